@@ -1,0 +1,185 @@
+/**
+ * What tools cost, and what they would have cost with every schema on the wire. Net: searching, cards, inserts and
+ * whole rounds that only searched are charged to deferral, and the figure is negative when that is the truth.
+ */
+import type { Context } from './context.js'
+import { deliveries } from './delivery/index.js'
+import type { LedgerState, RequestRecord } from './ledger.js'
+import type { LedgerFact, Pin, SurfaceTokens } from './ledger-event.js'
+
+/** Tokens of the request that `facts` are about to begin. */
+export function measureSurface(
+  state: LedgerState,
+  facts: readonly LedgerFact[],
+  context: Context,
+  everythingEager: number,
+): SurfaceTokens {
+  const opened = facts.find((fact) => fact.kind === 'opened')
+  const latch = opened ?? state.latch
+  let searchResults = 0
+  for (const tokens of state.searchTokens.values()) searchResults += tokens
+  if (!latch || latch.mode === 'off')
+    return {
+      eager: everythingEager,
+      active: 0,
+      cards: 0,
+      metaTools: 0,
+      section: 0,
+      searchResults: 0,
+      inserts: 0,
+      everythingEager,
+    }
+
+  const declares = deliveries[latch.delivery].declares
+  const eager = new Map<string, Pin>(
+    (opened ? opened.eager : [...state.eager.values()]).map((pin) => [pin.id, pin]),
+  )
+  const active = new Map<string, Pin>()
+  if (opened) for (const pin of opened.tail) active.set(pin.id, pin)
+  else for (const [id, held] of state.tail) if (held.live) active.set(id, held.pin)
+  let inserts = state.inserts.reduce((sum, insert) => sum + insert.tokens, 0)
+  for (const fact of facts) {
+    if (fact.kind === 'activated') active.set(fact.tool.id, fact.tool)
+    if (fact.kind === 'redefined') (eager.has(fact.tool.id) ? eager : active).set(fact.tool.id, fact.tool)
+    if (fact.kind === 'announced') inserts += fact.tokens
+  }
+  const cost = (pins: Iterable<Pin>) => {
+    let sum = 0
+    for (const { definition } of pins) if (definition) sum += context.tokens(definition)
+    return sum
+  }
+  const metaTools = latch.metaTools.reduce((sum, tool) => sum + context.tokens(tool), 0)
+  return {
+    eager: cost(eager.values()),
+    active: declares ? cost(active.values()) : 0,
+    cards: latch.cardTokens,
+    metaTools: Math.max(0, metaTools - latch.cardTokens),
+    section: latch.section === '' ? 0 : context.settings.tokenizer.count(latch.section),
+    searchResults,
+    inserts,
+    everythingEager,
+  }
+}
+
+/** The running total of what all allowed tools would cost. After the first walk it costs what changed. */
+export function createEagerTotal() {
+  let revision = -1
+  let total = 0
+  const costs = new Map<string, number>()
+  return (context: Context): number => {
+    if (revision === context.catalogue.revision) return total
+    const ids =
+      revision < 0
+        ? [...context.catalogue.entries()].map((entry) => entry.id)
+        : context.catalogue.changesSince(revision)
+    for (const id of ids) {
+      const entry = context.catalogue.get(id)
+      const cost =
+        entry && context.gate.standing(entry, 'see') === 'ready'
+          ? context.tokens(context.definition(entry))
+          : 0
+      total += cost - (costs.get(id) ?? 0)
+      costs.set(id, cost)
+    }
+    revision = context.catalogue.revision
+    return total
+  }
+}
+
+export interface Accounting {
+  readonly requests: number
+  /** Requests whose only calls were searches, hints or refused guesses: with every tool on the wire they would not exist. */
+  readonly metaRequests: number
+  /** Requests for which the host gave `messageTokens`. Only these enter the figures below. */
+  readonly measured: number
+  /** Input tokens: tools and messages as sent. */
+  readonly actual: number
+  /** Input tokens of the same work with every allowed tool sent eagerly. */
+  readonly counterfactual: number
+  /** `counterfactual - actual`: negative when deferral cost more than it saved. */
+  readonly saved: number
+  /** Message tokens that had to be read again because the tools array before them changed. Not part of `saved`. */
+  readonly reread: number
+  /** Where the tokens went, summed over the measured requests. */
+  readonly tokens: SurfaceTokens
+  /** The provider's own figures, summed where the host gave them. */
+  readonly provider: {
+    readonly inputTokens: number
+    readonly cachedTokens: number
+    readonly outputTokens: number
+  }
+}
+
+const NOTHING: SurfaceTokens = {
+  eager: 0,
+  active: 0,
+  cards: 0,
+  metaTools: 0,
+  section: 0,
+  searchResults: 0,
+  inserts: 0,
+  everythingEager: 0,
+}
+
+export function account(state: LedgerState): Accounting {
+  const records = [...state.requests.values()]
+  let actual = 0
+  let counterfactual = 0
+  let reread = 0
+  let measured = 0
+  let tokens = NOTHING
+  const provider = { inputTokens: 0, cachedTokens: 0, outputTokens: 0 }
+  let previous: RequestRecord | undefined
+  for (const record of records) {
+    provider.inputTokens += record.inputTokens ?? 0
+    provider.cachedTokens += record.cachedTokens ?? 0
+    provider.outputTokens += record.outputTokens ?? 0
+    if (record.messageTokens !== undefined) {
+      measured++
+      tokens = add(tokens, record.tokens)
+      actual += toolsOf(record.tokens) + record.messageTokens
+      if (!isMeta(record)) counterfactual += record.tokens.everythingEager + foreignMessages(record)
+      if (previous?.messageTokens !== undefined && previous.toolsVersion !== record.toolsVersion)
+        reread += previous.messageTokens
+    }
+    previous = record
+  }
+  return {
+    requests: records.length,
+    metaRequests: records.filter(isMeta).length,
+    measured,
+    actual,
+    counterfactual,
+    saved: counterfactual - actual,
+    reread,
+    tokens,
+    provider,
+  }
+}
+
+export function isMeta(record: RequestRecord): boolean {
+  return record.metaCalls > 0 && record.realCalls === 0
+}
+
+/** What the tools array costs. The section, search answers and inserts are part of the messages. */
+export function toolsOf(tokens: SurfaceTokens): number {
+  return tokens.eager + tokens.active + tokens.cards + tokens.metaTools
+}
+
+/** The messages without what deferral put into them. */
+function foreignMessages({ messageTokens = 0, tokens }: RequestRecord): number {
+  return Math.max(0, messageTokens - tokens.section - tokens.searchResults - tokens.inserts)
+}
+
+function add(a: SurfaceTokens, b: SurfaceTokens): SurfaceTokens {
+  return {
+    eager: a.eager + b.eager,
+    active: a.active + b.active,
+    cards: a.cards + b.cards,
+    metaTools: a.metaTools + b.metaTools,
+    section: a.section + b.section,
+    searchResults: a.searchResults + b.searchResults,
+    inserts: a.inserts + b.inserts,
+    everythingEager: a.everythingEager + b.everythingEager,
+  }
+}

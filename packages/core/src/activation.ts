@@ -1,0 +1,95 @@
+/** Raising tools within one batch: groups all or none, the cap, eviction by use. Produces facts; changes nothing. */
+import type { Entry } from './catalogue.js'
+import type { Context } from './context.js'
+import { deliveries } from './delivery/index.js'
+import { isLoaded, type LedgerState } from './ledger.js'
+import type { ActivationSource, Dropped, LedgerFact } from './ledger-event.js'
+
+/** What this batch has done so far, on top of the state at its start. */
+export interface Batch {
+  readonly raised: Set<string>
+  readonly lowered: Set<string>
+  /** Tools that this batch calls or raises: never evicted by it. */
+  readonly inUse: Set<string>
+}
+
+export function createBatch(): Batch {
+  return { raised: new Set(), lowered: new Set(), inUse: new Set() }
+}
+
+export interface Raise {
+  readonly entry: Entry
+  readonly source: ActivationSource
+  readonly asked: string
+  /** The schema is being written into the history with this very answer. */
+  readonly shown: boolean
+}
+
+export interface Raised {
+  readonly facts: LedgerFact[]
+  readonly activated: readonly string[]
+  readonly evicted: readonly string[]
+  readonly dropped: readonly Dropped[]
+}
+
+/** The group of a tool as far as it can be used, or the tool alone. */
+export function unitOf(context: Context, entry: Entry): Entry[] {
+  const { group } = entry.tool
+  if (group === undefined) return [entry]
+  const members = context.catalogue
+    .members(group)
+    .filter((member) => context.gate.standing(member, 'activate') === 'ready')
+  return members.some((member) => member.id === entry.id) ? members : [entry]
+}
+
+/** Raises one unit (a tool or a whole group), or none of it. */
+export function raise(state: LedgerState, context: Context, batch: Batch, unit: readonly Raise[]): Raised {
+  const missing = unit.filter(({ entry }) => !isLoaded(state, entry.id) && !batch.raised.has(entry.id))
+  for (const { entry } of unit) batch.inUse.add(entry.id)
+  if (missing.length === 0) return { facts: [], activated: [], evicted: [], dropped: [] }
+
+  const facts: LedgerFact[] = []
+  const evicted = makeRoom(state, context, batch, missing.length)
+  if (!evicted) {
+    const reason = missing.length > 1 ? 'group-incomplete' : 'cap'
+    return {
+      facts,
+      activated: [],
+      evicted: [],
+      dropped: missing.map(({ entry }) => ({ tool: entry.id, reason })),
+    }
+  }
+  for (const id of evicted) {
+    facts.push({ kind: 'deactivated', tool: id, reason: 'evicted' })
+    batch.lowered.add(id)
+    batch.raised.delete(id)
+  }
+  const declared = deliveries[state.latch?.delivery ?? 'append'].declares
+  for (const { entry, source, asked, shown } of missing) {
+    facts.push({ kind: 'activated', tool: context.pin(entry, declared), source, asked, shown })
+    batch.raised.add(entry.id)
+    batch.lowered.delete(entry.id)
+  }
+  return { facts, activated: missing.map(({ entry }) => entry.id), evicted, dropped: [] }
+}
+
+/** The least recently used tools to unload so that `wanted` more fit; undefined where tools in use leave no room. */
+function makeRoom(state: LedgerState, context: Context, batch: Batch, wanted: number): string[] | undefined {
+  const cap = context.settings.maxActive
+  if (cap === undefined) return []
+  let active = state.activeCount
+  for (const id of batch.raised) if (!isLoaded(state, id)) active++
+  for (const id of batch.lowered) if (state.tail.get(id)?.live) active--
+  const surplus = active + wanted - cap
+  if (surplus <= 0) return []
+  const busy = new Set(state.pending.values())
+  const evicted: string[] = []
+  for (const id of state.recency.keys()) {
+    if (evicted.length === surplus) break
+    const held = state.tail.get(id)
+    if (!held?.live || held.source === 'arrival') continue
+    if (batch.inUse.has(id) || batch.lowered.has(id) || busy.has(id)) continue
+    evicted.push(id)
+  }
+  return evicted.length === surplus ? evicted : undefined
+}

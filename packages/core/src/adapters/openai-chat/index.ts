@@ -1,0 +1,5 @@
+/** `@toolwell/core/openai-chat`: Chat Completions as plain JSON, for OpenAI and every compatible server. */
+export { type ChatTurn, type OpenAIChat, openaiChat } from './adapter.js'
+export { assemble, readEvents, type StreamedReply } from './stream.js'
+export { importTools } from './tools.js'
+export type { ChatMessage, ChatTool, ChatToolCall, ChatToolMessage } from './wire.js'

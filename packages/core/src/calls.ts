@@ -1,0 +1,277 @@
+/** Judges a batch of calls against the state at its start. Nothing a model does throws: every call gets a typed outcome. */
+import { type Batch, createBatch, raise, unitOf } from './activation.js'
+import type { Entry } from './catalogue.js'
+import type { Context } from './context.js'
+import { canonicalJson, shortHash } from './fingerprint.js'
+import { isActive, isLoaded, type LedgerState } from './ledger.js'
+import type { FailureReason, LedgerFact } from './ledger-event.js'
+import { BRIDGE_NAME, metaEntry } from './meta-tools.js'
+import { schemaLine } from './plan.js'
+import { find, suggest } from './search/find.js'
+import { quoteName } from './search/query.js'
+import { renderSearch } from './search/render.js'
+import type { SearchResult } from './search/result.js'
+import { quote } from './text.js'
+import { checkArguments } from './validation.js'
+
+/** One call as the model made it. */
+export interface ModelCall {
+  /** The provider's id. */
+  readonly callId: string
+  /** Names the call in the ledger; unique in the conversation, unlike some providers' ids. */
+  readonly anchor: string
+  readonly name: string
+  /** The arguments, parsed; or the text that would not parse. */
+  readonly input: { readonly value: unknown } | { readonly unparsable: string; readonly problem: string }
+}
+
+/** The call that really happens: the target, never a wrapper. This is what permissions, hooks and telemetry see. */
+export interface TargetCall {
+  readonly callId: string
+  readonly id: string
+  readonly name: string
+  readonly tool: Entry['tool']
+  readonly input: Record<string, unknown>
+}
+
+export type Outcome =
+  | { readonly kind: 'search'; readonly result: SearchResult; readonly text: string }
+  | { readonly kind: 'result'; readonly tool: string; readonly value: unknown; readonly text: string }
+  | { readonly kind: FailureReason; readonly tool: string; readonly asked: string; readonly text: string }
+  | { readonly kind: 'not-recorded'; readonly text: string }
+
+export type Verdict =
+  | {
+      readonly kind: 'answer'
+      readonly call: ModelCall
+      readonly outcome: Outcome
+      readonly facts: readonly LedgerFact[]
+    }
+  | {
+      readonly kind: 'run'
+      readonly call: ModelCall
+      readonly target: TargetCall
+      readonly entry: Entry
+      readonly alias: string | undefined
+      /** Not loaded at batch start: a success raises it. */
+      readonly hidden: boolean
+      readonly key: string
+    }
+
+export interface Judgement {
+  readonly verdicts: readonly Verdict[]
+  readonly batch: Batch
+}
+
+export async function judge(
+  calls: readonly ModelCall[],
+  state: LedgerState,
+  context: Context,
+): Promise<Judgement> {
+  const batch = createBatch()
+  const verdicts: Verdict[] = new Array(calls.length)
+  // Direct calls first: what this batch uses must not be evicted or unloaded by a search beside it.
+  for (const [index, call] of calls.entries()) {
+    const verdict = judgeCall(call, state, context)
+    if (!verdict) continue
+    verdicts[index] = verdict
+    if (verdict.kind === 'run') batch.inUse.add(verdict.entry.id)
+  }
+  for (const [index, call] of calls.entries())
+    verdicts[index] ??= await judgeSearch(call, state, context, batch)
+  return { verdicts, batch }
+}
+
+/** Facts of a call that ran. A hidden tool is raised by its success, and only by that. */
+export function settled(
+  verdict: Extract<Verdict, { kind: 'run' }>,
+  succeeded: boolean,
+  state: LedgerState,
+  context: Context,
+  batch: Batch,
+): LedgerFact[] {
+  const { entry, call, key } = verdict
+  if (!succeeded) return [{ kind: 'call-failed', tool: entry.id, asked: call.name, reason: 'error', key }]
+  const facts: LedgerFact[] = [{ kind: 'call-succeeded', tool: entry.id, asked: call.name }]
+  if (!verdict.hidden) return facts
+  const unit = unitOf(context, entry).map((member) => ({
+    entry: member,
+    source: 'call' as const,
+    asked: call.name,
+    shown: false,
+  }))
+  return [...facts, ...raise(state, context, batch, unit).facts]
+}
+
+async function judgeSearch(
+  call: ModelCall,
+  state: LedgerState,
+  context: Context,
+  batch: Batch,
+): Promise<Verdict> {
+  const { face, prompts, tokenizer } = context.settings
+  const request = face.read('value' in call.input && isRecord(call.input.value) ? call.input.value : {})
+  const found = await find(request, state, context, batch)
+  const loaded = found.activated.flatMap((id) => context.catalogue.get(id) ?? [])
+  const text = renderSearch(found.result, { loaded, unloaded: found.lowered }, face, prompts)
+  const searched: LedgerFact = {
+    kind: 'searched',
+    query: request.query.slice(0, 1000),
+    loaded: found.activated,
+    dropped: found.result.dropped.map(({ name, reason }) => ({ tool: name, reason })),
+    missed: found.missed,
+    tokens: tokenizer.count(text),
+  }
+  return {
+    kind: 'answer',
+    call,
+    outcome: { kind: 'search', result: found.result, text },
+    facts: [searched, ...found.facts],
+  }
+}
+
+/** Undefined for a search that may run: those are judged in a second round. */
+function judgeCall(call: ModelCall, state: LedgerState, context: Context): Verdict | undefined {
+  const { settings, gate } = context
+  const { prompts, face } = settings
+  const on = state.latch?.mode === 'on' && state.latch.delivery !== 'eager'
+  const bridged = on && state.latch?.delivery === 'bridge' && call.name === BRIDGE_NAME
+  const fail = (reason: FailureReason, text: string, tool = '', asked = call.name): Verdict => {
+    const key = keyOf(call.name, 'value' in call.input ? call.input.value : call.input.unparsable)
+    const repeated = (state.failures.get(key) ?? 0) >= 2
+    const answer = repeated ? prompts.repeated({ name: quote(asked) }) : text
+    return {
+      kind: 'answer',
+      call,
+      outcome: { kind: reason, tool, asked, text: answer },
+      facts: [{ kind: 'call-failed', tool, asked, reason, key }],
+    }
+  }
+  const unparsable = 'unparsable' in call.input
+  if (on && call.name === face.name) {
+    if (gate.standing(metaEntry(face.name), 'call') === 'denied')
+      return fail('denied', prompts.denied({ name: face.name }))
+    return unparsable
+      ? fail('invalid', prompts.badArguments({ name: face.name, problem: quote(problemOf(call)) }))
+      : undefined
+  }
+  if (unparsable)
+    return fail('invalid', prompts.badArguments({ name: quote(call.name), problem: quote(problemOf(call)) }))
+
+  const value = 'value' in call.input ? call.input.value : {}
+  const wrapped = bridged ? unwrap(value) : { name: call.name, input: value, load: undefined }
+  if (!wrapped || !isRecord(wrapped.input)) {
+    const problem = bridged ? 'it needs "name" (a string) and "arguments" (an object)' : 'it is not an object'
+    return fail('invalid', prompts.badArguments({ name: quote(call.name), problem }))
+  }
+  const asked = wrapped.name
+  const input = wrapped.input
+  if (bridged && (asked === BRIDGE_NAME || asked === face.name))
+    return fail('invalid', prompts.bridgeMisuse({ bridge: BRIDGE_NAME }), '', asked)
+  if (bridged && gate.standing(metaEntry(BRIDGE_NAME), 'call') === 'denied')
+    return fail('denied', prompts.denied({ name: BRIDGE_NAME }), '', asked)
+
+  const loaderName = on ? face.name : undefined
+  const missing = () =>
+    prompts.unknown({ asked: quote(asked), nearest: suggest(asked, context), loader: loaderName })
+  const resolution = context.catalogue.resolve(asked, (entry) => knowable(entry, state, context))
+  if (resolution.kind === 'none' || resolution.kind === 'group') return fail('unknown', missing(), '', asked)
+  if (resolution.kind === 'ambiguous')
+    return fail(
+      'unknown',
+      prompts.ambiguous({ asked: quote(asked), names: resolution.entries.map((entry) => entry.wireName) }),
+      '',
+      asked,
+    )
+
+  const { entry } = resolution
+  const standing = gate.standing(entry, 'see')
+  if (standing !== 'ready') {
+    // Denied after it was shown: the model knows the name, so it is told that the tool is gone, and no more.
+    const text = prompts.unavailable({
+      name: entry.wireName,
+      state: standing === 'denied' ? 'no longer available' : standing,
+    })
+    return fail(standing === 'denied' ? 'denied' : 'unavailable', text, entry.id, asked)
+  }
+  const hidden = on && !isLoaded(state, entry.id)
+  if (wrapped.load !== undefined && wrapped.load !== context.loadToken(entry))
+    return fail(
+      'stale',
+      `${prompts.stale({ name: entry.wireName })}\n${schemaLine(entry, context)}`,
+      entry.id,
+      asked,
+    )
+  if (hidden && settings.hiddenCalls === 'hint')
+    return fail(
+      'hint',
+      prompts.hint({
+        name: entry.wireName,
+        loader: face.name,
+        select: `select:${quoteName(entry.wireName)}`,
+      }),
+      entry.id,
+      asked,
+    )
+  if (hidden && settings.hiddenCalls === 'refuse')
+    return fail('refused', prompts.refused({ name: entry.wireName }), entry.id, asked)
+  // Where the provider has the schema it holds the model to it; where it has not, this is the only check.
+  if (hidden || bridged || (on && isActive(state, entry.id) && state.latch?.delivery === 'bridge')) {
+    const check = checkArguments(entry, input)
+    if (check.kind === 'unusable')
+      context.notify({ kind: 'schema-unusable', tool: entry.id, detail: check.detail })
+    if (check.kind === 'invalid')
+      return fail(
+        'schema-needed',
+        `${prompts.schemaNeeded({ name: entry.wireName, problems: check.problems })}\n${schemaLine(entry, context)}`,
+        entry.id,
+        asked,
+      )
+  }
+  const permitted = [hidden ? 'activate' : 'call', 'call'].every(
+    (action) => gate.standing(entry, action as 'activate' | 'call', input) === 'ready',
+  )
+  if (!permitted) return fail('denied', prompts.denied({ name: entry.wireName }), entry.id, asked)
+  return {
+    kind: 'run',
+    call,
+    entry,
+    alias: resolution.alias,
+    hidden,
+    key: keyOf(call.name, value),
+    target: { callId: call.callId, id: entry.id, name: entry.tool.name, tool: entry.tool, input },
+  }
+}
+
+/** A denied tool is like one that does not exist, unless this conversation has already shown it. */
+function knowable(entry: Entry, state: LedgerState, context: Context): boolean {
+  if (context.gate.standing(entry, 'see') !== 'denied') return true
+  return state.eager.has(entry.id) || state.tail.has(entry.id) || state.told.has(entry.id)
+}
+
+/** Reads the wrapper's input. Some models send the inner arguments as JSON text; that is read too. */
+function unwrap(value: unknown): { name: string; input: unknown; load: string | undefined } | undefined {
+  if (!isRecord(value) || typeof value.name !== 'string' || value.name === '') return undefined
+  const load = typeof value.load === 'string' && value.load !== '' ? value.load : undefined
+  let input: unknown = value.arguments ?? {}
+  if (typeof input === 'string') {
+    try {
+      input = input.trim() === '' ? {} : JSON.parse(input)
+    } catch {
+      return undefined
+    }
+  }
+  return { name: value.name, input, load }
+}
+
+function keyOf(name: string, input: unknown): string {
+  return shortHash(`${name}\n${typeof input === 'string' ? input : canonicalJson(input)}`)
+}
+
+function problemOf(call: ModelCall): string {
+  return 'problem' in call.input ? call.input.problem : ''
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

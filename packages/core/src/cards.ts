@@ -1,0 +1,153 @@
+/** The list of what is hidden, for the loader's description: cards, then names, then a digest per server, whatever fits the budget. */
+import type { Catalogue, Entry } from './catalogue.js'
+import type { Prompts } from './prompts.js'
+import { firstLine, quote, safeJson } from './text.js'
+import type { Tokenizer } from './tokens.js'
+
+export interface CardList {
+  readonly text: string
+  /** Ids whose wire name stands in the text. */
+  readonly shown: readonly string[]
+  readonly tokens: number
+}
+
+interface Row {
+  readonly source: string
+  readonly card: string
+  readonly name: string
+  readonly ids: readonly string[]
+}
+
+/** The one line that shows of a deferred tool, quoted as data. */
+export function cardLine(entry: Entry): string {
+  return quote(entry.tool.card ?? entry.tool.title ?? entry.tool.description, 160)
+}
+
+/**
+ * Deferred tools in order of source and name; a group stands as one card. The first form that fits wins:
+ * all cards; all names; a line per server with as many names as fit, and "and N more".
+ */
+export function listCards(
+  deferred: readonly Entry[],
+  options: {
+    readonly catalogue: Catalogue
+    readonly prompts: Prompts
+    readonly tokenizer: Tokenizer
+    readonly budget: number
+  },
+): CardList {
+  const { catalogue, prompts, tokenizer, budget } = options
+  if (deferred.length === 0) return { text: '', shown: [], tokens: 0 }
+  const rows = toRows(deferred)
+  const count = deferred.length
+  const finish = (text: string, shown: readonly string[]): CardList => ({
+    text,
+    shown,
+    tokens: tokenizer.count(text),
+  })
+
+  const cards = bySource(rows, (row) => row.card)
+  if (cards.length <= budget * 8) {
+    const text = `${prompts.cardsHeading({ deferred: count, form: 'cards' })}\n${cards}`
+    if (tokenizer.count(text) <= budget)
+      return finish(
+        text,
+        rows.flatMap((row) => row.ids),
+      )
+  }
+  const names = bySource(rows, (row) => row.name, ', ')
+  if (names.length <= budget * 8) {
+    const text = `${prompts.cardsHeading({ deferred: count, form: 'names' })}\n${names}`
+    if (tokenizer.count(text) <= budget)
+      return finish(
+        text,
+        rows.flatMap((row) => row.ids),
+      )
+  }
+  return finish(...digest(rows, count, catalogue, prompts, tokenizer, budget))
+}
+
+function toRows(deferred: readonly Entry[]): Row[] {
+  const rows: Row[] = []
+  const groups = new Map<string, Entry[]>()
+  for (const entry of deferred) {
+    const { group } = entry.tool
+    if (group === undefined) {
+      rows.push({
+        source: entry.source,
+        card: `- ${entry.wireName}: ${cardLine(entry)}`,
+        name: entry.wireName,
+        ids: [entry.id],
+      })
+      continue
+    }
+    const members = groups.get(group)
+    if (members) members.push(entry)
+    else groups.set(group, [entry])
+  }
+  for (const [group, members] of groups) {
+    const [first] = members
+    if (!first) continue
+    const names = members.map((member) => member.wireName).join(', ')
+    rows.push({
+      source: first.source,
+      card: `- group ${safeJson(group)} (${names}): ${cardLine(first)}`,
+      name: names,
+      ids: members.map((member) => member.id),
+    })
+  }
+  return rows.sort((a, b) => compare(a.source, b.source) || compare(a.name, b.name))
+}
+
+function bySource(rows: readonly Row[], render: (row: Row) => string, joint = '\n'): string {
+  const lines: string[] = []
+  let source: string | undefined
+  let current: string[] = []
+  const flush = () => {
+    if (current.length)
+      lines.push(
+        `${source ? `[${safeJson(source)}]${joint === '\n' ? '\n' : ' '}` : ''}${current.join(joint)}`,
+      )
+    current = []
+  }
+  for (const row of rows) {
+    if (row.source !== source) flush()
+    source = row.source
+    current.push(render(row))
+  }
+  flush()
+  return lines.join('\n')
+}
+
+function digest(
+  rows: readonly Row[],
+  count: number,
+  catalogue: Catalogue,
+  prompts: Prompts,
+  tokenizer: Tokenizer,
+  budget: number,
+): [string, string[]] {
+  const sources = new Map<string, number>()
+  for (const row of rows) sources.set(row.source, (sources.get(row.source) ?? 0) + row.ids.length)
+  const heading = prompts.cardsHeading({ deferred: count, form: 'digest' })
+  const lines = [heading]
+  let spent = tokenizer.count(heading)
+  let told = 0
+  // Largest servers first where not all fit: they are what the model most likely needs to know of.
+  const order = [...sources].sort((a, b) => b[1] - a[1] || compare(a[0], b[0]))
+  for (const [name, size] of order) {
+    const about = firstLine(catalogue.sources.get(name)?.description ?? '', 100)
+    const line = `- ${safeJson(name)} (${size})${about ? `: ${safeJson(about)}` : ''}`
+    const cost = tokenizer.count(line) + 1
+    if (spent + cost > budget - 20) break
+    lines.push(line)
+    spent += cost
+    told += size
+  }
+  if (told < count) lines.push(prompts.cardsMore({ more: count - told }))
+  return [lines.join('\n'), []]
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

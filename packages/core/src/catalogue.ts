@@ -1,0 +1,326 @@
+/** Step 1 of the flow: every known tool from every source, with ids, wire names, groups and a lookup that forgives spelling. */
+import { ToolwellError } from './errors.js'
+import { fingerprintOf, shortHash } from './fingerprint.js'
+import { createNameIndex, type NameIndex, type Resolution } from './name-index.js'
+import { suffixed, toolId, wireNameOf } from './names.js'
+import { assertTool, problemOf, type Tool } from './tool.js'
+
+/** Only `ready` tools can be seen, activated or called. */
+export type SourceState = 'ready' | 'connecting' | 'failed' | 'disabled'
+
+export interface Source {
+  readonly name: string
+  readonly description: string
+  readonly state: SourceState
+  /** Changed definitions of a locked source are quarantined until approved. */
+  readonly locked: boolean
+  readonly ids: ReadonlySet<string>
+  /** Names the source's set of tools; changes when one joins or leaves. */
+  readonly membership: string
+}
+
+export interface Entry {
+  readonly id: string
+  readonly wireName: string
+  readonly source: string
+  readonly tool: Tool
+  readonly quarantined: boolean
+  /** Computed on first use: most tools of a large catalogue are never pinned. */
+  readonly fingerprint: string
+}
+
+/** Something odd about a source that is not worth failing for. */
+export interface Finding {
+  readonly kind: 'invalid-tool' | 'duplicate-tool' | 'case-twin' | 'broken-alias' | 'name-collision'
+  readonly source: string
+  readonly tool: string
+  readonly detail: string
+}
+
+export interface SourceUpdate {
+  readonly tools: readonly Tool[]
+  readonly description?: string
+  readonly state?: SourceState
+  readonly locked?: boolean
+}
+
+/** The host's own tools live in the source with the empty name. */
+export const HOST = ''
+
+export interface Catalogue {
+  /** Grows with every change. */
+  readonly revision: number
+  readonly size: number
+  readonly sources: ReadonlyMap<string, Source>
+  readonly findings: readonly Finding[]
+  /** The array the host gave for its own tools: the same instance, untouched. */
+  readonly hostTools: readonly Tool[]
+  entries(): IterableIterator<Entry>
+  get(id: string): Entry | undefined
+  /** Replaces the tools of a source by these. Costs what the source holds. */
+  setSource(name: string, update: SourceUpdate): void
+  /** Changes only the state: tools of a source that is not ready stay known. */
+  setState(name: string, state: SourceState): void
+  removeSource(name: string): void
+  /** Accepts a quarantined definition of a locked source. */
+  approve(id: string): void
+  /** Members of a group, in order of id. */
+  members(group: string): Entry[]
+  /** Deprecated and other names of a tool, besides its own. */
+  aliasesOf(id: string): readonly string[]
+  /** `usable` hides what the caller may not know of: hidden tools neither match nor make a name ambiguous. */
+  resolve(asked: string, usable: (entry: Entry) => boolean): Resolution
+  /** Ids that joined, changed or left since a revision. */
+  changesSince(revision: number): Iterable<string>
+}
+
+export function createCatalogue(hostTools: readonly Tool[] = [], reserved: Iterable<string> = []): Catalogue {
+  const catalogue = new MapCatalogue(new Set(reserved))
+  catalogue.setHostTools(hostTools)
+  return catalogue
+}
+
+class MapCatalogue implements Catalogue {
+  revision = 0
+  hostTools: readonly Tool[] = []
+  readonly sources = new Map<string, Source>()
+  readonly #reserved: ReadonlySet<string>
+  readonly #entries = new Map<string, Entry>()
+  readonly #wireNames = new Map<string, string>()
+  readonly #groups = new Map<string, Set<string>>()
+  readonly #findings = new Map<string, Finding[]>()
+  readonly #names: NameIndex = createNameIndex((id) => this.#entries.get(id))
+  /** Oldest first. Shortened to one line per id when it outgrows the catalogue. */
+  #changes: { readonly id: string; readonly revision: number }[] = []
+
+  constructor(reserved: ReadonlySet<string>) {
+    this.#reserved = reserved
+  }
+
+  get size() {
+    return this.#entries.size
+  }
+
+  get findings() {
+    return [...this.#findings.values()].flat()
+  }
+
+  entries() {
+    return this.#entries.values()
+  }
+
+  get(id: string) {
+    return this.#entries.get(id)
+  }
+
+  setHostTools(tools: readonly Tool[]) {
+    for (const tool of tools) assertTool(tool)
+    this.hostTools = tools
+    const bySource = new Map<string, Tool[]>()
+    for (const tool of tools) {
+      const source = tool.source ?? HOST
+      const members = bySource.get(source)
+      if (members) members.push(tool)
+      else bySource.set(source, [tool])
+    }
+    for (const [name, members] of bySource) this.#assertDistinct(name, members)
+    for (const [name, members] of bySource) this.setSource(name, { tools: members })
+    const broken = this.findings.find((finding) => finding.kind === 'broken-alias')
+    if (broken)
+      throw new ToolwellError('invalid-tool', broken.detail, { tool: broken.tool, problem: broken.detail })
+  }
+
+  setSource(name: string, update: SourceUpdate) {
+    const previous = this.sources.get(name)
+    const locked = update.locked ?? previous?.locked ?? false
+    const findings: Finding[] = []
+    const next = new Map<string, Tool>()
+    for (const tool of update.tools) {
+      const problem = problemOf(tool)
+      const label = typeof tool?.name === 'string' ? tool.name : String(tool)
+      if (problem)
+        findings.push({ kind: 'invalid-tool', source: name, tool: label, detail: `${label} ${problem}` })
+      else if (next.has(tool.name))
+        findings.push({
+          kind: 'duplicate-tool',
+          source: name,
+          tool: label,
+          detail: `${label} is listed twice; the first one is kept`,
+        })
+      else next.set(tool.name, tool)
+    }
+
+    this.revision++
+    const ids = new Set<string>()
+    for (const [toolName, tool] of next) {
+      if (tool.canonicalName !== undefined && tool.canonicalName !== toolName) continue
+      const id = toolId(name, toolName)
+      ids.add(id)
+      this.#put(id, name, tool, locked, findings)
+    }
+    for (const id of previous?.ids ?? []) if (!ids.has(id)) this.#drop(id)
+    this.#names.setDeprecated(name, next, findings)
+    this.#findCaseTwins(name, ids, findings)
+    this.#findings.set(name, findings)
+    this.sources.set(name, {
+      name,
+      description: update.description ?? previous?.description ?? '',
+      state: update.state ?? previous?.state ?? 'ready',
+      locked,
+      ids,
+      membership: shortHash([...ids].sort().join('\n')),
+    })
+  }
+
+  setState(name: string, state: SourceState) {
+    const source = this.sources.get(name)
+    if (!source || source.state === state) return
+    this.revision++
+    this.sources.set(name, { ...source, state })
+    for (const id of source.ids) this.#touch(id)
+  }
+
+  removeSource(name: string) {
+    const source = this.sources.get(name)
+    if (!source) return
+    this.revision++
+    for (const id of source.ids) this.#drop(id)
+    this.#names.setDeprecated(name, new Map(), [])
+    this.#findings.delete(name)
+    this.sources.delete(name)
+  }
+
+  approve(id: string) {
+    const entry = this.#entries.get(id)
+    if (!entry?.quarantined) return
+    this.revision++
+    this.#entries.set(id, createEntry(entry.id, entry.wireName, entry.source, entry.tool, false))
+    this.#touch(id)
+  }
+
+  members(group: string) {
+    return [...(this.#groups.get(group) ?? [])].sort().flatMap((id) => this.#entries.get(id) ?? [])
+  }
+
+  aliasesOf(id: string) {
+    return this.#names.aliasesOf(id)
+  }
+
+  resolve(asked: string, usable: (entry: Entry) => boolean): Resolution {
+    return this.#names.resolve(asked, usable, (group) => this.members(group))
+  }
+
+  changesSince(revision: number) {
+    const ids = new Set<string>()
+    for (let index = this.#changes.length - 1; index >= 0; index--) {
+      const change = this.#changes[index]
+      if (!change || change.revision <= revision) break
+      ids.add(change.id)
+    }
+    return ids
+  }
+
+  #put(id: string, source: string, tool: Tool, locked: boolean, findings: Finding[]) {
+    const old = this.#entries.get(id)
+    const next = createEntry(
+      id,
+      old?.wireName ?? this.#claim(id, source, tool.name, findings),
+      source,
+      tool,
+      false,
+    )
+    if (old && (old.tool === tool || old.fingerprint === next.fingerprint)) {
+      // Same definition, perhaps a new `execute`: nothing a model can see has changed.
+      this.#entries.set(id, createEntry(id, old.wireName, source, tool, old.quarantined))
+      return
+    }
+    if (old) this.#forget(old)
+    this.#entries.set(id, old && locked ? createEntry(id, next.wireName, source, tool, true) : next)
+    this.#names.put(next)
+    if (tool.group !== undefined) {
+      const members = this.#groups.get(tool.group) ?? new Set()
+      this.#groups.set(tool.group, members.add(id))
+    }
+    this.#touch(id)
+  }
+
+  #claim(id: string, source: string, name: string, findings: Finding[]): string {
+    const plain = wireNameOf(source, name, this.#reserved)
+    const holder = this.#wireNames.get(plain)
+    const wireName = holder === undefined || holder === id ? plain : suffixed(plain, source, name)
+    if (wireName !== plain)
+      findings.push({
+        kind: 'name-collision',
+        source,
+        tool: name,
+        detail: `${id} would share the wire name ${plain} with ${holder}; it is sent as ${wireName}`,
+      })
+    this.#wireNames.set(wireName, id)
+    return wireName
+  }
+
+  #drop(id: string) {
+    const entry = this.#entries.get(id)
+    if (!entry) return
+    this.#forget(entry)
+    this.#wireNames.delete(entry.wireName)
+    this.#entries.delete(id)
+    this.#touch(id)
+  }
+
+  #forget(entry: Entry) {
+    this.#names.remove(entry)
+    if (entry.tool.group !== undefined) this.#groups.get(entry.tool.group)?.delete(entry.id)
+  }
+
+  #touch(id: string) {
+    this.#changes.push({ id, revision: this.revision })
+    if (this.#changes.length <= 2 * this.#entries.size + 1024) return
+    const last = new Map(this.#changes.map((change) => [change.id, change]))
+    this.#changes = [...last.values()].sort((a, b) => a.revision - b.revision)
+  }
+
+  #assertDistinct(source: string, tools: readonly Tool[]) {
+    const seen = new Set<string>()
+    for (const { name } of tools) {
+      if (seen.has(name))
+        throw new ToolwellError(
+          'duplicate-tool',
+          `Two tools are named ${JSON.stringify(name)}${source ? ` in source ${JSON.stringify(source)}` : ''}. Rename one, or give them different sources.`,
+          { name, tools: [toolId(source, name)] },
+        )
+      seen.add(name)
+    }
+  }
+
+  #findCaseTwins(source: string, ids: ReadonlySet<string>, findings: Finding[]) {
+    const seen = new Map<string, string>()
+    for (const id of ids) {
+      const lower = id.toLowerCase()
+      const twin = seen.get(lower)
+      if (twin)
+        findings.push({
+          kind: 'case-twin',
+          source,
+          tool: id,
+          detail: `${id} and ${twin} differ only in case; a wrong-case call is answered as ambiguous`,
+        })
+      seen.set(lower, id)
+    }
+  }
+}
+
+function createEntry(id: string, wireName: string, source: string, tool: Tool, quarantined: boolean): Entry {
+  let fingerprint: string | undefined
+  return {
+    id,
+    wireName,
+    source,
+    tool,
+    quarantined,
+    get fingerprint() {
+      fingerprint ??= fingerprintOf(tool)
+      return fingerprint
+    },
+  }
+}

@@ -1,0 +1,124 @@
+/** What one conversation decides with: catalogue, gate, settings, and memoised definitions. The fold never sees it. */
+import type { Catalogue, Entry } from './catalogue.js'
+import type { Notice } from './events.js'
+import { shortHash } from './fingerprint.js'
+import type { DeliveryName, Pin, WireTool } from './ledger-event.js'
+import type { SearchFace } from './meta-tools.js'
+import type { Gate } from './policy.js'
+import type { Prompts } from './prompts.js'
+import { type Exposure, type ExposureRule, exposureOf } from './rules.js'
+import type { Ranked } from './search/searcher.js'
+import type { Tokenizer } from './tokens.js'
+import type { Tool } from './tool.js'
+
+/** Options with their defaults filled in. */
+export interface Settings {
+  readonly mode: 'off' | 'auto' | 'on'
+  readonly delivery: DeliveryName | 'auto'
+  readonly threshold: number
+  readonly maxActive: number | undefined
+  readonly hiddenCalls: 'activate-and-run' | 'hint' | 'refuse'
+  readonly activationLimit: number
+  readonly cutOff: number
+  readonly largeTool: number
+  readonly resultBudget: number
+  readonly cardBudget: number
+  readonly affordance: 'plain' | 'strong'
+  readonly eager: readonly string[]
+  readonly rules: readonly ExposureRule[]
+  readonly face: SearchFace
+  readonly prompts: Prompts
+  readonly tokenizer: Tokenizer
+  readonly transformDefinition:
+    | ((tool: Tool, wire: string) => Partial<Pick<WireTool, 'description' | 'inputSchema'>>)
+    | undefined
+}
+
+export interface Context {
+  readonly catalogue: Catalogue
+  readonly gate: Gate
+  readonly settings: Settings
+  readonly wire: string
+  readonly agent: string | undefined
+  readonly principal: string
+  /** A sub-agent's conversation: it has a loader only if something is hidden. */
+  readonly child: boolean
+  readonly notify: (notice: Notice) => void
+  /** Ranks with the host's searcher, or with the built-in one where that fails. */
+  readonly rank: (query: { text: string; must: readonly string[] }) => Promise<readonly Ranked[]>
+  exposure(entry: Entry): Exposure
+  /** The definition as it is sent: transformed, and plain JSON, so that a stored copy has the same bytes. */
+  definition(entry: Entry): WireTool
+  tokens(definition: WireTool): number
+  pin(entry: Entry, declared: boolean): Pin
+  loadToken(entry: Entry): string
+}
+
+type Given = Omit<Context, 'exposure' | 'definition' | 'tokens' | 'pin' | 'loadToken'> & {
+  /** Names that are eager for this conversation besides those of the settings. */
+  readonly alsoEager: readonly string[]
+  readonly everythingEager: boolean
+  /** Shared by all conversations of one wire. */
+  readonly memo: DefinitionMemo
+}
+
+export interface DefinitionMemo {
+  readonly definitions: WeakMap<Entry, WireTool>
+  readonly tokens: WeakMap<WireTool, number>
+}
+
+export function createContext(given: Given): Context {
+  const { settings, wire, notify, memo, alsoEager, everythingEager, agent, principal } = given
+  const options = {
+    eager: alsoEager.length > 0 ? [...settings.eager, ...alsoEager] : settings.eager,
+    rules: settings.rules,
+    ...(agent === undefined ? {} : { agent }),
+  }
+
+  const definition = (entry: Entry): WireTool => {
+    const known = memo.definitions.get(entry)
+    if (known) return known
+    const { description = '', inputSchema } = entry.tool
+    let changed: Partial<Pick<WireTool, 'description' | 'inputSchema'>> = {}
+    try {
+      changed = settings.transformDefinition?.(entry.tool, wire) ?? {}
+    } catch (error) {
+      notify({ kind: 'hook-failed', hook: 'transformDefinition', detail: `${entry.id}: ${String(error)}` })
+    }
+    const made: WireTool = JSON.parse(
+      JSON.stringify({
+        name: entry.wireName,
+        description: changed.description ?? description,
+        inputSchema: changed.inputSchema ?? inputSchema,
+      }),
+    )
+    memo.definitions.set(entry, made)
+    return made
+  }
+
+  const tokens = (wireTool: WireTool): number => {
+    const known = memo.tokens.get(wireTool)
+    if (known !== undefined) return known
+    const made = settings.tokenizer.count(JSON.stringify(wireTool))
+    memo.tokens.set(wireTool, made)
+    return made
+  }
+
+  return {
+    ...given,
+    exposure: (entry) => {
+      if (everythingEager)
+        return { deferred: false, because: 'this conversation inherits every tool as eager' }
+      return exposureOf(entry, options)
+    },
+    definition,
+    tokens,
+    pin: (entry, declared) => ({
+      id: entry.id,
+      wireName: entry.wireName,
+      fingerprint: entry.fingerprint,
+      ...(declared ? { definition: definition(entry) } : {}),
+    }),
+    loadToken: (entry) => shortHash(`${entry.id}\n${entry.fingerprint}\n${principal}`, 10),
+  }
+}

@@ -1,0 +1,25 @@
+/** What a host can watch: every ledger event as it is stored, and notices about things that are nobody's state. */
+import type { LedgerEvent } from './ledger-event.js'
+
+export type Notice =
+  /** A policy threw or gave no boolean. The tool was treated as denied. */
+  | {
+      readonly kind: 'policy-failed'
+      readonly tool: string
+      readonly action: string
+      readonly detail: string
+    }
+  /** The host's searcher threw or answered nonsense. The built-in one was used instead. */
+  | { readonly kind: 'searcher-failed'; readonly query: string; readonly detail: string }
+  /** The loader is denied or missing: every tool is sent eagerly. */
+  | { readonly kind: 'loader-unavailable'; readonly detail: string }
+  /** The store could not append. Nothing of that step was recorded. */
+  | { readonly kind: 'append-failed'; readonly step: 'begin' | 'start' | 'settle'; readonly detail: string }
+  /** The model keeps calling tools it cannot see and has never searched. Consider `affordance: 'strong'`. */
+  | { readonly kind: 'search-ignored'; readonly hiddenCalls: number }
+  /** A tool's schema could not be used to check arguments (an unresolved reference, say); the call was let through. */
+  | { readonly kind: 'schema-unusable'; readonly tool: string; readonly detail: string }
+  /** The host's own listener or hook threw. */
+  | { readonly kind: 'hook-failed'; readonly hook: string; readonly detail: string }
+
+export type ToolwellEvent = (LedgerEvent | Notice) & { readonly conversation: string }

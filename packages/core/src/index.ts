@@ -1,0 +1,31 @@
+/** The public API of the core. What is not exported here is nobody's business. */
+export type { Accounting } from './accounting.js'
+export type { ModelCall, Outcome, TargetCall } from './calls.js'
+export type { Catalogue, Entry, Finding, Source, SourceState, SourceUpdate } from './catalogue.js'
+export type {
+  CallAnswer,
+  ChildOptions,
+  Conversation,
+  Execute,
+  ImportReport,
+  Measurement,
+  RunOptions,
+} from './conversation.js'
+export { ToolwellError, type ToolwellErrorCode } from './errors.js'
+export type { Notice, ToolwellEvent } from './events.js'
+export type { DeliveryName, LedgerEvent, Pin, SurfaceTokens, WireTool } from './ledger-event.js'
+export { applyManifest, type Manifest, readManifest } from './manifest.js'
+export { type SearchFace, type SearchRequest, searchFaces } from './meta-tools.js'
+export type { Policy, PolicyRequest } from './policy.js'
+export type { Inspection } from './projections.js'
+export { defaultPrompts, type Prompts } from './prompts.js'
+export type { Exposure, ExposureRule } from './rules.js'
+export { createLexicalSearcher } from './search/lexical.js'
+export type { Match, SearchResult } from './search/result.js'
+export type { Ranked, SearchDocument, Searcher } from './search/searcher.js'
+export { memoryStore } from './stores/memory.js'
+export type { LedgerStore } from './stores/store.js'
+export type { SurfaceView } from './surface.js'
+export { estimate, loadTokenizer, type Tokenizer } from './tokens.js'
+export { defineTool, type JsonSchema, type Risk, type Tool, type ToolAnnotations } from './tool.js'
+export { createToolwell, type OpenOptions, type Toolwell, type ToolwellOptions } from './toolwell.js'

@@ -1,0 +1,169 @@
+/** The ledger's vocabulary: everything that can happen to one conversation's tools. Decisions are in the event, never left to the fold. */
+
+/** The version written on every stored line. Raise it when a reader of the old format would misread the new one. */
+export const LEDGER_FORMAT = 1
+
+/** A tool definition exactly as it is sent, after transforms. */
+export interface WireTool {
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: { readonly [keyword: string]: unknown }
+}
+
+/** One tool at one definition. */
+export interface Pin {
+  readonly id: string
+  readonly wireName: string
+  readonly fingerprint: string
+  /** The latched bytes, where the delivery sends the tool in the tools array; absent where its schema lives in the history. */
+  readonly definition?: WireTool
+}
+
+export type DeliveryName = 'eager' | 'append' | 'bridge'
+
+export type ActivationSource =
+  | 'search'
+  | 'select'
+  | 'call'
+  | 'pin'
+  | 'operator'
+  | 'import'
+  | 'inherit'
+  | 'arrival'
+
+export type DropReason =
+  | 'activation-limit'
+  | 'below-cut-off'
+  | 'too-large'
+  | 'result-budget'
+  | 'cap'
+  | 'group-incomplete'
+  | 'diversity'
+
+export interface Dropped {
+  readonly tool: string
+  readonly reason: DropReason
+}
+
+/** Why a call did not do what it was meant to do. Only `error` counts as a failure of the tool itself. */
+export type FailureReason =
+  | 'error'
+  | 'schema-needed'
+  | 'hint'
+  | 'refused'
+  | 'denied'
+  | 'unavailable'
+  | 'unknown'
+  | 'stale'
+  | 'invalid'
+
+/** Tokens of one request, by what they pay for. */
+export interface SurfaceTokens {
+  readonly eager: number
+  readonly active: number
+  readonly cards: number
+  readonly metaTools: number
+  readonly section: number
+  readonly searchResults: number
+  readonly inserts: number
+  /** What the tools array would cost with every allowed tool sent eagerly. */
+  readonly everythingEager: number
+}
+
+/**
+ * `id` counts from 0 within a ledger. `anchor` names the call or message after which the event holds,
+ * so that a fork, a rewind or a compaction cuts at the same place in the ledger and in the history.
+ */
+export type LedgerEvent = { readonly id: number; readonly anchor: string } & LedgerFact
+
+export type LedgerFact =
+  /** A latch point: the bytes of everything before the messages, fixed until the next one. */
+  | {
+      readonly kind: 'opened'
+      readonly reason: 'start' | 'clear' | 'compaction' | 'wire' | 'loader'
+      readonly wire: string
+      readonly mode: 'off' | 'on'
+      readonly delivery: DeliveryName
+      readonly eager: readonly Pin[]
+      /** Active tools carried over, in order of activation. */
+      readonly tail: readonly Pin[]
+      readonly metaTools: readonly WireTool[]
+      /** The prompt section, or empty. */
+      readonly section: string
+      /** Ids that the cards or names in the loader's description mention. */
+      readonly shown: readonly string[]
+      /** The membership of each source the model now knows of. */
+      readonly sources: Readonly<Record<string, string>>
+      /** How many tools are deferred as of now. */
+      readonly deferred: number
+      /** Tokens of the cards inside the loader's description. */
+      readonly cardTokens: number
+    }
+  | {
+      readonly kind: 'searched'
+      readonly query: string
+      readonly loaded: readonly string[]
+      readonly dropped: readonly Dropped[]
+      /** Nothing was found. The third identical miss is answered in one line. */
+      readonly missed: boolean
+      /** Tokens of the answer. */
+      readonly tokens: number
+    }
+  | {
+      readonly kind: 'activated'
+      readonly tool: Pin
+      readonly source: ActivationSource
+      /** The name as it was asked for, before case, alias or group were resolved. */
+      readonly asked: string
+      /** The schema was written into the history at this event's anchor. */
+      readonly shown: boolean
+    }
+  | {
+      readonly kind: 'deactivated'
+      readonly tool: string
+      readonly reason: 'unloaded' | 'evicted' | 'operator' | 'trimmed'
+    }
+  /** Known to this conversation, and not usable for now: its bytes stay, calls are answered honestly. */
+  | {
+      readonly kind: 'suspended'
+      readonly tool: string
+      readonly reason: 'vanished' | 'unavailable' | 'denied' | 'quarantined'
+    }
+  | { readonly kind: 'restored'; readonly tool: string }
+  /** A trusted source changed the definition of an eager or active tool. */
+  | { readonly kind: 'redefined'; readonly tool: Pin }
+  | { readonly kind: 'call-started'; readonly tool: string; readonly asked: string; readonly alias?: string }
+  | { readonly kind: 'call-succeeded'; readonly tool: string; readonly asked: string }
+  | {
+      readonly kind: 'call-failed'
+      /** The id where the call could be resolved, otherwise empty. */
+      readonly tool: string
+      readonly asked: string
+      readonly reason: FailureReason
+      /** Equal for calls that are identical in name and arguments. */
+      readonly key: string
+    }
+  /** Text written into the history at the anchor, replayed verbatim until a compaction drops it. */
+  | {
+      readonly kind: 'announced'
+      readonly topic: 'activation' | 'arrival' | 'changed' | 'removed' | 'restored' | 'schemas'
+      readonly text: string
+      readonly about: readonly string[]
+      readonly tokens: number
+      /** Sources that this text told of, with their membership. */
+      readonly sources?: Readonly<Record<string, string>>
+    }
+  /** A model request was begun. A second begin with the same id is a retry and writes nothing. */
+  | { readonly kind: 'requested'; readonly requestId: string; readonly tokens: SurfaceTokens }
+  /** What the host measured about a request. */
+  | {
+      readonly kind: 'measured'
+      readonly requestId: string
+      readonly messageTokens: number
+      readonly inputTokens?: number
+      readonly cachedTokens?: number
+      readonly outputTokens?: number
+    }
+  /** The history was compacted. `kept` maps each surviving anchor to its name in the shortened history. */
+  | { readonly kind: 'compacted'; readonly kept: Readonly<Record<string, string>> }
+  | { readonly kind: 'cleared' }

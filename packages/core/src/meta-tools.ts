@@ -1,0 +1,141 @@
+/** The two tools Toolwell itself declares: the loader, whose whole face can be changed, and the bridge. */
+import type { Entry } from './catalogue.js'
+import type { WireTool } from './ledger-event.js'
+import type { Prompts } from './prompts.js'
+import type { SearchResult } from './search/result.js'
+import type { JsonSchema } from './tool.js'
+
+/** What the loader was asked, whatever its face. */
+export interface SearchRequest {
+  readonly query: string
+  readonly domain?: string
+  /** Show tools that are loaded already, too. Default true; they stand after the others. */
+  readonly includeLoaded?: boolean
+  readonly limit?: number
+}
+
+/** The loader's face: its name, its input, and (optionally) how its answer reads. */
+export interface SearchFace {
+  readonly name: string
+  inputSchema(prompts: Prompts): JsonSchema
+  /** Reads the model's input. Must not throw; a missing query is the empty string. */
+  read(input: Readonly<Record<string, unknown>>): SearchRequest
+  /** Replaces the built-in rendering. The machine-readable first line is added in front of it. */
+  render?(result: SearchResult): string
+}
+
+const text = (value: unknown) =>
+  typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
+const whole = (value: unknown) => {
+  const number = typeof value === 'string' ? Number(value) : value
+  return typeof number === 'number' && Number.isFinite(number) ? { limit: Math.trunc(number) } : {}
+}
+
+/** The input forms in use: our own, and those of existing systems. Spread one and change what you like. */
+export const searchFaces = {
+  /** `tool_search { query, limit? }` */
+  standard: {
+    name: 'tool_search',
+    inputSchema: (prompts) => ({
+      type: 'object',
+      properties: {
+        query: { type: 'string', description: prompts.loaderQuery() },
+        limit: { type: 'integer', minimum: 1, maximum: 20, description: prompts.loaderLimit() },
+      },
+      required: ['query'],
+      additionalProperties: false,
+    }),
+    read: (input) => ({ query: text(input.query), ...whole(input.limit) }),
+  },
+  /** `{ query, domain?, includeLoaded?, limit? }` */
+  domains: {
+    name: 'tool_search',
+    inputSchema: (prompts) => ({
+      type: 'object',
+      properties: {
+        query: { type: 'string', description: prompts.loaderQuery() },
+        domain: { type: 'string' },
+        includeLoaded: { type: 'boolean' },
+        limit: { type: 'integer', minimum: 1, maximum: 20, description: prompts.loaderLimit() },
+      },
+      required: ['query'],
+      additionalProperties: false,
+    }),
+    read: (input) => ({
+      query: text(input.query),
+      ...(typeof input.domain === 'string' && input.domain !== 'all' ? { domain: input.domain } : {}),
+      ...(typeof input.includeLoaded === 'boolean' ? { includeLoaded: input.includeLoaded } : {}),
+      ...whole(input.limit),
+    }),
+  },
+  /** `{ query, max_results? }` */
+  maxResults: {
+    name: 'tool_search',
+    inputSchema: (prompts) => ({
+      type: 'object',
+      properties: {
+        query: { type: 'string', minLength: 1, description: prompts.loaderQuery() },
+        max_results: { type: 'integer', minimum: 1, maximum: 20, description: prompts.loaderLimit() },
+      },
+      required: ['query'],
+      additionalProperties: false,
+    }),
+    read: (input) => ({ query: text(input.query), ...whole(input.max_results) }),
+  },
+  /** `{ name }`: one exact name. */
+  byName: {
+    name: 'tool_info',
+    inputSchema: (prompts) => ({
+      type: 'object',
+      properties: { name: { type: 'string', description: prompts.bridgeName() } },
+      required: ['name'],
+      additionalProperties: false,
+    }),
+    read: (input) => {
+      const name = text(input.name).trim()
+      return { query: name === '' ? '' : `select:${JSON.stringify(name)}` }
+    },
+  },
+} as const satisfies Record<string, SearchFace>
+
+export const BRIDGE_NAME = 'tool_call'
+
+export function loaderTool(face: SearchFace, prompts: Prompts, description: string): WireTool {
+  return { name: face.name, description, inputSchema: face.inputSchema(prompts) }
+}
+
+export function bridgeTool(face: SearchFace, prompts: Prompts): WireTool {
+  return {
+    name: BRIDGE_NAME,
+    description: prompts.bridge({ loader: face.name, bridge: BRIDGE_NAME }),
+    inputSchema: {
+      type: 'object',
+      properties: {
+        name: { type: 'string', description: prompts.bridgeName() },
+        arguments: { type: 'object', description: prompts.bridgeArguments(), additionalProperties: true },
+        load: { type: 'string', description: prompts.bridgeLoad() },
+      },
+      required: ['name', 'arguments'],
+      additionalProperties: false,
+    },
+  }
+}
+
+/** A meta-tool as the policy sees it. Read-only: searching changes what is shown, never the world. */
+export function metaEntry(name: string): Entry {
+  const tool = {
+    name,
+    description: '',
+    inputSchema: { type: 'object' },
+    risk: 'read',
+    annotations: { readOnlyHint: true, idempotentHint: true },
+  } as const
+  return {
+    id: `toolwell/${name}`,
+    wireName: name,
+    source: 'toolwell',
+    tool,
+    quarantined: false,
+    fingerprint: '',
+  }
+}

@@ -1,0 +1,39 @@
+/** Names: how they are made legal for every provider, and how a model's spelling of them is folded. */
+import { shortHash } from './fingerprint.js'
+
+const LEGAL = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
+
+export function isLegalWireName(name: string): boolean {
+  return LEGAL.test(name)
+}
+
+/** Lower case without separators: `Enter-Worktree`, `enter_worktree` and `enterWorktree` become one. */
+export function foldName(name: string): string {
+  return name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '')
+}
+
+/** The id of a tool: stable, and readable in events. */
+export function toolId(source: string, name: string): string {
+  return source === '' ? name : `${source}/${name}`
+}
+
+/**
+ * The one name that every provider accepts. Tools of a source are prefixed with it, so that no two sources can
+ * meet. Where making the name legal changed it, or a part holds the joint `__`, a suffix hashed from source and
+ * name keeps it apart from its neighbours; arrival order never plays a part.
+ */
+export function wireNameOf(source: string, name: string, reserved: ReadonlySet<string> = new Set()): string {
+  const plain = source === '' ? name : `${source}__${name}`
+  const ambiguous = source !== '' && (source.includes('__') || name.includes('__'))
+  if (isLegalWireName(plain) && !ambiguous && !reserved.has(plain)) return plain
+  return suffixed(plain, source, name)
+}
+
+/** The same name with its hash, for a collision that the plain form cannot avoid. */
+export function suffixed(plain: string, source: string, name: string): string {
+  const legal = plain.replace(/[^A-Za-z0-9_-]+/g, '_').replace(/^[^A-Za-z_]/, '_$&')
+  return `${legal.slice(0, 55)}_${shortHash(`${source}\u0000${name}`, 8)}`
+}

@@ -1,0 +1,88 @@
+/** The one predicate: whether a tool may be seen, activated or called right now. Every path asks it, and deny wins. */
+import type { Catalogue, Entry } from './catalogue.js'
+import type { Notice } from './events.js'
+import type { Tool } from './tool.js'
+
+export type Action = 'see' | 'activate' | 'call'
+
+export interface PolicyRequest {
+  readonly action: Action
+  /** The tool's id; the meta-tools have the ids `toolwell/<name>`. */
+  readonly id: string
+  readonly name: string
+  readonly source: string
+  readonly tool: Tool
+  /** The arguments of a call, already checked against the schema where the tool was hidden. */
+  readonly input?: Readonly<Record<string, unknown>>
+  readonly agent?: string
+  readonly principal?: string
+}
+
+/** Only `true` allows. Anything else denies, a throw included. Must be quick and synchronous: it is asked often. */
+export type Policy = (request: PolicyRequest) => boolean
+
+/** `ready`, or the reason why not. Denied tools are answered like tools that do not exist. */
+export type Standing = 'ready' | 'denied' | 'vanished' | 'quarantined' | 'connecting' | 'failed' | 'disabled'
+
+export interface Gate {
+  standing(entry: Entry | undefined, action: Action, input?: Record<string, unknown>): Standing
+  /** May be mentioned to the model at all. */
+  visible(entry: Entry): boolean
+}
+
+export interface GateOptions {
+  readonly catalogue: Catalogue
+  readonly policies: readonly Policy[]
+  readonly agent?: string
+  readonly principal?: string
+  readonly notify: (notice: Notice) => void
+}
+
+export function createGate(options: GateOptions): Gate {
+  const { catalogue, policies, agent, principal, notify } = options
+
+  const allows = (entry: Entry, action: Action, input?: Record<string, unknown>): boolean => {
+    const request: PolicyRequest = {
+      action,
+      id: entry.id,
+      name: entry.tool.name,
+      source: entry.source,
+      tool: entry.tool,
+      ...(input === undefined ? {} : { input }),
+      ...(agent === undefined ? {} : { agent }),
+      ...(principal === undefined ? {} : { principal }),
+    }
+    for (const policy of policies) {
+      try {
+        const verdict: unknown = policy(request)
+        if (verdict === true) continue
+        if (verdict !== false)
+          notify({
+            kind: 'policy-failed',
+            tool: entry.id,
+            action,
+            detail: `it returned ${describe(verdict)} instead of true or false`,
+          })
+        return false
+      } catch (error) {
+        notify({ kind: 'policy-failed', tool: entry.id, action, detail: String(error) })
+        return false
+      }
+    }
+    return true
+  }
+
+  const standing: Gate['standing'] = (entry, action, input) => {
+    if (!entry) return 'vanished'
+    if (!allows(entry, action, input)) return 'denied'
+    if (entry.quarantined) return 'quarantined'
+    const state = catalogue.sources.get(entry.source)?.state ?? 'ready'
+    return state
+  }
+
+  return { standing, visible: (entry) => standing(entry, 'see') === 'ready' }
+}
+
+function describe(value: unknown): string {
+  return value instanceof Promise ? 'a promise' : typeof value
+}

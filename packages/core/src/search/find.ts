@@ -1,0 +1,410 @@
+/** Step 2 of the flow: answers one search. Reads the state at batch start, asks the gate about every tool, and gives facts. */
+import { type Batch, type Raise, raise, unitOf } from '../activation.js'
+import type { Entry } from '../catalogue.js'
+import type { Context } from '../context.js'
+import { deliveries } from '../delivery/index.js'
+import { isActive, isLoaded, type LedgerState, searchKey } from '../ledger.js'
+import type { Dropped, DropReason, LedgerFact } from '../ledger-event.js'
+import { BRIDGE_NAME, type SearchRequest } from '../meta-tools.js'
+import { nearest } from '../nearest.js'
+import { signatureOf } from '../signature.js'
+import { firstLine } from '../text.js'
+import { riskOf } from '../tool.js'
+import { type ParsedQuery, parseQuery } from './query.js'
+import type { Match, SearchResult } from './result.js'
+
+/** Hits with less than this share of the best score are named, not raised. */
+const RIVAL = 0.5
+/** Where nothing reaches the cut-off, tools that come this close to it are named. */
+const SUGGESTED = 0.75
+const DEFAULT_LIMIT = 5
+const MAX_LIMIT = 20
+
+export interface Found {
+  readonly result: SearchResult
+  /** Ids this search raised, for the machine-readable line of the answer. */
+  readonly activated: readonly string[]
+  readonly lowered: readonly string[]
+  readonly facts: readonly LedgerFact[]
+  readonly missed: boolean
+}
+
+/** One tool on its way through the search. */
+interface Candidate {
+  readonly entry: Entry
+  readonly asked: string
+  readonly alias: string | undefined
+  readonly deprecated: boolean
+  /** Asked for by exact name: no limit, size or cut-off applies. */
+  readonly explicit: boolean
+  readonly score: number
+}
+
+export async function find(
+  request: SearchRequest,
+  state: LedgerState,
+  context: Context,
+  batch: Batch,
+): Promise<Found> {
+  const query = parseQuery(request.query)
+  const limit = Math.min(MAX_LIMIT, Math.max(1, request.limit ?? DEFAULT_LIMIT))
+  const facts: LedgerFact[] = []
+  const loadedBefore = loadedNames(state)
+  const misses: Misses = { notFound: [], ambiguous: [], unavailable: [] }
+
+  const unloaded = unload(query.unload, state, context, batch, facts, misses)
+  const selected = select(query.select, context, misses)
+  const ranked = await keywordHits(query, request, limit, state, context)
+  const candidates = distinct([...selected, ...ranked.hits])
+
+  const dropped: Dropped[] = ranked.weak.map((id) => ({ tool: id, reason: 'below-cut-off' as const }))
+  const activated: string[] = []
+  const evicted: string[] = []
+  const allowance = createAllowance(candidates, state, context)
+  for (const candidate of candidates) {
+    if (isLoaded(state, candidate.entry.id) || batch.raised.has(candidate.entry.id)) {
+      batch.inUse.add(candidate.entry.id)
+      continue
+    }
+    const unit = unitOf(context, candidate.entry)
+    const refusal = allowance.refuse(candidate, unit)
+    if (refusal) {
+      dropped.push({ tool: candidate.entry.id, reason: refusal })
+      continue
+    }
+    const shown = deliveries[state.latch?.delivery ?? 'append'].answers === 'schema'
+    const raises = unit.map(
+      (entry): Raise => ({
+        entry,
+        source: candidate.explicit ? 'select' : 'search',
+        asked: candidate.asked,
+        shown,
+      }),
+    )
+    const raised = raise(state, context, batch, raises)
+    facts.push(...raised.facts)
+    activated.push(...raised.activated)
+    evicted.push(...raised.evicted)
+    dropped.push(...raised.dropped)
+  }
+
+  const shownIds = new Set([...candidates.map(({ entry }) => entry.id), ...activated])
+  const matches = [...shownIds].flatMap((id) => {
+    const entry = context.catalogue.get(id)
+    if (!entry) return []
+    const candidate = candidates.find((other) => other.entry.id === id)
+    return [toMatch(entry, candidate, activated.includes(id), state, context, batch)]
+  })
+  const gone = new Set([...evicted, ...unloaded])
+  const asked = query.select.length + query.unload.length > 0
+  const missed = matches.length === 0 && unloaded.length === 0
+  const bridge = state.latch?.delivery === 'bridge' ? BRIDGE_NAME : undefined
+  const result: SearchResult = {
+    query: request.query,
+    loadedBefore,
+    matches,
+    loadedAfter: [
+      ...loadedBefore.filter((name) => !gone.has(idOf(name, context))),
+      ...activated.map((id) => nameOf(id, context)),
+    ],
+    nextInstruction: instruct(context, matches, request.query, bridge),
+    dropped: dropped.map(({ tool, reason }) => ({
+      name: nameOf(tool, context),
+      reason,
+      tokens: costOf(tool, context),
+    })),
+    ...misses,
+    evicted: evicted.map((id) => nameOf(id, context)),
+    unloaded: unloaded.map((id) => nameOf(id, context)),
+    overview: missed && !asked ? overviewOf(context) : [],
+    repeated: missed && (state.failures.get(searchKey(request.query)) ?? 0) >= 2,
+  }
+  return { result, activated, lowered: [...gone], facts, missed }
+}
+
+interface Misses {
+  readonly notFound: { name: string; nearest: string[] }[]
+  readonly ambiguous: { name: string; candidates: string[] }[]
+  readonly unavailable: { name: string; state: string }[]
+}
+
+function unload(
+  names: readonly string[],
+  state: LedgerState,
+  context: Context,
+  batch: Batch,
+  facts: LedgerFact[],
+  misses: Misses,
+): string[] {
+  const unloaded: string[] = []
+  for (const name of names) {
+    const resolution = context.catalogue.resolve(
+      name,
+      (entry) => isActive(state, entry.id) && !batch.lowered.has(entry.id),
+    )
+    const entries =
+      resolution.kind === 'found'
+        ? unitOf(context, resolution.entry)
+        : resolution.kind === 'group'
+          ? resolution.entries
+          : []
+    const active = entries.filter((entry) => isActive(state, entry.id) && !batch.inUse.has(entry.id))
+    if (resolution.kind === 'ambiguous')
+      misses.ambiguous.push({ name, candidates: resolution.entries.map((entry) => entry.wireName) })
+    else if (active.length === 0)
+      misses.notFound.push({
+        name,
+        nearest: nearest(
+          name,
+          [...state.tail.values()].filter((held) => held.live).map((held) => held.pin.wireName),
+        ),
+      })
+    for (const entry of active) {
+      facts.push({ kind: 'deactivated', tool: entry.id, reason: 'unloaded' })
+      batch.lowered.add(entry.id)
+      unloaded.push(entry.id)
+    }
+  }
+  return unloaded
+}
+
+function select(names: readonly string[], context: Context, misses: Misses): Candidate[] {
+  const candidates: Candidate[] = []
+  for (const name of names) {
+    const known = (entry: Entry) => context.gate.standing(entry, 'see') !== 'denied'
+    const resolution = context.catalogue.resolve(name, known)
+    if (resolution.kind === 'none') {
+      misses.notFound.push({ name, nearest: suggest(name, context) })
+      continue
+    }
+    if (resolution.kind === 'ambiguous') {
+      misses.ambiguous.push({ name, candidates: resolution.entries.map((entry) => entry.wireName) })
+      continue
+    }
+    const entries = resolution.kind === 'group' ? resolution.entries : [resolution.entry]
+    const usable = entries.filter((entry) => context.gate.standing(entry, 'activate') === 'ready')
+    const [blocked] = entries
+    if (usable.length === 0 && blocked) {
+      const standing = context.gate.standing(blocked, 'activate')
+      if (standing === 'denied') misses.notFound.push({ name, nearest: suggest(name, context) })
+      else misses.unavailable.push({ name: blocked.wireName, state: standing })
+      continue
+    }
+    const alias = resolution.kind === 'found' ? resolution.alias : undefined
+    const deprecated = resolution.kind === 'found' && resolution.deprecated
+    for (const entry of usable)
+      candidates.push({
+        entry,
+        asked: name,
+        alias,
+        deprecated,
+        explicit: true,
+        score: Number.POSITIVE_INFINITY,
+      })
+  }
+  return candidates
+}
+
+async function keywordHits(
+  query: ParsedQuery,
+  request: SearchRequest,
+  limit: number,
+  state: LedgerState,
+  context: Context,
+): Promise<{ hits: Candidate[]; weak: string[] }> {
+  const filtered = query.filters.server ?? query.filters.group ?? query.filters.domain ?? request.domain
+  if (query.text === '' && query.must.length === 0 && filtered === undefined) return { hits: [], weak: [] }
+  const named = exactNames(query.text, context)
+  const ranked =
+    query.text === '' && query.must.length === 0
+      ? [...context.catalogue.entries()]
+          .map((entry) => ({ id: entry.id, score: 1, relevance: 1 }))
+          .sort((a, b) => (a.id < b.id ? -1 : 1))
+      : await context.rank({ text: query.text, must: query.must })
+
+  const hits: Candidate[] = []
+  const weak: Candidate[] = []
+  const seen = new Set<string>()
+  for (const { id, score, relevance } of [
+    ...named.map((entry) => ({ id: entry.id, score: Number.MAX_VALUE, relevance: 1 })),
+    ...ranked,
+  ]) {
+    const entry = context.catalogue.get(id)
+    if (!entry || seen.has(id) || !passes(entry, query, request)) continue
+    if (
+      context.gate.standing(entry, 'see') !== 'ready' ||
+      context.gate.standing(entry, 'activate') !== 'ready'
+    )
+      continue
+    if (request.includeLoaded === false && isLoaded(state, id)) continue
+    seen.add(id)
+    const hit: Candidate = {
+      entry,
+      asked: request.query,
+      alias: undefined,
+      deprecated: false,
+      explicit: false,
+      score,
+    }
+    if (relevance >= context.settings.cutOff) hits.push(hit)
+    else if (relevance >= context.settings.cutOff * SUGGESTED && weak.length < limit) weak.push(hit)
+    if (hits.length >= limit * 4) break
+  }
+  const best = Math.max(0, ...hits.map((hit) => hit.score))
+  const strong = hits.filter((hit) => hit.score >= best * RIVAL)
+  const others = hits.filter((hit) => hit.score < best * RIVAL)
+  // Tools the model does not have yet come first; within each half the ranking stands.
+  const fresh = strong.filter(({ entry }) => !isLoaded(state, entry.id))
+  const loaded = strong.filter(({ entry }) => isLoaded(state, entry.id))
+  const kept = [...fresh, ...loaded].slice(0, limit)
+  const rest = hits.length > 0 ? others.filter(({ entry }) => !isLoaded(state, entry.id)) : weak
+  return { hits: kept, weak: rest.slice(0, limit - kept.length).map(({ entry }) => entry.id) }
+}
+
+/** Words of the query that are, exactly, the name of a tool. They win whatever the ranker says. */
+function exactNames(text: string, context: Context): Entry[] {
+  const words = [text, ...text.split(/[\s,;"'`()]+/)]
+    .filter((word) => word.length >= 3 && word.length <= 200)
+    .slice(0, 64)
+  return words.flatMap((word) => {
+    const resolution = context.catalogue.resolve(word, (entry) => context.gate.visible(entry))
+    if (resolution.kind !== 'found') return []
+    const { entry } = resolution
+    const spelled = [
+      entry.id,
+      entry.wireName,
+      entry.tool.name,
+      ...context.catalogue.aliasesOf(entry.id),
+    ].includes(word)
+    // A plain word such as "search" is somebody's tool name only by accident unless it is the whole query.
+    return spelled && (word === text || /[_./:-]|[a-z][A-Z]/.test(word)) ? [entry] : []
+  })
+}
+
+function passes(entry: Entry, query: ParsedQuery, request: SearchRequest): boolean {
+  const { server, domain, group } = query.filters
+  const same = (a: string | undefined, b: string) => (a ?? '').toLowerCase() === b.toLowerCase()
+  if (server !== undefined && !same(entry.source, server)) return false
+  if (group !== undefined && !same(entry.tool.group, group)) return false
+  const wanted = domain ?? request.domain
+  return wanted === undefined || same(entry.tool.domain, wanted)
+}
+
+/** Decides, in order, what keyword hits may still be raised by this one answer. */
+function createAllowance(candidates: readonly Candidate[], state: LedgerState, context: Context) {
+  const { activationLimit, largeTool, resultBudget } = context.settings
+  const withSchemas = deliveries[state.latch?.delivery ?? 'append'].answers === 'schema'
+  const fresh = candidates.filter((candidate) => !candidate.explicit && !isLoaded(state, candidate.entry.id))
+  const best = fresh[0]?.score ?? 0
+  const rivals = new Set(fresh.filter(({ score }) => score >= best * 0.9).map(({ entry }) => entry.source))
+  const perSource = new Map<string, number>()
+  let left = activationLimit
+  let budget = resultBudget
+  return {
+    refuse({ entry, explicit }: Candidate, unit: readonly Entry[]): DropReason | undefined {
+      const cost = unit.reduce((sum, member) => sum + costOf(member.id, context), 0)
+      if (explicit) return undefined
+      if (cost > largeTool) return 'too-large'
+      if (left <= 0) return 'activation-limit'
+      const taken = perSource.get(entry.source) ?? 0
+      if (rivals.size > 1 && taken >= Math.max(1, Math.floor(activationLimit / rivals.size)))
+        return 'diversity'
+      if (withSchemas && cost > budget) return 'result-budget'
+      left--
+      budget -= cost
+      perSource.set(entry.source, taken + 1)
+      return undefined
+    },
+  }
+}
+
+function toMatch(
+  entry: Entry,
+  candidate: Candidate | undefined,
+  fresh: boolean,
+  state: LedgerState,
+  context: Context,
+  batch: Batch,
+): Match {
+  const { tool } = entry
+  const definition = context.definition(entry)
+  const loaded = (isLoaded(state, entry.id) && !batch.lowered.has(entry.id)) || batch.raised.has(entry.id)
+  const withSchema =
+    deliveries[state.latch?.delivery ?? 'append'].answers === 'schema' &&
+    !state.eager.has(entry.id) &&
+    (fresh || (loaded && candidate?.explicit === true))
+  const risk = riskOf(tool)
+  return {
+    name: candidate?.deprecated && candidate.alias !== undefined ? candidate.alias : entry.wireName,
+    canonicalName: entry.wireName,
+    status: candidate?.deprecated ? 'deprecated_alias' : loaded ? 'loaded' : 'available_lazy',
+    fresh,
+    title: tool.title ?? tool.annotations?.title ?? tool.name,
+    description: tool.description,
+    domain: tool.domain ?? entry.source,
+    aliases: context.catalogue.aliasesOf(entry.id),
+    ...(risk === undefined ? {} : { risk }),
+    ...(withSchema ? { schemaPreview: definition.inputSchema } : {}),
+    signature: signatureOf(entry.wireName, definition.inputSchema),
+    loadToken: context.loadToken(entry),
+  }
+}
+
+/** Names a model may have meant, of tools it may know about. */
+export function suggest(asked: string, context: Context): string[] {
+  const names = new Map<string, string>()
+  for (const entry of context.catalogue.entries())
+    for (const name of [entry.wireName, entry.tool.name, ...(entry.tool.aliases ?? [])])
+      if (!names.has(name)) names.set(name, entry.id)
+  const close = nearest(asked, names.keys(), 8).flatMap(
+    (name) => context.catalogue.get(names.get(name) ?? '') ?? [],
+  )
+  const visible = close.filter((entry) => context.gate.visible(entry)).map((entry) => entry.wireName)
+  return [...new Set(visible)].slice(0, 3)
+}
+
+function overviewOf(context: Context): { name: string; count: number }[] {
+  const counts = new Map<string, number>()
+  for (const entry of context.catalogue.entries())
+    if (context.gate.visible(entry)) counts.set(entry.source, (counts.get(entry.source) ?? 0) + 1)
+  return [...counts]
+    .map(([name, count]) => ({ name: firstLine(name, 60), count }))
+    .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
+    .slice(0, 40)
+}
+
+function instruct(
+  context: Context,
+  matches: readonly Match[],
+  query: string,
+  bridge: string | undefined,
+): string {
+  const { prompts } = context.settings
+  const fresh = matches.filter((match) => match.fresh).length
+  if (fresh > 0) return prompts.searchLoaded({ count: fresh, bridge })
+  if (matches.some((match) => match.status === 'loaded')) return prompts.searchAlready({ bridge })
+  return query.trim() === '' ? prompts.searchEmpty() : prompts.searchAgain()
+}
+
+function loadedNames(state: LedgerState): string[] {
+  return [...state.tail.values()].filter((held) => held.live).map((held) => held.pin.wireName)
+}
+
+function nameOf(id: string, context: Context): string {
+  return context.catalogue.get(id)?.wireName ?? id
+}
+
+function idOf(name: string, context: Context): string {
+  const resolution = context.catalogue.resolve(name, () => true)
+  return resolution.kind === 'found' ? resolution.entry.id : name
+}
+
+function costOf(id: string, context: Context): number {
+  const entry = context.catalogue.get(id)
+  return entry ? context.tokens(context.definition(entry)) : 0
+}
+
+function distinct(candidates: readonly Candidate[]): Candidate[] {
+  const seen = new Set<string>()
+  return candidates.filter(({ entry }) => !seen.has(entry.id) && seen.add(entry.id))
+}

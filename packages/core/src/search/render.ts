@@ -1,0 +1,102 @@
+/** Turns a search result into the text the model reads. The first line is for machines: `importHistory` reads it, and only it. */
+import type { Pin } from '../ledger-event.js'
+import type { SearchFace } from '../meta-tools.js'
+import type { Prompts } from '../prompts.js'
+import { quote, safeJson } from '../text.js'
+import type { Match, SearchResult } from './result.js'
+
+/** Stands at the very start of every search answer. */
+const MARK = 'toolwell/1 '
+
+export interface MachineLine {
+  readonly loaded: readonly Pick<Pin, 'id' | 'fingerprint'>[]
+  readonly unloaded: readonly string[]
+}
+
+export function renderSearch(
+  result: SearchResult,
+  machine: MachineLine,
+  face: SearchFace,
+  prompts: Prompts,
+): string {
+  const line = `${MARK}${safeJson({ loaded: machine.loaded.map(({ id, fingerprint }) => [id, fingerprint]), unloaded: machine.unloaded })}`
+  return `${line}\n${face.render?.(result) ?? renderText(result, prompts)}`
+}
+
+/** Reads the first line of an answer of ours. Anything unexpected gives undefined. */
+export function readMachineLine(answer: string): MachineLine | undefined {
+  const end = answer.indexOf('\n')
+  const line = end < 0 ? answer : answer.slice(0, end)
+  if (!line.startsWith(MARK)) return undefined
+  try {
+    const value: unknown = JSON.parse(line.slice(MARK.length))
+    if (typeof value !== 'object' || value === null) return undefined
+    const { loaded, unloaded } = value as { loaded?: unknown; unloaded?: unknown }
+    if (!Array.isArray(loaded) || !Array.isArray(unloaded)) return undefined
+    const pairs = loaded.filter(
+      (pair): pair is [string, string] =>
+        Array.isArray(pair) && pair.every((part) => typeof part === 'string'),
+    )
+    return {
+      loaded: pairs.map(([id, fingerprint]) => ({ id, fingerprint })),
+      unloaded: unloaded.filter((id): id is string => typeof id === 'string'),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+function renderText(result: SearchResult, prompts: Prompts): string {
+  const lines: string[] = []
+  const nothing = [
+    result.matches,
+    result.unloaded,
+    result.notFound,
+    result.ambiguous,
+    result.unavailable,
+  ].every((list) => list.length === 0)
+  if (nothing)
+    lines.push(
+      result.query.trim() === ''
+        ? prompts.searchEmpty()
+        : prompts.searchMissed({ query: quote(result.query), sources: result.overview }),
+    )
+  const fresh = result.matches.filter((match) => match.fresh)
+  const already = result.matches.filter((match) => !match.fresh && match.status !== 'available_lazy')
+  const droppedNames = new Set(result.dropped.map((drop) => drop.name))
+  if (fresh.length > 0) lines.push(result.nextInstruction, ...fresh.map(renderMatch))
+  if (already.length > 0) {
+    const bridged = already.some((match) => match.schemaPreview !== undefined)
+    lines.push(
+      fresh.length > 0 || !bridged ? prompts.searchAlready({ bridge: undefined }) : result.nextInstruction,
+      ...already.map(renderMatch),
+    )
+  }
+  if (result.dropped.length > 0) {
+    lines.push(prompts.searchDropped())
+    for (const { name, reason, tokens } of result.dropped)
+      lines.push(`- ${name}: ${prompts.dropReason[reason]} (${tokens} tokens)`)
+  }
+  const lazy = result.matches.filter(
+    (match) => match.status === 'available_lazy' && !droppedNames.has(match.name),
+  )
+  lines.push(...lazy.map(renderMatch))
+  if (result.evicted.length > 0) lines.push(prompts.searchEvicted({ tools: result.evicted }))
+  if (result.unloaded.length > 0) lines.push(prompts.searchUnloaded({ tools: result.unloaded }))
+  for (const { name, nearest } of result.notFound)
+    lines.push(prompts.searchNotFound({ asked: quote(name), nearest }))
+  for (const { name, candidates } of result.ambiguous)
+    lines.push(prompts.searchAmbiguous({ asked: quote(name), names: candidates }))
+  for (const { name, state } of result.unavailable)
+    lines.push(prompts.searchUnavailable({ asked: name, state }))
+  // The third identical miss: one line, so that a loop costs nothing.
+  return result.repeated ? prompts.searchAgain() : lines.join('\n')
+}
+
+function renderMatch(match: Match): string {
+  const risk = match.risk && match.risk !== 'read' ? ` [${match.risk}]` : ''
+  const alias = match.status === 'deprecated_alias' ? ` (${quote(match.name)} is its old name)` : ''
+  if (match.schemaPreview !== undefined)
+    return `- ${safeJson({ name: match.canonicalName, description: match.description, inputSchema: match.schemaPreview, load: match.loadToken })}${risk}${alias}`
+  return `- ${match.signature}${risk}${alias}: ${quote(match.description, 200)}`
+}

@@ -1,0 +1,41 @@
+/** What a search found and did, as data. Rendering it for the model comes after. */
+import type { DropReason } from '../ledger-event.js'
+import type { JsonSchema, Risk } from '../tool.js'
+
+export interface Match {
+  /** The wire name, or the deprecated name that was asked for. */
+  readonly name: string
+  /** The wire name of the tool that will run. */
+  readonly canonicalName: string
+  readonly status: 'loaded' | 'available_lazy' | 'deprecated_alias'
+  /** Loaded by this very search. */
+  readonly fresh: boolean
+  readonly title: string
+  readonly description: string
+  readonly domain: string
+  readonly aliases: readonly string[]
+  readonly risk?: Risk
+  /** The whole input schema, as it is sent, or absent: never a part of it. */
+  readonly schemaPreview?: JsonSchema
+  readonly signature: string
+  /** Names this definition for this principal. The bridge refuses a call with a token that is out of date. */
+  readonly loadToken: string
+}
+
+export interface SearchResult {
+  readonly query: string
+  readonly loadedBefore: readonly string[]
+  readonly matches: readonly Match[]
+  readonly loadedAfter: readonly string[]
+  readonly nextInstruction: string
+  readonly dropped: readonly { readonly name: string; readonly reason: DropReason; readonly tokens: number }[]
+  readonly notFound: readonly { readonly name: string; readonly nearest: readonly string[] }[]
+  readonly ambiguous: readonly { readonly name: string; readonly candidates: readonly string[] }[]
+  readonly unavailable: readonly { readonly name: string; readonly state: string }[]
+  readonly evicted: readonly string[]
+  readonly unloaded: readonly string[]
+  /** Where nothing fits: what there is, by server. */
+  readonly overview: readonly { readonly name: string; readonly count: number }[]
+  /** The same search missed at least twice before. */
+  readonly repeated: boolean
+}

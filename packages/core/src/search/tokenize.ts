@@ -1,0 +1,147 @@
+/** Turns text into terms, the same way for documents and queries; the ranker compares nothing else. */
+
+/** Longer runs (hashes, base64) are cut: they still match themselves. */
+const termCharacterLimit = 64
+
+/** A mixed-case word of at most this many parts is also a term as a whole: `GitHub` is `git`, `hub` and `github`. */
+const wholeWordPartLimit = 3
+
+const asciiText = /^[\x00-\x7f]*$/
+const asciiWord = /[A-Za-z0-9]+/g
+/** Scripts written without spaces, and Hangul, whose particles are attached. U+30FC is the kana length mark. */
+const unspaced =
+  '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\u30fc\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}'
+const unicodeWord = new RegExp(`[${unspaced}]+|(?:(?![${unspaced}])[\\p{L}\\p{M}\\p{N}])+`, 'gu')
+const startsUnspaced = new RegExp(`^[${unspaced}]`, 'u')
+
+/** A word to look for: `whole` where it is known, otherwise its `parts` (none unless the word is mixed-case). */
+export interface Word {
+  readonly whole: string
+  readonly parts: readonly string[]
+  /** True for a pair of characters of a script without spaces; about half of such pairs straddle two words. */
+  readonly pair: boolean
+}
+
+/**
+ * The terms of a text, in order, with repetitions. Linear in the length of the text.
+ *
+ * - NFKC, then lower case; whatever is not a letter, mark or digit separates (so snake_case, kebab-case, dots, slashes).
+ * - camelCase and PascalCase are split; up to three parts the whole is a term as well. Digits stay with their letters (`oauth2`).
+ * - A run of Chinese, Japanese, Korean, Thai, Lao, Khmer or Burmese becomes overlapping pairs; a single character stands alone.
+ * - English endings are removed lightly, see `stem`.
+ */
+export function tokenize(text: string): string[] {
+  const terms: string[] = []
+  forEachWord(text, (whole, parts) => {
+    for (const part of parts) terms.push(stem(part))
+    if (parts.length <= wholeWordPartLimit) terms.push(stem(whole))
+  })
+  return terms
+}
+
+/** The words of a text, with repetitions, for whoever has to choose between a whole and its parts. */
+export function wordsOf(text: string): Word[] {
+  const words: Word[] = []
+  forEachWord(text, (whole, parts, pair) => {
+    words.push({ whole: stem(whole), parts: parts.map(stem), pair })
+  })
+  return words
+}
+
+/** `wordsOf` without stop words, which carry no meaning in a query. */
+export function queryWords(text: string): Word[] {
+  const words: Word[] = []
+  forEachWord(text, (whole, parts, pair) => {
+    if (stopWords.has(whole)) return
+    const meaningful = parts.filter((part) => !stopWords.has(part))
+    words.push({ whole: stem(whole), parts: meaningful.map(stem), pair })
+  })
+  return words
+}
+
+/** `tokenize` without stop words. Empty when the text holds nothing else. */
+export function queryTokens(text: string): string[] {
+  return queryWords(text).flatMap(({ whole, parts }) =>
+    parts.length > wholeWordPartLimit ? parts : [...parts, whole],
+  )
+}
+
+/** True for words that say nothing about which tool is meant, requests included ("please show me"). */
+export function isStopWord(word: string): boolean {
+  return stopWords.has(word.toLowerCase())
+}
+
+/** `whole` and `parts` are in lower case and not stemmed; `parts` is empty for a word of one part. */
+function forEachWord(
+  text: string,
+  visit: (whole: string, parts: readonly string[], pair: boolean) => void,
+): void {
+  const ascii = asciiText.test(text)
+  const normalised = ascii ? text : text.normalize('NFKC')
+  for (const run of normalised.match(ascii ? asciiWord : unicodeWord) ?? []) {
+    if (!ascii && startsUnspaced.test(run)) {
+      const characters = Array.from(run.toLowerCase())
+      if (characters.length === 1) visit(characters.join(''), [], true)
+      for (let index = 1; index < characters.length; index += 1)
+        visit(`${characters[index - 1]}${characters[index]}`, [], true)
+      continue
+    }
+    const word = run.slice(0, termCharacterLimit)
+    visit(word.toLowerCase(), partsOf(word), false)
+  }
+}
+
+/** `readFile` → read, file; `HTTPServer` → http, server; `S3Bucket` → s3, bucket; but `URLs`, `2FA` and `Read` stay. */
+function partsOf(word: string): readonly string[] {
+  // Nearly all words are in one case or only capitalised; they are not worth three expressions.
+  const rest = word.slice(1)
+  if (rest === rest.toLowerCase() || word === word.toUpperCase()) return []
+  const spaced = word
+    .replace(/(\p{Ll})(?=\p{Lu})/gu, '$1 ')
+    .replace(/(\p{N})(?=\p{Lu}\p{Ll})/gu, '$1 ')
+    .replace(/(\p{Lu})(?=\p{Lu}(?!s(?!\p{Ll}))\p{Ll})/gu, '$1 ')
+  return spaced.length === word.length ? [] : spaced.toLowerCase().split(' ')
+}
+
+/**
+ * Light English stemming, on purpose smaller than Porter's: it joins the forms in which tools and requests are written
+ * (files/file, queries/query, creating/created/create, running/run) and leaves everything else. Only words of a–z.
+ *
+ * - plural: `ies` → `y`; `sses`, `ches`, `shes`, `xes`, `zes` lose `es`; `s` goes unless after s, u or i (status, analysis)
+ * - `ing`, `ed`: from six letters on, when what remains has a vowel (not `string`, `speed`); a doubled consonant is halved
+ *   except l, s, z; three remaining letters of the shape consonant–vowel–consonant get their `e` back (saving → save)
+ * - a final `e` goes from five letters on, so that `create` meets `creating`
+ * - `news` stays, or every "new" would find it
+ */
+export function stem(word: string): string {
+  if (word.length < 4 || word === 'news' || !/^[a-z]+$/.test(word)) return word
+  let result = word
+  if (/(?:ss|ch|sh|x|z)es$/.test(result)) result = result.slice(0, -2)
+  else if (/[^sui]s$/.test(result)) result = result.slice(0, -1)
+  if (result.length > 4 && result.endsWith('ie')) return `${result.slice(0, -2)}y`
+  const ending = result.length < 6 ? 0 : result.endsWith('ing') ? 3 : /[^e]ed$/.test(result) ? 2 : 0
+  const base = ending === 0 ? result : result.slice(0, -ending)
+  if (ending !== 0 && /[aeiouy]/.test(base)) {
+    if (base.length > 3 && /([^aeioulsz])\1$/.test(base)) return base.slice(0, -1)
+    if (base.length === 3 && /[^aeiou][aeiou][^aeiouwxy]$/.test(base)) return `${base}e`
+    result = base
+  }
+  return result.length > 4 && result.endsWith('e') ? result.slice(0, -1) : result
+}
+
+/** Compared in lower case, before stemming. `don` and `isn` are what remains of don't and isn't. */
+const stopWords: ReadonlySet<string> = new Set(
+  `a about after again all also am an and any anyone anything are aren as ask asked asking at available be because been
+  before being best between but by can cannot could couldn d did didn do does doesn doing don done each either else etc
+  every everything few for from further give given gives giving go going gonna good got great had hadn has hasn have haven
+  having he hello help helped helpful helping helps her here hers hey hi him his how however i if in instead interested
+  into is isn it its itself just kind kindly know let lets like ll looking lot m make many may maybe mcp me might mine more
+  most much must my myself need needed needing needs neither no nor not now of off ok okay on once one only or other our
+  ours out over own particular perhaps please possible provide provided quite rather re really s same she should
+  shouldn show showing shows so some somehow someone something specific specifically such suggest sure t tell telling
+  tells than thank thanks that the their theirs them then there these they thing things this those through to too tool
+  tools try trying under until up us use used useful user uses using various ve very via wanna want wanted wanting wants
+  was wasn way we well were weren what whats when where whether which while who whom whose why will wish with within
+  without won wondering would wouldn yes yet you your yours yourself
+  请 请问 请帮 帮我 我想 我要 的`.split(/\s+/),
+)

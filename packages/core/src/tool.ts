@@ -1,0 +1,111 @@
+/** A tool as its owner writes it: definition, how to run it, and how it may be exposed. The first noun of the flow. */
+import { ToolwellError } from './errors.js'
+
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
+/** What calling a tool can do. Taken from MCP annotations when not given. */
+export type Risk = 'read' | 'write' | 'destructive' | 'external'
+
+/** Why a tool may never be deferred: models stop using these when they become a search away. */
+export type FloorRole = 'mode-exit' | 'clarification' | 'todo' | 'skill'
+
+/** The MCP annotations that say something about risk. */
+export interface ToolAnnotations {
+  readonly title?: string
+  readonly readOnlyHint?: boolean
+  readonly destructiveHint?: boolean
+  readonly idempotentHint?: boolean
+  readonly openWorldHint?: boolean
+}
+
+export interface ExecuteContext {
+  /** The provider's id of this call. */
+  readonly callId: string
+  readonly signal?: AbortSignal
+}
+
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: JsonSchema
+  readonly title?: string
+  readonly outputSchema?: JsonSchema
+  readonly annotations?: ToolAnnotations
+  /** Runs the tool. Left out where the host runs tools itself (see `run` of an adapter). */
+  readonly execute?: (input: Record<string, unknown>, context: ExecuteContext) => unknown
+
+  /** True: deferred. False: eager. Left out: decided by the rules (own tools eager, tools of a named source deferred). */
+  readonly defer?: boolean
+  /** Eager whatever the rules say. */
+  readonly alwaysLoad?: boolean
+  /** Marks a tool that can never be deferred. */
+  readonly role?: FloorRole
+  /** The description changes while the program runs (a list of skills, say); such a tool is never deferred. */
+  readonly dynamicDescription?: boolean
+
+  /** A subject area, for the `domain:` filter. */
+  readonly domain?: string
+  /** Tools of one group are activated together, all or none. */
+  readonly group?: string
+  /** Other names the tool answers to. */
+  readonly aliases?: readonly string[]
+  /** Names the surviving tool: this entry is then only a deprecated alias of it. */
+  readonly canonicalName?: string
+  /** Extra words for the index. The model never sees them. */
+  readonly searchHint?: string
+  /** The one line shown while the tool is deferred. Default: the first line of the description. */
+  readonly card?: string
+  /** One line for a host that writes its own list of available tools. */
+  readonly promptSnippet?: string
+  /** Rules of use. They reach the model together with the tool, never before. */
+  readonly guidelines?: readonly string[]
+  readonly risk?: Risk
+  /** What the model should not do once it has this tool: "use this, not `git worktree` in bash". */
+  readonly insteadOf?: string
+  /** The source the tool came from: a server, a plugin, a manifest. Left out for the host's own code. */
+  readonly source?: string
+}
+
+/** Returns the tool as it is; gives editors the type. */
+export function defineTool<const T extends Tool>(tool: T): T {
+  return tool
+}
+
+export function riskOf(tool: Pick<Tool, 'risk' | 'annotations'>): Risk | undefined {
+  if (tool.risk) return tool.risk
+  const hints = tool.annotations
+  if (!hints) return undefined
+  if (hints.readOnlyHint === true) return 'read'
+  if (hints.destructiveHint === true) return 'destructive'
+  if (hints.openWorldHint === true) return 'external'
+  if (hints.readOnlyHint === false) return 'write'
+  return undefined
+}
+
+/** The reason a value cannot be used as a tool, or undefined. Never throws, whatever it is given. */
+export function problemOf(tool: unknown): string | undefined {
+  if (typeof tool !== 'object' || tool === null) return 'is not an object'
+  const { name, description, inputSchema } = tool as Partial<Tool>
+  if (typeof name !== 'string' || name.trim() === '') return 'has no name'
+  if (description !== undefined && typeof description !== 'string')
+    return 'has a description that is not a string'
+  const schema: unknown = inputSchema
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
+    return 'has an inputSchema that is not an object; give { "type": "object", "properties": { … } }'
+  const type = (schema as { type?: unknown }).type
+  if (type !== undefined && type !== 'object')
+    return `has an inputSchema of type ${JSON.stringify(type)}; the top level of a tool's input must be "object"`
+  try {
+    JSON.stringify(schema)
+  } catch {
+    return 'has an inputSchema that contains itself as a JavaScript object; use a "$ref" for recursion'
+  }
+  return undefined
+}
+
+export function assertTool(tool: Tool): void {
+  const problem = problemOf(tool)
+  if (problem === undefined) return
+  const name = typeof tool?.name === 'string' ? tool.name : String(tool)
+  throw new ToolwellError('invalid-tool', `Tool ${JSON.stringify(name)} ${problem}.`, { tool: name, problem })
+}

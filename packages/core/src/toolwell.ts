@@ -1,0 +1,311 @@
+/** The front door: options are checked once, then conversations are opened over one catalogue. */
+import { type Catalogue, createCatalogue } from './catalogue.js'
+import { type Context, createContext, type DefinitionMemo, type Settings } from './context.js'
+import {
+  type ChildOptions,
+  type Conversation,
+  type ConversationHost,
+  createConversation,
+} from './conversation.js'
+import { ToolwellError } from './errors.js'
+import type { Notice, ToolwellEvent } from './events.js'
+import type { DeliveryName, LedgerEvent } from './ledger-event.js'
+import { BRIDGE_NAME, type SearchFace, searchFaces } from './meta-tools.js'
+import { assertKnownKeys } from './options.js'
+import { createGate, type Policy } from './policy.js'
+import { defaultPrompts, type Prompts } from './prompts.js'
+import { checkRules, type Exposure, type ExposureRule, exposureOf, matchesGlob } from './rules.js'
+import { createRanking } from './search/ranking.js'
+import type { Searcher } from './search/searcher.js'
+import { memoryStore } from './stores/memory.js'
+import type { LedgerStore } from './stores/store.js'
+import { estimate, type Tokenizer } from './tokens.js'
+import type { Tool } from './tool.js'
+
+export interface ToolwellOptions {
+  /** The host's own tools. When deferral is off, this very array is what is sent. */
+  readonly tools?: readonly Tool[]
+  /** `auto` (default): on when the deferred definitions cost at least `threshold` tokens. */
+  readonly mode?: 'off' | 'auto' | 'on'
+  /** How raised tools reach the model. `auto` (default) keeps the cached prefix: `bridge`. */
+  readonly delivery?: DeliveryName | 'auto'
+  /** Tokens of deferred definitions below which nothing is changed at all. Default 4,000: about twice what deferral itself costs. */
+  readonly threshold?: number
+  /** Names that are always sent. */
+  readonly eager?: readonly string[]
+  /** Which tools are deferred; later rules win. `explain` says which one did. */
+  readonly rules?: readonly ExposureRule[]
+  /** May a tool be seen, activated, called? Several are asked in order; one that denies is enough. */
+  readonly policy?: Policy | readonly Policy[]
+  /** At most so many raised tools; the least recently used makes room. Default: no cap. */
+  readonly maxActive?: number
+  /** What happens when the model calls a tool it has not loaded. Default `activate-and-run`, after checking the arguments. */
+  readonly hiddenCalls?: 'activate-and-run' | 'hint' | 'refuse'
+  /** Keyword hits that one search may raise. Default 5. Exact names have no limit. */
+  readonly activationLimit?: number
+  /** From 0 to 1: hits below this relevance are not loaded. Default 0.35. */
+  readonly cutOff?: number
+  /** A tool above so many tokens is raised only by its exact name. Default 8,000. */
+  readonly largeTool?: number
+  /** Tokens of schemas in one search answer. Default 10,000. */
+  readonly resultBudget?: number
+  /** Tokens of the list of hidden tools. Default 1,500. */
+  readonly cardBudget?: number
+  /** `strong` words for models that ignore search. Default `plain`. */
+  readonly affordance?: 'plain' | 'strong'
+  /** The loader's name, input and rendering. Default `searchFaces.standard`. */
+  readonly face?: SearchFace
+  /** Replaces single sentences. */
+  readonly prompts?: Partial<Prompts>
+  /** Replaces the ranking. */
+  readonly searcher?: Searcher
+  readonly tokenizer?: Tokenizer
+  /** Changes a definition for a wire. Used for the surface and for search answers alike. Must be deterministic. */
+  readonly transformDefinition?: Settings['transformDefinition'] & {}
+  /** Where ledgers live. Default: in memory. */
+  readonly store?: LedgerStore
+  /** Sees every state change after it is stored, and every notice. */
+  readonly onEvent?: (event: ToolwellEvent) => void
+}
+
+export interface OpenOptions {
+  /** The ledger's id. Opening a known id resumes that conversation. */
+  readonly id: string
+  readonly agent?: string
+  /** Who the conversation acts for; part of load tokens and given to the policy. */
+  readonly principal?: string
+  /** Asked besides the policy of the options. */
+  readonly policy?: Policy
+}
+
+export interface Toolwell {
+  readonly catalogue: Catalogue
+  open(options: OpenOptions): Promise<Conversation>
+  /** Whether a tool is eager or deferred, and which rule decided. Undefined for an unknown name. */
+  explain(name: string, agent?: string): Exposure | undefined
+}
+
+const KEYS = [
+  'tools',
+  'mode',
+  'delivery',
+  'threshold',
+  'eager',
+  'rules',
+  'policy',
+  'maxActive',
+  'hiddenCalls',
+  'activationLimit',
+  'cutOff',
+  'largeTool',
+  'resultBudget',
+  'cardBudget',
+  'affordance',
+  'face',
+  'prompts',
+  'searcher',
+  'tokenizer',
+  'transformDefinition',
+  'store',
+  'onEvent',
+] as const satisfies readonly (keyof ToolwellOptions)[]
+
+export function createToolwell(options: ToolwellOptions = {}): Toolwell {
+  assertKnownKeys(options, KEYS, 'createToolwell')
+  const settings = readSettings(options)
+  const { store = memoryStore(), onEvent } = options
+  const policies =
+    options.policy === undefined
+      ? []
+      : typeof options.policy === 'function'
+        ? [options.policy]
+        : options.policy
+  const catalogue = createCatalogue(options.tools ?? [], [settings.face.name, BRIDGE_NAME])
+  // The floor is checked here, so that a config that breaks it never gets as far as a conversation.
+  for (const entry of catalogue.entries()) exposureOf(entry, settings)
+  const ranking = createRanking(catalogue, options.searcher)
+  const memos = new Map<string, DefinitionMemo>()
+  const memo = (wire: string): DefinitionMemo => {
+    const known = memos.get(wire) ?? { definitions: new WeakMap(), tokens: new WeakMap() }
+    memos.set(wire, known)
+    return known
+  }
+
+  interface Scope {
+    readonly id: string
+    readonly agent: string | undefined
+    readonly principal: string
+    readonly policies: readonly Policy[]
+    readonly alsoEager: readonly string[]
+    readonly everythingEager: boolean
+    readonly child: boolean
+  }
+
+  const open = async (
+    scope: Scope,
+    seed?: (context: Context) => readonly LedgerEvent[],
+  ): Promise<Conversation> => {
+    const deliver = (event: ToolwellEvent) => {
+      try {
+        onEvent?.(event)
+      } catch {
+        // A listener that throws must not undo what was stored; it has no channel but itself to be told by.
+      }
+    }
+    const notify = (notice: Notice) => deliver({ ...notice, conversation: scope.id })
+    const { agent, principal } = scope
+    const gate = createGate({
+      catalogue,
+      policies: scope.policies,
+      notify,
+      principal,
+      ...(agent === undefined ? {} : { agent }),
+    })
+    const contexts = new Map<string, Context>()
+    const context = (wire: string): Context => {
+      const known = contexts.get(wire)
+      if (known) return known
+      const made = createContext({
+        catalogue,
+        gate,
+        settings,
+        wire,
+        agent,
+        principal,
+        notify,
+        rank: (query) => ranking(query, notify),
+        alsoEager: scope.alsoEager,
+        everythingEager: scope.everythingEager,
+        child: scope.child,
+        memo: memo(wire),
+      })
+      contexts.set(wire, made)
+      return made
+    }
+    const stored = await store.read(scope.id)
+    const seeded = seed?.(context('none'))
+    if (seeded && stored.length > 0)
+      throw new ToolwellError(
+        'invalid-ledger-id',
+        `A ledger named ${JSON.stringify(scope.id)} exists already. Choose another id for the fork or child.`,
+        { ledger: scope.id },
+      )
+    if (seeded && seeded.length > 0) await store.append(scope.id, 0, seeded)
+
+    const host: ConversationHost = {
+      store,
+      context,
+      notify,
+      emit: (event) => deliver({ ...event, conversation: scope.id }),
+      open: (id, events) => open({ ...scope, id }, events === undefined ? undefined : () => events),
+      openChild: (child, events) => open(childScope(scope, child), events),
+    }
+    return createConversation(scope.id, seeded ?? stored, host)
+  }
+
+  const childScope = (parent: Scope, child: ChildOptions): Scope => {
+    assertKnownKeys(child, ['id', 'inherit', 'allow', 'policy', 'agent'], 'child')
+    const { allow, policy } = child
+    return {
+      id: child.id,
+      agent: child.agent ?? parent.agent,
+      principal: parent.principal,
+      policies: [...parent.policies, ...(allow ? [allowOnly(allow)] : []), ...(policy ? [policy] : [])],
+      alsoEager: allow?.filter((name) => !name.includes('*')) ?? [],
+      everythingEager: child.inherit === 'all',
+      child: true,
+    }
+  }
+
+  return {
+    catalogue,
+    open: (given) => {
+      assertKnownKeys(given, ['id', 'agent', 'principal', 'policy'], 'open')
+      return open({
+        id: given.id,
+        agent: given.agent,
+        principal: given.principal ?? '',
+        policies: given.policy ? [...policies, given.policy] : policies,
+        alsoEager: [],
+        everythingEager: false,
+        child: false,
+      })
+    },
+    explain: (name, agent) => {
+      const resolution = catalogue.resolve(name, () => true)
+      if (resolution.kind !== 'found') return undefined
+      return exposureOf(resolution.entry, { ...settings, ...(agent === undefined ? {} : { agent }) })
+    },
+  }
+}
+
+/** Lets through what the list names, and the meta-tools: leaving the loader out of an allowlist does not take it away. */
+function allowOnly(allow: readonly string[]): Policy {
+  return ({ id, name, source }) => {
+    if (source === 'toolwell') return true
+    return allow.some((pattern) =>
+      [id, name, `${source}__${name}`].some((known) => matchesGlob(pattern, known)),
+    )
+  }
+}
+
+function readSettings(options: ToolwellOptions): Settings {
+  const oneOf = <T extends string>(key: keyof ToolwellOptions, value: T, known: readonly T[]): T => {
+    if (known.includes(value)) return value
+    throw new ToolwellError(
+      'invalid-option',
+      `${key} must be one of ${known.join(', ')}, not ${JSON.stringify(value)}.`,
+      { path: key },
+    )
+  }
+  const number = (
+    key: keyof ToolwellOptions,
+    value: number,
+    least: number,
+    most = Number.POSITIVE_INFINITY,
+  ): number => {
+    if (typeof value === 'number' && value >= least && value <= most) return value
+    const range = most === Number.POSITIVE_INFINITY ? `at least ${least}` : `from ${least} to ${most}`
+    throw new ToolwellError('invalid-option', `${key} must be a number ${range}, not ${String(value)}.`, {
+      path: key,
+    })
+  }
+  if (options.maxActive === 0)
+    throw new ToolwellError(
+      'invalid-option',
+      'maxActive is 0, which would hide every deferred tool for good. Leave it out for no cap, or set mode: "off" to send everything.',
+      { path: 'maxActive' },
+    )
+  if (options.maxActive !== undefined && !Number.isInteger(options.maxActive))
+    throw new ToolwellError(
+      'invalid-option',
+      `maxActive must be a whole number of at least 1, not ${String(options.maxActive)}.`,
+      { path: 'maxActive' },
+    )
+  const { rules = [], prompts = {}, face = searchFaces.standard } = options
+  checkRules(rules)
+  assertKnownKeys(prompts, Object.keys(defaultPrompts), 'prompts')
+  return {
+    mode: oneOf('mode', options.mode ?? 'auto', ['off', 'auto', 'on']),
+    delivery: oneOf('delivery', options.delivery ?? 'auto', ['auto', 'eager', 'append', 'bridge']),
+    threshold: number('threshold', options.threshold ?? 4000, 0),
+    maxActive: options.maxActive === undefined ? undefined : number('maxActive', options.maxActive, 1),
+    hiddenCalls: oneOf('hiddenCalls', options.hiddenCalls ?? 'activate-and-run', [
+      'activate-and-run',
+      'hint',
+      'refuse',
+    ]),
+    activationLimit: number('activationLimit', options.activationLimit ?? 5, 1),
+    cutOff: number('cutOff', options.cutOff ?? 0.35, 0, 1),
+    largeTool: number('largeTool', options.largeTool ?? 8000, 1),
+    resultBudget: number('resultBudget', options.resultBudget ?? 10_000, 1),
+    cardBudget: number('cardBudget', options.cardBudget ?? 1500, 0),
+    affordance: oneOf('affordance', options.affordance ?? 'plain', ['plain', 'strong']),
+    eager: options.eager ?? [],
+    rules,
+    face,
+    prompts: { ...defaultPrompts, ...prompts },
+    tokenizer: options.tokenizer ?? estimate,
+    transformDefinition: options.transformDefinition,
+  }
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { ToolwellError } from '../../src/errors.js'
+import { assertKnownKeys } from '../../src/options.js'
+
+const known = ['maxActive', 'search', 'store']
+
+function refusal(value: object): ToolwellError {
+  try {
+    assertKnownKeys(value, known, 'createToolwell')
+  } catch (error) {
+    if (ToolwellError.is(error)) return error
+  }
+  throw new Error('assertKnownKeys accepted the value')
+}
+
+describe('assertKnownKeys', () => {
+  it('accepts known keys and an empty object', () => {
+    assertKnownKeys({ maxActive: 1, store: undefined }, known, 'createToolwell')
+    assertKnownKeys({}, known, 'createToolwell')
+  })
+
+  it('names the unknown key, its place and the nearest known key', () => {
+    const error = refusal({ search: 1, maxActiv: 2 })
+    expect(error.code).toBe('invalid-option')
+    expect(error.message).toBe('Unknown option "maxActiv" in createToolwell. Did you mean "maxActive"?')
+    expect(error.data).toEqual({ path: 'createToolwell', key: 'maxActiv', nearest: 'maxActive' })
+  })
+
+  it('lists the known keys when none is near', () => {
+    const error = refusal({ zebra: 1 })
+    expect(error.message).toBe(
+      'Unknown option "zebra" in createToolwell. Known options: maxActive, search, store.',
+    )
+    expect(error.data).toEqual({ path: 'createToolwell', key: 'zebra' })
+  })
+})

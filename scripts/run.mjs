@@ -1,0 +1,91 @@
+// The one door behind `npm start`, `npm test` and the rest. Plain JavaScript with no dependency, because it
+// runs before anything is installed: it installs when the lockfile changed, builds what is stale, then hands over.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const [command, ...rest] = process.argv.slice(2)
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+if (major < 20 || (major === 20 && minor < 19)) {
+  console.error(`Toolwell needs Node 20.19 or later; this is ${process.versions.node}. Install a newer Node and try again.`)
+  process.exit(1)
+}
+
+function run(program, parameters, options = {}) {
+  const child = spawnSync(program, parameters, { cwd: root, stdio: 'inherit', ...options })
+  if (child.error) {
+    console.error(`Could not run ${program}: ${child.error.message}`)
+    process.exit(1)
+  }
+  if (child.status !== 0) process.exit(child.status ?? 1)
+}
+
+const node = (file, ...parameters) => run(process.execPath, [join(root, file), ...parameters])
+
+function install() {
+  const lock = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex')
+  const stamp = join(root, 'node_modules', '.toolwell-lock')
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
+  console.error('Installing dependencies …')
+  // npm's own entry file, so that this works the same where `npm` is a .cmd shim.
+  const npm = process.env.npm_execpath
+  const ci = ['ci', '--no-audit', '--no-fund', '--loglevel=error']
+  if (npm?.endsWith('.js')) run(process.execPath, [npm, ...ci])
+  else run('npm', ci, { shell: process.platform === 'win32' })
+  writeFileSync(stamp, lock)
+}
+
+function newest(folder) {
+  let time = 0
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    time = Math.max(time, entry.isDirectory() ? newest(path) : statSync(path).mtimeMs)
+  }
+  return time
+}
+
+function build() {
+  const packages = readdirSync(join(root, 'packages')).filter((name) => existsSync(join(root, 'packages', name, 'tsconfig.json')))
+  const stale = packages.filter((name) => {
+    const folder = join(root, 'packages', name)
+    const stamp = join(folder, 'dist', '.built')
+    const source = Math.max(newest(join(folder, 'src')), statSync(join(folder, 'tsconfig.json')).mtimeMs)
+    return !existsSync(stamp) || statSync(stamp).mtimeMs < source
+  })
+  if (stale.length === 0) return
+  console.error(`Building ${stale.join(', ')} …`)
+  node('node_modules/typescript/bin/tsc', '-b', ...packages.map((name) => `packages/${name}`))
+  for (const name of stale) {
+    mkdirSync(join(root, 'packages', name, 'dist'), { recursive: true })
+    writeFileSync(join(root, 'packages', name, 'dist', '.built'), '')
+  }
+}
+
+const typescript = (file, ...parameters) =>
+  run(process.execPath, ['--import', 'tsx', join(root, file), ...parameters])
+
+const commands = {
+  start: () => typescript('examples/start.ts', ...rest),
+  test: () => node('node_modules/vitest/vitest.mjs', 'run', ...rest),
+  check: () => {
+    node('node_modules/@biomejs/biome/bin/biome', 'check', ...rest)
+    node('node_modules/typescript/bin/tsc', '-p', '.')
+  },
+  format: () => node('node_modules/@biomejs/biome/bin/biome', 'check', '--write', ...rest),
+  build: () => {},
+  bench: () => typescript('bench/run.ts', ...rest),
+  examples: () => typescript('examples/run.ts', ...rest),
+}
+
+const action = commands[command]
+if (!action) {
+  console.error(`Unknown command ${JSON.stringify(command ?? '')}. Known: ${Object.keys(commands).join(', ')}.`)
+  process.exit(2)
+}
+install()
+if (command !== 'format') build()
+action()

@@ -1,0 +1,21 @@
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+
+const core = (file: string) => fileURLToPath(new URL(`./packages/core/src/${file}`, import.meta.url))
+
+// Tests run on the sources, so a stack trace names the line that was written; `test/pack.test.ts` proves the build.
+export default defineConfig({
+  resolve: {
+    alias: {
+      '@toolwell/core/openai-chat': core('adapters/openai-chat/index.ts'),
+      '@toolwell/core/stores/jsonl': core('stores/jsonl.ts'),
+      '@toolwell/core/testing': core('testing/index.ts'),
+      '@toolwell/core': core('index.ts'),
+    },
+  },
+  test: {
+    include: ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
+    setupFiles: ['./test/setup/loopback-only.ts'],
+    testTimeout: 30_000,
+  },
+})
