@@ -31,11 +31,13 @@ function install() {
   const stamp = join(root, 'node_modules', '.toolwell-lock')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
   console.error('Installing dependencies …')
+  // `install --no-save` keeps to the lockfile and leaves it as it is; `ci` refuses a lockfile that does not list the
+  // optional binaries of every other platform.
+  const parameters = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
   // npm's own entry file, so that this works the same where `npm` is a .cmd shim.
   const npm = process.env.npm_execpath
-  const ci = ['ci', '--no-audit', '--no-fund', '--loglevel=error']
-  if (npm?.endsWith('.js')) run(process.execPath, [npm, ...ci])
-  else run('npm', ci, { shell: process.platform === 'win32' })
+  if (npm?.endsWith('.js')) run(process.execPath, [npm, ...parameters])
+  else run('npm', parameters, { shell: process.platform === 'win32' })
   writeFileSync(stamp, lock)
 }
 

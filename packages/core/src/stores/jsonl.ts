@@ -3,8 +3,7 @@ import { type FileHandle, mkdir, open, readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { ToolwellError } from '../errors.js'
 import { LEDGER_FORMAT, type LedgerEvent } from '../ledger-event.js'
-import { assertLedgerId, conflict, eventsToJson } from './memory.js'
-import type { LedgerStore } from './store.js'
+import { assertLedgerId, conflict, eventsToJson, type LedgerStore } from './store.js'
 
 /** File names end at 255 bytes nearly everywhere; the rest of a longer name goes into folders of this length. */
 const LONGEST_NAME_PIECE = 200

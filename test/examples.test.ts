@@ -1,0 +1,44 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const run = (file: string, ...parameters: string[]) =>
+  spawnSync(process.execPath, ['--import', 'tsx', file, ...parameters], { cwd: root, encoding: 'utf8' })
+
+it.each(['bridge', 'append'])(
+  'the proof of npm start holds over %s, prints plain text and leaves nothing behind',
+  (delivery) => {
+    const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith('toolwell-proof-'))
+    const before = left()
+    const { status, stdout, stderr } = run('examples/start.ts', '--once', '--delivery', delivery)
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(stdout).toContain('checks hold.')
+    expect(stdout).toContain('the model is scripted')
+    expect(stdout).not.toContain('\u001b')
+    expect(stdout).not.toContain('✗')
+    expect(left()).toEqual(before)
+  },
+)
+
+it('npm start explains itself and refuses what it does not know', () => {
+  expect(run('examples/start.ts', '--help')).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('Examples'),
+  })
+  expect(run('examples/start.ts', '--delivery', 'pigeon')).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('--delivery pigeon'),
+  })
+})
+
+it('the program of the README runs and checks itself', () => {
+  expect(run('examples/minimal.ts')).toMatchObject({ status: 0, stdout: 'Invoice 7 is on its way.\n' })
+})
+
+it('the example host stays readable in one sitting', () => {
+  const lines = readFileSync(`${root}examples/host.ts`, 'utf8').trimEnd().split('\n').length
+  expect(lines).toBeLessThanOrEqual(200)
+})
