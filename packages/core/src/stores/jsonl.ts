@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, open, readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { ToolwellError } from '../errors.js'
 import { LEDGER_FORMAT, type LedgerEvent } from '../ledger-event.js'
+import { withFileLock } from './file-lock.js'
 import { assertLedgerId, conflict, eventsToJson, type LedgerStore } from './store.js'
 
 /** File names end at 255 bytes nearly everywhere; the rest of a longer name goes into folders of this length. */
@@ -24,7 +25,7 @@ interface Extent {
 
 /**
  * The last queued append of each file. Shared by all stores of this process on purpose: two stores on one folder,
- * say one per request of a server, would otherwise both pass the check of `expected` and write the same ids.
+ * say one per request of a server, would otherwise wait for each other's lock file instead of in line.
  * Holds only files with an append under way.
  */
 const queues = new Map<string, Promise<unknown>>()
@@ -32,9 +33,8 @@ const queues = new Map<string, Promise<unknown>>()
 /**
  * One file `<folder>/<encoded id>.jsonl` per ledger; the folder is created at the first append. Each append is one
  * line, so a crash in the middle of it leaves an unfinished last line, which reads ignore and the next append cuts
- * off. Appends of other processes are noticed by the file's size. Two processes that append to one ledger in the
- * same instant are not kept apart: the ledger then reads as `ledger-corrupt`, never as something wrong. Replicas
- * want a database store.
+ * off. Appends of other processes are kept apart by a lock file and noticed by the file's size: one of two that
+ * expected the same length wins, the other gets `ledger-conflict`. Replicas on several machines want a database.
  */
 export function jsonlStore(folder: string): LedgerStore {
   const root = resolve(folder)
@@ -85,7 +85,15 @@ export function jsonlStore(folder: string): LedgerStore {
         'utf8',
       )
       const added = events.length
-      await inTurn(file, () => appendLine(ledger, file, expected, added, line))
+      await inTurn(file, async () => {
+        try {
+          await withFileLock(file, () => appendLine(ledger, file, expected, added, line))
+        } catch (error) {
+          throw ToolwellError.is(error)
+            ? error
+            : storeFailed(ledger, `could not be locked for writing`, error)
+        }
+      })
     },
   }
 }

@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { jsonlStore } from '../../src/stores/jsonl.js'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolwell-processes-'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const store = fileURLToPath(new URL('../../src/stores/jsonl.ts', import.meta.url))
+
+/** Appends `count` events, reading again and trying anew at each conflict. */
+const WRITER = `
+const { jsonlStore } = await import(process.argv[1])
+const [, , folder, name, count] = process.argv
+const store = jsonlStore(folder)
+let conflicts = 0
+for (let done = 0; done < Number(count); ) {
+  const { length } = await store.read('shared')
+  try {
+    await store.append('shared', length, [{ id: length, anchor: name, kind: 'cleared' }, { id: length + 1, anchor: name, kind: 'cleared' }])
+    done++
+  } catch (error) {
+    if (error.code !== 'ledger-conflict') throw error
+    conflicts++
+  }
+}
+process.stdout.write(String(conflicts))
+`
+
+function write(name: string, count: number): Promise<{ code: number | null; output: string }> {
+  const child = spawn(process.execPath, [
+    '--import',
+    'tsx',
+    '--input-type=module',
+    '-e',
+    WRITER,
+    store,
+    folder,
+    name,
+    String(count),
+  ])
+  let output = ''
+  child.stdout.on('data', (data) => {
+    output += data
+  })
+  child.stderr.on('data', (data) => {
+    output += data
+  })
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, output })))
+}
+
+it('keeps the appends of two processes apart: none lost, none interleaved', async () => {
+  const ended = await Promise.all([write('one', 40), write('two', 40)])
+  expect(ended.map(({ code, output }) => (code === 0 ? code : output))).toEqual([0, 0])
+  const events = await jsonlStore(folder).read('shared')
+  expect(events.map((event) => event.id)).toEqual(Array.from({ length: 160 }, (_, index) => index))
+  expect(events.filter((event) => event.anchor === 'one')).toHaveLength(80)
+  expect(events.filter((_, index) => index % 2 === 0).map((event) => event.anchor)).toEqual(
+    events.filter((_, index) => index % 2 === 1).map((event) => event.anchor),
+  )
+  expect((await readdir(folder)).filter((name) => name.endsWith('.lock'))).toEqual([])
+})
+
+it('takes over the lock of a process that died', async () => {
+  const dead = spawn(process.execPath, ['-e', ''])
+  await new Promise((resolve) => dead.on('close', resolve))
+  const { hostname } = await import('node:os')
+  await writeFile(join(folder, 'left.jsonl.lock'), `${hostname()}:${dead.pid}`)
+  await jsonlStore(folder).append('left', 0, [{ id: 0, anchor: '', kind: 'cleared' }])
+  expect(await jsonlStore(folder).read('left')).toHaveLength(1)
+})
