@@ -2,7 +2,16 @@
 // runs before anything is installed: it installs when the lockfile changed, builds what is stale, then hands over.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -11,7 +20,9 @@ const [command, ...rest] = process.argv.slice(2)
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 20 || (major === 20 && minor < 19)) {
-  console.error(`Toolwell needs Node 20.19 or later; this is ${process.versions.node}. Install a newer Node and try again.`)
+  console.error(
+    `Toolwell needs Node 20.19 or later; this is ${process.versions.node}. Install a newer Node and try again.`,
+  )
   process.exit(1)
 }
 
@@ -27,7 +38,9 @@ function run(program, parameters, options = {}) {
 const node = (file, ...parameters) => run(process.execPath, [join(root, file), ...parameters])
 
 function install() {
-  const lock = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex')
+  const lock = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex')
   const stamp = join(root, 'node_modules', '.toolwell-lock')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
   console.error('Installing dependencies …')
@@ -41,8 +54,9 @@ function install() {
   writeFileSync(stamp, lock)
 }
 
+/** The newest change below a folder. A folder's own time counts: it moves when a file is renamed or deleted. */
 function newest(folder) {
-  let time = 0
+  let time = statSync(folder).mtimeMs
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
     time = Math.max(time, entry.isDirectory() ? newest(path) : statSync(path).mtimeMs)
@@ -51,19 +65,31 @@ function newest(folder) {
 }
 
 function build() {
-  const packages = readdirSync(join(root, 'packages')).filter((name) => existsSync(join(root, 'packages', name, 'tsconfig.json')))
+  const folder = (name) => join(root, 'packages', name)
+  const stamp = (name) => join(folder(name), 'dist', '.built')
+  const packages = readdirSync(join(root, 'packages')).filter((name) =>
+    existsSync(join(folder(name), 'tsconfig.json')),
+  )
+  const configured = statSync(join(root, 'tsconfig.base.json')).mtimeMs
   const stale = packages.filter((name) => {
-    const folder = join(root, 'packages', name)
-    const stamp = join(folder, 'dist', '.built')
-    const source = Math.max(newest(join(folder, 'src')), statSync(join(folder, 'tsconfig.json')).mtimeMs)
-    return !existsSync(stamp) || statSync(stamp).mtimeMs < source
+    const changed = Math.max(
+      newest(join(folder(name), 'src')),
+      statSync(join(folder(name), 'tsconfig.json')).mtimeMs,
+      configured,
+    )
+    return !existsSync(stamp(name)) || statSync(stamp(name)).mtimeMs < changed
   })
   if (stale.length === 0) return
   console.error(`Building ${stale.join(', ')} …`)
+  const started = new Date()
+  // What was compiled from a source that is gone must not stay behind.
+  for (const name of stale) rmSync(join(folder(name), 'dist'), { recursive: true, force: true })
   node('node_modules/typescript/bin/tsc', '-b', ...packages.map((name) => `packages/${name}`))
   for (const name of stale) {
-    mkdirSync(join(root, 'packages', name, 'dist'), { recursive: true })
-    writeFileSync(join(root, 'packages', name, 'dist', '.built'), '')
+    mkdirSync(join(folder(name), 'dist'), { recursive: true })
+    writeFileSync(stamp(name), '')
+    // A source that was edited while this ran counts as changed.
+    utimesSync(stamp(name), started, started)
   }
 }
 
@@ -83,9 +109,11 @@ const commands = {
   examples: () => typescript('examples/run.ts', ...rest),
 }
 
-const action = commands[command]
+const action = Object.hasOwn(commands, command ?? '') ? commands[command] : undefined
 if (!action) {
-  console.error(`Unknown command ${JSON.stringify(command ?? '')}. Known: ${Object.keys(commands).join(', ')}.`)
+  console.error(
+    `Unknown command ${JSON.stringify(command ?? '')}. Known: ${Object.keys(commands).join(', ')}.`,
+  )
   process.exit(2)
 }
 install()

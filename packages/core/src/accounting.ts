@@ -6,6 +6,7 @@ import type { Context } from './context.js'
 import { deliveries } from './delivery/index.js'
 import type { LedgerState, RequestRecord } from './ledger.js'
 import type { LedgerFact, Pin, SurfaceTokens } from './ledger-event.js'
+import { tombstone } from './surface.js'
 
 /** Tokens of the request that `facts` are about to begin. */
 export function measureSurface(
@@ -34,12 +35,18 @@ export function measureSurface(
   const eager = new Map<string, Pin>(
     (opened ? opened.eager : [...state.eager.values()]).map((pin) => [pin.id, pin]),
   )
+  const { face, prompts } = context.settings
   const active = new Map<string, Pin>()
+  let tombstones = 0
   if (opened) for (const pin of opened.tail) active.set(pin.id, pin)
-  else for (const [id, held] of state.tail) if (held.live) active.set(id, held.pin)
+  else
+    for (const [id, { live, pin }] of state.tail)
+      if (live) active.set(id, pin)
+      else tombstones += context.tokens(tombstone(pin.wireName, face.name, prompts))
   let inserts = state.inserts.reduce((sum, insert) => sum + insert.tokens, 0)
   for (const fact of facts) {
     if (fact.kind === 'activated') active.set(fact.tool.id, fact.tool)
+    if (fact.kind === 'restored' && fact.pin) active.set(fact.tool, fact.pin)
     if (fact.kind === 'redefined') (eager.has(fact.tool.id) ? eager : active).set(fact.tool.id, fact.tool)
     if (fact.kind === 'announced') inserts += fact.tokens
   }
@@ -51,7 +58,7 @@ export function measureSurface(
   const metaTools = latch.metaTools.reduce((sum, tool) => sum + context.tokens(tool), 0)
   return {
     eager: cost(eager.values()),
-    active: declares ? cost(active.values()) : 0,
+    active: declares ? cost(active.values()) + tombstones : 0,
     cards: latch.cardTokens,
     metaTools: Math.max(0, metaTools - latch.cardTokens),
     section: latch.section === '' ? 0 : context.settings.tokenizer.count(latch.section),

@@ -2,7 +2,7 @@
 import type { Entry } from './catalogue.js'
 import type { Context } from './context.js'
 import { deliveries } from './delivery/index.js'
-import { isLoaded, type LedgerState } from './ledger.js'
+import { isActive, isLoaded, type LedgerState } from './ledger.js'
 import type { ActivationSource, Dropped, LedgerFact } from './ledger-event.js'
 
 /** What this batch has done so far, on top of the state at its start. */
@@ -45,11 +45,13 @@ export function unitOf(context: Context, entry: Entry): Entry[] {
 /** Raises one unit (a tool or a whole group), or none of it. */
 export function raise(state: LedgerState, context: Context, batch: Batch, unit: readonly Raise[]): Raised {
   const missing = unit.filter(({ entry }) => !isLoaded(state, entry.id) && !batch.raised.has(entry.id))
+  // A parked tool has its place under the cap already.
+  const added = missing.filter(({ entry }) => !state.parked.has(entry.id)).length
   for (const { entry } of unit) batch.inUse.add(entry.id)
   if (missing.length === 0) return { facts: [], activated: [], evicted: [], dropped: [] }
 
   const facts: LedgerFact[] = []
-  const evicted = makeRoom(state, context, batch, missing.length)
+  const evicted = makeRoom(state, context, batch, added)
   if (!evicted) {
     const reason = missing.length > 1 ? 'group-incomplete' : 'cap'
     return {
@@ -59,8 +61,10 @@ export function raise(state: LedgerState, context: Context, batch: Batch, unit: 
       dropped: missing.map(({ entry }) => ({ tool: entry.id, reason })),
     }
   }
+  // A search says in its own answer what it unloaded.
+  const answered = unit.every(({ source }) => source === 'search' || source === 'select')
   for (const id of evicted) {
-    facts.push({ kind: 'deactivated', tool: id, reason: 'evicted' })
+    facts.push({ kind: 'deactivated', tool: id, reason: 'evicted', ...(answered ? {} : { untold: true }) })
     batch.lowered.add(id)
     batch.raised.delete(id)
   }
@@ -78,16 +82,17 @@ function makeRoom(state: LedgerState, context: Context, batch: Batch, wanted: nu
   const cap = context.settings.maxActive
   if (cap === undefined) return []
   let active = state.activeCount
-  for (const id of batch.raised) if (!isLoaded(state, id)) active++
-  for (const id of batch.lowered) if (state.tail.get(id)?.live) active--
+  const held = (id: string) => (isActive(state, id) ? state.tail.get(id) : state.parked.get(id))
+  const counts = (id: string) => (held(id)?.source ?? 'arrival') !== 'arrival'
+  for (const id of batch.raised) if (!counts(id)) active++
+  for (const id of batch.lowered) if (counts(id)) active--
   const surplus = active + wanted - cap
   if (surplus <= 0) return []
   const busy = new Set(state.pending.values())
   const evicted: string[] = []
   for (const id of state.recency.keys()) {
     if (evicted.length === surplus) break
-    const held = state.tail.get(id)
-    if (!held?.live || held.source === 'arrival') continue
+    if (!counts(id)) continue
     if (batch.inUse.has(id) || batch.lowered.has(id) || busy.has(id)) continue
     evicted.push(id)
   }

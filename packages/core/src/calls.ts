@@ -5,14 +5,17 @@ import type { Context } from './context.js'
 import { canonicalJson, shortHash } from './fingerprint.js'
 import { isActive, isLoaded, type LedgerState } from './ledger.js'
 import type { FailureReason, LedgerFact } from './ledger-event.js'
-import { BRIDGE_NAME, metaEntry } from './meta-tools.js'
+import { BRIDGE_NAME, metaEntry, type SearchRequest } from './meta-tools.js'
 import { schemaLine } from './plan.js'
-import { find, suggest } from './search/find.js'
+import { find, recordedQuery, suggest } from './search/find.js'
 import { quoteName } from './search/query.js'
 import { renderSearch } from './search/render.js'
 import type { SearchResult } from './search/result.js'
 import { quote } from './text.js'
 import { checkArguments } from './validation.js'
+
+/** Levels of nesting in the arguments of a call. */
+const MAX_DEPTH = 1000
 
 /** One call as the model made it. */
 export interface ModelCall {
@@ -64,10 +67,11 @@ export interface Judgement {
 }
 
 export async function judge(
-  calls: readonly ModelCall[],
+  made: readonly ModelCall[],
   state: LedgerState,
   context: Context,
 ): Promise<Judgement> {
+  const calls = made.map(bounded)
   const batch = createBatch()
   const verdicts: Verdict[] = new Array(calls.length)
   // Direct calls first: what this batch uses must not be evicted or unloaded by a search beside it.
@@ -109,14 +113,14 @@ async function judgeSearch(
   context: Context,
   batch: Batch,
 ): Promise<Verdict> {
-  const { face, prompts, tokenizer } = context.settings
-  const request = face.read('value' in call.input && isRecord(call.input.value) ? call.input.value : {})
+  const { tokenizer } = context.settings
+  const request = readRequest(call, context)
   const found = await find(request, state, context, batch)
   const loaded = found.activated.flatMap((id) => context.catalogue.get(id) ?? [])
-  const text = renderSearch(found.result, { loaded, unloaded: found.lowered }, face, prompts)
+  const text = renderSearch(found.result, { loaded, unloaded: found.lowered }, context)
   const searched: LedgerFact = {
     kind: 'searched',
-    query: request.query.slice(0, 1000),
+    query: recordedQuery(request.query),
     loaded: found.activated,
     dropped: found.result.dropped.map(({ name, reason }) => ({ tool: name, reason })),
     missed: found.missed,
@@ -127,6 +131,19 @@ async function judgeSearch(
     call,
     outcome: { kind: 'search', result: found.result, text },
     facts: [searched, ...found.facts],
+  }
+}
+
+/** A face is the host's code: where it fails on what a model sent, the model has asked for nothing. */
+function readRequest(call: ModelCall, context: Context): SearchRequest {
+  const input = 'value' in call.input && isRecord(call.input.value) ? call.input.value : {}
+  try {
+    const request = context.settings.face.read(input)
+    if (typeof request.query === 'string') return request
+    throw new Error('it gave no query')
+  } catch (error) {
+    context.notify({ kind: 'hook-failed', hook: 'face.read', detail: String(error) })
+    return { query: '' }
   }
 }
 
@@ -195,6 +212,9 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context): Verdi
     return fail(standing === 'denied' ? 'denied' : 'unavailable', text, entry.id, asked)
   }
   const hidden = on && !isLoaded(state, entry.id)
+  // Before anything that shows the schema or says how to load it.
+  if (hidden && gate.standing(entry, 'activate') !== 'ready')
+    return fail('denied', prompts.denied({ name: entry.wireName }), entry.id, asked)
   if (wrapped.load !== undefined && wrapped.load !== context.loadToken(entry))
     return fail(
       'stale',
@@ -228,10 +248,8 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context): Verdi
         asked,
       )
   }
-  const permitted = [hidden ? 'activate' : 'call', 'call'].every(
-    (action) => gate.standing(entry, action as 'activate' | 'call', input) === 'ready',
-  )
-  if (!permitted) return fail('denied', prompts.denied({ name: entry.wireName }), entry.id, asked)
+  if (gate.standing(entry, 'call', input) !== 'ready')
+    return fail('denied', prompts.denied({ name: entry.wireName }), entry.id, asked)
   return {
     kind: 'run',
     call,
@@ -260,8 +278,24 @@ function unwrap(value: unknown): { name: string; input: unknown; load: string | 
     } catch {
       return undefined
     }
+    if (isTooDeep(input)) return undefined
   }
   return { name: value.name, input, load }
+}
+
+/** Arguments that would break every recursive reader of JSON behind us count as unreadable here. */
+function bounded(call: ModelCall): ModelCall {
+  if (!('value' in call.input) || !isTooDeep(call.input.value)) return call
+  return { ...call, input: { unparsable: '', problem: `they are nested deeper than ${MAX_DEPTH} levels` } }
+}
+
+function isTooDeep(value: unknown): boolean {
+  let level: unknown[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return true
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []))
+  }
+  return false
 }
 
 function keyOf(name: string, input: unknown): string {

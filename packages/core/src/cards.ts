@@ -11,6 +11,9 @@ export interface CardList {
   readonly tokens: number
 }
 
+/** Kept free in a digest for the line that counts the rest. */
+const RESERVE = 20
+
 interface Row {
   readonly source: string
   readonly card: string
@@ -20,12 +23,19 @@ interface Row {
 
 /** The one line that shows of a deferred tool, quoted as data. */
 export function cardLine(entry: Entry): string {
-  return quote(entry.tool.card ?? entry.tool.title ?? entry.tool.description, 160)
+  const { card, description, title, annotations } = entry.tool
+  const line = [card, description, title, annotations?.title].map((text) => firstLine(text ?? '', 160))
+  return safeJson(line.find((text) => text !== '') ?? '')
+}
+
+/** A source's name is its owner's text too. */
+function sourceName(name: string): string {
+  return quote(name, 80)
 }
 
 /**
  * Deferred tools in order of source and name; a group stands as one card. The first form that fits wins:
- * all cards; all names; a line per server with as many names as fit, and "and N more".
+ * all cards; all names; a line per server, as many as fit, and "and N more". Nothing where not even that fits.
  */
 export function listCards(
   deferred: readonly Entry[],
@@ -70,7 +80,7 @@ export function listCards(
 function toRows(deferred: readonly Entry[]): Row[] {
   const rows: Row[] = []
   const groups = new Map<string, Entry[]>()
-  for (const entry of deferred) {
+  for (const entry of [...deferred].sort((a, b) => compare(a.wireName, b.wireName))) {
     const { group } = entry.tool
     if (group === undefined) {
       rows.push({
@@ -91,7 +101,7 @@ function toRows(deferred: readonly Entry[]): Row[] {
     const names = members.map((member) => member.wireName).join(', ')
     rows.push({
       source: first.source,
-      card: `- group ${safeJson(group)} (${names}): ${cardLine(first)}`,
+      card: `- group ${quote(group, 80)} (${names}): ${cardLine(first)}`,
       name: names,
       ids: members.map((member) => member.id),
     })
@@ -106,7 +116,7 @@ function bySource(rows: readonly Row[], render: (row: Row) => string, joint = '\
   const flush = () => {
     if (current.length)
       lines.push(
-        `${source ? `[${safeJson(source)}]${joint === '\n' ? '\n' : ' '}` : ''}${current.join(joint)}`,
+        `${source ? `[${sourceName(source)}]${joint === '\n' ? '\n' : ' '}` : ''}${current.join(joint)}`,
       )
     current = []
   }
@@ -137,15 +147,16 @@ function digest(
   const order = [...sources].sort((a, b) => b[1] - a[1] || compare(a[0], b[0]))
   for (const [name, size] of order) {
     const about = firstLine(catalogue.sources.get(name)?.description ?? '', 100)
-    const line = `- ${safeJson(name)} (${size})${about ? `: ${safeJson(about)}` : ''}`
+    const line = `- ${sourceName(name)} (${size})${about ? `: ${safeJson(about)}` : ''}`
     const cost = tokenizer.count(line) + 1
-    if (spent + cost > budget - 20) break
+    if (spent + cost > budget - RESERVE) continue
     lines.push(line)
     spent += cost
     told += size
   }
   if (told < count) lines.push(prompts.cardsMore({ more: count - told }))
-  return [lines.join('\n'), []]
+  const text = lines.join('\n')
+  return [tokenizer.count(text) <= budget ? text : '', []]
 }
 
 function compare(a: string, b: string): number {

@@ -2,7 +2,7 @@
 import { ToolwellError } from './errors.js'
 import { fingerprintOf, shortHash } from './fingerprint.js'
 import { createNameIndex, type NameIndex, type Resolution } from './name-index.js'
-import { suffixed, toolId, wireNameOf } from './names.js'
+import { foldName, suffixed, toolId, wireNameOf } from './names.js'
 import { assertTool, problemOf, type Tool } from './tool.js'
 
 /** Only `ready` tools can be seen, activated or called. */
@@ -46,6 +46,8 @@ export interface SourceUpdate {
 
 /** The host's own tools live in the source with the empty name. */
 export const HOST = ''
+/** The source that policies see for the meta-tools; no other source can have its name. */
+export const META = 'toolwell'
 
 export interface Catalogue {
   /** Grows with every change. */
@@ -102,7 +104,7 @@ class MapCatalogue implements Catalogue {
   }
 
   get findings() {
-    return [...this.#findings.values()].flat()
+    return [...[...this.#findings.values()].flat(), ...this.#names.broken]
   }
 
   entries() {
@@ -116,7 +118,8 @@ class MapCatalogue implements Catalogue {
   setHostTools(tools: readonly Tool[]) {
     for (const tool of tools) assertTool(tool)
     this.hostTools = tools
-    const bySource = new Map<string, Tool[]>()
+    // The host's own first, whatever the order of the array: their names are the ones that a host's prompts use.
+    const bySource = new Map<string, Tool[]>([[HOST, []]])
     for (const tool of tools) {
       const source = tool.source ?? HOST
       const members = bySource.get(source)
@@ -124,13 +127,19 @@ class MapCatalogue implements Catalogue {
       else bySource.set(source, [tool])
     }
     for (const [name, members] of bySource) this.#assertDistinct(name, members)
-    for (const [name, members] of bySource) this.setSource(name, { tools: members })
+    for (const [name, members] of bySource) if (members.length > 0) this.setSource(name, { tools: members })
     const broken = this.findings.find((finding) => finding.kind === 'broken-alias')
     if (broken)
       throw new ToolwellError('invalid-tool', broken.detail, { tool: broken.tool, problem: broken.detail })
   }
 
   setSource(name: string, update: SourceUpdate) {
+    if (name === META)
+      throw new ToolwellError(
+        'invalid-option',
+        `A source cannot be named ${JSON.stringify(META)}: policies know the meta-tools by it. Rename the source.`,
+        { path: 'source' },
+      )
     const previous = this.sources.get(name)
     const locked = update.locked ?? previous?.locked ?? false
     const findings: Finding[] = []
@@ -159,7 +168,7 @@ class MapCatalogue implements Catalogue {
       this.#put(id, name, tool, locked, findings)
     }
     for (const id of previous?.ids ?? []) if (!ids.has(id)) this.#drop(id)
-    this.#names.setDeprecated(name, next, findings)
+    this.#names.setDeprecated(name, next)
     this.#findCaseTwins(name, ids, findings)
     this.#findings.set(name, findings)
     this.sources.set(name, {
@@ -185,7 +194,7 @@ class MapCatalogue implements Catalogue {
     if (!source) return
     this.revision++
     for (const id of source.ids) this.#drop(id)
-    this.#names.setDeprecated(name, new Map(), [])
+    this.#names.setDeprecated(name, new Map())
     this.#findings.delete(name)
     this.sources.delete(name)
   }
@@ -207,7 +216,14 @@ class MapCatalogue implements Catalogue {
   }
 
   resolve(asked: string, usable: (entry: Entry) => boolean): Resolution {
-    return this.#names.resolve(asked, usable, (group) => this.members(group))
+    return this.#names.resolve(asked, usable, {
+      exact: () => this.members(asked),
+      folded: () => {
+        const folded = foldName(asked)
+        const alike = [...this.#groups.keys()].filter((group) => foldName(group) === folded)
+        return alike.flatMap((group) => this.members(group))
+      },
+    })
   }
 
   changesSince(revision: number) {
@@ -247,7 +263,9 @@ class MapCatalogue implements Catalogue {
   #claim(id: string, source: string, name: string, findings: Finding[]): string {
     const plain = wireNameOf(source, name, this.#reserved)
     const holder = this.#wireNames.get(plain)
-    const wireName = holder === undefined || holder === id ? plain : suffixed(plain, source, name)
+    const free = (candidate: string) => (this.#wireNames.get(candidate) ?? id) === id
+    const wireName =
+      [plain, ...[8, 16, 32].map((digits) => suffixed(plain, source, name, digits))].find(free) ?? plain
     if (wireName !== plain)
       findings.push({
         kind: 'name-collision',

@@ -9,7 +9,7 @@ import type { Prompts } from './prompts.js'
 import { type Exposure, type ExposureRule, exposureOf } from './rules.js'
 import type { Ranked } from './search/searcher.js'
 import type { Tokenizer } from './tokens.js'
-import type { Tool } from './tool.js'
+import { problemOf, type Tool } from './tool.js'
 
 /** Options with their defaults filled in. */
 export interface Settings {
@@ -67,6 +67,15 @@ export interface DefinitionMemo {
   readonly tokens: WeakMap<WireTool, number>
 }
 
+/** Throws where a changed definition is none: no object, or one that JSON cannot hold. */
+function plain(entry: Entry, changed: Partial<Pick<WireTool, 'description' | 'inputSchema'>>): WireTool {
+  const description = changed.description ?? entry.tool.description ?? ''
+  const inputSchema = changed.inputSchema ?? entry.tool.inputSchema
+  const problem = problemOf({ name: entry.wireName, description, inputSchema })
+  if (problem) throw new Error(`the definition ${problem}`)
+  return JSON.parse(JSON.stringify({ name: entry.wireName, description, inputSchema }))
+}
+
 export function createContext(given: Given): Context {
   const { settings, wire, notify, memo, alsoEager, everythingEager, agent, principal } = given
   const options = {
@@ -78,20 +87,13 @@ export function createContext(given: Given): Context {
   const definition = (entry: Entry): WireTool => {
     const known = memo.definitions.get(entry)
     if (known) return known
-    const { description = '', inputSchema } = entry.tool
-    let changed: Partial<Pick<WireTool, 'description' | 'inputSchema'>> = {}
+    let made = plain(entry, {})
     try {
-      changed = settings.transformDefinition?.(entry.tool, wire) ?? {}
+      const changed = settings.transformDefinition?.(entry.tool, wire)
+      if (changed) made = plain(entry, changed)
     } catch (error) {
       notify({ kind: 'hook-failed', hook: 'transformDefinition', detail: `${entry.id}: ${String(error)}` })
     }
-    const made: WireTool = JSON.parse(
-      JSON.stringify({
-        name: entry.wireName,
-        description: changed.description ?? description,
-        inputSchema: changed.inputSchema ?? inputSchema,
-      }),
-    )
     memo.definitions.set(entry, made)
     return made
   }

@@ -1,4 +1,5 @@
 /** What is sent when deferral is off: the host's own array, the same instance, unless policy or a source forbids that. */
+import type { Entry } from './catalogue.js'
 import type { Context } from './context.js'
 import type { WireTool } from './ledger-event.js'
 import type { Tool } from './tool.js'
@@ -8,19 +9,28 @@ export function hostArray(): (context: Context) => readonly (WireTool | Tool)[] 
   let last: readonly (WireTool | Tool)[] = []
   return (context) => {
     const { catalogue, gate } = context
-    const own = new Map(catalogue.hostTools.map((tool) => [tool, tool]))
-    let untouched = true
-    const allowed = new Set<Tool>()
+    const own = new Set(catalogue.hostTools)
+    const allowed = new Map<Tool, Entry>()
     const others: WireTool[] = []
+    const uses = new Map<string, number>()
     for (const entry of catalogue.entries()) {
-      const ready = gate.standing(entry, 'see') === 'ready'
-      if (own.has(entry.tool)) {
-        if (ready) allowed.add(entry.tool)
-        else untouched = false
-      } else if (ready) others.push(context.definition(entry))
+      const hosts = own.has(entry.tool)
+      if (gate.standing(entry, 'see') !== 'ready') continue
+      if (hosts) allowed.set(entry.tool, entry)
+      else others.push(context.definition(entry))
+      const name = hosts ? entry.tool.name : entry.wireName
+      uses.set(name, (uses.get(name) ?? 0) + 1)
     }
-    if (untouched && others.length === 0) return catalogue.hostTools
-    const next = [...catalogue.hostTools.filter((tool) => allowed.has(tool)), ...others]
+    const shared = [...uses.values()].some((count) => count > 1)
+    const whole = catalogue.hostTools.every((tool) => allowed.has(tool) || tool.canonicalName !== undefined)
+    if (whole && !shared && others.length === 0) return catalogue.hostTools
+    // A name that two tools share is no name: those two go by their wire names.
+    const next = catalogue.hostTools.flatMap((tool): (WireTool | Tool)[] => {
+      const entry = allowed.get(tool)
+      if (!entry) return []
+      return [(uses.get(tool.name) ?? 0) > 1 ? context.definition(entry) : tool]
+    })
+    next.push(...others)
     if (next.length !== last.length || next.some((tool, index) => tool !== last[index])) last = next
     return last
   }

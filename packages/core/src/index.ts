@@ -2,24 +2,18 @@
 export type { Accounting } from './accounting.js'
 export type { ModelCall, Outcome, TargetCall } from './calls.js'
 export type { Catalogue, Entry, Finding, Source, SourceState, SourceUpdate } from './catalogue.js'
-export type {
-  CallAnswer,
-  ChildOptions,
-  Conversation,
-  Execute,
-  ImportReport,
-  Measurement,
-  RunOptions,
-} from './conversation.js'
+export type { ChildOptions, Conversation, Measurement } from './conversation.js'
 export { ToolwellError, type ToolwellErrorCode } from './errors.js'
 export type { Notice, ToolwellEvent } from './events.js'
-export type { DeliveryName, LedgerEvent, Pin, SurfaceTokens, WireTool } from './ledger-event.js'
+export type { Compaction, ImportedStep, ImportReport } from './host-steps.js'
+export type { DeliveryName, LedgerEvent, LedgerFact, Pin, SurfaceTokens, WireTool } from './ledger-event.js'
 export { applyManifest, type Manifest, readManifest } from './manifest.js'
 export { type SearchFace, type SearchRequest, searchFaces } from './meta-tools.js'
 export type { Policy, PolicyRequest } from './policy.js'
 export type { Inspection } from './projections.js'
 export { defaultPrompts, type Prompts } from './prompts.js'
 export type { Exposure, ExposureRule } from './rules.js'
+export type { CallAnswer, Execute, RunOptions } from './run-calls.js'
 export { createLexicalSearcher } from './search/lexical.js'
 export type { Match, SearchResult } from './search/result.js'
 export type { Ranked, SearchDocument, Searcher } from './search/searcher.js'
@@ -27,5 +21,13 @@ export { memoryStore } from './stores/memory.js'
 export type { LedgerStore } from './stores/store.js'
 export type { SurfaceView } from './surface.js'
 export { estimate, loadTokenizer, type Tokenizer } from './tokens.js'
-export { defineTool, type JsonSchema, type Risk, type Tool, type ToolAnnotations } from './tool.js'
+export {
+  defineTool,
+  type ExecuteContext,
+  type FloorRole,
+  type JsonSchema,
+  type Risk,
+  type Tool,
+  type ToolAnnotations,
+} from './tool.js'
 export { createToolwell, type OpenOptions, type Toolwell, type ToolwellOptions } from './toolwell.js'

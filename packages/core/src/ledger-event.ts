@@ -94,7 +94,7 @@ export type LedgerFact =
       readonly shown: readonly string[]
       /** The membership of each source the model now knows of. */
       readonly sources: Readonly<Record<string, string>>
-      /** How many tools are deferred as of now. */
+      /** How many tools are deferred as of now, raised ones included. */
       readonly deferred: number
       /** Tokens of the cards inside the loader's description. */
       readonly cardTokens: number
@@ -122,6 +122,8 @@ export type LedgerFact =
       readonly kind: 'deactivated'
       readonly tool: string
       readonly reason: 'unloaded' | 'evicted' | 'operator' | 'trimmed'
+      /** No answer tells the model of it; the next request has to. */
+      readonly untold?: true
     }
   /** Known to this conversation, and not usable for now: its bytes stay, calls are answered honestly. */
   | {
@@ -129,7 +131,12 @@ export type LedgerFact =
       readonly tool: string
       readonly reason: 'vanished' | 'unavailable' | 'denied' | 'quarantined'
     }
-  | { readonly kind: 'restored'; readonly tool: string }
+  | {
+      readonly kind: 'restored'
+      readonly tool: string
+      /** As it is sent from now on, where a latch had taken a raised tool off the surface. */
+      readonly pin?: Pin
+    }
   /** A trusted source changed the definition of an eager or active tool. */
   | { readonly kind: 'redefined'; readonly tool: Pin }
   | { readonly kind: 'call-started'; readonly tool: string; readonly asked: string; readonly alias?: string }
@@ -146,7 +153,7 @@ export type LedgerFact =
   /** Text written into the history at the anchor, replayed verbatim until a compaction drops it. */
   | {
       readonly kind: 'announced'
-      readonly topic: 'activation' | 'arrival' | 'changed' | 'removed' | 'restored' | 'schemas'
+      readonly topic: 'activation' | 'arrival' | 'changed' | 'removed' | 'restored' | 'schemas' | 'unloaded'
       readonly text: string
       readonly about: readonly string[]
       readonly tokens: number

@@ -31,7 +31,7 @@ export interface RequestRecord {
   /** The number of events up to and including the request. */
   readonly length: number
   readonly tokens: SurfaceTokens
-  /** Changes with every byte of the tools array. */
+  /** Differs from the last request's where the tools array changed before messages that stayed. */
   readonly toolsVersion: number
   metaCalls: number
   realCalls: number
@@ -52,12 +52,12 @@ export interface LedgerState {
   readonly eager: Map<string, Pin>
   /** In order of activation: the end of the tools array, or (bridge) the tools whose schemas were shown. */
   readonly tail: Map<string, Held>
-  /** Live tail entries that count against a cap: raised by use, not by arrival of an eager tool. */
+  /** Raised tools that count against a cap, parked ones too; not the late arrivals of eager tools. */
   activeCount: number
   /** Least recently used first. */
   readonly recency: Map<string, true>
   readonly suspended: Map<string, string>
-  /** Suspended at a latch and so out of the tail; they return with `restored`. */
+  /** Raised, but off the tail since a latch: suspended there (`restored` brings them back), or eager for now. */
   readonly parked: Map<string, Held>
   /** What the model was told about each source: its membership. */
   readonly sources: Map<string, string>
@@ -68,6 +68,8 @@ export interface LedgerState {
   readonly toRemind: Set<string>
   /** Reminded at the last request, with the anchor: due again if a compaction drops it before the model could answer. */
   readonly reminded: Map<string, string>
+  /** Unloaded since the last request without an answer that said so. */
+  readonly toTell: Set<string>
   /** Calls that started and did not end, by anchor. */
   readonly pending: Map<string, string>
   /** Identical failing searches and calls. */
@@ -98,6 +100,7 @@ export function createState(): LedgerState {
     inserts: [],
     toRemind: new Set(),
     reminded: new Map(),
+    toTell: new Set(),
     pending: new Map(),
     failures: new Map(),
     aliasUses: new Map(),
@@ -131,12 +134,13 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
       break
     case 'deactivated':
       deactivate(state, event.tool)
+      if (event.untold) state.toTell.add(event.tool)
       break
     case 'suspended':
       state.suspended.set(event.tool, event.reason)
       break
     case 'restored':
-      restore(state, event.tool)
+      restore(state, event.tool, event.pin)
       break
     case 'redefined':
       redefine(state, event.tool, event.anchor)
@@ -203,21 +207,25 @@ function open(state: LedgerState, event: Opened) {
   const before = new Map(state.tail)
   state.latch = event
   state.relatch = undefined
-  state.toolsVersion++
+  // At every other latch the messages are new, too.
+  if (event.reason === 'loader') state.toolsVersion++
   state.eager.clear()
   for (const pin of event.eager) state.eager.set(pin.id, pin)
   state.tail.clear()
-  state.activeCount = 0
   for (const pin of event.tail) {
     const held = before.get(pin.id) ?? state.parked.get(pin.id)
     if (!held) continue
     state.tail.set(pin.id, { ...held, pin, live: true })
     state.parked.delete(pin.id)
-    if (held.source !== 'arrival') state.activeCount++
   }
   for (const [id, held] of before)
     if (held.live && !state.tail.has(id)) state.parked.set(id, { ...held, shownAt: '' })
-  for (const id of state.recency.keys()) if (!state.tail.has(id)) state.recency.delete(id)
+  // A late eager tool that has become an ordinary one.
+  for (const [id, held] of state.parked)
+    if (held.source === 'arrival' && state.eager.has(id)) {
+      state.parked.delete(id)
+      state.recency.delete(id)
+    }
   state.told.clear()
   for (const id of event.shown) state.told.add(id)
   state.sources.clear()
@@ -227,19 +235,24 @@ function open(state: LedgerState, event: Opened) {
 function activate(state: LedgerState, event: Extract<LedgerEvent, { kind: 'activated' }>) {
   const { tool, source, asked, anchor } = event
   const held = state.tail.get(tool.id)
-  if (!held?.live && source !== 'arrival') state.activeCount++
+  const counted = held?.live ? held : state.parked.get(tool.id)
+  if (counted && counted.source !== 'arrival') state.activeCount--
+  if (source !== 'arrival') state.activeCount++
   const shownAt = event.shown ? anchor : (held?.live && held.shownAt) || ''
   state.tail.set(tool.id, { pin: tool, live: true, source, asked, turn: state.requests.size, shownAt })
   state.parked.delete(tool.id)
   touch(state, tool.id)
+  state.toTell.delete(tool.id)
   if (source !== 'inherit' && source !== 'arrival') state.toRemind.add(tool.id)
   if (tool.definition) state.toolsVersion++
 }
 
 function deactivate(state: LedgerState, id: string) {
-  const held = state.tail.get(id)
-  if (!held?.live) return
-  if (held.pin.definition) {
+  const onTail = state.tail.get(id)
+  const held = onTail?.live ? onTail : state.parked.get(id)
+  if (!held) return
+  if (held !== onTail) state.parked.delete(id)
+  else if (held.pin.definition) {
     state.tail.set(id, { ...held, live: false })
     state.toolsVersion++
   } else state.tail.delete(id)
@@ -249,19 +262,17 @@ function deactivate(state: LedgerState, id: string) {
   state.reminded.delete(id)
 }
 
-function restore(state: LedgerState, id: string) {
+function restore(state: LedgerState, id: string, pin: Pin | undefined) {
   state.suspended.delete(id)
   const held = state.parked.get(id)
-  if (!held) return
+  if (!held || !pin) return
   state.parked.delete(id)
-  state.tail.set(id, held)
-  if (held.source !== 'arrival') state.activeCount++
-  touch(state, id)
-  if (held.pin.definition) state.toolsVersion++
+  state.tail.set(id, { ...held, pin })
+  if (pin.definition) state.toolsVersion++
 }
 
 function redefine(state: LedgerState, pin: Pin, anchor: string) {
-  state.toolsVersion++
+  if (pin.definition) state.toolsVersion++
   if (state.eager.has(pin.id)) state.eager.set(pin.id, pin)
   const held = state.tail.get(pin.id)
   // The announcement that goes with this event shows the new schema where schemas live in the history.
@@ -272,9 +283,10 @@ function fail(state: LedgerState, anchor: string, reason: FailureReason, key: st
   const started = state.pending.delete(anchor)
   count(state.failures, key)
   if (reason === 'hint' || reason === 'schema-needed' || reason === 'unknown') state.hiddenCalls++
-  // A round spent on a hint or a schema would not exist with every tool on the wire.
+  // A round spent on a hint or a schema would not exist with every tool on the wire; where it is, the round is the model's.
+  const deferring = state.latch?.mode === 'on' && state.latch.delivery !== 'eager'
   if (!started && state.lastRequest) {
-    if (reason === 'invalid' || reason === 'denied') state.lastRequest.realCalls++
+    if (!deferring || reason === 'invalid' || reason === 'denied') state.lastRequest.realCalls++
     else state.lastRequest.metaCalls++
   }
 }
@@ -288,6 +300,7 @@ function announce(state: LedgerState, event: Extract<LedgerEvent, { kind: 'annou
       state.toRemind.delete(id)
       state.reminded.set(id, anchor)
     }
+  if (event.topic === 'unloaded') for (const id of about) state.toTell.delete(id)
   if (event.topic === 'schemas' || event.topic === 'changed')
     for (const id of about) {
       const held = state.tail.get(id)
@@ -297,6 +310,8 @@ function announce(state: LedgerState, event: Extract<LedgerEvent, { kind: 'annou
 }
 
 function request(state: LedgerState, event: Extract<LedgerEvent, { kind: 'requested' }>) {
+  // A history is sent only once its calls are answered: what is still open was cut off and will not end.
+  state.pending.clear()
   // Reminders older than this request were answered by the model.
   for (const [id, anchor] of state.reminded) if (anchor !== event.anchor) state.reminded.delete(id)
   const record: RequestRecord = {
@@ -322,7 +337,7 @@ function compact(state: LedgerState, kept: Readonly<Record<string, string>>) {
     if (held.shownAt === '') continue
     state.tail.set(id, { ...held, shownAt: renamed(held.shownAt) ?? '' })
   }
-  for (const [id, anchor] of state.reminded) {
+  for (const [id, anchor] of [...state.reminded]) {
     const moved = renamed(anchor)
     state.reminded.delete(id)
     if (moved !== undefined) state.reminded.set(id, moved)

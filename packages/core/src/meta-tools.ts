@@ -1,6 +1,7 @@
 /** The two tools Toolwell itself declares: the loader, whose whole face can be changed, and the bridge. */
-import type { Entry } from './catalogue.js'
+import { type Entry, META } from './catalogue.js'
 import type { WireTool } from './ledger-event.js'
+import { toolId } from './names.js'
 import type { Prompts } from './prompts.js'
 import type { SearchResult } from './search/result.js'
 import type { JsonSchema } from './tool.js'
@@ -27,7 +28,7 @@ export interface SearchFace {
 const text = (value: unknown) =>
   typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
 const whole = (value: unknown) => {
-  const number = typeof value === 'string' ? Number(value) : value
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) ? { limit: Math.trunc(number) } : {}
 }
 
@@ -131,9 +132,9 @@ export function metaEntry(name: string): Entry {
     annotations: { readOnlyHint: true, idempotentHint: true },
   } as const
   return {
-    id: `toolwell/${name}`,
+    id: toolId(META, name),
     wireName: name,
-    source: 'toolwell',
+    source: META,
     tool,
     quarantined: false,
     fingerprint: '',

@@ -11,17 +11,28 @@ export type Resolution =
       readonly alias?: string
       readonly deprecated: boolean
     }
-  | { readonly kind: 'group'; readonly group: string; readonly entries: readonly Entry[] }
+  | { readonly kind: 'group'; readonly entries: readonly Entry[] }
   | { readonly kind: 'ambiguous'; readonly entries: readonly Entry[] }
   | { readonly kind: 'none' }
 
 export interface NameIndex {
   put(entry: Entry): void
   remove(entry: Entry): void
-  /** Reads the deprecated entries of a source anew; cycles and dead ends become findings. */
-  setDeprecated(source: string, tools: ReadonlyMap<string, Tool>, findings: Finding[]): void
+  /**
+   * Takes the tools of a source, deprecated ones among them, and links every deprecated name anew: the tool that
+   * survives may be in a source that came later, or has gone.
+   */
+  setDeprecated(source: string, tools: ReadonlyMap<string, Tool>): void
+  /** Deprecated names that lead nowhere, as of now. */
+  readonly broken: readonly Finding[]
   aliasesOf(id: string): readonly string[]
-  resolve(asked: string, usable: (entry: Entry) => boolean, members: (group: string) => Entry[]): Resolution
+  resolve(asked: string, usable: (entry: Entry) => boolean, groups: GroupLookup): Resolution
+}
+
+/** The members of the group that was asked for, spelt as it is, or in any case and with any separators. */
+interface GroupLookup {
+  exact(): Entry[]
+  folded(): Entry[]
 }
 
 /** How a key came to stand for a tool, best first. */
@@ -33,15 +44,41 @@ type Table = Map<string, Map<string, Tier>>
 export function createNameIndex(get: (id: string) => Entry | undefined): NameIndex {
   const exact: Table = new Map()
   const folded: Table = new Map()
-  const deprecated = new Map<string, { readonly alias: string; readonly target: string }[]>()
+  const deprecated = new Map<string, ReadonlyMap<string, Tool>>()
+  let links: { readonly name: string; readonly keys: readonly string[]; readonly target: string }[] = []
+  let broken: Finding[] = []
 
   const add = (key: string, id: string, tier: Tier) => {
     insert(exact, key, id, tier)
     insert(folded, foldName(key), id, tier)
   }
-  const drop = (key: string, id: string) => {
-    discard(exact, key, id)
-    discard(folded, foldName(key), id)
+  const drop = (key: string, id: string, tier: Tier) => {
+    discard(exact, key, id, tier)
+    discard(folded, foldName(key), id, tier)
+  }
+
+  const relink = () => {
+    for (const { keys, target } of links) for (const key of keys) drop(key, target, 'deprecated')
+    links = []
+    broken = []
+    for (const [source, tools] of deprecated)
+      for (const [name, tool] of tools) {
+        if (!isDeprecated(tool)) continue
+        const survivor = survivorOf(tool, tools)
+        const ids = survivor === undefined ? [] : [toolId(source, survivor), survivor]
+        const target = ids.find((id) => get(id))
+        if (target === undefined) {
+          const detail =
+            survivor === undefined
+              ? `${name} is a deprecated alias in a cycle of canonicalName; let one of them name a real tool`
+              : `${name} is a deprecated alias of ${JSON.stringify(survivor)}, which does not exist`
+          broken.push({ kind: 'broken-alias', source, tool: name, detail })
+          continue
+        }
+        const keys = [...new Set([toolId(source, name), name])]
+        for (const key of keys) add(key, target, 'deprecated')
+        links.push({ name, keys, target })
+      }
   }
 
   return {
@@ -50,55 +87,39 @@ export function createNameIndex(get: (id: string) => Entry | undefined): NameInd
     },
 
     remove(entry) {
-      for (const [key] of keysOf(entry)) drop(key, entry.id)
+      for (const [key, tier] of keysOf(entry)) drop(key, entry.id, tier)
     },
 
-    setDeprecated(source, tools, findings) {
-      for (const { alias, target } of deprecated.get(source) ?? []) drop(alias, target)
-      const pairs: { alias: string; target: string }[] = []
-      for (const [name, tool] of tools) {
-        if (tool.canonicalName === undefined || tool.canonicalName === name) continue
-        const target = survivorOf(tool, tools)
-        const id =
-          target === undefined
-            ? undefined
-            : [toolId(source, target), target].find((candidate) => get(candidate))
-        if (id === undefined) {
-          const detail =
-            target === undefined
-              ? `${name} is a deprecated alias in a cycle of canonicalName; let one of them name a real tool`
-              : `${name} is a deprecated alias of ${JSON.stringify(target)}, which does not exist`
-          findings.push({ kind: 'broken-alias', source, tool: name, detail })
-          continue
-        }
-        for (const alias of [toolId(source, name), name]) {
-          pairs.push({ alias, target: id })
-          add(alias, id, 'deprecated')
-        }
-      }
-      deprecated.set(source, pairs)
+    setDeprecated(source, tools) {
+      if ([...tools.values()].some(isDeprecated)) deprecated.set(source, tools)
+      else deprecated.delete(source)
+      relink()
+    },
+
+    get broken() {
+      return broken
     },
 
     aliasesOf(id) {
       const own = get(id)?.tool.aliases ?? []
-      const old = [...deprecated.values()]
-        .flat()
-        .filter((pair) => pair.target === id && !pair.alias.includes('/'))
-      return old.length === 0 ? own : [...own, ...old.map((pair) => pair.alias)]
+      const old = links.filter((link) => link.target === id).map((link) => link.name)
+      return old.length === 0 ? own : [...new Set([...own, ...old])]
     },
 
-    resolve(asked, usable, members) {
-      for (const [table, key] of [
-        [exact, asked],
-        [folded, foldName(asked)],
+    resolve(asked, usable, groups) {
+      for (const [table, key, group] of [
+        [exact, asked, groups.exact],
+        [folded, foldName(asked), groups.folded],
       ] as const) {
         const found = pick(table.get(key), get, usable)
         if (found?.kind === 'found' && (found.tier === 'alias' || found.tier === 'deprecated'))
           return { kind: 'found', entry: found.entry, alias: asked, deprecated: found.tier === 'deprecated' }
         if (found?.kind === 'found') return { kind: 'found', entry: found.entry, deprecated: false }
         if (found) return found
-        const group = members(asked).filter(usable)
-        if (group.length > 0) return { kind: 'group', group: asked, entries: group }
+        const members = group().filter(usable)
+        const alike = new Set(members.map((member) => member.tool.group))
+        if (alike.size > 1) return { kind: 'ambiguous', entries: members }
+        if (members.length > 0) return { kind: 'group', entries: members }
       }
       return { kind: 'none' }
     },
@@ -110,12 +131,11 @@ function keysOf(entry: Entry): [string, Tier][] {
     [entry.id, 'name'],
     [entry.wireName, 'name'],
   ]
-  if (entry.source !== '') {
+  if (entry.source === '') keys.push([entry.tool.name, 'name'])
+  else {
     keys.push([entry.tool.name, 'short'], [`mcp__${entry.source}__${entry.tool.name}`, 'short'])
-    keys.push(
-      [`${entry.source}.${entry.tool.name}`, 'short'],
-      [`${entry.source}:${entry.tool.name}`, 'short'],
-    )
+    for (const joint of ['/', '.', ':', '__'])
+      keys.push([`${entry.source}${joint}${entry.tool.name}`, 'short'])
   }
   for (const alias of entry.tool.aliases ?? []) {
     keys.push([alias, 'alias'])
@@ -143,6 +163,10 @@ function pick(
   return undefined
 }
 
+function isDeprecated({ name, canonicalName }: Tool): boolean {
+  return canonicalName !== undefined && canonicalName !== name
+}
+
 /** Follows canonicalName to the tool that survives; undefined for a cycle. */
 function survivorOf(tool: Tool, tools: ReadonlyMap<string, Tool>): string | undefined {
   const seen = new Set<string>([tool.name])
@@ -164,8 +188,8 @@ function insert(table: Table, key: string, id: string, tier: Tier) {
   table.set(key, ids)
 }
 
-function discard(table: Table, key: string, id: string) {
+function discard(table: Table, key: string, id: string, tier: Tier) {
   const ids = table.get(key)
-  ids?.delete(id)
+  if (ids?.get(id) === tier) ids.delete(id)
   if (ids?.size === 0) table.delete(key)
 }

@@ -15,25 +15,29 @@ export function foldName(name: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, '')
 }
 
-/** The id of a tool: stable, and readable in events. */
+/**
+ * The id of a tool: stable, readable in events, and never that of another tool: what stands before the first slash is
+ * the source, with its own slashes escaped. The host's own tools have their name alone, where that holds no slash.
+ */
 export function toolId(source: string, name: string): string {
-  return source === '' ? name : `${source}/${name}`
+  if (source === '' && !name.includes('/')) return name
+  return `${source.replaceAll('%', '%25').replaceAll('/', '%2F')}/${name}`
 }
 
 /**
  * The one name that every provider accepts. Tools of a source are prefixed with it, so that no two sources can
- * meet. Where making the name legal changed it, or a part holds the joint `__`, a suffix hashed from source and
- * name keeps it apart from its neighbours; arrival order never plays a part.
+ * meet. Where making the name legal changed it, or the joint `__` could stand elsewhere, a suffix hashed from source
+ * and name keeps it apart from its neighbours; arrival order never plays a part.
  */
 export function wireNameOf(source: string, name: string, reserved: ReadonlySet<string> = new Set()): string {
   const plain = source === '' ? name : `${source}__${name}`
-  const ambiguous = source !== '' && (source.includes('__') || name.includes('__'))
+  const ambiguous = source !== '' && (`${source}_`.includes('__') || `_${name}`.includes('__'))
   if (isLegalWireName(plain) && !ambiguous && !reserved.has(plain)) return plain
   return suffixed(plain, source, name)
 }
 
 /** The same name with its hash, for a collision that the plain form cannot avoid. */
-export function suffixed(plain: string, source: string, name: string): string {
+export function suffixed(plain: string, source: string, name: string, digits = 8): string {
   const legal = plain.replace(/[^A-Za-z0-9_-]+/g, '_').replace(/^[^A-Za-z_]/, '_$&')
-  return `${legal.slice(0, 55)}_${shortHash(`${source}\u0000${name}`, 8)}`
+  return `${legal.slice(0, 63 - digits)}_${shortHash(`${source}\u0000${name}`, digits)}`
 }

@@ -52,7 +52,16 @@ export function openFact(state: LedgerState, context: Context, reason: Opened['r
   const { prompts, tokenizer, cardBudget, face, affordance } = settings
   const strong = affordance === 'strong'
   const bridge = delivery.metaTools.includes('bridge') ? BRIDGE_NAME : undefined
-  const cards = listCards(hidden, { catalogue, prompts, tokenizer, budget: cardBudget })
+  const eagerIds = new Set(always.map((entry) => entry.id))
+  const tail = [...state.tail.values(), ...state.parked.values()].flatMap(({ pin, live }) => {
+    const entry = catalogue.get(pin.id)
+    const usable = live && entry && !eagerIds.has(pin.id) && gate.standing(entry, 'see') === 'ready'
+    return usable ? [context.pin(entry, delivery.declares)] : []
+  })
+  // What is raised already is not told of as something to be found.
+  const raised = new Set(tail.map((pin) => pin.id))
+  const unloaded = hidden.filter((entry) => !raised.has(entry.id))
+  const cards = listCards(unloaded, { catalogue, prompts, tokenizer, budget: cardBudget })
   const metaTools: WireTool[] = []
   if (delivery.metaTools.includes('loader'))
     metaTools.push(
@@ -64,12 +73,6 @@ export function openFact(state: LedgerState, context: Context, reason: Opened['r
     )
   if (bridge) metaTools.push(bridgeTool(face, prompts))
 
-  const eagerIds = new Set(always.map((entry) => entry.id))
-  const tail = [...state.tail.values(), ...state.parked.values()].flatMap(({ pin, live }) => {
-    const entry = catalogue.get(pin.id)
-    const usable = live && entry && !eagerIds.has(pin.id) && gate.standing(entry, 'see') === 'ready'
-    return usable ? [context.pin(entry, delivery.declares)] : []
-  })
   return {
     kind: 'opened',
     reason,
@@ -82,7 +85,7 @@ export function openFact(state: LedgerState, context: Context, reason: Opened['r
     section:
       delivery.name === 'eager'
         ? ''
-        : prompts.section({ loader: face.name, bridge, deferred: hidden.length, strong }),
+        : prompts.section({ loader: face.name, bridge, deferred: unloaded.length, strong }),
     shown: cards.shown,
     sources,
     deferred: hidden.length,

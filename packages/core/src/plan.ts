@@ -10,6 +10,7 @@ import { deliveries } from './delivery/index.js'
 import type { LedgerState } from './ledger.js'
 import type { DeliveryName, LedgerFact, Pin } from './ledger-event.js'
 import { BRIDGE_NAME, metaEntry } from './meta-tools.js'
+import { toolId } from './names.js'
 import { openFact } from './opening.js'
 import { safeJson, stripInvisible } from './text.js'
 
@@ -18,35 +19,68 @@ const TOLD_PER_ARRIVAL = 20
 
 export function plan(state: LedgerState, context: Context): LedgerFact[] {
   const reason = latchReason(state, context)
-  const facts: LedgerFact[] = []
   const opened = reason === undefined ? undefined : openFact(state, context, reason)
-  if (opened) facts.push(opened)
   const latch = opened ?? state.latch
-  if (!latch || latch.mode === 'off') return facts
+  if (!latch || latch.mode === 'off') return opened ? [opened] : []
 
-  // A fresh latch already tells everything that is known now; what came or went in between needs no delta.
-  if (!opened) facts.push(...reconcile(state, context))
-  const tail = opened
-    ? opened.tail
-    : [...state.tail.values()].filter((held) => held.live).map((held) => held.pin)
-  facts.push(...remind(state, context, latch.delivery, new Set(tail.map((pin) => pin.id))))
-  facts.push(...showAgain(state, context, tail))
-  return facts
+  // A fresh latch tells everything that is known now, except what became of the tools that the history speaks of.
+  const facts = reconcile(state, context, latch.delivery, opened ? held(state) : mentioned(state))
+  if (opened)
+    return [
+      ...facts.filter((fact) => fact.kind !== 'announced' || !startsOver(opened)),
+      opened,
+      ...deliver(state, context, latch.delivery, opened.tail, opened.eager),
+    ]
+  const tail = [...state.tail.values()].filter((each) => each.live).map((each) => each.pin)
+  // What `restored` brings back on this request has to be seen on it.
+  for (const [id, { pin }] of state.parked) if (!state.eager.has(id)) tail.push(pin)
+  return [
+    ...facts,
+    ...arrivals(state, context),
+    ...deliver(state, context, latch.delivery, tail, [...state.eager.values()]),
+  ]
+}
+
+/** A history that begins here has never named a tool. */
+function startsOver({ reason }: { readonly reason: string }): boolean {
+  return reason === 'start' || reason === 'clear'
+}
+
+function deliver(
+  state: LedgerState,
+  context: Context,
+  delivery: DeliveryName,
+  tail: readonly Pin[],
+  eager: readonly Pin[],
+): LedgerFact[] {
+  const raised = new Set(tail.map((pin) => pin.id))
+  const loaded = new Set([...raised, ...eager.map((pin) => pin.id)])
+  return [
+    ...tellUnloaded(state, context, loaded),
+    ...remind(state, context, delivery, raised),
+    ...(deliveries[delivery].declares ? [] : showAgain(state, context, raised)),
+  ]
 }
 
 function latchReason(state: LedgerState, context: Context) {
   if (state.relatch) return state.relatch
   if (!state.latch) return 'start'
   if (state.latch.wire !== context.wire) return 'wire'
-  const { face } = context.settings
-  const usesLoader =
-    state.latch.mode === 'on' && deliveries[state.latch.delivery].metaTools.includes('loader')
-  if (usesLoader && context.gate.standing(metaEntry(face.name), 'see') === 'denied') return 'loader'
-  return undefined
+  if (state.latch.mode === 'off') return undefined
+  const names = { loader: context.settings.face.name, bridge: BRIDGE_NAME }
+  const denied = deliveries[state.latch.delivery].metaTools.some(
+    (meta) => context.gate.standing(metaEntry(names[meta]), 'see') === 'denied',
+  )
+  return denied ? 'loader' : undefined
 }
 
-/** Deltas since the last request. Costs what the model has been shown, plus the number of sources: not the catalogue. */
-function reconcile(state: LedgerState, context: Context): LedgerFact[] {
+/** Deltas since the last request. Costs what the model has been shown: not the catalogue. */
+function reconcile(
+  state: LedgerState,
+  context: Context,
+  delivery: DeliveryName,
+  ids: Iterable<string>,
+): LedgerFact[] {
   const lost: {
     id: string
     entry: Entry | undefined
@@ -54,7 +88,7 @@ function reconcile(state: LedgerState, context: Context): LedgerFact[] {
   }[] = []
   const back: Entry[] = []
   const changed: Entry[] = []
-  for (const id of mentioned(state)) {
+  for (const id of ids) {
     const entry = context.catalogue.get(id)
     const standing = context.gate.standing(entry, 'see')
     const suspended = state.suspended.has(id)
@@ -73,20 +107,22 @@ function reconcile(state: LedgerState, context: Context): LedgerFact[] {
   }
   return [
     ...removals(lost, state, context),
-    ...returns(back, state, context),
-    ...changes(changed, state, context),
-    ...arrivals(state, context),
+    ...returns(back, state, context, delivery),
+    ...changes(changed, state, context, delivery),
   ]
+}
+
+/** What this conversation has raised, and what it was told is gone. */
+function held(state: LedgerState): Set<string> {
+  const ids = new Set(state.suspended.keys())
+  for (const [id, { live }] of state.tail) if (live) ids.add(id)
+  for (const id of state.parked.keys()) ids.add(id)
+  return ids
 }
 
 /** Every id the model has read the name of in this latch, or holds. */
 function mentioned(state: LedgerState): Set<string> {
-  const ids = new Set(state.told)
-  for (const id of state.eager.keys()) ids.add(id)
-  for (const [id, held] of state.tail) if (held.live) ids.add(id)
-  for (const id of state.parked.keys()) ids.add(id)
-  for (const id of state.suspended.keys()) ids.add(id)
-  return ids
+  return new Set([...state.told, ...state.eager.keys(), ...held(state)])
 }
 
 function removals(
@@ -106,14 +142,16 @@ function removals(
     ),
   )
   const sourceOf = ({ id, entry }: (typeof lost)[number]) =>
-    entry?.source ?? [...goneSources].find((name) => id.startsWith(`${name}/`))
+    entry?.source ?? [...goneSources].find((name) => id.startsWith(toolId(name, '')))
   const whole = new Set(
     lost.map(sourceOf).filter((name): name is string => name !== undefined && goneSources.has(name)),
   )
   const single = lost.filter((item) => !whole.has(sourceOf(item) ?? ''))
   const tools = single.map(
     ({ id, entry }) =>
-      entry?.wireName ?? state.eager.get(id)?.wireName ?? state.tail.get(id)?.pin.wireName ?? safeJson(id),
+      entry?.wireName ??
+      (state.eager.get(id) ?? state.tail.get(id)?.pin ?? state.parked.get(id)?.pin)?.wireName ??
+      safeJson(id),
   )
   const text = context.settings.prompts.removed({
     tools,
@@ -132,9 +170,18 @@ function removals(
   return facts
 }
 
-function returns(back: readonly Entry[], state: LedgerState, context: Context): LedgerFact[] {
+function returns(
+  back: readonly Entry[],
+  state: LedgerState,
+  context: Context,
+  delivery: DeliveryName,
+): LedgerFact[] {
   if (back.length === 0) return []
-  const facts: LedgerFact[] = back.map(({ id }) => ({ kind: 'restored', tool: id }))
+  const { declares } = deliveries[delivery]
+  const facts: LedgerFact[] = back.map((entry) => {
+    const parked = state.parked.has(entry.id) && !state.eager.has(entry.id)
+    return { kind: 'restored', tool: entry.id, ...(parked ? { pin: context.pin(entry, declares) } : {}) }
+  })
   const text = context.settings.prompts.restored({ tools: back.map((entry) => entry.wireName) })
   const sources: Record<string, string> = {}
   for (const { source } of back) {
@@ -154,13 +201,19 @@ function returns(back: readonly Entry[], state: LedgerState, context: Context): 
 }
 
 /** A trusted owner changed a tool in use: it stays, and the new definition goes the way the old one went. */
-function changes(changed: readonly Entry[], state: LedgerState, context: Context): LedgerFact[] {
+function changes(
+  changed: readonly Entry[],
+  state: LedgerState,
+  context: Context,
+  delivery: DeliveryName,
+): LedgerFact[] {
   if (changed.length === 0) return []
   const { prompts } = context.settings
-  const facts: LedgerFact[] = changed.map((entry) => {
-    const pin = state.eager.get(entry.id) ?? state.tail.get(entry.id)?.pin ?? state.parked.get(entry.id)?.pin
-    return { kind: 'redefined', tool: context.pin(entry, pin?.definition !== undefined) }
-  })
+  const { declares } = deliveries[delivery]
+  const facts: LedgerFact[] = changed.map((entry) => ({
+    kind: 'redefined',
+    tool: context.pin(entry, declares || state.eager.has(entry.id)),
+  }))
   const inHistory = changed.filter((entry) => state.tail.get(entry.id)?.shownAt)
   const text = [
     prompts.changed({ tools: changed.map((entry) => entry.wireName) }),
@@ -248,6 +301,24 @@ function arrivals(state: LedgerState, context: Context): LedgerFact[] {
   return facts
 }
 
+/** What a direct call or the host put back: no answer has said so. */
+function tellUnloaded(state: LedgerState, context: Context, loaded: ReadonlySet<string>): LedgerFact[] {
+  const entries = usable(
+    [...state.toTell].filter((id) => !loaded.has(id)),
+    context,
+  )
+  if (entries.length === 0) return []
+  const text = context.settings.prompts.searchUnloaded({ tools: entries.map((entry) => entry.wireName) })
+  return [
+    announce(
+      context,
+      'unloaded',
+      text,
+      entries.map(({ id }) => id),
+    ),
+  ]
+}
+
 /** One reminder for everything raised since the last request, asked again of the gate: what is gone by now is not named. */
 function remind(
   state: LedgerState,
@@ -280,12 +351,9 @@ function remind(
 }
 
 /** Schemas of active tools that stand nowhere: neither in the tools array nor, any more, in the history. */
-function showAgain(state: LedgerState, context: Context, tail: readonly Pin[]): LedgerFact[] {
-  const parked = [...state.parked.values()].map((held) => held.pin)
-  const unseen = [...tail, ...parked].filter(
-    (pin) => !pin.definition && (state.tail.get(pin.id)?.shownAt ?? '') === '',
-  )
-  const entries = usable([...new Set(unseen.map((pin) => pin.id))], context)
+function showAgain(state: LedgerState, context: Context, raised: ReadonlySet<string>): LedgerFact[] {
+  const unseen = [...raised].filter((id) => (state.tail.get(id)?.shownAt ?? '') === '')
+  const entries = usable(unseen, context)
   if (entries.length === 0) return []
   const text = [
     context.settings.prompts.schemas({ bridge: BRIDGE_NAME }),

@@ -12,7 +12,7 @@ export interface PolicyRequest {
   readonly name: string
   readonly source: string
   readonly tool: Tool
-  /** The arguments of a call, already checked against the schema where the tool was hidden. */
+  /** The arguments of a call, already checked against the schema where the tool was hidden. Only with `call`. */
   readonly input?: Readonly<Record<string, unknown>>
   readonly agent?: string
   readonly principal?: string
@@ -56,6 +56,8 @@ export function createGate(options: GateOptions): Gate {
       try {
         const verdict: unknown = policy(request)
         if (verdict === true) continue
+        // Nobody waits for it, so its failure would end the process.
+        if (verdict instanceof Promise) verdict.catch(() => undefined)
         if (verdict !== false)
           notify({
             kind: 'policy-failed',
@@ -74,7 +76,8 @@ export function createGate(options: GateOptions): Gate {
 
   const standing: Gate['standing'] = (entry, action, input) => {
     if (!entry) return 'vanished'
-    if (!allows(entry, action, input)) return 'denied'
+    // What may not be seen may not be activated or called either, whatever a policy says of those.
+    if (!allows(entry, 'see') || (action !== 'see' && !allows(entry, action, input))) return 'denied'
     if (entry.quarantined) return 'quarantined'
     const state = catalogue.sources.get(entry.source)?.state ?? 'ready'
     return state

@@ -36,7 +36,9 @@ export interface Inspection {
 
 export function inspect(state: LedgerState, catalogue: Catalogue, loader: string): Inspection {
   const live = [...state.tail].filter(([id, held]) => held.live && !state.suspended.has(id))
-  const names = live.map(([, held]) => held.pin.wireName)
+  // A late eager tool is visible, and nobody raised it.
+  const raised = live.filter(([, held]) => held.source !== 'arrival')
+  const names = raised.map(([, held]) => held.pin.wireName)
   const on = state.latch?.mode === 'on'
   const shown = [
     ...[...state.eager.values()].filter((pin) => !state.suspended.has(pin.id)),
@@ -49,7 +51,7 @@ export function inspect(state: LedgerState, catalogue: Catalogue, loader: string
     mode: state.latch?.mode ?? 'unopened',
     delivery: state.latch?.delivery,
     loadedLazyTools: names,
-    loadedAtTurn: Object.fromEntries(live.map(([, held]) => [held.pin.wireName, held.turn])),
+    loadedAtTurn: Object.fromEntries(raised.map(([, held]) => [held.pin.wireName, held.turn])),
     searchHistory: state.searchHistory.map((search) => ({
       ...search,
       loaded: search.loaded.map((id) => catalogue.get(id)?.wireName ?? id),

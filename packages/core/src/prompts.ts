@@ -65,6 +65,7 @@ export interface Prompts {
     readonly query: string
     readonly sources: readonly { readonly name: string; readonly count: number }[]
   }): string
+  searchProblem(facts: { readonly problem: string }): string
   searchEmpty(): string
   searchAgain(): string
   dropReason: Readonly<
@@ -174,7 +175,8 @@ export const defaultPrompts: Prompts = {
     bridge
       ? `${plural(count, 'tool')} loaded. Call ${them(count)} with ${bridge}:`
       : `${plural(count, 'tool')} loaded. Call ${them(count)} by name from your next message on:`,
-  searchAlready: ({ bridge }) => (bridge ? 'Already usable:' : 'Already loaded; call directly:'),
+  searchAlready: ({ bridge }) =>
+    bridge ? `Already loaded; call with ${bridge}:` : 'Already loaded; call directly:',
   searchDropped: () => 'Found, not loaded (load with select:name):',
   searchEvicted: ({ tools }) => `Unloaded to make room: ${list(tools)}.`,
   searchUnloaded: ({ tools }) => `Unloaded: ${list(tools)}.`,
@@ -186,9 +188,10 @@ export const defaultPrompts: Prompts = {
   searchMissed: ({ query, sources }) =>
     `No tool fits ${query}. ${
       sources.length
-        ? `What there is, by server: ${list(sources.map(({ name, count }) => `${name} (${count})`))}.`
+        ? `What there is, by server: ${list(sources.map(({ name, count }) => `${name === '' ? 'no server' : name} (${count})`))}.`
         : 'There are no other tools.'
     } If none of these can do it, the tool does not exist; do not search for it again.`,
+  searchProblem: ({ problem }) => `Not read as meant: ${problem}`,
   searchEmpty: () => 'The query is empty. Say what you want to do, or give select:name.',
   searchAgain: () => 'The same search has found nothing before and finds nothing now.',
   dropReason: {

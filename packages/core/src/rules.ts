@@ -27,6 +27,8 @@ export interface ExposureOptions {
 }
 
 export function checkRules(rules: readonly ExposureRule[]): void {
+  if (!Array.isArray(rules))
+    throw new ToolwellError('invalid-option', 'rules must be a list of rules.', { path: 'rules' })
   rules.forEach((rule, index) => {
     assertKnownKeys(rule, ['tool', 'source', 'group', 'domain', 'agent', 'defer'], `rules[${index}]`)
     if (typeof rule.defer !== 'boolean')
@@ -36,7 +38,24 @@ export function checkRules(rules: readonly ExposureRule[]): void {
   })
 }
 
-/** From weakest to strongest: default, the tool's own mark, rules in order, the eager list, the floor. */
+/** Refuses a configuration that would defer, by name, a tool the floor protects. A pattern that covers it is no such wish. */
+export function assertFloor(entry: Entry, rules: readonly ExposureRule[]): void {
+  const floor = floorOf(entry)
+  if (!floor) return
+  const { tool } = entry
+  const named = rules.some(
+    (rule) =>
+      rule.defer && rule.tool !== undefined && [tool.name, entry.id, entry.wireName].includes(rule.tool),
+  )
+  if (tool.defer !== true && !named) return
+  throw new ToolwellError(
+    'floor',
+    `${entry.id} cannot be deferred: ${floor}. Remove the defer mark or the rule that names it.`,
+    { tool: entry.id, role: tool.role ?? 'dynamic-description' },
+  )
+}
+
+/** From weakest to strongest: default, the tool's own mark, rules in order, alwaysLoad, the eager list, the floor. */
 export function exposureOf(entry: Entry, options: ExposureOptions): Exposure {
   const { tool } = entry
   let exposure: Exposure =
@@ -53,18 +72,7 @@ export function exposureOf(entry: Entry, options: ExposureOptions): Exposure {
   if (options.eager.some((name) => name === tool.name || name === entry.id || name === entry.wireName))
     exposure = { deferred: false, because: 'it is in the list of eager names' }
   const floor = floorOf(entry)
-  if (floor) {
-    const explicit =
-      tool.defer === true || options.rules.some((rule) => rule.defer && rule.tool === tool.name)
-    if (explicit)
-      throw new ToolwellError(
-        'floor',
-        `${entry.id} cannot be deferred: ${floor}. Remove the defer mark or the rule that names it.`,
-        { tool: entry.id, role: tool.role ?? 'dynamic-description' },
-      )
-    return { deferred: false, because: `floor: ${floor}` }
-  }
-  return exposure
+  return floor ? { deferred: false, because: `floor: ${floor}` } : exposure
 }
 
 function floorOf(entry: Entry): string | undefined {

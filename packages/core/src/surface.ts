@@ -62,6 +62,6 @@ export function project(
 }
 
 /** Keeps the name of an unloaded tool declared, for the calls of it that stand in the history. */
-function tombstone(name: string, loader: string, prompts: Prompts): WireTool {
+export function tombstone(name: string, loader: string, prompts: Prompts): WireTool {
   return { name, description: prompts.tombstone({ loader }), inputSchema: { type: 'object' } }
 }

@@ -1,8 +1,10 @@
 /** The trust boundary for text: what a source wrote is quoted as data before it enters a card, a result or a reminder. */
 
-/** Controls, zero-width and bidirectional marks, soft hyphen, tag characters, supplementary variation selectors. */
-const INVISIBLE =
-  /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E0FFF}]/gu
+/**
+ * What a reader cannot see: controls except tab and line ends, everything Unicode calls ignorable (zero-width and
+ * bidirectional marks, soft hyphen, fillers, tag characters, variation selectors), line separators, annotations.
+ */
+const INVISIBLE = /(?![\t\n\r])[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\uFFF9-\uFFFB]/gu
 
 export function stripInvisible(text: string): string {
   return text.toWellFormed().replace(INVISIBLE, '')
@@ -25,11 +27,9 @@ export function firstLine(text: string, limit = 160): string {
     : line
 }
 
-/** JSON on one line in which no tag can open or close: `<` and `>` are written as escapes, so parsing gives the same value. */
+/** JSON on one line in which no tag can open or close and nothing is invisible: those are escapes, so parsing gives the same value. */
 export function safeJson(value: unknown): string {
-  return (JSON.stringify(value) ?? 'null')
-    .replace(/[<>\u2028\u2029\u007F-\u009F\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\u00AD]/g, escapeUnit)
-    .replace(/[\u{E0000}-\u{E0FFF}]/gu, (character) => [...unitsOf(character)].map(escapeUnit).join(''))
+  return (JSON.stringify(value) ?? 'null').replace(/[<>]/g, escaped).replace(INVISIBLE, escaped)
 }
 
 /** A quoted, neutralised one-line version of what a source or a model wrote. */
@@ -37,10 +37,7 @@ export function quote(text: string, limit = 160): string {
   return safeJson(firstLine(text, limit))
 }
 
-function escapeUnit(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-}
-
-function unitsOf(character: string): string[] {
-  return character.split('')
+function escaped(character: string): string {
+  const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'))
+  return units.map((unit) => `\\u${unit}`).join('')
 }

@@ -82,6 +82,32 @@ export function riskOf(tool: Pick<Tool, 'risk' | 'annotations'>): Risk | undefin
   return undefined
 }
 
+const isString = (value: unknown) => typeof value === 'string'
+
+/** Fields that are read as what they are declared to be, wherever the tool came from. */
+const FIELD_KINDS: readonly [readonly (keyof Tool)[], (value: unknown) => boolean, string][] = [
+  [
+    [
+      'title',
+      'domain',
+      'group',
+      'canonicalName',
+      'searchHint',
+      'card',
+      'promptSnippet',
+      'insteadOf',
+      'source',
+      'role',
+      'risk',
+    ],
+    isString,
+    'a string',
+  ],
+  [['aliases', 'guidelines'], (value) => Array.isArray(value) && value.every(isString), 'a list of strings'],
+  [['annotations'], (value) => typeof value === 'object' && value !== null, 'an object'],
+  [['execute'], (value) => typeof value === 'function', 'a function'],
+]
+
 /** The reason a value cannot be used as a tool, or undefined. Never throws, whatever it is given. */
 export function problemOf(tool: unknown): string | undefined {
   if (typeof tool !== 'object' || tool === null) return 'is not an object'
@@ -89,6 +115,11 @@ export function problemOf(tool: unknown): string | undefined {
   if (typeof name !== 'string' || name.trim() === '') return 'has no name'
   if (description !== undefined && typeof description !== 'string')
     return 'has a description that is not a string'
+  for (const [keys, fits, kind] of FIELD_KINDS)
+    for (const key of keys) {
+      const value: unknown = (tool as Partial<Tool>)[key]
+      if (value !== undefined && !fits(value)) return `has a ${key} that is not ${kind}`
+    }
   const schema: unknown = inputSchema
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
     return 'has an inputSchema that is not an object; give { "type": "object", "properties": { … } }'

@@ -1,5 +1,5 @@
 /** The front door: options are checked once, then conversations are opened over one catalogue. */
-import { type Catalogue, createCatalogue } from './catalogue.js'
+import { type Catalogue, createCatalogue, META } from './catalogue.js'
 import { type Context, createContext, type DefinitionMemo, type Settings } from './context.js'
 import {
   type ChildOptions,
@@ -11,10 +11,18 @@ import { ToolwellError } from './errors.js'
 import type { Notice, ToolwellEvent } from './events.js'
 import type { DeliveryName, LedgerEvent } from './ledger-event.js'
 import { BRIDGE_NAME, type SearchFace, searchFaces } from './meta-tools.js'
+import { isLegalWireName } from './names.js'
 import { assertKnownKeys } from './options.js'
 import { createGate, type Policy } from './policy.js'
 import { defaultPrompts, type Prompts } from './prompts.js'
-import { checkRules, type Exposure, type ExposureRule, exposureOf, matchesGlob } from './rules.js'
+import {
+  assertFloor,
+  checkRules,
+  type Exposure,
+  type ExposureRule,
+  exposureOf,
+  matchesGlob,
+} from './rules.js'
 import { createRanking } from './search/ranking.js'
 import type { Searcher } from './search/searcher.js'
 import { memoryStore } from './stores/memory.js'
@@ -114,15 +122,11 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   assertKnownKeys(options, KEYS, 'createToolwell')
   const settings = readSettings(options)
   const { store = memoryStore(), onEvent } = options
-  const policies =
-    options.policy === undefined
-      ? []
-      : typeof options.policy === 'function'
-        ? [options.policy]
-        : options.policy
+  const policies = [options.policy ?? []].flat()
+  for (const policy of policies) assertFunction('policy', policy)
   const catalogue = createCatalogue(options.tools ?? [], [settings.face.name, BRIDGE_NAME])
   // The floor is checked here, so that a config that breaks it never gets as far as a conversation.
-  for (const entry of catalogue.entries()) exposureOf(entry, settings)
+  for (const entry of catalogue.entries()) assertFloor(entry, settings.rules)
   const ranking = createRanking(catalogue, options.searcher)
   const memos = new Map<string, DefinitionMemo>()
   const memo = (wire: string): DefinitionMemo => {
@@ -206,11 +210,18 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   const childScope = (parent: Scope, child: ChildOptions): Scope => {
     assertKnownKeys(child, ['id', 'inherit', 'allow', 'policy', 'agent'], 'child')
     const { allow, policy } = child
+    assertOneOf('child.inherit', child.inherit ?? 'snapshot', ['snapshot', 'none', 'all'])
+    if (allow !== undefined) assertNames('child.allow', allow)
+    assertFunction('child.policy', policy)
     return {
       id: child.id,
       agent: child.agent ?? parent.agent,
       principal: parent.principal,
-      policies: [...parent.policies, ...(allow ? [allowOnly(allow)] : []), ...(policy ? [policy] : [])],
+      policies: [
+        ...parent.policies,
+        ...(allow ? [allowOnly(allow, catalogue)] : []),
+        ...(policy ? [policy] : []),
+      ],
       alsoEager: allow?.filter((name) => !name.includes('*')) ?? [],
       everythingEager: child.inherit === 'all',
       child: true,
@@ -221,6 +232,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
     catalogue,
     open: (given) => {
       assertKnownKeys(given, ['id', 'agent', 'principal', 'policy'], 'open')
+      assertFunction('open.policy', given.policy)
       return open({
         id: given.id,
         agent: given.agent,
@@ -240,23 +252,37 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
 }
 
 /** Lets through what the list names, and the meta-tools: leaving the loader out of an allowlist does not take it away. */
-function allowOnly(allow: readonly string[]): Policy {
+function allowOnly(allow: readonly string[], catalogue: Catalogue): Policy {
   return ({ id, name, source }) => {
-    if (source === 'toolwell') return true
-    return allow.some((pattern) =>
-      [id, name, `${source}__${name}`].some((known) => matchesGlob(pattern, known)),
-    )
+    if (source === META) return true
+    const names = [id, name, catalogue.get(id)?.wireName ?? id]
+    return allow.some((pattern) => names.some((known) => matchesGlob(pattern, known)))
   }
+}
+
+function invalid(path: string, message: string): ToolwellError {
+  return new ToolwellError('invalid-option', message, { path })
+}
+
+function assertOneOf<T extends string>(path: string, value: T, known: readonly T[]): void {
+  if (known.includes(value)) return
+  throw invalid(path, `${path} must be one of ${known.join(', ')}, not ${JSON.stringify(value)}.`)
+}
+
+function assertNames(path: string, value: unknown): void {
+  if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return
+  throw invalid(path, `${path} must be a list of names.`)
+}
+
+function assertFunction(path: string, value: unknown, required = false): void {
+  if (typeof value === 'function' || (value === undefined && !required)) return
+  throw invalid(path, `${path} must be a function, not ${value === null ? 'null' : typeof value}.`)
 }
 
 function readSettings(options: ToolwellOptions): Settings {
   const oneOf = <T extends string>(key: keyof ToolwellOptions, value: T, known: readonly T[]): T => {
-    if (known.includes(value)) return value
-    throw new ToolwellError(
-      'invalid-option',
-      `${key} must be one of ${known.join(', ')}, not ${JSON.stringify(value)}.`,
-      { path: key },
-    )
+    assertOneOf(key, value, known)
+    return value
   }
   const number = (
     key: keyof ToolwellOptions,
@@ -266,24 +292,32 @@ function readSettings(options: ToolwellOptions): Settings {
   ): number => {
     if (typeof value === 'number' && value >= least && value <= most) return value
     const range = most === Number.POSITIVE_INFINITY ? `at least ${least}` : `from ${least} to ${most}`
-    throw new ToolwellError('invalid-option', `${key} must be a number ${range}, not ${String(value)}.`, {
-      path: key,
-    })
+    throw invalid(key, `${key} must be a number ${range}, not ${String(value)}.`)
   }
   if (options.maxActive === 0)
-    throw new ToolwellError(
-      'invalid-option',
+    throw invalid(
+      'maxActive',
       'maxActive is 0, which would hide every deferred tool for good. Leave it out for no cap, or set mode: "off" to send everything.',
-      { path: 'maxActive' },
     )
   if (options.maxActive !== undefined && !Number.isInteger(options.maxActive))
-    throw new ToolwellError(
-      'invalid-option',
+    throw invalid(
+      'maxActive',
       `maxActive must be a whole number of at least 1, not ${String(options.maxActive)}.`,
-      { path: 'maxActive' },
     )
-  const { rules = [], prompts = {}, face = searchFaces.standard } = options
+  const { rules = [], prompts = {}, face = searchFaces.standard, eager = [] } = options
   checkRules(rules)
+  assertNames('eager', eager)
+  if (options.tools !== undefined && !Array.isArray(options.tools))
+    throw invalid('tools', 'tools must be a list of tools.')
+  if (!isLegalWireName(face.name) || face.name === BRIDGE_NAME)
+    throw invalid(
+      'face',
+      `face.name must be a letter or _, then up to 63 letters, digits, _ or -, and not ${BRIDGE_NAME}; it is ${JSON.stringify(face.name)}.`,
+    )
+  assertFunction('face.inputSchema', face.inputSchema, true)
+  assertFunction('face.read', face.read, true)
+  assertFunction('transformDefinition', options.transformDefinition)
+  assertFunction('onEvent', options.onEvent)
   assertKnownKeys(prompts, Object.keys(defaultPrompts), 'prompts')
   return {
     mode: oneOf('mode', options.mode ?? 'auto', ['off', 'auto', 'on']),
@@ -301,7 +335,7 @@ function readSettings(options: ToolwellOptions): Settings {
     resultBudget: number('resultBudget', options.resultBudget ?? 10_000, 1),
     cardBudget: number('cardBudget', options.cardBudget ?? 1500, 0),
     affordance: oneOf('affordance', options.affordance ?? 'plain', ['plain', 'strong']),
-    eager: options.eager ?? [],
+    eager,
     rules,
     face,
     prompts: { ...defaultPrompts, ...prompts },

@@ -1,5 +1,5 @@
 /** Checks a call's arguments against the tool's real schema, without eval and without fetching anything. */
-import { type Schema, Validator } from '@cfworker/json-schema'
+import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema'
 import type { Entry } from './catalogue.js'
 import { quote } from './text.js'
 
@@ -11,32 +11,61 @@ export type ArgumentCheck =
   | { readonly kind: 'unusable'; readonly detail: string }
 
 const MAX_PROBLEMS = 8
-const validators = new WeakMap<Entry, Validator>()
+
+/** `quick` stops at the first problem, `thorough` lists them all. */
+interface Validators {
+  readonly quick: Validator
+  readonly thorough: Validator
+}
+const validators = new WeakMap<Entry, Validators>()
 
 export function checkArguments(entry: Entry, input: unknown): ArgumentCheck {
   try {
-    let validator = validators.get(entry)
-    if (!validator) {
-      // The library writes into the schema it is given; the tool's own object stays untouched.
-      const schema: Schema = JSON.parse(JSON.stringify(entry.tool.inputSchema))
-      validator = new Validator(schema, draftOf(schema), false)
-      validators.set(entry, validator)
-    }
-    const outcome = validator.validate(input)
-    if (outcome.valid) return { kind: 'valid' }
-    // The outer errors only repeat that something inside is wrong; the deepest say what.
-    const depth = Math.max(...outcome.errors.map((error) => error.instanceLocation.split('/').length))
-    const deepest = outcome.errors.filter(
-      (error) => error.instanceLocation.split('/').length === depth && error.keyword !== 'properties',
-    )
-    const errors = (deepest.length > 0 ? deepest : outcome.errors).slice(0, MAX_PROBLEMS)
-    return {
-      kind: 'invalid',
-      problems: errors.map((error) => `${pathOf(error.instanceLocation)}: ${quote(error.error, 200)}`),
-    }
+    const { quick, thorough } = validatorsOf(entry)
+    const verdict = quick.validate(input)
+    if (verdict.valid) return { kind: 'valid' }
+    return { kind: 'invalid', problems: problemsOf(allErrors(thorough, input) ?? verdict.errors) }
   } catch (error) {
     return { kind: 'unusable', detail: String(error) }
   }
+}
+
+function validatorsOf(entry: Entry): Validators {
+  const known = validators.get(entry)
+  if (known) return known
+  // The library writes into the schema it is given; the tool's own object stays untouched.
+  const schema: Schema = JSON.parse(JSON.stringify(entry.tool.inputSchema))
+  const draft = draftOf(schema)
+  const made = {
+    quick: new Validator(schema, draft, true),
+    thorough: new Validator(structuredClone(schema), draft, false),
+  }
+  validators.set(entry, made)
+  return made
+}
+
+/** Undefined where there are too many to list: the library cannot hold some hundred thousand. */
+function allErrors(thorough: Validator, input: unknown): readonly OutputUnit[] | undefined {
+  try {
+    return thorough.validate(input).errors
+  } catch {
+    return undefined
+  }
+}
+
+/** The outer errors only repeat that something inside is wrong; the deepest say what. */
+function problemsOf(errors: readonly OutputUnit[]): string[] {
+  const depthOf = (error: OutputUnit) => error.instanceLocation.split('/').length
+  const depth = errors.reduce((deepest, error) => Math.max(deepest, depthOf(error)), 0)
+  const deepest = errors.filter((error) => depthOf(error) === depth && error.keyword !== 'properties')
+  return (deepest.length > 0 ? deepest : errors)
+    .slice(0, MAX_PROBLEMS)
+    .map((error) => `${pathOf(error.instanceLocation)}: ${quote(ruleOf(error), 200)}`)
+}
+
+/** `false` is what a schema says where `additionalProperties` allows nothing. */
+function ruleOf(error: OutputUnit): string {
+  return error.keyword === 'false' ? 'Nothing is allowed here.' : error.error
 }
 
 function pathOf(location: string): string {

@@ -8,7 +8,6 @@ import type { Dropped, DropReason, LedgerFact } from '../ledger-event.js'
 import { BRIDGE_NAME, type SearchRequest } from '../meta-tools.js'
 import { nearest } from '../nearest.js'
 import { signatureOf } from '../signature.js'
-import { firstLine } from '../text.js'
 import { riskOf } from '../tool.js'
 import { type ParsedQuery, parseQuery } from './query.js'
 import type { Match, SearchResult } from './result.js'
@@ -19,6 +18,16 @@ const RIVAL = 0.5
 const SUGGESTED = 0.75
 const DEFAULT_LIMIT = 5
 const MAX_LIMIT = 20
+/** Characters of a query that the ledger keeps; longer ones are told apart by these. */
+const RECORDED = 1000
+
+function limitOf(asked: number = DEFAULT_LIMIT): number {
+  return Number.isNaN(asked) ? DEFAULT_LIMIT : Math.min(MAX_LIMIT, Math.max(1, Math.trunc(asked)))
+}
+
+export function recordedQuery(query: string): string {
+  return query.slice(0, RECORDED)
+}
 
 export interface Found {
   readonly result: SearchResult
@@ -47,14 +56,15 @@ export async function find(
   batch: Batch,
 ): Promise<Found> {
   const query = parseQuery(request.query)
-  const limit = Math.min(MAX_LIMIT, Math.max(1, request.limit ?? DEFAULT_LIMIT))
+  const limit = limitOf(request.limit)
   const facts: LedgerFact[] = []
-  const loadedBefore = loadedNames(state)
+  const loadedBefore = loadedNames(state, context)
   const misses: Misses = { notFound: [], ambiguous: [], unavailable: [] }
 
   const unloaded = unload(query.unload, state, context, batch, facts, misses)
   const selected = select(query.select, context, misses)
   const ranked = await keywordHits(query, request, limit, state, context)
+  if (ranked.hits.length === 0) misses.unavailable.push(...ranked.unavailable)
   const candidates = distinct([...selected, ...ranked.hits])
 
   const dropped: Dropped[] = ranked.weak.map((id) => ({ tool: id, reason: 'below-cut-off' as const }))
@@ -108,16 +118,17 @@ export async function find(
       ...activated.map((id) => nameOf(id, context)),
     ],
     nextInstruction: instruct(context, matches, request.query, bridge),
+    problems: query.problems,
     dropped: dropped.map(({ tool, reason }) => ({
       name: nameOf(tool, context),
       reason,
       tokens: costOf(tool, context),
     })),
     ...misses,
-    evicted: evicted.map((id) => nameOf(id, context)),
+    evicted: evicted.filter((id) => usable(id, context)).map((id) => nameOf(id, context)),
     unloaded: unloaded.map((id) => nameOf(id, context)),
     overview: missed && !asked ? overviewOf(context) : [],
-    repeated: missed && (state.failures.get(searchKey(request.query)) ?? 0) >= 2,
+    repeated: missed && (state.failures.get(searchKey(recordedQuery(request.query))) ?? 0) >= 2,
   }
   return { result, activated, lowered: [...gone], facts, missed }
 }
@@ -154,10 +165,7 @@ function unload(
     else if (active.length === 0)
       misses.notFound.push({
         name,
-        nearest: nearest(
-          name,
-          [...state.tail.values()].filter((held) => held.live).map((held) => held.pin.wireName),
-        ),
+        nearest: nearest(name, loadedNames(state, context)),
       })
     for (const entry of active) {
       facts.push({ kind: 'deactivated', tool: entry.id, reason: 'unloaded' })
@@ -211,9 +219,10 @@ async function keywordHits(
   limit: number,
   state: LedgerState,
   context: Context,
-): Promise<{ hits: Candidate[]; weak: string[] }> {
+): Promise<{ hits: Candidate[]; weak: string[]; unavailable: { name: string; state: string }[] }> {
   const filtered = query.filters.server ?? query.filters.group ?? query.filters.domain ?? request.domain
-  if (query.text === '' && query.must.length === 0 && filtered === undefined) return { hits: [], weak: [] }
+  if (query.text === '' && query.must.length === 0 && filtered === undefined)
+    return { hits: [], weak: [], unavailable: [] }
   const named = exactNames(query.text, context)
   const ranked =
     query.text === '' && query.must.length === 0
@@ -224,6 +233,7 @@ async function keywordHits(
 
   const hits: Candidate[] = []
   const weak: Candidate[] = []
+  const unavailable: { name: string; state: string }[] = []
   const seen = new Set<string>()
   for (const { id, score, relevance } of [
     ...named.map((entry) => ({ id: entry.id, score: Number.MAX_VALUE, relevance: 1 })),
@@ -231,11 +241,15 @@ async function keywordHits(
   ]) {
     const entry = context.catalogue.get(id)
     if (!entry || seen.has(id) || !passes(entry, query, request)) continue
-    if (
-      context.gate.standing(entry, 'see') !== 'ready' ||
-      context.gate.standing(entry, 'activate') !== 'ready'
-    )
+    const standing = context.gate.standing(entry, 'activate')
+    if (standing !== 'ready') {
+      // Where nothing else fits, "there is no such tool" would be untrue of a server that is only away.
+      const away = standing === 'connecting' || standing === 'failed' || standing === 'disabled'
+      if (away && relevance >= context.settings.cutOff && unavailable.length < limit)
+        unavailable.push({ name: entry.wireName, state: standing })
+      seen.add(id)
       continue
+    }
     if (request.includeLoaded === false && isLoaded(state, id)) continue
     seen.add(id)
     const hit: Candidate = {
@@ -258,7 +272,11 @@ async function keywordHits(
   const loaded = strong.filter(({ entry }) => isLoaded(state, entry.id))
   const kept = [...fresh, ...loaded].slice(0, limit)
   const rest = hits.length > 0 ? others.filter(({ entry }) => !isLoaded(state, entry.id)) : weak
-  return { hits: kept, weak: rest.slice(0, limit - kept.length).map(({ entry }) => entry.id) }
+  return {
+    hits: kept,
+    weak: rest.slice(0, limit - kept.length).map(({ entry }) => entry.id),
+    unavailable,
+  }
 }
 
 /** Words of the query that are, exactly, the name of a tool. They win whatever the ranker says. */
@@ -339,8 +357,9 @@ function toMatch(
     canonicalName: entry.wireName,
     status: candidate?.deprecated ? 'deprecated_alias' : loaded ? 'loaded' : 'available_lazy',
     fresh,
+    bridged: state.latch?.delivery === 'bridge' && !state.eager.has(entry.id),
     title: tool.title ?? tool.annotations?.title ?? tool.name,
-    description: tool.description,
+    description: definition.description,
     domain: tool.domain ?? entry.source,
     aliases: context.catalogue.aliasesOf(entry.id),
     ...(risk === undefined ? {} : { risk }),
@@ -353,14 +372,13 @@ function toMatch(
 /** Names a model may have meant, of tools it may know about. */
 export function suggest(asked: string, context: Context): string[] {
   const names = new Map<string, string>()
-  for (const entry of context.catalogue.entries())
+  for (const entry of context.catalogue.entries()) {
+    if (!context.gate.visible(entry)) continue
     for (const name of [entry.wireName, entry.tool.name, ...(entry.tool.aliases ?? [])])
-      if (!names.has(name)) names.set(name, entry.id)
-  const close = nearest(asked, names.keys(), 8).flatMap(
-    (name) => context.catalogue.get(names.get(name) ?? '') ?? [],
-  )
-  const visible = close.filter((entry) => context.gate.visible(entry)).map((entry) => entry.wireName)
-  return [...new Set(visible)].slice(0, 3)
+      if (!names.has(name)) names.set(name, entry.wireName)
+  }
+  const close = nearest(asked, names.keys(), 8).map((name) => names.get(name) ?? name)
+  return [...new Set(close)].slice(0, 3)
 }
 
 function overviewOf(context: Context): { name: string; count: number }[] {
@@ -368,7 +386,7 @@ function overviewOf(context: Context): { name: string; count: number }[] {
   for (const entry of context.catalogue.entries())
     if (context.gate.visible(entry)) counts.set(entry.source, (counts.get(entry.source) ?? 0) + 1)
   return [...counts]
-    .map(([name, count]) => ({ name: firstLine(name, 60), count }))
+    .map(([name, count]) => ({ name, count }))
     .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
     .slice(0, 40)
 }
@@ -382,12 +400,20 @@ function instruct(
   const { prompts } = context.settings
   const fresh = matches.filter((match) => match.fresh).length
   if (fresh > 0) return prompts.searchLoaded({ count: fresh, bridge })
-  if (matches.some((match) => match.status === 'loaded')) return prompts.searchAlready({ bridge })
+  const loaded = matches.filter((match) => match.status === 'loaded')
+  if (loaded.length > 0)
+    return prompts.searchAlready({ bridge: loaded.some((match) => match.bridged) ? bridge : undefined })
   return query.trim() === '' ? prompts.searchEmpty() : prompts.searchAgain()
 }
 
-function loadedNames(state: LedgerState): string[] {
-  return [...state.tail.values()].filter((held) => held.live).map((held) => held.pin.wireName)
+function loadedNames(state: LedgerState, context: Context): string[] {
+  return [...state.tail]
+    .filter(([id, held]) => held.live && usable(id, context))
+    .map(([, held]) => held.pin.wireName)
+}
+
+function usable(id: string, context: Context): boolean {
+  return context.gate.standing(context.catalogue.get(id), 'see') === 'ready'
 }
 
 function nameOf(id: string, context: Context): string {

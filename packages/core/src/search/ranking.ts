@@ -53,5 +53,5 @@ function follow(catalogue: Catalogue, searcher: Searcher): () => Searcher {
 
 function isRanked(value: unknown): value is Ranked {
   const { id, score, relevance } = (value ?? {}) as Partial<Ranked>
-  return typeof id === 'string' && typeof score === 'number' && typeof relevance === 'number'
+  return typeof id === 'string' && Number.isFinite(score) && Number.isFinite(relevance)
 }

@@ -1,6 +1,7 @@
 /** Turns a search result into the text the model reads. The first line is for machines: `importHistory` reads it, and only it. */
+import type { Context } from '../context.js'
 import type { Pin } from '../ledger-event.js'
-import type { SearchFace } from '../meta-tools.js'
+import { BRIDGE_NAME } from '../meta-tools.js'
 import type { Prompts } from '../prompts.js'
 import { quote, safeJson } from '../text.js'
 import type { Match, SearchResult } from './result.js'
@@ -13,14 +14,18 @@ export interface MachineLine {
   readonly unloaded: readonly string[]
 }
 
-export function renderSearch(
-  result: SearchResult,
-  machine: MachineLine,
-  face: SearchFace,
-  prompts: Prompts,
-): string {
+export function renderSearch(result: SearchResult, machine: MachineLine, context: Context): string {
   const line = `${MARK}${safeJson({ loaded: machine.loaded.map(({ id, fingerprint }) => [id, fingerprint]), unloaded: machine.unloaded })}`
-  return `${line}\n${face.render?.(result) ?? renderText(result, prompts)}`
+  return `${line}\n${renderedByFace(result, context) ?? renderText(result, context.settings.prompts)}`
+}
+
+function renderedByFace(result: SearchResult, { settings, notify }: Context): string | undefined {
+  try {
+    return settings.face.render?.(result)
+  } catch (error) {
+    notify({ kind: 'hook-failed', hook: 'face.render', detail: String(error) })
+    return undefined
+  }
 }
 
 /** Reads the first line of an answer of ours. Anything unexpected gives undefined. */
@@ -59,18 +64,23 @@ function renderText(result: SearchResult, prompts: Prompts): string {
     lines.push(
       result.query.trim() === ''
         ? prompts.searchEmpty()
-        : prompts.searchMissed({ query: quote(result.query), sources: result.overview }),
+        : prompts.searchMissed({
+            query: quote(result.query),
+            sources: result.overview.map(({ name, count }) => ({
+              name: name === '' ? '' : quote(name, 60),
+              count,
+            })),
+          }),
     )
-  const fresh = result.matches.filter((match) => match.fresh)
-  const already = result.matches.filter((match) => !match.fresh && match.status !== 'available_lazy')
   const droppedNames = new Set(result.dropped.map((drop) => drop.name))
+  const fresh = result.matches.filter((match) => match.fresh)
+  const already = result.matches.filter(
+    (match) => !match.fresh && match.status !== 'available_lazy' && !droppedNames.has(match.canonicalName),
+  )
   if (fresh.length > 0) lines.push(result.nextInstruction, ...fresh.map(renderMatch))
-  if (already.length > 0) {
-    const bridged = already.some((match) => match.schemaPreview !== undefined)
-    lines.push(
-      fresh.length > 0 || !bridged ? prompts.searchAlready({ bridge: undefined }) : result.nextInstruction,
-      ...already.map(renderMatch),
-    )
+  for (const bridge of [undefined, BRIDGE_NAME]) {
+    const some = already.filter((match) => match.bridged === (bridge !== undefined))
+    if (some.length > 0) lines.push(prompts.searchAlready({ bridge }), ...some.map(renderMatch))
   }
   if (result.dropped.length > 0) {
     lines.push(prompts.searchDropped())
@@ -89,6 +99,7 @@ function renderText(result: SearchResult, prompts: Prompts): string {
     lines.push(prompts.searchAmbiguous({ asked: quote(name), names: candidates }))
   for (const { name, state } of result.unavailable)
     lines.push(prompts.searchUnavailable({ asked: name, state }))
+  for (const problem of result.problems) lines.push(prompts.searchProblem({ problem: quote(problem) }))
   // The third identical miss: one line, so that a loop costs nothing.
   return result.repeated ? prompts.searchAgain() : lines.join('\n')
 }

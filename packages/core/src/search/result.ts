@@ -10,6 +10,8 @@ export interface Match {
   readonly status: 'loaded' | 'available_lazy' | 'deprecated_alias'
   /** Loaded by this very search. */
   readonly fresh: boolean
+  /** Called through the bridge; otherwise by its own name. */
+  readonly bridged: boolean
   readonly title: string
   readonly description: string
   readonly domain: string
@@ -36,6 +38,8 @@ export interface SearchResult {
   readonly unloaded: readonly string[]
   /** Where nothing fits: what there is, by server. */
   readonly overview: readonly { readonly name: string; readonly count: number }[]
+  /** What of the query could not be read as meant. */
+  readonly problems: readonly string[]
   /** The same search missed at least twice before. */
   readonly repeated: boolean
 }

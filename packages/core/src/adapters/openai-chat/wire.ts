@@ -39,14 +39,3 @@ export function callsOf(message: ChatMessage): readonly ChatToolCall[] {
     return typeof id === 'string' && typeof target?.name === 'string'
   })
 }
-
-/** The text of a message's content, whichever of the legal forms it has. */
-export function textOf(content: unknown): string {
-  if (typeof content === 'string') return content
-  if (!Array.isArray(content)) return ''
-  return content.map((part: unknown) => (isText(part) ? part.text : '')).join('')
-}
-
-function isText(part: unknown): part is { text: string } {
-  return typeof part === 'object' && part !== null && typeof (part as { text?: unknown }).text === 'string'
-}

@@ -1,20 +1,21 @@
 /**
- * Names the messages of a history. Chat Completions has no message ids, and some servers reuse call ids, so a name is
- * the call id or a hash of the content, with a number from its second occurrence on.
+ * Names the units of a history. Most wires have no message ids, and some servers reuse call ids, so a name is the call
+ * id or a hash of role, text and calls, with a number from its second occurrence on. It does not depend on the wire: a
+ * thread that moves to another provider keeps its names.
  */
 import { shortHash } from '../../fingerprint.js'
-import { type ChatMessage, callsOf } from './wire.js'
+import type { Placed, Unit } from './thread.js'
 
 export interface Anchors {
-  /** One name per message. */
+  readonly placed: readonly Placed[]
   readonly names: readonly string[]
   /** The name that the next call with this id will have. */
   next(callId: string): string
 }
 
-const hashes = new WeakMap<ChatMessage, string>()
+const hashes = new WeakMap<Unit, string>()
 
-export function anchorsOf(messages: readonly ChatMessage[]): Anchors {
+export function anchorsOf(units: readonly Unit[]): Anchors {
   const counts = new Map<string, number>()
   const current = new Map<string, string>()
   const take = (base: string): string => {
@@ -22,13 +23,22 @@ export function anchorsOf(messages: readonly ChatMessage[]): Anchors {
     counts.set(base, seen)
     return numbered(base, seen)
   }
-  const names = messages.map((message) => {
-    for (const { id } of callsOf(message)) current.set(id, take(`call:${id}`))
-    if (message.role === 'tool' && typeof message.tool_call_id === 'string')
-      return current.get(message.tool_call_id) ?? `call:${message.tool_call_id}`
-    return take(`message:${hashOf(message)}`)
+  const placed = units.map((unit): Placed => {
+    const calls = unit.kind === 'assistant' ? unit.calls : []
+    const names = calls.map(({ id }) => {
+      const name = take(`call:${id}`)
+      current.set(id, name)
+      return name
+    })
+    if (unit.kind === 'answer')
+      return { unit, anchor: current.get(unit.callId) ?? `call:${unit.callId}`, calls: [] }
+    return { unit, anchor: take(`message:${hashOf(unit)}`), calls: names }
   })
-  return { names, next: (callId) => numbered(`call:${callId}`, (counts.get(`call:${callId}`) ?? 0) + 1) }
+  return {
+    placed,
+    names: placed.map(({ anchor }) => anchor),
+    next: (callId) => numbered(`call:${callId}`, (counts.get(`call:${callId}`) ?? 0) + 1),
+  }
 }
 
 /**
@@ -65,12 +75,11 @@ function numbered(base: string, occurrence: number): string {
   return occurrence === 1 && !/#\d+$/.test(base) ? base : `${base}#${occurrence}`
 }
 
-/** Over what a host keeps when it stores a message: role, content, calls. */
-function hashOf(message: ChatMessage): string {
-  const known = hashes.get(message)
+function hashOf(unit: Exclude<Unit, { kind: 'answer' }>): string {
+  const known = hashes.get(unit)
   if (known !== undefined) return known
-  const calls = callsOf(message).map((call) => [call.id, call.function.name, call.function.arguments])
-  const made = shortHash(JSON.stringify([message.role, message.content ?? null, calls]), 12)
-  hashes.set(message, made)
+  const calls = unit.kind === 'assistant' ? unit.calls.map((call) => [call.id, call.name]) : []
+  const made = shortHash(JSON.stringify([unit.kind, unit.text, calls]), 12)
+  hashes.set(unit, made)
   return made
 }

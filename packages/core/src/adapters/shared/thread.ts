@@ -1,0 +1,91 @@
+/** A history as all wires see it: a list of units, each with the native piece it was read from, so that nothing is lost on its own wire. */
+import type { ModelCall } from '../../calls.js'
+
+/** What a unit was read from. It is sent again as it is, to the wire it came from, unless the unit was mended. */
+export interface Native {
+  readonly wire: string
+  readonly value: unknown
+}
+
+export interface UnitCall {
+  readonly id: string
+  readonly name: string
+  readonly input: ModelCall['input']
+  /** The arguments as the model wrote them, where the wire carries text. */
+  readonly text?: string
+  readonly native?: Native
+}
+
+export type Unit =
+  | { readonly kind: 'system' | 'user'; readonly text: string; readonly native?: Native }
+  | {
+      readonly kind: 'assistant'
+      readonly text: string
+      readonly calls: readonly UnitCall[]
+      readonly native?: Native
+      /** Its calls are not those of the native piece any more. */
+      readonly mended?: true
+    }
+  /** The answer to one call. `loaded` names tools where the answer is a reference instead of text. */
+  | {
+      readonly kind: 'answer'
+      readonly callId: string
+      readonly text: string
+      readonly loaded?: readonly string[]
+      readonly native?: Native
+    }
+  /** Something of Toolwell's, at its place. */
+  | { readonly kind: 'note'; readonly text: string }
+
+/** A unit with its name in the ledger. */
+export interface Placed {
+  readonly unit: Unit
+  readonly anchor: string
+  /** The names of the calls it makes. */
+  readonly calls: readonly string[]
+}
+
+/** Reads arguments that came as text. Nothing at all counts as no arguments: some servers send that. */
+export function readArguments(text: unknown): ModelCall['input'] {
+  if (typeof text === 'object' && text !== null) return { value: text }
+  if (typeof text !== 'string' || text.trim() === '') return { value: {} }
+  try {
+    return { value: JSON.parse(text) }
+  } catch (error) {
+    return { unparsable: text, problem: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** Arguments as text, for wires that carry text: as the model wrote them where that is known. */
+export function argumentsText({ text, input }: Pick<UnitCall, 'text' | 'input'>): string {
+  if (text !== undefined) return text
+  try {
+    return 'value' in input ? JSON.stringify(input.value ?? {}) : input.unparsable
+  } catch {
+    // Nested deeper than can be written: what it was matters less than that the history stays legal.
+    return '{}'
+  }
+}
+
+/** Arguments as an object, for wires that carry objects. */
+export function argumentsObject(input: ModelCall['input']): Record<string, unknown> {
+  const value = 'value' in input ? input.value : { unparsable: input.unparsable }
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : { value }
+}
+
+/** The text of content in any of the usual forms: a string, or a list of parts of which some have text. */
+export function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  return content.map((part: unknown) => (isText(part) ? part.text : '')).join('')
+}
+
+function isText(part: unknown): part is { text: string } {
+  return typeof part === 'object' && part !== null && typeof (part as { text?: unknown }).text === 'string'
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

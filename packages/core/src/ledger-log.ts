@@ -1,0 +1,83 @@
+/** The ledger of one conversation in memory and in the store: one step at a time, the store first, memory after. */
+import { ToolwellError } from './errors.js'
+import { fold, type LedgerState, replay } from './ledger.js'
+import type { LedgerEvent, LedgerFact } from './ledger-event.js'
+import type { LedgerStore } from './stores/store.js'
+
+/** A fact and the call or message it holds after. */
+export type Anchored = readonly [anchor: string, fact: LedgerFact]
+
+export interface LedgerLog {
+  readonly id: string
+  readonly events: readonly LedgerEvent[]
+  readonly state: LedgerState
+  /** The anchor of the newest event: where a step of the host's own belongs. */
+  readonly lastAnchor: string
+  /** Runs one step after the other; a failed step does not stop the next. */
+  exclusive<T>(step: () => Promise<T>): Promise<T>
+  /** A step that only writes: where someone else wrote first, it is taken again from what is true now. */
+  retried<T>(step: () => Promise<T>): Promise<T>
+  /** All or nothing. Only inside a step. */
+  append(facts: readonly Anchored[]): Promise<void>
+  /** Someone else wrote to this ledger: read it again, so that the next step starts from the truth. */
+  reload(): Promise<void>
+}
+
+export function createLog(
+  id: string,
+  stored: readonly LedgerEvent[],
+  store: LedgerStore,
+  onAppend: (fresh: readonly LedgerEvent[]) => void,
+): LedgerLog {
+  const events: LedgerEvent[] = [...stored]
+  let state = replay(events)
+  let queue: Promise<unknown> = Promise.resolve()
+
+  const log: LedgerLog = {
+    id,
+    events,
+    get state() {
+      return state
+    },
+    get lastAnchor() {
+      return events.at(-1)?.anchor ?? ''
+    },
+    exclusive(step) {
+      const next = queue.then(step, step)
+      queue = next.catch(() => undefined)
+      return next
+    },
+    retried: (step) =>
+      log.exclusive(async () => {
+        try {
+          return await step()
+        } catch (error) {
+          if (!isConflict(error)) throw error
+          await log.reload()
+          return step()
+        }
+      }),
+    async append(facts) {
+      if (facts.length === 0) return
+      const fresh = facts.map(
+        ([anchor, fact], index) => ({ id: events.length + index, anchor, ...fact }) as LedgerEvent,
+      )
+      await store.append(id, events.length, fresh)
+      for (const event of fresh) {
+        events.push(event)
+        state = fold(state, event)
+      }
+      onAppend(fresh)
+    },
+    async reload() {
+      const found = await store.read(id)
+      events.splice(0, events.length, ...found)
+      state = replay(events)
+    },
+  }
+  return log
+}
+
+export function isConflict(error: unknown): boolean {
+  return ToolwellError.is(error) && error.code === 'ledger-conflict'
+}

@@ -1,0 +1,192 @@
+/** Runs the calls of one reply: judged together, written down before they run, settled in one append, and only then answered. */
+import { createBatch } from './activation.js'
+import {
+  type Judgement,
+  judge,
+  type ModelCall,
+  type Outcome,
+  settled,
+  type TargetCall,
+  type Verdict,
+} from './calls.js'
+import type { Context } from './context.js'
+import type { Notice } from './events.js'
+import { type Anchored, isConflict, type LedgerLog } from './ledger-log.js'
+import type { Tool } from './tool.js'
+
+/** Runs the real target. Throwing, or rejecting, is a failed call: the model reads the message. */
+export type Execute = (call: TargetCall, signal: AbortSignal | undefined) => unknown
+
+export interface RunOptions {
+  /** Default: the tool's own `execute`. Put permissions and approval prompts here: it sees the target, never a wrapper. */
+  readonly execute?: Execute
+  readonly signal?: AbortSignal
+}
+
+export interface CallAnswer {
+  readonly callId: string
+  readonly outcome: Outcome
+  /** What the model reads. */
+  readonly text: string
+}
+
+interface Runner {
+  readonly log: LedgerLog
+  context(): Context
+  notify(notice: Notice): void
+}
+
+export async function runCalls(
+  runner: Runner,
+  calls: readonly ModelCall[],
+  options: RunOptions,
+): Promise<CallAnswer[]> {
+  if (calls.length === 0) return []
+  const { log, context } = runner
+  const { prompts } = context().settings
+  const outcomes = new Map<Verdict, Outcome>()
+  let recorded = true
+  const begun = await log.exclusive(async () => {
+    const judgement = await start(runner, calls)
+    if (!judgement || judgement.verdicts.some((verdict) => verdict.kind === 'run'))
+      return { judgement, at: log.state.length }
+    recorded = await settle(runner, judgement, outcomes)
+    return { judgement, at: log.state.length, done: true }
+  })
+  if (!begun.judgement)
+    return calls.map(({ callId }) => ({
+      callId,
+      outcome: { kind: 'not-recorded', text: prompts.notRun() },
+      text: prompts.notRun(),
+    }))
+  let { judgement } = begun
+  if (!begun.done) {
+    // Not inside the queue: a tool may itself use this conversation.
+    await Promise.all(
+      judgement.verdicts.map(async (verdict) => {
+        if (verdict.kind === 'run') outcomes.set(verdict, await execute(verdict, options, context()))
+      }),
+    )
+    recorded = await log.exclusive(async () => {
+      if (log.state.length !== begun.at) judgement = await rejudge(runner, judgement)
+      return settle(runner, judgement, outcomes)
+    })
+  }
+  return judgement.verdicts.map((verdict): CallAnswer => {
+    const { callId } = verdict.call
+    if (verdict.kind === 'answer') {
+      const lost = !recorded && verdict.outcome.kind === 'search'
+      const outcome: Outcome = lost ? { kind: 'not-recorded', text: prompts.notRecorded() } : verdict.outcome
+      return { callId, outcome, text: outcome.text }
+    }
+    const outcome = outcomes.get(verdict) ?? { kind: 'not-recorded' as const, text: prompts.notRun() }
+    return {
+      callId,
+      outcome,
+      text: recorded ? outcome.text : `${outcome.text}\n${prompts.ranButNotRecorded()}`,
+    }
+  })
+}
+
+/** Phase one: judge everything, and write down what is about to run. Undefined where that could not be recorded. */
+async function start(runner: Runner, calls: readonly ModelCall[]): Promise<Judgement | undefined> {
+  const { log, context } = runner
+  const judgement = await judge(calls, log.state, context())
+  const started = judgement.verdicts.flatMap((verdict): Anchored[] => {
+    if (verdict.kind !== 'run') return []
+    const { entry, alias, call } = verdict
+    const named = alias === undefined ? {} : { alias }
+    return [[call.anchor, { kind: 'call-started', tool: entry.id, asked: call.name, ...named }]]
+  })
+  return (await recordedBy(runner, 'start', started)) ? judgement : undefined
+}
+
+/** Phase two: everything the batch did, in one append. False where that failed: then nothing of it happened. */
+function settle(
+  runner: Runner,
+  judgement: Judgement,
+  outcomes: ReadonlyMap<Verdict, Outcome>,
+): Promise<boolean> {
+  const { log, context } = runner
+  const facts: Anchored[] = []
+  for (const verdict of judgement.verdicts) {
+    const made =
+      verdict.kind === 'answer'
+        ? verdict.facts
+        : settled(verdict, outcomes.get(verdict)?.kind === 'result', log.state, context(), judgement.batch)
+    for (const fact of made) facts.push([verdict.call.anchor, fact])
+  }
+  return recordedBy(runner, 'settle', facts)
+}
+
+async function recordedBy(
+  { log, notify }: Runner,
+  step: 'start' | 'settle',
+  facts: readonly Anchored[],
+): Promise<boolean> {
+  try {
+    await log.append(facts)
+    return true
+  } catch (error) {
+    notify({ kind: 'append-failed', step, detail: String(error) })
+    if (isConflict(error)) await log.reload().catch(() => undefined)
+    return false
+  }
+}
+
+/** Other steps were taken while tools ran: searches are judged again, on what is true now. Calls that ran stay as they are. */
+async function rejudge({ log, context }: Runner, judgement: Judgement): Promise<Judgement> {
+  const searches = judgement.verdicts.filter(
+    (verdict) => verdict.kind === 'answer' && verdict.outcome.kind === 'search',
+  )
+  if (searches.length === 0)
+    return { verdicts: judgement.verdicts, batch: { ...createBatch(), inUse: judgement.batch.inUse } }
+  const again = await judge(
+    searches.map((verdict) => verdict.call),
+    log.state,
+    context(),
+  )
+  for (const id of judgement.batch.inUse) again.batch.inUse.add(id)
+  const byCall = new Map(again.verdicts.map((verdict) => [verdict.call, verdict]))
+  return {
+    verdicts: judgement.verdicts.map((verdict) => byCall.get(verdict.call) ?? verdict),
+    batch: again.batch,
+  }
+}
+
+async function execute(
+  verdict: Extract<Verdict, { kind: 'run' }>,
+  options: RunOptions,
+  context: Context,
+): Promise<Outcome> {
+  const { prompts } = context.settings
+  const { target, entry, call } = verdict
+  try {
+    options.signal?.throwIfAborted()
+    const work = options.execute
+      ? options.execute(target, options.signal)
+      : runTool(entry.tool, target, options.signal)
+    const value = await abortable(Promise.resolve(work), options.signal)
+    const text = typeof value === 'string' ? value : value === undefined ? '' : (JSON.stringify(value) ?? '')
+    return { kind: 'result', tool: entry.id, value, text: text === '' ? prompts.noOutput() : text }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    const text = prompts.failed({ name: entry.wireName, error: message })
+    return { kind: 'error', tool: entry.id, asked: call.name, text }
+  }
+}
+
+function runTool(tool: Tool, target: TargetCall, signal: AbortSignal | undefined): unknown {
+  if (!tool.execute) throw new Error('this tool has no implementation; the host has to run it')
+  return tool.execute(target.input, { callId: target.callId, ...(signal ? { signal } : {}) })
+}
+
+function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(new Error('cancelled'))
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}

@@ -1,0 +1,388 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  createToolwell,
+  type Exposure,
+  type Policy,
+  type SearchFace,
+  searchFaces,
+  type Tool,
+  type ToolwellOptions,
+} from '@toolwell/core'
+import { jsonlStore } from '@toolwell/core/stores/jsonl'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startHost } from './support/host.js'
+import { mixed, server, tool } from './support/tools.js'
+
+/** What a programmer without types, or with a config file, may pass. */
+const create = (options: object) => () => createToolwell(options as ToolwellOptions)
+
+describe('createToolwell', () => {
+  it.each([
+    ['tool', '"tools"'],
+    ['treshold', '"threshold"'],
+    ['max_active', '"maxActive"'],
+    ['hiddenCall', '"hiddenCalls"'],
+    ['onevent', '"onEvent"'],
+  ])('names the nearest known option for %s', (key, nearest) => {
+    expect(create({ [key]: 1 })).toThrow(`Did you mean ${nearest}?`)
+  })
+
+  it('lists the known options where none is near, and reads no inherited key', () => {
+    expect(create({ zzzzzz: 1 })).toThrow(
+      /Unknown option "zzzzzz" in createToolwell\. Known options: tools, mode/,
+    )
+    expect(create(Object.create({ inherited: 1 }))).not.toThrow()
+  })
+
+  it.each([
+    ['rules', { rules: [{ toool: 'x', defer: true }] }, /rules\[0\].*Did you mean "tool"/s],
+    ['prompts', { prompts: { lodaer: () => '' } }, /prompts.*Did you mean "loader"/s],
+  ])('does so inside %s', (_, options, message) => {
+    expect(create(options)).toThrow(message)
+  })
+
+  it.each([
+    ['mode', ['enabled', true, null]],
+    ['delivery', ['native-ish', 1]],
+    ['hiddenCalls', ['run', false]],
+    ['affordance', ['loud']],
+    ['threshold', [-1, Number.NaN, '4000', null]],
+    ['maxActive', [0, -1, 2.5, Number.NaN, '3', Number.POSITIVE_INFINITY]],
+    ['activationLimit', [0, -1, Number.NaN, '5']],
+    ['cutOff', [-0.1, 1.1, Number.NaN, '0.5']],
+    ['largeTool', [0, Number.NaN]],
+    ['resultBudget', [0, -5, Number.NaN]],
+    ['cardBudget', [-1, Number.NaN, '10']],
+    ['tools', [{}, 'read_file']],
+    ['eager', ['read_file', [1], {}]],
+    ['rules', [{}, 'all', [{ tool: 'x' }], [{ defer: 'yes' }]]],
+    ['policy', [true, {}, [true], ['x']]],
+    ['transformDefinition', ['x', {}]],
+    ['onEvent', ['x', {}]],
+  ])('refuses impossible values of %s, and says what is possible', (key, values) => {
+    for (const value of values) {
+      const options = { [key]: value }
+      if (value === null) {
+        // Null is what a config file says for "not given".
+        expect(create(options), key).not.toThrow()
+        continue
+      }
+      expect(create(options), `${key}: ${String(value)}`).toThrow(new RegExp(key))
+      try {
+        create(options)()
+      } catch (error) {
+        expect(error).toMatchObject({ name: 'ToolwellError', code: 'invalid-option' })
+      }
+    }
+  })
+
+  it('CB-4: says why a cap of 0 is refused', () => {
+    expect(create({ maxActive: 0 })).toThrow(/would hide every deferred tool for good/)
+  })
+
+  it.each([
+    ['an illegal name', { name: 'tool search' }],
+    ['an empty name', { name: '' }],
+    ["the bridge's name", { name: 'tool_call' }],
+    ['no schema', { inputSchema: undefined }],
+    ['no reader', { read: undefined }],
+  ])('refuses a face with %s', (_, broken) => {
+    const face = { ...searchFaces.standard, ...broken } as unknown as SearchFace
+    expect(create({ face })).toThrow(/face/)
+  })
+
+  it('refuses unknown keys and a policy that is none when a conversation is opened', async () => {
+    const well = createToolwell()
+    expect(() => well.open({ id: 'a', agnet: 'x' } as never)).toThrow(/Did you mean "agent"/)
+    expect(() => well.open({ id: 'a', policy: true as unknown as Policy })).toThrow(
+      /policy must be a function/,
+    )
+    await expect(well.open({ id: '' })).rejects.toMatchObject({ code: 'invalid-ledger-id' })
+  })
+})
+
+describe('a tool', () => {
+  const circular: Record<string, unknown> = { type: 'object' }
+  circular.properties = { self: circular }
+
+  it.each([
+    ['is no object', null, 'is not an object'],
+    ['is a string', 'read_file', 'is not an object'],
+    ['has no name', { ...tool('x'), name: '' }, 'has no name'],
+    ['has a name of spaces', { ...tool('x'), name: '  ' }, 'has no name'],
+    ['has a number for a name', { ...tool('x'), name: 7 }, 'has no name'],
+    ['has no schema', { ...tool('x'), inputSchema: undefined }, 'inputSchema that is not an object'],
+    ['has a list for a schema', { ...tool('x'), inputSchema: [] }, 'inputSchema that is not an object'],
+    ['has a boolean schema', { ...tool('x'), inputSchema: true }, 'inputSchema that is not an object'],
+    ['has a schema of another type', { ...tool('x'), inputSchema: { type: 'string' } }, 'must be "object"'],
+    [
+      'has a schema that contains itself',
+      { ...tool('x'), inputSchema: circular },
+      'use a "$ref" for recursion',
+    ],
+    ['has a description that is no text', { ...tool('x'), description: 7 }, 'description'],
+    ['has a card that is no text', { ...tool('x'), card: 7 }, 'card that is not a string'],
+    ['has a title that is no text', { ...tool('x'), title: {} }, 'title that is not a string'],
+    ['has a group that is no text', { ...tool('x'), group: 1 }, 'group that is not a string'],
+    [
+      'has aliases that are no list',
+      { ...tool('x'), aliases: 'abc' },
+      'aliases that is not a list of strings',
+    ],
+    ['has aliases that are no text', { ...tool('x'), aliases: [1] }, 'aliases that is not a list of strings'],
+    [
+      'has guidelines that are no list',
+      { ...tool('x'), guidelines: 'be kind' },
+      'guidelines that is not a list',
+    ],
+    ['has an execute that is none', { ...tool('x'), execute: 'rm' }, 'execute that is not a function'],
+  ])(
+    'that %s is refused with the reason when the host gives it, and left out when a server does',
+    async (_, broken, reason) => {
+      expect(create({ tools: [broken] })).toThrow(reason)
+      const host = await startHost({ tools: mixed(), mode: 'on' }, [{ text: 'ok' }], {
+        prepare: (well) => well.catalogue.setSource('late', { tools: [broken as Tool, tool('good')] }),
+      })
+      await host.ask('hi')
+      expect(host.well.catalogue.findings).toMatchObject([
+        { kind: 'invalid-tool', source: 'late', detail: expect.stringContaining(reason) },
+      ])
+      expect(host.raw()).toContain('late__good')
+    },
+  )
+
+  it('of a name that is taken is refused, with the source; from a server the first one is kept', () => {
+    expect(create({ tools: [tool('x'), tool('x')] })).toThrow(/Two tools are named "x"\. Rename one/)
+    expect(create({ tools: server('s', ['x', 'x']) })).toThrow(/in source "s"/)
+    expect(create({ tools: [tool('x'), ...server('s', ['x'])] })).not.toThrow()
+    const { catalogue } = createToolwell()
+    catalogue.setSource('s', {
+      tools: [tool('x', { description: 'first' }), tool('x', { description: 'second' })],
+    })
+    expect(catalogue.get('s/x')?.tool.description).toBe('first')
+    expect(catalogue.findings).toMatchObject([{ kind: 'duplicate-tool' }])
+  })
+
+  it.each([
+    [
+      'in a circle of three',
+      [
+        ['a', 'b'],
+        ['b', 'c'],
+        ['c', 'a'],
+      ],
+      /cycle of canonicalName/,
+    ],
+    [
+      'in a circle beside a real tool',
+      [
+        ['real', undefined],
+        ['a', 'b'],
+        ['b', 'a'],
+      ],
+      /cycle of canonicalName/,
+    ],
+    [
+      'of nothing',
+      [
+        ['real', undefined],
+        ['a', 'gone'],
+      ],
+      /deprecated alias of "gone", which does not exist/,
+    ],
+  ] as const)('that is a deprecated alias %s is refused', (_, pairs, message) => {
+    const tools = pairs.map(([name, canonicalName]) => ({
+      ...tool(name),
+      ...(canonicalName ? { canonicalName } : {}),
+    }))
+    expect(create({ tools })).toThrow(message)
+  })
+
+  it('may name itself as its canonical name, and follow a chain of old names', () => {
+    const tools = [
+      { ...tool('a'), canonicalName: 'a' },
+      { ...tool('b'), canonicalName: 'c' },
+      { ...tool('c'), canonicalName: 'a' },
+    ]
+    const { catalogue } = createToolwell({ tools })
+    expect(catalogue.size).toBe(1)
+    expect(catalogue.resolve('b', () => true)).toMatchObject({ entry: { id: 'a' }, deprecated: true })
+    expect(catalogue.aliasesOf('a')).toEqual(['b', 'c'])
+  })
+
+  it.each(['alone', 'solo'])('may be the only member of a group (%s)', async (group) => {
+    const host = await startHost({ tools: [tool('solo', { source: 's', group })], mode: 'on' }, [
+      { calls: [{ name: 'tool_search', arguments: { query: `select:${group}` } }] },
+      { text: 'ok' },
+    ])
+    await host.ask('hi')
+    expect(host.conversation.inspect().loadedLazyTools).toEqual(['s__solo'])
+  })
+})
+
+describe('the floor', () => {
+  const roles = ['mode-exit', 'clarification', 'todo', 'skill'] as const
+
+  it.each(roles)('QW-15: refuses to defer a %s tool by a mark or by a rule that names it', (role) => {
+    const asked = tool('ask_user', { role })
+    expect(create({ tools: [{ ...asked, defer: true }] })).toThrow(
+      `ask_user cannot be deferred: a ${role} tool must be in sight`,
+    )
+    expect(create({ tools: [asked], rules: [{ tool: 'ask_user', defer: true }] })).toThrow(
+      /cannot be deferred/,
+    )
+    for (const name of ['ask_user', 'ui/ask_user', 'ui__ask_user'])
+      expect(create({ tools: [{ ...asked, source: 'ui' }], rules: [{ tool: name, defer: true }] })).toThrow(
+        /cannot be deferred/,
+      )
+    try {
+      create({ tools: [{ ...asked, defer: true }] })()
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'floor', data: { tool: 'ask_user', role } })
+    }
+  })
+
+  it('QW-15: a pattern or a rule for a whole server leaves such a tool eager, and explain says why', async () => {
+    const tools = [
+      tool('ask_user', { role: 'clarification', source: 'ui' }),
+      tool('list_skills', { dynamicDescription: true }),
+      ...mixed(),
+    ]
+    const rules = [
+      { tool: '*', defer: true },
+      { source: 'ui', defer: true },
+    ]
+    const host = await startHost({ tools, rules, mode: 'on' }, [{ text: 'ok' }])
+    await host.ask('hi')
+    expect(host.names()).toEqual(['list_skills', 'ui__ask_user', 'tool_search', 'tool_call'])
+    expect(host.well.explain('ask_user')).toEqual({
+      deferred: false,
+      because: 'floor: a clarification tool must be in sight, or models do without it',
+    })
+    expect(host.well.explain('list_skills')?.because).toMatch(/^floor: its description changes/)
+  })
+
+  it('QW-15: a server that comes later cannot break it, and breaks nothing', async () => {
+    const host = await startHost({ tools: mixed(), mode: 'on' }, () => ({ text: 'ok' }))
+    await host.ask('hi')
+    host.well.catalogue.setSource('ui', { tools: [tool('ask_user', { role: 'clarification', defer: true })] })
+    await host.ask('again')
+    expect(host.raw()).toContain('ui__ask_user has joined your tools')
+    expect(host.well.explain('ask_user')).toMatchObject({ deferred: false })
+  })
+})
+
+describe('explain', () => {
+  const explain = (
+    more: Partial<Tool>,
+    options: ToolwellOptions = {},
+    agent?: string,
+  ): Exposure | undefined => createToolwell({ tools: [tool('x', more)], ...options }).explain('x', agent)
+
+  it('names the level that won, from the weakest to the strongest', () => {
+    const s = { source: 's' }
+    const deferred = { rules: [{ tool: 'x', defer: true }] }
+    expect(explain({})).toEqual({ deferred: false, because: "default: the host's own tools are eager" })
+    expect(explain(s)).toEqual({ deferred: true, because: 'default: tools of a source (s) are deferred' })
+    expect(explain({ defer: true })).toEqual({ deferred: true, because: 'the tool is marked defer: true' })
+    expect(explain({ ...s, defer: false })).toEqual({
+      deferred: false,
+      because: 'the tool is marked defer: false',
+    })
+    expect(explain({ defer: false }, deferred)).toEqual({
+      deferred: true,
+      because: 'rules[0] {"tool":"x","defer":true}',
+    })
+    expect(explain({ alwaysLoad: true }, deferred)).toEqual({
+      deferred: false,
+      because: 'the tool is marked alwaysLoad',
+    })
+    expect(explain({}, { ...deferred, eager: ['x'] })).toEqual({
+      deferred: false,
+      because: 'it is in the list of eager names',
+    })
+    expect(explain({ role: 'todo' }, { rules: [{ tool: '*', defer: true }] })?.because).toMatch(/^floor: /)
+  })
+
+  it('lets the last rule that fits win', () => {
+    const rules = [
+      { source: 's', defer: true },
+      { tool: 's__*', defer: false },
+      { group: 'g', defer: true },
+      { domain: 'other', defer: false },
+    ]
+    expect(explain({ source: 's', group: 'g' }, { rules })).toMatchObject({
+      deferred: true,
+      because: expect.stringContaining('rules[2]'),
+    })
+    expect(explain({ source: 's' }, { rules })).toMatchObject({
+      deferred: false,
+      because: expect.stringContaining('rules[1]'),
+    })
+    expect(explain({ source: 's', domain: 'other', group: 'g' }, { rules })?.because).toContain('rules[3]')
+  })
+
+  it('reads rules for one agent as such', () => {
+    const rules = [{ agent: 'review*', tool: 'x', defer: true }]
+    expect(explain({}, { rules })?.deferred).toBe(false)
+    expect(explain({}, { rules }, 'reviewer')?.deferred).toBe(true)
+    expect(explain({}, { rules }, 'writer')?.deferred).toBe(false)
+  })
+
+  it('takes every spelling of a name, and gives nothing for an unknown or ambiguous one', () => {
+    const well = createToolwell({ tools: [...mixed(), ...server('forge', ['create_issue'])] })
+    expect(well.explain('Tracker.CreateIssue')?.deferred).toBe(true)
+    expect(well.explain('create_issue')).toBeUndefined()
+    expect(well.explain('constructor')).toBeUndefined()
+  })
+})
+
+describe('a stored ledger', () => {
+  async function folder(): Promise<string> {
+    const path = await mkdtemp(join(tmpdir(), 'toolwell-'))
+    onTestFinished(() => rm(path, { recursive: true, force: true }))
+    return path
+  }
+
+  it('of a newer format is refused, and left alone', async () => {
+    const path = await folder()
+    await writeFile(join(path, 'a.jsonl'), '{"v":999,"events":[]}\n')
+    const well = createToolwell({ tools: mixed(), store: jsonlStore(path) })
+    await expect(well.open({ id: 'a' })).rejects.toMatchObject({
+      code: 'ledger-too-new',
+      data: { ledger: 'a', found: 999, known: 1 },
+    })
+  })
+
+  it.each([
+    ['is no JSON', 'garbage'],
+    ['is no batch', '{"v":1}'],
+    ['holds no list', '{"v":1,"events":7}'],
+  ])('with a line that %s is refused with its number', async (_, line) => {
+    const path = await folder()
+    const store = jsonlStore(path)
+    const conversation = await createToolwell({ tools: mixed(), mode: 'on', store }).open({ id: 'a' })
+    await conversation.begin({ requestId: 'r', anchor: 'm', wire: 'test' })
+    await writeFile(join(path, 'a.jsonl'), `${line}\n`, { flag: 'a' })
+    await expect(createToolwell({ store: jsonlStore(path) }).open({ id: 'a' })).rejects.toMatchObject({
+      code: 'ledger-corrupt',
+      data: { ledger: 'a', line: 2 },
+    })
+  })
+
+  it('with a torn last line resumes with everything before it', async () => {
+    const path = await folder()
+    const options: ToolwellOptions = { tools: mixed(), mode: 'on' }
+    const first = await createToolwell({ ...options, store: jsonlStore(path) }).open({ id: 'a' })
+    await first.begin({ requestId: 'r', anchor: 'm', wire: 'test' })
+    await first.activate(['create_issue'])
+    await writeFile(join(path, 'a.jsonl'), '{"v":1,"events":[{"id":', { flag: 'a' })
+    const again = await createToolwell({ ...options, store: jsonlStore(path) }).open({ id: 'a' })
+    expect(again.inspect().loadedLazyTools).toEqual(['tracker__create_issue'])
+    await again.activate(['create_event'])
+    const third = await createToolwell({ ...options, store: jsonlStore(path) }).open({ id: 'a' })
+    expect(third.inspect().loadedLazyTools).toEqual(['tracker__create_issue', 'calendar__create_event'])
+  })
+})

@@ -1,0 +1,41 @@
+/** What each door of the core exports at run time. A name added or lost here is a change of the public API. */
+import { readFileSync } from 'node:fs'
+import * as root from '@toolwell/core'
+import * as openaiChat from '@toolwell/core/openai-chat'
+import * as jsonl from '@toolwell/core/stores/jsonl'
+import * as testing from '@toolwell/core/testing'
+import { expect, it } from 'vitest'
+
+const DOORS: Readonly<Record<string, { readonly door: object; readonly names: readonly string[] }>> = {
+  '.': {
+    door: root,
+    names: [
+      'ToolwellError',
+      'applyManifest',
+      'createLexicalSearcher',
+      'createToolwell',
+      'defaultPrompts',
+      'defineTool',
+      'estimate',
+      'loadTokenizer',
+      'memoryStore',
+      'readManifest',
+      'searchFaces',
+    ],
+  },
+  './openai-chat': { door: openaiChat, names: ['assemble', 'importTools', 'openaiChat', 'readEvents'] },
+  './stores/jsonl': { door: jsonl, names: ['jsonlStore'] },
+  './testing': {
+    door: testing,
+    names: ['commonPrefix', 'renderOrder', 'startScriptedChat', 'storeContract', 'violationOf'],
+  },
+}
+
+it('has these doors and no other', () => {
+  const manifest = readFileSync(new URL('../packages/core/package.json', import.meta.url), 'utf8')
+  expect(Object.keys(JSON.parse(manifest).exports)).toEqual(Object.keys(DOORS))
+})
+
+it.each(Object.entries(DOORS))('%s exports these names and no other', (_path, { door, names }) => {
+  expect(Object.keys(door).sort()).toEqual(names)
+})

@@ -1,0 +1,342 @@
+/**
+ * The layer rule. Packages: `core ← mcp ← {gateway, agent} ← {dashboard, cli}`; siblings do not import each other.
+ * Inside core: a file imports its own layer and earlier ones. Types count like values; nothing is exempt.
+ * What stands outside the src folders (tests, examples, bench) may import anything.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { join, posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+
+const packagesFolder = fileURLToPath(new URL('../packages/', import.meta.url))
+
+/** A package imports only packages of a smaller number. A new folder must be placed here. */
+const PACKAGES: Readonly<Record<string, number>> = {
+  core: 0,
+  mcp: 1,
+  gateway: 2,
+  agent: 2,
+  dashboard: 3,
+  cli: 3,
+}
+
+/** The files of packages/core/src, layer by layer. A new file must be placed here. */
+const CORE: readonly { readonly layer: string; readonly files: readonly string[] }[] = [
+  {
+    layer: '0 nouns',
+    files: [
+      'errors.ts',
+      'events.ts',
+      'fingerprint.ts',
+      'json-error.ts',
+      'ledger-event.ts',
+      'manifest.ts',
+      'names.ts',
+      'nearest.ts',
+      'options.ts',
+      'prompts.ts',
+      'signature.ts',
+      'text.ts',
+      'tokens.ts',
+      'tool.ts',
+    ],
+  },
+  {
+    layer: '1 catalogue',
+    files: ['catalogue.ts', 'name-index.ts', 'policy.ts', 'rules.ts', 'validation.ts'],
+  },
+  {
+    layer: '2 search',
+    files: [
+      'search/document.ts',
+      'search/lexical.ts',
+      'search/query.ts',
+      'search/ranking.ts',
+      'search/result.ts',
+      'search/searcher.ts',
+      'search/tokenize.ts',
+    ],
+  },
+  {
+    layer: '3 ledger',
+    files: ['ledger.ts', 'stores/file-lock.ts', 'stores/jsonl.ts', 'stores/memory.ts', 'stores/store.ts'],
+  },
+  {
+    layer: '4 surface',
+    files: [
+      'accounting.ts',
+      'activation.ts',
+      'calls.ts',
+      'cards.ts',
+      'context.ts',
+      'conversation.ts',
+      'delivery/append.ts',
+      'delivery/bridge.ts',
+      'delivery/delivery.ts',
+      'delivery/eager.ts',
+      'delivery/index.ts',
+      'dialect.ts',
+      'host-array.ts',
+      'meta-tools.ts',
+      'opening.ts',
+      'plan.ts',
+      'projections.ts',
+      // One search call from query to answer: reads the ledger, raises tools, writes what the model reads.
+      'search/find.ts',
+      'search/render.ts',
+      'surface.ts',
+      'toolwell.ts',
+    ],
+  },
+  {
+    layer: '5 adapters',
+    files: [
+      'adapters/openai-chat/adapter.ts',
+      'adapters/openai-chat/anchors.ts',
+      'adapters/openai-chat/index.ts',
+      'adapters/openai-chat/repair.ts',
+      'adapters/openai-chat/stream.ts',
+      'adapters/openai-chat/tools.ts',
+      'adapters/openai-chat/weave.ts',
+      'adapters/openai-chat/wire.ts',
+      'adapters/shared/adapter.ts',
+      'adapters/shared/anchors.ts',
+      'adapters/shared/repair.ts',
+      'adapters/shared/thread.ts',
+      'adapters/shared/weave.ts',
+    ],
+  },
+  {
+    layer: '6 doors and contract suites',
+    files: [
+      'index.ts',
+      'testing/chat-completion.ts',
+      'testing/chat-protocol.ts',
+      'testing/chat-rules.ts',
+      'testing/chat-usage.ts',
+      'testing/google-answer.ts',
+      'testing/google-protocol.ts',
+      'testing/google-rules.ts',
+      'testing/index.ts',
+      'testing/protocol.ts',
+      'testing/responses-answer.ts',
+      'testing/responses-protocol.ts',
+      'testing/responses-rules.ts',
+      'testing/scripted-chat.ts',
+      'testing/scripted-endpoint.ts',
+      'testing/store-contract.ts',
+    ],
+  },
+]
+
+interface Import {
+  readonly specifier: string
+  /** Erased by the compiler. `import { type T }` is not: under verbatimModuleSyntax the module is still loaded. */
+  readonly typeOnly: boolean
+}
+
+/** Imports by file, the path taken from the source folder. */
+type Sources = ReadonlyMap<string, readonly Import[]>
+
+interface Package {
+  readonly folder: string
+  readonly name: string
+  /** What is installed together with it. Development dependencies are for tests, which may import anything. */
+  readonly dependencies: readonly string[]
+  readonly sources: Sources
+}
+
+function importsOf(text: string): Import[] {
+  const found: Import[] = []
+  const add = (node: ts.Node | undefined, typeOnly: boolean) => {
+    if (node && ts.isStringLiteralLike(node)) found.push({ specifier: node.text, typeOnly })
+  }
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, node.importClause?.isTypeOnly === true)
+    else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly)
+    else if (ts.isExternalModuleReference(node)) add(node.expression, false)
+    else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument))
+      add(node.argument.literal, true)
+    else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
+      add(node.arguments[0], false)
+    ts.forEachChild(node, visit)
+  }
+  visit(ts.createSourceFile('source.tsx', text, ts.ScriptTarget.Latest))
+  return found
+}
+
+function readPackages(): Package[] {
+  return readdirSync(packagesFolder)
+    .filter((folder) => existsSync(join(packagesFolder, folder, 'package.json')))
+    .map((folder) => {
+      const source = join(packagesFolder, folder, 'src')
+      const { name, dependencies, peerDependencies, optionalDependencies } = JSON.parse(
+        readFileSync(join(packagesFolder, folder, 'package.json'), 'utf8'),
+      )
+      const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
+        .filter((file) => /\.[cm]?tsx?$/.test(file))
+        .map((file) => file.replaceAll('\\', '/'))
+        .sort()
+      return {
+        folder,
+        name,
+        dependencies: Object.keys({ ...dependencies, ...peerDependencies, ...optionalDependencies }),
+        sources: new Map(files.map((file) => [file, importsOf(readFileSync(join(source, file), 'utf8'))])),
+      }
+    })
+}
+
+/** `@scope/name/door` and `name/door` to the package's name. */
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}
+
+const isRelative = (specifier: string) => specifier.startsWith('.')
+
+/** The file that a relative import means, or undefined where the sources hold no such file. */
+function targetOf(file: string, specifier: string, sources: Sources): string | undefined {
+  const path = posix.join(posix.dirname(file), specifier).replace(/\.(?:[cm]?js|jsx)$/, '')
+  return ['.ts', '.tsx', '.mts', '.cts', ''].map((ending) => path + ending).find((name) => sources.has(name))
+}
+
+/** Every way in which packages break the rule, as sentences. */
+function packageFaults(packages: readonly Package[]): string[] {
+  const folders = new Map(packages.map(({ name, folder }) => [name, folder]))
+  return packages.flatMap(({ folder, name, dependencies, sources }) => {
+    const rank = PACKAGES[folder]
+    if (rank === undefined) return [`packages/${folder} has no place in the table`]
+    const tooHigh = (other: string) => {
+      const known = folders.get(other)
+      return known !== undefined && (PACKAGES[known] ?? Number.POSITIVE_INFINITY) >= rank
+    }
+    const faults = dependencies.filter(tooHigh).map((other) => `${folder}/package.json depends on ${other}`)
+    for (const [file, imports] of sources)
+      for (const { specifier } of imports) {
+        if (isBuiltin(specifier)) continue
+        const other = packageOf(specifier)
+        if (isRelative(specifier)) {
+          if (targetOf(file, specifier, sources) === undefined)
+            faults.push(`${folder}/${file} imports ${specifier}, which is not in its own src`)
+        } else if (other === name) faults.push(`${folder}/${file} imports its own package by name`)
+        else if (tooHigh(other)) faults.push(`${folder}/${file} imports ${other}`)
+        else if (!dependencies.includes(other))
+          faults.push(`${folder}/${file} imports ${other}, which its package.json does not name`)
+      }
+    return faults
+  })
+}
+
+/** The files each file imports, without the packages. */
+function graphOf(sources: Sources, counts: (found: Import) => boolean = () => true): Map<string, string[]> {
+  const entries = [...sources].map(([file, imports]): [string, string[]] => {
+    const targets = imports
+      .filter((found) => isRelative(found.specifier) && counts(found))
+      .map(({ specifier }) => targetOf(file, specifier, sources))
+    return [file, [...new Set(targets.filter((target) => target !== undefined))]]
+  })
+  return new Map(entries)
+}
+
+function layerFaults(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const layers = new Map(CORE.flatMap(({ files }, index) => files.map((file) => [file, index])))
+  const name = (file: string) => `${file} (${CORE[layers.get(file) ?? -1]?.layer ?? 'no layer'})`
+  return [...graph].flatMap(([file, targets]) =>
+    targets
+      .filter((target) => (layers.get(target) ?? Number.NaN) > (layers.get(file) ?? Number.NaN))
+      .map((target) => `${name(file)} imports ${name(target)}`),
+  )
+}
+
+/** Each import that closes a circle, as the circle it closes. */
+function cyclesIn(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const cycles: string[] = []
+  const done = new Set<string>()
+  const visit = (file: string, path: readonly string[]): void => {
+    const start = path.indexOf(file)
+    if (start >= 0) cycles.push([...path.slice(start), file].join(' → '))
+    if (start >= 0 || done.has(file)) return
+    for (const target of graph.get(file) ?? []) visit(target, [...path, file])
+    done.add(file)
+  }
+  for (const file of graph.keys()) visit(file, [])
+  return cycles
+}
+
+const packages = readPackages()
+const core = packages.find(({ folder }) => folder === 'core')?.sources ?? new Map()
+
+describe('packages', () => {
+  it('import only what stands below them, and only what they declare', () => {
+    expect(packageFaults(packages)).toEqual([])
+  })
+})
+
+describe('the files of core', () => {
+  it('each have one layer', () => {
+    expect([...core.keys()].sort()).toEqual(CORE.flatMap(({ files }) => files).sort())
+  })
+
+  it('import their own layer and earlier ones', () => {
+    expect(layerFaults(graphOf(core))).toEqual([])
+  })
+
+  it('import no adapter for another wire; what wires share imports none', () => {
+    const wireOf = (file: string) => /^adapters\/([^/]+)/.exec(file)?.[1]
+    const crossing = [...graphOf(core)].flatMap(([file, targets]) =>
+      targets
+        .filter((target) => wireOf(file) && ![undefined, 'shared', wireOf(file)].includes(wireOf(target)))
+        .map((target) => `${file} imports ${target}`),
+    )
+    expect(crossing).toEqual([])
+  })
+
+  it('load without circles', () => {
+    expect(cyclesIn(graphOf(core, ({ typeOnly }) => !typeOnly))).toEqual([])
+  })
+})
+
+describe('the rule itself', () => {
+  const invented = (folder: string, dependencies: string[], text: string): Package => ({
+    folder,
+    name: folder === 'cli' ? 'toolwell' : `@toolwell/${folder}`,
+    dependencies,
+    sources: new Map([['index.ts', importsOf(text)]]),
+  })
+
+  it.each([
+    ['core', [], "export type { A } from '@toolwell/mcp'", 'core/index.ts imports @toolwell/mcp'],
+    ['gateway', [], "import '@toolwell/agent'", 'gateway/index.ts imports @toolwell/agent'],
+    ['agent', ['@toolwell/gateway'], '', 'agent/package.json depends on @toolwell/gateway'],
+    ['mcp', [], "await import('toolwell')", 'mcp/index.ts imports toolwell'],
+    ['agent', [], "let a: import('@toolwell/cli-kit').A", /cli-kit, which its package.json does not name/],
+    ['cli', [], "import a from '../../core/src/a.js'", /which is not in its own src/],
+    ['extra', [], '', 'packages/extra has no place in the table'],
+  ])('finds a fault of %s with %j and %s', (folder, dependencies, text, fault) => {
+    const others = ['core', 'mcp', 'gateway', 'agent', 'cli']
+      .filter((other) => other !== folder)
+      .map((other) => invented(other, [], ''))
+    const faults = packageFaults([...others, invented(folder, dependencies, text)])
+    expect(faults).toEqual([typeof fault === 'string' ? fault : expect.stringMatching(fault)])
+  })
+
+  it('lets the command import everything below it', () => {
+    const names = ['@toolwell/core', '@toolwell/mcp', '@toolwell/gateway', '@toolwell/agent']
+    const text = names.map((name) => `import '${name}/door'`).join('\n')
+    const others = ['core', 'mcp', 'gateway', 'agent'].map((folder) => invented(folder, [], ''))
+    expect(packageFaults([...others, invented('cli', names, text)])).toEqual([])
+  })
+
+  it('finds a file that imports a later layer, and a circle', () => {
+    const graph = new Map([
+      ['tool.ts', ['catalogue.ts']],
+      ['catalogue.ts', ['tool.ts']],
+    ])
+    expect(layerFaults(graph)).toEqual(['tool.ts (0 nouns) imports catalogue.ts (1 catalogue)'])
+    expect(cyclesIn(graph)).toEqual(['tool.ts → catalogue.ts → tool.ts'])
+  })
+})

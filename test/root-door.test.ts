@@ -1,0 +1,126 @@
+/** What the doors that must also open on edge runtimes load: no Node module, and only the named packages. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+
+const source = new URL('../packages/core/src/', import.meta.url)
+
+const ALLOWED = /^(?:@cfworker\/json-schema|@noble\/hashes\/[a-z0-9]+\.js)$/
+
+/** Globals that Node has and other runtimes need not have. */
+const NODE_GLOBALS = [
+  'process',
+  'Buffer',
+  'require',
+  'module',
+  '__dirname',
+  '__filename',
+  'global',
+  'setImmediate',
+]
+
+interface Found {
+  /** Modules of `import … from` and `export … from`, types included: they end up in the published declarations. */
+  readonly imports: string[]
+  /** `import(…)`, as an expression or in a type, with the function it stands in. */
+  readonly dynamic: { readonly specifier: string; readonly within: string }[]
+  readonly globals: string[]
+}
+
+function read(file: string): Found {
+  const text = readFileSync(fileURLToPath(new URL(file, source)), 'utf8')
+  const found: Found = { imports: [], dynamic: [], globals: [] }
+  const visit = (node: ts.Node, within: string): void => {
+    const inner = ts.isFunctionDeclaration(node) ? (node.name?.text ?? within) : within
+    if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier)
+      found.imports.push((node.moduleSpecifier as ts.StringLiteral).text)
+    if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
+      found.dynamic.push({ specifier: nameOf(node.arguments[0]), within })
+    if (ts.isImportTypeNode(node))
+      found.dynamic.push({
+        specifier: nameOf(ts.isLiteralTypeNode(node.argument) ? node.argument.literal : node.argument),
+        within,
+      })
+    if (ts.isIdentifier(node) && NODE_GLOBALS.includes(node.text) && isFree(node))
+      found.globals.push(node.text)
+    ts.forEachChild(node, (child) => visit(child, inner))
+  }
+  visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true), '')
+  return found
+}
+
+function nameOf(node: ts.Node | undefined): string {
+  return node && ts.isStringLiteralLike(node) ? node.text : `(computed: ${node?.getText()})`
+}
+
+/** Not the name of a property, as in `view.process` or `{ process: 1 }`. */
+function isFree(node: ts.Identifier): boolean {
+  const { parent } = node
+  if (ts.isPropertyAccessExpression(parent)) return parent.expression === node
+  return !('name' in parent && parent.name === node)
+}
+
+/** Everything that static imports reach from a file, by path. */
+function reach(entry: string): Map<string, Found> {
+  const reached = new Map<string, Found>()
+  const waiting = [entry]
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (reached.has(file)) continue
+    const found = read(file)
+    reached.set(file, found)
+    for (const specifier of found.imports)
+      if (specifier.startsWith('.'))
+        waiting.push(posix.join(posix.dirname(file), specifier).replace(/\.js$/, '.ts'))
+  }
+  return reached
+}
+
+/** The root, and one door per wire. */
+const edgeDoors = [
+  'index.ts',
+  ...readdirSync(new URL('adapters/', source))
+    .map((wire) => `adapters/${wire}/index.ts`)
+    .filter((door) => existsSync(new URL(door, source))),
+]
+
+describe.each(edgeDoors)('%s', (door) => {
+  const reached = reach(door)
+  const all = <T>(pick: (found: Found) => readonly T[]) =>
+    [...reached].flatMap(([file, found]) => pick(found).map((value) => ({ file, value })))
+
+  it('reaches more than itself', () => {
+    expect(reached.size).toBeGreaterThan(10)
+  })
+
+  it('imports no Node module and no package but the named ones', () => {
+    const foreign = all(({ imports }) => imports).filter(({ value }) => !value.startsWith('.'))
+    expect(foreign.filter(({ value }) => isBuiltin(value) || !ALLOWED.test(value))).toEqual([])
+  })
+
+  it('names the optional tokenizer only inside loadTokenizer', () => {
+    const outside = all(({ dynamic }) => dynamic).filter(
+      ({ file, value }) =>
+        file !== 'tokens.ts' || value.specifier !== 'gpt-tokenizer' || value.within !== 'loadTokenizer',
+    )
+    expect(outside).toEqual([])
+  })
+
+  it('uses no global that only Node has', () => {
+    expect(all(({ globals }) => globals)).toEqual([])
+  })
+})
+
+describe('the doors that may use Node', () => {
+  it.each(['stores/jsonl.ts', 'testing/index.ts'])('%s is not reached from the others', (door) => {
+    expect(edgeDoors.filter((other) => reach(other).has(door))).toEqual([])
+  })
+
+  it('the check sees the Node modules they import', () => {
+    expect(read('stores/jsonl.ts').imports).toContain('node:fs/promises')
+    expect(read('stores/jsonl.ts').globals).toContain('Buffer')
+    expect(read('tokens.ts').dynamic).toContainEqual({ specifier: 'gpt-tokenizer', within: 'loadTokenizer' })
+  })
+})
