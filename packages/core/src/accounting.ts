@@ -81,10 +81,7 @@ export function createEagerTotal() {
         : context.catalogue.changesSince(revision)
     for (const id of ids) {
       const entry = context.catalogue.get(id)
-      const cost =
-        entry && context.gate.standing(entry, 'see') === 'ready'
-          ? context.tokens(context.definition(entry))
-          : 0
+      const cost = entry && context.gate.standing(entry, 'see') === 'ready' ? context.cost(entry) : 0
       total += cost - (costs.get(id) ?? 0)
       costs.set(id, cost)
     }

@@ -37,7 +37,7 @@ export function unitOf(context: Context, entry: Entry): Entry[] {
   const { group } = entry.tool
   if (group === undefined) return [entry]
   const members = context.catalogue
-    .members(group)
+    .members(group, entry.source)
     .filter((member) => context.gate.standing(member, 'activate') === 'ready')
   return members.some((member) => member.id === entry.id) ? members : [entry]
 }
@@ -45,8 +45,9 @@ export function unitOf(context: Context, entry: Entry): Entry[] {
 /** Raises one unit (a tool or a whole group), or none of it. */
 export function raise(state: LedgerState, context: Context, batch: Batch, unit: readonly Raise[]): Raised {
   const missing = unit.filter(({ entry }) => !isLoaded(state, entry.id) && !batch.raised.has(entry.id))
-  // A parked tool has its place under the cap already.
-  const added = missing.filter(({ entry }) => !state.parked.has(entry.id)).length
+  // A parked tool has its place under the cap already, unless it came as an eager one.
+  const placed = (id: string) => (state.parked.get(id)?.source ?? 'arrival') !== 'arrival'
+  const added = missing.filter(({ entry }) => !placed(entry.id)).length
   for (const { entry } of unit) batch.inUse.add(entry.id)
   if (missing.length === 0) return { facts: [], activated: [], evicted: [], dropped: [] }
 

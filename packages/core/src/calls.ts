@@ -1,12 +1,12 @@
 /** Judges a batch of calls against the state at its start. Nothing a model does throws: every call gets a typed outcome. */
 import { type Batch, createBatch, raise, unitOf } from './activation.js'
+import { schemaLine } from './announce.js'
 import type { Entry } from './catalogue.js'
 import type { Context } from './context.js'
 import { canonicalJson, shortHash } from './fingerprint.js'
 import { isActive, isLoaded, type LedgerState } from './ledger.js'
 import type { FailureReason, LedgerFact } from './ledger-event.js'
 import { BRIDGE_NAME, metaEntry, type SearchRequest } from './meta-tools.js'
-import { schemaLine } from './plan.js'
 import { find, recordedQuery, suggest } from './search/find.js'
 import { quoteName } from './search/query.js'
 import { renderSearch } from './search/render.js'
@@ -104,7 +104,11 @@ export function settled(
     asked: call.name,
     shown: false,
   }))
-  return [...facts, ...raise(state, context, batch, unit).facts]
+  const raised = raise(state, context, batch, unit)
+  const [refused] = raised.dropped
+  // It ran; that it stays hidden for want of room is part of what happened.
+  if (refused) return [{ kind: 'call-succeeded', tool: entry.id, asked: call.name, dropped: refused.reason }]
+  return [...facts, ...raised.facts]
 }
 
 async function judgeSearch(
@@ -124,7 +128,7 @@ async function judgeSearch(
     loaded: found.activated,
     dropped: found.result.dropped.map(({ name, reason }) => ({ tool: name, reason })),
     missed: found.missed,
-    tokens: tokenizer.count(text),
+    tokens: tokenizer.count(text) + tokenizer.count(JSON.stringify(request)),
   }
   return {
     kind: 'answer',

@@ -16,7 +16,7 @@ const RESERVE = 20
 
 interface Row {
   readonly source: string
-  readonly card: string
+  card(): string
   readonly name: string
   readonly ids: readonly string[]
 }
@@ -56,19 +56,15 @@ export function listCards(
     tokens: tokenizer.count(text),
   })
 
-  const cards = bySource(rows, (row) => row.card)
-  if (cards.length <= budget * 8) {
-    const text = `${prompts.cardsHeading({ deferred: count, form: 'cards' })}\n${cards}`
-    if (tokenizer.count(text) <= budget)
-      return finish(
-        text,
-        rows.flatMap((row) => row.ids),
-      )
-  }
-  const names = bySource(rows, (row) => row.name, ', ')
-  if (names.length <= budget * 8) {
-    const text = `${prompts.cardsHeading({ deferred: count, form: 'names' })}\n${names}`
-    if (tokenizer.count(text) <= budget)
+  // A card takes at least six tokens and a name two: what cannot fit is not even written.
+  const forms = [
+    { form: 'cards', least: 6, write: () => bySource(rows, (row) => row.card()) },
+    { form: 'names', least: 2, write: () => bySource(rows, (row) => row.name, ', ') },
+  ] as const
+  for (const { form, least, write } of forms) {
+    if (rows.length * least > budget) continue
+    const text = `${prompts.cardsHeading({ deferred: count, form })}\n${write()}`
+    if (text.length <= budget * 8 && tokenizer.count(text) <= budget)
       return finish(
         text,
         rows.flatMap((row) => row.ids),
@@ -85,23 +81,24 @@ function toRows(deferred: readonly Entry[]): Row[] {
     if (group === undefined) {
       rows.push({
         source: entry.source,
-        card: `- ${entry.wireName}: ${cardLine(entry)}`,
+        card: () => `- ${entry.wireName}: ${cardLine(entry)}`,
         name: entry.wireName,
         ids: [entry.id],
       })
       continue
     }
-    const members = groups.get(group)
+    const key = `${entry.source}\n${group}`
+    const members = groups.get(key)
     if (members) members.push(entry)
-    else groups.set(group, [entry])
+    else groups.set(key, [entry])
   }
-  for (const [group, members] of groups) {
+  for (const members of groups.values()) {
     const [first] = members
     if (!first) continue
     const names = members.map((member) => member.wireName).join(', ')
     rows.push({
       source: first.source,
-      card: `- group ${quote(group, 80)} (${names}): ${cardLine(first)}`,
+      card: () => `- group ${quote(first.tool.group ?? '', 80)} (${names}): ${cardLine(first)}`,
       name: names,
       ids: members.map((member) => member.id),
     })

@@ -66,8 +66,8 @@ export interface Catalogue {
   removeSource(name: string): void
   /** Accepts a quarantined definition of a locked source. */
   approve(id: string): void
-  /** Members of a group, in order of id. */
-  members(group: string): Entry[]
+  /** Members of a group, in order of id. A group belongs to its source: no other server can join it. */
+  members(group: string, source?: string): Entry[]
   /** Deprecated and other names of a tool, besides its own. */
   aliasesOf(id: string): readonly string[]
   /** `usable` hides what the caller may not know of: hidden tools neither match nor make a name ambiguous. */
@@ -207,8 +207,9 @@ class MapCatalogue implements Catalogue {
     this.#touch(id)
   }
 
-  members(group: string) {
-    return [...(this.#groups.get(group) ?? [])].sort().flatMap((id) => this.#entries.get(id) ?? [])
+  members(group: string, source?: string) {
+    const members = [...(this.#groups.get(group) ?? [])].sort().flatMap((id) => this.#entries.get(id) ?? [])
+    return source === undefined ? members : members.filter((member) => member.source === source)
   }
 
   aliasesOf(id: string) {
@@ -248,6 +249,8 @@ class MapCatalogue implements Catalogue {
     if (old && (old.tool === tool || old.fingerprint === next.fingerprint)) {
       // Same definition, perhaps a new `execute`: nothing a model can see has changed.
       this.#entries.set(id, createEntry(id, old.wireName, source, tool, old.quarantined))
+      // What only the index reads may still differ.
+      if (old.tool !== tool) this.#touch(id)
       return
     }
     if (old) this.#forget(old)

@@ -1,5 +1,6 @@
 /** What one conversation decides with: catalogue, gate, settings, and memoised definitions. The fold never sees it. */
 import type { Catalogue, Entry } from './catalogue.js'
+import { fitWire } from './dialect.js'
 import type { Notice } from './events.js'
 import { shortHash } from './fingerprint.js'
 import type { DeliveryName, Pin, WireTool } from './ledger-event.js'
@@ -50,11 +51,13 @@ export interface Context {
   /** The definition as it is sent: transformed, and plain JSON, so that a stored copy has the same bytes. */
   definition(entry: Entry): WireTool
   tokens(definition: WireTool): number
+  /** Tokens of a tool's definition, counted once per tool: most of a large catalogue is never sent. */
+  cost(entry: Entry): number
   pin(entry: Entry, declared: boolean): Pin
   loadToken(entry: Entry): string
 }
 
-type Given = Omit<Context, 'exposure' | 'definition' | 'tokens' | 'pin' | 'loadToken'> & {
+type Given = Omit<Context, 'exposure' | 'definition' | 'tokens' | 'cost' | 'pin' | 'loadToken'> & {
   /** Names that are eager for this conversation besides those of the settings. */
   readonly alsoEager: readonly string[]
   readonly everythingEager: boolean
@@ -63,17 +66,21 @@ type Given = Omit<Context, 'exposure' | 'definition' | 'tokens' | 'pin' | 'loadT
 }
 
 export interface DefinitionMemo {
+  /** What the hook and the wire made of a tool; it shares the tool's own schema. */
+  readonly transformed: WeakMap<Entry, WireTool>
+  /** The same as plain JSON of its own, for what is sent. */
   readonly definitions: WeakMap<Entry, WireTool>
   readonly tokens: WeakMap<WireTool, number>
+  readonly costs: WeakMap<Entry, number>
 }
 
 /** Throws where a changed definition is none: no object, or one that JSON cannot hold. */
-function plain(entry: Entry, changed: Partial<Pick<WireTool, 'description' | 'inputSchema'>>): WireTool {
+function changedBy(entry: Entry, changed: Partial<Pick<WireTool, 'description' | 'inputSchema'>>): WireTool {
   const description = changed.description ?? entry.tool.description ?? ''
   const inputSchema = changed.inputSchema ?? entry.tool.inputSchema
   const problem = problemOf({ name: entry.wireName, description, inputSchema })
   if (problem) throw new Error(`the definition ${problem}`)
-  return JSON.parse(JSON.stringify({ name: entry.wireName, description, inputSchema }))
+  return { name: entry.wireName, description, inputSchema }
 }
 
 export function createContext(given: Given): Context {
@@ -84,17 +91,38 @@ export function createContext(given: Given): Context {
     ...(agent === undefined ? {} : { agent }),
   }
 
-  const definition = (entry: Entry): WireTool => {
-    const known = memo.definitions.get(entry)
+  const defined = (entry: Entry): WireTool => {
+    const known = memo.transformed.get(entry)
     if (known) return known
-    let made = plain(entry, {})
+    let made: WireTool = {
+      name: entry.wireName,
+      description: entry.tool.description ?? '',
+      inputSchema: entry.tool.inputSchema,
+    }
     try {
       const changed = settings.transformDefinition?.(entry.tool, wire)
-      if (changed) made = plain(entry, changed)
+      if (changed) made = changedBy(entry, changed)
     } catch (error) {
       notify({ kind: 'hook-failed', hook: 'transformDefinition', detail: `${entry.id}: ${String(error)}` })
     }
+    const fitted = fitWire(made, wire)
+    memo.transformed.set(entry, fitted)
+    return fitted
+  }
+
+  const definition = (entry: Entry): WireTool => {
+    const known = memo.definitions.get(entry)
+    if (known) return known
+    const made: WireTool = JSON.parse(JSON.stringify(defined(entry)))
     memo.definitions.set(entry, made)
+    return made
+  }
+
+  const cost = (entry: Entry): number => {
+    const known = memo.costs.get(entry)
+    if (known !== undefined) return known
+    const made = settings.tokenizer.count(JSON.stringify(defined(entry)))
+    memo.costs.set(entry, made)
     return made
   }
 
@@ -115,6 +143,7 @@ export function createContext(given: Given): Context {
     },
     definition,
     tokens,
+    cost,
     pin: (entry, declared) => ({
       id: entry.id,
       wireName: entry.wireName,

@@ -106,7 +106,7 @@ export type LedgerFact =
       readonly dropped: readonly Dropped[]
       /** Nothing was found. The third identical miss is answered in one line. */
       readonly missed: boolean
-      /** Tokens of the answer. */
+      /** Tokens of the question and the answer. */
       readonly tokens: number
     }
   | {
@@ -140,7 +140,13 @@ export type LedgerFact =
   /** A trusted source changed the definition of an eager or active tool. */
   | { readonly kind: 'redefined'; readonly tool: Pin }
   | { readonly kind: 'call-started'; readonly tool: string; readonly asked: string; readonly alias?: string }
-  | { readonly kind: 'call-succeeded'; readonly tool: string; readonly asked: string }
+  | {
+      readonly kind: 'call-succeeded'
+      readonly tool: string
+      readonly asked: string
+      /** It was hidden and stays so: there was no room for it. */
+      readonly dropped?: DropReason
+    }
   | {
       readonly kind: 'call-failed'
       /** The id where the call could be resolved, otherwise empty. */

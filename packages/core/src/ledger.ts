@@ -21,6 +21,7 @@ export interface Held {
 
 export interface Insert {
   readonly anchor: string
+  readonly topic: Extract<LedgerEvent, { kind: 'announced' }>['topic']
   readonly text: string
   readonly about: readonly string[]
   readonly tokens: number
@@ -293,7 +294,7 @@ function fail(state: LedgerState, anchor: string, reason: FailureReason, key: st
 
 function announce(state: LedgerState, event: Extract<LedgerEvent, { kind: 'announced' }>) {
   const { anchor, text, about, tokens } = event
-  state.inserts.push({ anchor, text, about, tokens })
+  state.inserts.push({ anchor, topic: event.topic, text, about, tokens })
   for (const id of about) state.told.add(id)
   if (event.topic === 'activation')
     for (const id of about) {

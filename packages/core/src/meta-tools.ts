@@ -101,8 +101,30 @@ export const searchFaces = {
 
 export const BRIDGE_NAME = 'tool_call'
 
-export function loaderTool(face: SearchFace, prompts: Prompts, description: string): WireTool {
-  return { name: face.name, description, inputSchema: face.inputSchema(prompts) }
+/**
+ * The loader with the list of what is hidden. Where a wire limits descriptions, a long list goes into the description of
+ * the loader's first parameter, which no wire limits.
+ */
+export function loaderTool(
+  face: SearchFace,
+  prompts: Prompts,
+  about: string,
+  cards: string,
+  limit: number,
+): WireTool {
+  const inputSchema = face.inputSchema(prompts)
+  const whole = cards === '' ? about : `${about}\n\n${cards}`
+  if (whole.length <= limit) return { name: face.name, description: whole, inputSchema }
+  const [first] = Array.isArray(inputSchema.required) ? (inputSchema.required as string[]) : []
+  const properties = (inputSchema.properties ?? {}) as Record<string, { readonly description?: string }>
+  const parameter = first === undefined ? undefined : properties[first]
+  if (first === undefined || !parameter) return { name: face.name, description: whole, inputSchema }
+  const described = { ...parameter, description: `${parameter.description ?? ''}\n\n${cards}`.trimStart() }
+  return {
+    name: face.name,
+    description: about,
+    inputSchema: { ...inputSchema, properties: { ...properties, [first]: described } },
+  }
 }
 
 export function bridgeTool(face: SearchFace, prompts: Prompts): WireTool {

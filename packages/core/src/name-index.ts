@@ -117,7 +117,7 @@ export function createNameIndex(get: (id: string) => Entry | undefined): NameInd
         if (found?.kind === 'found') return { kind: 'found', entry: found.entry, deprecated: false }
         if (found) return found
         const members = group().filter(usable)
-        const alike = new Set(members.map((member) => member.tool.group))
+        const alike = new Set(members.map((member) => `${member.source}\n${member.tool.group}`))
         if (alike.size > 1) return { kind: 'ambiguous', entries: members }
         if (members.length > 0) return { kind: 'group', entries: members }
       }

@@ -4,6 +4,7 @@ import { listCards } from './cards.js'
 import type { Entry } from './catalogue.js'
 import type { Context } from './context.js'
 import { deliveries } from './delivery/index.js'
+import { descriptionLimit } from './dialect.js'
 import type { LedgerState } from './ledger.js'
 import type { DeliveryName, LedgerFact, WireTool } from './ledger-event.js'
 import { BRIDGE_NAME, bridgeTool, loaderTool, metaEntry } from './meta-tools.js'
@@ -22,7 +23,7 @@ export function openFact(state: LedgerState, context: Context, reason: Opened['r
     if (!hidden) eager.push(entry)
     else {
       deferred.push(entry)
-      deferredTokens += context.tokens(context.definition(entry))
+      deferredTokens += context.cost(entry)
     }
   }
   const sources: Record<string, string> = {}
@@ -68,7 +69,9 @@ export function openFact(state: LedgerState, context: Context, reason: Opened['r
       loaderTool(
         face,
         prompts,
-        prompts.loader({ loader: face.name, bridge, cards: cards.text, strong }).trimEnd(),
+        prompts.loader({ loader: face.name, bridge, strong }),
+        cards.text,
+        descriptionLimit(wire),
       ),
     )
   if (bridge) metaTools.push(bridgeTool(face, prompts))

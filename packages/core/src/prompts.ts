@@ -7,11 +7,10 @@ export interface Spoken {
 }
 
 export interface Prompts {
-  /** The loader's description. `cards` is the list of what is hidden, already escaped. */
+  /** What the loader does. The list of what is hidden follows it. */
   loader(facts: {
     readonly loader: string
     readonly bridge: string | undefined
-    readonly cards: string
     readonly strong: boolean
   }): string
   loaderQuery(): string
@@ -109,7 +108,7 @@ const plural = (count: number, one: string, many = `${one}s`) =>
 const them = (count: number) => (count === 1 ? 'it' : 'them')
 
 export const defaultPrompts: Prompts = {
-  loader: ({ loader, bridge, cards, strong }) =>
+  loader: ({ loader, bridge, strong }) =>
     [
       `Finds tools that are available but not loaded, and loads them. ${
         bridge
@@ -122,7 +121,6 @@ export const defaultPrompts: Prompts = {
             `Before you say that something cannot be done, and before you work around a missing tool, call ${loader}.`,
           ]
         : []),
-      cards,
     ].join('\n\n'),
   loaderQuery: () => 'What you want to do, or select:exact_name,other_name',
   loaderLimit: () => 'Most matches to return (default 5, at most 20)',

@@ -130,7 +130,12 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   const ranking = createRanking(catalogue, options.searcher)
   const memos = new Map<string, DefinitionMemo>()
   const memo = (wire: string): DefinitionMemo => {
-    const known = memos.get(wire) ?? { definitions: new WeakMap(), tokens: new WeakMap() }
+    const known = memos.get(wire) ?? {
+      transformed: new WeakMap(),
+      definitions: new WeakMap(),
+      tokens: new WeakMap(),
+      costs: new WeakMap(),
+    }
     memos.set(wire, known)
     return known
   }
@@ -148,6 +153,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   const open = async (
     scope: Scope,
     seed?: (context: Context) => readonly LedgerEvent[],
+    resumable = false,
   ): Promise<Conversation> => {
     const deliver = (event: ToolwellEvent) => {
       try {
@@ -187,11 +193,12 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
       return made
     }
     const stored = await store.read(scope.id)
-    const seeded = seed?.(context('none'))
+    // A child that is known already goes on where it was; a fork must not write over another ledger.
+    const seeded = stored.length > 0 && resumable ? undefined : seed?.(context('none'))
     if (seeded && stored.length > 0)
       throw new ToolwellError(
         'invalid-ledger-id',
-        `A ledger named ${JSON.stringify(scope.id)} exists already. Choose another id for the fork or child.`,
+        `A ledger named ${JSON.stringify(scope.id)} exists already. Choose another id for the fork.`,
         { ledger: scope.id },
       )
     if (seeded && seeded.length > 0) await store.append(scope.id, 0, seeded)
@@ -202,7 +209,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
       notify,
       emit: (event) => deliver({ ...event, conversation: scope.id }),
       open: (id, events) => open({ ...scope, id }, events === undefined ? undefined : () => events),
-      openChild: (child, events) => open(childScope(scope, child), events),
+      openChild: (child, events) => open(childScope(scope, child), events, true),
     }
     return createConversation(scope.id, seeded ?? stored, host)
   }

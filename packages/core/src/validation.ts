@@ -34,7 +34,7 @@ function validatorsOf(entry: Entry): Validators {
   const known = validators.get(entry)
   if (known) return known
   // The library writes into the schema it is given; the tool's own object stays untouched.
-  const schema: Schema = JSON.parse(JSON.stringify(entry.tool.inputSchema))
+  const schema: Schema = JSON.parse(JSON.stringify(entry.tool.inputSchema), withoutSlowPatterns)
   const draft = draftOf(schema)
   const made = {
     quick: new Validator(schema, draft, true),
@@ -42,6 +42,18 @@ function validatorsOf(entry: Entry): Validators {
   }
   validators.set(entry, made)
   return made
+}
+
+/** A quantifier on a group that itself repeats or chooses: on the wrong text such a pattern runs for longer than anyone waits. */
+const SLOW_PATTERN = /\((?:[^()\\]|\\.)*(?:[*+|]|\{\d+,)(?:[^()\\]|\\.)*\)(?:[*+]|\{\d+,)/
+
+/** The schema is its source's, the text the model's: neither may stop this process. What is left out here is checked by the tool. */
+function withoutSlowPatterns(key: string, value: unknown): unknown {
+  const slow = (pattern: unknown) =>
+    typeof pattern === 'string' && (pattern.length > 1000 || SLOW_PATTERN.test(pattern))
+  if (key === 'pattern') return slow(value) ? undefined : value
+  if (key !== 'patternProperties' || typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).filter(([pattern]) => !slow(pattern)))
 }
 
 /** Undefined where there are too many to list: the library cannot hold some hundred thousand. */

@@ -106,8 +106,13 @@ async function player(
 }
 
 const search = (query: string): ScriptedCall => ({ name: 'tool_search', arguments: { query } })
-const descriptionOf = (host: TestHost) =>
-  host.body().tools?.find((each) => each.function.name === 'tool_search')?.function.description ?? ''
+/** The loader's description; a list that is too long for it stands in the description of `query`. */
+const descriptionOf = (host: TestHost) => {
+  const loader = host.body().tools?.find((each) => each.function.name === 'tool_search')?.function
+  const { properties } = (loader?.parameters ?? {}) as { properties?: { query?: { description?: string } } }
+  const [, ...list] = (properties?.query?.description ?? '').split('\n\n')
+  return [loader?.description ?? '', ...list].join('\n\n')
+}
 
 /** Every text of ours in the last request: system and user messages, answers, the meta-tools' descriptions. */
 function ourTexts(host: TestHost): string[] {

@@ -98,12 +98,25 @@ describe('the reminder of an activation', () => {
   })
 
   it('PW-4: stops after another turn of the model', async () => {
+    const host = await open([
+      search('select:tracker__create_issue'),
+      { calls: [{ name: 'read_file', arguments: {} }] },
+    ])
+    await host.ask('go')
+    await compact(host, [summary])
+    await host.step()
+    expect(updates(host).join()).not.toContain('tracker__create_issue is loaded')
+    expect(host.names()).toContain('tracker__create_issue')
+  })
+
+  it('U5: brings the rules of use back when a compaction drops them, whenever that is, and only once', async () => {
     const host = await open([search('select:worktree'), { calls: [{ name: 'read_file', arguments: {} }] }])
     await host.ask('go')
     await compact(host, [summary])
     await host.step()
-    expect(updates(host).join()).not.toContain('not git worktree in a shell')
-    expect(host.names()).toContain('git__enter_worktree')
+    await host.ask('on')
+    const rules = updates(host).filter((text) => text.includes('not git worktree in a shell'))
+    expect(rules).toHaveLength(1)
   })
 
   it('PW-5: leaves out what is no longer available, and is not written when nothing is left', async () => {

@@ -58,9 +58,20 @@ describe("a sub-agent's ledger", () => {
     await play(child, search('select:create_event'))
     const again = await parent.well.open({ id: 'child' })
     expect(again.inspect().loadedLazyTools).toEqual(['calendar__create_event'])
-    await expect(parent.conversation.child({ id: 'child' })).rejects.toMatchObject({
+    await expect(parent.conversation.fork({ id: 'child' })).rejects.toMatchObject({
       code: 'invalid-ledger-id',
     })
+  })
+
+  it('goes on where it was, within its bounds, when it is asked for again', async () => {
+    const { parent, play, spawn } = await family()
+    await play(parent)
+    const bounds = { id: 'child', allow: ['calendar/*', 'tracker/close_issue'] }
+    await play(await spawn(parent, bounds), search('select:create_event'))
+    const again = await spawn(parent, bounds)
+    expect(again.conversation.inspect().loadedLazyTools).toEqual(['calendar__create_event'])
+    await play(again, search('select:create_issue'))
+    expect(again.conversation.inspect().loadedLazyTools).toEqual(['calendar__create_event'])
   })
 
   it.each(['bridge', 'append'] as const)(

@@ -4,11 +4,10 @@ import type { Entry } from '../catalogue.js'
 import type { Context } from '../context.js'
 import { deliveries } from '../delivery/index.js'
 import { isActive, isLoaded, type LedgerState, searchKey } from '../ledger.js'
-import type { Dropped, DropReason, LedgerFact } from '../ledger-event.js'
+import type { Dropped, LedgerFact } from '../ledger-event.js'
 import { BRIDGE_NAME, type SearchRequest } from '../meta-tools.js'
 import { nearest } from '../nearest.js'
-import { signatureOf } from '../signature.js'
-import { riskOf } from '../tool.js'
+import { type Candidate, createAllowance, toMatch } from './candidate.js'
 import { type ParsedQuery, parseQuery } from './query.js'
 import type { Match, SearchResult } from './result.js'
 
@@ -36,17 +35,6 @@ export interface Found {
   readonly lowered: readonly string[]
   readonly facts: readonly LedgerFact[]
   readonly missed: boolean
-}
-
-/** One tool on its way through the search. */
-interface Candidate {
-  readonly entry: Entry
-  readonly asked: string
-  readonly alias: string | undefined
-  readonly deprecated: boolean
-  /** Asked for by exact name: no limit, size or cut-off applies. */
-  readonly explicit: boolean
-  readonly score: number
 }
 
 export async function find(
@@ -308,67 +296,6 @@ function passes(entry: Entry, query: ParsedQuery, request: SearchRequest): boole
   return wanted === undefined || same(entry.tool.domain, wanted)
 }
 
-/** Decides, in order, what keyword hits may still be raised by this one answer. */
-function createAllowance(candidates: readonly Candidate[], state: LedgerState, context: Context) {
-  const { activationLimit, largeTool, resultBudget } = context.settings
-  const withSchemas = deliveries[state.latch?.delivery ?? 'append'].answers === 'schema'
-  const fresh = candidates.filter((candidate) => !candidate.explicit && !isLoaded(state, candidate.entry.id))
-  const best = fresh[0]?.score ?? 0
-  const rivals = new Set(fresh.filter(({ score }) => score >= best * 0.9).map(({ entry }) => entry.source))
-  const perSource = new Map<string, number>()
-  let left = activationLimit
-  let budget = resultBudget
-  return {
-    refuse({ entry, explicit }: Candidate, unit: readonly Entry[]): DropReason | undefined {
-      const cost = unit.reduce((sum, member) => sum + costOf(member.id, context), 0)
-      if (explicit) return undefined
-      if (cost > largeTool) return 'too-large'
-      if (left <= 0) return 'activation-limit'
-      const taken = perSource.get(entry.source) ?? 0
-      if (rivals.size > 1 && taken >= Math.max(1, Math.floor(activationLimit / rivals.size)))
-        return 'diversity'
-      if (withSchemas && cost > budget) return 'result-budget'
-      left--
-      budget -= cost
-      perSource.set(entry.source, taken + 1)
-      return undefined
-    },
-  }
-}
-
-function toMatch(
-  entry: Entry,
-  candidate: Candidate | undefined,
-  fresh: boolean,
-  state: LedgerState,
-  context: Context,
-  batch: Batch,
-): Match {
-  const { tool } = entry
-  const definition = context.definition(entry)
-  const loaded = (isLoaded(state, entry.id) && !batch.lowered.has(entry.id)) || batch.raised.has(entry.id)
-  const withSchema =
-    deliveries[state.latch?.delivery ?? 'append'].answers === 'schema' &&
-    !state.eager.has(entry.id) &&
-    (fresh || (loaded && candidate?.explicit === true))
-  const risk = riskOf(tool)
-  return {
-    name: candidate?.deprecated && candidate.alias !== undefined ? candidate.alias : entry.wireName,
-    canonicalName: entry.wireName,
-    status: candidate?.deprecated ? 'deprecated_alias' : loaded ? 'loaded' : 'available_lazy',
-    fresh,
-    bridged: state.latch?.delivery === 'bridge' && !state.eager.has(entry.id),
-    title: tool.title ?? tool.annotations?.title ?? tool.name,
-    description: definition.description,
-    domain: tool.domain ?? entry.source,
-    aliases: context.catalogue.aliasesOf(entry.id),
-    ...(risk === undefined ? {} : { risk }),
-    ...(withSchema ? { schemaPreview: definition.inputSchema } : {}),
-    signature: signatureOf(entry.wireName, definition.inputSchema),
-    loadToken: context.loadToken(entry),
-  }
-}
-
 /** Names a model may have meant, of tools it may know about. */
 export function suggest(asked: string, context: Context): string[] {
   const names = new Map<string, string>()
@@ -427,7 +354,7 @@ function idOf(name: string, context: Context): string {
 
 function costOf(id: string, context: Context): number {
   const entry = context.catalogue.get(id)
-  return entry ? context.tokens(context.definition(entry)) : 0
+  return entry ? context.cost(entry) : 0
 }
 
 function distinct(candidates: readonly Candidate[]): Candidate[] {

@@ -10,6 +10,7 @@ import {
 import { type ChatMessage, type ChatTurn, openaiChat } from '@toolwell/core/openai-chat'
 import {
   type ChatRequestBody,
+  type ChatRuleOptions,
   type RecordedRequest,
   type ScriptedReply,
   startScriptedChat,
@@ -42,9 +43,10 @@ export async function startHost(
     readonly id?: string
     readonly run?: RunOptions
     readonly prepare?: (well: Toolwell) => void
+    readonly endpoint?: ChatRuleOptions
   } = {},
 ): Promise<TestHost> {
-  const chat = await startScriptedChat({ model: script })
+  const chat = await startScriptedChat({ model: script, ...setup.endpoint })
   onTestFinished(() => chat.close())
   const events: ToolwellEvent[] = []
   const well = createToolwell({ ...options, onEvent: (event) => events.push(event) })

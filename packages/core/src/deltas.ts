@@ -1,0 +1,235 @@
+/** What came, went, returned or changed since the last request, as facts and as one piece of text each. */
+import { announce, schemaLine } from './announce.js'
+import { cardLine } from './cards.js'
+import type { Entry } from './catalogue.js'
+import type { Context } from './context.js'
+import { deliveries } from './delivery/index.js'
+import type { LedgerState } from './ledger.js'
+import type { DeliveryName, LedgerFact } from './ledger-event.js'
+import { BRIDGE_NAME } from './meta-tools.js'
+import { toolId } from './names.js'
+import { safeJson } from './text.js'
+
+/** Names told of one late server; the rest are counted. */
+const TOLD_PER_ARRIVAL = 20
+
+interface Lost {
+  readonly id: string
+  readonly entry: Entry | undefined
+  readonly reason: 'vanished' | 'unavailable' | 'denied' | 'quarantined'
+}
+
+/** Deltas since the last request. Costs what the model has been shown: not the catalogue. */
+export function reconcile(
+  state: LedgerState,
+  context: Context,
+  delivery: DeliveryName,
+  ids: Iterable<string>,
+): LedgerFact[] {
+  const lost: Lost[] = []
+  const back: Entry[] = []
+  const changed: Entry[] = []
+  for (const id of ids) {
+    const entry = context.catalogue.get(id)
+    const standing = context.gate.standing(entry, 'see')
+    const suspended = state.suspended.has(id)
+    if (standing !== 'ready') {
+      const reason =
+        standing === 'vanished' || standing === 'denied' || standing === 'quarantined'
+          ? standing
+          : 'unavailable'
+      if (!suspended) lost.push({ id, entry, reason })
+      continue
+    }
+    if (!entry) continue
+    if (suspended) back.push(entry)
+    const pin = state.eager.get(id) ?? state.tail.get(id)?.pin ?? state.parked.get(id)?.pin
+    if (pin && pin.fingerprint !== entry.fingerprint) changed.push(entry)
+  }
+  return [
+    ...removals(lost, state, context),
+    ...returns(back, state, context, delivery),
+    ...changes(changed, state, context, delivery),
+  ]
+}
+
+/** What this conversation has raised, and what it was told is gone. */
+export function held(state: LedgerState): Set<string> {
+  const ids = new Set(state.suspended.keys())
+  for (const [id, { live }] of state.tail) if (live) ids.add(id)
+  for (const id of state.parked.keys()) ids.add(id)
+  return ids
+}
+
+/** Every id the model has read the name of in this latch, or holds. */
+export function mentioned(state: LedgerState): Set<string> {
+  return new Set([...state.told, ...state.eager.keys(), ...held(state)])
+}
+
+function removals(lost: readonly Lost[], state: LedgerState, context: Context): LedgerFact[] {
+  if (lost.length === 0) return []
+  const facts: LedgerFact[] = lost.map(({ id, reason }) => ({ kind: 'suspended', tool: id, reason }))
+  const goneSources = new Set(
+    [...state.sources.keys()].filter(
+      (name) => name !== '' && context.catalogue.sources.get(name)?.state !== 'ready',
+    ),
+  )
+  const sourceOf = ({ id, entry }: Lost) =>
+    entry?.source ?? [...goneSources].find((name) => id.startsWith(toolId(name, '')))
+  const whole = new Set(
+    lost.map(sourceOf).filter((name): name is string => name !== undefined && goneSources.has(name)),
+  )
+  const single = lost.filter((item) => !whole.has(sourceOf(item) ?? ''))
+  const tools = single.map(
+    ({ id, entry }) =>
+      entry?.wireName ??
+      (state.eager.get(id) ?? state.tail.get(id)?.pin ?? state.parked.get(id)?.pin)?.wireName ??
+      safeJson(id),
+  )
+  const text = context.settings.prompts.removed({
+    tools,
+    sources: [...whole].sort().map((name) => safeJson(name)),
+  })
+  const sources = Object.fromEntries([...whole].map((name) => [name, '']))
+  facts.push(
+    announce(
+      context,
+      'removed',
+      text,
+      lost.map(({ id }) => id),
+      sources,
+    ),
+  )
+  return facts
+}
+
+function returns(
+  back: readonly Entry[],
+  state: LedgerState,
+  context: Context,
+  delivery: DeliveryName,
+): LedgerFact[] {
+  if (back.length === 0) return []
+  const { declares } = deliveries[delivery]
+  const facts: LedgerFact[] = back.map((entry) => {
+    const parked = state.parked.has(entry.id) && !state.eager.has(entry.id)
+    return { kind: 'restored', tool: entry.id, ...(parked ? { pin: context.pin(entry, declares) } : {}) }
+  })
+  const text = context.settings.prompts.restored({ tools: back.map((entry) => entry.wireName) })
+  const sources: Record<string, string> = {}
+  for (const { source } of back) {
+    const known = context.catalogue.sources.get(source)
+    if (known && state.sources.get(source) === '') sources[source] = known.membership
+  }
+  facts.push(
+    announce(
+      context,
+      'restored',
+      text,
+      back.map(({ id }) => id),
+      sources,
+    ),
+  )
+  return facts
+}
+
+/** A trusted owner changed a tool in use: it stays, and the new definition goes the way the old one went. */
+function changes(
+  changed: readonly Entry[],
+  state: LedgerState,
+  context: Context,
+  delivery: DeliveryName,
+): LedgerFact[] {
+  if (changed.length === 0) return []
+  const { prompts } = context.settings
+  const { declares } = deliveries[delivery]
+  const facts: LedgerFact[] = changed.map((entry) => ({
+    kind: 'redefined',
+    tool: context.pin(entry, declares || state.eager.has(entry.id)),
+  }))
+  const inHistory = changed.filter((entry) => state.tail.get(entry.id)?.shownAt)
+  const text = [
+    prompts.changed({ tools: changed.map((entry) => entry.wireName) }),
+    ...inHistory.map((entry) => schemaLine(entry, context)),
+  ]
+  facts.push(
+    announce(
+      context,
+      'changed',
+      text.join('\n'),
+      changed.map(({ id }) => id),
+    ),
+  )
+  return facts
+}
+
+/** Sources that joined or grew. Their eager tools go to the end of the array, or (bridge) into the text. */
+export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
+  const facts: LedgerFact[] = []
+  const latch = state.latch
+  if (!latch) return facts
+  const delivery = deliveries[latch.delivery]
+  const { prompts, face } = context.settings
+  for (const source of context.catalogue.sources.values()) {
+    const known = state.sources.get(source.name)
+    if (known === source.membership || source.state !== 'ready') continue
+    const fresh: Entry[] = []
+    const eager: Entry[] = []
+    for (const id of [...source.ids].sort()) {
+      const entry = context.catalogue.get(id)
+      if (
+        !entry ||
+        state.eager.has(id) ||
+        state.tail.has(id) ||
+        state.told.has(id) ||
+        state.suspended.has(id)
+      )
+        continue
+      if (context.gate.standing(entry, 'see') !== 'ready') continue
+      if (delivery.name === 'eager' || !context.exposure(entry).deferred) eager.push(entry)
+      else fresh.push(entry)
+    }
+    const sources = { [source.name]: source.membership }
+    for (const entry of eager)
+      facts.push({
+        kind: 'activated',
+        tool: context.pin(entry, delivery.declares),
+        source: 'arrival',
+        asked: entry.id,
+        shown: !delivery.declares,
+      })
+    const lines: string[] = []
+    if (eager.length > 0)
+      lines.push(
+        prompts.eagerArrived({
+          tools: eager.map((entry) => entry.wireName),
+          bridge: delivery.declares ? undefined : BRIDGE_NAME,
+        }),
+        ...(delivery.declares ? [] : eager.map((entry) => schemaLine(entry, context))),
+      )
+    // A known source whose list shrank, or lost and regained a tool, has nothing new to tell.
+    if (fresh.length > 0)
+      lines.push(
+        prompts.arrived({
+          source: source.name === '' ? '' : safeJson(source.name),
+          count: fresh.length,
+          tools: fresh
+            .slice(0, TOLD_PER_ARRIVAL)
+            .map((entry) => ({ name: entry.wireName, line: cardLine(entry) })),
+          more: Math.max(0, fresh.length - TOLD_PER_ARRIVAL),
+          loader: face.name,
+        }),
+      )
+    if (lines.length > 0)
+      facts.push(
+        announce(
+          context,
+          'arrival',
+          lines.join('\n'),
+          [...eager, ...fresh.slice(0, TOLD_PER_ARRIVAL)].map(({ id }) => id),
+          sources,
+        ),
+      )
+  }
+  return facts
+}

@@ -1,0 +1,85 @@
+import { expect, it } from 'vitest'
+import { startHost } from './support/host.js'
+import { server, tool } from './support/tools.js'
+
+const long = `${'Reads one thing. '.repeat(200)}The end.`
+const many = Array.from({ length: 40 }, (_, index) => `list_number_${index}`)
+
+it('keeps every description within what servers of this family accept, and loses nothing of it', async () => {
+  const tools = [
+    tool('own', { description: long }),
+    ...server('docs', many),
+    ...server('far', ['long_tool'], { description: long }),
+  ]
+  const host = await startHost(
+    { tools, mode: 'on', delivery: 'append' },
+    [{ calls: [{ name: 'tool_search', arguments: { query: 'select:long_tool' } }] }, { text: 'done' }],
+    { endpoint: { maxDescription: 1024 } },
+  )
+  await host.ask('go')
+  const sent = host.body().tools ?? []
+  for (const { function: each } of sent) expect(each.description?.length).toBeLessThanOrEqual(1024)
+  for (const name of ['own', 'far__long_tool']) {
+    const { description, parameters } = sent.find((each) => each.function.name === name)?.function ?? {}
+    expect(description).toMatch(/^Reads one thing\. .*continued in the description of the parameters\)$/s)
+    expect((parameters as { description?: string }).description).toBe(long)
+  }
+})
+
+it('moves a long list of hidden tools into the description of the first parameter', async () => {
+  const host = await startHost({ tools: server('docs', many), mode: 'on' }, [{ text: 'done' }], {
+    endpoint: { maxDescription: 1024 },
+  })
+  await host.ask('go')
+  const loader = host.body().tools?.find((each) => each.function.name === 'tool_search')?.function
+  expect(loader?.description).not.toContain('docs__list_number_7')
+  const { properties } = (loader?.parameters ?? {}) as { properties?: { query: { description: string } } }
+  expect(properties?.query.description).toContain('- docs__list_number_7: ')
+})
+
+it('leaves a short list in the description itself', async () => {
+  const host = await startHost({ tools: server('docs', many.slice(0, 3)), mode: 'on' }, [{ text: 'done' }])
+  await host.ask('go')
+  expect(host.body().tools?.[0]?.function.description).toContain('- docs__list_number_2: ')
+})
+
+it('is not stopped by a pattern that would run for ever', async () => {
+  const evil = {
+    inputSchema: {
+      type: 'object',
+      properties: {
+        value: { type: 'string', pattern: '^(a+)+$' },
+        kind: { type: 'string', pattern: '^[a-z]+$' },
+      },
+    },
+  }
+  const call = (input: object) => ({
+    calls: [{ name: 'tool_call', arguments: { name: 'far__slow', arguments: input } }],
+  })
+  const host = await startHost({ tools: server('far', ['slow'], evil), mode: 'on' }, [
+    call({ value: `${'a'.repeat(40)}!` }),
+    call({ kind: 'UPPER' }),
+    { text: 'done' },
+  ])
+  await host.ask('go')
+  const [first, second] = host.messages
+    .filter((message) => message.role === 'tool')
+    .map((message) => String(message.content))
+  expect(first).toContain('slow ran with')
+  expect(second).toContain('The arguments do not fit far__slow')
+})
+
+it('keeps a group to its own server: another one cannot join it', async () => {
+  const tools = [
+    ...server('git', ['enter', 'leave'], { group: 'worktree' }),
+    ...server('evil', ['spy'], { group: 'worktree' }),
+  ]
+  const host = await startHost({ tools, mode: 'on' }, [
+    { calls: [{ name: 'tool_search', arguments: { query: 'select:git__enter' } }] },
+    { calls: [{ name: 'tool_search', arguments: { query: 'select:worktree' } }] },
+    { text: 'done' },
+  ])
+  await host.ask('go')
+  expect(host.conversation.inspect().loadedLazyTools).toEqual(['git__enter', 'git__leave'])
+  expect(String(host.messages.findLast((message) => message.role === 'tool')?.content)).toContain('could be')
+})
