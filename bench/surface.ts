@@ -13,6 +13,7 @@ import {
   type Toolwell,
 } from '@toolwell/core'
 import { jsonlStore } from '@toolwell/core/stores/jsonl'
+import { replay } from '../packages/core/src/ledger.ts'
 import { atSize, loadCorpus } from './data.ts'
 import type { BenchOptions } from './run.ts'
 
@@ -134,20 +135,18 @@ async function benchFold(
 ): Promise<{ events: number; nanosecondsPerEvent: number }[]> {
   print('\nfolding one event, by length of the ledger')
   const rows = []
-  for (const turns of [250, 2_500, 25_000]) {
-    const { store, length } = await longLedger(corpus, turns)
+  for (const length of [1_000, 10_000, 100_000]) {
+    const { events } = await longLedger(corpus, length)
     const times: number[] = []
-    for (let pass = 0; pass < 5; pass++) {
-      const well = createWell(corpus, 300).well
-      const clone = createToolwell({ tools: well.catalogue.hostTools, mode: 'on', store })
-      const read = performance.now()
-      await store.read('long')
-      const reading = performance.now() - read
+    for (let pass = 0; pass < 9; pass++) {
+      collect()
+      // Short ledgers are folded more often, so that every pass folds as many events.
+      const repeats = 100_000 / length
       const start = performance.now()
-      await clone.open({ id: 'long' })
-      times.push(((performance.now() - start - reading) * 1e6) / length)
+      for (let each = 0; each < repeats; each++) replay(events)
+      times.push(((performance.now() - start) * 1e6) / (events.length * repeats))
     }
-    const row = { events: length, nanosecondsPerEvent: Math.max(0, round(median(times))) }
+    const row = { events: events.length, nanosecondsPerEvent: median(times) }
     rows.push(row)
     print(`${pad(row.events, 8)} events ${pad(`${row.nanosecondsPerEvent.toFixed(0)} ns`, 9)} each`)
   }
@@ -160,7 +159,7 @@ async function benchReplay(
 ): Promise<{ events: number; openMilliseconds: number; parseMilliseconds: number; ratio: number }> {
   const folder = await mkdtemp(join(tmpdir(), 'toolwell-bench-'))
   try {
-    const { events } = await longLedger(corpus, 2_500)
+    const { events } = await longLedger(corpus, 10_000)
     const store = jsonlStore(folder)
     for (let at = 0; at < events.length; at += 4) await store.append('long', at, events.slice(at, at + 4))
     const [file] = await readdir(folder)
@@ -189,7 +188,7 @@ async function benchReplay(
 }
 
 /** A conversation in which every turn searches, calls and asks again. */
-async function longLedger(corpus: readonly Tool[], turns: number) {
+async function longLedger(corpus: readonly Tool[], length: number) {
   const { memoryStore } = await import('@toolwell/core')
   const store = memoryStore()
   const own = createWell(corpus, 300)
@@ -218,14 +217,13 @@ async function longLedger(corpus: readonly Tool[], turns: number) {
   }
   const template = source.events.slice(2)
   const events = [...source.events]
-  while (events.length < turns * 4) {
+  while (events.length < length) {
     const next = template[(events.length - 2) % template.length]
     if (!next) break
     const requestId = next.kind === 'requested' ? { requestId: `x${events.length}` } : {}
     events.push({ ...next, ...requestId, id: events.length, anchor: `${next.anchor}-${events.length}` })
   }
-  await store.append('long', 0, events)
-  return { store, events, length: events.length }
+  return { events: events.slice(0, length) }
 }
 
 /** Heap per tool, definitions included, after the first request. */

@@ -41,6 +41,7 @@ const folder = await mkdtemp(join(tmpdir(), 'toolwell-proof-'))
 const queue: ((request: ChatRequestBody) => ScriptedReply | Promise<ScriptedReply>)[] = []
 const events: ToolwellEvent[] = []
 const chat = await startScriptedChat({
+  maxDescription: 1024,
   model: (request) => queue.shift()?.(request) ?? { status: 500, error: 'the script has no more steps' },
 })
 const checks: { readonly what: string; readonly holds: boolean }[] = []
@@ -173,7 +174,11 @@ async function prove(): Promise<void> {
 }
 
 function told({ conversation }: Session): void {
-  line(`  ${dim('→')} ${cyan(conversation.inspect().line)}`)
+  const shortened = conversation.inspect().line.replace(/\((.*)\)/, (all, names: string) => {
+    const [first, second, third, ...more] = names.split(', ')
+    return more.length > 0 ? `(${first}, ${second}, ${third}, …)` : all
+  })
+  line(`  ${dim('→')} ${cyan(shortened)}`)
 }
 
 function totals({ conversation }: Session): void {
