@@ -10,7 +10,7 @@ import type { Unit, UnitCall } from './thread.js'
 import { weave } from './weave.js'
 
 /** One provider's way of writing things down. */
-export interface Wire<Message, Reply, Parts> {
+export interface Wire<Message, Reply, Parts, Prompt extends object = object> {
   readonly name: string
   /** Reads a native history. The same message gives the same units, so that their names need not be hashed again. */
   parse(messages: readonly Message[]): readonly Unit[]
@@ -19,9 +19,9 @@ export interface Wire<Message, Reply, Parts> {
   /** Names that a call in the history may have although they are not in the tools array. */
   callable(view: SurfaceView): Iterable<string>
   /** The request: native history, tools, section. `messages` is the host's own array when deferral is off. */
-  parts(messages: readonly Message[], view: SurfaceView): Parts
-  /** The calls of a reply, in its order. */
-  calls(reply: Reply): readonly UnitCall[]
+  parts(messages: readonly Message[], view: SurfaceView, prompt: Prompt): Parts
+  /** The calls of a reply to these messages, in its order. */
+  calls(reply: Reply, messages: readonly Message[]): readonly UnitCall[]
   /** The answers as native messages, ready to be pushed onto the history. */
   answer(answers: readonly CallAnswer[], view: SurfaceView, calls: readonly UnitCall[]): Message[]
 }
@@ -39,11 +39,11 @@ export interface Turn<Message, Reply, Parts> {
   ): Promise<{ readonly messages: readonly Message[]; readonly answers: readonly CallAnswer[] }>
 }
 
-export interface Adapter<Message, Reply, Parts> {
-  /** Prepares a request for your history as it is, without anything of Toolwell's in it. */
+export interface Adapter<Message, Reply, Parts, Prompt extends object = object> {
+  /** Prepares a request for your history as it is, without anything of Toolwell's in it. Some wires take the system prompt here. */
   begin(
     messages: readonly Message[],
-    request: { readonly requestId: string },
+    request: { readonly requestId: string } & Prompt,
   ): Promise<Turn<Message, Reply, Parts>>
   /** Tells that your history was shortened. */
   compact(
@@ -57,13 +57,14 @@ export interface Adapter<Message, Reply, Parts> {
   importHistory(messages: readonly Message[]): Promise<ImportReport>
 }
 
-export function createAdapter<Message, Reply, Parts>(
+export function createAdapter<Message, Reply, Parts, Prompt extends object = object>(
   conversation: Conversation,
-  wire: Wire<Message, Reply, Parts>,
-): Adapter<Message, Reply, Parts> {
+  wire: Wire<Message, Reply, Parts, Prompt>,
+): Adapter<Message, Reply, Parts, Prompt> {
   const anchored = (messages: readonly Message[]) => anchorsOf(wire.parse(messages))
   return {
-    async begin(messages, { requestId }) {
+    async begin(messages, request) {
+      const { requestId } = request
       const anchors = anchored(messages)
       const view = await conversation.begin({
         requestId,
@@ -74,9 +75,9 @@ export function createAdapter<Message, Reply, Parts>(
       return {
         view,
         warnings,
-        parts: wire.parts(compose(wire, messages, anchors, view, warnings), view),
+        parts: wire.parts(compose(wire, messages, anchors, view, warnings), view, request),
         run: async (reply, options) => {
-          const calls = wire.calls(reply)
+          const calls = wire.calls(reply, messages)
           const answers = await conversation.run(
             calls.map(({ id, name, input }) => ({ callId: id, anchor: anchors.next(id), name, input })),
             options,
@@ -116,8 +117,8 @@ export function createAdapter<Message, Reply, Parts>(
   }
 }
 
-function compose<Message, Reply, Parts>(
-  wire: Wire<Message, Reply, Parts>,
+function compose<Message, Reply, Parts, Prompt extends object>(
+  wire: Wire<Message, Reply, Parts, Prompt>,
   messages: readonly Message[],
   anchors: Anchors,
   view: SurfaceView,
