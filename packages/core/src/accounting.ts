@@ -28,6 +28,7 @@ export function measureSurface(
       section: 0,
       searchResults: 0,
       inserts: 0,
+      rewritten: 0,
       everythingEager,
     }
 
@@ -64,8 +65,28 @@ export function measureSurface(
     section: latch.section === '' ? 0 : context.settings.tokenizer.count(latch.section),
     searchResults,
     inserts,
+    rewritten: opened || !declares ? 0 : behind(state, eager, context, facts),
     everythingEager,
   }
+}
+
+/** Tokens of the definitions that stand behind the first one written anew. */
+function behind(
+  state: LedgerState,
+  eager: ReadonlyMap<string, Pin>,
+  context: Context,
+  facts: readonly LedgerFact[],
+): number {
+  const changed = new Set(state.rewritten)
+  for (const fact of facts) if (fact.kind === 'redefined') changed.add(fact.tool.id)
+  if (changed.size === 0) return 0
+  let found = [...eager.keys()].some((id) => changed.has(id))
+  let sum = 0
+  for (const [id, { pin, live }] of state.tail) {
+    if (found && live && !changed.has(id) && pin.definition) sum += context.tokens(pin.definition)
+    found ||= changed.has(id)
+  }
+  return sum
 }
 
 /** The running total of what all allowed tools would cost. After the first walk it costs what changed. */
@@ -73,12 +94,12 @@ export function createEagerTotal() {
   let revision = -1
   let total = 0
   const costs = new Map<string, number>()
-  return (context: Context): number => {
-    if (revision === context.catalogue.revision) return total
-    const ids =
-      revision < 0
-        ? [...context.catalogue.entries()].map((entry) => entry.id)
-        : context.catalogue.changesSince(revision)
+  /** `also`: ids that policy has denied or allowed since. */
+  return (context: Context, also: readonly string[]): number => {
+    const ids = new Set(also)
+    if (revision < 0) for (const entry of context.catalogue.entries()) ids.add(entry.id)
+    else if (revision < context.catalogue.revision)
+      for (const id of context.catalogue.changesSince(revision)) ids.add(id)
     for (const id of ids) {
       const entry = context.catalogue.get(id)
       const cost = entry && context.gate.standing(entry, 'see') === 'ready' ? context.cost(entry) : 0
@@ -102,7 +123,7 @@ export interface Accounting {
   readonly counterfactual: number
   /** `counterfactual - actual`: negative when deferral cost more than it saved. */
   readonly saved: number
-  /** Message tokens that had to be read again because the tools array before them changed. Not part of `saved`. */
+  /** Tokens that had to be read again because something before them in the tools array changed. Not part of `saved`. */
   readonly reread: number
   /** Where the tokens went, summed over the measured requests. */
   readonly tokens: SurfaceTokens
@@ -122,6 +143,7 @@ const NOTHING: SurfaceTokens = {
   section: 0,
   searchResults: 0,
   inserts: 0,
+  rewritten: 0,
   everythingEager: 0,
 }
 
@@ -144,7 +166,7 @@ export function account(state: LedgerState): Accounting {
       actual += toolsOf(record.tokens) + record.messageTokens
       if (!isMeta(record)) counterfactual += record.tokens.everythingEager + foreignMessages(record)
       if (previous?.messageTokens !== undefined && previous.toolsVersion !== record.toolsVersion)
-        reread += previous.messageTokens
+        reread += previous.messageTokens + record.tokens.rewritten
     }
     previous = record
   }
@@ -184,6 +206,7 @@ function add(a: SurfaceTokens, b: SurfaceTokens): SurfaceTokens {
     section: a.section + b.section,
     searchResults: a.searchResults + b.searchResults,
     inserts: a.inserts + b.inserts,
+    rewritten: a.rewritten + b.rewritten,
     everythingEager: a.everythingEager + b.everythingEager,
   }
 }

@@ -21,6 +21,7 @@ export interface Raise {
   readonly entry: Entry
   readonly source: ActivationSource
   readonly asked: string
+  readonly alias?: string
   /** The schema is being written into the history with this very answer. */
   readonly shown: boolean
 }
@@ -70,8 +71,9 @@ export function raise(state: LedgerState, context: Context, batch: Batch, unit: 
     batch.raised.delete(id)
   }
   const declared = deliveries[state.latch?.delivery ?? 'append'].declares
-  for (const { entry, source, asked, shown } of missing) {
-    facts.push({ kind: 'activated', tool: context.pin(entry, declared), source, asked, shown })
+  for (const { entry, source, asked, alias, shown } of missing) {
+    const named = alias === undefined ? {} : { alias }
+    facts.push({ kind: 'activated', tool: context.pin(entry, declared), source, asked, ...named, shown })
     batch.raised.add(entry.id)
     batch.lowered.delete(entry.id)
   }

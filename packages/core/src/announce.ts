@@ -2,7 +2,15 @@
 import type { Entry } from './catalogue.js'
 import type { Context } from './context.js'
 import type { LedgerFact } from './ledger-event.js'
-import { firstLine, safeJson } from './text.js'
+import { safeJson, stripInvisible } from './text.js'
+
+/** Characters of one guideline that reach the model. */
+const GUIDANCE_LIMIT = 2000
+
+/** The frame of everything Toolwell writes into a history. Nothing a source or a model wrote can open or close it. */
+export function framed(body: string): string {
+  return `<tool-update>\n${body}\n</tool-update>`
+}
 
 /** A whole definition on one line, exactly as the wire would carry it. */
 export function schemaLine(entry: Entry, context: Context): string {
@@ -16,7 +24,7 @@ export function announce(
   about: readonly string[],
   sources: Readonly<Record<string, string>> = {},
 ): LedgerFact {
-  const text = `<tool-update>\n${body}\n</tool-update>`
+  const text = framed(body)
   return {
     kind: 'announced',
     topic,
@@ -27,9 +35,19 @@ export function announce(
   }
 }
 
-/** One line that an owner wrote for the model to follow: no tags, no further lines, and no end of it. */
-export function guidance(text: string): string {
-  return firstLine(text, 400).replace(/[<>]/g, '')
+/** What an owner wrote for the model to follow, as lines: no tags, nothing invisible, and an end of it. */
+export function guidance(text: string): string[] {
+  const lines = stripInvisible(text.slice(0, GUIDANCE_LIMIT * 2))
+    .replace(/[<>]/g, '')
+    .split(/[\r\n]+/)
+  const kept: string[] = []
+  let left = GUIDANCE_LIMIT
+  for (const line of lines.map((each) => each.trim()).filter((each) => each !== '')) {
+    if (left <= 0) break
+    kept.push(line.length > left ? `${line.slice(0, left).toWellFormed()}…` : line)
+    left -= line.length
+  }
+  return kept
 }
 
 /** Those of the ids that may be spoken of now. */

@@ -5,7 +5,7 @@ import type { Entry } from './catalogue.js'
 import type { Context } from './context.js'
 import { canonicalJson, shortHash } from './fingerprint.js'
 import { isActive, isLoaded, type LedgerState } from './ledger.js'
-import type { FailureReason, LedgerFact } from './ledger-event.js'
+import type { DropReason, FailureReason, LedgerFact } from './ledger-event.js'
 import { BRIDGE_NAME, metaEntry, type SearchRequest } from './meta-tools.js'
 import { find, recordedQuery, suggest } from './search/find.js'
 import { quoteName } from './search/query.js'
@@ -55,6 +55,8 @@ export type Verdict =
       readonly call: ModelCall
       readonly target: TargetCall
       readonly entry: Entry
+      /** The name as the model gave it, out of any wrapper. */
+      readonly asked: string
       readonly alias: string | undefined
       /** Not loaded at batch start: a success raises it. */
       readonly hidden: boolean
@@ -86,29 +88,35 @@ export async function judge(
   return { verdicts, batch }
 }
 
-/** Facts of a call that ran. A hidden tool is raised by its success, and only by that. */
+/** Facts of a call that ran. A hidden tool is raised by its success, and only by that; `dropped` says why it was not. */
 export function settled(
   verdict: Extract<Verdict, { kind: 'run' }>,
   succeeded: boolean,
   state: LedgerState,
   context: Context,
   batch: Batch,
-): LedgerFact[] {
-  const { entry, call, key } = verdict
-  if (!succeeded) return [{ kind: 'call-failed', tool: entry.id, asked: call.name, reason: 'error', key }]
-  const facts: LedgerFact[] = [{ kind: 'call-succeeded', tool: entry.id, asked: call.name }]
-  if (!verdict.hidden) return facts
-  const unit = unitOf(context, entry).map((member) => ({
-    entry: member,
-    source: 'call' as const,
-    asked: call.name,
-    shown: false,
-  }))
-  const raised = raise(state, context, batch, unit)
+): { readonly facts: readonly LedgerFact[]; readonly dropped?: DropReason } {
+  const { entry, asked, key } = verdict
+  const alias = verdict.alias === undefined ? {} : { alias: verdict.alias }
+  const named = { tool: entry.id, asked, ...alias }
+  if (!succeeded) return { facts: [{ kind: 'call-failed', ...named, reason: 'error', key }] }
+  if (!verdict.hidden) return { facts: [{ kind: 'call-succeeded', ...named }] }
+  const unit = unitOf(context, entry)
+  const cost = unit.reduce((sum, member) => sum + context.cost(member), 0)
+  const raised =
+    cost > context.settings.largeTool
+      ? { facts: [], dropped: [{ tool: entry.id, reason: 'too-large' as const }] }
+      : raise(
+          state,
+          context,
+          batch,
+          unit.map((member) => ({ entry: member, source: 'call', asked, ...alias, shown: false })),
+        )
   const [refused] = raised.dropped
-  // It ran; that it stays hidden for want of room is part of what happened.
-  if (refused) return [{ kind: 'call-succeeded', tool: entry.id, asked: call.name, dropped: refused.reason }]
-  return [...facts, ...raised.facts]
+  // It ran; that it stays hidden is part of what happened.
+  if (refused)
+    return { facts: [{ kind: 'call-succeeded', ...named, dropped: refused.reason }], dropped: refused.reason }
+  return { facts: [{ kind: 'call-succeeded', ...named }, ...raised.facts] }
 }
 
 async function judgeSearch(
@@ -157,15 +165,33 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context): Verdi
   const { prompts, face } = settings
   const on = state.latch?.mode === 'on' && state.latch.delivery !== 'eager'
   const bridged = on && state.latch?.delivery === 'bridge' && call.name === BRIDGE_NAME
-  const fail = (reason: FailureReason, text: string, tool = '', asked = call.name): Verdict => {
-    const key = keyOf(call.name, 'value' in call.input ? call.input.value : call.input.unparsable)
+  let given: unknown = 'value' in call.input ? call.input.value : call.input.unparsable
+  const fail = (
+    reason: FailureReason,
+    text: string,
+    tool = '',
+    asked = call.name,
+    alias?: string,
+  ): Verdict => {
+    // The target and its arguments, not how they were spelt or wrapped: a loop is a loop.
+    const key = tool === '' ? keyOf(asked, given) : keyOf(tool, given)
     const repeated = (state.failures.get(key) ?? 0) >= 2
     const answer = repeated ? prompts.repeated({ name: quote(asked) }) : text
     return {
       kind: 'answer',
       call,
       outcome: { kind: reason, tool, asked, text: answer },
-      facts: [{ kind: 'call-failed', tool, asked, reason, key }],
+      facts: [
+        {
+          kind: 'call-failed',
+          tool,
+          asked,
+          reason,
+          key,
+          ...(alias === undefined ? {} : { alias }),
+          tokens: settings.tokenizer.count(answer),
+        },
+      ],
     }
   }
   const unparsable = 'unparsable' in call.input
@@ -187,6 +213,7 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context): Verdi
   }
   const asked = wrapped.name
   const input = wrapped.input
+  given = input
   if (bridged && (asked === BRIDGE_NAME || asked === face.name))
     return fail('invalid', prompts.bridgeMisuse({ bridge: BRIDGE_NAME }), '', asked)
   if (bridged && gate.standing(metaEntry(BRIDGE_NAME), 'call') === 'denied')
@@ -205,7 +232,7 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context): Verdi
       asked,
     )
 
-  const { entry } = resolution
+  const { entry, alias } = resolution
   const standing = gate.standing(entry, 'see')
   if (standing !== 'ready') {
     // Denied after it was shown: the model knows the name, so it is told that the tool is gone, and no more.
@@ -213,18 +240,19 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context): Verdi
       name: entry.wireName,
       state: standing === 'denied' ? 'no longer available' : standing,
     })
-    return fail(standing === 'denied' ? 'denied' : 'unavailable', text, entry.id, asked)
+    return fail(standing === 'denied' ? 'denied' : 'unavailable', text, entry.id, asked, alias)
   }
   const hidden = on && !isLoaded(state, entry.id)
   // Before anything that shows the schema or says how to load it.
   if (hidden && gate.standing(entry, 'activate') !== 'ready')
-    return fail('denied', prompts.denied({ name: entry.wireName }), entry.id, asked)
+    return fail('denied', prompts.denied({ name: entry.wireName }), entry.id, asked, alias)
   if (wrapped.load !== undefined && wrapped.load !== context.loadToken(entry))
     return fail(
       'stale',
       `${prompts.stale({ name: entry.wireName })}\n${schemaLine(entry, context)}`,
       entry.id,
       asked,
+      alias,
     )
   if (hidden && settings.hiddenCalls === 'hint')
     return fail(
@@ -236,12 +264,13 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context): Verdi
       }),
       entry.id,
       asked,
+      alias,
     )
   if (hidden && settings.hiddenCalls === 'refuse')
-    return fail('refused', prompts.refused({ name: entry.wireName }), entry.id, asked)
+    return fail('refused', prompts.refused({ name: entry.wireName }), entry.id, asked, alias)
   // Where the provider has the schema it holds the model to it; where it has not, this is the only check.
   if (hidden || bridged || (on && isActive(state, entry.id) && state.latch?.delivery === 'bridge')) {
-    const check = checkArguments(entry, input)
+    const check = checkArguments(context.definition(entry), input)
     if (check.kind === 'unusable')
       context.notify({ kind: 'schema-unusable', tool: entry.id, detail: check.detail })
     if (check.kind === 'invalid')
@@ -250,17 +279,19 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context): Verdi
         `${prompts.schemaNeeded({ name: entry.wireName, problems: check.problems })}\n${schemaLine(entry, context)}`,
         entry.id,
         asked,
+        alias,
       )
   }
   if (gate.standing(entry, 'call', input) !== 'ready')
-    return fail('denied', prompts.denied({ name: entry.wireName }), entry.id, asked)
+    return fail('denied', prompts.denied({ name: entry.wireName }), entry.id, asked, alias)
   return {
     kind: 'run',
     call,
     entry,
-    alias: resolution.alias,
+    asked,
+    alias,
     hidden,
-    key: keyOf(call.name, value),
+    key: keyOf(entry.id, input),
     target: { callId: call.callId, id: entry.id, name: entry.tool.name, tool: entry.tool, input },
   }
 }

@@ -14,17 +14,20 @@ export interface CardList {
 /** Kept free in a digest for the line that counts the rest. */
 const RESERVE = 20
 
-interface Row {
+/** A deferred tool, or a group of them, as one card. */
+export interface Row {
   readonly source: string
-  card(): string
+  /** How the card names it. */
+  readonly label: string
+  line(): string
   readonly name: string
   readonly ids: readonly string[]
 }
 
 /** The one line that shows of a deferred tool, quoted as data. */
-export function cardLine(entry: Entry): string {
-  const { card, description, title, annotations } = entry.tool
-  const line = [card, description, title, annotations?.title].map((text) => firstLine(text ?? '', 160))
+export function cardLine(entry: Entry, describe: (entry: Entry) => string): string {
+  const { card, title, annotations } = entry.tool
+  const line = [card, describe(entry), title, annotations?.title].map((text) => firstLine(text ?? '', 160))
   return safeJson(line.find((text) => text !== '') ?? '')
 }
 
@@ -44,11 +47,13 @@ export function listCards(
     readonly prompts: Prompts
     readonly tokenizer: Tokenizer
     readonly budget: number
+    /** The description as the wire shows it. */
+    readonly describe: (entry: Entry) => string
   },
 ): CardList {
-  const { catalogue, prompts, tokenizer, budget } = options
+  const { catalogue, prompts, tokenizer, budget, describe } = options
   if (deferred.length === 0) return { text: '', shown: [], tokens: 0 }
-  const rows = toRows(deferred)
+  const rows = toRows(deferred, describe)
   const count = deferred.length
   const finish = (text: string, shown: readonly string[]): CardList => ({
     text,
@@ -58,7 +63,7 @@ export function listCards(
 
   // A card takes at least six tokens and a name two: what cannot fit is not even written.
   const forms = [
-    { form: 'cards', least: 6, write: () => bySource(rows, (row) => row.card()) },
+    { form: 'cards', least: 6, write: () => bySource(rows, (row) => `- ${row.label}: ${row.line()}`) },
     { form: 'names', least: 2, write: () => bySource(rows, (row) => row.name, ', ') },
   ] as const
   for (const { form, least, write } of forms) {
@@ -73,7 +78,7 @@ export function listCards(
   return finish(...digest(rows, count, catalogue, prompts, tokenizer, budget))
 }
 
-function toRows(deferred: readonly Entry[]): Row[] {
+export function toRows(deferred: readonly Entry[], describe: (entry: Entry) => string): Row[] {
   const rows: Row[] = []
   const groups = new Map<string, Entry[]>()
   for (const entry of [...deferred].sort((a, b) => compare(a.wireName, b.wireName))) {
@@ -81,7 +86,8 @@ function toRows(deferred: readonly Entry[]): Row[] {
     if (group === undefined) {
       rows.push({
         source: entry.source,
-        card: () => `- ${entry.wireName}: ${cardLine(entry)}`,
+        label: entry.wireName,
+        line: () => cardLine(entry, describe),
         name: entry.wireName,
         ids: [entry.id],
       })
@@ -98,7 +104,8 @@ function toRows(deferred: readonly Entry[]): Row[] {
     const names = members.map((member) => member.wireName).join(', ')
     rows.push({
       source: first.source,
-      card: () => `- group ${quote(first.tool.group ?? '', 80)} (${names}): ${cardLine(first)}`,
+      label: `group ${quote(first.tool.group ?? '', 80)} (${names})`,
+      line: () => cardLine(first, describe),
       name: names,
       ids: members.map((member) => member.id),
     })

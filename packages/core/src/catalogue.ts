@@ -3,6 +3,7 @@ import { ToolwellError } from './errors.js'
 import { fingerprintOf, shortHash } from './fingerprint.js'
 import { createNameIndex, type NameIndex, type Resolution } from './name-index.js'
 import { foldName, suffixed, toolId, wireNameOf } from './names.js'
+import { assertKnownKeys } from './options.js'
 import { assertTool, problemOf, type Tool } from './tool.js'
 
 /** Only `ready` tools can be seen, activated or called. */
@@ -49,6 +50,17 @@ export const HOST = ''
 /** The source that policies see for the meta-tools; no other source can have its name. */
 export const META = 'toolwell'
 
+/** What a change of a source did, for observers. */
+export interface SourceChange {
+  readonly source: string
+  readonly state: SourceState | 'removed'
+  readonly tools: number
+  /** Ids that joined, changed or left. */
+  readonly changed: readonly string[]
+  readonly quarantined: readonly string[]
+  readonly findings: readonly Finding[]
+}
+
 export interface Catalogue {
   /** Grows with every change. */
   readonly revision: number
@@ -76,8 +88,12 @@ export interface Catalogue {
   changesSince(revision: number): Iterable<string>
 }
 
-export function createCatalogue(hostTools: readonly Tool[] = [], reserved: Iterable<string> = []): Catalogue {
-  const catalogue = new MapCatalogue(new Set(reserved))
+export function createCatalogue(
+  hostTools: readonly Tool[] = [],
+  reserved: Iterable<string> = [],
+  onChange: (change: SourceChange) => void = () => {},
+): Catalogue {
+  const catalogue = new MapCatalogue(new Set(reserved), onChange)
   catalogue.setHostTools(hostTools)
   return catalogue
 }
@@ -91,12 +107,18 @@ class MapCatalogue implements Catalogue {
   readonly #wireNames = new Map<string, string>()
   readonly #groups = new Map<string, Set<string>>()
   readonly #findings = new Map<string, Finding[]>()
+  /** By locked source: the fingerprint that was seen first or approved last. It outlives the tool and the source. */
+  readonly #approved = new Map<string, Map<string, string>>()
+  /** Wire names in lower case, for twins. */
+  readonly #lower = new Map<string, string>()
+  readonly #onChange: (change: SourceChange) => void
   readonly #names: NameIndex = createNameIndex((id) => this.#entries.get(id))
   /** Oldest first. Shortened to one line per id when it outgrows the catalogue. */
   #changes: { readonly id: string; readonly revision: number }[] = []
 
-  constructor(reserved: ReadonlySet<string>) {
+  constructor(reserved: ReadonlySet<string>, onChange: (change: SourceChange) => void) {
     this.#reserved = reserved
+    this.#onChange = onChange
   }
 
   get size() {
@@ -140,6 +162,14 @@ class MapCatalogue implements Catalogue {
         `A source cannot be named ${JSON.stringify(META)}: policies know the meta-tools by it. Rename the source.`,
         { path: 'source' },
       )
+    assertKnownKeys(update, ['tools', 'description', 'state', 'locked'], `setSource(${JSON.stringify(name)})`)
+    if (!Array.isArray(update.tools))
+      throw new ToolwellError(
+        'invalid-option',
+        `setSource(${JSON.stringify(name)}) needs tools: an array, empty where there are none.`,
+        { path: 'tools' },
+      )
+    assertState(update.state ?? 'ready')
     const previous = this.sources.get(name)
     const locked = update.locked ?? previous?.locked ?? false
     const findings: Finding[] = []
@@ -160,6 +190,7 @@ class MapCatalogue implements Catalogue {
     }
 
     this.revision++
+    const before = this.revision - 1
     const ids = new Set<string>()
     for (const [toolName, tool] of next) {
       if (tool.canonicalName !== undefined && tool.canonicalName !== toolName) continue
@@ -169,7 +200,6 @@ class MapCatalogue implements Catalogue {
     }
     for (const id of previous?.ids ?? []) if (!ids.has(id)) this.#drop(id)
     this.#names.setDeprecated(name, next)
-    this.#findCaseTwins(name, ids, findings)
     this.#findings.set(name, findings)
     this.sources.set(name, {
       name,
@@ -179,14 +209,17 @@ class MapCatalogue implements Catalogue {
       ids,
       membership: shortHash([...ids].sort().join('\n')),
     })
+    this.#report(name, before, findings)
   }
 
   setState(name: string, state: SourceState) {
+    assertState(state)
     const source = this.sources.get(name)
     if (!source || source.state === state) return
     this.revision++
     this.sources.set(name, { ...source, state })
     for (const id of source.ids) this.#touch(id)
+    this.#report(name, this.revision - 1, [])
   }
 
   removeSource(name: string) {
@@ -197,6 +230,7 @@ class MapCatalogue implements Catalogue {
     this.#names.setDeprecated(name, new Map())
     this.#findings.delete(name)
     this.sources.delete(name)
+    this.#report(name, this.revision - 1, [])
   }
 
   approve(id: string) {
@@ -204,7 +238,34 @@ class MapCatalogue implements Catalogue {
     if (!entry?.quarantined) return
     this.revision++
     this.#entries.set(id, createEntry(entry.id, entry.wireName, entry.source, entry.tool, false))
+    this.#approved.get(entry.source)?.set(id, entry.fingerprint)
     this.#touch(id)
+    this.#report(entry.source, this.revision - 1, [])
+  }
+
+  #report(name: string, before: number, findings: readonly Finding[]) {
+    const changed = [...this.changesSince(before)].sort()
+    if (changed.length === 0 && findings.length === 0 && this.sources.has(name)) return
+    const source = this.sources.get(name)
+    const quarantined = changed.filter((id) => this.#entries.get(id)?.quarantined)
+    this.#onChange({
+      source: name,
+      state: source?.state ?? 'removed',
+      tools: source?.ids.size ?? 0,
+      changed,
+      quarantined,
+      findings,
+    })
+  }
+
+  /** A locked source is held to what was seen first or approved last, also after a tool or the source was away. */
+  #isQuarantined(entry: Entry, locked: boolean): boolean {
+    if (!locked) return false
+    const approved = this.#approved.get(entry.source) ?? new Map<string, string>()
+    this.#approved.set(entry.source, approved)
+    const known = approved.get(entry.id)
+    if (known === undefined) approved.set(entry.id, entry.fingerprint)
+    return known !== undefined && known !== entry.fingerprint
   }
 
   members(group: string, source?: string) {
@@ -246,15 +307,20 @@ class MapCatalogue implements Catalogue {
       tool,
       false,
     )
-    if (old && (old.tool === tool || old.fingerprint === next.fingerprint)) {
+    const quarantined = this.#isQuarantined(next, locked)
+    if (
+      old &&
+      old.quarantined === quarantined &&
+      (old.tool === tool || old.fingerprint === next.fingerprint)
+    ) {
       // Same definition, perhaps a new `execute`: nothing a model can see has changed.
-      this.#entries.set(id, createEntry(id, old.wireName, source, tool, old.quarantined))
+      this.#entries.set(id, createEntry(id, old.wireName, source, tool, quarantined))
       // What only the index reads may still differ.
       if (old.tool !== tool) this.#touch(id)
       return
     }
     if (old) this.#forget(old)
-    this.#entries.set(id, old && locked ? createEntry(id, next.wireName, source, tool, true) : next)
+    this.#entries.set(id, quarantined ? createEntry(id, next.wireName, source, tool, true) : next)
     this.#names.put(next)
     if (tool.group !== undefined) {
       const members = this.#groups.get(tool.group) ?? new Set()
@@ -277,6 +343,15 @@ class MapCatalogue implements Catalogue {
         detail: `${id} would share the wire name ${plain} with ${holder}; it is sent as ${wireName}`,
       })
     this.#wireNames.set(wireName, id)
+    const twin = this.#lower.get(wireName.toLowerCase())
+    if (twin !== undefined && twin !== wireName)
+      findings.push({
+        kind: 'case-twin',
+        source,
+        tool: name,
+        detail: `${wireName} and ${twin} differ only in case; a wrong-case call is answered as ambiguous`,
+      })
+    else this.#lower.set(wireName.toLowerCase(), wireName)
     return wireName
   }
 
@@ -285,6 +360,8 @@ class MapCatalogue implements Catalogue {
     if (!entry) return
     this.#forget(entry)
     this.#wireNames.delete(entry.wireName)
+    if (this.#lower.get(entry.wireName.toLowerCase()) === entry.wireName)
+      this.#lower.delete(entry.wireName.toLowerCase())
     this.#entries.delete(id)
     this.#touch(id)
   }
@@ -313,22 +390,16 @@ class MapCatalogue implements Catalogue {
       seen.add(name)
     }
   }
+}
 
-  #findCaseTwins(source: string, ids: ReadonlySet<string>, findings: Finding[]) {
-    const seen = new Map<string, string>()
-    for (const id of ids) {
-      const lower = id.toLowerCase()
-      const twin = seen.get(lower)
-      if (twin)
-        findings.push({
-          kind: 'case-twin',
-          source,
-          tool: id,
-          detail: `${id} and ${twin} differ only in case; a wrong-case call is answered as ambiguous`,
-        })
-      seen.set(lower, id)
-    }
-  }
+function assertState(state: SourceState) {
+  const known = ['ready', 'connecting', 'failed', 'disabled']
+  if (!known.includes(state))
+    throw new ToolwellError(
+      'invalid-option',
+      `A source's state is one of ${known.join(', ')}, not ${JSON.stringify(state)}.`,
+      { path: 'state' },
+    )
 }
 
 function createEntry(id: string, wireName: string, source: string, tool: Tool, quarantined: boolean): Entry {

@@ -48,6 +48,8 @@ export interface Context {
   /** Ranks with the host's searcher, or with the built-in one where that fails. */
   readonly rank: (query: { text: string; must: readonly string[] }) => Promise<readonly Ranked[]>
   exposure(entry: Entry): Exposure
+  /** The description as it is sent, without making a copy of the whole definition. */
+  describe(entry: Entry): string
   /** The definition as it is sent: transformed, and plain JSON, so that a stored copy has the same bytes. */
   definition(entry: Entry): WireTool
   tokens(definition: WireTool): number
@@ -57,7 +59,10 @@ export interface Context {
   loadToken(entry: Entry): string
 }
 
-type Given = Omit<Context, 'exposure' | 'definition' | 'tokens' | 'cost' | 'pin' | 'loadToken'> & {
+type Given = Omit<
+  Context,
+  'exposure' | 'describe' | 'definition' | 'tokens' | 'cost' | 'pin' | 'loadToken'
+> & {
   /** Names that are eager for this conversation besides those of the settings. */
   readonly alsoEager: readonly string[]
   readonly everythingEager: boolean
@@ -141,6 +146,7 @@ export function createContext(given: Given): Context {
         return { deferred: false, because: 'this conversation inherits every tool as eager' }
       return exposureOf(entry, options)
     },
+    describe: (entry) => defined(entry).description,
     definition,
     tokens,
     cost,

@@ -23,6 +23,7 @@ import { BRIDGE_NAME } from './meta-tools.js'
 import { plan } from './plan.js'
 import type { Policy } from './policy.js'
 import { type Inspection, inspect } from './projections.js'
+import type { Prompts } from './prompts.js'
 import { type CallAnswer, type RunOptions, runCalls } from './run-calls.js'
 import type { LedgerStore } from './stores/store.js'
 import { project, type SurfaceView } from './surface.js'
@@ -52,6 +53,8 @@ export interface Conversation {
   readonly id: string
   /** The loader's name. */
   readonly loader: string
+  /** Every sentence the model reads in this conversation. */
+  readonly prompts: Prompts
   /** Prepares a request. The same `requestId` gives the same bytes and writes nothing: a retry is free. */
   begin(request: {
     readonly requestId: string
@@ -72,8 +75,15 @@ export interface Conversation {
   /** A conversation of its own for a sub-agent. It never writes here. */
   child(options: ChildOptions): Promise<Conversation>
   recordRequest(measurement: Measurement): Promise<void>
-  /** `called` names the other tools the history called, so that what cannot be proven is at least listed. */
-  importSteps(steps: readonly ImportedStep[], called?: readonly string[]): Promise<ImportReport>
+  /**
+   * `called` names the other tools the history called, `unreadable` the search answers that say nothing: what cannot be
+   * proven is at least listed.
+   */
+  importSteps(
+    steps: readonly ImportedStep[],
+    called?: readonly string[],
+    unreadable?: readonly string[],
+  ): Promise<ImportReport>
   inspect(): Inspection
   readonly events: readonly LedgerEvent[]
 }
@@ -85,7 +95,11 @@ export interface ConversationHost {
   notify(notice: Notice): void
   emit(event: LedgerEvent): void
   open(id: string, seed: readonly LedgerEvent[] | undefined): Promise<Conversation>
-  openChild(options: ChildOptions, seed: (context: Context) => readonly LedgerEvent[]): Promise<Conversation>
+  openChild(
+    parent: string,
+    options: ChildOptions,
+    seed: (context: Context) => readonly LedgerEvent[],
+  ): Promise<Conversation>
 }
 
 /** A hidden-tool guesser is reported once, when it gets here without a single search. */
@@ -127,7 +141,10 @@ export function createConversation(
     }
     const current = host.context(wire)
     const facts = plan(log.state, current)
-    const tokens = measureSurface(log.state, facts, current, eagerTotal(current))
+    const flipped = facts.flatMap((fact) =>
+      fact.kind === 'suspended' || fact.kind === 'restored' ? [fact.tool] : [],
+    )
+    const tokens = measureSurface(log.state, facts, current, eagerTotal(current, flipped))
     await log.append(
       [...facts, { kind: 'requested', requestId, tokens } as const].map((fact) => [anchor, fact]),
     )
@@ -138,6 +155,7 @@ export function createConversation(
   return {
     id,
     loader: host.context('none').settings.face.name,
+    prompts: host.context('none').settings.prompts,
     events: log.events,
 
     begin: ({ requestId, anchor, wire }) =>
@@ -185,20 +203,20 @@ export function createConversation(
       }),
 
     child: (options) =>
-      host.openChild(options, (child) =>
-        (options.inherit ?? 'snapshot') === 'snapshot' ? inherited(log.state, child) : [],
+      host.openChild(id, options, (child) =>
+        inherited(id, (options.inherit ?? 'snapshot') === 'snapshot' ? log.state : undefined, child),
       ),
 
     recordRequest: ({ requestId, ...figures }) =>
       log.retried(() => log.append([[log.lastAnchor, { kind: 'measured', requestId, ...figures }]])),
 
-    importSteps: (steps, called = []) =>
+    importSteps: (steps, called = [], unreadable = []) =>
       log.retried(async () => {
-        const { facts, report } = imported(log.state, context(), steps, called)
+        const { facts, report } = imported(log.state, context(), steps, called, unreadable)
         await log.append(facts)
         return report
       }),
 
-    inspect: () => inspect(log.state, context().catalogue, context().settings.face.name),
+    inspect: () => inspect(log.state, context(), listed),
   }
 }

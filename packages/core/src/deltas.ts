@@ -1,6 +1,6 @@
 /** What came, went, returned or changed since the last request, as facts and as one piece of text each. */
 import { announce, schemaLine } from './announce.js'
-import { cardLine } from './cards.js'
+import { toRows } from './cards.js'
 import type { Entry } from './catalogue.js'
 import type { Context } from './context.js'
 import { deliveries } from './delivery/index.js'
@@ -207,29 +207,21 @@ export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
         }),
         ...(delivery.declares ? [] : eager.map((entry) => schemaLine(entry, context))),
       )
-    // A known source whose list shrank, or lost and regained a tool, has nothing new to tell.
-    if (fresh.length > 0)
+    // A known source whose list shrank, or lost and regained a tool, has nothing new to tell. A group is one line.
+    const rows = toRows(fresh, context.describe)
+    const told = rows.slice(0, TOLD_PER_ARRIVAL)
+    if (rows.length > 0)
       lines.push(
         prompts.arrived({
           source: source.name === '' ? '' : safeJson(source.name),
           count: fresh.length,
-          tools: fresh
-            .slice(0, TOLD_PER_ARRIVAL)
-            .map((entry) => ({ name: entry.wireName, line: cardLine(entry) })),
-          more: Math.max(0, fresh.length - TOLD_PER_ARRIVAL),
+          tools: told.map((row) => ({ name: row.label, line: row.line() })),
+          more: rows.slice(TOLD_PER_ARRIVAL).reduce((sum, row) => sum + row.ids.length, 0),
           loader: face.name,
         }),
       )
-    if (lines.length > 0)
-      facts.push(
-        announce(
-          context,
-          'arrival',
-          lines.join('\n'),
-          [...eager, ...fresh.slice(0, TOLD_PER_ARRIVAL)].map(({ id }) => id),
-          sources,
-        ),
-      )
+    const about = [...eager.map(({ id }) => id), ...told.flatMap((row) => row.ids)]
+    if (lines.length > 0) facts.push(announce(context, 'arrival', lines.join('\n'), about, sources))
   }
   return facts
 }

@@ -1,7 +1,10 @@
 /** What a host can watch: every ledger event as it is stored, and notices about things that are nobody's state. */
+import type { SourceChange } from './catalogue.js'
 import type { LedgerEvent } from './ledger-event.js'
 
 export type Notice =
+  /** A source joined, changed, left, or had a definition approved. It belongs to no conversation. */
+  | ({ readonly kind: 'source-changed' } & SourceChange)
   /** A policy threw or gave no boolean. The tool was treated as denied. */
   | {
       readonly kind: 'policy-failed'
@@ -22,4 +25,5 @@ export type Notice =
   /** The host's own listener or hook threw. */
   | { readonly kind: 'hook-failed'; readonly hook: string; readonly detail: string }
 
+/** `conversation` is empty where an event belongs to none. */
 export type ToolwellEvent = (LedgerEvent | Notice) & { readonly conversation: string }

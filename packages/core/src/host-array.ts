@@ -4,8 +4,10 @@ import type { Context } from './context.js'
 import type { WireTool } from './ledger-event.js'
 import type { Tool } from './tool.js'
 
+export type ToolLister = (context: Context) => readonly (WireTool | Tool)[]
+
 /** Gives the same array for as long as nothing in it changes. */
-export function hostArray(): (context: Context) => readonly (WireTool | Tool)[] {
+export function hostArray(): ToolLister {
   let last: readonly (WireTool | Tool)[] = []
   return (context) => {
     const { catalogue, gate } = context

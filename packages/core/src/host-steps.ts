@@ -105,24 +105,25 @@ export function compaction(
   return [...trimmed, [anchor ?? lastAnchor, { kind: 'compacted', kept: relevant }]]
 }
 
-/** The parent's raised tools, as far as the child may have them. */
-export function inherited(parent: LedgerState, child: Context): LedgerEvent[] {
-  const live = [...parent.tail.values()].filter((held) => held.live)
+/** How a child's ledger begins: whose child it is, and (`snapshot`) the parent's raised tools as far as it may have them. */
+export function inherited(parent: string, state: LedgerState | undefined, child: Context): LedgerEvent[] {
+  const live = [...(state?.tail.values() ?? [])].filter((held) => held.live)
   const facts = live.flatMap(({ pin, asked }): LedgerFact[] => {
     const entry = child.catalogue.get(pin.id)
     if (!entry || child.gate.standing(entry, 'activate') !== 'ready' || !child.exposure(entry).deferred)
       return []
     return [{ kind: 'activated', tool: child.pin(entry, true), source: 'inherit', asked, shown: false }]
   })
-  return facts.map((fact, index) => ({ id: index, anchor: '', ...fact }))
+  const all: LedgerFact[] = [{ kind: 'inherited', parent }, ...facts]
+  return all.map((fact, index) => ({ id: index, anchor: '', ...fact }))
 }
 
-/** `called` names the other tools the history called, so that what cannot be proven is at least listed. */
 export function imported(
   state: LedgerState,
   context: Context,
   steps: readonly ImportedStep[],
   called: readonly string[],
+  unreadable: readonly string[],
 ): Raising {
   const declared = deliveries[state.latch?.delivery ?? 'append'].declares
   const { maxActive = Number.POSITIVE_INFINITY } = context.settings
@@ -130,6 +131,10 @@ export function imported(
   const recovered = new Set<string>()
   const unrecovered: { tool: string; reason: string }[] = []
   for (const { anchor, loaded, unloaded } of steps) {
+    for (const tool of unloaded) {
+      if (!recovered.delete(tool)) continue
+      facts.push([anchor, { kind: 'deactivated', tool, reason: 'unloaded' }])
+    }
     for (const { id: tool, fingerprint } of loaded) {
       const entry = context.catalogue.get(tool)
       const standing = context.gate.standing(entry, 'activate')
@@ -150,10 +155,6 @@ export function imported(
       ])
       recovered.add(tool)
     }
-    for (const tool of unloaded) {
-      if (!recovered.delete(tool)) continue
-      facts.push([anchor, { kind: 'deactivated', tool, reason: 'unloaded' }])
-    }
   }
   for (const name of new Set(called)) {
     const resolution = context.catalogue.resolve(name, (entry) => context.gate.visible(entry))
@@ -162,6 +163,8 @@ export function imported(
     if (!recovered.has(tool) && !isActive(state, tool))
       unrecovered.push({ tool, reason: 'called, but no search answer shows that it was loaded' })
   }
+  for (const anchor of unreadable)
+    unrecovered.push({ tool: '', reason: `the search answer at ${anchor} does not say what it loaded` })
   return { facts, report: { recovered: [...recovered], unrecovered } }
 }
 

@@ -66,6 +66,8 @@ export interface SurfaceTokens {
   readonly section: number
   readonly searchResults: number
   readonly inserts: number
+  /** Definitions that did not change but stand behind one that did: a prefix cache reads them again. Part of the figures above. */
+  readonly rewritten: number
   /** What the tools array would cost with every allowed tool sent eagerly. */
   readonly everythingEager: number
 }
@@ -99,6 +101,8 @@ export type LedgerFact =
       /** Tokens of the cards inside the loader's description. */
       readonly cardTokens: number
     }
+  /** The first event of a sub-agent's ledger. */
+  | { readonly kind: 'inherited'; readonly parent: string }
   | {
       readonly kind: 'searched'
       readonly query: string
@@ -115,6 +119,8 @@ export type LedgerFact =
       readonly source: ActivationSource
       /** The name as it was asked for, before case, alias or group were resolved. */
       readonly asked: string
+      /** The alias or deprecated name, where it was one that was asked for. */
+      readonly alias?: string
       /** The schema was written into the history at this event's anchor. */
       readonly shown: boolean
     }
@@ -144,6 +150,7 @@ export type LedgerFact =
       readonly kind: 'call-succeeded'
       readonly tool: string
       readonly asked: string
+      readonly alias?: string
       /** It was hidden and stays so: there was no room for it. */
       readonly dropped?: DropReason
     }
@@ -153,8 +160,11 @@ export type LedgerFact =
       readonly tool: string
       readonly asked: string
       readonly reason: FailureReason
-      /** Equal for calls that are identical in name and arguments. */
+      readonly alias?: string
+      /** Equal for calls that are identical in target and arguments, however they are spelt. */
       readonly key: string
+      /** Tokens of the answer, where it would not exist with every tool on the wire. */
+      readonly tokens?: number
     }
   /** Text written into the history at the anchor, replayed verbatim until a compaction drops it. */
   | {

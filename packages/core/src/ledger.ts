@@ -67,6 +67,8 @@ export interface LedgerState {
   inserts: Insert[]
   /** Raised since the last request; their reminder is due. */
   readonly toRemind: Set<string>
+  /** Tools whose place in the array was written anew since the last request: what stands behind them is read again. */
+  readonly rewritten: Set<string>
   /** Reminded at the last request, with the anchor: due again if a compaction drops it before the model could answer. */
   readonly reminded: Map<string, string>
   /** Unloaded since the last request without an answer that said so. */
@@ -100,6 +102,7 @@ export function createState(): LedgerState {
     told: new Set(),
     inserts: [],
     toRemind: new Set(),
+    rewritten: new Set(),
     reminded: new Map(),
     toTell: new Set(),
     pending: new Map(),
@@ -124,10 +127,12 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
     case 'opened':
       open(state, event)
       break
+    case 'inherited':
+      break
     case 'searched':
       count(state.failures, event.missed ? searchKey(event.query) : undefined)
       if (state.lastRequest) state.lastRequest.metaCalls++
-      state.searchTokens.set(event.anchor, (state.searchTokens.get(event.anchor) ?? 0) + event.tokens)
+      charge(state, event.anchor, event.tokens)
       state.searchHistory.push({ turn: state.requests.size, query: event.query, loaded: event.loaded })
       break
     case 'activated':
@@ -157,7 +162,7 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
       touch(state, event.tool)
       break
     case 'call-failed':
-      fail(state, event.anchor, event.reason, event.key)
+      fail(state, event)
       break
     case 'announced':
       announce(state, event)
@@ -236,6 +241,9 @@ function open(state: LedgerState, event: Opened) {
 function activate(state: LedgerState, event: Extract<LedgerEvent, { kind: 'activated' }>) {
   const { tool, source, asked, anchor } = event
   const held = state.tail.get(tool.id)
+  // A call by another name counts when it starts; a search by one counts here.
+  if (source === 'select' || source === 'search') count(state.aliasUses, event.alias)
+  if (held && tool.definition) state.rewritten.add(tool.id)
   const counted = held?.live ? held : state.parked.get(tool.id)
   if (counted && counted.source !== 'arrival') state.activeCount--
   if (source !== 'arrival') state.activeCount++
@@ -255,6 +263,7 @@ function deactivate(state: LedgerState, id: string) {
   if (held !== onTail) state.parked.delete(id)
   else if (held.pin.definition) {
     state.tail.set(id, { ...held, live: false })
+    state.rewritten.add(id)
     state.toolsVersion++
   } else state.tail.delete(id)
   if (held.source !== 'arrival') state.activeCount--
@@ -280,16 +289,27 @@ function redefine(state: LedgerState, pin: Pin, anchor: string) {
   if (held) state.tail.set(pin.id, { ...held, pin, shownAt: held.shownAt === '' ? '' : anchor })
 }
 
-function fail(state: LedgerState, anchor: string, reason: FailureReason, key: string) {
+function fail(state: LedgerState, event: Extract<LedgerEvent, { kind: 'call-failed' }>) {
+  const { anchor, reason, tokens } = event
   const started = state.pending.delete(anchor)
-  count(state.failures, key)
-  if (reason === 'hint' || reason === 'schema-needed' || reason === 'unknown') state.hiddenCalls++
+  count(state.failures, event.key)
+  count(state.aliasUses, started ? undefined : event.alias)
+  if (GUESSES.has(reason)) state.hiddenCalls++
   // A round spent on a hint or a schema would not exist with every tool on the wire; where it is, the round is the model's.
   const deferring = state.latch?.mode === 'on' && state.latch.delivery !== 'eager'
   if (!started && state.lastRequest) {
     if (!deferring || reason === 'invalid' || reason === 'denied') state.lastRequest.realCalls++
     else state.lastRequest.metaCalls++
   }
+  if (deferring && tokens !== undefined) charge(state, anchor, tokens)
+}
+
+/** What a model that does not search runs into. */
+const GUESSES: ReadonlySet<FailureReason> = new Set(['hint', 'schema-needed', 'unknown', 'refused'])
+
+/** An answer that deferral put into the history stays there, and is paid for on every request that follows. */
+function charge(state: LedgerState, anchor: string, tokens: number) {
+  state.searchTokens.set(anchor, (state.searchTokens.get(anchor) ?? 0) + tokens)
 }
 
 function announce(state: LedgerState, event: Extract<LedgerEvent, { kind: 'announced' }>) {
@@ -313,6 +333,7 @@ function announce(state: LedgerState, event: Extract<LedgerEvent, { kind: 'annou
 function request(state: LedgerState, event: Extract<LedgerEvent, { kind: 'requested' }>) {
   // A history is sent only once its calls are answered: what is still open was cut off and will not end.
   state.pending.clear()
+  state.rewritten.clear()
   // Reminders older than this request were answered by the model.
   for (const [id, anchor] of state.reminded) if (anchor !== event.anchor) state.reminded.delete(id)
   const record: RequestRecord = {

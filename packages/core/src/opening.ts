@@ -30,7 +30,9 @@ export function openFact(state: LedgerState, context: Context, reason: Opened['r
   for (const source of catalogue.sources.values())
     if (source.state === 'ready') sources[source.name] = source.membership
 
-  if (!isOn(state, context, reason, deferred.length, deferredTokens))
+  const held = new Set([...state.tail.keys(), ...state.parked.keys()])
+  const hiddenCount = deferred.filter((entry) => !held.has(entry.id)).length
+  if (!isOn(state, context, reason, hiddenCount, deferredTokens))
     return {
       kind: 'opened',
       reason,
@@ -62,7 +64,13 @@ export function openFact(state: LedgerState, context: Context, reason: Opened['r
   // What is raised already is not told of as something to be found.
   const raised = new Set(tail.map((pin) => pin.id))
   const unloaded = hidden.filter((entry) => !raised.has(entry.id))
-  const cards = listCards(unloaded, { catalogue, prompts, tokenizer, budget: cardBudget })
+  const cards = listCards(unloaded, {
+    catalogue,
+    prompts,
+    tokenizer,
+    budget: cardBudget,
+    describe: context.describe,
+  })
   const metaTools: WireTool[] = []
   if (delivery.metaTools.includes('loader'))
     metaTools.push(
@@ -101,14 +109,14 @@ function isOn(
   state: LedgerState,
   context: Context,
   reason: Opened['reason'],
-  deferred: number,
+  hidden: number,
   deferredTokens: number,
 ): boolean {
   const { mode, threshold } = context.settings
   if (mode === 'off') return false
-  if (context.child && deferred === 0) return false
-  if (mode === 'on') return true
   if (reason !== 'start' && reason !== 'clear' && state.latch?.mode === 'on') return true
+  if (context.child && hidden === 0) return false
+  if (mode === 'on') return true
   return deferredTokens >= threshold
 }
 

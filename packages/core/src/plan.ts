@@ -107,8 +107,8 @@ function remind(
     bridge: deliveries[delivery].declares ? undefined : BRIDGE_NAME,
     tools: entries.map(({ wireName, tool }) => ({
       name: wireName,
-      insteadOf: guidance(tool.insteadOf ?? ''),
-      guidelines: (tool.guidelines ?? []).map(guidance),
+      insteadOf: guidance(tool.insteadOf ?? '').join(' '),
+      guidelines: (tool.guidelines ?? []).flatMap(guidance),
     })),
   })
   return [

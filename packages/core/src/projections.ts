@@ -1,8 +1,10 @@
 /** What hosts ask about a conversation, read from its state. Nothing here is stored. */
 import { type Accounting, account, toolsOf } from './accounting.js'
-import type { Catalogue } from './catalogue.js'
+import type { Context } from './context.js'
+import type { ToolLister } from './host-array.js'
 import type { LedgerState } from './ledger.js'
 import type { DeliveryName } from './ledger-event.js'
+import type { Tool } from './tool.js'
 
 export interface Inspection {
   readonly mode: 'off' | 'on' | 'unopened'
@@ -16,8 +18,8 @@ export interface Inspection {
     readonly query: string
     readonly loaded: readonly string[]
   }[]
-  /** What the model can call now, for a host that writes its own list of tools. */
-  readonly visible: readonly {
+  /** What the model can call now, by the names it is sent under, for a host that writes its own list of tools. */
+  readonly visibleNames: readonly {
     readonly name: string
     readonly snippet: string
     readonly guidelines: readonly string[]
@@ -34,19 +36,13 @@ export interface Inspection {
   readonly line: string
 }
 
-export function inspect(state: LedgerState, catalogue: Catalogue, loader: string): Inspection {
+export function inspect(state: LedgerState, context: Context, listed: ToolLister): Inspection {
+  const { catalogue } = context
   const live = [...state.tail].filter(([id, held]) => held.live && !state.suspended.has(id))
   // A late eager tool is visible, and nobody raised it.
   const raised = live.filter(([, held]) => held.source !== 'arrival')
   const names = raised.map(([, held]) => held.pin.wireName)
   const on = state.latch?.mode === 'on'
-  const shown = [
-    ...[...state.eager.values()].filter((pin) => !state.suspended.has(pin.id)),
-    ...live.map(([, held]) => held.pin),
-  ]
-  const visible = on
-    ? shown.map((pin) => ({ name: pin.wireName, tool: catalogue.get(pin.id)?.tool }))
-    : [...catalogue.entries()].map((entry) => ({ name: entry.wireName, tool: entry.tool }))
   return {
     mode: state.latch?.mode ?? 'unopened',
     delivery: state.latch?.delivery,
@@ -56,18 +52,45 @@ export function inspect(state: LedgerState, catalogue: Catalogue, loader: string
       ...search,
       loaded: search.loaded.map((id) => catalogue.get(id)?.wireName ?? id),
     })),
-    visible: visible.map(({ name, tool }) => ({
-      name,
-      snippet: tool?.promptSnippet ?? '',
-      guidelines: tool?.guidelines ?? [],
-    })),
-    protectedToolNames: on && state.latch?.delivery !== 'eager' ? [loader] : [],
+    visibleNames: visibleNames(state, context, listed),
+    protectedToolNames: on && state.latch?.delivery !== 'eager' ? [context.settings.face.name] : [],
     suspended: Object.fromEntries(state.suspended),
     aliasUses: Object.fromEntries(state.aliasUses),
     pendingCalls: [...state.pending.values()],
     accounting: account(state),
     line: statusLine(state, names),
   }
+}
+
+/** Guidelines are those of tools that are sent or raised: what is hidden keeps its own until it comes up. */
+function visibleNames(state: LedgerState, context: Context, listed: ToolLister): Inspection['visibleNames'] {
+  const describe = (name: string, tool: Tool | undefined) => ({
+    name,
+    snippet: tool?.promptSnippet ?? '',
+    guidelines: tool?.guidelines ?? [],
+  })
+  const { catalogue, gate } = context
+  if (state.latch?.mode === 'on') {
+    const pins = [
+      ...state.eager.values(),
+      ...[...state.tail.values()].filter((held) => held.live).map((held) => held.pin),
+    ]
+    const usable = pins.filter((pin) => gate.standing(catalogue.get(pin.id), 'see') === 'ready')
+    return [
+      ...usable.map((pin) => describe(pin.wireName, catalogue.get(pin.id)?.tool)),
+      ...state.latch.metaTools.map((tool) => describe(tool.name, undefined)),
+    ]
+  }
+  if (state.latch)
+    return listed(context).map((sent) => {
+      const resolution = catalogue.resolve(sent.name, (entry) => gate.visible(entry))
+      return describe(sent.name, resolution.kind === 'found' ? resolution.entry.tool : undefined)
+    })
+  // Before the first request nothing is decided but what is eager whatever comes.
+  const eager = [...catalogue.entries()].filter(
+    (entry) => gate.visible(entry) && !context.exposure(entry).deferred,
+  )
+  return eager.map((entry) => describe(entry.wireName, entry.tool))
 }
 
 /** `active 3 (a, b, c) · 91 deferred · 1.9k of 14.5k tokens` */

@@ -55,6 +55,7 @@ export interface Prompts {
   searchLoaded(facts: { readonly count: number; readonly bridge: string | undefined }): string
   searchAlready(facts: { readonly bridge: string | undefined }): string
   searchDropped(): string
+  searchMore(facts: { readonly more: number }): string
   searchEvicted(facts: { readonly tools: readonly string[] }): string
   searchUnloaded(facts: { readonly tools: readonly string[] }): string
   searchNotFound(facts: { readonly asked: string; readonly nearest: readonly string[] }): string
@@ -97,6 +98,14 @@ export interface Prompts {
   repeated(facts: { readonly name: string }): string
   failed(facts: { readonly name: string; readonly error: string }): string
   noOutput(): string
+  /** Joins the result of a hidden tool that ran and was not loaded. */
+  notLoaded(facts: { readonly name: string; readonly why: string }): string
+  /** Stands for the answer of a call that a crash cut off. */
+  interrupted(): string
+  /** A call in the history whose tool this request does not declare, told as text. All three are quoted. */
+  toldCall(facts: { readonly name: string; readonly input: string; readonly answer: string }): string
+  /** The assistant's text where it had none and its calls are told as text. */
+  calledSomething(): string
   notRecorded(): string
   ranButNotRecorded(): string
   notRun(): string
@@ -176,6 +185,8 @@ export const defaultPrompts: Prompts = {
   searchAlready: ({ bridge }) =>
     bridge ? `Already loaded; call with ${bridge}:` : 'Already loaded; call directly:',
   searchDropped: () => 'Found, not loaded (load with select:name):',
+  searchMore: ({ more }) =>
+    `${plural(more, 'more tool')} ${more === 1 ? 'fits' : 'fit'}; say more of what you need, or raise limit.`,
   searchEvicted: ({ tools }) => `Unloaded to make room: ${list(tools)}.`,
   searchUnloaded: ({ tools }) => `Unloaded: ${list(tools)}.`,
   searchNotFound: ({ asked, nearest }) =>
@@ -221,9 +232,39 @@ export const defaultPrompts: Prompts = {
   repeated: ({ name }) =>
     `The same call of ${name} has failed twice in the same way. Nothing was run. Do something else.`,
   failed: ({ name, error }) => `${name} failed: ${error}`,
+  notLoaded: ({ name, why }) => `(${name} ran and is not loaded: ${why}.)`,
+  interrupted: () => 'This call was interrupted; it is not known whether it ran.',
+  toldCall: ({ name, input, answer }) => `An earlier call of ${name} with ${input} was answered: ${answer}`,
+  calledSomething: () => '(called a tool)',
   noOutput: () => '(no output)',
   notRecorded: () => 'This could not be recorded, so nothing was loaded or unloaded. Try again.',
   ranButNotRecorded: () =>
     '(The tool ran, but the step could not be recorded: tools found in it are not loaded.)',
   notRun: () => 'This could not be recorded, so nothing was run. Try again.',
+}
+
+/** The host's sentences over the default ones. One that throws, or gives no text, is reported and the default is used. */
+export function guardedPrompts(
+  own: Partial<Prompts>,
+  report: (prompt: string, error: unknown) => void,
+): Prompts {
+  const guarded: Record<string, unknown> = { ...defaultPrompts }
+  for (const [key, sentence] of Object.entries(own)) {
+    if (typeof sentence !== 'function') {
+      guarded[key] = { ...defaultPrompts.dropReason, ...(sentence as object) }
+      continue
+    }
+    const standard = defaultPrompts[key as keyof Prompts] as (facts: unknown) => string
+    guarded[key] = (facts: unknown) => {
+      try {
+        const text: unknown = (sentence as (facts: unknown) => unknown)(facts)
+        if (typeof text === 'string') return text
+        report(key, new Error(`it gave ${typeof text} instead of a text`))
+      } catch (error) {
+        report(key, error)
+      }
+      return standard(facts)
+    }
+  }
+  return guarded as unknown as Prompts
 }

@@ -6,7 +6,9 @@ import { assertKnownKeys } from './options.js'
 /** One line of configuration. All conditions given must hold; `*` in a pattern stands for any characters. Later rules win. */
 export interface ExposureRule {
   readonly tool?: string
+  /** The source, or `server`: the same thing. */
   readonly source?: string
+  readonly server?: string
   readonly group?: string
   readonly domain?: string
   readonly agent?: string
@@ -30,7 +32,17 @@ export function checkRules(rules: readonly ExposureRule[]): void {
   if (!Array.isArray(rules))
     throw new ToolwellError('invalid-option', 'rules must be a list of rules.', { path: 'rules' })
   rules.forEach((rule, index) => {
-    assertKnownKeys(rule, ['tool', 'source', 'group', 'domain', 'agent', 'defer'], `rules[${index}]`)
+    if (typeof rule !== 'object' || rule === null)
+      throw new ToolwellError(
+        'invalid-option',
+        `rules[${index}] must be an object such as { source: "github", defer: true }.`,
+        { path: `rules[${index}]` },
+      )
+    assertKnownKeys(
+      rule,
+      ['tool', 'source', 'server', 'group', 'domain', 'agent', 'defer'],
+      `rules[${index}]`,
+    )
     if (typeof rule.defer !== 'boolean')
       throw new ToolwellError('invalid-option', `rules[${index}].defer must be true or false.`, {
         path: `rules[${index}].defer`,
@@ -87,6 +99,7 @@ function matches(rule: ExposureRule, entry: Entry, agent: string | undefined): b
   return (
     fits(rule.tool, tool.name, entry.id, entry.wireName) &&
     fits(rule.source, entry.source) &&
+    fits(rule.server, entry.source) &&
     fits(rule.group, tool.group ?? '') &&
     fits(rule.domain, tool.domain ?? '') &&
     fits(rule.agent, agent ?? '')

@@ -12,6 +12,7 @@ import {
 import type { Context } from './context.js'
 import type { Notice } from './events.js'
 import { type Anchored, isConflict, type LedgerLog } from './ledger-log.js'
+import { firstLine } from './text.js'
 import type { Tool } from './tool.js'
 
 /** Runs the real target. Throwing, or rejecting, is a failed call: the model reads the message. */
@@ -94,27 +95,33 @@ async function start(runner: Runner, calls: readonly ModelCall[]): Promise<Judge
   const judgement = await judge(calls, log.state, context())
   const started = judgement.verdicts.flatMap((verdict): Anchored[] => {
     if (verdict.kind !== 'run') return []
-    const { entry, alias, call } = verdict
+    const { entry, alias, asked, call } = verdict
     const named = alias === undefined ? {} : { alias }
-    return [[call.anchor, { kind: 'call-started', tool: entry.id, asked: call.name, ...named }]]
+    return [[call.anchor, { kind: 'call-started', tool: entry.id, asked, ...named }]]
   })
   return (await recordedBy(runner, 'start', started)) ? judgement : undefined
 }
 
-/** Phase two: everything the batch did, in one append. False where that failed: then nothing of it happened. */
-function settle(
-  runner: Runner,
-  judgement: Judgement,
-  outcomes: ReadonlyMap<Verdict, Outcome>,
-): Promise<boolean> {
+/** Phase two: everything the batch did, in one append; what the model has to know of it joins the answers. False where that failed: then nothing of it happened. */
+function settle(runner: Runner, judgement: Judgement, outcomes: Map<Verdict, Outcome>): Promise<boolean> {
   const { log, context } = runner
+  const { prompts } = context().settings
   const facts: Anchored[] = []
+  // In the order in which they were judged: searches, then calls, so that what a search put back makes room for a call.
+  for (const { call, ...verdict } of judgement.verdicts)
+    if (verdict.kind === 'answer') for (const fact of verdict.facts) facts.push([call.anchor, fact])
   for (const verdict of judgement.verdicts) {
-    const made =
-      verdict.kind === 'answer'
-        ? verdict.facts
-        : settled(verdict, outcomes.get(verdict)?.kind === 'result', log.state, context(), judgement.batch)
-    for (const fact of made) facts.push([verdict.call.anchor, fact])
+    if (verdict.kind === 'answer') continue
+    const outcome = outcomes.get(verdict)
+    const made = settled(verdict, outcome?.kind === 'result', log.state, context(), judgement.batch)
+    for (const fact of made.facts) facts.push([verdict.call.anchor, fact])
+    if (outcome && made.dropped) {
+      const note = prompts.notLoaded({ name: verdict.entry.wireName, why: prompts.dropReason[made.dropped] })
+      outcomes.set(verdict, { ...outcome, text: `${outcome.text}\n${note}` })
+    }
+    // The third time the same call fails in the same way, its first line says as much as the rest.
+    if (outcome?.kind === 'error' && (log.state.failures.get(verdict.key) ?? 0) >= 2)
+      outcomes.set(verdict, { ...outcome, text: firstLine(outcome.text, 300) })
   }
   return recordedBy(runner, 'settle', facts)
 }
@@ -160,7 +167,7 @@ async function execute(
   context: Context,
 ): Promise<Outcome> {
   const { prompts } = context.settings
-  const { target, entry, call } = verdict
+  const { target, entry, asked } = verdict
   try {
     options.signal?.throwIfAborted()
     const work = options.execute
@@ -172,7 +179,7 @@ async function execute(
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     const text = prompts.failed({ name: entry.wireName, error: message })
-    return { kind: 'error', tool: entry.id, asked: call.name, text }
+    return { kind: 'error', tool: entry.id, asked, text }
   }
 }
 

@@ -82,7 +82,12 @@ export function riskOf(tool: Pick<Tool, 'risk' | 'annotations'>): Risk | undefin
   return undefined
 }
 
+const ROLES: readonly FloorRole[] = ['mode-exit', 'clarification', 'todo', 'skill']
+const RISKS: readonly Risk[] = ['read', 'write', 'destructive', 'external']
+
 const isString = (value: unknown) => typeof value === 'string'
+const oneOf = (known: readonly string[]) => (value: unknown) =>
+  isString(value) && known.includes(value as string)
 
 /** Fields that are read as what they are declared to be, wherever the tool came from. */
 const FIELD_KINDS: readonly [readonly (keyof Tool)[], (value: unknown) => boolean, string][] = [
@@ -97,12 +102,13 @@ const FIELD_KINDS: readonly [readonly (keyof Tool)[], (value: unknown) => boolea
       'promptSnippet',
       'insteadOf',
       'source',
-      'role',
-      'risk',
     ],
     isString,
     'a string',
   ],
+  [['defer', 'alwaysLoad', 'dynamicDescription'], (value) => typeof value === 'boolean', 'true or false'],
+  [['role'], oneOf(ROLES), `one of ${ROLES.join(', ')}`],
+  [['risk'], oneOf(RISKS), `one of ${RISKS.join(', ')}`],
   [['aliases', 'guidelines'], (value) => Array.isArray(value) && value.every(isString), 'a list of strings'],
   [['annotations'], (value) => typeof value === 'object' && value !== null, 'an object'],
   [['execute'], (value) => typeof value === 'function', 'a function'],

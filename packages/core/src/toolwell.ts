@@ -14,7 +14,7 @@ import { BRIDGE_NAME, type SearchFace, searchFaces } from './meta-tools.js'
 import { isLegalWireName } from './names.js'
 import { assertKnownKeys } from './options.js'
 import { createGate, type Policy } from './policy.js'
-import { defaultPrompts, type Prompts } from './prompts.js'
+import { defaultPrompts, guardedPrompts, type Prompts } from './prompts.js'
 import {
   assertFloor,
   checkRules,
@@ -119,12 +119,25 @@ const KEYS = [
 ] as const satisfies readonly (keyof ToolwellOptions)[]
 
 export function createToolwell(options: ToolwellOptions = {}): Toolwell {
+  if (typeof options !== 'object' || options === null)
+    throw invalid('createToolwell', 'createToolwell takes an object of options, or nothing.')
   assertKnownKeys(options, KEYS, 'createToolwell')
-  const settings = readSettings(options)
   const { store = memoryStore(), onEvent } = options
+  const settings = readSettings(options, (prompt, error) =>
+    tell({ kind: 'hook-failed', hook: `prompts.${prompt}`, detail: String(error), conversation: '' }),
+  )
   const policies = [options.policy ?? []].flat()
   for (const policy of policies) assertFunction('policy', policy)
-  const catalogue = createCatalogue(options.tools ?? [], [settings.face.name, BRIDGE_NAME])
+  function tell(event: ToolwellEvent) {
+    try {
+      onEvent?.(event)
+    } catch {
+      // A listener that throws must not undo what was stored; it has no channel but itself to be told by.
+    }
+  }
+  const catalogue = createCatalogue(options.tools ?? [], [settings.face.name, BRIDGE_NAME], (change) =>
+    tell({ kind: 'source-changed', ...change, conversation: '' }),
+  )
   // The floor is checked here, so that a config that breaks it never gets as far as a conversation.
   for (const entry of catalogue.entries()) assertFloor(entry, settings.rules)
   const ranking = createRanking(catalogue, options.searcher)
@@ -153,16 +166,9 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   const open = async (
     scope: Scope,
     seed?: (context: Context) => readonly LedgerEvent[],
-    resumable = false,
+    parent?: string,
   ): Promise<Conversation> => {
-    const deliver = (event: ToolwellEvent) => {
-      try {
-        onEvent?.(event)
-      } catch {
-        // A listener that throws must not undo what was stored; it has no channel but itself to be told by.
-      }
-    }
-    const notify = (notice: Notice) => deliver({ ...notice, conversation: scope.id })
+    const notify = (notice: Notice) => tell({ ...notice, conversation: scope.id })
     const { agent, principal } = scope
     const gate = createGate({
       catalogue,
@@ -193,12 +199,14 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
       return made
     }
     const stored = await store.read(scope.id)
-    // A child that is known already goes on where it was; a fork must not write over another ledger.
-    const seeded = stored.length > 0 && resumable ? undefined : seed?.(context('none'))
+    // A child that is known already goes on where it was. Nothing else may write over another ledger.
+    const [first] = stored
+    const resumed = parent !== undefined && first?.kind === 'inherited' && first.parent === parent
+    const seeded = resumed ? undefined : seed?.(context('none'))
     if (seeded && stored.length > 0)
       throw new ToolwellError(
         'invalid-ledger-id',
-        `A ledger named ${JSON.stringify(scope.id)} exists already. Choose another id for the fork.`,
+        `A ledger named ${JSON.stringify(scope.id)} exists already. Choose another id for the fork or child.`,
         { ledger: scope.id },
       )
     if (seeded && seeded.length > 0) await store.append(scope.id, 0, seeded)
@@ -207,10 +215,12 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
       store,
       context,
       notify,
-      emit: (event) => deliver({ ...event, conversation: scope.id }),
+      emit: (event) => tell({ ...event, conversation: scope.id }),
       open: (id, events) => open({ ...scope, id }, events === undefined ? undefined : () => events),
-      openChild: (child, events) => open(childScope(scope, child), events, true),
+      openChild: (id, child, events) => open(childScope(scope, child), events, id),
     }
+    // A fork repeats what its origin has told already; what a child inherits is new.
+    if (parent !== undefined) seeded?.forEach(host.emit)
     return createConversation(scope.id, seeded ?? stored, host)
   }
 
@@ -286,7 +296,16 @@ function assertFunction(path: string, value: unknown, required = false): void {
   throw invalid(path, `${path} must be a function, not ${value === null ? 'null' : typeof value}.`)
 }
 
-function readSettings(options: ToolwellOptions): Settings {
+function assertMethods(path: string, value: unknown, methods: readonly string[]): void {
+  if (value === undefined) return
+  for (const method of methods) {
+    const found =
+      typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[method] : undefined
+    if (typeof found !== 'function') throw invalid(path, `${path} needs a function ${method}().`)
+  }
+}
+
+function readSettings(options: ToolwellOptions, report: (prompt: string, error: unknown) => void): Settings {
   const oneOf = <T extends string>(key: keyof ToolwellOptions, value: T, known: readonly T[]): T => {
     assertOneOf(key, value, known)
     return value
@@ -311,7 +330,8 @@ function readSettings(options: ToolwellOptions): Settings {
       'maxActive',
       `maxActive must be a whole number of at least 1, not ${String(options.maxActive)}.`,
     )
-  const { rules = [], prompts = {}, face = searchFaces.standard, eager = [] } = options
+  const { rules = [], prompts = {}, eager = [] } = options
+  const face: SearchFace = options.face ?? searchFaces.standard
   checkRules(rules)
   assertNames('eager', eager)
   if (options.tools !== undefined && !Array.isArray(options.tools))
@@ -324,8 +344,15 @@ function readSettings(options: ToolwellOptions): Settings {
   assertFunction('face.inputSchema', face.inputSchema, true)
   assertFunction('face.read', face.read, true)
   assertFunction('transformDefinition', options.transformDefinition)
+  assertKnownKeys(face, ['name', 'inputSchema', 'read', 'render'], 'face')
+  assertFunction('face.render', face.render)
   assertFunction('onEvent', options.onEvent)
+  assertMethods('store', options.store, ['read', 'append'])
+  assertMethods('searcher', options.searcher, ['update', 'rank'])
+  assertMethods('tokenizer', options.tokenizer, ['count'])
   assertKnownKeys(prompts, Object.keys(defaultPrompts), 'prompts')
+  for (const [key, value] of Object.entries(prompts))
+    if (key !== 'dropReason') assertFunction(`prompts.${key}`, value, true)
   return {
     mode: oneOf('mode', options.mode ?? 'auto', ['off', 'auto', 'on']),
     delivery: oneOf('delivery', options.delivery ?? 'auto', ['auto', 'eager', 'append', 'bridge']),
@@ -345,7 +372,7 @@ function readSettings(options: ToolwellOptions): Settings {
     eager,
     rules,
     face,
-    prompts: { ...defaultPrompts, ...prompts },
+    prompts: guardedPrompts(prompts, report),
     tokenizer: options.tokenizer ?? estimate,
     transformDefinition: options.transformDefinition,
   }

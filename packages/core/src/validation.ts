@@ -1,6 +1,6 @@
 /** Checks a call's arguments against the tool's real schema, without eval and without fetching anything. */
 import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema'
-import type { Entry } from './catalogue.js'
+import type { WireTool } from './ledger-event.js'
 import { quote } from './text.js'
 
 export type ArgumentCheck =
@@ -17,11 +17,12 @@ interface Validators {
   readonly quick: Validator
   readonly thorough: Validator
 }
-const validators = new WeakMap<Entry, Validators>()
+const validators = new WeakMap<WireTool, Validators>()
 
-export function checkArguments(entry: Entry, input: unknown): ArgumentCheck {
+/** The definition is the one the model was shown: what fits it is right. */
+export function checkArguments(tool: WireTool, input: unknown): ArgumentCheck {
   try {
-    const { quick, thorough } = validatorsOf(entry)
+    const { quick, thorough } = validatorsOf(tool)
     const verdict = quick.validate(input)
     if (verdict.valid) return { kind: 'valid' }
     return { kind: 'invalid', problems: problemsOf(allErrors(thorough, input) ?? verdict.errors) }
@@ -30,17 +31,17 @@ export function checkArguments(entry: Entry, input: unknown): ArgumentCheck {
   }
 }
 
-function validatorsOf(entry: Entry): Validators {
-  const known = validators.get(entry)
+function validatorsOf(tool: WireTool): Validators {
+  const known = validators.get(tool)
   if (known) return known
   // The library writes into the schema it is given; the tool's own object stays untouched.
-  const schema: Schema = JSON.parse(JSON.stringify(entry.tool.inputSchema), withoutSlowPatterns)
+  const schema: Schema = JSON.parse(JSON.stringify(tool.inputSchema), withoutSlowPatterns)
   const draft = draftOf(schema)
   const made = {
     quick: new Validator(schema, draft, true),
     thorough: new Validator(structuredClone(schema), draft, false),
   }
-  validators.set(entry, made)
+  validators.set(tool, made)
   return made
 }
 

@@ -259,7 +259,7 @@ describe('wire names', () => {
     expect(await play({ name: 'tool_call', arguments: { name: 'getuser', arguments: {} } })).toBe(
       'ran getuser',
     )
-    expect(host.well.catalogue.findings).toMatchObject([{ kind: 'case-twin', tool: 'crm/getuser' }])
+    expect(host.well.catalogue.findings).toMatchObject([{ kind: 'case-twin', tool: 'getuser' }])
   })
 })
 

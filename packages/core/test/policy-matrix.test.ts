@@ -296,7 +296,14 @@ describe('a tool denied later', () => {
       const gone = 'db__drop_table cannot be used now: no longer available. Nothing was run.'
       expect(await play(direct('db__drop_table'))).toBe(gone)
       expect(await play(direct('obliterate'))).toBe(gone)
-      if (delivery === 'bridge') expect(await play(bridge('db__drop_table'))).toBe(gone)
+      // Not the same arguments again: a third identical failure is answered in one line.
+      if (delivery === 'bridge')
+        expect(
+          await play({
+            name: 'tool_call',
+            arguments: { name: 'db__drop_table', arguments: { forbidden_argument: 'other' } },
+          }),
+        ).toBe(gone)
       expect(await play(search('select:drop_table'))).not.toContain('ruination')
       expect(ran).toEqual([])
     },
@@ -345,7 +352,7 @@ describe('a tool denied later', () => {
     await play()
     const answer = await play(search('select:count_rows'))
     expect(host.conversation.inspect().loadedLazyTools).toEqual(['db__count_rows'])
-    expect(answer.split('\n').slice(1).join('\n')).not.toContain('drop_table')
+    expect(answer).not.toContain('drop_table')
   })
 
   it('is not handed to a child that is opened afterwards', async () => {
@@ -560,7 +567,15 @@ describe('the predicate', () => {
     const called = requests.filter((request) => request.action === 'call' && request.input)
     expect(called.map((request) => request.id)).toEqual(['db/drop_table'])
     const started = host.conversation.events.filter((event) => event.kind === 'call-started')
-    expect(started).toMatchObject([{ tool: 'db/drop_table', asked: call.name }])
+    expect(started).toMatchObject([
+      {
+        tool: 'db/drop_table',
+        asked:
+          'arguments' in call && call.name === 'tool_call'
+            ? (call.arguments as { name: string }).name
+            : call.name,
+      },
+    ])
   })
 
   it('QW2-3: a rule that names the wrapper holds, and the target is not run', async () => {

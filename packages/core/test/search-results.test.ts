@@ -105,6 +105,7 @@ describe('a search result', () => {
       unloaded: [],
       overview: [],
       problems: [],
+      more: 0,
       repeated: false,
     })
   })
@@ -467,7 +468,7 @@ describe('a name that was asked for', () => {
     await play({ name: 'open_bug', arguments: { value: 'x' } })
     await play({ name: 'open_bug', arguments: { value: 'y' } })
     expect(lastResult(host)).toBe('create_issue ran with {"value":"y"}')
-    expect(host.conversation.inspect().aliasUses).toEqual({ new_ticket: 1, open_bug: 2 })
+    expect(host.conversation.inspect().aliasUses).toEqual({ new_ticket: 1, open_bug: 3 })
     const started = host.conversation.events.filter((event) => event.kind === 'call-started')
     expect(started.at(-1)).toMatchObject({
       tool: 'tracker/create_issue',

@@ -17,6 +17,8 @@ export interface Candidate {
   readonly deprecated: boolean
   /** Asked for by exact name: no limit, size or cut-off applies. */
   readonly explicit: boolean
+  /** Its exact name stands in the query: no rival displaces it. */
+  readonly named: boolean
   readonly score: number
 }
 
@@ -31,16 +33,17 @@ export function createAllowance(candidates: readonly Candidate[], state: LedgerS
   let left = activationLimit
   let budget = resultBudget
   return {
-    refuse({ entry, explicit }: Candidate, unit: readonly Entry[]): DropReason | undefined {
+    refuse({ entry, explicit, named }: Candidate, unit: readonly Entry[]): DropReason | undefined {
       const cost = unit.reduce((sum, member) => sum + context.cost(member), 0)
       if (explicit) return undefined
       if (cost > largeTool) return 'too-large'
-      if (left <= 0) return 'activation-limit'
+      if (named) return undefined
+      if (left < unit.length && left < activationLimit) return 'activation-limit'
       const taken = perSource.get(entry.source) ?? 0
       if (rivals.size > 1 && taken >= Math.max(1, Math.floor(activationLimit / rivals.size)))
         return 'diversity'
       if (withSchemas && cost > budget) return 'result-budget'
-      left--
+      left -= unit.length
       budget -= cost
       perSource.set(entry.source, taken + 1)
       return undefined

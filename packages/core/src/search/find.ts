@@ -15,6 +15,8 @@ import type { Match, SearchResult } from './result.js'
 const RIVAL = 0.5
 /** Where nothing reaches the cut-off, tools that come this close to it are named. */
 const SUGGESTED = 0.75
+/** The score of a tool that the query names. */
+const EXACT = Number.MAX_VALUE
 const DEFAULT_LIMIT = 5
 const MAX_LIMIT = 20
 /** Characters of a query that the ledger keeps; longer ones are told apart by these. */
@@ -76,6 +78,7 @@ export async function find(
         entry,
         source: candidate.explicit ? 'select' : 'search',
         asked: candidate.asked,
+        ...(candidate.alias === undefined ? {} : { alias: candidate.alias }),
         shown,
       }),
     )
@@ -107,6 +110,7 @@ export async function find(
     ],
     nextInstruction: instruct(context, matches, request.query, bridge),
     problems: query.problems,
+    more: ranked.more,
     dropped: dropped.map(({ tool, reason }) => ({
       name: nameOf(tool, context),
       reason,
@@ -118,7 +122,8 @@ export async function find(
     overview: missed && !asked ? overviewOf(context) : [],
     repeated: missed && (state.failures.get(searchKey(recordedQuery(request.query))) ?? 0) >= 2,
   }
-  return { result, activated, lowered: [...gone], facts, missed }
+  // What was denied since is named nowhere, not even in the line for machines.
+  return { result, activated, lowered: [...gone].filter((id) => usable(id, context)), facts, missed }
 }
 
 interface Misses {
@@ -195,6 +200,7 @@ function select(names: readonly string[], context: Context, misses: Misses): Can
         alias,
         deprecated,
         explicit: true,
+        named: true,
         score: Number.POSITIVE_INFINITY,
       })
   }
@@ -207,10 +213,15 @@ async function keywordHits(
   limit: number,
   state: LedgerState,
   context: Context,
-): Promise<{ hits: Candidate[]; weak: string[]; unavailable: { name: string; state: string }[] }> {
+): Promise<{
+  hits: Candidate[]
+  weak: string[]
+  more: number
+  unavailable: { name: string; state: string }[]
+}> {
   const filtered = query.filters.server ?? query.filters.group ?? query.filters.domain ?? request.domain
   if (query.text === '' && query.must.length === 0 && filtered === undefined)
-    return { hits: [], weak: [], unavailable: [] }
+    return { hits: [], weak: [], more: 0, unavailable: [] }
   const named = exactNames(query.text, context)
   const ranked =
     query.text === '' && query.must.length === 0
@@ -224,7 +235,7 @@ async function keywordHits(
   const unavailable: { name: string; state: string }[] = []
   const seen = new Set<string>()
   for (const { id, score, relevance } of [
-    ...named.map((entry) => ({ id: entry.id, score: Number.MAX_VALUE, relevance: 1 })),
+    ...named.map((entry) => ({ id: entry.id, score: EXACT, relevance: 1 })),
     ...ranked,
   ]) {
     const entry = context.catalogue.get(id)
@@ -246,32 +257,35 @@ async function keywordHits(
       alias: undefined,
       deprecated: false,
       explicit: false,
+      named: score === EXACT,
       score,
     }
     if (relevance >= context.settings.cutOff) hits.push(hit)
     else if (relevance >= context.settings.cutOff * SUGGESTED && weak.length < limit) weak.push(hit)
-    if (hits.length >= limit * 4) break
   }
-  const best = Math.max(0, ...hits.map((hit) => hit.score))
-  const strong = hits.filter((hit) => hit.score >= best * RIVAL)
-  const others = hits.filter((hit) => hit.score < best * RIVAL)
+  const byName = hits.filter((hit) => hit.named)
+  const byWords = hits.filter((hit) => !hit.named)
+  // Where a tool was named, what its words also fit is no answer to the question.
+  const best = byName.length > 0 ? Number.POSITIVE_INFINITY : (byWords[0]?.score ?? 0)
+  const strong = byWords.filter((hit) => hit.score >= best * RIVAL)
+  const others = byWords.filter((hit) => hit.score < best * RIVAL)
   // Tools the model does not have yet come first; within each half the ranking stands.
   const fresh = strong.filter(({ entry }) => !isLoaded(state, entry.id))
   const loaded = strong.filter(({ entry }) => isLoaded(state, entry.id))
-  const kept = [...fresh, ...loaded].slice(0, limit)
+  const ranking = [...fresh, ...loaded]
+  const kept = [...byName, ...ranking.slice(0, Math.max(0, limit - byName.length))]
   const rest = hits.length > 0 ? others.filter(({ entry }) => !isLoaded(state, entry.id)) : weak
   return {
     hits: kept,
-    weak: rest.slice(0, limit - kept.length).map(({ entry }) => entry.id),
+    weak: rest.slice(0, Math.max(0, limit - kept.length)).map(({ entry }) => entry.id),
+    more: fresh.filter((hit) => !kept.includes(hit)).length,
     unavailable,
   }
 }
 
 /** Words of the query that are, exactly, the name of a tool. They win whatever the ranker says. */
 function exactNames(text: string, context: Context): Entry[] {
-  const words = [text, ...text.split(/[\s,;"'`()]+/)]
-    .filter((word) => word.length >= 3 && word.length <= 200)
-    .slice(0, 64)
+  const words = [text, ...text.split(/[\s,;"'`()]+/)].filter((word) => word !== '' && word.length <= 200)
   return words.flatMap((word) => {
     const resolution = context.catalogue.resolve(word, (entry) => context.gate.visible(entry))
     if (resolution.kind !== 'found') return []
@@ -293,7 +307,7 @@ function passes(entry: Entry, query: ParsedQuery, request: SearchRequest): boole
   if (server !== undefined && !same(entry.source, server)) return false
   if (group !== undefined && !same(entry.tool.group, group)) return false
   const wanted = domain ?? request.domain
-  return wanted === undefined || same(entry.tool.domain, wanted)
+  return wanted === undefined || same(entry.tool.domain ?? entry.source, wanted)
 }
 
 /** Names a model may have meant, of tools it may know about. */

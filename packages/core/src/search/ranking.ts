@@ -42,7 +42,11 @@ function follow(catalogue: Catalogue, searcher: Searcher): () => Searcher {
       }
       const serverDescription = catalogue.sources.get(entry.source)?.description ?? ''
       put.push(
-        documentOf({ id, tool: { ...entry.tool, aliases: catalogue.aliasesOf(id) }, serverDescription }),
+        documentOf({
+          id,
+          tool: { ...entry.tool, source: entry.source, aliases: catalogue.aliasesOf(id) },
+          serverDescription,
+        }),
       )
     }
     searcher.update({ put, remove })

@@ -91,6 +91,7 @@ function renderText(result: SearchResult, prompts: Prompts): string {
     (match) => match.status === 'available_lazy' && !droppedNames.has(match.name),
   )
   lines.push(...lazy.map(renderMatch))
+  if (result.more > 0) lines.push(prompts.searchMore({ more: result.more }))
   if (result.evicted.length > 0) lines.push(prompts.searchEvicted({ tools: result.evicted }))
   if (result.unloaded.length > 0) lines.push(prompts.searchUnloaded({ tools: result.unloaded }))
   for (const { name, nearest } of result.notFound)

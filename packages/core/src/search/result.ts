@@ -34,6 +34,8 @@ export interface SearchResult {
   readonly notFound: readonly { readonly name: string; readonly nearest: readonly string[] }[]
   readonly ambiguous: readonly { readonly name: string; readonly candidates: readonly string[] }[]
   readonly unavailable: readonly { readonly name: string; readonly state: string }[]
+  /** Tools that fit as well and are not shown: the limit was reached. */
+  readonly more: number
   readonly evicted: readonly string[]
   readonly unloaded: readonly string[]
   /** Where nothing fits: what there is, by server. */

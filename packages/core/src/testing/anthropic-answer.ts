@@ -4,6 +4,7 @@
  */
 
 import type { AnthropicUsage } from './anthropic-usage.js'
+import { argumentFragments, pieces } from './pieces.js'
 
 /** A call before it is written in either form. */
 export interface AnthropicCall {
@@ -25,7 +26,6 @@ export interface AnthropicAnswer {
   readonly usage: AnthropicUsage
 }
 
-const PIECE = 8
 const TEXT_BLOCK = { type: 'text', text: '', citations: null }
 
 export function messageObject({ id, model, text, calls, stopReason, usage }: AnthropicAnswer): object {
@@ -86,27 +86,16 @@ function toolUseBlock({ id, name }: AnthropicCall): object {
 }
 
 function textDeltas(text: string): readonly object[] {
-  return pieces(text, PIECE).map((piece) => ({ type: 'text_delta', text: piece }))
+  return pieces(text).map((piece) => ({ type: 'text_delta', text: piece }))
 }
 
-/** Two fragments or more wherever there are two characters: even `{}` has to be joined. */
 function inputDeltas(text: string): readonly object[] {
-  const fragments = pieces(text, Math.min(PIECE, Math.ceil(text.length / 3)))
-  return ['', ...fragments].map((fragment) => ({ type: 'input_json_delta', partial_json: fragment }))
+  return ['', ...argumentFragments(text)].map((fragment) => ({
+    type: 'input_json_delta',
+    partial_json: fragment,
+  }))
 }
 
 function event(type: string, fields: object): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
-}
-
-/** Never parts a surrogate pair, as no server does. */
-function pieces(text: string, size: number): string[] {
-  const list: string[] = []
-  for (let start = 0; start < text.length; ) {
-    let end = start + size
-    if (/[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end++
-    list.push(text.slice(start, end))
-    start = end
-  }
-  return list
 }

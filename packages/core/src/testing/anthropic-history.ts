@@ -9,10 +9,10 @@ import {
   type AnthropicRequestBody,
   type AnthropicTool,
   blocksOf,
-  type Found,
   referencesIn,
   violation,
 } from './anthropic-request.js'
+import type { Found } from './guards.js'
 
 export interface HistoryOptions {
   readonly strictHistory?: boolean

@@ -1,5 +1,6 @@
 /** The nouns of the Anthropic Messages wire, with the guards and wordings that its rules share. */
 
+import { type Fields, type Found, firstOf, isObject } from './guards.js'
 import type { Violation } from './protocol.js'
 
 export interface AnthropicBlock {
@@ -37,13 +38,6 @@ export interface AnthropicRequestBody {
   readonly [field: string]: unknown
 }
 
-export type Found = Violation | undefined
-export type Fields = Readonly<Record<string, unknown>>
-
-export function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** A string stands for one text block. */
 export function blocksOf(content: AnthropicMessage['content']): readonly AnthropicBlock[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
@@ -74,11 +68,7 @@ export function eachOf(
   check: (entry: unknown, at: string, index: number) => Found,
 ): Found {
   if (!Array.isArray(list)) return undefined
-  for (const [index, entry] of list.entries()) {
-    const found = check(entry, `${at}.${index}`, index)
-    if (found) return found
-  }
-  return undefined
+  return firstOf(list.entries(), ([index, entry]) => check(entry, `${at}.${index}`, index))
 }
 
 /** Anthropic puts the place in front of the message, unless the fault is the whole request's. */

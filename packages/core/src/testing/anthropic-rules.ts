@@ -10,15 +10,13 @@ import {
   type AnthropicTool,
   blocksOf,
   eachOf,
-  type Fields,
-  type Found,
-  isObject,
   marksOn,
   missing,
   violation,
   wrongType,
   wrongValue,
 } from './anthropic-request.js'
+import { type Fields, type Found, isObject } from './guards.js'
 import type { Violation } from './protocol.js'
 
 export type {

@@ -8,12 +8,11 @@ import {
   type AnthropicRequestBody,
   type AnthropicTool,
   blocksOf,
-  type Fields,
-  isObject,
   marksOn,
   referencesIn,
 } from './anthropic-request.js'
 import { estimateTokens } from './chat-usage.js'
+import { type Fields, isObject } from './guards.js'
 
 /** A place up to which the request asks for its prefix to be kept. */
 export interface CacheMark {

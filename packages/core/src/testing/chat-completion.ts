@@ -1,7 +1,8 @@
 /** One answer of the scripted endpoint in its two forms on the wire: a single object, or the chunks of a stream. */
 
-import type { ChatToolCall } from './chat-rules.js'
+import type { ChatToolCall } from './chat-request.js'
 import type { ChatUsage } from './chat-usage.js'
+import { argumentFragments, pieces } from './pieces.js'
 
 /** A finished answer, before it is written in either form. */
 export interface ChatCompletion {
@@ -15,7 +16,6 @@ export interface ChatCompletion {
 
 /** Constant, so that two runs of one script write the same bytes. */
 const CREATED = 1_700_000_000
-const PIECE = 8
 
 export function completionObject(completion: ChatCompletion): object {
   const { id, model, content, calls, finish, usage } = completion
@@ -39,7 +39,7 @@ export function* deltaChunks(completion: ChatCompletion, includeUsage: boolean):
   const { content, calls } = completion
   const delta = (fields: object) => chunkOf(completion, includeUsage, [choice(fields, null)])
   yield delta({ role: 'assistant', content: content === null ? null : '' })
-  for (const piece of pieces(content ?? '', PIECE)) yield delta({ content: piece })
+  for (const piece of pieces(content ?? '')) yield delta({ content: piece })
   for (const [index, call] of calls.entries()) {
     yield delta({ tool_calls: [{ index, ...call, function: { name: call.function.name, arguments: '' } }] })
   }
@@ -65,19 +65,4 @@ function chunkOf({ id, model }: ChatCompletion, includeUsage: boolean, choices: 
 
 function choice(delta: object, finish: string | null): object {
   return { index: 0, delta, logprobs: null, finish_reason: finish }
-}
-
-/** Two or more wherever there are two characters: even `{}` has to be joined. */
-function argumentFragments(text: string): string[] {
-  return [...pieces(text, Math.min(PIECE, Math.ceil(text.length / 3)))]
-}
-
-/** Never parts a surrogate pair, as no server does. */
-function* pieces(text: string, size: number): Generator<string> {
-  for (let start = 0; start < text.length; ) {
-    let end = start + size
-    if (/[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end++
-    yield text.slice(start, end)
-    start = end
-  }
 }

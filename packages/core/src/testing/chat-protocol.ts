@@ -1,7 +1,8 @@
 /** Chat Completions as the scripted endpoint speaks it: its path, its key, its answers and its errors. */
 
 import { type ChatCompletion, completionObject, deltaChunks, endingChunks } from './chat-completion.js'
-import { type ChatRequestBody, type ChatRuleOptions, violationOf } from './chat-rules.js'
+import type { ChatRequestBody } from './chat-request.js'
+import { type ChatRuleOptions, violationOf } from './chat-rules.js'
 import { renderOrder, usageOf } from './chat-usage.js'
 import type { AnswerContext, Protocol, ScriptedAnswer } from './protocol.js'
 

@@ -4,49 +4,21 @@
  * where it has one; OpenAI sends `null` for the pairing rules, which get names here so that a test can tell them apart.
  */
 
-export type ChatRole = 'system' | 'developer' | 'user' | 'assistant' | 'tool'
+import type { ChatRequestBody, ChatRole, ChatTool, ChatToolCall } from './chat-request.js'
+import { type Fields, type Found, isObject, violation } from './guards.js'
+import {
+  arrayViolation,
+  eachOf,
+  missing,
+  nameViolation,
+  tooLong,
+  wrongType,
+  wrongValue,
+} from './openai-wording.js'
+import type { Violation } from './protocol.js'
 
-export interface ChatToolCall {
-  readonly id: string
-  readonly type: 'function'
-  /** `arguments` is the text the model wrote, which need not be JSON. */
-  readonly function: { readonly name: string; readonly arguments: string }
-}
-
-export interface ChatMessage {
-  readonly role: ChatRole
-  readonly content?: unknown
-  readonly tool_calls?: readonly ChatToolCall[]
-  readonly tool_call_id?: string
-  readonly [field: string]: unknown
-}
-
-export interface ChatTool {
-  readonly type: 'function'
-  readonly function: {
-    readonly name: string
-    readonly description?: string
-    readonly parameters?: { readonly [keyword: string]: unknown }
-    readonly strict?: boolean | null
-  }
-}
-
-/** The shape of a body without violations. */
-export interface ChatRequestBody {
-  readonly model: string
-  readonly messages: readonly ChatMessage[]
-  readonly tools?: readonly ChatTool[]
-  readonly tool_choice?: unknown
-  readonly stream?: boolean
-  readonly stream_options?: unknown
-  readonly [field: string]: unknown
-}
-
-export interface ChatViolation {
-  readonly message: string
-  readonly param: string | null
-  readonly code: string
-}
+/** Why a strict server of this wire answers 400. */
+export type ChatViolation = Violation
 
 /** Limits that only some servers have, so none of them holds unless it is given. */
 export interface ChatRuleOptions {
@@ -56,11 +28,7 @@ export interface ChatRuleOptions {
   readonly maxDescription?: number
 }
 
-type Found = ChatViolation | undefined
-type Fields = Readonly<Record<string, unknown>>
-
 const ROLES: readonly unknown[] = ['system', 'developer', 'user', 'assistant', 'tool'] satisfies ChatRole[]
-const NAME = /^[a-zA-Z0-9_-]{1,64}$/
 const MAX_CALL_ID = 40
 const NOT_AT_TOP = ['oneOf', 'anyOf', 'allOf', 'enum', 'const', 'not']
 
@@ -322,81 +290,8 @@ function historicCallViolation(
   )
 }
 
-function nameViolation(name: unknown, at: string): Found {
-  if (name === undefined) return missing(at)
-  if (typeof name !== 'string') return wrongType(at, 'a string', name)
-  if (name.length > 64) return tooLong(at, 64, name)
-  if (NAME.test(name)) return undefined
-  return violation(
-    `Invalid '${at}': string does not match pattern. Expected a string that matches the pattern '${NAME.source}'.`,
-    at,
-    'invalid_value',
-  )
-}
-
-function arrayViolation(at: string, value: unknown): Found {
-  if (!Array.isArray(value)) return wrongType(at, 'an array', value)
-  if (value.length > 0) return undefined
-  const reason = 'Expected an array with minimum length 1, but got an empty array instead.'
-  return violation(`Invalid '${at}': empty array. ${reason}`, at, 'empty_array')
-}
-
-function tooManyTools(limit: number, tools: unknown): ChatViolation {
+function tooManyTools(limit: number, tools: unknown): Violation {
   const length = Array.isArray(tools) ? tools.length : 0
   const reason = `Expected an array with maximum length ${limit}, but got an array with length ${length} instead.`
   return violation(`Invalid 'tools': array too long. ${reason}`, 'tools', 'array_above_max_length')
-}
-
-function tooLong(at: string, limit: number, text: string): ChatViolation {
-  const reason = `Expected a string with maximum length ${limit}, but got a string with length ${text.length} instead.`
-  return violation(`Invalid '${at}': string too long. ${reason}`, at, 'string_above_max_length')
-}
-
-function missing(at: string): ChatViolation {
-  return violation(`Missing required parameter: '${at}'.`, at, 'missing_required_parameter')
-}
-
-function wrongValue(at: string, value: unknown, allowed: readonly unknown[]): ChatViolation {
-  const supported = allowed.map((entry) => `'${entry}'`).join(', ')
-  return violation(
-    `Invalid value: '${String(value)}'. Supported values are: ${supported}.`,
-    at,
-    'invalid_value',
-  )
-}
-
-function wrongType(at: string | null, expected: string, value: unknown): ChatViolation {
-  const place = at === null ? 'the request body' : `'${at}'`
-  return violation(
-    `Invalid type for ${place}: expected ${expected}, but got ${kindOf(value)} instead.`,
-    at,
-    'invalid_type',
-  )
-}
-
-function violation(message: string, param: string | null, code: string): ChatViolation {
-  return { message, param, code }
-}
-
-function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return String(value)
-  if (Array.isArray(value)) return 'an array'
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
-}
-
-function eachOf(
-  list: unknown,
-  at: string,
-  check: (entry: unknown, at: string, index: number) => Found,
-): Found {
-  if (!Array.isArray(list)) return undefined
-  for (const [index, entry] of list.entries()) {
-    const found = check(entry, `${at}[${index}]`, index)
-    if (found) return found
-  }
-  return undefined
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

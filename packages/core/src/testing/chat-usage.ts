@@ -1,6 +1,6 @@
 /** What a request on the Chat Completions wire costs: its render order, its prefix, and the usage the scripted endpoint reports. */
 
-import type { ChatRequestBody } from './chat-rules.js'
+import type { ChatRequestBody } from './chat-request.js'
 
 export interface ChatUsage {
   readonly prompt_tokens: number

@@ -1,7 +1,9 @@
 /** One answer on the Gemini wire in its two forms: a single object, or the chunks of a stream. */
 
 import { commonPrefix, estimateTokens } from './chat-usage.js'
-import type { GoogleFunctionCall, GooglePart, GoogleRequestBody } from './google-rules.js'
+import type { GoogleFunctionCall, GooglePart, GoogleRequestBody } from './google-request.js'
+import { isObject } from './guards.js'
+import { pieces } from './pieces.js'
 import type { AnswerContext, ScriptedAnswer, ScriptedCall } from './protocol.js'
 
 export interface GoogleUsage {
@@ -34,7 +36,6 @@ const CALL_ID_PREFIX = 'function-call-'
 const BYTES_PER_TOKEN = 4
 /** Google's documented minimum for the models from Gemini 3 on; it is 2,048 for 2.5. */
 const CACHE_MINIMUM = 4096
-const PIECE = 8
 
 /**
  * The request as Gemini lays it before the model: system instruction, then tools, then contents, each as JSON. So a
@@ -114,9 +115,9 @@ export function* responseChunks(response: GoogleResponse): Generator<GoogleRespo
   const { candidatesTokenCount: _last, ...usage } = response.usageMetadata
   const usageMetadata = { ...usage, totalTokenCount: usage.promptTokenCount }
   const [{ content, ...ending }] = response.candidates
-  const pieces = (content.parts ?? []).flatMap((part) => [...piecesOf(part)])
-  const last = pieces.at(-1)?.functionCall ? pieces.pop() : undefined
-  for (const part of pieces) {
+  const parts = (content.parts ?? []).flatMap(piecesOf)
+  const last = parts.at(-1)?.functionCall ? parts.pop() : undefined
+  for (const part of parts) {
     yield {
       ...response,
       candidates: [{ content: { role: 'model', parts: [part] }, index: 0 }],
@@ -136,8 +137,7 @@ function functionCall(call: ScriptedCall, context: AnswerContext): GoogleFunctio
 function argumentsOf(call: ScriptedCall): GoogleFunctionCall['args'] {
   try {
     const value: unknown = JSON.parse(textOf(call))
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? (value as GoogleFunctionCall['args']) : undefined
+    return isObject(value) ? value : undefined
   } catch {
     return undefined
   }
@@ -152,14 +152,6 @@ function signature({ index }: AnswerContext): string {
   return Buffer.from(`thought ${index + 1}`).toString('base64')
 }
 
-/** Never parts a surrogate pair, as no server does. */
-function* piecesOf(part: GooglePart): Generator<GooglePart> {
-  const { text } = part
-  if (text === undefined) yield part
-  for (let start = 0; text !== undefined && start < text.length; ) {
-    let end = start + PIECE
-    if (/[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end++
-    yield { text: text.slice(start, end) }
-    start = end
-  }
+function piecesOf(part: GooglePart): readonly GooglePart[] {
+  return part.text === undefined ? [part] : pieces(part.text).map((text) => ({ text }))
 }

@@ -1,7 +1,8 @@
 /** The Gemini wire for the scripted endpoint: `generateContent` and `streamGenerateContent` of the Gemini API. */
 
 import { googleRenderOrder, responseChunks, responseObject } from './google-answer.js'
-import { type GoogleRequestBody, type GoogleRuleOptions, googleViolationOf } from './google-rules.js'
+import type { GoogleRequestBody, GoogleRuleOptions } from './google-request.js'
+import { googleViolationOf } from './google-rules.js'
 import type { Protocol } from './protocol.js'
 
 const PATH = /^\/v1beta\/(?:models|tunedModels)\/[^/:]+:(generateContent|streamGenerateContent)$/

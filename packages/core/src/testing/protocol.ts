@@ -38,7 +38,7 @@ export interface AnswerContext {
 /** An answer in its two forms. */
 export interface RenderedAnswer {
   readonly object: object
-  /** Pieces of the event stream, each written as it is. `cut` replaces the text: the stream then ends without an ending. */
+  /** Pieces of the event stream, each written as it is. The last piece is the whole ending; a cut stream lacks it. */
   stream(): Iterable<string>
 }
 

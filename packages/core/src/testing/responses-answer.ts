@@ -1,14 +1,10 @@
 /** One answer of the scripted endpoint on the OpenAI Responses wire, in its two forms: a single object, or events. */
 
 import { estimateCachedTokens, estimateTokens } from './chat-usage.js'
+import { argumentFragments, pieces } from './pieces.js'
 import type { AnswerContext, ScriptedAnswer, ScriptedCall } from './protocol.js'
-import {
-  type CallableTools,
-  callableTools,
-  DEFAULT_NAMESPACE,
-  offeredTools,
-  type ResponsesRequestBody,
-} from './responses-rules.js'
+import { type CallableTools, callableTools, DEFAULT_NAMESPACE } from './responses-callable.js'
+import { offeredTools, type ResponsesRequestBody } from './responses-request.js'
 
 type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
@@ -67,7 +63,6 @@ export interface ResponsesEvent {
 
 /** Constant, so that two runs of one script write the same bytes. */
 const CREATED = 1_700_000_000
-const PIECE = 8
 
 /**
  * `finish` is `completed`, as by default, or the reason for which the answer is incomplete (`max_output_tokens`,
@@ -155,7 +150,7 @@ function* messageEvents(item: MessageItem, index: number): Generator<ResponsesEv
   for (const [position, part] of item.content.entries()) {
     const place = { item_id: item.id, output_index: index, content_index: position }
     yield { type: 'response.content_part.added', ...place, part: { ...part, text: '' } }
-    for (const delta of pieces(part.text, PIECE)) {
+    for (const delta of pieces(part.text)) {
       yield { type: 'response.output_text.delta', ...place, delta, logprobs: [] }
     }
     yield { type: 'response.output_text.done', ...place, text: part.text, logprobs: [] }
@@ -292,19 +287,4 @@ function writtenText(item: OutputItem): string {
   if (item.type === 'message') return item.content.map((part) => part.text).join('')
   if (item.type === 'function_call') return item.name + item.arguments
   return `tool_search${textOf(item.arguments)}`
-}
-
-/** Two or more wherever there are two characters: even `{}` has to be joined. */
-function argumentFragments(text: string): string[] {
-  return [...pieces(text, Math.min(PIECE, Math.ceil(text.length / 3)))]
-}
-
-/** Never parts a surrogate pair, as no server does. */
-function* pieces(text: string, size: number): Generator<string> {
-  for (let start = 0; start < text.length; ) {
-    let end = start + size
-    if (/[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end++
-    yield text.slice(start, end)
-    start = end
-  }
 }

@@ -8,8 +8,8 @@ import {
   type ResponsesRequestBody,
   type ResponsesRuleOptions,
   type ResponsesTool,
-  responsesViolationOf,
-} from './responses-rules.js'
+} from './responses-request.js'
+import { responsesViolationOf } from './responses-rules.js'
 
 export function responsesProtocol(options: ResponsesRuleOptions = {}): Protocol<ResponsesRequestBody> {
   return {

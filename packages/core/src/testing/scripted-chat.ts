@@ -1,7 +1,8 @@
 /** The scripted endpoint on the Chat Completions wire. */
 
 import { chatProtocol } from './chat-protocol.js'
-import type { ChatRequestBody, ChatRuleOptions } from './chat-rules.js'
+import type { ChatRequestBody } from './chat-request.js'
+import type { ChatRuleOptions } from './chat-rules.js'
 import {
   type ScriptedEndpoint,
   type ScriptedModel,
@@ -9,7 +10,8 @@ import {
   startScriptedEndpoint,
 } from './scripted-endpoint.js'
 
-export type { ChatMessage, ChatRequestBody, ChatTool, ChatToolCall, ChatViolation } from './chat-rules.js'
+export type { ChatMessage, ChatRequestBody, ChatTool, ChatToolCall } from './chat-request.js'
+export type { ChatViolation } from './chat-rules.js'
 export { commonPrefix, renderOrder } from './chat-usage.js'
 export type { ScriptedAnswer, ScriptedCall } from './protocol.js'
 export type {

@@ -5,7 +5,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { ChatRequestBody } from './chat-rules.js'
+import type { ChatRequestBody } from './chat-request.js'
 import type { AnswerContext, Protocol, RenderedAnswer, ScriptedAnswer, Violation } from './protocol.js'
 
 /** Answered as an HTTP error. Clients that retry will ask again, and the script moves on by one. */

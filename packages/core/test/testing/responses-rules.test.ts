@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { callableTools, type ResponsesItem, responsesViolationOf } from '../../src/testing/responses-rules.js'
+import { callableTools } from '../../src/testing/responses-callable.js'
+import type { ResponsesItem } from '../../src/testing/responses-request.js'
+import { responsesViolationOf } from '../../src/testing/responses-rules.js'
 
 const user = { role: 'user', content: 'Hello' }
 const open = { type: 'object', properties: { path: { type: 'string' } } }

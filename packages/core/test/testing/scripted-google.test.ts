@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type GoogleResponse, googleRenderOrder } from '../../src/testing/google-answer.js'
 import { createGoogleProtocol } from '../../src/testing/google-protocol.js'
-import type { GooglePart, GoogleRequestBody, GoogleRuleOptions } from '../../src/testing/google-rules.js'
+import type { GooglePart, GoogleRequestBody, GoogleRuleOptions } from '../../src/testing/google-request.js'
 import {
   type ScriptedEndpoint,
   type ScriptedEndpointOptions,

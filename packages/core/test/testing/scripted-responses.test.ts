@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { commonPrefix } from '../../src/testing/chat-usage.js'
 import { responsesProtocol, responsesRenderOrder } from '../../src/testing/responses-protocol.js'
-import type { ResponsesRequestBody } from '../../src/testing/responses-rules.js'
+import type { ResponsesRequestBody } from '../../src/testing/responses-request.js'
 import {
   type ScriptedEndpoint,
   type ScriptedEndpointOptions,

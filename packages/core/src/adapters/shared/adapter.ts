@@ -1,12 +1,14 @@
 /** What all adapters share: anchors before the request, repair and inserts within it, calls after it. A wire adds how it reads and writes. */
 import type { Conversation } from '../../conversation.js'
 import type { ImportedStep, ImportReport } from '../../host-steps.js'
+import { BRIDGE_NAME } from '../../meta-tools.js'
+import type { Prompts } from '../../prompts.js'
 import type { CallAnswer, RunOptions } from '../../run-calls.js'
 import { readMachineLine } from '../../search/render.js'
 import type { SurfaceView } from '../../surface.js'
 import { type Anchors, anchorsOf, survivors } from './anchors.js'
 import { repair } from './repair.js'
-import type { Unit, UnitCall } from './thread.js'
+import { argumentsObject, type Unit, type UnitCall } from './thread.js'
 import { weave } from './weave.js'
 
 /** One provider's way of writing things down. */
@@ -75,7 +77,11 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       return {
         view,
         warnings,
-        parts: wire.parts(compose(wire, messages, anchors, view, warnings), view, request),
+        parts: wire.parts(
+          compose(wire, messages, anchors, view, conversation.prompts, warnings),
+          view,
+          request,
+        ),
         run: async (reply, options) => {
           const calls = wire.calls(reply, messages)
           const answers = await conversation.run(
@@ -101,8 +107,9 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       const called = new Map<string, string>()
       const steps: ImportedStep[] = []
       const others: string[] = []
+      const unreadable: string[] = []
       for (const { unit, anchor } of anchored(messages).placed) {
-        if (unit.kind === 'assistant') for (const { id, name } of unit.calls) called.set(id, name)
+        if (unit.kind === 'assistant') for (const call of unit.calls) called.set(call.id, targetOf(call))
         if (unit.kind !== 'answer') continue
         const name = called.get(unit.callId)
         if (name !== conversation.loader) {
@@ -111,10 +118,18 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         }
         const line = readMachineLine(unit.text)
         if (line) steps.push({ anchor, ...line })
+        else unreadable.push(anchor)
       }
-      return conversation.importSteps(steps, others)
+      return conversation.importSteps(steps, others, unreadable)
     },
   }
+}
+
+/** The tool a call is meant for: out of the bridge where it is in one. */
+function targetOf({ name, input }: UnitCall): string {
+  if (name !== BRIDGE_NAME || !('value' in input)) return name
+  const inner = argumentsObject(input).name
+  return typeof inner === 'string' ? inner : name
 }
 
 function compose<Message, Reply, Parts, Prompt extends object>(
@@ -122,11 +137,12 @@ function compose<Message, Reply, Parts, Prompt extends object>(
   messages: readonly Message[],
   anchors: Anchors,
   view: SurfaceView,
+  prompts: Prompts,
   warnings: string[],
 ): readonly Message[] {
   const warn = (warning: string) => void warnings.push(warning)
   const callable = new Set([...view.tools.map((tool) => tool.name), ...wire.callable(view)])
-  const repaired = repair(anchors.placed, view, callable, warn)
+  const repaired = repair(anchors.placed, view, callable, prompts, warn)
   // Off: the host's own array, unless a server would refuse it.
   if (view.mode === 'off' && repaired.every((item, index) => item === anchors.placed[index])) return messages
   return wire.write(weave(repaired, view, warn), view)

@@ -2,27 +2,28 @@
  * Makes a history acceptable to a strict server: every call answered right behind it, every name declared.
  * Deterministic, so that a mended unit has the same bytes on every request.
  */
+import { framed } from '../../announce.js'
 import { BRIDGE_NAME } from '../../meta-tools.js'
+import type { Prompts } from '../../prompts.js'
 import type { SurfaceView } from '../../surface.js'
 import { safeJson } from '../../text.js'
 import { argumentsObject, argumentsText, isRecord, type Placed, type UnitCall } from './thread.js'
 
 type Warn = (warning: string) => void
 
-const INTERRUPTED = 'This call was interrupted; it is not known whether it ran.'
-
 /** `callable`: every name that a call in this history may have on this request. */
 export function repair(
   placed: readonly Placed[],
   view: SurfaceView,
   callable: ReadonlySet<string>,
+  prompts: Prompts,
   warn: Warn,
 ): Placed[] {
-  return settleNames(settleOrder(placed, warn), view, callable, warn)
+  return settleNames(settleOrder(placed, prompts, warn), view, callable, prompts, warn)
 }
 
 /** Answers directly after their call, in the order of the calls; one each; none without a call. */
-function settleOrder(placed: readonly Placed[], warn: Warn): Placed[] {
+function settleOrder(placed: readonly Placed[], prompts: Prompts, warn: Warn): Placed[] {
   const output: Placed[] = []
   let index = 0
   while (index < placed.length) {
@@ -49,7 +50,9 @@ function settleOrder(placed: readonly Placed[], warn: Warn): Placed[] {
     for (const [id, answer] of wanted) {
       if (!answer) warn(`answered the interrupted call ${safeJson(id)}`)
       const anchor = item.calls[calls.findIndex((call) => call.id === id)] ?? ''
-      output.push(answer ?? { unit: { kind: 'answer', callId: id, text: INTERRUPTED }, anchor, calls: [] })
+      output.push(
+        answer ?? { unit: { kind: 'answer', callId: id, text: prompts.interrupted() }, anchor, calls: [] },
+      )
     }
     output.push(...others)
   }
@@ -61,6 +64,7 @@ function settleNames(
   placed: readonly Placed[],
   view: SurfaceView,
   callable: ReadonlySet<string>,
+  prompts: Prompts,
   warn: Warn,
 ): Placed[] {
   const told = new Map<string, UnitCall>()
@@ -70,7 +74,12 @@ function settleNames(
     const { unit } = item
     const call = unit.kind === 'answer' ? told.get(unit.callId) : undefined
     if (unit.kind === 'answer' && call) {
-      const text = `<tool-update>\nAn earlier call of ${safeJson(call.name)} with ${safeJson(argumentsText(call))} was answered: ${safeJson(unit.text)}\n</tool-update>`
+      const sentence = prompts.toldCall({
+        name: safeJson(call.name),
+        input: safeJson(argumentsText(call)),
+        answer: safeJson(unit.text),
+      })
+      const text = framed(sentence)
       pending.push({ unit: { kind: 'note', text }, anchor: item.anchor, calls: [] })
       continue
     }
@@ -92,7 +101,7 @@ function settleNames(
         warn(`told a call of ${safeJson(each.name)} as text: the name is not declared any more`)
       }
     }
-    const text = unit.text === '' && kept.length === 0 ? '(called a tool)' : unit.text
+    const text = unit.text === '' && kept.length === 0 ? prompts.calledSomething() : unit.text
     output.push({ ...item, unit: { ...unit, text, calls: kept, mended: true } })
   }
   return [...output, ...pending]

@@ -1,0 +1,39 @@
+/** The nouns of the Chat Completions wire. */
+
+export type ChatRole = 'system' | 'developer' | 'user' | 'assistant' | 'tool'
+
+export interface ChatToolCall {
+  readonly id: string
+  readonly type: 'function'
+  /** `arguments` is the text the model wrote, which need not be JSON. */
+  readonly function: { readonly name: string; readonly arguments: string }
+}
+
+export interface ChatMessage {
+  readonly role: ChatRole
+  readonly content?: unknown
+  readonly tool_calls?: readonly ChatToolCall[]
+  readonly tool_call_id?: string
+  readonly [field: string]: unknown
+}
+
+export interface ChatTool {
+  readonly type: 'function'
+  readonly function: {
+    readonly name: string
+    readonly description?: string
+    readonly parameters?: { readonly [keyword: string]: unknown }
+    readonly strict?: boolean | null
+  }
+}
+
+/** The shape of a body without violations. */
+export interface ChatRequestBody {
+  readonly model: string
+  readonly messages: readonly ChatMessage[]
+  readonly tools?: readonly ChatTool[]
+  readonly tool_choice?: unknown
+  readonly stream?: boolean
+  readonly stream_options?: unknown
+  readonly [field: string]: unknown
+}

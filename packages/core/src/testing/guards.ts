@@ -1,0 +1,23 @@
+/** What the rules of every wire are written with. */
+
+import type { Violation } from './protocol.js'
+
+/** The first rule broken, if any. */
+export type Found = Violation | undefined
+export type Fields = Readonly<Record<string, unknown>>
+
+export function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function firstOf<Entry>(entries: Iterable<Entry>, check: (entry: Entry) => Found): Found {
+  for (const entry of entries) {
+    const found = check(entry)
+    if (found) return found
+  }
+  return undefined
+}
+
+export function violation(message: string, param: string | null, code: string): Violation {
+  return { message, param, code }
+}

@@ -1,0 +1,69 @@
+/** The refusals that OpenAI words alike on both of its wires. */
+
+import { type Found, firstOf, violation } from './guards.js'
+import type { Violation } from './protocol.js'
+
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/
+
+export function nameViolation(name: unknown, at: string): Found {
+  if (name === undefined) return missing(at)
+  if (typeof name !== 'string') return wrongType(at, 'a string', name)
+  if (name.length > 64) return tooLong(at, 64, name)
+  if (NAME.test(name)) return undefined
+  return violation(
+    `Invalid '${at}': string does not match pattern. Expected a string that matches the pattern '${NAME.source}'.`,
+    at,
+    'invalid_value',
+  )
+}
+
+/** An empty array is refused too. */
+export function arrayViolation(at: string, value: unknown): Found {
+  if (!Array.isArray(value)) return wrongType(at, 'an array', value)
+  if (value.length > 0) return undefined
+  const reason = 'Expected an array with minimum length 1, but got an empty array instead.'
+  return violation(`Invalid '${at}': empty array. ${reason}`, at, 'empty_array')
+}
+
+export function eachOf(
+  list: unknown,
+  at: string,
+  check: (entry: unknown, at: string, index: number) => Found,
+): Found {
+  if (!Array.isArray(list)) return undefined
+  return firstOf(list.entries(), ([index, entry]) => check(entry, `${at}[${index}]`, index))
+}
+
+export function tooLong(at: string, limit: number, text: string): Violation {
+  const reason = `Expected a string with maximum length ${limit}, but got a string with length ${text.length} instead.`
+  return violation(`Invalid '${at}': string too long. ${reason}`, at, 'string_above_max_length')
+}
+
+export function missing(at: string): Violation {
+  return violation(`Missing required parameter: '${at}'.`, at, 'missing_required_parameter')
+}
+
+export function wrongValue(at: string, value: unknown, allowed: readonly unknown[]): Violation {
+  const supported = allowed.map((entry) => `'${entry}'`).join(', ')
+  return violation(
+    `Invalid value: '${String(value)}'. Supported values are: ${supported}.`,
+    at,
+    'invalid_value',
+  )
+}
+
+/** The place is null where the body itself is meant. */
+export function wrongType(at: string | null, expected: string, value: unknown): Violation {
+  const place = at === null ? 'the request body' : `'${at}'`
+  return violation(
+    `Invalid type for ${place}: expected ${expected}, but got ${kindOf(value)} instead.`,
+    at,
+    'invalid_type',
+  )
+}
+
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value)
+  if (Array.isArray(value)) return 'an array'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
