@@ -7,7 +7,10 @@ const core = (file: string) => fileURLToPath(new URL(`./packages/core/src/${file
 export default defineConfig({
   resolve: {
     alias: {
+      '@toolwell/core/anthropic': core('adapters/anthropic/index.ts'),
+      '@toolwell/core/google': core('adapters/google/index.ts'),
       '@toolwell/core/openai-chat': core('adapters/openai-chat/index.ts'),
+      '@toolwell/core/openai-responses': core('adapters/openai-responses/index.ts'),
       '@toolwell/core/stores/jsonl': core('stores/jsonl.ts'),
       '@toolwell/core/testing': core('testing/index.ts'),
       '@toolwell/core': core('index.ts'),

@@ -5,8 +5,6 @@ import type { ChatMessage } from '@toolwell/core/openai-chat'
 
 export interface History {
   readonly messages: readonly ChatMessage[]
-  /** How often the history was rewritten: with its length, it names a request. */
-  readonly generation: number
   append(...messages: readonly ChatMessage[]): Promise<void>
   replace(messages: readonly ChatMessage[]): Promise<void>
 }
@@ -16,32 +14,28 @@ export async function openHistory(folder: string, id: string, system: string): P
   await mkdir(folder, { recursive: true })
   const file = join(folder, `${encodeURIComponent(id)}.history`)
   const text = await readFile(file, 'utf8').catch(() => '')
-  // The first line is the generation; a torn last line was never acknowledged, and is not read.
-  const [first, ...lines] = text.split('\n').slice(0, -1)
-  let generation = Number(first ?? 0)
+  // A torn last line was never acknowledged, and is not read.
+  const lines = text.split('\n').slice(0, -1)
   let messages = lines.map((line) => JSON.parse(line) as ChatMessage)
   const history: History = {
     get messages() {
       return messages
     },
-    get generation() {
-      return generation
-    },
     async append(...fresh) {
       messages = [...messages, ...fresh]
-      await appendFile(file, fresh.map((message) => `${JSON.stringify(message)}\n`).join(''))
+      await appendFile(file, linesOf(fresh))
     },
     async replace(next) {
-      generation++
       messages = [...next]
-      await writeFile(
-        `${file}.new`,
-        `${[generation, ...next.map((message) => JSON.stringify(message))].join('\n')}\n`,
-      )
+      await writeFile(`${file}.new`, linesOf(next))
       await rename(`${file}.new`, file)
     },
   }
   if (text !== '' && !text.endsWith('\n')) await writeFile(file, text.slice(0, text.lastIndexOf('\n') + 1))
   if (messages.length === 0) await history.replace([{ role: 'system', content: system }])
   return history
+}
+
+function linesOf(messages: readonly ChatMessage[]): string {
+  return messages.map((message) => `${JSON.stringify(message)}\n`).join('')
 }

@@ -81,11 +81,10 @@ function createSession(options: HostOptions, conversation: Conversation, history
   }
 
   const step = async (): Promise<boolean> => {
-    // The same history gives the same id, so a request that died is begun again with the same bytes, in any process.
-    const requestId = `${id}/${history.generation}.${history.messages.length}`
-    const turn = await chat.begin(history.messages, { requestId }) // ③ what to send
+    // ③ What to send. The same history gives the same bytes: a request that died is repeated as it was, in any process.
+    const turn = await chat.begin(history.messages)
     const reply = await send(options, turn)
-    await conversation.recordRequest(measure(options, requestId, turn, reply)) // ④ the accounts
+    await conversation.recordRequest(measure(options, turn, reply)) // ④ the accounts
     options.onRequest?.({ session: id, turn, reply })
     const { messages: results } = await turn.run(reply.message, { execute }) // ⑤ search, check, run
     await history.append(reply.message, ...results)
@@ -162,14 +161,14 @@ function post({ url, apiKey }: HostOptions, body: string): Promise<Response> {
   return fetch(`${url}/chat/completions`, { method: 'POST', headers, body })
 }
 
-function measure({ countTokens }: HostOptions, requestId: string, turn: ChatTurn, reply: StreamedReply) {
+function measure({ countTokens }: HostOptions, turn: ChatTurn, reply: StreamedReply) {
   const usage = (reply.usage ?? {}) as {
     prompt_tokens?: number
     completion_tokens?: number
     prompt_tokens_details?: { cached_tokens?: number }
   }
   return {
-    requestId,
+    requestId: turn.view.requestId,
     messageTokens: countTokens(JSON.stringify(turn.parts.messages)),
     inputTokens: usage.prompt_tokens ?? 0,
     cachedTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,

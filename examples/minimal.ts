@@ -36,8 +36,8 @@ well.catalogue.setSource('billing', { description: 'Invoices and quotes', tools:
 const chat = openaiChat(await well.open({ id: 'thread-1' }))
 
 const messages: ChatMessage[] = [{ role: 'user', content: 'Send invoice 7.' }]
-for (let step = 1; ; step++) {
-  const turn = await chat.begin(messages, { requestId: `step-${step}` })
+for (;;) {
+  const turn = await chat.begin(messages)
   const response = await fetch(`${endpoint.url}/chat/completions`, {
     method: 'POST',
     body: JSON.stringify({ model: 'scripted', ...turn.parts }),

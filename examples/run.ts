@@ -5,6 +5,9 @@ const examples = [
   { name: 'proof over the bridge', file: 'start.ts', parameters: ['--once'] },
   { name: 'proof over append', file: 'start.ts', parameters: ['--once', '--delivery', 'append'] },
   { name: 'the README program', file: 'minimal.ts', parameters: [] },
+  { name: 'Anthropic Messages', file: 'anthropic.ts', parameters: [] },
+  { name: 'OpenAI Responses', file: 'openai-responses.ts', parameters: [] },
+  { name: 'Gemini', file: 'google.ts', parameters: [] },
 ]
 
 let failed = 0

@@ -5,8 +5,14 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+const guard = new URL('./setup/loopback-only.ts', import.meta.url).href
 const run = (file: string, ...parameters: string[]) =>
-  spawnSync(process.execPath, ['--import', 'tsx', file, ...parameters], { cwd: root, encoding: 'utf8' })
+  spawnSync(process.execPath, ['--import', 'tsx', file, ...parameters], {
+    cwd: root,
+    encoding: 'utf8',
+    // Children and their children may connect to loopback only, like the tests themselves.
+    env: { ...process.env, NODE_OPTIONS: `--import tsx --import ${guard}` },
+  })
 
 it.each(['bridge', 'append'])(
   'the proof of npm start holds over %s, prints plain text and leaves nothing behind',
@@ -37,6 +43,15 @@ it('npm start explains itself and refuses what it does not know', () => {
 it('the program of the README runs and checks itself', () => {
   expect(run('examples/minimal.ts')).toMatchObject({ status: 0, stdout: 'Invoice 7 is on its way.\n' })
 })
+
+it.each(['anthropic.ts', 'openai-responses.ts', 'google.ts'])(
+  'the program for one provider runs and checks itself: %s',
+  (file) => {
+    expect(run(`examples/${file}`)).toMatchObject({ status: 0, stderr: '' })
+    const lines = readFileSync(`${root}examples/${file}`, 'utf8').trimEnd().split('\n').length
+    expect(lines).toBeLessThanOrEqual(40)
+  },
+)
 
 it('the example host stays readable in one sitting', () => {
   const lines = readFileSync(`${root}examples/host.ts`, 'utf8').trimEnd().split('\n').length

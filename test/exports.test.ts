@@ -1,7 +1,10 @@
 /** What each door of the core exports at run time. A name added or lost here is a change of the public API. */
 import { readFileSync } from 'node:fs'
 import * as root from '@toolwell/core'
+import * as anthropic from '@toolwell/core/anthropic'
+import * as google from '@toolwell/core/google'
 import * as openaiChat from '@toolwell/core/openai-chat'
+import * as openaiResponses from '@toolwell/core/openai-responses'
 import * as jsonl from '@toolwell/core/stores/jsonl'
 import * as testing from '@toolwell/core/testing'
 import { expect, it } from 'vitest'
@@ -23,11 +26,28 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
       'searchFaces',
     ],
   },
+  './anthropic': { door: anthropic, names: ['anthropic', 'assemble', 'importTools', 'readEvents'] },
+  './google': { door: google, names: ['assemble', 'google', 'importTools', 'readEvents'] },
   './openai-chat': { door: openaiChat, names: ['assemble', 'importTools', 'openaiChat', 'readEvents'] },
+  './openai-responses': {
+    door: openaiResponses,
+    names: ['assemble', 'importTools', 'openaiResponses', 'readEvents'],
+  },
   './stores/jsonl': { door: jsonl, names: ['jsonlStore'] },
   './testing': {
     door: testing,
-    names: ['commonPrefix', 'renderOrder', 'startScriptedChat', 'storeContract', 'violationOf'],
+    names: [
+      'anthropicProtocol',
+      'chatProtocol',
+      'commonPrefix',
+      'googleProtocol',
+      'renderOrder',
+      'responsesProtocol',
+      'startScriptedChat',
+      'startScriptedEndpoint',
+      'storeContract',
+      'violationOf',
+    ],
   },
 }
 

@@ -4,10 +4,10 @@ import { fingerprintOf, shortHash } from './fingerprint.js'
 import { createNameIndex, type NameIndex, type Resolution } from './name-index.js'
 import { foldName, suffixed, toolId, wireNameOf } from './names.js'
 import { assertKnownKeys } from './options.js'
+import type { Finding, SourceChange, SourceState } from './source.js'
 import { assertTool, problemOf, type Tool } from './tool.js'
 
-/** Only `ready` tools can be seen, activated or called. */
-export type SourceState = 'ready' | 'connecting' | 'failed' | 'disabled'
+export type { Finding, SourceChange, SourceState } from './source.js'
 
 export interface Source {
   readonly name: string
@@ -30,14 +30,6 @@ export interface Entry {
   readonly fingerprint: string
 }
 
-/** Something odd about a source that is not worth failing for. */
-export interface Finding {
-  readonly kind: 'invalid-tool' | 'duplicate-tool' | 'case-twin' | 'broken-alias' | 'name-collision'
-  readonly source: string
-  readonly tool: string
-  readonly detail: string
-}
-
 export interface SourceUpdate {
   readonly tools: readonly Tool[]
   readonly description?: string
@@ -49,17 +41,6 @@ export interface SourceUpdate {
 export const HOST = ''
 /** The source that policies see for the meta-tools; no other source can have its name. */
 export const META = 'toolwell'
-
-/** What a change of a source did, for observers. */
-export interface SourceChange {
-  readonly source: string
-  readonly state: SourceState | 'removed'
-  readonly tools: number
-  /** Ids that joined, changed or left. */
-  readonly changed: readonly string[]
-  readonly quarantined: readonly string[]
-  readonly findings: readonly Finding[]
-}
 
 export interface Catalogue {
   /** Grows with every change. */
@@ -335,7 +316,14 @@ class MapCatalogue implements Catalogue {
     const free = (candidate: string) => (this.#wireNames.get(candidate) ?? id) === id
     const wireName =
       [plain, ...[8, 16, 32].map((digits) => suffixed(plain, source, name, digits))].find(free) ?? plain
-    if (wireName !== plain)
+    if (this.#reserved.has(source === '' ? name : ''))
+      findings.push({
+        kind: 'name-collision',
+        source,
+        tool: name,
+        detail: `${name} is the name of a meta-tool; this tool is sent as ${wireName}`,
+      })
+    else if (wireName !== plain)
       findings.push({
         kind: 'name-collision',
         source,

@@ -6,8 +6,10 @@ import { ToolwellError } from './errors.js'
 import type { Notice } from './events.js'
 import { hostArray } from './host-array.js'
 import {
+  type ActivationReport,
   type Compaction,
   compaction,
+  type DeactivationReport,
   type ImportedStep,
   type ImportReport,
   imported,
@@ -20,6 +22,7 @@ import { type LedgerState, replay } from './ledger.js'
 import type { LedgerEvent } from './ledger-event.js'
 import { createLog } from './ledger-log.js'
 import { BRIDGE_NAME } from './meta-tools.js'
+import { assertNames } from './options.js'
 import { plan } from './plan.js'
 import type { Policy } from './policy.js'
 import { type Inspection, inspect } from './projections.js'
@@ -55,6 +58,8 @@ export interface Conversation {
   readonly loader: string
   /** Every sentence the model reads in this conversation. */
   readonly prompts: Prompts
+  /** How often the history was compacted or cleared. */
+  readonly epoch: number
   /** Prepares a request. The same `requestId` gives the same bytes and writes nothing: a retry is free. */
   begin(request: {
     readonly requestId: string
@@ -64,8 +69,9 @@ export interface Conversation {
   /** Judges, runs and settles the calls of one reply. Answers come in the order of the calls; nothing a model did throws. */
   run(calls: readonly ModelCall[], options?: RunOptions): Promise<CallAnswer[]>
   /** Raises tools by name, for a host or an operator. */
-  activate(names: readonly string[], source?: 'operator' | 'pin'): Promise<ImportReport>
-  deactivate(names: readonly string[]): Promise<void>
+  activate(names: readonly string[], source?: 'operator' | 'pin'): Promise<ActivationReport>
+  /** Puts tools back. The model can still find and call them: to forbid a tool, use policy. */
+  deactivate(names: readonly string[]): Promise<DeactivationReport>
   /** The history was shortened. */
   compact(change: Compaction): Promise<void>
   /** Starts over: nothing is raised, and the next request is a first one. */
@@ -131,8 +137,18 @@ export function createConversation(
   }
 
   const begin = async (requestId: string, anchor: string, wire: string): Promise<SurfaceView> => {
+    if (typeof requestId !== 'string' || requestId === '')
+      throw new ToolwellError('invalid-option', 'begin needs a requestId: a text that is not empty.', {
+        path: 'requestId',
+      })
     const known = log.state.requests.get(requestId)
     if (known) {
+      if (known.anchor !== anchor)
+        throw new ToolwellError(
+          'request-id-reused',
+          `The request id ${quote(requestId)} was used for another history. A retry sends the same messages; a new request needs a new id, or none.`,
+          { requestId },
+        )
       if (latest?.view.requestId === requestId && latest.length === known.length) return latest.view
       return view(
         requestId,
@@ -156,6 +172,9 @@ export function createConversation(
     id,
     loader: host.context('none').settings.face.name,
     prompts: host.context('none').settings.prompts,
+    get epoch() {
+      return log.state.epoch
+    },
     events: log.events,
 
     begin: ({ requestId, anchor, wire }) =>
@@ -170,15 +189,19 @@ export function createConversation(
 
     activate: (names, source = 'operator') =>
       log.retried(async () => {
+        assertNames('activate', names)
         const { facts, report } = raiseByName(log.state, context(), names, source, log.lastAnchor)
         await log.append(facts)
         return report
       }),
 
     deactivate: (names) =>
-      log.retried(() =>
-        log.append(unloadByName(log.state, context(), names).map((fact) => [log.lastAnchor, fact])),
-      ),
+      log.retried(async () => {
+        assertNames('deactivate', names)
+        const { facts, report } = unloadByName(log.state, context(), names, log.lastAnchor)
+        await log.append(facts)
+        return report
+      }),
 
     compact: (change) => log.retried(() => log.append(compaction(log.state, change, log.lastAnchor))),
 
@@ -208,7 +231,15 @@ export function createConversation(
       ),
 
     recordRequest: ({ requestId, ...figures }) =>
-      log.retried(() => log.append([[log.lastAnchor, { kind: 'measured', requestId, ...figures }]])),
+      log.retried(() => {
+        if (!log.state.requests.has(requestId) || !Number.isFinite(figures.messageTokens))
+          throw new ToolwellError(
+            'invalid-option',
+            `recordRequest needs the id of a request that was begun (turn.view.requestId) and messageTokens, a number; it got ${quote(String(requestId))} and ${figures.messageTokens}.`,
+            { path: 'recordRequest' },
+          )
+        return log.append([[log.lastAnchor, { kind: 'measured', requestId, ...figures }]])
+      }),
 
     importSteps: (steps, called = [], unreadable = []) =>
       log.retried(async () => {

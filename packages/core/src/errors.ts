@@ -22,6 +22,8 @@ export type ToolwellErrorCode =
   | 'store-failed'
   /** A ledger id that the store cannot use, or that is taken: `{ ledger }`. */
   | 'invalid-ledger-id'
+  /** A request id was used before, for another history: `{ requestId }`. */
+  | 'request-id-reused'
   /** A fork names an anchor that the ledger does not hold: `{ anchor }`. */
   | 'unknown-anchor'
 

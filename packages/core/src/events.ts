@@ -1,6 +1,6 @@
 /** What a host can watch: every ledger event as it is stored, and notices about things that are nobody's state. */
-import type { SourceChange } from './catalogue.js'
 import type { LedgerEvent } from './ledger-event.js'
+import type { SourceChange } from './source.js'
 
 export type Notice =
   /** A source joined, changed, left, or had a definition approved. It belongs to no conversation. */

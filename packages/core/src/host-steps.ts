@@ -2,7 +2,7 @@
 import { createBatch, raise, unitOf } from './activation.js'
 import type { Context } from './context.js'
 import { deliveries } from './delivery/index.js'
-import { isActive, type LedgerState } from './ledger.js'
+import { isActive, isLoaded, type LedgerState } from './ledger.js'
 import type { LedgerEvent, LedgerFact } from './ledger-event.js'
 import type { Anchored } from './ledger-log.js'
 
@@ -18,9 +18,23 @@ export interface ImportReport {
   readonly unrecovered: readonly { readonly tool: string; readonly reason: string }[]
 }
 
-interface Raising {
+/** What a host's own wish came to, in wire names where the tool is known. */
+export interface ActivationReport {
+  readonly activated: readonly string[]
+  /** Sent or raised before. */
+  readonly already: readonly string[]
+  readonly refused: readonly { readonly name: string; readonly reason: string }[]
+}
+
+export interface DeactivationReport {
+  readonly deactivated: readonly string[]
+  /** Names of nothing that is raised. */
+  readonly unknown: readonly string[]
+}
+
+interface Step<Report> {
   readonly facts: readonly Anchored[]
-  readonly report: ImportReport
+  readonly report: Report
 }
 
 export function raiseByName(
@@ -29,19 +43,22 @@ export function raiseByName(
   names: readonly string[],
   source: 'operator' | 'pin',
   anchor: string,
-): Raising {
+): Step<ActivationReport> {
   const batch = createBatch()
   const facts: LedgerFact[] = []
-  const recovered: string[] = []
-  const unrecovered: { tool: string; reason: string }[] = []
+  const activated: string[] = []
+  const already: string[] = []
+  const refused: { name: string; reason: string }[] = []
+  const wireName = (id: string) => context.catalogue.get(id)?.wireName ?? id
   for (const name of names) {
-    const resolution = context.catalogue.resolve(
-      name,
-      (entry) => context.gate.standing(entry, 'see') !== 'denied',
-    )
+    // The host may know of everything: what policy denies is refused as denied, not as unknown.
+    const resolution = context.catalogue.resolve(name, () => true)
     const entries =
       resolution.kind === 'found'
-        ? unitOf(context, resolution.entry)
+        ? [
+            resolution.entry,
+            ...unitOf(context, resolution.entry).filter(({ id }) => id !== resolution.entry.id),
+          ]
         : resolution.kind === 'group'
           ? resolution.entries
           : []
@@ -49,36 +66,45 @@ export function raiseByName(
       .map((entry) => context.gate.standing(entry, 'activate'))
       .find((each) => each !== 'ready')
     if (entries.length === 0 || standing) {
-      unrecovered.push({
-        tool: name,
-        reason: standing ?? (resolution.kind === 'ambiguous' ? 'ambiguous' : 'unknown'),
-      })
+      const reason = standing ?? (resolution.kind === 'ambiguous' ? 'ambiguous' : 'unknown')
+      refused.push({ name: entries[0]?.wireName ?? name, reason })
       continue
     }
     // Before the first request nothing is loaded yet, and what will be sent anyway need not be raised.
-    const deferred = entries.filter((entry) => context.exposure(entry).deferred)
+    const missing = entries.filter((entry) => context.exposure(entry).deferred && !isLoaded(state, entry.id))
+    already.push(...entries.filter((entry) => !missing.includes(entry)).map((entry) => entry.wireName))
     const raised = raise(
       state,
       context,
       batch,
-      deferred.map((entry) => ({ entry, source, asked: name, shown: false })),
+      missing.map((entry) => ({ entry, source, asked: name, shown: false })),
     )
     facts.push(...raised.facts)
-    recovered.push(...raised.activated)
-    unrecovered.push(...raised.dropped.map(({ tool, reason }) => ({ tool, reason })))
+    activated.push(...raised.activated.map(wireName))
+    refused.push(...raised.dropped.map(({ tool, reason }) => ({ name: wireName(tool), reason })))
   }
-  return { facts: facts.map((fact) => [anchor, fact]), report: { recovered, unrecovered } }
+  return { facts: facts.map((fact) => [anchor, fact]), report: { activated, already, refused } }
 }
 
-export function unloadByName(state: LedgerState, context: Context, names: readonly string[]): LedgerFact[] {
+export function unloadByName(
+  state: LedgerState,
+  context: Context,
+  names: readonly string[],
+  anchor: string,
+): Step<DeactivationReport> {
   const ids = new Set<string>()
+  const unknown: string[] = []
   for (const name of names) {
     const resolution = context.catalogue.resolve(name, (entry) => isActive(state, entry.id))
     if (resolution.kind === 'found') ids.add(resolution.entry.id)
-    if (resolution.kind === 'group') for (const entry of resolution.entries) ids.add(entry.id)
-    if (resolution.kind === 'none' && isActive(state, name)) ids.add(name)
+    else if (resolution.kind === 'group') for (const entry of resolution.entries) ids.add(entry.id)
+    else if (isActive(state, name)) ids.add(name)
+    else unknown.push(name)
   }
-  return [...ids].map((tool) => ({ kind: 'deactivated', tool, reason: 'operator', untold: true }))
+  return {
+    facts: [...ids].map((tool) => [anchor, { kind: 'deactivated', tool, reason: 'operator', untold: true }]),
+    report: { deactivated: [...ids].map((id) => state.tail.get(id)?.pin.wireName ?? id), unknown },
+  }
 }
 
 export interface Compaction {
@@ -124,7 +150,7 @@ export function imported(
   steps: readonly ImportedStep[],
   called: readonly string[],
   unreadable: readonly string[],
-): Raising {
+): Step<ImportReport> {
   const declared = deliveries[state.latch?.delivery ?? 'append'].declares
   const { maxActive = Number.POSITIVE_INFINITY } = context.settings
   const facts: Anchored[] = []

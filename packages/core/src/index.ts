@@ -5,11 +5,33 @@ export type { Catalogue, Entry, Finding, Source, SourceState, SourceUpdate } fro
 export type { ChildOptions, Conversation, Measurement } from './conversation.js'
 export { ToolwellError, type ToolwellErrorCode } from './errors.js'
 export type { Notice, ToolwellEvent } from './events.js'
-export type { Compaction, ImportedStep, ImportReport } from './host-steps.js'
-export type { DeliveryName, LedgerEvent, LedgerFact, Pin, SurfaceTokens, WireTool } from './ledger-event.js'
-export { applyManifest, type Manifest, readManifest } from './manifest.js'
+export type {
+  ActivationReport,
+  Compaction,
+  DeactivationReport,
+  ImportedStep,
+  ImportReport,
+} from './host-steps.js'
+export type {
+  DeliveryName,
+  DropReason,
+  FailureReason,
+  LedgerEvent,
+  LedgerFact,
+  Pin,
+  SurfaceTokens,
+  WireTool,
+} from './ledger-event.js'
+export {
+  applyManifest,
+  type Manifest,
+  type ManifestOptions,
+  type ManifestProblem,
+  type ManifestTool,
+  readManifest,
+} from './manifest.js'
 export { type SearchFace, type SearchRequest, searchFaces } from './meta-tools.js'
-export type { Policy, PolicyRequest } from './policy.js'
+export type { Action, Policy, PolicyRequest } from './policy.js'
 export type { Inspection } from './projections.js'
 export { defaultPrompts, type Prompts } from './prompts.js'
 export type { Exposure, ExposureRule } from './rules.js'

@@ -29,6 +29,8 @@ export interface Insert {
 
 export interface RequestRecord {
   readonly requestId: string
+  /** The last message or call of the history it was begun for. */
+  readonly anchor: string
   /** The number of events up to and including the request. */
   readonly length: number
   readonly tokens: SurfaceTokens
@@ -46,6 +48,8 @@ export interface RequestRecord {
 export interface LedgerState {
   /** Events folded so far; the id of the next one. */
   length: number
+  /** How often the history was compacted or cleared: with its anchors, it names a request. */
+  epoch: number
   /** The newest latch, or undefined before the first request. */
   latch: Opened | undefined
   /** A new latch is due, and why. */
@@ -90,6 +94,7 @@ export interface LedgerState {
 export function createState(): LedgerState {
   return {
     length: 0,
+    epoch: 0,
     latch: undefined,
     relatch: 'start',
     eager: new Map(),
@@ -338,6 +343,7 @@ function request(state: LedgerState, event: Extract<LedgerEvent, { kind: 'reques
   for (const [id, anchor] of state.reminded) if (anchor !== event.anchor) state.reminded.delete(id)
   const record: RequestRecord = {
     requestId: event.requestId,
+    anchor: event.anchor,
     length: state.length,
     tokens: event.tokens,
     toolsVersion: state.toolsVersion,
@@ -371,13 +377,21 @@ function compact(state: LedgerState, kept: Readonly<Record<string, string>>) {
     if (moved !== undefined) state.searchTokens.set(moved, tokens)
   }
   state.pending.clear()
+  state.epoch++
   if (state.latch) state.relatch = 'compaction'
 }
 
 /** What was measured stays: the tokens were spent. */
 function clear(state: LedgerState) {
-  const { length, requests, lastRequest, toolsVersion, aliasUses, latch } = state
-  Object.assign(state, createState(), { length, requests, lastRequest, toolsVersion, aliasUses })
+  const { length, epoch, requests, lastRequest, toolsVersion, aliasUses, latch } = state
+  Object.assign(state, createState(), {
+    length,
+    epoch: epoch + 1,
+    requests,
+    lastRequest,
+    toolsVersion,
+    aliasUses,
+  })
   state.relatch = latch ? 'clear' : 'start'
 }
 

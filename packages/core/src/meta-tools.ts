@@ -19,6 +19,8 @@ export interface SearchRequest {
 export interface SearchFace {
   readonly name: string
   inputSchema(prompts: Prompts): JsonSchema
+  /** What the loader does, where `prompts.loader` does not fit its input. The list of what is hidden follows it. */
+  description?(facts: { readonly bridge: string | undefined }): string
   /** Reads the model's input. Must not throw; a missing query is the empty string. */
   read(input: Readonly<Record<string, unknown>>): SearchRequest
   /** Replaces the built-in rendering. The machine-readable first line is added in front of it. */
@@ -86,6 +88,8 @@ export const searchFaces = {
   /** `{ name }`: one exact name. */
   byName: {
     name: 'tool_info',
+    description: ({ bridge }) =>
+      `Loads one tool that is available but not loaded, by its exact name. ${bridge ? `The answer holds its schema; call it with ${bridge}.` : 'It can be called by its own name from your next message on.'}`,
     inputSchema: (prompts) => ({
       type: 'object',
       properties: { name: { type: 'string', description: prompts.bridgeName() } },
@@ -101,6 +105,12 @@ export const searchFaces = {
 
 export const BRIDGE_NAME = 'tool_call'
 
+/** The parameter that takes what is asked for: the first one a face requires. */
+export function queryParameter(face: SearchFace, prompts: Prompts): string {
+  const { required } = face.inputSchema(prompts)
+  return Array.isArray(required) && typeof required[0] === 'string' ? required[0] : 'query'
+}
+
 /**
  * The loader with the list of what is hidden. Where a wire limits descriptions, a long list goes into the description of
  * the loader's first parameter, which no wire limits.
@@ -115,10 +125,10 @@ export function loaderTool(
   const inputSchema = face.inputSchema(prompts)
   const whole = cards === '' ? about : `${about}\n\n${cards}`
   if (whole.length <= limit) return { name: face.name, description: whole, inputSchema }
-  const [first] = Array.isArray(inputSchema.required) ? (inputSchema.required as string[]) : []
+  const first = queryParameter(face, prompts)
   const properties = (inputSchema.properties ?? {}) as Record<string, { readonly description?: string }>
-  const parameter = first === undefined ? undefined : properties[first]
-  if (first === undefined || !parameter) return { name: face.name, description: whole, inputSchema }
+  const parameter = properties[first]
+  if (!parameter) return { name: face.name, description: whole, inputSchema }
   const described = { ...parameter, description: `${parameter.description ?? ''}\n\n${cards}`.trimStart() }
   return {
     name: face.name,

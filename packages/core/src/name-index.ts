@@ -1,6 +1,7 @@
 /** The lookup inside the catalogue: exact names first, folded spellings second, ambiguity reported and never guessed. */
-import type { Entry, Finding } from './catalogue.js'
+import type { Entry } from './catalogue.js'
 import { foldName, toolId } from './names.js'
+import type { Finding } from './source.js'
 import type { Tool } from './tool.js'
 
 export type Resolution =

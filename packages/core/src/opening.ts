@@ -7,7 +7,7 @@ import { deliveries } from './delivery/index.js'
 import { descriptionLimit } from './dialect.js'
 import type { LedgerState } from './ledger.js'
 import type { DeliveryName, LedgerFact, WireTool } from './ledger-event.js'
-import { BRIDGE_NAME, bridgeTool, loaderTool, metaEntry } from './meta-tools.js'
+import { BRIDGE_NAME, bridgeTool, loaderTool, metaEntry, queryParameter } from './meta-tools.js'
 
 type Opened = Extract<LedgerFact, { kind: 'opened' }>
 
@@ -77,7 +77,8 @@ export function openFact(state: LedgerState, context: Context, reason: Opened['r
       loaderTool(
         face,
         prompts,
-        prompts.loader({ loader: face.name, bridge, strong }),
+        face.description?.({ bridge }) ??
+          prompts.loader({ loader: face.name, parameter: queryParameter(face, prompts), bridge, strong }),
         cards.text,
         descriptionLimit(wire),
       ),

@@ -18,3 +18,8 @@ export function assertKnownKeys(value: object, known: readonly string[], path: s
     })
   }
 }
+
+export function assertNames(path: string, value: unknown): void {
+  if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return
+  throw new ToolwellError('invalid-option', `${path} must be a list of names.`, { path })
+}

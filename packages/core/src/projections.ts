@@ -96,6 +96,7 @@ function visibleNames(state: LedgerState, context: Context, listed: ToolLister):
 /** `active 3 (a, b, c) · 91 deferred · 1.9k of 14.5k tokens` */
 function statusLine(state: LedgerState, names: readonly string[]): string {
   const { latch, lastRequest } = state
+  if (!latch) return 'not opened yet'
   if (!latch || latch.mode === 'off')
     return `all tools eager${lastRequest ? ` · ${short(lastRequest.tokens.everythingEager)} tokens` : ''}`
   const some = names.length > 8 ? [...names.slice(0, 8), `… ${names.length - 8} more`] : names

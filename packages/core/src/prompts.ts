@@ -9,6 +9,8 @@ export interface Spoken {
 export interface Prompts {
   /** What the loader does. The list of what is hidden follows it. */
   loader(facts: {
+    /** The parameter that takes the query. */
+    readonly parameter: string
     readonly loader: string
     readonly bridge: string | undefined
     readonly strong: boolean
@@ -117,14 +119,14 @@ const plural = (count: number, one: string, many = `${one}s`) =>
 const them = (count: number) => (count === 1 ? 'it' : 'them')
 
 export const defaultPrompts: Prompts = {
-  loader: ({ loader, bridge, strong }) =>
+  loader: ({ loader, parameter, bridge, strong }) =>
     [
       `Finds tools that are available but not loaded, and loads them. ${
         bridge
           ? `The answer holds their schemas; call a found tool with ${bridge}.`
           : 'A loaded tool can be called by its own name from your next message on.'
       }`,
-      'query: what you want to do, in words; or select:name,name for exact names; +word for a word the name must hold; server:, domain: or group: to narrow; unload:name to put a tool back.',
+      `${parameter}: what you want to do, in words; or select:name,name for exact names; +word for a word the name must hold; server:, domain: or group: to narrow; unload:name to put a tool back.`,
       ...(strong
         ? [
             `Before you say that something cannot be done, and before you work around a missing tool, call ${loader}.`,
@@ -199,7 +201,7 @@ export const defaultPrompts: Prompts = {
       sources.length
         ? `What there is, by server: ${list(sources.map(({ name, count }) => `${name === '' ? 'no server' : name} (${count})`))}.`
         : 'There are no other tools.'
-    } If none of these can do it, the tool does not exist; do not search for it again.`,
+    } Search once more in other words, or list a server with server:name. If that finds nothing either, the tool does not exist.`,
   searchProblem: ({ problem }) => `Not read as meant: ${problem}`,
   searchEmpty: () => 'The query is empty. Say what you want to do, or give select:name.',
   searchAgain: () => 'The same search has found nothing before and finds nothing now.',

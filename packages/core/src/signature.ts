@@ -20,7 +20,10 @@ function typeOf(value: unknown, depth: number): string {
     const options = schema.enum.slice(0, 6).map((option) => plain(JSON.stringify(option) ?? 'null'))
     return `${options.join(' | ')}${schema.enum.length > 6 ? ' | …' : ''}`
   }
-  if (schema.type === 'array') return `${typeOf(schema.items, depth)}[]`
+  if (schema.type === 'array') {
+    const item = typeOf(schema.items, depth)
+    return item.includes(' | ') ? `(${item})[]` : `${item}[]`
+  }
   if (schema.type === 'object' && depth > 0 && schema.properties !== undefined) {
     const properties = record(schema.properties)
     const keys = Object.keys(properties)

@@ -129,6 +129,8 @@ export function problemOf(tool: unknown): string | undefined {
   const schema: unknown = inputSchema
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
     return 'has an inputSchema that is not an object; give { "type": "object", "properties": { … } }'
+  if ('_def' in schema || '~standard' in schema)
+    return 'has an inputSchema that is a validator object, not JSON Schema; convert it first (zod: z.toJSONSchema(schema))'
   const type = (schema as { type?: unknown }).type
   if (type !== undefined && type !== 'object')
     return `has an inputSchema of type ${JSON.stringify(type)}; the top level of a tool's input must be "object"`

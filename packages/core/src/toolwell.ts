@@ -12,7 +12,7 @@ import type { Notice, ToolwellEvent } from './events.js'
 import type { DeliveryName, LedgerEvent } from './ledger-event.js'
 import { BRIDGE_NAME, type SearchFace, searchFaces } from './meta-tools.js'
 import { isLegalWireName } from './names.js'
-import { assertKnownKeys } from './options.js'
+import { assertKnownKeys, assertNames } from './options.js'
 import { createGate, type Policy } from './policy.js'
 import { defaultPrompts, guardedPrompts, type Prompts } from './prompts.js'
 import {
@@ -286,11 +286,6 @@ function assertOneOf<T extends string>(path: string, value: T, known: readonly T
   throw invalid(path, `${path} must be one of ${known.join(', ')}, not ${JSON.stringify(value)}.`)
 }
 
-function assertNames(path: string, value: unknown): void {
-  if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return
-  throw invalid(path, `${path} must be a list of names.`)
-}
-
 function assertFunction(path: string, value: unknown, required = false): void {
   if (typeof value === 'function' || (value === undefined && !required)) return
   throw invalid(path, `${path} must be a function, not ${value === null ? 'null' : typeof value}.`)
@@ -344,7 +339,8 @@ function readSettings(options: ToolwellOptions, report: (prompt: string, error: 
   assertFunction('face.inputSchema', face.inputSchema, true)
   assertFunction('face.read', face.read, true)
   assertFunction('transformDefinition', options.transformDefinition)
-  assertKnownKeys(face, ['name', 'inputSchema', 'read', 'render'], 'face')
+  assertKnownKeys(face, ['name', 'inputSchema', 'description', 'read', 'render'], 'face')
+  assertFunction('face.description', face.description)
   assertFunction('face.render', face.render)
   assertFunction('onEvent', options.onEvent)
   assertMethods('store', options.store, ['read', 'append'])

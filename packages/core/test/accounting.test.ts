@@ -110,7 +110,8 @@ describe('the counterfactual', () => {
     await host.ask('one')
     await host.ask('two')
     await host.conversation.recordRequest({ requestId: 'request-2', messageTokens: 100 })
-    await host.conversation.recordRequest({ requestId: 'never begun', messageTokens: 1e9 })
+    const unknown = host.conversation.recordRequest({ requestId: 'never begun', messageTokens: 1e9 })
+    await expect(unknown).rejects.toMatchObject({ code: 'invalid-option' })
     const { accounting } = host.conversation.inspect()
     expect(accounting).toMatchObject({ requests: 2, measured: 1 })
     expect(accounting.actual).toBe(toolsOf(host, 1) + 100)
@@ -223,7 +224,7 @@ describe('figures', () => {
 describe('the status line', () => {
   it('A4: names the active tools, the number of deferred ones and the tokens', async () => {
     const host = await open([search('select:tracker__create_issue,calendar__find_slot')])
-    expect(host.conversation.inspect().line).toBe('all tools eager')
+    expect(host.conversation.inspect().line).toBe('not opened yet')
     await host.ask('one')
     const short = (tokens: number) => (tokens < 1000 ? String(tokens) : `${(tokens / 1000).toFixed(1)}k`)
     expect(host.conversation.inspect().line).toBe(

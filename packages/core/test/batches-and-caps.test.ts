@@ -134,7 +134,7 @@ describe('a cap', () => {
       source: 'box',
       execute: async () => {
         const report = await host.conversation.activate(['box__alpha'])
-        during = report.unrecovered.map(({ reason }) => reason)
+        during = report.refused.map(({ reason }) => reason)
         return 'slow is done'
       },
     })
@@ -262,7 +262,7 @@ describe('a cap', () => {
   it('has no place to lose to a tool that is sent anyway', async () => {
     const host = await open([reply(find('select:box__alpha'))], { maxActive: 1 })
     const report = await host.conversation.activate(['read_file'])
-    expect(report.recovered).toEqual([])
+    expect(report).toEqual({ activated: [], already: ['read_file'], refused: [] })
     await host.ask('go')
     expect(raised(host)).toEqual(['box__alpha'])
     expect(host.raw()).not.toMatch(/Unloaded|read_file (is|are) loaded/)

@@ -4,9 +4,17 @@ import { commonPrefix, type ScriptedReply } from '@toolwell/core/testing'
 import { describe, expect, it } from 'vitest'
 import { mixed, server, tool } from './support/tools.js'
 import type { Script, WireHarness, WireHost } from './support/wire-harness.js'
+import { anthropicHarness } from './support/wires/anthropic.js'
+import { googleHarness } from './support/wires/google.js'
 import { openaiChatHarness } from './support/wires/openai-chat.js'
+import { openaiResponsesHarness } from './support/wires/openai-responses.js'
 
-const harnesses: readonly WireHarness[] = [openaiChatHarness]
+const harnesses: readonly WireHarness[] = [
+  anthropicHarness,
+  openaiResponsesHarness,
+  openaiChatHarness,
+  googleHarness,
+]
 const deliveries = ['append', 'bridge'] as const
 type Delivery = (typeof deliveries)[number]
 

@@ -226,7 +226,7 @@ describe('what a search finds', () => {
       { name: 'git', count: 2 },
     ])
     expect(body(await play(search('tune a lute')))).toBe(
-      'No tool fits "tune a lute". What there is, by server: "tracker" (4), "calendar" (3), no server (2), "git" (2). If none of these can do it, the tool does not exist; do not search for it again.',
+      'No tool fits "tune a lute". What there is, by server: "tracker" (4), "calendar" (3), no server (2), "git" (2). Search once more in other words, or list a server with server:name. If that finds nothing either, the tool does not exist.',
     )
     expect(host.conversation.inspect().loadedLazyTools).toEqual([])
   })

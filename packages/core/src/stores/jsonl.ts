@@ -37,6 +37,8 @@ const queues = new Map<string, Promise<unknown>>()
  * expected the same length wins, the other gets `ledger-conflict`. Replicas on several machines want a database.
  */
 export function jsonlStore(folder: string): LedgerStore {
+  if (typeof folder !== 'string' || folder === '')
+    throw new ToolwellError('invalid-option', 'jsonlStore needs the path of a folder.', { path: 'folder' })
   const root = resolve(folder)
   const extents = new Map<string, Extent>()
 

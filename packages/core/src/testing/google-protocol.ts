@@ -23,7 +23,7 @@ const STATUS: Readonly<Record<number, string>> = {
 }
 
 /** The rule options tighten the gate to one model's demands. */
-export function createGoogleProtocol(options: GoogleRuleOptions = {}): Protocol<GoogleRequestBody> {
+export function googleProtocol(options: GoogleRuleOptions = {}): Protocol<GoogleRequestBody> {
   return {
     name: 'google',
     // The client adds the version itself.

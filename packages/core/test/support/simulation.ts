@@ -156,7 +156,8 @@ export async function simulate(options: SimulationOptions, id = 'simulated'): Pr
           await conversation.activate(step.names)
           return
         case 'deactivate':
-          return conversation.deactivate(step.names)
+          await conversation.deactivate(step.names)
+          return
         case 'compact': {
           let start = Math.max(0, messages.length - step.keep)
           while (messages[start]?.role === 'tool') start++

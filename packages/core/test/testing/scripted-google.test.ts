@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type GoogleResponse, googleRenderOrder } from '../../src/testing/google-answer.js'
-import { createGoogleProtocol } from '../../src/testing/google-protocol.js'
+import { googleProtocol } from '../../src/testing/google-protocol.js'
 import type { GooglePart, GoogleRequestBody, GoogleRuleOptions } from '../../src/testing/google-request.js'
 import {
   type ScriptedEndpoint,
@@ -22,7 +22,7 @@ async function start(
   model: readonly ScriptedReply[],
   more: Partial<ScriptedEndpointOptions<GoogleRequestBody>> & GoogleRuleOptions = {},
 ): Promise<Endpoint> {
-  const endpoint = await startScriptedEndpoint(createGoogleProtocol(more), { model, ...more })
+  const endpoint = await startScriptedEndpoint(googleProtocol(more), { model, ...more })
   running.push(endpoint)
   return endpoint
 }

@@ -2,11 +2,16 @@
 import type { Conversation } from '../../conversation.js'
 import { type Adapter, createAdapter, type Turn } from '../shared/adapter.js'
 import { type ChatParts, chatWire } from './chat-wire.js'
-import type { ChatMessage } from './wire.js'
+import type { ChatMessage, ChatReply } from './wire.js'
 
-export type ChatTurn = Turn<ChatMessage, ChatMessage, ChatParts>
-export type OpenAIChat = Adapter<ChatMessage, ChatMessage, ChatParts>
+/** `Message` is the type your client gives to messages; what is added to them has that type too. */
+export type ChatTurn<Message = ChatMessage> = Turn<Message, ChatReply, ChatParts<Message>>
+export type OpenAIChat<Message = ChatMessage> = Adapter<Message, ChatReply, ChatParts<Message>>
 
-export function openaiChat(conversation: Conversation): OpenAIChat {
-  return createAdapter(conversation, chatWire)
+/** With an SDK: `openaiChat<ChatCompletionMessageParam>(conversation)`. */
+export function openaiChat<Message extends { role: string } = ChatMessage>(
+  conversation: Conversation,
+): OpenAIChat<Message> {
+  // The wire reads any message of this protocol and writes only messages of it: the host's type is as good as ours.
+  return createAdapter(conversation, chatWire) as unknown as OpenAIChat<Message>
 }

@@ -1,10 +1,12 @@
 /** How Chat Completions writes a history down, and how it is read. */
+import { ToolwellError } from '../../errors.js'
 import type { SurfaceView } from '../../surface.js'
 import type { Wire } from '../shared/adapter.js'
 import { argumentsText, readArguments, textOf, type Unit, type UnitCall } from '../shared/thread.js'
 import { chatTools } from './tools.js'
 import {
   type ChatMessage,
+  type ChatReply,
   type ChatTool,
   type ChatToolCall,
   type ChatToolMessage,
@@ -12,24 +14,36 @@ import {
   WIRE,
 } from './wire.js'
 
-export interface ChatParts {
-  readonly messages: readonly ChatMessage[]
+export interface ChatParts<Message = ChatMessage> {
+  messages: Message[]
   /** Absent where there are none: an empty array is refused by servers. */
-  readonly tools?: readonly ChatTool[]
+  tools?: ChatTool[]
 }
 
 const parsed = new WeakMap<ChatMessage, Unit>()
 
-export const chatWire: Wire<ChatMessage, ChatMessage, ChatParts> = {
+export const chatWire: Wire<ChatMessage, ChatReply, ChatParts> = {
   name: WIRE,
   parse: (messages) => messages.map(toUnit),
   write: (units, view) => withSection(merge(units), view.section),
   callable: () => [],
   parts(messages, view) {
     const tools = chatTools(view)
-    return { messages, ...(tools.length > 0 ? { tools } : {}) }
+    // Nobody here changes them; they are typed as clients want them.
+    return {
+      messages: messages as ChatMessage[],
+      ...(tools.length > 0 ? { tools: tools as ChatTool[] } : {}),
+    }
   },
-  calls: (reply) => callsOf(reply).map(toCall),
+  calls(reply) {
+    if (typeof reply?.role !== 'string')
+      throw new ToolwellError(
+        'invalid-option',
+        'run wants the assistant message of the reply: completion.choices[0].message.',
+        { path: 'reply' },
+      )
+    return callsOf(reply).map(toCall)
+  },
   answer: (answers) =>
     answers.map(
       ({ callId, text }): ChatToolMessage => ({ role: 'tool', tool_call_id: callId, content: text }),

@@ -1,6 +1,8 @@
 /** Reads a streamed reply: server-sent events to chunks, chunks to the one assistant message they add up to. */
 import type { ChatToolCall } from './wire.js'
 
+export { readEvents } from '../shared/sse.js'
+
 export interface StreamedReply {
   readonly message: {
     readonly role: 'assistant'
@@ -12,25 +14,6 @@ export interface StreamedReply {
   readonly usage: unknown
   /** False where the stream broke off: do not run its calls, ask again with the same request id. */
   readonly complete: boolean
-}
-
-/** Parsed `data:` lines of a response body, up to `[DONE]`. Works on any chunking, within a character too. */
-export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<unknown> {
-  const decoder = new TextDecoder()
-  let buffer = ''
-  for await (const bytes of body) {
-    buffer += decoder.decode(bytes, { stream: true })
-    let end = buffer.indexOf('\n')
-    while (end >= 0) {
-      const line = buffer.slice(0, end).trimEnd()
-      buffer = buffer.slice(end + 1)
-      end = buffer.indexOf('\n')
-      if (!line.startsWith('data:')) continue
-      const data = line.slice(5).trim()
-      if (data === '[DONE]') return
-      yield JSON.parse(data)
-    }
-  }
 }
 
 interface Delta {

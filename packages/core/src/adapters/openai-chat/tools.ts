@@ -5,7 +5,11 @@ import type { ChatTool } from './wire.js'
 
 const codec = createToolCodec<ChatTool>((tool) => ({
   type: 'function',
-  function: { name: tool.name, description: tool.description, parameters: objectSchema(tool) },
+  function: {
+    name: tool.name,
+    description: tool.description,
+    parameters: objectSchema(tool) as Record<string, unknown>,
+  },
 }))
 
 export const chatTools = codec.write
@@ -15,10 +19,11 @@ export const chatTools = codec.write
  * While deferral is off, the very array given here is what `begin` returns.
  */
 export function importTools(
-  wire: readonly ChatTool[],
+  wire: readonly { type: string }[],
   describe: (tool: ChatTool) => Partial<Tool> = () => ({}),
 ): readonly Tool[] {
-  return codec.read(wire, (tool) => {
+  const functions = wire.filter((tool): tool is ChatTool => tool.type === 'function' && 'function' in tool)
+  return codec.read(functions.length === wire.length ? (wire as readonly ChatTool[]) : functions, (tool) => {
     const { name, description = '', parameters } = tool.function
     return {
       name,

@@ -1,5 +1,6 @@
 /** What all adapters share: anchors before the request, repair and inserts within it, calls after it. A wire adds how it reads and writes. */
 import type { Conversation } from '../../conversation.js'
+import { shortHash } from '../../fingerprint.js'
 import type { ImportedStep, ImportReport } from '../../host-steps.js'
 import { BRIDGE_NAME } from '../../meta-tools.js'
 import type { Prompts } from '../../prompts.js'
@@ -38,14 +39,17 @@ export interface Turn<Message, Reply, Parts> {
   run(
     reply: Reply,
     options?: RunOptions,
-  ): Promise<{ readonly messages: readonly Message[]; readonly answers: readonly CallAnswer[] }>
+  ): Promise<{ readonly messages: Message[]; readonly answers: readonly CallAnswer[] }>
 }
 
 export interface Adapter<Message, Reply, Parts, Prompt extends object = object> {
-  /** Prepares a request for your history as it is, without anything of Toolwell's in it. Some wires take the system prompt here. */
+  /**
+   * Prepares a request for your history as it is, without anything of Toolwell's in it. Some wires take the system prompt
+   * here. Without a `requestId` the history names the request: the same history again is a retry, with the same bytes.
+   */
   begin(
     messages: readonly Message[],
-    request: { readonly requestId: string } & Prompt,
+    request?: { readonly requestId?: string } & Prompt,
   ): Promise<Turn<Message, Reply, Parts>>
   /** Tells that your history was shortened. */
   compact(
@@ -65,9 +69,9 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
 ): Adapter<Message, Reply, Parts, Prompt> {
   const anchored = (messages: readonly Message[]) => anchorsOf(wire.parse(messages))
   return {
-    async begin(messages, request) {
-      const { requestId } = request
+    async begin(messages, request = {} as Prompt) {
       const anchors = anchored(messages)
+      const { requestId = nameOf(anchors, conversation.epoch) } = request as { readonly requestId?: string }
       const view = await conversation.begin({
         requestId,
         anchor: anchors.names.at(-1) ?? '',
@@ -125,6 +129,10 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   }
 }
 
+function nameOf(anchors: Anchors, epoch: number): string {
+  return `history ${epoch}.${shortHash(anchors.names.join('\n'))}`
+}
+
 /** The tool a call is meant for: out of the bridge where it is in one. */
 function targetOf({ name, input }: UnitCall): string {
   if (name !== BRIDGE_NAME || !('value' in input)) return name
@@ -144,6 +152,10 @@ function compose<Message, Reply, Parts, Prompt extends object>(
   const callable = new Set([...view.tools.map((tool) => tool.name), ...wire.callable(view)])
   const repaired = repair(anchors.placed, view, callable, prompts, warn)
   // Off: the host's own array, unless a server would refuse it.
-  if (view.mode === 'off' && repaired.every((item, index) => item === anchors.placed[index])) return messages
+  if (view.mode === 'off' && isSame(repaired, anchors.placed)) return messages
   return wire.write(weave(repaired, view, warn), view)
+}
+
+function isSame<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.length === b.length && a.every((item, index) => item === b[index])
 }

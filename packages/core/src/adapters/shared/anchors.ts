@@ -31,7 +31,7 @@ export function anchorsOf(units: readonly Unit[]): Anchors {
       return name
     })
     if (unit.kind === 'answer')
-      return { unit, anchor: current.get(unit.callId) ?? `call:${unit.callId}`, calls: [] }
+      return { unit, anchor: current.get(unit.callId) ?? `orphan:${unit.callId}`, calls: [] }
     return { unit, anchor: take(`message:${hashOf(unit)}`), calls: names }
   })
   return {

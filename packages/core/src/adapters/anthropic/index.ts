@@ -1,0 +1,14 @@
+/** `@toolwell/core/anthropic`: Anthropic Messages as plain JSON. */
+export { type Anthropic, type AnthropicTurn, anthropic } from './adapter.js'
+export type { AnthropicParts, AnthropicPrompt } from './anthropic-wire.js'
+export { assemble, readEvents, type StreamedReply } from './stream.js'
+export { importTools } from './tools.js'
+export type {
+  AnthropicBlock,
+  AnthropicCacheControl,
+  AnthropicMessage,
+  AnthropicReply,
+  AnthropicTextBlock,
+  AnthropicTool,
+  AnthropicToolResult,
+} from './wire.js'

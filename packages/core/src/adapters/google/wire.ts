@@ -1,0 +1,57 @@
+/** The parts of the Gemini API that this adapter reads or writes. Everything else passes through untouched. */
+
+export interface GoogleFunctionCall {
+  /** Not every server sends one. */
+  readonly id?: string
+  readonly name?: string
+  readonly args?: { readonly [name: string]: unknown }
+}
+
+export interface GoogleFunctionResponse {
+  readonly id?: string
+  readonly name?: string
+  readonly response?: { readonly [name: string]: unknown }
+  readonly parts?: unknown
+}
+
+/** One field of data, and some that describe it. No index signature: the SDK's own `Part` has none and fits here. */
+export interface GooglePart {
+  readonly text?: string
+  readonly thought?: boolean
+  readonly thoughtSignature?: string
+  readonly functionCall?: GoogleFunctionCall
+  readonly functionResponse?: GoogleFunctionResponse
+  readonly inlineData?: unknown
+  readonly fileData?: unknown
+  readonly executableCode?: unknown
+  readonly codeExecutionResult?: unknown
+}
+
+export interface GoogleContent {
+  /** `model`, or a user's. */
+  readonly role?: string
+  readonly parts?: readonly GooglePart[]
+}
+
+/** The answer of `generateContent`, or the content in it. */
+export type GoogleReply =
+  | { readonly candidates?: readonly { readonly content?: GoogleContent; readonly finishReason?: string }[] }
+  | GoogleContent
+
+export interface GoogleFunctionDeclaration {
+  readonly name?: string
+  readonly description?: string
+  /** Google's subset of OpenAPI. Read, never written. */
+  readonly parameters?: unknown
+  readonly parametersJsonSchema?: unknown
+}
+
+export interface GoogleTool {
+  readonly functionDeclarations?: readonly GoogleFunctionDeclaration[]
+}
+
+export const WIRE = 'google'
+
+export function partsOf({ parts }: GoogleContent): readonly GooglePart[] {
+  return Array.isArray(parts) ? (parts as readonly GooglePart[]) : []
+}

@@ -1,0 +1,61 @@
+/**
+ * Which items belong to one reply. A history is a flat list, but calls are answered together, so a reply has to be one
+ * unit; and what is one unit now must still be one when the history has grown.
+ */
+import { isCall, isMessage, isOfModel, type ResponsesItem } from './wire.js'
+
+/** The history in order: each item that is not of the model by itself, the others by reply. */
+export function groupReplies(
+  items: readonly ResponsesItem[],
+): readonly (ResponsesItem | readonly ResponsesItem[])[] {
+  const groups: (ResponsesItem | readonly ResponsesItem[])[] = []
+  let index = 0
+  while (index < items.length) {
+    const start = index
+    while (index < items.length && isOfModel(items[index] as ResponsesItem)) index++
+    if (index > start) groups.push(...split(items.slice(start, index), answeredFrom(items, index)))
+    else groups.push(items[index++] as ResponsesItem)
+  }
+  return groups
+}
+
+function split(run: readonly ResponsesItem[], answered: ReadonlySet<string>): ResponsesItem[][] {
+  const replies: ResponsesItem[][] = []
+  let open: ResponsesItem[] = []
+  for (const item of run) {
+    if (hasEnded(open, item, answered)) {
+      replies.push(open)
+      open = []
+    }
+    open.push(item)
+  }
+  return [...replies, open]
+}
+
+/**
+ * Replies that follow each other directly come from a host that went on after a text or after an interrupted call.
+ * They stay apart: a place in the history behind the first one is still a place when the second has come.
+ */
+function hasEnded(
+  open: readonly ResponsesItem[],
+  next: ResponsesItem,
+  answered: ReadonlySet<string>,
+): boolean {
+  const last = open.at(-1)
+  if (!last) return false
+  const calls = open.filter(isCall)
+  if (calls.some((call) => answered.has(call.call_id))) return false
+  if (isCall(next)) return calls.length > 0 && answered.has(next.call_id)
+  return (next.type === 'reasoning' || isMessage(next)) && (calls.length > 0 || isMessage(last))
+}
+
+/** The calls answered between here and the next item of the model. */
+function answeredFrom(items: readonly ResponsesItem[], start: number): Set<string> {
+  const answered = new Set<string>()
+  for (let index = start; index < items.length; index++) {
+    const item = items[index] as ResponsesItem
+    if (isOfModel(item)) break
+    if (item.type === 'function_call_output' && typeof item.call_id === 'string') answered.add(item.call_id)
+  }
+  return answered
+}

@@ -1,0 +1,23 @@
+/** Where tools come from, as far as everyone needs to know: a source's state, what is odd about it, what a change of it did. */
+
+/** Only `ready` tools can be seen, activated or called. */
+export type SourceState = 'ready' | 'connecting' | 'failed' | 'disabled'
+
+/** Something odd about a source that is not worth failing for. */
+export interface Finding {
+  readonly kind: 'invalid-tool' | 'duplicate-tool' | 'case-twin' | 'broken-alias' | 'name-collision'
+  readonly source: string
+  readonly tool: string
+  readonly detail: string
+}
+
+/** What a change of a source did, for observers. */
+export interface SourceChange {
+  readonly source: string
+  readonly state: SourceState | 'removed'
+  readonly tools: number
+  /** Ids that joined, changed or left. */
+  readonly changed: readonly string[]
+  readonly quarantined: readonly string[]
+  readonly findings: readonly Finding[]
+}

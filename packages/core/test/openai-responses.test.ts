@@ -1,0 +1,737 @@
+import { createToolwell, type ToolwellOptions } from '@toolwell/core'
+import {
+  assemble,
+  importTools,
+  openaiResponses,
+  type ResponsesItem,
+  type ResponsesTool,
+  readEvents,
+} from '@toolwell/core/openai-responses'
+import { commonPrefix, type ScriptedCall, type ScriptedReply } from '@toolwell/core/testing'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { responsesProtocol } from '../src/testing/responses-protocol.js'
+import { startScriptedEndpoint } from '../src/testing/scripted-endpoint.js'
+import { mixed, server, tool } from './support/tools.js'
+import { type ResponsesHost, startResponsesHost } from './support/wires/openai-responses.js'
+
+type Setup = Parameters<typeof startResponsesHost>[2]
+
+const call = (name: string, input: unknown = { value: 'x' }): ScriptedCall => ({ name, arguments: input })
+const search = (query: string): ScriptedCall => call('tool_search', { query })
+const bridged = (name: string): ScriptedCall => call('tool_call', { name, arguments: { value: 'x' } })
+const calls = (...list: ScriptedCall[]): ScriptedReply => ({ calls: list })
+const answers = Array.from({ length: 20 }, (_, index): ScriptedReply => ({ text: `Answer ${index}.` }))
+
+const open = (
+  delivery: 'append' | 'bridge',
+  script: readonly ScriptedReply[],
+  options: ToolwellOptions = {},
+  setup: Setup = {},
+) => startResponsesHost({ tools: mixed(), mode: 'on', delivery, ...options }, [...script, ...answers], setup)
+
+/** The input of a request in short: type or role, and what is called. */
+const outline = (host: ResponsesHost, index?: number) =>
+  host.input(index).map(({ type = 'message', role, name, call_id: id }) => {
+    if (type === 'message') return String(role)
+    return type === 'function_call' ? `${id} ${name}` : type === 'function_call_output' ? `${id} =` : type
+  })
+const updates = (host: ResponsesHost, index?: number) =>
+  host
+    .input(index)
+    .flatMap((item, at) =>
+      item.role === 'developer' && String(item.content).startsWith('<tool-update>')
+        ? [`${at}: ${item.content}`]
+        : [],
+    )
+const outputs = (host: ResponsesHost) =>
+  host.items.filter((item) => item.type === 'function_call_output').map((item) => String(item.output))
+const count = (text: string, part: string) => text.split(part).length - 1
+
+/** Reasoning in front of every reply, as a reasoning model sends it to a client that keeps the state. */
+const withReasoning: NonNullable<Setup> = {
+  reply: (output, index) => [reasoning(`rs_${index}`), ...output],
+}
+function reasoning(id: string, sealed: string | null = `sealed ${id}`): ResponsesItem {
+  return { id, type: 'reasoning', summary: [], encrypted_content: sealed } as ResponsesItem
+}
+
+/** Every request goes on where the one before it ended: only the end of its last item may have grown. */
+function expectGrowing(host: ResponsesHost, from = 0, to = host.requests.length) {
+  for (let index = from + 1; index < to; index++) {
+    const where = `request ${index} after request ${index - 1}`
+    expect(host.toolsJson(index), where).toBe(host.toolsJson(index - 1))
+    expect(host.body(index).instructions, where).toBe(host.body(index - 1).instructions)
+    const before = host.input(index - 1)
+    const settled = JSON.stringify(before.slice(0, -1)).slice(0, -1)
+    expect(JSON.stringify(host.input(index)).startsWith(settled), where).toBe(true)
+    const last = before.at(-1)
+    const grown = host.input(index)[before.length - 1]
+    if (last?.role !== 'developer') expect(grown, where).toEqual(last)
+    else expect(String(grown?.content).startsWith(String(last.content)), where).toBe(true)
+  }
+}
+
+describe('off', () => {
+  const wire: ResponsesTool[] = [
+    { type: 'function', name: 'read', description: 'Reads', parameters: { type: 'object' }, strict: true },
+  ]
+
+  it("sends the host's very arrays and its instructions, and nothing else", async () => {
+    const tools = importTools(wire, () => ({ execute: () => 'text' }))
+    const conversation = await createToolwell({ tools, mode: 'off' }).open({ id: 'a' })
+    const items: ResponsesItem[] = [{ role: 'user', content: 'hello' }]
+    const responses = openaiResponses(conversation)
+    const turn = await responses.begin(items, { requestId: 'r1', instructions: 'Be brief.' })
+    expect(turn.parts.input).toBe(items)
+    expect(turn.parts.tools).toBe(wire)
+    expect(turn.parts.instructions).toBe('Be brief.')
+    expect(Object.keys(turn.parts)).toEqual(['input', 'tools', 'instructions'])
+    const output = [
+      {
+        type: 'function_call',
+        id: 'fc_1',
+        call_id: 'c1',
+        name: 'read',
+        arguments: '{}',
+        status: 'completed',
+      },
+    ]
+    expect((await turn.run({ output })).messages).toEqual([
+      { type: 'function_call_output', call_id: 'c1', output: 'text' },
+    ])
+    expect(turn.warnings).toEqual([])
+  })
+
+  it('has neither tools nor instructions where there are none', async () => {
+    const conversation = await createToolwell({ mode: 'off' }).open({ id: 'a' })
+    const turn = await openaiResponses(conversation).begin([{ role: 'user', content: 'x' }], {
+      requestId: 'r',
+    })
+    expect(Object.keys(turn.parts)).toEqual(['input'])
+    expect(await turn.run({ output: [] })).toEqual({ messages: [], answers: [] })
+  })
+
+  it('says strict: false for tools that were not written for this wire', async () => {
+    const host = await startResponsesHost({ tools: [tool('read')], mode: 'off' }, [{ text: 'ok' }])
+    expect(await host.ask('hello')).toBe('ok')
+    expect(host.body().tools).toEqual([
+      {
+        type: 'function',
+        name: 'read',
+        description: 'Does read',
+        parameters: tool('read').inputSchema,
+        strict: false,
+      },
+    ])
+  })
+})
+
+describe('a search, a call and an answer', () => {
+  it('go over the bridge without a change of the tools', async () => {
+    const host = await open(
+      'bridge',
+      [calls(search('create an issue')), calls(bridged('tracker__create_issue'))],
+      {},
+      { instructions: 'Be careful.' },
+    )
+    expect(await host.ask('File it.')).toBe('Answer 0.')
+    expect(host.toolNames()).toEqual(['read_file', 'write_file', 'tool_search', 'tool_call'])
+    expect(outputs(host)[1]).toBe('create_issue ran with {"value":"x"}')
+    expect(host.body().instructions).toMatch(/^Be careful\.\n\n\S/)
+    expect(outline(host)).toEqual([
+      'user',
+      'call_1 tool_search',
+      'call_1 =',
+      'developer',
+      'call_2 tool_call',
+      'call_2 =',
+    ])
+    // The very items of the model, ids included.
+    expect(host.input()[4]).toEqual(host.items[3])
+    expect(host.input()[4]?.id).toBe('fc_2_1')
+  })
+
+  it('declare the tool at the end of the array over append', async () => {
+    const host = await open('append', [
+      calls(search('select:tracker__create_issue')),
+      calls(call('tracker__create_issue')),
+    ])
+    await host.ask('File it.')
+    expect(host.toolNames(0)).toEqual(['read_file', 'write_file', 'tool_search'])
+    expect(host.toolNames(1)).toEqual(['read_file', 'write_file', 'tool_search', 'tracker__create_issue'])
+    expect(host.body().tools?.every((each) => each.strict === false)).toBe(true)
+    expect(outputs(host)[1]).toBe('create_issue ran with {"value":"x"}')
+  })
+
+  it('work without instructions of the host: the section stands alone', async () => {
+    const host = await open('append', [])
+    await host.ask('hello')
+    expect(host.body().instructions).toContain('tool_search')
+    expect(outline(host)).toEqual(['user'])
+  })
+})
+
+describe('calls', () => {
+  it.each(['append', 'bridge'] as const)(
+    'of a hidden tool by its name, also in the wrong case, run, and the history stays legal (%s)',
+    async (delivery) => {
+      const host = await open(delivery, [calls(call('tracker__create_issue')), calls(call('closeIssue'))])
+      await host.ask('go')
+      expect(outputs(host)).toEqual([
+        'create_issue ran with {"value":"x"}',
+        'close_issue ran with {"value":"x"}',
+      ])
+      // What the request does not declare goes through the bridge, or is told.
+      const [one, two] = host.input().filter((item) => item.type === 'function_call')
+      if (delivery === 'append') {
+        expect(one?.id).toBe('fc_1_1')
+        expect(two).toBeUndefined()
+        expect(outline(host).slice(-3)).toEqual(['assistant', 'developer', 'developer'])
+        expect(host.input().at(-2)?.content).toContain('call of "closeIssue" with')
+      } else {
+        expect(one).toEqual({
+          type: 'function_call',
+          call_id: 'call_1',
+          name: 'tool_call',
+          arguments: '{"name":"tracker__create_issue","arguments":{"value":"x"}}',
+        })
+        expect(two).toMatchObject({ name: 'tool_call', call_id: 'call_2' })
+      }
+    },
+  )
+
+  it.each(['append', 'bridge'] as const)(
+    'beside a search are answered in their order, in one batch (%s)',
+    async (delivery) => {
+      const host = await open(delivery, [
+        calls(call('read_file'), search('select:worktree'), call('calendar__find_slot')),
+      ])
+      await host.ask('go')
+      expect(
+        host.items.filter((item) => item.type === 'function_call_output').map((item) => item.call_id),
+      ).toEqual(['call_1', 'call_2', 'call_3'])
+      // One reply, then all its answers, then the reminder of what the search brought.
+      const last = outline(host)
+      expect(last.slice(4, 7)).toEqual(['call_1 =', 'call_2 =', 'call_3 ='])
+      expect(last.at(-1)).toBe('developer')
+      expect(updates(host).at(-1)).toContain('not git worktree in a shell')
+    },
+  )
+
+  it('of something that does not exist, or with broken arguments, are answered and kept as they are', async () => {
+    const host = await open('bridge', [calls(call('no_such_tool')), calls(call('read_file', '{"value":'))])
+    await host.ask('go')
+    expect(outputs(host)[0]).toContain('There is no tool named "no_such_tool"')
+    expect(outputs(host)[1]).toContain('are not a JSON object')
+    expect(host.input().at(-2)?.arguments).toBe('{"value":')
+  })
+
+  it('that were cut off before their first argument do not run', async () => {
+    const ran: unknown[] = []
+    const host = await open(
+      'bridge',
+      [{ ...calls(call('read_file', '')), finish: 'max_output_tokens' } as ScriptedReply],
+      {},
+      { run: { execute: ({ name }) => ran.push(name) } },
+    )
+    await host.ask('go')
+    expect(ran).toEqual([])
+    expect(outputs(host)[0]).toContain('the reply was cut off')
+  })
+
+  it('in a namespace keep it', async () => {
+    const conversation = await createToolwell({ tools: mixed(), mode: 'on' }).open({ id: 'a' })
+    const items: ResponsesItem[] = [
+      { role: 'user', content: 'x' },
+      { type: 'function_call', call_id: 'c', name: 'read_file', namespace: 'files', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c', output: 'text' },
+    ]
+    const { parts } = await openaiResponses(conversation).begin(items, { requestId: 'r' })
+    expect(parts.input[1]).toBe(items[1])
+  })
+})
+
+describe('what changes between requests', () => {
+  it.each(['append', 'bridge'] as const)(
+    'an unload is told once, and keeps calls legal (%s)',
+    async (delivery) => {
+      const target = 'tracker__create_issue'
+      const host = await open(delivery, [
+        calls(search(`select:${target}`)),
+        calls(delivery === 'append' ? call(target) : bridged(target)),
+        calls(search(`unload:${target}`)),
+      ])
+      await host.ask('go')
+      expect(host.conversation.inspect().loadedLazyTools).toEqual([])
+      await host.ask('more')
+      if (delivery === 'append')
+        expect(host.body().tools?.at(-1)).toMatchObject({ name: target, parameters: { type: 'object' } })
+    },
+  )
+
+  it.each(['append', 'bridge'] as const)(
+    'a late server, its removal and a changed definition are told, each once and at its place (%s)',
+    async (delivery) => {
+      const host = await open(delivery, [calls(search('select:tracker__create_issue'))])
+      const { catalogue } = host.well
+      await host.ask('one')
+      catalogue.setSource('mail', { tools: [tool('send_mail')] })
+      await host.ask('two')
+      catalogue.removeSource('calendar')
+      await host.ask('three')
+      catalogue.setSource('tracker', { tools: [tool('create_issue', { description: 'Brand new words' })] })
+      await host.ask('four')
+      await host.ask('five')
+      const told = updates(host)
+      for (const [part, text] of [
+        ['mail__send_mail', 'two'],
+        ['No longer available: every tool of "calendar"', 'three'],
+        ['Changed by its owner: tracker__create_issue', 'four'],
+      ] as const) {
+        const [found, ...more] = told.filter((each) => each.includes(part))
+        expect(more, part).toEqual([])
+        expect(host.input()[Number.parseInt(found ?? '', 10) - 1]?.content, part).toBe(text)
+      }
+      expect(host.toolsJson().includes('Brand new words')).toBe(delivery === 'append')
+      expect(host.warnings).toEqual([])
+    },
+  )
+
+  it('a loader denied at opening leaves everything eager', async () => {
+    const host = await open('bridge', [calls(call('tracker__create_issue'))], {
+      policy: ({ id }) => id !== 'toolwell/tool_search',
+    })
+    await host.ask('go')
+    expect(host.toolNames()).toHaveLength(mixed().length)
+    expect(host.body().instructions).toBeUndefined()
+    expect(host.requests.at(-1)?.raw).not.toContain('tool_search')
+  })
+
+  it.each(['append', 'bridge'] as const)(
+    'a loader denied later leaves the history legal: old searches are told, reasoning stays (%s)',
+    async (delivery) => {
+      const denied = new Set<string>()
+      const target = 'tracker__create_issue'
+      const host = await open(
+        delivery,
+        [
+          calls(search(`select:${target}`), search('find a slot')),
+          calls(delivery === 'append' ? call(target) : bridged(target)),
+        ],
+        { policy: ({ id }) => !denied.has(id) },
+        withReasoning,
+      )
+      await host.ask('go')
+      denied.add('toolwell/tool_search')
+      await host.ask('on')
+      expect(outline(host)).toEqual([
+        'user',
+        'reasoning',
+        'assistant',
+        'developer',
+        'developer',
+        'developer',
+        'reasoning',
+        `call_3 ${target}`,
+        'call_3 =',
+        'reasoning',
+        'assistant',
+        'user',
+      ])
+      expect(host.input()[2]).toEqual({ type: 'message', role: 'assistant', content: '(called a tool)' })
+      expect(host.input()[3]?.content).toContain('"tool_search"')
+      expect(host.requests.every((request) => request.status === 200)).toBe(true)
+    },
+  )
+})
+
+describe('a history', () => {
+  it('gives the same bytes for a retry, in this process and in another', async () => {
+    const host = await open('append', [
+      calls(search('select:worktree')),
+      { status: 500, error: 'busy' },
+      { status: 500, error: 'busy' },
+    ])
+    host.say('go')
+    await host.step()
+    await host.step('retried')
+    host.well.catalogue.setSource('mail', { tools: [tool('send_mail')] })
+    await host.step('retried')
+    const other = await host.resume()
+    await other.step('retried')
+    const [, first, ...again] = host.requests
+    expect(again.map((request) => request.raw)).toEqual([first?.raw, first?.raw])
+  })
+
+  it('goes on in another process with what was raised', async () => {
+    const host = await open('append', [calls(search('select:tracker__create_issue'))])
+    await host.ask('go')
+    const resumed = await host.resume()
+    await resumed.ask('on')
+    expect(host.toolsJson()).toBe(host.toolsJson(1))
+    expect(host.rendered().startsWith(host.rendered(1).slice(0, -1))).toBe(true)
+  })
+
+  it('forks at its first items with only what they had raised', async () => {
+    const host = await open('append', [
+      calls(search('select:tracker__create_issue')),
+      { text: 'one' },
+      calls(search('select:calendar__find_slot')),
+    ])
+    await host.ask('first')
+    const { length } = host
+    await host.ask('second')
+    const fork = await host.fork('fork', length)
+    await fork.ask('other')
+    expect(host.toolNames().slice(3)).toEqual(['tracker__create_issue'])
+    await host.ask('third')
+    expect(host.toolNames().slice(3)).toEqual(['tracker__create_issue', 'calendar__find_slot'])
+  })
+
+  it.each([0, 3])('that is compacted to a summary and %i items keeps what was raised', async (keep) => {
+    const host = await open('bridge', [calls(search('select:worktree')), { text: 'done' }], {}, withReasoning)
+    await host.ask('go')
+    await host.compact('Summary.', keep)
+    await host.ask('on')
+    expect(host.conversation.inspect().loadedLazyTools).toEqual(['git__enter_worktree', 'git__exit_worktree'])
+    expect(count(host.requests.at(-1)?.raw ?? '', 'not git worktree in a shell')).toBeGreaterThanOrEqual(2)
+    expect(outline(host)[0]).toBe('user')
+  })
+
+  it('that the provider compacted keeps its item, and what was raised is told behind it', async () => {
+    const host = await open('bridge', [calls(search('select:worktree')), { text: 'done' }])
+    await host.ask('go')
+    const sealed: ResponsesItem = { type: 'compaction', encrypted_content: 'sealed' }
+    await host.compactTo([sealed])
+    await host.ask('on')
+    expect(host.input()[0]).toEqual(sealed)
+    expect(updates(host).join()).toContain('git__enter_worktree')
+  })
+
+  it('of a sub-agent is its own, with no more than its parent allows', async () => {
+    const host = await open('bridge', [calls(search('select:tracker__create_issue'))])
+    await host.ask('go')
+    const child = await host.conversation.child({ id: 'child', allow: ['tracker/*'] })
+    const helper = host.with(child)
+    await helper.ask('help')
+    expect(host.requests.at(-1)?.raw).not.toContain('calendar')
+    expect(updates(host).join()).toContain('tracker__create_issue')
+    expect(child.inspect().loadedLazyTools).toEqual(['tracker__create_issue'])
+  })
+
+  it('is imported where the ledger is gone', async () => {
+    const host = await open('append', [
+      calls(search('select:tracker__create_issue')),
+      calls(call('tracker__create_issue')),
+    ])
+    await host.ask('go')
+    const fresh = await createToolwell({ tools: mixed(), mode: 'on', delivery: 'append' }).open({ id: 'new' })
+    const report = await openaiResponses(fresh).importHistory(host.items)
+    expect(report).toEqual({ recovered: ['tracker/create_issue'], unrecovered: [] })
+    await host.with(fresh, host.items).ask('on')
+    expect(host.toolNames()).toContain('tracker__create_issue')
+  })
+
+  it('with items that are not known here keeps them where they are', async () => {
+    const conversation = await createToolwell({ tools: mixed(), mode: 'on' }).open({ id: 'a' })
+    const items: ResponsesItem[] = [
+      { type: 'item_reference', id: 'msg_0' },
+      { type: 'message', role: 'developer', content: 'Rules' },
+      { role: 'user', content: [{ type: 'input_text', text: 'x' }] },
+      { type: 'web_search_call', id: 'ws_1', status: 'completed' },
+      reasoning('rs_1'),
+      { type: 'function_call', call_id: 'c1', name: 'read_file', arguments: '{}' },
+      { type: 'custom_tool_call', call_id: 'c2', name: 'patch' },
+      { type: 'function_call_output', call_id: 'c1', output: 'text' },
+      { type: 'custom_tool_call_output', call_id: 'c2', output: 'ok' },
+      { type: 'something_new' },
+    ]
+    const turn = await openaiResponses(conversation).begin(items, { requestId: 'r' })
+    expect(turn.parts.input).toHaveLength(items.length)
+    for (const [index, item] of items.entries()) expect(turn.parts.input[index]).toBe(item)
+    expect(turn.warnings).toEqual([])
+  })
+
+  it('shares its units between requests: a long one is read once', async () => {
+    const { responsesWire } = await import('../src/adapters/openai-responses/responses-wire.js')
+    const host = await open('bridge', [calls(call('read_file'), call('write_file'))], {}, withReasoning)
+    await host.ask('go')
+    const before = responsesWire.parse(host.items)
+    expect(before.map((unit) => unit.kind)).toEqual(['user', 'assistant', 'answer', 'answer', 'assistant'])
+    host.say('more')
+    const after = responsesWire.parse(host.items)
+    for (const [index, unit] of before.entries()) expect(after[index]).toBe(unit)
+  })
+})
+
+describe('an interrupted call', () => {
+  it('is answered, and stays where it was when the history grows', async () => {
+    const host = await open('bridge', [], {}, withReasoning)
+    host.say('go')
+    const cut: ResponsesItem = { type: 'function_call', call_id: 'cut', name: 'read_file', arguments: '{}' }
+    host.items.push(reasoning('rs_cut'), cut)
+    await host.step()
+    expect(outline(host)).toEqual(['user', 'reasoning', 'cut read_file', 'cut ='])
+    expect(host.warnings).toEqual(['answered the interrupted call "cut"'])
+    await host.ask('on')
+    expect(outline(host).slice(0, 6)).toEqual([
+      'user',
+      'reasoning',
+      'cut read_file',
+      'cut =',
+      'reasoning',
+      'assistant',
+    ])
+    expectGrowing(host)
+  })
+
+  it('before a reply that calls again, without anything in between, keeps its place too', async () => {
+    const host = await open('bridge', [calls(call('read_file'), call('write_file'))])
+    host.say('go')
+    host.items.push({ type: 'function_call', call_id: 'cut', name: 'read_file', arguments: '{}' })
+    await host.step()
+    await host.step()
+    expect(outline(host)).toEqual([
+      'user',
+      'cut read_file',
+      'cut =',
+      'call_1 read_file',
+      'call_2 write_file',
+      'call_1 =',
+      'call_2 =',
+    ])
+    expectGrowing(host)
+  })
+
+  it('of two, of which one was answered, loses no answer', async () => {
+    const host = await open('bridge', [])
+    host.say('go')
+    host.items.push(
+      { type: 'function_call', call_id: 'a', name: 'read_file', arguments: '{}' },
+      { type: 'message', role: 'assistant', content: 'And' } as ResponsesItem,
+      { type: 'function_call', call_id: 'b', name: 'read_file', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'a', output: 'real answer' },
+    )
+    await host.step()
+    expect(host.input().find((item) => item.call_id === 'a' && item.output)?.output).toBe('real answer')
+    expect(host.input().find((item) => item.call_id === 'b' && item.output)?.output).toContain('interrupted')
+  })
+
+  it('does not stop answers without a call, or second ones, from being dropped', async () => {
+    const host = await open('bridge', [])
+    host.items.push({ type: 'function_call_output', call_id: 'nobody', output: 'x' })
+    await host.ask('go')
+    expect(outline(host)).toEqual(['user'])
+  })
+})
+
+describe('reasoning', () => {
+  it.each(['append', 'bridge'] as const)('stays in front of what it led to (%s)', async (delivery) => {
+    const target = 'tracker__create_issue'
+    const host = await open(
+      delivery,
+      [calls(search(`select:${target}`)), calls(delivery === 'append' ? call(target) : bridged(target))],
+      {},
+      withReasoning,
+    )
+    await host.ask('go')
+    await host.ask('more')
+    const own = host.items.slice(0, host.items.findLastIndex((item) => item.role === 'user') + 1)
+    expect(host.input().filter((item) => item.role !== 'developer')).toEqual(own)
+    expect(outline(host).filter((kind) => kind !== 'developer')).toEqual([
+      'user',
+      'reasoning',
+      'call_1 tool_search',
+      'call_1 =',
+      'reasoning',
+      `call_2 ${delivery === 'append' ? target : 'tool_call'}`,
+      'call_2 =',
+      'reasoning',
+      'assistant',
+      'user',
+    ])
+  })
+
+  it('that carries its content stays before a call that was mended, together with what was said', async () => {
+    const said: ResponsesItem = { id: 'msg_x', type: 'message', role: 'assistant', content: 'Filing it.' }
+    const host = await open(
+      'bridge',
+      [calls(call('tracker__create_issue'), call('read_file'))],
+      {},
+      {
+        reply: (output, index) => (index === 1 ? [reasoning('rs_1'), said, ...output] : output),
+      },
+    )
+    await host.ask('go')
+    expect(host.input().slice(1, 5)).toEqual([
+      reasoning('rs_1'),
+      said,
+      {
+        type: 'function_call',
+        call_id: 'call_1',
+        name: 'tool_call',
+        arguments: '{"name":"tracker__create_issue","arguments":{"value":"x"}}',
+      },
+      host.items[4],
+    ])
+  })
+
+  it('that the provider would look up goes when the call behind it was mended, and so do the ids of its group', async () => {
+    const host = await open(
+      'bridge',
+      [calls(call('tracker__create_issue'), call('read_file'))],
+      {},
+      {
+        reply: (output, index) => (index === 1 ? [reasoning('rs_1', null), ...output] : output),
+      },
+    )
+    await host.ask('go')
+    expect(outline(host).slice(0, 3)).toEqual(['user', 'call_1 tool_call', 'call_2 read_file'])
+    expect(
+      host
+        .input()
+        .slice(1, 3)
+        .map((item) => item.id),
+    ).toEqual([undefined, undefined])
+  })
+})
+
+describe('the prefix', () => {
+  it('QW2-10: no byte before the last item changes over the bridge, whatever happens', async () => {
+    const host = await open(
+      'bridge',
+      [
+        calls(search('create an issue')),
+        calls(bridged('tracker__create_issue')),
+        calls(search('select:calendar__find_slot,worktree'), call('read_file')),
+        calls(call('tracker__close_issue')),
+        calls(call('no_such_tool')),
+        calls(search('unload:tracker__create_issue')),
+        calls(call('tool_call', '{"name":')),
+      ],
+      {},
+      { ...withReasoning, instructions: 'Be careful.' },
+    )
+    const { catalogue } = host.well
+    await host.ask('do it all')
+    catalogue.setSource('mail', { tools: [tool('send_mail'), tool('read_mail', { alwaysLoad: true })] })
+    await host.ask('a server came')
+    catalogue.removeSource('calendar')
+    await host.ask('a server went')
+    catalogue.setSource('tracker', { tools: [tool('create_issue', { description: 'New words' })] })
+    await host.ask('a definition changed')
+    const resumed = await host.resume()
+    await resumed.ask('in another process')
+    expect(host.requests).toHaveLength(12)
+    expect(updates(host).length).toBeGreaterThanOrEqual(4)
+    expectGrowing(host)
+  })
+
+  it('over append, the first byte that changes is the end of the tools array', async () => {
+    const host = await open('append', [
+      calls(search('select:tracker__create_issue')),
+      calls(call('tracker__create_issue')),
+      calls(search('select:worktree,calendar__find_slot')),
+      calls(call('tracker__close_issue')),
+    ])
+    await host.ask('do it')
+    const changed: number[] = []
+    for (let index = 1; index < host.requests.length; index++) {
+      const [old, now] = [host.rendered(index - 1), host.rendered(index)]
+      const same = commonPrefix(old, now)
+      const tools = host.toolsJson(index - 1).length
+      if (same === tools - 1) changed.push(index)
+      else expect(same, `request ${index}`).toBeGreaterThanOrEqual(old.length - 1)
+    }
+    expect(changed).toEqual([1, 3, 4])
+  })
+
+  it('holds for late eager tools as well: they join at the end of the array', async () => {
+    const host = await open('append', [])
+    await host.ask('one')
+    host.well.catalogue.setSource('mail', { tools: server('mail', ['read_mail'], { alwaysLoad: true }) })
+    await host.ask('two')
+    const same = commonPrefix(host.rendered(0), host.rendered(1))
+    expect(same).toBe(host.toolsJson(0).length - 1)
+  })
+})
+
+describe('a streamed reply', () => {
+  async function stream(reply: ScriptedReply) {
+    const endpoint = await startScriptedEndpoint(responsesProtocol(), { model: [reply] })
+    onTestFinished(() => endpoint.close())
+    const conversation = await createToolwell({ tools: mixed(), mode: 'on' }).open({ id: 'a' })
+    const turn = await openaiResponses(conversation).begin([{ role: 'user', content: 'x' }], {
+      requestId: 'r',
+    })
+    const { body } = await fetch(`${endpoint.url}/responses`, {
+      method: 'POST',
+      body: JSON.stringify({ model: 'scripted', stream: true, ...turn.parts }),
+    })
+    if (!body) throw new Error('no body')
+    return { turn, body }
+  }
+  const from = async function* (...events: unknown[]) {
+    yield* events
+  }
+  const done = (index: number, item: object) => ({
+    type: 'response.output_item.done',
+    output_index: index,
+    item,
+  })
+
+  it('is the reply that would have come whole, and runs', async () => {
+    const { turn, body } = await stream({ text: 'Looking.', ...calls(call('read_file'), call('write_file')) })
+    const reply = await assemble(readEvents(body))
+    expect(reply).toMatchObject({ complete: true, status: 'completed', error: undefined })
+    expect(reply.usage).toMatchObject({ output_tokens: expect.any(Number) })
+    expect(reply.output.map((item) => item.type)).toEqual(['message', 'function_call', 'function_call'])
+    const { messages } = await turn.run(reply)
+    expect(messages.map((item) => item.output)).toEqual([
+      'read_file ran with {"value":"x"}',
+      'write_file ran with {"value":"x"}',
+    ])
+  })
+
+  it('that breaks off is not complete', async () => {
+    const { body } = await stream({ cutAfter: 5, text: 'Looking at it.' })
+    const reply = await assemble(readEvents(body))
+    expect(reply).toMatchObject({ complete: false, status: undefined, output: [] })
+    expect(reply.error).toBeInstanceOf(Error)
+  })
+
+  it('that reached the limit of its tokens is complete and says so', async () => {
+    const { body } = await stream({ text: 'Look', finish: 'max_output_tokens' })
+    expect(await assemble(readEvents(body))).toMatchObject({ complete: true, status: 'incomplete' })
+  })
+
+  it('is built from its items where the last event has none, in their order', async () => {
+    const reply = await assemble(
+      from(done(1, { type: 'b' }), null, 'noise', done(0, { type: 'a' }), {
+        type: 'response.completed',
+        response: { output: [], usage: { input_tokens: 1 } },
+      }),
+    )
+    expect(reply).toMatchObject({ complete: true, output: [{ type: 'a' }, { type: 'b' }] })
+    expect(reply.usage).toEqual({ input_tokens: 1 })
+  })
+
+  it.each([
+    [{ type: 'response.failed', response: { error: { code: 'server_error' } } }, { code: 'server_error' }],
+    [
+      { type: 'error', code: 'busy', message: 'Later' },
+      { type: 'error', code: 'busy', message: 'Later' },
+    ],
+  ])('that failed is not complete and tells why: $type', async (event, error) => {
+    const reply = await assemble(from(done(0, { type: 'a' }), event))
+    expect(reply).toMatchObject({ complete: false, status: 'failed', error })
+  })
+
+  it('stays complete when the connection breaks behind its end', async () => {
+    const source = async function* () {
+      yield { type: 'response.completed', response: { output: [{ type: 'a' }] } }
+      throw new Error('reset')
+    }
+    expect(await assemble(source())).toMatchObject({ complete: true, error: undefined })
+  })
+})
