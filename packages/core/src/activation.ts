@@ -11,10 +11,12 @@ export interface Batch {
   readonly lowered: Set<string>
   /** Tools that this batch calls or raises: never evicted by it. */
   readonly inUse: Set<string>
+  /** How many wrong names of this batch have been given suggestions: looking for them walks the catalogue. */
+  suggested: number
 }
 
 export function createBatch(): Batch {
-  return { raised: new Set(), lowered: new Set(), inUse: new Set() }
+  return { raised: new Set(), lowered: new Set(), inUse: new Set(), suggested: 0 }
 }
 
 export interface Raise {
@@ -92,12 +94,28 @@ function makeRoom(state: LedgerState, context: Context, batch: Batch, wanted: nu
   const surplus = active + wanted - cap
   if (surplus <= 0) return []
   const busy = new Set(state.pending.values())
-  const evicted: string[] = []
+  const evicted = new Set<string>()
   for (const id of state.recency.keys()) {
-    if (evicted.length === surplus) break
-    if (!counts(id)) continue
-    if (batch.inUse.has(id) || batch.lowered.has(id) || busy.has(id)) continue
-    evicted.push(id)
+    if (evicted.size >= surplus) break
+    // A group goes as it came: as a whole, and not while one of it is in use.
+    const unit = raisedUnit(state, context, id)
+    const free = unit.every((each) => !batch.inUse.has(each) && !batch.lowered.has(each) && !busy.has(each))
+    if (free) for (const each of unit) evicted.add(each)
   }
-  return evicted.length === surplus ? evicted : undefined
+  return evicted.size >= surplus ? [...evicted] : undefined
+}
+
+/** The raised members of a tool's group, or the tool alone; nothing where it cannot be put back. */
+function raisedUnit(state: LedgerState, context: Context, id: string): string[] {
+  const held = (each: string) => {
+    const found = state.tail.get(each)
+    return found?.live ? found : state.parked.get(each)
+  }
+  const entry = context.catalogue.get(id)
+  const { group } = entry?.tool ?? {}
+  const members =
+    entry && group !== undefined
+      ? context.catalogue.members(group, entry.source).map((each) => each.id)
+      : [id]
+  return members.filter((each) => (held(each)?.source ?? 'arrival') !== 'arrival')
 }

@@ -4,14 +4,15 @@ import { schemaLine } from './announce.js'
 import type { Entry } from './catalogue.js'
 import type { Context } from './context.js'
 import { canonicalJson, shortHash } from './fingerprint.js'
-import { isActive, isLoaded, type LedgerState } from './ledger.js'
-import type { DropReason, FailureReason, LedgerFact } from './ledger-event.js'
+import { isActive, isLoaded, type LedgerState, loaderName } from './ledger.js'
+import type { DropReason, FailureReason, LedgerFact, Pin } from './ledger-event.js'
 import { BRIDGE_NAME, metaEntry, type SearchRequest } from './meta-tools.js'
+import type { Resolution } from './name-index.js'
 import { find, recordedQuery, suggest } from './search/find.js'
 import { quoteName } from './search/query.js'
 import { renderSearch } from './search/render.js'
 import type { SearchResult } from './search/result.js'
-import { quote } from './text.js'
+import { quote, safeJson } from './text.js'
 import { checkArguments } from './validation.js'
 
 /** Levels of nesting in the arguments of a call. */
@@ -78,7 +79,7 @@ export async function judge(
   const verdicts: Verdict[] = new Array(calls.length)
   // Direct calls first: what this batch uses must not be evicted or unloaded by a search beside it.
   for (const [index, call] of calls.entries()) {
-    const verdict = judgeCall(call, state, context)
+    const verdict = judgeCall(call, state, context, batch)
     if (!verdict) continue
     verdicts[index] = verdict
     if (verdict.kind === 'run') batch.inUse.add(verdict.entry.id)
@@ -100,7 +101,9 @@ export function settled(
   const alias = verdict.alias === undefined ? {} : { alias: verdict.alias }
   const named = { tool: entry.id, asked, ...alias }
   if (!succeeded) return { facts: [{ kind: 'call-failed', ...named, reason: 'error', key }] }
-  if (!verdict.hidden) return { facts: [{ kind: 'call-succeeded', ...named }] }
+  // It may have been denied while it ran.
+  if (!verdict.hidden || context.gate.standing(entry, 'activate') !== 'ready')
+    return { facts: [{ kind: 'call-succeeded', ...named }] }
   const unit = unitOf(context, entry)
   const cost = unit.reduce((sum, member) => sum + context.cost(member), 0)
   const raised =
@@ -138,12 +141,27 @@ async function judgeSearch(
     missed: found.missed,
     tokens: tokenizer.count(text) + tokenizer.count(JSON.stringify(request)),
   }
+  const facts = found.facts.map((fact) =>
+    fact.kind === 'activated' && fact.shown ? { ...fact, shown: isShown(fact.tool.id, text, context) } : fact,
+  )
   return {
     kind: 'answer',
     call,
     outcome: { kind: 'search', result: found.result, text },
-    facts: [searched, ...found.facts],
+    facts: [searched, ...facts],
   }
+}
+
+/** A face may render as it likes: only what stands in its answer has been shown. */
+function isShown(id: string, text: string, context: Context): boolean {
+  const entry = context.catalogue.get(id)
+  if (!entry || !context.settings.face.render) return true
+  const { inputSchema } = context.definition(entry)
+  return (
+    text.includes(safeJson(inputSchema)) ||
+    text.includes(JSON.stringify(inputSchema)) ||
+    text.includes(JSON.stringify(inputSchema, null, 2))
+  )
 }
 
 /** A face is the host's code: where it fails on what a model sent, the model has asked for nothing. */
@@ -160,9 +178,10 @@ function readRequest(call: ModelCall, context: Context): SearchRequest {
 }
 
 /** Undefined for a search that may run: those are judged in a second round. */
-function judgeCall(call: ModelCall, state: LedgerState, context: Context): Verdict | undefined {
+function judgeCall(call: ModelCall, state: LedgerState, context: Context, batch: Batch): Verdict | undefined {
   const { settings, gate } = context
-  const { prompts, face } = settings
+  const { prompts } = settings
+  const loader = loaderName(state, settings.face)
   const on = state.latch?.mode === 'on' && state.latch.delivery !== 'eager'
   const bridged = on && state.latch?.delivery === 'bridge' && call.name === BRIDGE_NAME
   let given: unknown = 'value' in call.input ? call.input.value : call.input.unparsable
@@ -195,11 +214,11 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context): Verdi
     }
   }
   const unparsable = 'unparsable' in call.input
-  if (on && call.name === face.name) {
-    if (gate.standing(metaEntry(face.name), 'call') === 'denied')
-      return fail('denied', prompts.denied({ name: face.name }))
+  if (on && call.name === loader) {
+    if (gate.standing(metaEntry(loader), 'call') === 'denied')
+      return fail('denied', prompts.denied({ name: loader }))
     return unparsable
-      ? fail('invalid', prompts.badArguments({ name: face.name, problem: quote(problemOf(call)) }))
+      ? fail('invalid', prompts.badArguments({ name: loader, problem: quote(problemOf(call)) }))
       : undefined
   }
   if (unparsable)
@@ -214,15 +233,23 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context): Verdi
   const asked = wrapped.name
   const input = wrapped.input
   given = input
-  if (bridged && (asked === BRIDGE_NAME || asked === face.name))
+  if (bridged && (asked === BRIDGE_NAME || asked === loader))
     return fail('invalid', prompts.bridgeMisuse({ bridge: BRIDGE_NAME }), '', asked)
   if (bridged && gate.standing(metaEntry(BRIDGE_NAME), 'call') === 'denied')
     return fail('denied', prompts.denied({ name: BRIDGE_NAME }), '', asked)
 
-  const loaderName = on ? face.name : undefined
+  const offered = on ? loader : undefined
   const missing = () =>
-    prompts.unknown({ asked: quote(asked), nearest: suggest(asked, context), loader: loaderName })
-  const resolution = context.catalogue.resolve(asked, (entry) => knowable(entry, state, context))
+    prompts.unknown({ asked: quote(asked), nearest: suggest(asked, context, batch), loader: offered })
+  const pinned = pinOf(asked, state)
+  if (pinned && !context.catalogue.get(pinned.id))
+    return fail(
+      'unavailable',
+      prompts.unavailable({ name: pinned.wireName, state: 'no longer available' }),
+      pinned.id,
+      asked,
+    )
+  const resolution = resolveCall(asked, pinned, state, context)
   if (resolution.kind === 'none' || resolution.kind === 'group') return fail('unknown', missing(), '', asked)
   if (resolution.kind === 'ambiguous')
     return fail(
@@ -259,7 +286,7 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context): Verdi
       'hint',
       prompts.hint({
         name: entry.wireName,
-        loader: face.name,
+        loader,
         select: `select:${quoteName(entry.wireName)}`,
       }),
       entry.id,
@@ -294,6 +321,27 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context): Verdi
     key: keyOf(entry.id, input),
     target: { callId: call.callId, id: entry.id, name: entry.tool.name, tool: entry.tool, input },
   }
+}
+
+/** What this conversation has declared or raised under exactly this name: the model means that, whatever the catalogue calls it now. */
+function pinOf(asked: string, state: LedgerState): Pin | undefined {
+  for (const pin of state.eager.values()) if (pin.wireName === asked) return pin
+  for (const { pin } of state.tail.values()) if (pin.wireName === asked) return pin
+  return undefined
+}
+
+/** Among tools that can be used first: one that is denied or away neither answers nor makes a name ambiguous. */
+function resolveCall(
+  asked: string,
+  pinned: Pin | undefined,
+  state: LedgerState,
+  context: Context,
+): Resolution {
+  const entry = pinned && context.catalogue.get(pinned.id)
+  if (entry && knowable(entry, state, context)) return { kind: 'found', entry, deprecated: false }
+  const ready = context.catalogue.resolve(asked, (each) => context.gate.standing(each, 'see') === 'ready')
+  if (ready.kind === 'found' || ready.kind === 'ambiguous') return ready
+  return context.catalogue.resolve(asked, (each) => knowable(each, state, context))
 }
 
 /** A denied tool is like one that does not exist, unless this conversation has already shown it. */

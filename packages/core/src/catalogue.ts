@@ -152,7 +152,7 @@ class MapCatalogue implements Catalogue {
       )
     assertState(update.state ?? 'ready')
     const previous = this.sources.get(name)
-    const locked = update.locked ?? previous?.locked ?? false
+    const locked = update.locked ?? previous?.locked ?? this.#approved.has(name)
     const findings: Finding[] = []
     const next = new Map<string, Tool>()
     for (const tool of update.tools) {

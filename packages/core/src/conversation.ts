@@ -18,7 +18,7 @@ import {
   seenBy,
   unloadByName,
 } from './host-steps.js'
-import { type LedgerState, replay } from './ledger.js'
+import { type LedgerState, loaderName, replay } from './ledger.js'
 import type { LedgerEvent } from './ledger-event.js'
 import { createLog } from './ledger-log.js'
 import { BRIDGE_NAME } from './meta-tools.js'
@@ -65,6 +65,8 @@ export interface Conversation {
     readonly requestId: string
     readonly anchor: string
     readonly wire: string
+    /** Every anchor of the history, where the caller knows them: what was shown elsewhere is then shown again. */
+    readonly present?: ReadonlySet<string>
   }): Promise<SurfaceView>
   /** Judges, runs and settles the calls of one reply. Answers come in the order of the calls; nothing a model did throws. */
   run(calls: readonly ModelCall[], options?: RunOptions): Promise<CallAnswer[]>
@@ -132,11 +134,16 @@ export function createConversation(
 
   const view = (requestId: string, from: LedgerState): SurfaceView => {
     const { face, prompts } = context().settings
-    const projected = project(from, requestId, face.name, BRIDGE_NAME, prompts)
+    const projected = project(from, requestId, loaderName(from, face), BRIDGE_NAME, prompts)
     return projected.mode === 'off' ? { ...projected, tools: listed(context()) } : projected
   }
 
-  const begin = async (requestId: string, anchor: string, wire: string): Promise<SurfaceView> => {
+  const begin = async ({
+    requestId,
+    anchor,
+    wire,
+    present,
+  }: Parameters<Conversation['begin']>[0]): Promise<SurfaceView> => {
     if (typeof requestId !== 'string' || requestId === '')
       throw new ToolwellError('invalid-option', 'begin needs a requestId: a text that is not empty.', {
         path: 'requestId',
@@ -156,7 +163,7 @@ export function createConversation(
       )
     }
     const current = host.context(wire)
-    const facts = plan(log.state, current)
+    const facts = plan(log.state, current, present)
     const flipped = facts.flatMap((fact) =>
       fact.kind === 'suspended' || fact.kind === 'restored' ? [fact.tool] : [],
     )
@@ -170,16 +177,18 @@ export function createConversation(
 
   return {
     id,
-    loader: host.context('none').settings.face.name,
+    get loader() {
+      return loaderName(log.state, host.context('none').settings.face)
+    },
     prompts: host.context('none').settings.prompts,
     get epoch() {
       return log.state.epoch
     },
     events: log.events,
 
-    begin: ({ requestId, anchor, wire }) =>
+    begin: (request) =>
       log
-        .retried(() => begin(requestId, anchor, wire))
+        .retried(() => begin(request))
         .catch((error: unknown) => {
           host.notify({ kind: 'append-failed', step: 'begin', detail: String(error) })
           throw error

@@ -208,13 +208,17 @@ export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
         ...(delivery.declares ? [] : eager.map((entry) => schemaLine(entry, context))),
       )
     // A known source whose list shrank, or lost and regained a tool, has nothing new to tell. A group is one line.
-    const rows = toRows(fresh, context.describe)
+    // Of a source the model knows in part, only what joined while this process watched is certainly new.
+    const certain = known === undefined || known === '' || state.latch?.shown.length !== 0 ? fresh : []
+    const rows = toRows(certain, context.describe)
     const told = rows.slice(0, TOLD_PER_ARRIVAL)
+    if (rows.length === 0 && fresh.length > 0)
+      lines.push(prompts.grown({ source: safeJson(source.name), count: source.ids.size, loader: face.name }))
     if (rows.length > 0)
       lines.push(
         prompts.arrived({
           source: source.name === '' ? '' : safeJson(source.name),
-          count: fresh.length,
+          count: certain.length,
           tools: told.map((row) => ({ name: row.label, line: row.line() })),
           more: rows.slice(TOLD_PER_ARRIVAL).reduce((sum, row) => sum + row.ids.length, 0),
           loader: face.name,

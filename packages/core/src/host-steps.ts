@@ -96,6 +96,8 @@ export function unloadByName(
   const unknown: string[] = []
   for (const name of names) {
     const resolution = context.catalogue.resolve(name, (entry) => isActive(state, entry.id))
+    if (resolution.kind === 'found')
+      for (const entry of unitOf(context, resolution.entry)) if (isActive(state, entry.id)) ids.add(entry.id)
     if (resolution.kind === 'found') ids.add(resolution.entry.id)
     else if (resolution.kind === 'group') for (const entry of resolution.entries) ids.add(entry.id)
     else if (isActive(state, name)) ids.add(name)
@@ -125,7 +127,7 @@ export function compaction(
   const keep = trim ? new Set(trim(active.map(([, held]) => held.pin.wireName))) : undefined
   const trimmed = active
     .filter(([, held]) => keep && !keep.has(held.pin.wireName))
-    .map(([tool]): Anchored => [lastAnchor, { kind: 'deactivated', tool, reason: 'trimmed' }])
+    .map(([tool]): Anchored => [anchor ?? lastAnchor, { kind: 'deactivated', tool, reason: 'trimmed' }])
   const known = anchorsIn(state)
   const relevant = Object.fromEntries(Object.entries(kept).filter(([each]) => known.has(each)))
   return [...trimmed, [anchor ?? lastAnchor, { kind: 'compacted', kept: relevant }]]
@@ -205,13 +207,28 @@ function anchorsIn(state: LedgerState): Set<string> {
 }
 
 /**
- * How many events a history with these anchors has seen. A compaction gives anchors new names, so they are looked for
- * only between the newest compaction that the history shows and the one after it.
+ * How many events a history with these anchors has seen. A compaction or a clear begins a history anew and may give
+ * anchors new names, so they are looked for within one such stretch: the one that knows most of them, the newest of equals.
  */
 export function seenBy(anchors: readonly string[], events: readonly LedgerEvent[]): number {
   const seen = new Set(anchors)
-  const start = events.findLastIndex((event) => event.kind === 'compacted' && seen.has(event.anchor)) + 1
-  const next = events.findIndex((event, index) => index >= start && event.kind === 'compacted')
-  const known = next < 0 ? events : events.slice(0, next)
-  return known.findLastIndex((event) => seen.has(event.anchor)) + 1
+  let best = { known: 0, end: 0 }
+  let known = new Set<string>()
+  let end = 0
+  const close = () => {
+    if (known.size > 0 && known.size >= best.known) best = { known: known.size, end }
+  }
+  events.forEach((event, index) => {
+    // What compaction itself writes stands at the message that replaces the rest: it belongs to what follows.
+    const begins = event.kind === 'cleared' || event.kind === 'compacted'
+    if (begins || (event.kind === 'deactivated' && event.reason === 'trimmed')) {
+      close()
+      known = new Set()
+    }
+    if (event.kind === 'cleared' || !seen.has(event.anchor)) return
+    known.add(event.anchor)
+    end = index + 1
+  })
+  close()
+  return best.end
 }

@@ -71,7 +71,9 @@ export function createLog(
     },
     async reload() {
       const found = await store.read(id)
-      events.splice(0, events.length, ...found)
+      events.length = 0
+      // Not by spreading: a long ledger has more events than a call may have arguments.
+      for (const event of found) events.push(event)
       state = replay(events)
     },
   }

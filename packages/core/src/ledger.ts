@@ -209,6 +209,11 @@ export function isActive(state: LedgerState, id: string): boolean {
   return state.tail.get(id)?.live === true
 }
 
+/** The loader's name as it stands in this conversation's requests: a host that resumes may have given it another one. */
+export function loaderName(state: LedgerState, face: { readonly name: string }): string {
+  return state.latch?.metaTools[0]?.name ?? face.name
+}
+
 /** Sent, or raised: the model need not search for it. */
 export function isLoaded(state: LedgerState, id: string): boolean {
   return state.eager.has(id) || isActive(state, id)

@@ -26,9 +26,8 @@ export function openFact(state: LedgerState, context: Context, reason: Opened['r
       deferredTokens += context.cost(entry)
     }
   }
-  const sources: Record<string, string> = {}
-  for (const source of catalogue.sources.values())
-    if (source.state === 'ready') sources[source.name] = source.membership
+  const ready = [...catalogue.sources.values()].filter((source) => source.state === 'ready')
+  const sources = Object.fromEntries(ready.map((source) => [source.name, source.membership]))
 
   const held = new Set([...state.tail.keys(), ...state.parked.keys()])
   const hiddenCount = deferred.filter((entry) => !held.has(entry.id)).length

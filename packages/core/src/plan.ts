@@ -7,12 +7,13 @@ import { announce, guidance, schemaLine, speakable } from './announce.js'
 import type { Context } from './context.js'
 import { deliveries } from './delivery/index.js'
 import { arrivals, held, mentioned, reconcile } from './deltas.js'
-import type { LedgerState } from './ledger.js'
+import { type LedgerState, loaderName } from './ledger.js'
 import type { DeliveryName, LedgerFact, Pin } from './ledger-event.js'
 import { BRIDGE_NAME, metaEntry } from './meta-tools.js'
 import { openFact } from './opening.js'
 
-export function plan(state: LedgerState, context: Context): LedgerFact[] {
+/** `present`: the anchors of the history that is about to be sent, where they are known. */
+export function plan(state: LedgerState, context: Context, present?: ReadonlySet<string>): LedgerFact[] {
   const reason = latchReason(state, context)
   const opened = reason === undefined ? undefined : openFact(state, context, reason)
   const latch = opened ?? state.latch
@@ -24,7 +25,7 @@ export function plan(state: LedgerState, context: Context): LedgerFact[] {
     return [
       ...facts.filter((fact) => fact.kind !== 'announced' || !startsOver(opened)),
       opened,
-      ...deliver(state, context, latch.delivery, opened.tail, opened.eager),
+      ...deliver(state, context, latch.delivery, opened.tail, opened.eager, present),
     ]
   const tail = [...state.tail.values()].filter((each) => each.live).map((each) => each.pin)
   // What `restored` brings back on this request has to be seen on it.
@@ -32,7 +33,7 @@ export function plan(state: LedgerState, context: Context): LedgerFact[] {
   return [
     ...facts,
     ...arrivals(state, context),
-    ...deliver(state, context, latch.delivery, tail, [...state.eager.values()]),
+    ...deliver(state, context, latch.delivery, tail, [...state.eager.values()], present),
   ]
 }
 
@@ -47,13 +48,14 @@ function deliver(
   delivery: DeliveryName,
   tail: readonly Pin[],
   eager: readonly Pin[],
+  present: ReadonlySet<string> | undefined,
 ): LedgerFact[] {
   const raised = new Set(tail.map((pin) => pin.id))
   const loaded = new Set([...raised, ...eager.map((pin) => pin.id)])
   return [
     ...tellUnloaded(state, context, loaded),
     ...remind(state, context, delivery, raised),
-    ...(deliveries[delivery].declares ? [] : showAgain(state, context, raised)),
+    ...(deliveries[delivery].declares ? [] : showAgain(state, context, raised, present)),
   ]
 }
 
@@ -62,7 +64,7 @@ function latchReason(state: LedgerState, context: Context) {
   if (!state.latch) return 'start'
   if (state.latch.wire !== context.wire) return 'wire'
   if (state.latch.mode === 'off') return undefined
-  const names = { loader: context.settings.face.name, bridge: BRIDGE_NAME }
+  const names = { loader: loaderName(state, context.settings.face), bridge: BRIDGE_NAME }
   const denied = deliveries[state.latch.delivery].metaTools.some(
     (meta) => context.gate.standing(metaEntry(names[meta]), 'see') === 'denied',
   )
@@ -122,8 +124,21 @@ function remind(
 }
 
 /** Schemas of active tools that stand nowhere: neither in the tools array nor, any more, in the history. */
-function showAgain(state: LedgerState, context: Context, raised: ReadonlySet<string>): LedgerFact[] {
-  const unseen = [...raised].filter((id) => (state.tail.get(id)?.shownAt ?? '') === '')
+function showAgain(
+  state: LedgerState,
+  context: Context,
+  raised: ReadonlySet<string>,
+  present: ReadonlySet<string> | undefined,
+): LedgerFact[] {
+  // An update finds a place even where its message is gone; an answer goes with its call.
+  const written = (id: string, anchor: string) =>
+    !present ||
+    present.has(anchor) ||
+    state.inserts.some((insert) => insert.anchor === anchor && insert.about.includes(id))
+  const unseen = [...raised].filter((id) => {
+    const shownAt = state.tail.get(id)?.shownAt ?? ''
+    return shownAt === '' || !written(id, shownAt)
+  })
   const entries = speakable(unseen, context)
   if (entries.length === 0) return []
   const heading = context.settings.prompts.schemas({ bridge: BRIDGE_NAME })

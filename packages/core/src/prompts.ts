@@ -48,6 +48,8 @@ export interface Prompts {
     readonly more: number
     readonly loader: string | undefined
   }): string
+  /** A server whose tools were told of only by number has another set of them. */
+  grown(facts: { readonly source: string; readonly count: number; readonly loader: string }): string
   eagerArrived(facts: { readonly tools: readonly string[]; readonly bridge: string | undefined }): string
   removed(facts: { readonly tools: readonly string[]; readonly sources: readonly string[] }): string
   restored(facts: { readonly tools: readonly string[] }): string
@@ -168,6 +170,8 @@ export const defaultPrompts: Prompts = {
       ...tools.map((tool) => `- ${tool.name}: ${tool.line}`),
       ...(more > 0 ? [`… and ${more} more`] : []),
     ].join('\n'),
+  grown: ({ source, count, loader }) =>
+    `The tools of server ${source} have changed: ${plural(count, 'tool')} now, found with ${loader}.`,
   eagerArrived: ({ tools, bridge }) =>
     `${list(tools)} ${tools.length === 1 ? 'has' : 'have'} joined your tools. Call ${them(tools.length)} ${bridge ? `with ${bridge}` : 'directly'}.`,
   removed: ({ tools, sources }) =>

@@ -69,8 +69,13 @@ export async function runCalls(
       }),
     )
     recorded = await log.exclusive(async () => {
-      if (log.state.length !== begun.at) judgement = await rejudge(runner, judgement)
-      return settle(runner, judgement, outcomes)
+      for (let at = begun.at, attempt = 0; ; attempt++) {
+        if (log.state.length !== at) judgement = await rejudge(runner, judgement)
+        at = log.state.length
+        if (await settle(runner, judgement, outcomes)) return true
+        // Another writer was first, and the log has been read again: what ran has to be written down all the same.
+        if (log.state.length === at || attempt === 2) return false
+      }
     })
   }
   return judgement.verdicts.map((verdict): CallAnswer => {
@@ -174,12 +179,32 @@ async function execute(
       ? options.execute(target, options.signal)
       : runTool(entry.tool, target, options.signal)
     const value = await abortable(Promise.resolve(work), options.signal)
-    const text = typeof value === 'string' ? value : value === undefined ? '' : (JSON.stringify(value) ?? '')
+    const text = textOf(value)
     return { kind: 'result', tool: entry.id, value, text: text === '' ? prompts.noOutput() : text }
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = describeError(error)
     const text = prompts.failed({ name: entry.wireName, error: message })
     return { kind: 'error', tool: entry.id, asked, text }
+  }
+}
+
+/** What a tool gave, as text. It ran: a value that JSON cannot hold must not make it look as if it had failed. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (value === undefined) return ''
+  try {
+    return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each)) ?? ''
+  } catch {
+    return describeError(value)
+  }
+}
+
+/** Anything can be thrown, even what cannot be turned into text. */
+function describeError(error: unknown): string {
+  try {
+    return error instanceof Error ? String(error.message) : String(error)
+  } catch {
+    return 'something that cannot be described'
   }
 }
 

@@ -130,7 +130,8 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   for (const policy of policies) assertFunction('policy', policy)
   function tell(event: ToolwellEvent) {
     try {
-      onEvent?.(event)
+      const result: unknown = onEvent?.(event)
+      if (result instanceof Promise) result.catch(() => undefined)
     } catch {
       // A listener that throws must not undo what was stored; it has no channel but itself to be told by.
     }
@@ -216,8 +217,16 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
       context,
       notify,
       emit: (event) => tell({ ...event, conversation: scope.id }),
-      open: (id, events) => open({ ...scope, id }, events === undefined ? undefined : () => events),
-      openChild: (id, child, events) => open(childScope(scope, child), events, id),
+      open: async (id, events) => {
+        if (id === scope.id)
+          throw new ToolwellError(
+            'invalid-ledger-id',
+            'A fork needs a ledger of its own: give it another id.',
+            { ledger: id },
+          )
+        return open({ ...scope, id }, events === undefined ? undefined : () => events)
+      },
+      openChild: async (id, child, events) => open(childScope(scope, child), events, id),
     }
     // A fork repeats what its origin has told already; what a child inherits is new.
     if (parent !== undefined) seeded?.forEach(host.emit)
@@ -227,6 +236,12 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   const childScope = (parent: Scope, child: ChildOptions): Scope => {
     assertKnownKeys(child, ['id', 'inherit', 'allow', 'policy', 'agent'], 'child')
     const { allow, policy } = child
+    if (child.id === parent.id)
+      throw new ToolwellError(
+        'invalid-ledger-id',
+        'A child needs a ledger of its own: give it another id than its parent.',
+        { ledger: child.id },
+      )
     assertOneOf('child.inherit', child.inherit ?? 'snapshot', ['snapshot', 'none', 'all'])
     if (allow !== undefined) assertNames('child.allow', allow)
     assertFunction('child.policy', policy)
@@ -268,12 +283,22 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   }
 }
 
-/** Lets through what the list names, and the meta-tools: leaving the loader out of an allowlist does not take it away. */
+/**
+ * Lets through what the list names, and the meta-tools: leaving the loader out of an allowlist does not take it away.
+ * A name means one tool, as everywhere: where two answer to it, neither is meant. A pattern means all it fits.
+ */
 function allowOnly(allow: readonly string[], catalogue: Catalogue): Policy {
+  const patterns = allow.filter((name) => name.includes('*'))
+  const names = allow.filter((name) => !name.includes('*'))
   return ({ id, name, source }) => {
     if (source === META) return true
-    const names = [id, name, catalogue.get(id)?.wireName ?? id]
-    return allow.some((pattern) => names.some((known) => matchesGlob(pattern, known)))
+    const known = [id, name, catalogue.get(id)?.wireName ?? id]
+    if (patterns.some((pattern) => known.some((each) => matchesGlob(pattern, each)))) return true
+    return names.some((each) => {
+      const resolution = catalogue.resolve(each, () => true)
+      if (resolution.kind === 'group') return resolution.entries.some((entry) => entry.id === id)
+      return resolution.kind === 'found' && resolution.entry.id === id
+    })
   }
 }
 

@@ -27,8 +27,19 @@ export function checkArguments(tool: WireTool, input: unknown): ArgumentCheck {
     if (verdict.valid) return { kind: 'valid' }
     return { kind: 'invalid', problems: problemsOf(allErrors(thorough, input) ?? verdict.errors) }
   } catch (error) {
+    // The stack gave out on what the model sent, not on the schema: nothing unchecked may pass for that.
+    if (error instanceof RangeError && isDeep(input))
+      return { kind: 'invalid', problems: ['(the arguments): "They are nested too deeply to be checked."'] }
     return { kind: 'unusable', detail: String(error) }
   }
+}
+
+/** Deeper than any schema that ends asks for. */
+function isDeep(value: unknown): boolean {
+  let level: unknown[] = [value]
+  for (let depth = 0; depth < 50; depth++)
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []))
+  return level.length > 0
 }
 
 function validatorsOf(tool: WireTool): Validators {
@@ -45,13 +56,25 @@ function validatorsOf(tool: WireTool): Validators {
   return made
 }
 
-/** A quantifier on a group that itself repeats or chooses: on the wrong text such a pattern runs for longer than anyone waits. */
-const SLOW_PATTERN = /\((?:[^()\\]|\\.)*(?:[*+|]|\{\d+,)(?:[^()\\]|\\.)*\)(?:[*+]|\{\d+,)/
+/** A group that repeats: with a quantifier inside it, it can run for longer than anyone waits. */
+const REPEATED_GROUP = /\)(?:[*+?]|\{\d)/
+const UNBOUNDED = /(?<!\\)(?:[*+]|\{\d+,\})/g
+
+/** Patterns that stay quick on any text: no repeated group, at most two open-ended repetitions, and legal at all. */
+function isQuick(pattern: string): boolean {
+  const repetitions = pattern.replace(/\[(?:[^\]\\]|\\.)*\]/g, 'x')
+  if (pattern.length > 1000 || REPEATED_GROUP.test(repetitions)) return false
+  if ((repetitions.match(UNBOUNDED) ?? []).length > 2) return false
+  try {
+    return new RegExp(pattern, 'u') !== undefined
+  } catch {
+    return false
+  }
+}
 
 /** The schema is its source's, the text the model's: neither may stop this process. What is left out here is checked by the tool. */
 function withoutSlowPatterns(key: string, value: unknown): unknown {
-  const slow = (pattern: unknown) =>
-    typeof pattern === 'string' && (pattern.length > 1000 || SLOW_PATTERN.test(pattern))
+  const slow = (pattern: unknown) => typeof pattern === 'string' && !isQuick(pattern)
   if (key === 'pattern') return slow(value) ? undefined : value
   if (key !== 'patternProperties' || typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).filter(([pattern]) => !slow(pattern)))

@@ -10,6 +10,7 @@ import { nearest } from '../nearest.js'
 import { type Candidate, createAllowance, toMatch } from './candidate.js'
 import { type ParsedQuery, parseQuery } from './query.js'
 import type { Match, SearchResult } from './result.js'
+import { isStopWord, queryTokens } from './tokenize.js'
 
 /** Hits with less than this share of the best score are named, not raised. */
 const RIVAL = 0.5
@@ -19,6 +20,8 @@ const SUGGESTED = 0.75
 const EXACT = Number.MAX_VALUE
 const DEFAULT_LIMIT = 5
 const MAX_LIMIT = 20
+/** Wrong names of one batch that are given suggestions. */
+const MAX_SUGGESTED = 5
 /** Characters of a query that the ledger keeps; longer ones are told apart by these. */
 const RECORDED = 1000
 
@@ -52,7 +55,7 @@ export async function find(
   const misses: Misses = { notFound: [], ambiguous: [], unavailable: [] }
 
   const unloaded = unload(query.unload, state, context, batch, facts, misses)
-  const selected = select(query.select, context, misses)
+  const selected = select(query.select, context, batch, misses)
   const ranked = await keywordHits(query, request, limit, state, context)
   if (ranked.hits.length === 0) misses.unavailable.push(...ranked.unavailable)
   const candidates = distinct([...selected, ...ranked.hits])
@@ -62,11 +65,11 @@ export async function find(
   const evicted: string[] = []
   const allowance = createAllowance(candidates, state, context)
   for (const candidate of candidates) {
-    if (isLoaded(state, candidate.entry.id) || batch.raised.has(candidate.entry.id)) {
+    const unit = unitOf(context, candidate.entry)
+    if (unit.every(({ id }) => isLoaded(state, id) || batch.raised.has(id))) {
       batch.inUse.add(candidate.entry.id)
       continue
     }
-    const unit = unitOf(context, candidate.entry)
     const refusal = allowance.refuse(candidate, unit)
     if (refusal) {
       dropped.push({ tool: candidate.entry.id, reason: refusal })
@@ -118,7 +121,7 @@ export async function find(
     })),
     ...misses,
     evicted: evicted.filter((id) => usable(id, context)).map((id) => nameOf(id, context)),
-    unloaded: unloaded.map((id) => nameOf(id, context)),
+    unloaded: unloaded.filter((id) => usable(id, context)).map((id) => nameOf(id, context)),
     overview: missed && !asked ? overviewOf(context) : [],
     repeated: missed && (state.failures.get(searchKey(recordedQuery(request.query))) ?? 0) >= 2,
   }
@@ -154,7 +157,12 @@ function unload(
           : []
     const active = entries.filter((entry) => isActive(state, entry.id) && !batch.inUse.has(entry.id))
     if (resolution.kind === 'ambiguous')
-      misses.ambiguous.push({ name, candidates: resolution.entries.map((entry) => entry.wireName) })
+      misses.ambiguous.push({
+        name,
+        candidates: resolution.entries
+          .filter((entry) => usable(entry.id, context))
+          .map((entry) => entry.wireName),
+      })
     else if (active.length === 0)
       misses.notFound.push({
         name,
@@ -169,13 +177,13 @@ function unload(
   return unloaded
 }
 
-function select(names: readonly string[], context: Context, misses: Misses): Candidate[] {
+function select(names: readonly string[], context: Context, batch: Batch, misses: Misses): Candidate[] {
   const candidates: Candidate[] = []
   for (const name of names) {
     const known = (entry: Entry) => context.gate.standing(entry, 'see') !== 'denied'
     const resolution = context.catalogue.resolve(name, known)
     if (resolution.kind === 'none') {
-      misses.notFound.push({ name, nearest: suggest(name, context) })
+      misses.notFound.push({ name, nearest: suggest(name, context, batch) })
       continue
     }
     if (resolution.kind === 'ambiguous') {
@@ -187,7 +195,7 @@ function select(names: readonly string[], context: Context, misses: Misses): Can
     const [blocked] = entries
     if (usable.length === 0 && blocked) {
       const standing = context.gate.standing(blocked, 'activate')
-      if (standing === 'denied') misses.notFound.push({ name, nearest: suggest(name, context) })
+      if (standing === 'denied') misses.notFound.push({ name, nearest: suggest(name, context, batch) })
       else misses.unavailable.push({ name: blocked.wireName, state: standing })
       continue
     }
@@ -234,8 +242,15 @@ async function keywordHits(
   const weak: Candidate[] = []
   const unavailable: { name: string; state: string }[] = []
   const seen = new Set<string>()
+  // A plain word that is a tool's whole name comes first too, beside what the other words find.
+  const plain = plainNames(query.text, context).map(({ id }) => ({
+    id,
+    score: ranked[0]?.score ?? 1,
+    relevance: 1,
+  }))
   for (const { id, score, relevance } of [
     ...named.map((entry) => ({ id: entry.id, score: EXACT, relevance: 1 })),
+    ...plain,
     ...ranked,
   ]) {
     const entry = context.catalogue.get(id)
@@ -301,6 +316,20 @@ function exactNames(text: string, context: Context): Entry[] {
   })
 }
 
+/** Tools whose whole name is a plain word of the query, "deploy" say: no keyword-stuffed rival may displace them. */
+function plainNames(text: string, context: Context): Entry[] {
+  const words =
+    queryTokens(text).length === 0
+      ? []
+      : text.split(/[^\p{L}\p{N}]+/u).filter((word) => word.length >= 3 && !isStopWord(word.toLowerCase()))
+  return [...new Set(words)].flatMap((word) => {
+    const resolution = context.catalogue.resolve(word, (entry) => context.gate.visible(entry))
+    return resolution.kind === 'found' && resolution.entry.tool.name.toLowerCase() === word.toLowerCase()
+      ? [resolution.entry]
+      : []
+  })
+}
+
 function passes(entry: Entry, query: ParsedQuery, request: SearchRequest): boolean {
   const { server, domain, group } = query.filters
   const same = (a: string | undefined, b: string) => (a ?? '').toLowerCase() === b.toLowerCase()
@@ -311,7 +340,8 @@ function passes(entry: Entry, query: ParsedQuery, request: SearchRequest): boole
 }
 
 /** Names a model may have meant, of tools it may know about. */
-export function suggest(asked: string, context: Context): string[] {
+export function suggest(asked: string, context: Context, batch: Batch): string[] {
+  if (batch.suggested++ >= MAX_SUGGESTED) return []
   const names = new Map<string, string>()
   for (const entry of context.catalogue.entries()) {
     if (!context.gate.visible(entry)) continue

@@ -1,5 +1,6 @@
 /** Keeps processes apart that append to one file: a lock file that names its owner, held for one append. */
-import { mkdir, open, readFile, rm, stat } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 
@@ -10,18 +11,19 @@ const GIVE_UP_AFTER = 15_000
 /** Runs the task while no other process holds the file. Rejects when the lock cannot be had, with the path to look at. */
 export async function withFileLock<T>(file: string, task: () => Promise<T>): Promise<T> {
   const lock = `${file}.lock`
-  const owner = `${hostname()}:${process.pid}`
+  // The token tells this holding of the lock from every other, also by the same process.
+  const owner = `${hostname()}:${process.pid}:${randomUUID()}`
   const deadline = Date.now() + GIVE_UP_AFTER
   for (let attempt = 0; !(await take(lock, owner)); attempt++) {
-    if (await isStale(lock)) await rm(lock, { force: true })
-    else if (Date.now() > deadline)
+    await clearStale(lock)
+    if (Date.now() > deadline)
       throw new Error(`another process holds ${lock}; if none does, delete that file and try again`)
-    else await new Promise((resolve) => setTimeout(resolve, Math.min(20, 1 + attempt)))
+    await new Promise((resolve) => setTimeout(resolve, Math.min(20, 1 + attempt)))
   }
   try {
     return await task()
   } finally {
-    await rm(lock, { force: true })
+    if ((await ownerOf(lock)) === owner) await rm(lock, { force: true })
   }
 }
 
@@ -42,15 +44,46 @@ async function take(lock: string, owner: string): Promise<boolean> {
   }
 }
 
+/**
+ * Removes a lock whose owner is gone. One process at a time may do so, and looks again while it may: otherwise it could
+ * remove the lock that another one has taken in between.
+ */
+async function clearStale(lock: string): Promise<void> {
+  if (!(await isStale(lock))) return
+  const right = `${lock}.clearing`
+  if (!(await take(right, String(process.pid)))) {
+    // Whoever held this right and died is cleared by age alone; a rename lets only one of those who see it go on.
+    if (await isOld(right))
+      await rename(right, `${right}.${process.pid}`).then(
+        () => rm(`${right}.${process.pid}`, { force: true }),
+        () => {},
+      )
+    return
+  }
+  try {
+    if (await isStale(lock)) await rm(lock, { force: true })
+  } finally {
+    await rm(right, { force: true })
+  }
+}
+
 /** Left by a dead process of this machine, or older than any append. */
 async function isStale(lock: string): Promise<boolean> {
+  const [host, pid] = ((await ownerOf(lock)) ?? '').split(':')
+  if (host === hostname() && pid !== undefined && !isAlive(Number(pid))) return true
+  return isOld(lock)
+}
+
+async function isOld(path: string): Promise<boolean> {
   try {
-    const [host, pid] = (await readFile(lock, 'utf8')).split(':')
-    if (host === hostname() && pid !== undefined && !isAlive(Number(pid))) return true
-    return Date.now() - (await stat(lock)).mtimeMs > STALE_AFTER
+    return Date.now() - (await stat(path)).mtimeMs > STALE_AFTER
   } catch {
     return false
   }
+}
+
+async function ownerOf(lock: string): Promise<string | undefined> {
+  return readFile(lock, 'utf8').catch(() => undefined)
 }
 
 function isAlive(pid: number): boolean {

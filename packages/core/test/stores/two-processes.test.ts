@@ -33,13 +33,17 @@ for (let done = 0; done < Number(count); ) {
 process.stdout.write(String(conflicts))
 `
 
-function write(name: string, count: number): Promise<{ code: number | null; output: string }> {
+function write(
+  name: string,
+  count: number,
+  script = WRITER,
+): Promise<{ code: number | null; output: string }> {
   const child = spawn(process.execPath, [
     '--import',
     'tsx',
     '--input-type=module',
     '-e',
-    WRITER,
+    script,
     store,
     folder,
     name,
@@ -74,4 +78,36 @@ it('takes over the lock of a process that died', async () => {
   await writeFile(join(folder, 'left.jsonl.lock'), `${hostname()}:${dead.pid}`)
   await jsonlStore(folder).append('left', 0, [{ id: 0, anchor: '', kind: 'cleared' }])
   expect(await jsonlStore(folder).read('left')).toHaveLength(1)
+})
+
+/** Tries to be the first to write to each of many ledgers, whose locks a dead process has left. */
+const RACER = `
+const { jsonlStore } = await import(process.argv[1])
+const [, , folder, name, count] = process.argv
+const store = jsonlStore(folder)
+const won = []
+for (let index = 0; index < Number(count); index++) {
+  try {
+    await store.append('race' + index, 0, [{ id: 0, anchor: name, kind: 'cleared' }])
+    won.push(index)
+  } catch (error) {
+    if (error.code !== 'ledger-conflict') throw error
+  }
+}
+process.stdout.write(JSON.stringify(won))
+`
+
+it('lets one of several processes take over a dead lock, and only one', async () => {
+  const dead = spawn(process.execPath, ['-e', ''])
+  await new Promise((resolve) => dead.on('close', resolve))
+  const { hostname } = await import('node:os')
+  const rounds = 40
+  for (let index = 0; index < rounds; index++)
+    await writeFile(join(folder, `race${index}.jsonl.lock`), `${hostname()}:${dead.pid}:gone`)
+  const ended = await Promise.all(['a', 'b', 'c', 'd'].map((name) => write(name, rounds, RACER)))
+  expect(ended.map(({ code, output }) => (code === 0 ? code : output))).toEqual([0, 0, 0, 0])
+  const winners = ended.flatMap(({ output }) => JSON.parse(output) as number[]).sort((a, b) => a - b)
+  expect(winners).toEqual(Array.from({ length: rounds }, (_, index) => index))
+  const store = jsonlStore(folder)
+  for (let index = 0; index < rounds; index++) expect(await store.read(`race${index}`)).toHaveLength(1)
 })

@@ -11,6 +11,7 @@ import {
   type ChatToolCall,
   type ChatToolMessage,
   callsOf,
+  hasOddCalls,
   WIRE,
 } from './wire.js'
 
@@ -59,7 +60,13 @@ function toUnit(message: ChatMessage): Unit {
     message.role === 'tool'
       ? { kind: 'answer', callId: message.tool_call_id ?? '', text, native }
       : message.role === 'assistant'
-        ? { kind: 'assistant', text, calls: callsOf(message).map(toCall), native }
+        ? {
+            kind: 'assistant',
+            text,
+            calls: callsOf(message).map(toCall),
+            native,
+            ...(hasOddCalls(message) ? { mended: true as const } : {}),
+          }
         : {
             kind: message.role === 'system' || message.role === 'developer' ? 'system' : 'user',
             text,
@@ -71,7 +78,8 @@ function toUnit(message: ChatMessage): Unit {
 
 function toCall(call: ChatToolCall): UnitCall {
   const { name, arguments: text } = call.function
-  return { id: call.id, name, input: readArguments(text), text, native: { wire: WIRE, value: call } }
+  const written = typeof text === 'string' ? { text } : {}
+  return { id: call.id, name, input: readArguments(text), ...written, native: { wire: WIRE, value: call } }
 }
 
 /** A note joins the user's message it follows; elsewhere it is a user's message of its own. */
@@ -96,7 +104,8 @@ function toMessage(unit: Exclude<Unit, { kind: 'note' }>): ChatMessage {
       if (own && !unit.mended) return own
       const { tool_calls: _, ...rest } = own ?? { role: 'assistant' }
       const calls = unit.calls.map(fromCall)
-      const content = own && calls.length > 0 ? own.content : unit.text === '' ? null : unit.text
+      const content =
+        calls.length === 0 ? unit.text : own ? (own.content ?? null) : unit.text === '' ? null : unit.text
       return { ...rest, content, ...(calls.length > 0 ? { tool_calls: calls } : {}) }
     }
     default:

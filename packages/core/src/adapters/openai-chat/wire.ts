@@ -39,11 +39,28 @@ export interface ChatTool {
 
 export const WIRE = 'openai-chat'
 
-/** The calls of an assistant message that have the shape of a call. */
+/** The calls of an assistant message that have the shape of a call. Ids that are missing or repeated get one of their own. */
 export function callsOf(message: ChatMessage | ChatReply): readonly ChatToolCall[] {
   if (message.role !== 'assistant' || !Array.isArray(message.tool_calls)) return []
-  return message.tool_calls.filter((call: unknown): call is ChatToolCall => {
+  const seen = new Set<string>()
+  return message.tool_calls.flatMap((call: unknown) => {
     const { id, function: target } = (call ?? {}) as Partial<ChatToolCall>
-    return typeof id === 'string' && typeof target?.name === 'string'
+    if (typeof target?.name !== 'string') return []
+    const base = typeof id === 'string' && id !== '' ? id : 'call'
+    let own = base
+    for (let count = 2; seen.has(own); count++) own = `${base}~${count}`
+    seen.add(own)
+    return [own === id ? (call as ChatToolCall) : { ...(call as ChatToolCall), id: own }]
   })
+}
+
+/** A list of calls that a server refuses: empty, null, or with ids that had to be made. */
+export function hasOddCalls(message: ChatMessage): boolean {
+  if (message.role !== 'assistant' || message.tool_calls === undefined) return false
+  const calls = callsOf(message)
+  return (
+    calls.length === 0 ||
+    calls.length !== message.tool_calls?.length ||
+    calls.some((call, index) => call !== message.tool_calls?.[index])
+  )
 }

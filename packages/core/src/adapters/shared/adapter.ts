@@ -76,6 +76,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         requestId,
         anchor: anchors.names.at(-1) ?? '',
         wire: wire.name,
+        present: new Set(anchors.names),
       })
       const warnings: string[] = []
       return {
@@ -152,7 +153,12 @@ function compose<Message, Reply, Parts, Prompt extends object>(
   const callable = new Set([...view.tools.map((tool) => tool.name), ...wire.callable(view)])
   const repaired = repair(anchors.placed, view, callable, prompts, warn)
   // Off: the host's own array, unless a server would refuse it.
-  if (view.mode === 'off' && isSame(repaired, anchors.placed)) return messages
+  if (
+    view.mode === 'off' &&
+    isSame(repaired, anchors.placed) &&
+    !repaired.some(({ unit }) => 'mended' in unit)
+  )
+    return messages
   return wire.write(weave(repaired, view, warn), view)
 }
 

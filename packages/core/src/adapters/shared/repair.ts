@@ -111,7 +111,7 @@ function rename(call: UnitCall, callable: ReadonlySet<string>, view: SurfaceView
   const { id, name, input } = call
   if (view.bridge !== undefined && callable.has(view.bridge) && name !== view.loader) {
     // The text itself, not a copy of what it means: the model may have nested it deeper than can be written again.
-    const inner = 'value' in input ? argumentsText(call) : '{}'
+    const inner = 'value' in input ? argumentsText(call).trim() : '{}'
     const text = `{"name":${JSON.stringify(name)},"arguments":${inner === '' ? '{}' : inner}}`
     return { id, name: view.bridge, text, input: { value: { name, arguments: argumentsObject(input) } } }
   }

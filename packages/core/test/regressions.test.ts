@@ -1,0 +1,279 @@
+/** What hostile reviewers broke, held shut. */
+import {
+  type Conversation,
+  createToolwell,
+  memoryStore,
+  searchFaces,
+  type Tool,
+  type ToolwellOptions,
+} from '@toolwell/core'
+import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
+import { violationOf } from '@toolwell/core/testing'
+import { describe, expect, it } from 'vitest'
+import { mixed, server, tool } from './support/tools.js'
+
+/** A host without a network: it begins, checks what it would send, plays a reply, and keeps the history. */
+async function play(options: ToolwellOptions = {}, opened?: Conversation) {
+  const well = createToolwell({ tools: mixed(), mode: 'on', ...options })
+  const conversation = opened ?? (await well.open({ id: 'x' }))
+  const chat = openaiChat(conversation)
+  const messages: ChatMessage[] = [{ role: 'user', content: 'go' }]
+  let calls = 0
+  const begin = async () => {
+    const turn = await chat.begin(messages)
+    expect(violationOf({ model: 'm', ...turn.parts })).toBeUndefined()
+    return turn
+  }
+  const step = async (...made: readonly { name: string; arguments: unknown; id?: string }[]) => {
+    const turn = await begin()
+    const reply: ChatMessage = {
+      role: 'assistant',
+      content: null,
+      tool_calls: made.map((call) => ({
+        id: call.id ?? `call_${++calls}`,
+        type: 'function',
+        function: {
+          name: call.name,
+          arguments: typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments),
+        },
+      })),
+    }
+    const { messages: results } = await turn.run(reply)
+    messages.push(reply, ...results)
+    return results.map((result) => String(result.content))
+  }
+  const sent = async () => JSON.stringify((await begin()).parts)
+  return { well, conversation, chat, messages, step, sent }
+}
+const search = (query: string) => ({ name: 'tool_search', arguments: { query } })
+const bridge = (name: string, input: unknown = {}) => ({
+  name: 'tool_call',
+  arguments: { name, arguments: input },
+})
+
+describe('a schema that the history has lost', () => {
+  it.each(['crash before the history was written', 'regenerate'])('is shown again: %s', async () => {
+    const host = await play()
+    await host.step(search('select:tracker__create_issue'))
+    host.messages.splice(1)
+    host.messages.push({ role: 'assistant', content: 'hm' }, { role: 'user', content: 'again' })
+    expect(await host.sent()).toContain('The value for create_issue')
+  })
+
+  it('is shown where a face leaves it out of its answer', async () => {
+    const host = await play({ face: { ...searchFaces.standard, render: () => 'ok' } })
+    await host.step(search('select:tracker__create_issue'))
+    expect(await host.sent()).toContain('The value for create_issue')
+  })
+
+  it('is not shown twice where it still stands', async () => {
+    const host = await play()
+    await host.step(search('select:tracker__create_issue'))
+    expect((await host.sent()).split('The value for create_issue')).toHaveLength(2)
+  })
+})
+
+describe('arguments', () => {
+  it('nested too deeply to be checked do not pass unchecked', async () => {
+    const ran: unknown[] = []
+    const inputSchema = {
+      type: 'object',
+      properties: { child: { $ref: '#' }, amount: { type: 'number', maximum: 10 } },
+      required: ['amount'],
+    }
+    const host = await play({
+      tools: server('bank', ['pay'], { inputSchema, execute: (input) => ran.push(input) }),
+    })
+    let value: Record<string, unknown> = { amount: 1 }
+    for (let depth = 0; depth < 900; depth++) value = { child: value, amount: 1 }
+    value.amount = 1e9
+    const [answer] = await host.step(bridge('bank__pay', value))
+    expect(ran).toEqual([])
+    expect(answer).toContain('do not fit bank__pay')
+  })
+
+  it.each(['^((a+))+$', '^(.*a){12}$', '^\\w*\\w*\\w*\\w*\\w*!$', '(['])(
+    'are checked in no time whatever the pattern: %s',
+    async (pattern) => {
+      const inputSchema = {
+        type: 'object',
+        properties: { text: { type: 'string', pattern }, count: { type: 'integer' } },
+      }
+      const host = await play({ tools: server('far', ['match'], { inputSchema }) })
+      const [slow] = await host.step(bridge('far__match', { text: 'a'.repeat(60) }))
+      expect(slow).toContain('match ran')
+      const [wrong] = await host.step(bridge('far__match', { count: 'many' }))
+      expect(wrong).toContain('do not fit far__match')
+    },
+  )
+})
+
+describe('a name', () => {
+  it('means what the conversation declared under it, whoever has it in the catalogue now', async () => {
+    const store = memoryStore()
+    const theirs = tool('enter', { source: 'git', defer: false, execute: () => 'the server ran' })
+    const ours = tool('git__enter', { execute: () => 'the host ran' })
+    const before = createToolwell({ tools: [], mode: 'on', store })
+    before.catalogue.setSource('git', { tools: [theirs] })
+    const first = await play({}, await before.open({ id: 'x' }))
+    const declared = JSON.parse(await first.sent()).tools[0].function
+    const after = createToolwell({ tools: [ours], mode: 'on', store })
+    after.catalogue.setSource('git', { tools: [theirs] })
+    const resumed = await play({}, await after.open({ id: 'x' }))
+    expect(await resumed.step({ name: declared.name, arguments: {} })).toEqual(['the server ran'])
+  })
+
+  it('in a child allowlist means one tool, not every tool of that name', async () => {
+    const host = await play({ tools: [tool('read_file'), ...server('evil', ['read_file', 'other'])] })
+    const child = await host.conversation.child({ id: 'child', allow: ['read_file'] })
+    const theirs = await play({}, child)
+    expect(await theirs.sent()).not.toContain('evil')
+  })
+
+  it('that is a plain word is not displaced by stuffed rivals', async () => {
+    const stuffed = Array.from({ length: 12 }, (_, index) =>
+      tool(`helper_${index}`, {
+        source: `evil${index}`,
+        description: 'deploy please deploy now deploy',
+        aliases: ['deploy now please'],
+      }),
+    )
+    const host = await play({ tools: [...server('ops', ['deploy']), ...stuffed] })
+    await host.step(search('please deploy now'))
+    expect(host.conversation.inspect().loadedLazyTools).toContain('ops__deploy')
+  })
+
+  it('that could mean a denied tool and a usable one means the usable one', async () => {
+    const denied = new Set<string>()
+    const host = await play({
+      tools: [...server('alpha', ['send']), ...server('beta', ['send'])],
+      policy: ({ id }) => !denied.has(id),
+    })
+    await host.step(search('select:beta__send'))
+    denied.add('beta/send')
+    const [answer] = await host.step(bridge('send'))
+    expect(answer).toBe('send ran with {}')
+  })
+})
+
+describe('a loader that was given another name', () => {
+  it('keeps the one that stands in the conversation', async () => {
+    const store = memoryStore()
+    const first = await play({ store })
+    await first.sent()
+    const renamed = createToolwell({
+      tools: mixed(),
+      mode: 'on',
+      store,
+      face: { ...searchFaces.standard, name: 'find_tools' },
+    })
+    const resumed = await play({}, await renamed.open({ id: 'x' }))
+    const [answer] = await resumed.step(search('select:tracker__create_issue'))
+    expect(answer).toContain('1 tool loaded')
+  })
+})
+
+describe('a group', () => {
+  it('is unloaded to make room, and by the host, as a whole', async () => {
+    const evicting = await play({ maxActive: 2 })
+    await evicting.step(search('select:git__enter_worktree'))
+    await evicting.step(search('select:tracker__create_issue'))
+    expect(evicting.conversation.inspect().loadedLazyTools).toEqual(['tracker__create_issue'])
+    const putting = await play()
+    await putting.step(search('select:git__enter_worktree'))
+    expect(await putting.conversation.deactivate(['git__enter_worktree'])).toEqual({
+      deactivated: ['git__enter_worktree', 'git__exit_worktree'],
+      unknown: [],
+    })
+  })
+})
+
+describe('a tool', () => {
+  it('that is denied while it runs is not raised', async () => {
+    const denied = new Set<string>()
+    const slow = tool('slow', { source: 'far', execute: () => String(denied.add('far/slow').size) })
+    const host = await play({ tools: [...mixed(), slow], policy: ({ id }) => !denied.has(id) })
+    await host.step(bridge('far__slow'))
+    expect(host.conversation.inspect().loadedLazyTools).toEqual([])
+  })
+
+  it.each([
+    ['nothing with a name', () => Promise.reject(Object.create(null)), 'cannot be described'],
+    ['a BigInt', () => ({ big: 10n }), '{"big":"10"}'],
+  ])('may throw or return %s', async (_, execute, expected) => {
+    const host = await play({ tools: [tool('odd', { execute })] })
+    const [answer] = await host.step({ name: 'odd', arguments: {} })
+    expect(answer).toContain(expected)
+  })
+})
+
+describe('a history', () => {
+  it('with repeated, missing or empty calls is sent in a form that servers take', async () => {
+    const host = await play()
+    await host.step(
+      { name: 'read_file', arguments: {}, id: 'same' },
+      { name: 'write_file', arguments: {}, id: 'same' },
+    )
+    await host.step({ name: 'read_file', arguments: {}, id: '' })
+    host.messages.push(
+      { role: 'assistant', content: '', tool_calls: [] },
+      { role: 'user', content: 'on' },
+      { role: 'assistant', content: 'x', tool_calls: null },
+      { role: 'user', content: 'on' },
+    )
+    const parts = JSON.parse(await host.sent())
+    expect(JSON.stringify(parts)).toContain('write_file ran with')
+  })
+
+  it.each(['  ', '{"value":"x"}'])(
+    'with a call of a hidden tool and arguments %j is wrapped as JSON',
+    async (text) => {
+      const host = await play()
+      await host.step({ name: 'tracker__create_issue', arguments: text })
+      const { messages } = JSON.parse(await host.sent()) as { messages: ChatMessage[] }
+      const [call] = messages.flatMap((message) => message.tool_calls ?? [])
+      expect(() => JSON.parse(call?.function.arguments ?? '')).not.toThrow()
+    },
+  )
+})
+
+describe('a fork of what came before a clear', () => {
+  it('has what was raised then', async () => {
+    const host = await play()
+    await host.step(search('select:tracker__create_issue'))
+    await host.sent()
+    const before = [...host.messages]
+    await host.conversation.clear()
+    const fork = await host.chat.fork(before, { id: 'fork' })
+    expect(fork.inspect().loadedLazyTools).toEqual(['tracker__create_issue'])
+  })
+})
+
+describe('a large server that is told of by number', () => {
+  const many = (count: number): Tool[] => Array.from({ length: count }, (_, index) => tool(`number_${index}`))
+
+  it('is not announced as new when one tool joins or leaves', async () => {
+    const host = await play({ tools: [], cardBudget: 60 })
+    host.well.catalogue.setSource('big', { tools: many(300) })
+    await host.sent()
+    host.well.catalogue.setSource('big', { tools: many(301) })
+    host.messages.push({ role: 'assistant', content: 'hm' }, { role: 'user', content: 'on' })
+    const sent = await host.sent()
+    expect(sent).toContain('have changed: 301 tools now')
+    expect(sent).not.toContain('can now be used')
+  })
+})
+
+describe('many wrong names in one batch', () => {
+  it('get suggestions for the first few only', async () => {
+    const host = await play({
+      tools: server(
+        'big',
+        Array.from({ length: 2000 }, (_, index) => `tool_number_${index}`),
+      ),
+    })
+    const names = Array.from({ length: 40 }, (_, index) => `tool_numbr_${index}`)
+    const [answer = ''] = await host.step(search(`select:${names.join(',')}`))
+    expect(answer.split('Nearest').length - 1).toBe(5)
+  })
+})
