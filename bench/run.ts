@@ -1,4 +1,4 @@
-/** `npm run bench -- <name> [--data DIR]`: one file per question; the table goes to the terminal, the figures to bench/results. */
+/** `npm run bench -- <name> [--data DIR] [--save]`: one file per question; the table goes to the terminal and, with --save, the figures to bench/results. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { resolve } from 'node:path'
@@ -19,7 +19,10 @@ const benches: Record<string, { readonly about: string; run(options: BenchOption
 const [name = '', ...flags] = process.argv.slice(2)
 const bench = benches[name]
 const dataFlag = flags.indexOf('--data')
-const unknown = flags.filter((flag, index) => flag !== '--data' && index !== dataFlag + 1)
+const save = flags.includes('--save')
+const unknown = flags.filter(
+  (flag, index) => flag !== '--data' && flag !== '--save' && (dataFlag < 0 || index !== dataFlag + 1),
+)
 if (!bench || unknown.length > 0 || (dataFlag >= 0 && flags[dataFlag + 1] === undefined)) {
   const list = Object.entries(benches).map(([key, { about }]) => `  ${key.padEnd(10)} ${about}`)
   const problem =
@@ -29,7 +32,7 @@ if (!bench || unknown.length > 0 || (dataFlag >= 0 && flags[dataFlag + 1] === un
         ? `There is no bench named ${name}.\n\n`
         : ''
   process.stderr.write(
-    `${problem}Usage: npm run bench -- <name> [--data DIR]\n\n${list.join('\n')}\n\nReal tools are read from --data, TOOLWELL_BENCH_DATA or bench/data; see bench/README.md.\n`,
+    `${problem}Usage: npm run bench -- <name> [--data DIR] [--save]\n\n${list.join('\n')}\n\nReal tools are read from --data, TOOLWELL_BENCH_DATA or bench/data; see bench/README.md. --save writes bench/results/<name>.json.\n`,
   )
   process.exit(name === '--help' ? 0 : 2)
 }
@@ -38,15 +41,17 @@ const data =
     ? flags[dataFlag + 1]
     : (process.env.TOOLWELL_BENCH_DATA ?? new URL('./data', import.meta.url).pathname)
 const figures = await bench.run({ data: data === undefined ? undefined : resolve(data) })
-const folder = new URL('./results/', import.meta.url)
-await mkdir(folder, { recursive: true })
-const machine = {
-  node: process.version,
-  platform: `${process.platform} ${process.arch}`,
-  cores: cpus().length,
+if (save) {
+  const folder = new URL('./results/', import.meta.url)
+  await mkdir(folder, { recursive: true })
+  const machine = {
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    cores: cpus().length,
+  }
+  await writeFile(
+    new URL(`${name}.json`, folder),
+    `${JSON.stringify({ bench: name, machine, ...figures }, null, 2)}\n`,
+  )
+  process.stdout.write(`\nWritten to bench/results/${name}.json\n`)
 }
-await writeFile(
-  new URL(`${name}.json`, folder),
-  `${JSON.stringify({ bench: name, machine, ...figures }, null, 2)}\n`,
-)
-process.stdout.write(`\nWritten to bench/results/${name}.json\n`)

@@ -10,8 +10,16 @@ const examples = [
   { name: 'Gemini', file: 'google.ts', parameters: [] },
 ]
 
+const wanted = process.argv.slice(2)
+const chosen = examples.filter(({ file }) => wanted.length === 0 || wanted.includes(file.replace('.ts', '')))
+if (chosen.length === 0) {
+  const known = [...new Set(examples.map(({ file }) => file.replace('.ts', '')))]
+  process.stderr.write(`Usage: npm run examples [-- NAME …]\n\nNames: ${known.join(', ')}\n`)
+  process.exit(wanted.includes('--help') ? 0 : 2)
+}
+
 let failed = 0
-for (const { name, file, parameters } of examples) {
+for (const { name, file, parameters } of chosen) {
   const script = new URL(`./${file}`, import.meta.url).pathname
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', script, ...parameters], {
     encoding: 'utf8',

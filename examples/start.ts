@@ -27,7 +27,8 @@ Chat Completions wire. Needs no key and no network. Exits 0 when every check hol
 
 Examples
   npm start
-  npm start -- --delivery append     found tools join the tools array instead of being called through tool_call`
+  npm start -- --delivery append     found tools join the tools array instead of being called through tool_call
+  npm start -- --once                exit when the proof is done (it always does, so far)`
 
 const flags = process.argv.slice(2)
 if (flags.includes('--help')) {
@@ -202,19 +203,17 @@ function totals({ conversation }: Session): void {
 
 function report(): void {
   heading('Checks')
-  for (const { what, holds } of checks.filter(
-    (each, index) => !each.holds || !/^request \d/.test(each.what) || index < 0,
-  ))
-    line(`  ${holds ? green('✓') : red('✗')} ${what}`)
-  const kept = checks.filter(({ what }) => /^request \d/.test(what))
+  const prefix = /^request \d/
+  const kept = checks.filter(({ what }) => prefix.test(what))
+  for (const { what, holds } of checks)
+    if (!holds || !prefix.test(what)) line(`  ${holds ? green('✓') : red('✗')} ${what}`)
   if (kept.length > 0 && kept.every(({ holds }) => holds))
-    line(`  ${green('✓')} ${kept.length} requests kept every byte of the one before`)
+    line(`  ${green('✓')} each of ${kept.length} requests kept every byte of the one before`)
   const failed = checks.filter(({ holds }) => !holds).length
   line()
+  const lines = checks.length - kept.length + Math.sign(kept.length)
   line(
-    failed === 0
-      ? green(`All ${checks.length} checks hold.`)
-      : red(`${failed} of ${checks.length} checks failed.`),
+    failed === 0 ? green(`All ${lines} checks hold.`) : red(`${failed} of ${checks.length} checks failed.`),
   )
   process.exitCode = failed === 0 ? 0 : 1
 }
@@ -270,13 +269,19 @@ async function allFiles(): Promise<string> {
 }
 
 function readDelivery(given: readonly string[]): DeliveryName {
+  const at = given.indexOf('--delivery')
+  const value = at < 0 ? 'bridge' : given[at + 1]
   const unknown = given.filter(
-    (flag, index) => !['--once', '--delivery'].includes(flag) && given[index - 1] !== '--delivery',
+    (flag, index) => flag !== '--once' && flag !== '--delivery' && (at < 0 || index !== at + 1),
   )
-  const value = given.includes('--delivery') ? given[given.indexOf('--delivery') + 1] : 'bridge'
   if (unknown.length === 0 && (value === 'bridge' || value === 'append')) return value
-  process.stderr.write(
-    `Unknown: ${[...unknown, ...(value === 'bridge' || value === 'append' ? [] : [`--delivery ${value}`])].join(' ')}\n\n${USAGE}\n`,
-  )
+  const problem =
+    unknown.length > 0
+      ? `Unknown: ${unknown.join(' ')}. Flags of npm start go behind a --.`
+      : `--delivery needs bridge or append${value === undefined ? '' : `, not ${value}`}.`
+  process.stderr.write(`${problem}
+
+${USAGE}
+`)
   process.exit(2)
 }

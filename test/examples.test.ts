@@ -36,7 +36,7 @@ it('npm start explains itself and refuses what it does not know', () => {
   })
   expect(run('examples/start.ts', '--delivery', 'pigeon')).toMatchObject({
     status: 2,
-    stderr: expect.stringContaining('--delivery pigeon'),
+    stderr: expect.stringContaining('--delivery needs bridge or append, not pigeon'),
   })
 })
 

@@ -69,6 +69,14 @@ export function mentioned(state: LedgerState): Set<string> {
 function removals(lost: readonly Lost[], state: LedgerState, context: Context): LedgerFact[] {
   if (lost.length === 0) return []
   const facts: LedgerFact[] = lost.map(({ id, reason }) => ({ kind: 'suspended', tool: id, reason }))
+  // What no request has named is not named now: raised by a host, and gone before the model could know.
+  const known = lost.filter(({ id }) => {
+    const raised = state.tail.get(id) ?? state.parked.get(id)
+    return (
+      state.told.has(id) || state.eager.has(id) || (raised !== undefined && raised.turn < state.requests.size)
+    )
+  })
+  if (known.length === 0) return facts
   const goneSources = new Set(
     [...state.sources.keys()].filter(
       (name) => name !== '' && context.catalogue.sources.get(name)?.state !== 'ready',
@@ -77,9 +85,9 @@ function removals(lost: readonly Lost[], state: LedgerState, context: Context): 
   const sourceOf = ({ id, entry }: Lost) =>
     entry?.source ?? [...goneSources].find((name) => id.startsWith(toolId(name, '')))
   const whole = new Set(
-    lost.map(sourceOf).filter((name): name is string => name !== undefined && goneSources.has(name)),
+    known.map(sourceOf).filter((name): name is string => name !== undefined && goneSources.has(name)),
   )
-  const single = lost.filter((item) => !whole.has(sourceOf(item) ?? ''))
+  const single = known.filter((item) => !whole.has(sourceOf(item) ?? ''))
   const tools = single.map(
     ({ id, entry }) =>
       entry?.wireName ??
@@ -96,7 +104,7 @@ function removals(lost: readonly Lost[], state: LedgerState, context: Context): 
       context,
       'removed',
       text,
-      lost.map(({ id }) => id),
+      known.map(({ id }) => id),
       sources,
     ),
   )

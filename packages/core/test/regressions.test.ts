@@ -277,3 +277,15 @@ describe('many wrong names in one batch', () => {
     expect(answer.split('Nearest').length - 1).toBe(5)
   })
 })
+
+describe('a tool that was raised and denied before any request', () => {
+  it('is named in no request', async () => {
+    const denied = new Set<string>()
+    const host = await play({ cardBudget: 0, policy: ({ id }) => !denied.has(id) })
+    await host.sent()
+    await host.conversation.activate(['tracker__create_issue'])
+    denied.add('tracker/create_issue')
+    host.messages.push({ role: 'assistant', content: 'hm' }, { role: 'user', content: 'on' })
+    expect(await host.sent()).not.toContain('create_issue')
+  })
+})
