@@ -36,14 +36,13 @@ export function measureSurface(
   const eager = new Map<string, Pin>(
     (opened ? opened.eager : [...state.eager.values()]).map((pin) => [pin.id, pin]),
   )
-  const { face, prompts } = context.settings
   const active = new Map<string, Pin>()
   let tombstones = 0
   if (opened) for (const pin of opened.tail) active.set(pin.id, pin)
   else
     for (const [id, { live, pin }] of state.tail)
       if (live) active.set(id, pin)
-      else tombstones += context.tokens(tombstone(pin.wireName, face.name, prompts))
+      else tombstones += context.tokens(tombstone(pin.wireName, latch.tombstone))
   let inserts = state.inserts.reduce((sum, insert) => sum + insert.tokens, 0)
   for (const fact of facts) {
     if (fact.kind === 'activated') active.set(fact.tool.id, fact.tool)

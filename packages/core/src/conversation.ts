@@ -21,7 +21,6 @@ import {
 import { type LedgerState, loaderName, replay } from './ledger.js'
 import type { LedgerEvent } from './ledger-event.js'
 import { createLog } from './ledger-log.js'
-import { BRIDGE_NAME } from './meta-tools.js'
 import { assertNames } from './options.js'
 import { plan } from './plan.js'
 import type { Policy } from './policy.js'
@@ -133,8 +132,7 @@ export function createConversation(
   const context = () => host.context(log.state.latch?.wire ?? 'none')
 
   const view = (requestId: string, from: LedgerState): SurfaceView => {
-    const { face, prompts } = context().settings
-    const projected = project(from, requestId, loaderName(from, face), BRIDGE_NAME, prompts)
+    const projected = project(from, requestId)
     return projected.mode === 'off' ? { ...projected, tools: listed(context()) } : projected
   }
 

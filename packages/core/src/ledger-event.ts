@@ -92,6 +92,8 @@ export type LedgerFact =
       readonly metaTools: readonly WireTool[]
       /** The prompt section, or empty. */
       readonly section: string
+      /** What stands for the description of a tool that is unloaded until the next latch. */
+      readonly tombstone?: string
       /** Ids that the cards or names in the loader's description mention. */
       readonly shown: readonly string[]
       /** The membership of each source the model now knows of. */

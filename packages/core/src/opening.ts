@@ -97,6 +97,7 @@ export function openFact(state: LedgerState, context: Context, reason: Opened['r
       delivery.name === 'eager'
         ? ''
         : prompts.section({ loader: face.name, bridge, deferred: unloaded.length, strong }),
+    tombstone: prompts.tombstone({ loader: face.name }),
     shown: cards.shown,
     sources,
     deferred: hidden.length,

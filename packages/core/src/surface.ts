@@ -2,7 +2,6 @@
 import { deliveries } from './delivery/index.js'
 import type { Insert, LedgerState } from './ledger.js'
 import type { DeliveryName, WireTool } from './ledger-event.js'
-import type { Prompts } from './prompts.js'
 import type { Tool } from './tool.js'
 
 export interface SurfaceView {
@@ -21,13 +20,7 @@ export interface SurfaceView {
 }
 
 /** O(eager + raised + inserts), whatever the size of the catalogue. */
-export function project(
-  state: LedgerState,
-  requestId: string,
-  loaderName: string,
-  bridgeName: string,
-  prompts: Prompts,
-): SurfaceView {
+export function project(state: LedgerState, requestId: string): SurfaceView {
   const { latch } = state
   if (!latch || latch.mode === 'off')
     return {
@@ -40,28 +33,27 @@ export function project(
       section: '',
       inserts: [],
     }
-  const delivery = deliveries[latch.delivery]
+  const { declares } = deliveries[latch.delivery]
   const tools: WireTool[] = []
   for (const { definition } of state.eager.values()) if (definition) tools.push(definition)
   tools.push(...latch.metaTools)
-  if (delivery.declares)
-    for (const { pin, live } of state.tail.values()) {
-      if (!pin.definition) continue
-      tools.push(live ? pin.definition : tombstone(pin.definition.name, loaderName, prompts))
-    }
+  if (declares)
+    for (const { pin, live } of state.tail.values())
+      if (pin.definition) tools.push(live ? pin.definition : tombstone(pin.definition.name, latch.tombstone))
+  const [loader, bridge] = latch.metaTools
   return {
     requestId,
     mode: 'on',
     delivery: latch.delivery,
     tools,
-    loader: delivery.metaTools.includes('loader') ? loaderName : undefined,
-    bridge: delivery.metaTools.includes('bridge') ? bridgeName : undefined,
+    loader: loader?.name,
+    bridge: bridge?.name,
     section: latch.section,
     inserts: [...state.inserts],
   }
 }
 
 /** Keeps the name of an unloaded tool declared, for the calls of it that stand in the history. */
-export function tombstone(name: string, loader: string, prompts: Prompts): WireTool {
-  return { name, description: prompts.tombstone({ loader }), inputSchema: { type: 'object' } }
+export function tombstone(name: string, text = ''): WireTool {
+  return { name, description: text, inputSchema: { type: 'object' } }
 }

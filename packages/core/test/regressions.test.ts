@@ -289,3 +289,17 @@ describe('a tool that was raised and denied before any request', () => {
     expect(await host.sent()).not.toContain('create_issue')
   })
 })
+
+describe('a process that resumes with other sentences', () => {
+  it('sends the ones that stand in the conversation', async () => {
+    const store = memoryStore()
+    const first = await play({ store, delivery: 'append' })
+    await first.step(search('select:tracker__create_issue'))
+    await first.step(search('unload:tracker__create_issue'))
+    const sent = await first.sent()
+    const prompts = { tombstone: () => 'OTHER', section: () => 'OTHER', loader: () => 'OTHER' }
+    const other = createToolwell({ tools: mixed(), mode: 'on', delivery: 'bridge', store, prompts })
+    const resumed = openaiChat(await other.open({ id: 'x' }))
+    expect(JSON.stringify((await resumed.begin(structuredClone(first.messages))).parts)).toBe(sent)
+  })
+})
