@@ -148,10 +148,10 @@ export function createConversation(
       })
     const known = log.state.requests.get(requestId)
     if (known) {
-      if (known.anchor !== anchor)
+      if (known.anchor !== anchor || known.wire !== wire)
         throw new ToolwellError(
           'request-id-reused',
-          `The request id ${quote(requestId)} was used for another history. A retry sends the same messages; a new request needs a new id, or none.`,
+          `The request id ${quote(requestId)} was used for another history or wire. A retry sends the same messages; a new request needs a new id, or none.`,
           { requestId },
         )
       if (latest?.view.requestId === requestId && latest.length === known.length) return latest.view

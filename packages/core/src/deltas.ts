@@ -1,5 +1,5 @@
 /** What came, went, returned or changed since the last request, as facts and as one piece of text each. */
-import { announce, schemaLine } from './announce.js'
+import { announce, guidance, schemaLine } from './announce.js'
 import { toRows } from './cards.js'
 import type { Entry } from './catalogue.js'
 import type { Context } from './context.js'
@@ -157,7 +157,15 @@ function changes(
   }))
   const inHistory = changed.filter((entry) => state.tail.get(entry.id)?.shownAt)
   const text = [
-    prompts.changed({ tools: changed.map((entry) => entry.wireName) }),
+    prompts.changed({
+      tools: changed.map(({ id, wireName, tool }) => ({
+        name: wireName,
+        // Rules of use of what is still hidden stay hidden.
+        guidelines: state.tail.get(id)?.live
+          ? [tool.insteadOf ?? '', ...(tool.guidelines ?? [])].flatMap(guidance)
+          : [],
+      })),
+    }),
     ...inHistory.map((entry) => schemaLine(entry, context)),
   ]
   facts.push(

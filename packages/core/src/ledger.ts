@@ -29,8 +29,9 @@ export interface Insert {
 
 export interface RequestRecord {
   readonly requestId: string
-  /** The last message or call of the history it was begun for. */
+  /** The last message or call of the history it was begun for, and the wire. */
   readonly anchor: string
+  readonly wire: string | undefined
   /** The number of events up to and including the request. */
   readonly length: number
   readonly tokens: SurfaceTokens
@@ -349,6 +350,7 @@ function request(state: LedgerState, event: Extract<LedgerEvent, { kind: 'reques
   const record: RequestRecord = {
     requestId: event.requestId,
     anchor: event.anchor,
+    wire: state.latch?.wire,
     length: state.length,
     tokens: event.tokens,
     toolsVersion: state.toolsVersion,

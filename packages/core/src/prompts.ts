@@ -53,7 +53,9 @@ export interface Prompts {
   eagerArrived(facts: { readonly tools: readonly string[]; readonly bridge: string | undefined }): string
   removed(facts: { readonly tools: readonly string[]; readonly sources: readonly string[] }): string
   restored(facts: { readonly tools: readonly string[] }): string
-  changed(facts: { readonly tools: readonly string[] }): string
+  changed(facts: {
+    readonly tools: readonly { readonly name: string; readonly guidelines: readonly string[] }[]
+  }): string
   schemas(facts: { readonly bridge: string | undefined }): string
 
   searchLoaded(facts: { readonly count: number; readonly bridge: string | undefined }): string
@@ -181,7 +183,10 @@ export const defaultPrompts: Prompts = {
     ].join('\n'),
   restored: ({ tools }) => `Available again: ${list(tools)}.`,
   changed: ({ tools }) =>
-    `Changed by ${tools.length === 1 ? 'its owner' : 'their owners'}: ${list(tools)}. Use the new definition from now on.`,
+    [
+      `Changed by ${tools.length === 1 ? 'its owner' : 'their owners'}: ${list(tools.map((tool) => tool.name))}. Use the new definition from now on.`,
+      ...tools.flatMap((tool) => tool.guidelines.map((line) => `${tool.name}: ${line}`)),
+    ].join('\n'),
   schemas: ({ bridge }) => `Loaded tools, with their schemas${bridge ? ` (call them with ${bridge})` : ''}:`,
 
   searchLoaded: ({ count, bridge }) =>

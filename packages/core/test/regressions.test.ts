@@ -7,8 +7,9 @@ import {
   type Tool,
   type ToolwellOptions,
 } from '@toolwell/core'
+import { type AnthropicMessage, anthropic } from '@toolwell/core/anthropic'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
-import { violationOf } from '@toolwell/core/testing'
+import { anthropicProtocol, violationOf } from '@toolwell/core/testing'
 import { describe, expect, it } from 'vitest'
 import { mixed, server, tool } from './support/tools.js'
 
@@ -301,5 +302,51 @@ describe('a process that resumes with other sentences', () => {
     const other = createToolwell({ tools: mixed(), mode: 'on', delivery: 'bridge', store, prompts })
     const resumed = openaiChat(await other.open({ id: 'x' }))
     expect(JSON.stringify((await resumed.begin(structuredClone(first.messages))).parts)).toBe(sent)
+  })
+})
+
+describe('the same history on another wire', () => {
+  it('is another request, written for that wire, with the same tools raised', async () => {
+    const host = await play({ tools: [...mixed(), tool('wordy', { description: 'x'.repeat(3000) })] })
+    await host.step(search('select:tracker__create_issue'))
+    const chatParts = await host.sent()
+    const history: AnthropicMessage[] = [
+      { role: 'user', content: 'go' },
+      {
+        role: 'assistant',
+        content: [
+          {
+            type: 'tool_use',
+            id: 'call_1',
+            name: 'tool_search',
+            input: { query: 'select:tracker__create_issue' },
+          },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'call_1', content: String(host.messages.at(-1)?.content) },
+        ],
+      },
+    ]
+    const turn = await anthropic(host.conversation).begin(history)
+    expect(chatParts).toContain('continued in the description of the parameters')
+    expect(JSON.stringify(turn.parts)).not.toContain('continued in the description')
+    expect(host.conversation.inspect().loadedLazyTools).toEqual(['tracker__create_issue'])
+    expect(anthropicProtocol().violationOf({ model: 'm', max_tokens: 9, ...turn.parts })).toBeUndefined()
+  })
+})
+
+describe('changed rules of use', () => {
+  it('reach a model that has the tool', async () => {
+    const careful = (guidelines: string[]) => [tool('careful', { guidelines })]
+    const host = await play({ tools: [] })
+    host.well.catalogue.setSource('far', { tools: careful(['Be slow.']) })
+    await host.step(search('select:far__careful'))
+    await host.sent()
+    host.well.catalogue.setSource('far', { tools: careful(['Be quick.']) })
+    host.messages.push({ role: 'assistant', content: 'hm' }, { role: 'user', content: 'on' })
+    expect(await host.sent()).toContain('far__careful: Be quick.')
   })
 })

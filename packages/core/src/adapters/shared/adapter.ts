@@ -71,7 +71,9 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   return {
     async begin(messages, request = {} as Prompt) {
       const anchors = anchored(messages)
-      const { requestId = nameOf(anchors, conversation.epoch) } = request as { readonly requestId?: string }
+      const { requestId = nameOf(wire.name, anchors, conversation.epoch) } = request as {
+        readonly requestId?: string
+      }
       const view = await conversation.begin({
         requestId,
         anchor: anchors.names.at(-1) ?? '',
@@ -130,8 +132,9 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   }
 }
 
-function nameOf(anchors: Anchors, epoch: number): string {
-  return `history ${epoch}.${shortHash(anchors.names.join('\n'))}`
+/** The same history on another wire is another request: its definitions and its delivery are that wire's. */
+function nameOf(wire: string, anchors: Anchors, epoch: number): string {
+  return `history ${epoch}.${shortHash([wire, ...anchors.names].join('\n'))}`
 }
 
 /** The tool a call is meant for: out of the bridge where it is in one. */
