@@ -93,9 +93,10 @@ export function createEagerTotal() {
   let revision = -1
   let total = 0
   const costs = new Map<string, number>()
-  /** `also`: ids that policy has denied or allowed since. */
-  return (context: Context, also: readonly string[]): number => {
+  /** `also`: ids that policy has denied or allowed since; `anew`: policy may have changed its mind about any of them. */
+  return (context: Context, also: readonly string[], anew: boolean): number => {
     const ids = new Set(also)
+    if (anew) revision = -1
     if (revision < 0) for (const entry of context.catalogue.entries()) ids.add(entry.id)
     else if (revision < context.catalogue.revision)
       for (const id of context.catalogue.changesSince(revision)) ids.add(id)

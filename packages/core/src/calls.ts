@@ -241,7 +241,7 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context, batch:
   const offered = on ? loader : undefined
   const missing = () =>
     prompts.unknown({ asked: quote(asked), nearest: suggest(asked, context, batch), loader: offered })
-  const pinned = pinOf(asked, state)
+  const pinned = pinOf(asked, state, context)
   if (pinned && !context.catalogue.get(pinned.id))
     return fail(
       'unavailable',
@@ -324,10 +324,11 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context, batch:
 }
 
 /** What this conversation has declared or raised under exactly this name: the model means that, whatever the catalogue calls it now. */
-function pinOf(asked: string, state: LedgerState): Pin | undefined {
-  for (const pin of state.eager.values()) if (pin.wireName === asked) return pin
-  for (const { pin } of state.tail.values()) if (pin.wireName === asked) return pin
-  return undefined
+function pinOf(asked: string, state: LedgerState, context: Context): Pin | undefined {
+  const raised = [...state.tail.values()].map((held) => held.pin).reverse()
+  const named = [...state.eager.values(), ...raised].filter((pin) => pin.wireName === asked)
+  // A name may have passed from a tool that is gone to another.
+  return named.find((pin) => context.catalogue.get(pin.id)) ?? named[0]
 }
 
 /** Among tools that can be used first: one that is denied or away neither answers nor makes a name ambiguous. */

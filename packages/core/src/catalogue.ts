@@ -88,6 +88,8 @@ class MapCatalogue implements Catalogue {
   readonly #wireNames = new Map<string, string>()
   readonly #groups = new Map<string, Set<string>>()
   readonly #findings = new Map<string, Finding[]>()
+  /** Whether a source is locked, also while it is away. */
+  readonly #locked = new Map<string, boolean>()
   /** By locked source: the fingerprint that was seen first or approved last. It outlives the tool and the source. */
   readonly #approved = new Map<string, Map<string, string>>()
   /** Wire names in lower case, for twins. */
@@ -152,7 +154,8 @@ class MapCatalogue implements Catalogue {
       )
     assertState(update.state ?? 'ready')
     const previous = this.sources.get(name)
-    const locked = update.locked ?? previous?.locked ?? this.#approved.has(name)
+    const locked = update.locked ?? this.#locked.get(name) ?? false
+    this.#locked.set(name, locked)
     const findings: Finding[] = []
     const next = new Map<string, Tool>()
     for (const tool of update.tools) {

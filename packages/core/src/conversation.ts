@@ -165,7 +165,16 @@ export function createConversation(
     const flipped = facts.flatMap((fact) =>
       fact.kind === 'suspended' || fact.kind === 'restored' ? [fact.tool] : [],
     )
-    const tokens = measureSurface(log.state, facts, current, eagerTotal(current, flipped))
+    const tokens = measureSurface(
+      log.state,
+      facts,
+      current,
+      eagerTotal(
+        current,
+        flipped,
+        facts.some((fact) => fact.kind === 'opened'),
+      ),
+    )
     await log.append(
       [...facts, { kind: 'requested', requestId, tokens } as const].map((fact) => [anchor, fact]),
     )
@@ -210,7 +219,8 @@ export function createConversation(
         return report
       }),
 
-    compact: (change) => log.retried(() => log.append(compaction(log.state, change, log.lastAnchor))),
+    compact: (change) =>
+      log.retried(() => log.append(compaction(log.state, change, log.lastAnchor, log.events))),
 
     clear: () => log.retried(() => log.append([[log.lastAnchor, { kind: 'cleared' }]])),
 

@@ -118,10 +118,12 @@ export interface Compaction {
   readonly trim?: (active: readonly string[]) => readonly string[]
 }
 
+/** `events`: every anchor they stand at may be asked for by a later fork. */
 export function compaction(
   state: LedgerState,
   { kept, anchor, trim }: Compaction,
   lastAnchor: string,
+  events: readonly LedgerEvent[],
 ): Anchored[] {
   const active = [...state.tail].filter(([, held]) => held.live)
   const keep = trim ? new Set(trim(active.map(([, held]) => held.pin.wireName))) : undefined
@@ -129,6 +131,7 @@ export function compaction(
     .filter(([, held]) => keep && !keep.has(held.pin.wireName))
     .map(([tool]): Anchored => [anchor ?? lastAnchor, { kind: 'deactivated', tool, reason: 'trimmed' }])
   const known = anchorsIn(state)
+  for (const event of events) known.add(event.anchor)
   const relevant = Object.fromEntries(Object.entries(kept).filter(([each]) => known.has(each)))
   return [...trimmed, [anchor ?? lastAnchor, { kind: 'compacted', kept: relevant }]]
 }
@@ -160,7 +163,7 @@ export function imported(
   const unrecovered: { tool: string; reason: string }[] = []
   for (const { anchor, loaded, unloaded } of steps) {
     for (const tool of unloaded) {
-      if (!recovered.delete(tool)) continue
+      if (!recovered.delete(tool) && !isActive(state, tool)) continue
       facts.push([anchor, { kind: 'deactivated', tool, reason: 'unloaded' }])
     }
     for (const { id: tool, fingerprint } of loaded) {
@@ -224,6 +227,10 @@ export function seenBy(anchors: readonly string[], events: readonly LedgerEvent[
     if (begins || (event.kind === 'deactivated' && event.reason === 'trimmed')) {
       close()
       known = new Set()
+    }
+    if (event.kind === 'compacted') {
+      for (const anchor of Object.values(event.kept)) if (seen.has(anchor)) known.add(anchor)
+      end = index + 1
     }
     if (event.kind === 'cleared' || !seen.has(event.anchor)) return
     known.add(event.anchor)

@@ -136,6 +136,7 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
     case 'inherited':
       break
     case 'searched':
+      replaced(state, event.anchor)
       count(state.failures, event.missed ? searchKey(event.query) : undefined)
       if (state.lastRequest) state.lastRequest.metaCalls++
       charge(state, event.anchor, event.tokens)
@@ -158,6 +159,7 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
       redefine(state, event.tool, event.anchor)
       break
     case 'call-started':
+      replaced(state, event.anchor)
       state.pending.set(event.anchor, event.tool)
       touch(state, event.tool)
       if (event.alias !== undefined) count(state.aliasUses, event.alias)
@@ -303,16 +305,27 @@ function redefine(state: LedgerState, pin: Pin, anchor: string) {
 function fail(state: LedgerState, event: Extract<LedgerEvent, { kind: 'call-failed' }>) {
   const { anchor, reason, tokens } = event
   const started = state.pending.delete(anchor)
+  if (!started) replaced(state, anchor)
   count(state.failures, event.key)
   count(state.aliasUses, started ? undefined : event.alias)
   if (GUESSES.has(reason)) state.hiddenCalls++
   // A round spent on a hint or a schema would not exist with every tool on the wire; where it is, the round is the model's.
   const deferring = state.latch?.mode === 'on' && state.latch.delivery !== 'eager'
   if (!started && state.lastRequest) {
-    if (!deferring || reason === 'invalid' || reason === 'denied') state.lastRequest.realCalls++
+    if (!deferring || ANYWAY.has(reason)) state.lastRequest.realCalls++
     else state.lastRequest.metaCalls++
   }
-  if (deferring && tokens !== undefined) charge(state, anchor, tokens)
+  if (deferring && !started && tokens !== undefined && !ANYWAY.has(reason)) charge(state, anchor, tokens)
+}
+
+/** Would have failed with every tool on the wire, too. */
+const ANYWAY: ReadonlySet<FailureReason> = new Set(['error', 'invalid', 'denied', 'unavailable'])
+
+/** Another answer stands at this place now: the host went back, and the server gave the same call id again. */
+function replaced(state: LedgerState, anchor: string) {
+  if (!state.searchTokens.delete(anchor)) return
+  for (const [id, held] of state.tail)
+    if (held.shownAt === anchor) state.tail.set(id, { ...held, shownAt: '' })
 }
 
 /** What a model that does not search runs into. */

@@ -25,7 +25,7 @@ export function plan(state: LedgerState, context: Context, present?: ReadonlySet
     return [
       ...facts.filter((fact) => fact.kind !== 'announced' || !startsOver(opened)),
       opened,
-      ...deliver(state, context, latch.delivery, opened.tail, opened.eager, present),
+      ...deliver(state, context, latch.delivery, opened.tail, opened.eager, present, facts),
     ]
   const tail = [...state.tail.values()].filter((each) => each.live).map((each) => each.pin)
   // What `restored` brings back on this request has to be seen on it.
@@ -33,7 +33,7 @@ export function plan(state: LedgerState, context: Context, present?: ReadonlySet
   return [
     ...facts,
     ...arrivals(state, context),
-    ...deliver(state, context, latch.delivery, tail, [...state.eager.values()], present),
+    ...deliver(state, context, latch.delivery, tail, [...state.eager.values()], present, facts),
   ]
 }
 
@@ -49,13 +49,16 @@ function deliver(
   tail: readonly Pin[],
   eager: readonly Pin[],
   present: ReadonlySet<string> | undefined,
+  facts: readonly LedgerFact[],
 ): LedgerFact[] {
+  // What has changed is shown with the news of it.
+  const told = new Set(facts.flatMap((fact) => (fact.kind === 'redefined' ? [fact.tool.id] : [])))
   const raised = new Set(tail.map((pin) => pin.id))
   const loaded = new Set([...raised, ...eager.map((pin) => pin.id)])
   return [
     ...tellUnloaded(state, context, loaded),
     ...remind(state, context, delivery, raised),
-    ...(deliveries[delivery].declares ? [] : showAgain(state, context, raised, present)),
+    ...(deliveries[delivery].declares ? [] : showAgain(state, context, raised, present, told)),
   ]
 }
 
@@ -123,21 +126,27 @@ function remind(
   ]
 }
 
+/** Updates that hold schemas where schemas live in the history. */
+const SCHEMA_TOPICS: ReadonlySet<string> = new Set(['schemas', 'changed', 'arrival'])
+
 /** Schemas of active tools that stand nowhere: neither in the tools array nor, any more, in the history. */
 function showAgain(
   state: LedgerState,
   context: Context,
   raised: ReadonlySet<string>,
   present: ReadonlySet<string> | undefined,
+  told: ReadonlySet<string>,
 ): LedgerFact[] {
   // An update finds a place even where its message is gone; an answer goes with its call.
   const written = (id: string, anchor: string) =>
     !present ||
     present.has(anchor) ||
-    state.inserts.some((insert) => insert.anchor === anchor && insert.about.includes(id))
+    state.inserts.some(
+      (insert) => SCHEMA_TOPICS.has(insert.topic) && insert.anchor === anchor && insert.about.includes(id),
+    )
   const unseen = [...raised].filter((id) => {
     const shownAt = state.tail.get(id)?.shownAt ?? ''
-    return shownAt === '' || !written(id, shownAt)
+    return shownAt === '' || (!written(id, shownAt) && !told.has(id))
   })
   const entries = speakable(unseen, context)
   if (entries.length === 0) return []

@@ -45,13 +45,15 @@ export async function runCalls(
   if (calls.length === 0) return []
   const { log, context } = runner
   const { prompts } = context().settings
+  /** What the tools gave, and what the model reads of it: notes of a step that was taken again must not add up. */
+  const raw = new Map<Verdict, Outcome>()
   const outcomes = new Map<Verdict, Outcome>()
   let recorded = true
   const begun = await log.exclusive(async () => {
     const judgement = await start(runner, calls)
     if (!judgement || judgement.verdicts.some((verdict) => verdict.kind === 'run'))
       return { judgement, at: log.state.length }
-    recorded = await settle(runner, judgement, outcomes)
+    recorded = await settle(runner, judgement, raw, outcomes)
     return { judgement, at: log.state.length, done: true }
   })
   if (!begun.judgement)
@@ -65,14 +67,14 @@ export async function runCalls(
     // Not inside the queue: a tool may itself use this conversation.
     await Promise.all(
       judgement.verdicts.map(async (verdict) => {
-        if (verdict.kind === 'run') outcomes.set(verdict, await execute(verdict, options, context()))
+        if (verdict.kind === 'run') raw.set(verdict, await execute(verdict, options, context()))
       }),
     )
     recorded = await log.exclusive(async () => {
       for (let at = begun.at, attempt = 0; ; attempt++) {
         if (log.state.length !== at) judgement = await rejudge(runner, judgement)
         at = log.state.length
-        if (await settle(runner, judgement, outcomes)) return true
+        if (await settle(runner, judgement, raw, outcomes)) return true
         // Another writer was first, and the log has been read again: what ran has to be written down all the same.
         if (log.state.length === at || attempt === 2) return false
       }
@@ -108,7 +110,12 @@ async function start(runner: Runner, calls: readonly ModelCall[]): Promise<Judge
 }
 
 /** Phase two: everything the batch did, in one append; what the model has to know of it joins the answers. False where that failed: then nothing of it happened. */
-function settle(runner: Runner, judgement: Judgement, outcomes: Map<Verdict, Outcome>): Promise<boolean> {
+function settle(
+  runner: Runner,
+  judgement: Judgement,
+  raw: ReadonlyMap<Verdict, Outcome>,
+  outcomes: Map<Verdict, Outcome>,
+): Promise<boolean> {
   const { log, context } = runner
   const { prompts } = context().settings
   const facts: Anchored[] = []
@@ -117,7 +124,8 @@ function settle(runner: Runner, judgement: Judgement, outcomes: Map<Verdict, Out
     if (verdict.kind === 'answer') for (const fact of verdict.facts) facts.push([call.anchor, fact])
   for (const verdict of judgement.verdicts) {
     if (verdict.kind === 'answer') continue
-    const outcome = outcomes.get(verdict)
+    const outcome = raw.get(verdict)
+    if (outcome) outcomes.set(verdict, outcome)
     const made = settled(verdict, outcome?.kind === 'result', log.state, context(), judgement.batch)
     for (const fact of made.facts) facts.push([verdict.call.anchor, fact])
     if (outcome && made.dropped) {

@@ -34,18 +34,23 @@ export function project(state: LedgerState, requestId: string): SurfaceView {
       inserts: [],
     }
   const { declares } = deliveries[latch.delivery]
-  const tools: WireTool[] = []
-  for (const { definition } of state.eager.values()) if (definition) tools.push(definition)
-  tools.push(...latch.metaTools)
+  // By name: one that has passed from a tool that is gone to another is declared once, as what it means now.
+  const tools = new Map<string, WireTool>()
+  for (const { definition } of state.eager.values()) if (definition) tools.set(definition.name, definition)
+  for (const meta of latch.metaTools) tools.set(meta.name, meta)
   if (declares)
-    for (const { pin, live } of state.tail.values())
-      if (pin.definition) tools.push(live ? pin.definition : tombstone(pin.definition.name, latch.tombstone))
+    for (const { pin, live } of state.tail.values()) {
+      if (!pin.definition) continue
+      if (live) tools.set(pin.definition.name, pin.definition)
+      else if (!tools.has(pin.definition.name))
+        tools.set(pin.definition.name, tombstone(pin.definition.name, latch.tombstone))
+    }
   const [loader, bridge] = latch.metaTools
   return {
     requestId,
     mode: 'on',
     delivery: latch.delivery,
-    tools,
+    tools: [...tools.values()],
     loader: loader?.name,
     bridge: bridge?.name,
     section: latch.section,

@@ -46,7 +46,7 @@ function validatorsOf(tool: WireTool): Validators {
   const known = validators.get(tool)
   if (known) return known
   // The library writes into the schema it is given; the tool's own object stays untouched.
-  const schema: Schema = JSON.parse(JSON.stringify(tool.inputSchema), withoutSlowPatterns)
+  const schema: Schema = checkable(JSON.parse(JSON.stringify(tool.inputSchema))) as Schema
   const draft = draftOf(schema)
   const made = {
     quick: new Validator(schema, draft, true),
@@ -56,15 +56,21 @@ function validatorsOf(tool: WireTool): Validators {
   return made
 }
 
-/** A group that repeats: with a quantifier inside it, it can run for longer than anyone waits. */
-const REPEATED_GROUP = /\)(?:[*+?]|\{\d)/
-const UNBOUNDED = /(?<!\\)(?:[*+]|\{\d+,\})/g
+/** Keywords whose value is data, whatever it looks like. */
+const DATA = new Set(['const', 'enum', 'default', 'examples'])
+/** Keywords whose value maps names to schemas. */
+const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
+/** Keywords under which a looser schema makes the whole stricter. */
+const INVERTING = new Set(['not', 'oneOf', 'if', 'contains'])
 
-/** Patterns that stay quick on any text: no repeated group, at most two open-ended repetitions, and legal at all. */
-function isQuick(pattern: string): boolean {
-  const repetitions = pattern.replace(/\[(?:[^\]\\]|\\.)*\]/g, 'x')
-  if (pattern.length > 1000 || REPEATED_GROUP.test(repetitions)) return false
-  if ((repetitions.match(UNBOUNDED) ?? []).length > 2) return false
+/**
+ * Matched in one pass over any text: bound to its start, without groups or choices, and with one repetition of open length
+ * at the most. The schema is its source's and the text the model's: neither may stop this process.
+ */
+function isQuick(pattern: unknown): boolean {
+  if (typeof pattern !== 'string' || pattern.length > 1000 || !pattern.startsWith('^')) return false
+  const plain = pattern.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x')
+  if (/[()|]/.test(plain) || (plain.match(/[*+?]|\{\d*,\d*\}/g) ?? []).length > 1) return false
   try {
     return new RegExp(pattern, 'u') !== undefined
   } catch {
@@ -72,12 +78,29 @@ function isQuick(pattern: string): boolean {
   }
 }
 
-/** The schema is its source's, the text the model's: neither may stop this process. What is left out here is checked by the tool. */
-function withoutSlowPatterns(key: string, value: unknown): unknown {
-  const slow = (pattern: unknown) => typeof pattern === 'string' && !isQuick(pattern)
-  if (key === 'pattern') return slow(value) ? undefined : value
-  if (key !== 'patternProperties' || typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).filter(([pattern]) => !slow(pattern)))
+/** The schema without patterns that are not quick. It never refuses what the whole one allows; the tool itself checks the rest. */
+function checkable(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(checkable)
+  if (typeof node !== 'object' || node === null) return node
+  let open = false
+  const kept: [string, unknown][] = []
+  for (const [key, value] of Object.entries(node)) {
+    if (DATA.has(key)) kept.push([key, value])
+    else if (key === 'pattern' && typeof value === 'string') {
+      if (isQuick(value)) kept.push([key, value])
+    } else if (MAPS.has(key) && typeof value === 'object' && value !== null) {
+      const members = Object.entries(value).filter(([name]) => key !== 'patternProperties' || isQuick(name))
+      open ||= members.length < Object.keys(value).length
+      kept.push([key, Object.fromEntries(members.map(([name, schema]) => [name, checkable(schema)]))])
+    } else {
+      const inner = checkable(value)
+      if (!INVERTING.has(key) || JSON.stringify(inner) === JSON.stringify(value)) kept.push([key, inner])
+      else if (key === 'if') open = true
+    }
+  }
+  // What a dropped pattern would have named counts as additional; what a dropped condition chose is not chosen.
+  const gone = open ? ['additionalProperties', 'unevaluatedProperties', 'then', 'else'] : []
+  return Object.fromEntries(kept.filter(([key]) => !gone.includes(key)))
 }
 
 /** Undefined where there are too many to list: the library cannot hold some hundred thousand. */

@@ -521,7 +521,7 @@ describe('an interrupted call', () => {
     const host = await open('bridge', [])
     host.items.push({ type: 'function_call_output', call_id: 'nobody', output: 'x' })
     await host.ask('go')
-    expect(outline(host)).toEqual(['user'])
+    expect(outline(host)).toEqual(['developer', 'user'])
   })
 })
 

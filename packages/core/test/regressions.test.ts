@@ -8,7 +8,7 @@ import {
   type ToolwellOptions,
 } from '@toolwell/core'
 import { type AnthropicMessage, anthropic } from '@toolwell/core/anthropic'
-import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
+import { assemble, type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
 import { anthropicProtocol, violationOf } from '@toolwell/core/testing'
 import { describe, expect, it } from 'vitest'
 import { mixed, server, tool } from './support/tools.js'
@@ -348,5 +348,167 @@ describe('changed rules of use', () => {
     host.well.catalogue.setSource('far', { tools: careful(['Be quick.']) })
     host.messages.push({ role: 'assistant', content: 'hm' }, { role: 'user', content: 'on' })
     expect(await host.sent()).toContain('far__careful: Be quick.')
+  })
+})
+
+describe('a late answer', () => {
+  it('finds its call, wherever in the history that is', async () => {
+    const host = await play()
+    const call = (id: string) => ({ id, type: 'function', function: { name: 'read_file', arguments: '{}' } })
+    host.messages.push(
+      { role: 'assistant', content: null, tool_calls: [call('a'), call('b')] },
+      { role: 'tool', tool_call_id: 'a', content: 'first output' },
+      { role: 'user', content: 'meanwhile?' },
+      { role: 'assistant', content: 'still waiting' },
+      { role: 'tool', tool_call_id: 'b', content: 'late output' },
+      { role: 'user', content: 'on' },
+    )
+    const sent = await host.sent()
+    expect(sent).toContain('late output')
+    expect(sent).not.toContain('interrupted')
+  })
+})
+
+describe('a reply with nothing in it', () => {
+  it.each([{ content: null }, {}, { content: null, refusal: 'no' }])(
+    'is sent back in a form that servers take: %j',
+    async (empty) => {
+      const host = await play()
+      host.messages.push({ role: 'assistant', ...empty }, { role: 'user', content: 'on' })
+      await host.sent()
+    },
+  )
+})
+
+describe('a schema with alternatives at its top', () => {
+  it('is sent in a form that servers take, and keeps what it says', async () => {
+    const inputSchema = {
+      type: 'object',
+      properties: { a: { type: 'string' }, b: { type: 'string' } },
+      anyOf: [{ required: ['a'] }, { required: ['b'] }],
+    }
+    const host = await play({ tools: [tool('either', { inputSchema })] })
+    expect(await host.sent()).toContain('The input also has to match')
+  })
+})
+
+describe('a stream', () => {
+  async function* of(...chunks: readonly object[]) {
+    yield* chunks
+  }
+  const part = (call: object) => ({ choices: [{ delta: { tool_calls: [call] } }] })
+  const end = { choices: [{ delta: {}, finish_reason: 'tool_calls' }] }
+  const names = async (...chunks: readonly object[]) =>
+    (await assemble(of(...chunks, end))).message.tool_calls?.map(
+      (call) => `${call.id} ${call.function.name} ${call.function.arguments}`,
+    )
+
+  it('of a server that leaves the index out, repeats ids and names, or reuses an index is put together right', async () => {
+    const open = { id: 'a', function: { name: 'one', arguments: '{"x"' } }
+    expect(await names(part(open), part({ function: { arguments: ':1}' } }))).toEqual(['a one {"x":1}'])
+    expect(await names(part(open), part({ id: 'a', function: { name: 'one', arguments: ':1}' } }))).toEqual([
+      'a one {"x":1}',
+    ])
+    expect(
+      await names(
+        part({ index: 0, ...open }),
+        part({ index: 0, id: 'b', function: { name: 'two', arguments: '{}' } }),
+      ),
+    ).toEqual(['a one {"x"', 'b two {}'])
+  })
+
+  it('that ends in an error is incomplete: half a call is not run', async () => {
+    const reply = await assemble(
+      of(
+        part({ index: 0, id: 'a', function: { name: 'one', arguments: '{' } }),
+        { error: { code: 502 }, choices: [] },
+        end,
+      ),
+    )
+    expect(reply.complete).toBe(false)
+    expect((await assemble(of({ choices: [{ delta: {}, finish_reason: 'error' }] }))).complete).toBe(false)
+  })
+})
+
+describe('what a second review broke', () => {
+  const say = (host: { messages: ChatMessage[] }, text: string) =>
+    host.messages.push({ role: 'assistant', content: `about ${text}` }, { role: 'user', content: text })
+
+  it('shows a schema again although a reminder of it still stands', async () => {
+    const host = await play()
+    await host.step(search('select:tracker__create_issue'))
+    await host.sent()
+    say(host, 'next')
+    await host.sent()
+    host.messages.splice(1, 2)
+    say(host, 'again')
+    expect(await host.sent()).toContain('The value for create_issue')
+  })
+
+  it('forks a compacted history as it is now, not as it was before', async () => {
+    const host = await play()
+    for (let index = 0; index < 5; index++)
+      await host.step({ name: 'read_file', arguments: { value: String(index) } })
+    await host.step(search('select:tracker__create_issue'))
+    await host.sent()
+    const before = [...host.messages]
+    host.messages.splice(0, 1, { role: 'user', content: 'summary' })
+    await host.chat.compact(before, host.messages)
+    await host.step(search('select:calendar__find_slot'))
+    await host.step(search('unload:tracker__create_issue'))
+    await host.sent()
+    const fork = await host.chat.fork(host.messages, { id: 'fork' })
+    expect(fork.inspect().loadedLazyTools).toEqual(['calendar__find_slot'])
+  })
+
+  it('declares a name once when it passes from a tool that is gone to another, and runs the new one', async () => {
+    const host = await play({ tools: [], delivery: 'append' })
+    host.well.catalogue.setSource('git', { tools: [tool('enter', { execute: () => 'old' })] })
+    await host.step(search('select:git__enter'))
+    await host.sent()
+    host.well.catalogue.removeSource('git')
+    host.well.catalogue.setSource('', { tools: [tool('git__enter', { defer: true, execute: () => 'new' })] })
+    say(host, 'on')
+    await host.step(search('select:git__enter'))
+    const { tools } = JSON.parse(await host.sent()) as { tools: { function: { name: string } }[] }
+    expect(tools.filter((each) => each.function.name === 'git__enter')).toHaveLength(1)
+    expect(await host.step({ name: 'git__enter', arguments: {} })).toEqual(['new'])
+  })
+
+  it('shows a schema again when a server gives the call id of its answer to another call', async () => {
+    const host = await play()
+    await host.step({ ...search('select:tracker__create_issue'), id: 'c0' })
+    host.messages.splice(1)
+    await host.step({ name: 'read_file', arguments: {}, id: 'c0' })
+    expect(await host.sent()).toContain('The value for create_issue')
+  })
+
+  it.each([
+    [{ patternProperties: { '^x(-[a-z]+)*$': {} }, additionalProperties: false }, { 'x-a-b': 1 }, true],
+    [{ properties: { a: { not: { pattern: '^(ab)+$' } } } }, { a: 'hello' }, true],
+    [
+      { properties: { a: { oneOf: [{ pattern: '^\\d+(\\.\\d+)?$' }, { pattern: '^[a-z]{1,3}$' }] } } },
+      { a: 'abc' },
+      true,
+    ],
+    [{ properties: { a: { const: { pattern: '(a+)+' } } } }, { a: { pattern: '(a+)+' } }, true],
+    [{ properties: { a: { pattern: '^[a-z]+$' } } }, { a: 'UPPER' }, false],
+    [{ properties: { a: { pattern: '^\\[(\\w+\\s?)+[.]$' } } }, { a: `[${'a'.repeat(60)}` }, true],
+    [{ properties: { a: { pattern: 'a*a*b' } } }, { a: 'a'.repeat(5000) }, true],
+  ])('checks %j against %j in no time, and refuses nothing that is right', async (schema, input, fits) => {
+    const host = await play({
+      tools: server('far', ['match'], { inputSchema: { type: 'object', ...schema } }),
+    })
+    const [answer] = await host.step(bridge('far__match', input))
+    expect(answer?.startsWith('match ran')).toBe(fits)
+  })
+
+  it('charges deferral only with what would not have happened without it', async () => {
+    const host = await play()
+    await host.step({ name: 'read_file', arguments: '{' })
+    await host.sent()
+    const requests = host.conversation.events.filter((event) => event.kind === 'requested')
+    expect(requests.at(-1)).toMatchObject({ tokens: { searchResults: 0 } })
+    expect(host.conversation.inspect().accounting.metaRequests).toBe(0)
   })
 })

@@ -11,7 +11,7 @@ const NOT_AT_TOP = ['oneOf', 'allOf', 'anyOf']
 const codec = createToolCodec<AnthropicTool>((tool) => ({
   name: tool.name,
   description: tool.description,
-  input_schema: inputSchema(objectSchema(tool)),
+  input_schema: objectSchema(tool, NOT_AT_TOP) as AnthropicTool['input_schema'],
 }))
 
 export const anthropicTools = codec.write
@@ -41,15 +41,4 @@ export function importTools<Native extends AnthropicTool>(
     }
     return { name, description, inputSchema: schema, ...describe(tool as Native) }
   })
-}
-
-/** What may not stand at the top of the schema is told to the model in the schema's description. */
-function inputSchema(schema: Readonly<Record<string, unknown>>): AnthropicTool['input_schema'] {
-  const entries = Object.entries(schema)
-  const moved = entries.filter(([keyword]) => NOT_AT_TOP.includes(keyword))
-  if (moved.length === 0) return schema as AnthropicTool['input_schema']
-  const kept = Object.fromEntries(entries.filter(([keyword]) => !NOT_AT_TOP.includes(keyword)))
-  const own = typeof schema.description === 'string' && schema.description !== '' ? [schema.description] : []
-  const rule = `The input also has to match ${JSON.stringify(Object.fromEntries(moved))}`
-  return { ...kept, type: 'object', description: [...own, rule].join('\n\n') }
 }

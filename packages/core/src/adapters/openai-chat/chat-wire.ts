@@ -11,7 +11,7 @@ import {
   type ChatToolCall,
   type ChatToolMessage,
   callsOf,
-  hasOddCalls,
+  isOdd,
   WIRE,
 } from './wire.js'
 
@@ -65,7 +65,7 @@ function toUnit(message: ChatMessage): Unit {
             text,
             calls: callsOf(message).map(toCall),
             native,
-            ...(hasOddCalls(message) ? { mended: true as const } : {}),
+            ...(isOdd(message) ? { mended: true as const } : {}),
           }
         : {
             kind: message.role === 'system' || message.role === 'developer' ? 'system' : 'user',

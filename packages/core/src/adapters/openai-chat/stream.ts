@@ -1,6 +1,4 @@
 /** Reads a streamed reply: server-sent events to chunks, chunks to the one assistant message they add up to. */
-import type { ChatToolCall } from './wire.js'
-
 export { readEvents } from '../shared/sse.js'
 
 export interface StreamedReply {
@@ -8,7 +6,7 @@ export interface StreamedReply {
     readonly role: 'assistant'
     readonly content: string | null
     readonly refusal?: string
-    readonly tool_calls?: readonly ChatToolCall[]
+    tool_calls?: { id: string; type: 'function'; function: { name: string; arguments: string } }[]
   }
   readonly finishReason: string | undefined
   readonly usage: unknown
@@ -16,14 +14,24 @@ export interface StreamedReply {
   readonly complete: boolean
 }
 
-interface Delta {
-  readonly content?: string | null
-  readonly refusal?: string | null
-  readonly tool_calls?: readonly {
+interface CallPart {
+  readonly index?: number
+  readonly id?: string | null
+  readonly function?: { readonly name?: string; readonly arguments?: string }
+}
+
+interface Chunk {
+  readonly choices?: readonly {
     readonly index?: number
-    readonly id?: string
-    readonly function?: { readonly name?: string; readonly arguments?: string }
+    readonly delta?: {
+      readonly content?: string | null
+      readonly refusal?: string | null
+      readonly tool_calls?: readonly CallPart[] | null
+    }
+    readonly finish_reason?: string | null
   }[]
+  readonly usage?: unknown
+  readonly error?: unknown
 }
 
 /** Adds up chunks, whether parsed here or given by an SDK. A source that fails half-way gives an incomplete reply, not a throw. */
@@ -32,34 +40,28 @@ export async function assemble(chunks: AsyncIterable<unknown>): Promise<Streamed
   let refusal = ''
   let finishReason: string | undefined
   let usage: unknown
-  const calls: { id: string; name: string; text: string }[] = []
+  const calls = collectCalls()
   try {
     for await (const chunk of chunks) {
-      const { choices, usage: figures } = (chunk ?? {}) as {
-        choices?: { delta?: Delta; finish_reason?: string | null }[]
-        usage?: unknown
-      }
+      const { choices, usage: figures, error } = (chunk ?? {}) as Chunk
+      if (error !== undefined && error !== null) throw error
       usage = figures ?? usage
-      const choice = choices?.[0]
+      const choice = choices?.find(({ index = 0 }) => index === 0)
       if (!choice) continue
       content += choice.delta?.content ?? ''
       refusal += choice.delta?.refusal ?? ''
-      for (const part of choice.delta?.tool_calls ?? []) {
-        const index = part.index ?? Math.max(0, calls.length - (part.id === undefined ? 1 : 0))
-        const call = calls[index] ?? { id: '', name: '', text: '' }
-        calls[index] = call
-        if (part.id) call.id = part.id
-        call.name += part.function?.name ?? ''
-        call.text += part.function?.arguments ?? ''
-      }
+      for (const part of choice.delta?.tool_calls ?? []) calls.add(part)
       finishReason = choice.finish_reason ?? finishReason
     }
+    if (finishReason === 'error') finishReason = undefined
   } catch {
     finishReason = undefined
   }
-  const made = calls
-    .filter(Boolean)
-    .map(({ id, name, text }) => ({ id, type: 'function', function: { name, arguments: text } }))
+  const made = calls.all.map(({ id, name, text }) => ({
+    id,
+    type: 'function' as const,
+    function: { name, arguments: text },
+  }))
   return {
     message: {
       role: 'assistant',
@@ -70,5 +72,30 @@ export async function assemble(chunks: AsyncIterable<unknown>): Promise<Streamed
     finishReason,
     usage,
     complete: finishReason !== undefined,
+  }
+}
+
+/** Puts fragments of calls together. Servers differ: some leave the index out, some repeat id and name in every fragment. */
+function collectCalls() {
+  const all: { id: string; name: string; text: string }[] = []
+  const byIndex = new Map<number, (typeof all)[number]>()
+  return {
+    all,
+    add({ index, id, function: part }: CallPart) {
+      const known = id ? all.find((call) => call.id === id) : undefined
+      const placed = index === undefined ? undefined : byIndex.get(index)
+      // A new id at an index that is taken is a new call; a fragment without either goes on with the last one.
+      const goesOn =
+        known ??
+        (id && placed && placed.id !== '' ? undefined : placed) ??
+        (id || index !== undefined ? undefined : all.at(-1))
+      const call = goesOn ?? { id: '', name: '', text: '' }
+      if (!goesOn) all.push(call)
+      if (index !== undefined) byIndex.set(index, call)
+      if (id) call.id = id
+      const name = part?.name ?? ''
+      if (name !== call.name) call.name += name
+      call.text += part?.arguments ?? ''
+    },
   }
 }

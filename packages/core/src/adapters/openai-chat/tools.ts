@@ -3,12 +3,15 @@ import type { Tool } from '../../tool.js'
 import { createToolCodec, objectSchema } from '../shared/tools.js'
 import type { ChatTool } from './wire.js'
 
+/** Refused at the top of a schema, and nowhere else. */
+const NOT_AT_TOP = ['oneOf', 'anyOf', 'allOf', 'enum', 'const', 'not']
+
 const codec = createToolCodec<ChatTool>((tool) => ({
   type: 'function',
   function: {
     name: tool.name,
     description: tool.description,
-    parameters: objectSchema(tool) as Record<string, unknown>,
+    parameters: objectSchema(tool, NOT_AT_TOP) as Record<string, unknown>,
   },
 }))
 

@@ -54,13 +54,12 @@ export function callsOf(message: ChatMessage | ChatReply): readonly ChatToolCall
   })
 }
 
-/** A list of calls that a server refuses: empty, null, or with ids that had to be made. */
-export function hasOddCalls(message: ChatMessage): boolean {
-  if (message.role !== 'assistant' || message.tool_calls === undefined) return false
+/** An assistant message that a server refuses: an empty or null list of calls, ids that had to be made, or nothing in it at all. */
+export function isOdd(message: ChatMessage): boolean {
+  if (message.role !== 'assistant') return false
   const calls = callsOf(message)
-  return (
-    calls.length === 0 ||
-    calls.length !== message.tool_calls?.length ||
-    calls.some((call, index) => call !== message.tool_calls?.[index])
-  )
+  const { content, tool_calls: given } = message
+  if (calls.length === 0)
+    return given !== undefined || content == null || (Array.isArray(content) && content.length === 0)
+  return calls.length !== given?.length || calls.some((call, index) => call !== given?.[index])
 }

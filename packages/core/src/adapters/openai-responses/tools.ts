@@ -4,11 +4,14 @@ import { createToolCodec, objectSchema } from '../shared/tools.js'
 import type { ResponsesTool } from './wire.js'
 
 // Said outright: without it the provider tries strict mode, and changes the schemas that happen to allow it.
+/** Refused at the top of a schema, and nowhere else. */
+const NOT_AT_TOP = ['oneOf', 'anyOf', 'allOf', 'enum', 'not']
+
 const codec = createToolCodec<ResponsesTool>((tool) => ({
   type: 'function',
   name: tool.name,
   description: tool.description,
-  parameters: objectSchema(tool),
+  parameters: objectSchema(tool, NOT_AT_TOP),
   strict: false,
 }))
 

@@ -24,39 +24,67 @@ export function repair(
 
 /** Answers directly after their call, in the order of the calls; one each; none without a call. */
 function settleOrder(placed: readonly Placed[], prompts: Prompts, warn: Warn): Placed[] {
+  const pairs = pairUp(placed)
   const output: Placed[] = []
-  let index = 0
-  while (index < placed.length) {
-    const item = placed[index++] as Placed
-    if (item.unit.kind === 'answer') {
-      warn(`dropped an answer without a call (${safeJson(item.unit.callId)})`)
-      continue
+  placed.forEach((item, index) => {
+    const { unit } = item
+    if (unit.kind === 'answer') {
+      if (pairs.answered.has(item)) return
+      const id = safeJson(unit.callId)
+      // A history that began with it must not begin with the model's next turn instead.
+      const first = output.every((each) => each.unit.kind === 'system')
+      warn(
+        first
+          ? `told an answer without a call as text (${id})`
+          : `dropped a second answer, or one without a call (${id})`,
+      )
+      const told = prompts.toldCall({ name: id, input: '""', answer: safeJson(unit.text) })
+      if (first) output.push({ unit: { kind: 'note', text: framed(told) }, anchor: item.anchor, calls: [] })
+      return
     }
     output.push(item)
-    const calls = item.unit.kind === 'assistant' ? item.unit.calls : []
-    if (calls.length === 0) continue
-    // Everything up to the next assistant unit may hold an answer that a host put in late.
-    const wanted = new Map<string, Placed | undefined>(calls.map((call) => [call.id, undefined]))
-    const others: Placed[] = []
-    while (index < placed.length && placed[index]?.unit.kind !== 'assistant') {
-      const next = placed[index++] as Placed
-      const id = next.unit.kind === 'answer' ? next.unit.callId : undefined
-      if (id === undefined) others.push(next)
-      else if (wanted.has(id) && wanted.get(id) === undefined) {
-        if (others.length > 0) warn(`moved the answer to ${safeJson(id)} directly behind its call`)
-        wanted.set(id, next)
-      } else warn(`dropped a second answer, or one without a call (${safeJson(id)})`)
-    }
-    for (const [id, answer] of wanted) {
-      if (!answer) warn(`answered the interrupted call ${safeJson(id)}`)
-      const anchor = item.calls[calls.findIndex((call) => call.id === id)] ?? ''
-      output.push(
-        answer ?? { unit: { kind: 'answer', callId: id, text: prompts.interrupted() }, anchor, calls: [] },
-      )
-    }
-    output.push(...others)
-  }
+    if (unit.kind !== 'assistant') return
+    unit.calls.forEach((call, position) => {
+      const answer = pairs.answers.get(item)?.get(call.id)
+      if (!answer) {
+        warn(`answered the interrupted call ${safeJson(call.id)}`)
+        const anchor = item.calls[position] ?? ''
+        output.push({
+          unit: { kind: 'answer', callId: call.id, text: prompts.interrupted() },
+          anchor,
+          calls: [],
+        })
+        return
+      }
+      const between = placed.slice(index + 1, placed.indexOf(answer))
+      if (between.some((each) => each.unit.kind !== 'answer'))
+        warn(`moved the answer to ${safeJson(call.id)} directly behind its call`)
+      output.push(answer)
+    })
+  })
   return output
+}
+
+/** Each answer with the latest call before it that has its id and no answer yet, wherever in the history that is. */
+function pairUp(placed: readonly Placed[]) {
+  const open = new Map<string, Placed[]>()
+  const answers = new Map<Placed, Map<string, Placed>>()
+  const answered = new Set<Placed>()
+  for (const item of placed) {
+    if (item.unit.kind === 'assistant')
+      for (const { id } of item.unit.calls) {
+        const owners = open.get(id)
+        if (owners) owners.push(item)
+        else open.set(id, [item])
+      }
+    if (item.unit.kind !== 'answer') continue
+    const owner = open.get(item.unit.callId)?.pop()
+    if (!owner) continue
+    const own = answers.get(owner) ?? new Map<string, Placed>()
+    answers.set(owner, own.set(item.unit.callId, item))
+    answered.add(item)
+  }
+  return { answers, answered }
 }
 
 /** Calls whose name this request does not know: through the bridge, out of it, or told as text. */

@@ -34,7 +34,20 @@ export function createToolCodec<Native>(convert: (tool: WireTool | Tool) => Nati
   }
 }
 
-/** A schema that says it describes an object, as every wire wants. */
-export function objectSchema({ inputSchema }: WireTool | Tool): Readonly<Record<string, unknown>> {
-  return inputSchema.type === undefined ? { type: 'object', ...inputSchema } : inputSchema
+/**
+ * A schema that says it describes an object, as every wire wants. Keywords that a wire refuses at the top of a schema, and
+ * nowhere else, are told to the model in the schema's description instead.
+ */
+export function objectSchema(
+  { inputSchema }: WireTool | Tool,
+  refused: readonly string[] = [],
+): Readonly<Record<string, unknown>> {
+  const schema = inputSchema.type === undefined ? { type: 'object', ...inputSchema } : inputSchema
+  const entries = Object.entries(schema)
+  const moved = entries.filter(([keyword]) => refused.includes(keyword))
+  if (moved.length === 0) return schema
+  const kept = Object.fromEntries(entries.filter(([keyword]) => !refused.includes(keyword)))
+  const own = typeof schema.description === 'string' && schema.description !== '' ? [schema.description] : []
+  const rule = `The input also has to match ${JSON.stringify(Object.fromEntries(moved))}`
+  return { ...kept, description: [...own, rule].join('\n\n') }
 }
