@@ -64,27 +64,33 @@ export function measureSurface(
     section: latch.section === '' ? 0 : context.settings.tokenizer.count(latch.section),
     searchResults,
     inserts,
-    rewritten: opened || !declares ? 0 : behind(state, eager, context, facts),
+    rewritten: opened ? 0 : behind(state, context, facts, declares),
     everythingEager,
   }
 }
 
-/** Tokens of the definitions that stand behind the first one written anew. */
+/** Tokens of the definitions that did not change and stand behind the first one written anew, in the order of the array. */
 function behind(
   state: LedgerState,
-  eager: ReadonlyMap<string, Pin>,
   context: Context,
   facts: readonly LedgerFact[],
+  declares: boolean,
 ): number {
   const changed = new Set(state.rewritten)
-  for (const fact of facts) if (fact.kind === 'redefined') changed.add(fact.tool.id)
+  for (const fact of facts) if (fact.kind === 'redefined' && fact.tool.definition) changed.add(fact.tool.id)
   if (changed.size === 0) return 0
-  let found = [...eager.keys()].some((id) => changed.has(id))
+  const raised = declares
+    ? [...state.tail.values()].filter((held) => held.live || changed.has(held.pin.id))
+    : []
+  const order = [
+    ...[...state.eager.values()].map((pin) => ({ id: pin.id, tool: pin.definition })),
+    ...(state.latch?.metaTools ?? []).map((tool) => ({ id: '', tool })),
+    ...raised.map(({ pin }) => ({ id: pin.id, tool: pin.definition })),
+  ]
+  const first = order.findIndex(({ id }) => changed.has(id))
+  if (first < 0) return 0
   let sum = 0
-  for (const [id, { pin, live }] of state.tail) {
-    if (found && live && !changed.has(id) && pin.definition) sum += context.tokens(pin.definition)
-    found ||= changed.has(id)
-  }
+  for (const { id, tool } of order.slice(first)) if (tool && !changed.has(id)) sum += context.tokens(tool)
   return sum
 }
 

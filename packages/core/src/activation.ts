@@ -106,7 +106,7 @@ function makeRoom(state: LedgerState, context: Context, batch: Batch, wanted: nu
 }
 
 /** The raised members of a tool's group, or the tool alone; nothing where it cannot be put back. */
-function raisedUnit(state: LedgerState, context: Context, id: string): string[] {
+export function raisedUnit(state: LedgerState, context: Context, id: string): string[] {
   const held = (each: string) => {
     const found = state.tail.get(each)
     return found?.live ? found : state.parked.get(each)

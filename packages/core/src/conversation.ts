@@ -220,7 +220,7 @@ export function createConversation(
       }),
 
     compact: (change) =>
-      log.retried(() => log.append(compaction(log.state, change, log.lastAnchor, log.events))),
+      log.retried(() => log.append(compaction(log.state, context(), change, log.lastAnchor, log.events))),
 
     clear: () => log.retried(() => log.append([[log.lastAnchor, { kind: 'cleared' }]])),
 

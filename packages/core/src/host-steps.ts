@@ -1,5 +1,5 @@
 /** Steps a host takes by itself: raise, unload, compact, import, inherit. Each gives facts; none writes. */
-import { createBatch, raise, unitOf } from './activation.js'
+import { createBatch, raise, raisedUnit, unitOf } from './activation.js'
 import type { Context } from './context.js'
 import { deliveries } from './delivery/index.js'
 import { isActive, isLoaded, type LedgerState } from './ledger.js'
@@ -121,15 +121,22 @@ export interface Compaction {
 /** `events`: every anchor they stand at may be asked for by a later fork. */
 export function compaction(
   state: LedgerState,
+  context: Context,
   { kept, anchor, trim }: Compaction,
   lastAnchor: string,
   events: readonly LedgerEvent[],
 ): Anchored[] {
   const active = [...state.tail].filter(([, held]) => held.live)
   const keep = trim ? new Set(trim(active.map(([, held]) => held.pin.wireName))) : undefined
-  const trimmed = active
-    .filter(([, held]) => keep && !keep.has(held.pin.wireName))
-    .map(([tool]): Anchored => [anchor ?? lastAnchor, { kind: 'deactivated', tool, reason: 'trimmed' }])
+  // A group goes as a whole.
+  const gone = new Set(
+    active
+      .filter(([, held]) => keep && !keep.has(held.pin.wireName))
+      .flatMap(([id]) => raisedUnit(state, context, id)),
+  )
+  const trimmed = [...gone].map(
+    (tool): Anchored => [anchor ?? lastAnchor, { kind: 'deactivated', tool, reason: 'trimmed' }],
+  )
   const known = anchorsIn(state)
   for (const event of events) known.add(event.anchor)
   const relevant = Object.fromEntries(Object.entries(kept).filter(([each]) => known.has(each)))
@@ -166,25 +173,29 @@ export function imported(
       if (!recovered.delete(tool) && !isActive(state, tool)) continue
       facts.push([anchor, { kind: 'deactivated', tool, reason: 'unloaded' }])
     }
-    for (const { id: tool, fingerprint } of loaded) {
+    const fingerprints = new Map(loaded.map(({ id, fingerprint }) => [id, fingerprint]))
+    for (const tool of fingerprints.keys()) {
       const entry = context.catalogue.get(tool)
       const standing = context.gate.standing(entry, 'activate')
       if (!entry || standing !== 'ready') {
         unrecovered.push({ tool, reason: standing })
         continue
       }
-      if (isActive(state, tool) || recovered.has(tool) || !context.exposure(entry).deferred) continue
-      if (state.activeCount + recovered.size >= maxActive) {
-        unrecovered.push({ tool, reason: 'cap' })
+      // A group as a whole or not at all, as when it was loaded.
+      const unit = unitOf(context, entry).filter(
+        ({ id }) => !isActive(state, id) && !recovered.has(id) && context.exposure(entry).deferred,
+      )
+      if (state.activeCount + recovered.size + unit.length > maxActive) {
+        unrecovered.push({ tool, reason: unit.length > 1 ? 'group-incomplete' : 'cap' })
         continue
       }
-      // A schema that has changed since is not what the history shows.
-      const shown = fingerprint === entry.fingerprint
-      facts.push([
-        anchor,
-        { kind: 'activated', tool: context.pin(entry, declared), source: 'import', asked: tool, shown },
-      ])
-      recovered.add(tool)
+      for (const member of unit) {
+        // A schema that has changed since is not what the history shows.
+        const shown = fingerprints.get(member.id) === member.fingerprint
+        const pin = context.pin(member, declared)
+        facts.push([anchor, { kind: 'activated', tool: pin, source: 'import', asked: member.id, shown }])
+        recovered.add(member.id)
+      }
     }
   }
   for (const name of new Set(called)) {

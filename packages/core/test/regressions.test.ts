@@ -1,4 +1,4 @@
-/** What hostile reviewers broke, held shut. */
+/** Bugs that were here once, each with the shortest way to it. */
 import {
   type Conversation,
   createToolwell,
@@ -430,7 +430,7 @@ describe('a stream', () => {
   })
 })
 
-describe('what a second review broke', () => {
+describe('a conversation', () => {
   const say = (host: { messages: ChatMessage[] }, text: string) =>
     host.messages.push({ role: 'assistant', content: `about ${text}` }, { role: 'user', content: text })
 
@@ -510,5 +510,44 @@ describe('what a second review broke', () => {
     const requests = host.conversation.events.filter((event) => event.kind === 'requested')
     expect(requests.at(-1)).toMatchObject({ tokens: { searchResults: 0 } })
     expect(host.conversation.inspect().accounting.metaRequests).toBe(0)
+  })
+})
+
+describe('a group', () => {
+  it('is trimmed by a compaction as a whole', async () => {
+    const host = await play()
+    await host.step(search('select:git__enter_worktree'))
+    await host.conversation.compact({
+      kept: {},
+      trim: (active) => active.filter((name) => name !== 'git__enter_worktree'),
+    })
+    expect(host.conversation.inspect().loadedLazyTools).toEqual([])
+  })
+
+  it('is imported as a whole or not at all', async () => {
+    const host = await play()
+    await host.step(search('select:tracker__create_issue,git__enter_worktree'))
+    const other = await createToolwell({ tools: mixed(), mode: 'on', maxActive: 2 }).open({ id: 'imported' })
+    const report = await openaiChat(other).importHistory(host.messages)
+    expect(report.recovered).toEqual(['tracker/create_issue'])
+    expect(report.unrecovered).toContainEqual({ tool: 'git/enter_worktree', reason: 'group-incomplete' })
+  })
+})
+
+describe('a changed eager tool', () => {
+  it('is charged with what stands behind it in the array', async () => {
+    const host = await play({ tools: [] })
+    const own = (description: string) => [tool('a_first', { description }), tool('b_second')]
+    host.well.catalogue.setSource('', { tools: own('old') })
+    host.well.catalogue.setSource('far', { tools: [tool('thing')] })
+    await host.sent()
+    host.well.catalogue.setSource('', { tools: own('new') })
+    host.messages.push({ role: 'assistant', content: 'hm' }, { role: 'user', content: 'on' })
+    await host.sent()
+    const [first, second] = host.conversation.events.flatMap((event) =>
+      event.kind === 'requested' ? [event.tokens] : [],
+    )
+    expect(first?.rewritten).toBe(0)
+    expect(second?.rewritten).toBeGreaterThan((second?.metaTools ?? 0) + (second?.cards ?? 0))
   })
 })
