@@ -189,7 +189,7 @@ export function account(state: LedgerState): Accounting {
   }
 }
 
-export function isMeta(record: RequestRecord): boolean {
+function isMeta(record: RequestRecord): boolean {
   return record.metaCalls > 0 && record.realCalls === 0
 }
 

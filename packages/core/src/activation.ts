@@ -87,10 +87,8 @@ function makeRoom(state: LedgerState, context: Context, batch: Batch, wanted: nu
   const cap = context.settings.maxActive
   if (cap === undefined) return []
   let active = state.activeCount
-  const held = (id: string) => (isActive(state, id) ? state.tail.get(id) : state.parked.get(id))
-  const counts = (id: string) => (held(id)?.source ?? 'arrival') !== 'arrival'
-  for (const id of batch.raised) if (!counts(id)) active++
-  for (const id of batch.lowered) if (counts(id)) active--
+  for (const id of batch.raised) if (!counts(state, id)) active++
+  for (const id of batch.lowered) if (counts(state, id)) active--
   const surplus = active + wanted - cap
   if (surplus <= 0) return []
   const busy = new Set(state.pending.values())
@@ -105,17 +103,19 @@ function makeRoom(state: LedgerState, context: Context, batch: Batch, wanted: nu
   return evicted.size >= surplus ? [...evicted] : undefined
 }
 
+/** Has a place under the cap: raised or parked, and not as a late eager tool. */
+function counts(state: LedgerState, id: string): boolean {
+  const held = isActive(state, id) ? state.tail.get(id) : state.parked.get(id)
+  return (held?.source ?? 'arrival') !== 'arrival'
+}
+
 /** The raised members of a tool's group, or the tool alone; nothing where it cannot be put back. */
 export function raisedUnit(state: LedgerState, context: Context, id: string): string[] {
-  const held = (each: string) => {
-    const found = state.tail.get(each)
-    return found?.live ? found : state.parked.get(each)
-  }
   const entry = context.catalogue.get(id)
   const { group } = entry?.tool ?? {}
   const members =
     entry && group !== undefined
       ? context.catalogue.members(group, entry.source).map((each) => each.id)
       : [id]
-  return members.filter((each) => (held(each)?.source ?? 'arrival') !== 'arrival')
+  return members.filter((each) => counts(state, each))
 }

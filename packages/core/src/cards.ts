@@ -15,7 +15,7 @@ export interface CardList {
 const RESERVE = 20
 
 /** A deferred tool, or a group of them, as one card. */
-export interface Row {
+interface Row {
   readonly source: string
   /** How the card names it. */
   readonly label: string
@@ -25,7 +25,7 @@ export interface Row {
 }
 
 /** The one line that shows of a deferred tool, quoted as data. */
-export function cardLine(entry: Entry, describe: (entry: Entry) => string): string {
+function cardLine(entry: Entry, describe: (entry: Entry) => string): string {
   const { card, title, annotations } = entry.tool
   const line = [card, describe(entry), title, annotations?.title].map((text) => firstLine(text ?? '', 160))
   return safeJson(line.find((text) => text !== '') ?? '')

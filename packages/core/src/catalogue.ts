@@ -38,7 +38,7 @@ export interface SourceUpdate {
 }
 
 /** The host's own tools live in the source with the empty name. */
-export const HOST = ''
+const HOST = ''
 /** The source that policies see for the meta-tools; no other source can have its name. */
 export const META = 'toolwell'
 

@@ -175,9 +175,13 @@ export function createConversation(
         facts.some((fact) => fact.kind === 'opened'),
       ),
     )
-    await log.append(
-      [...facts, { kind: 'requested', requestId, tokens } as const].map((fact) => [anchor, fact]),
-    )
+    const written = [...facts, { kind: 'requested', requestId, tokens } as const]
+    try {
+      await log.append(written.map((fact) => [anchor, fact]))
+    } catch (error) {
+      host.notify({ kind: 'append-failed', step: 'begin', detail: String(error) })
+      throw error
+    }
     latest = { view: view(requestId, log.state), length: log.state.length }
     return latest.view
   }
@@ -193,13 +197,7 @@ export function createConversation(
     },
     events: log.events,
 
-    begin: (request) =>
-      log
-        .retried(() => begin(request))
-        .catch((error: unknown) => {
-          host.notify({ kind: 'append-failed', step: 'begin', detail: String(error) })
-          throw error
-        }),
+    begin: (request) => log.retried(() => begin(request)),
 
     run: (calls, options = {}) => runCalls({ log, context, notify: host.notify }, calls, options),
 

@@ -96,16 +96,16 @@ export function unloadByName(
   const unknown: string[] = []
   for (const name of names) {
     const resolution = context.catalogue.resolve(name, (entry) => isActive(state, entry.id))
-    if (resolution.kind === 'found')
-      for (const entry of unitOf(context, resolution.entry)) if (isActive(state, entry.id)) ids.add(entry.id)
-    if (resolution.kind === 'found') ids.add(resolution.entry.id)
-    else if (resolution.kind === 'group') for (const entry of resolution.entries) ids.add(entry.id)
+    if (resolution.kind === 'found') {
+      const { id } = resolution.entry
+      for (const each of [id, ...raisedUnit(state, context, id)]) ids.add(each)
+    } else if (resolution.kind === 'group') for (const entry of resolution.entries) ids.add(entry.id)
     else if (isActive(state, name)) ids.add(name)
     else unknown.push(name)
   }
   return {
     facts: [...ids].map((tool) => [anchor, { kind: 'deactivated', tool, reason: 'operator', untold: true }]),
-    report: { deactivated: [...ids].map((id) => state.tail.get(id)?.pin.wireName ?? id), unknown },
+    report: { deactivated: [...ids].map((id) => context.catalogue.get(id)?.wireName ?? id), unknown },
   }
 }
 

@@ -13,7 +13,7 @@ export interface Held {
   readonly live: boolean
   readonly source: ActivationSource
   readonly asked: string
-  /** How many requests had been begun when it was raised. For display only. */
+  /** How many requests had been begun when it was raised: with more by now, the model has seen it. */
   readonly turn: number
   /** The anchor at which its schema stands in the history; empty where it does not. */
   readonly shownAt: string

@@ -103,10 +103,12 @@ function remind(
   live: ReadonlySet<string>,
 ): LedgerFact[] {
   const told = new Set(state.inserts.flatMap((insert) => (insert.topic === 'activation' ? insert.about : [])))
-  const entries = speakable(live, context).filter(({ id, tool }) => {
+  const due = [...live].filter((id) => {
     if (state.toRemind.has(id)) return true
-    return !told.has(id) && (tool.insteadOf !== undefined || (tool.guidelines?.length ?? 0) > 0)
+    const { insteadOf, guidelines = [] } = context.catalogue.get(id)?.tool ?? {}
+    return !told.has(id) && (insteadOf !== undefined || guidelines.length > 0)
   })
+  const entries = speakable(due, context)
   if (entries.length === 0) return []
   const text = context.settings.prompts.activated({
     bridge: deliveries[delivery].declares ? undefined : BRIDGE_NAME,

@@ -379,13 +379,17 @@ describe('a request id', () => {
   })
 
   it('that was used for another history is refused', async () => {
-    const chat = openaiChat(await createToolwell({ tools: mixed(), mode: 'on' }).open({ id: 'x' }))
+    const kinds: string[] = []
+    const well = createToolwell({ tools: mixed(), mode: 'on', onEvent: ({ kind }) => kinds.push(kind) })
+    const chat = openaiChat(await well.open({ id: 'x' }))
     await chat.begin([{ role: 'user', content: 'one' }], { requestId: 'step-1' })
     const again = chat.begin([{ role: 'user', content: 'two' }], { requestId: 'step-1' })
     await expect(again).rejects.toMatchObject({ code: 'request-id-reused' })
     await expect(chat.begin([{ role: 'user', content: 'two' }], { requestId: '' })).rejects.toMatchObject({
       code: 'invalid-option',
     })
+    // A caller's mistake is not a store that failed.
+    expect(kinds).not.toContain('append-failed')
   })
 })
 

@@ -1,78 +1,10 @@
 /** Small checks that a careless edit could drop without any other test noticing. One test each. */
-import {
-  type Conversation,
-  createToolwell,
-  memoryStore,
-  type RunOptions,
-  type ToolwellOptions,
-} from '@toolwell/core'
+import { createToolwell, memoryStore } from '@toolwell/core'
 import { type AnthropicMessage, anthropic } from '@toolwell/core/anthropic'
-import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
-import { anthropicProtocol, violationOf } from '@toolwell/core/testing'
+import { anthropicProtocol } from '@toolwell/core/testing'
 import { describe, expect, it } from 'vitest'
+import { bridge, play, search } from './support/play.js'
 import { mixed, server, tool } from './support/tools.js'
-
-interface Call {
-  readonly name: string
-  readonly arguments: unknown
-  readonly id?: string
-}
-
-const summary: ChatMessage = { role: 'user', content: 'What happened so far, in short.' }
-const search = (query: string): Call => ({ name: 'tool_search', arguments: { query } })
-const bridge = (name: string, input: unknown = {}, more: { readonly load?: string } = {}): Call => ({
-  name: 'tool_call',
-  arguments: { name, arguments: input, ...more },
-})
-
-/** A host without a network: it begins, checks what it would send, plays a reply, and keeps the history. */
-async function play(options: ToolwellOptions = {}, opened?: Conversation) {
-  const well = createToolwell({ tools: mixed(), mode: 'on', ...options })
-  const conversation = opened ?? (await well.open({ id: 'x' }))
-  const chat = openaiChat(conversation)
-  const messages: ChatMessage[] = [{ role: 'user', content: 'go' }]
-  let calls = 0
-  const begin = async () => {
-    const turn = await chat.begin(messages)
-    expect(violationOf({ model: 'm', ...turn.parts })).toBeUndefined()
-    return turn
-  }
-  const run = async (made: readonly Call[], how?: RunOptions) => {
-    const turn = await begin()
-    const reply: ChatMessage = {
-      role: 'assistant',
-      content: null,
-      tool_calls: made.map((call) => ({
-        id: call.id ?? `call_${++calls}`,
-        type: 'function',
-        function: { name: call.name, arguments: JSON.stringify(call.arguments) },
-      })),
-    }
-    const { messages: results } = await turn.run(reply, how)
-    messages.push(reply, ...results)
-    return results.map((result) => String(result.content))
-  }
-  return {
-    well,
-    conversation,
-    chat,
-    messages,
-    begin,
-    run,
-    step: (...made: readonly Call[]) => run(made),
-    sent: async () => JSON.stringify((await begin()).parts),
-    names: async () => ((await begin()).parts.tools ?? []).map((each) => each.function.name),
-    loaded: () => conversation.inspect().loadedLazyTools,
-    /** One more exchange, so that the next request is another one. */
-    talk: () => void messages.push({ role: 'assistant', content: 'hm' }, { role: 'user', content: 'on' }),
-    /** Shortens the history to a summary. */
-    compact: async () => {
-      const before = [...messages]
-      messages.splice(0, messages.length, summary)
-      await chat.compact(before, messages)
-    },
-  }
-}
 
 describe('a locked source', () => {
   it('has a changed tool neither shown nor run before it is approved', async () => {

@@ -1,56 +1,11 @@
 /** Bugs that were here once, each with the shortest way to it. */
-import {
-  type Conversation,
-  createToolwell,
-  memoryStore,
-  searchFaces,
-  type Tool,
-  type ToolwellOptions,
-} from '@toolwell/core'
+import { createToolwell, memoryStore, searchFaces, type Tool } from '@toolwell/core'
 import { type AnthropicMessage, anthropic } from '@toolwell/core/anthropic'
 import { assemble, type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
-import { anthropicProtocol, violationOf } from '@toolwell/core/testing'
+import { anthropicProtocol } from '@toolwell/core/testing'
 import { describe, expect, it } from 'vitest'
+import { bridge, play, search } from './support/play.js'
 import { mixed, server, tool } from './support/tools.js'
-
-/** A host without a network: it begins, checks what it would send, plays a reply, and keeps the history. */
-async function play(options: ToolwellOptions = {}, opened?: Conversation) {
-  const well = createToolwell({ tools: mixed(), mode: 'on', ...options })
-  const conversation = opened ?? (await well.open({ id: 'x' }))
-  const chat = openaiChat(conversation)
-  const messages: ChatMessage[] = [{ role: 'user', content: 'go' }]
-  let calls = 0
-  const begin = async () => {
-    const turn = await chat.begin(messages)
-    expect(violationOf({ model: 'm', ...turn.parts })).toBeUndefined()
-    return turn
-  }
-  const step = async (...made: readonly { name: string; arguments: unknown; id?: string }[]) => {
-    const turn = await begin()
-    const reply: ChatMessage = {
-      role: 'assistant',
-      content: null,
-      tool_calls: made.map((call) => ({
-        id: call.id ?? `call_${++calls}`,
-        type: 'function',
-        function: {
-          name: call.name,
-          arguments: typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments),
-        },
-      })),
-    }
-    const { messages: results } = await turn.run(reply)
-    messages.push(reply, ...results)
-    return results.map((result) => String(result.content))
-  }
-  const sent = async () => JSON.stringify((await begin()).parts)
-  return { well, conversation, chat, messages, step, sent }
-}
-const search = (query: string) => ({ name: 'tool_search', arguments: { query } })
-const bridge = (name: string, input: unknown = {}) => ({
-  name: 'tool_call',
-  arguments: { name, arguments: input },
-})
 
 describe('a schema that the history has lost', () => {
   it.each(['crash before the history was written', 'regenerate'])('is shown again: %s', async () => {
