@@ -4,11 +4,10 @@ import { createToolwell, defineTool } from '@toolwell/core'
 import { type AnthropicMessage, type AnthropicReply, anthropic } from '@toolwell/core/anthropic'
 import { anthropicProtocol, startScriptedEndpoint } from '@toolwell/core/testing'
 
-const sending = { name: 'billing__send_invoice', arguments: { number: 7 } }
 const endpoint = await startScriptedEndpoint(anthropicProtocol(), {
   model: [
     { calls: [{ name: 'tool_search', arguments: { query: 'send an invoice' } }] },
-    { calls: [{ name: 'tool_call', arguments: sending }] },
+    { calls: [{ name: 'billing__send_invoice', arguments: { number: 7 } }] },
     { text: 'Invoice 7 is on its way.' },
   ],
 })

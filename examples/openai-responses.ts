@@ -6,7 +6,7 @@ import { responsesProtocol, startScriptedEndpoint } from '@toolwell/core/testing
 
 const model = [
   { calls: [{ name: 'tool_search', arguments: { query: 'send an invoice' } }] },
-  { calls: [{ name: 'tool_call', arguments: { name: 'billing__send_invoice', arguments: { number: 7 } } }] },
+  { calls: [{ name: 'billing__send_invoice', arguments: { number: 7 } }] },
   { text: 'Invoice 7 is on its way.' },
 ]
 const key = process.env.OPENAI_API_KEY

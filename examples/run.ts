@@ -8,6 +8,7 @@ const examples = [
   { name: 'Anthropic Messages', file: 'anthropic.ts', parameters: [] },
   { name: 'OpenAI Responses', file: 'openai-responses.ts', parameters: [] },
   { name: 'Gemini', file: 'google.ts', parameters: [] },
+  { name: 'AI SDK', file: 'ai-sdk.ts', parameters: [] },
 ]
 
 const wanted = process.argv.slice(2)

@@ -66,16 +66,16 @@ async function prove(): Promise<void> {
     delivery,
     tokenizer,
     onEvent: (event) => events.push(event),
-    onRequest({ session, turn, reply }) {
+    onRequest({ session, answer }) {
       const body = JSON.parse((chat.requests.at(-1) as { raw: string }).raw) as ChatRequestBody
       const rendered = renderOrder(body)
       const before = previous.get(session)
       const kept = before === undefined ? undefined : commonPrefix(before, rendered) / (before.length - 1)
       previous.set(session, rendered)
-      const surface = tokenizer.count(JSON.stringify(turn.parts.tools ?? []))
+      const surface = tokenizer.count(JSON.stringify(body.tools ?? []))
       const cells = [
         String(++number),
-        describe(reply.message),
+        describe(answer.reply as ChatMessage),
         `${thousands(surface)} tokens`,
         kept === undefined ? 'first' : `${percent(kept)} kept`,
       ]
@@ -141,7 +141,7 @@ async function prove(): Promise<void> {
   heading('4  A fork', 'from before the second search')
   queue.push(...steps.fork)
   const point = resumed.messages.findIndex((message) =>
-    JSON.stringify(message.tool_calls ?? '').includes('bump the package version'),
+    JSON.stringify(message).includes('bump the package version'),
   )
   const fork = await resumed.fork('fork', point)
   await fork.ask('What have you got so far?')

@@ -1,6 +1,7 @@
 /** What each door of the core exports at run time. A name added or lost here is a change of the public API. */
 import { readFileSync } from 'node:fs'
 import * as root from '@toolwell/core'
+import * as aiSdk from '@toolwell/core/ai-sdk'
 import * as anthropic from '@toolwell/core/anthropic'
 import * as google from '@toolwell/core/google'
 import * as openaiChat from '@toolwell/core/openai-chat'
@@ -26,6 +27,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
       'searchFaces',
     ],
   },
+  './ai-sdk': { door: aiSdk, names: ['aiSdk', 'importTools'] },
   './anthropic': { door: anthropic, names: ['anthropic', 'assemble', 'importTools', 'readEvents'] },
   './google': { door: google, names: ['assemble', 'google', 'importTools', 'readEvents'] },
   './openai-chat': { door: openaiChat, names: ['assemble', 'importTools', 'openaiChat', 'readEvents'] },

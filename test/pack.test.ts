@@ -125,10 +125,13 @@ describe('the packed core', () => {
     expect(readdirSync(join(installed, 'dist')).filter((name) => name.startsWith('.'))).toEqual([])
   })
 
-  it('depends on two packages, and on the tokenizer only where it is installed', () => {
+  it('depends on two packages, and on the tokenizer and the AI SDK only where they are installed', () => {
     const manifest = readJson(join(installed, 'package.json'))
     expect(Object.keys(manifest.dependencies).sort()).toEqual(['@cfworker/json-schema', '@noble/hashes'])
-    expect(manifest.peerDependenciesMeta).toEqual({ 'gpt-tokenizer': { optional: true } })
+    expect(manifest.peerDependenciesMeta).toEqual({
+      ai: { optional: true },
+      'gpt-tokenizer': { optional: true },
+    })
   })
 
   it.each(doors)('opens %s, without the tokenizer installed and without eval', (door) => {

@@ -48,8 +48,7 @@ export function createProofHost({
     well.catalogue.setSource(name, { description, tools })
   return {
     well,
-    url,
-    model: 'scripted',
+    servers: { 'openai-chat': { url, model: 'scripted' } },
     folder: join(folder, 'sessions'),
     system: 'You are a careful engineer. You work on the project in the current folder.',
     approve: ({ name }) => name !== 'send_draft',

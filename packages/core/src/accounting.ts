@@ -3,9 +3,10 @@
  * whole rounds that only searched are charged to deferral, and the figure is negative when that is the truth.
  */
 import type { Context } from './context.js'
-import { deliveries } from './delivery/index.js'
 import type { LedgerState, RequestRecord } from './ledger.js'
 import type { LedgerFact, Pin, SurfaceTokens } from './ledger-event.js'
+import { isInArray } from './placement.js'
+import { cacheRule } from './pricing.js'
 import { tombstone } from './surface.js'
 
 /** Tokens of the request that `facts` are about to begin. */
@@ -17,8 +18,7 @@ export function measureSurface(
 ): SurfaceTokens {
   const opened = facts.find((fact) => fact.kind === 'opened')
   const latch = opened ?? state.latch
-  let searchResults = 0
-  for (const tokens of state.searchTokens.values()) searchResults += tokens
+  const searchResults = sum(state.searchTokens.values())
   if (!latch || latch.mode === 'off')
     return {
       eager: everythingEager,
@@ -32,7 +32,6 @@ export function measureSurface(
       everythingEager,
     }
 
-  const declares = deliveries[latch.delivery].declares
   const eager = new Map<string, Pin>(
     (opened ? opened.eager : [...state.eager.values()]).map((pin) => [pin.id, pin]),
   )
@@ -40,51 +39,55 @@ export function measureSurface(
   let tombstones = 0
   if (opened) for (const pin of opened.tail) active.set(pin.id, pin)
   else
-    for (const [id, { live, pin }] of state.tail)
-      if (live) active.set(id, pin)
-      else tombstones += context.tokens(tombstone(pin.wireName, latch.tombstone))
-  let inserts = state.inserts.reduce((sum, insert) => sum + insert.tokens, 0)
+    for (const [id, { live, kept, pin }] of state.tail)
+      if (live || kept) active.set(id, pin)
+      else if (pin.definition) tombstones += context.tokens(tombstone(pin.wireName, latch.tombstone))
+  let inserts = sum(state.inserts.map((insert) => insert.tokens))
+  let revealed = sum(state.revealedTokens.values())
   for (const fact of facts) {
     if (fact.kind === 'activated') active.set(fact.tool.id, fact.tool)
     if (fact.kind === 'restored' && fact.pin) active.set(fact.tool, fact.pin)
     if (fact.kind === 'redefined') (eager.has(fact.tool.id) ? eager : active).set(fact.tool.id, fact.tool)
-    if (fact.kind === 'announced') inserts += fact.tokens
+    if (fact.kind === 'announced') {
+      inserts += fact.tokens
+      revealed += fact.revealed ?? 0
+    }
   }
-  const cost = (pins: Iterable<Pin>) => {
-    let sum = 0
-    for (const { definition } of pins) if (definition) sum += context.tokens(definition)
-    return sum
-  }
+  const cost = (pins: Iterable<Pin>) =>
+    sum([...pins].map((pin) => (pin.definition && isInArray(pin) ? context.tokens(pin.definition) : 0)))
   const metaTools = latch.metaTools.reduce((sum, tool) => sum + context.tokens(tool), 0)
   return {
     eager: cost(eager.values()),
-    active: declares ? cost(active.values()) + tombstones : 0,
-    cards: latch.cardTokens,
+    active: cost(active.values()) + tombstones,
+    cards: latch.cardTokens + cost(latch.stubs ?? []),
     metaTools: Math.max(0, metaTools - latch.cardTokens),
     section: latch.section === '' ? 0 : context.settings.tokenizer.count(latch.section),
     searchResults,
     inserts,
-    rewritten: opened ? 0 : behind(state, context, facts, declares),
+    rewritten: opened ? 0 : behind(state, context, facts),
+    revealed,
     everythingEager,
   }
 }
 
+function sum(figures: Iterable<number>): number {
+  let total = 0
+  for (const figure of figures) total += figure
+  return total
+}
+
 /** Tokens of the definitions that did not change and stand behind the first one written anew, in the order of the array. */
-function behind(
-  state: LedgerState,
-  context: Context,
-  facts: readonly LedgerFact[],
-  declares: boolean,
-): number {
+function behind(state: LedgerState, context: Context, facts: readonly LedgerFact[]): number {
   const changed = new Set(state.rewritten)
   for (const fact of facts) if (fact.kind === 'redefined' && fact.tool.definition) changed.add(fact.tool.id)
   if (changed.size === 0) return 0
-  const raised = declares
-    ? [...state.tail.values()].filter((held) => held.live || changed.has(held.pin.id))
-    : []
+  const raised = [...state.tail.values()].filter(
+    ({ pin, live, kept }) => isInArray(pin) && (live || kept || changed.has(pin.id)),
+  )
   const order = [
     ...[...state.eager.values()].map((pin) => ({ id: pin.id, tool: pin.definition })),
     ...(state.latch?.metaTools ?? []).map((tool) => ({ id: '', tool })),
+    ...(state.latch?.stubs ?? []).map((pin) => ({ id: pin.id, tool: pin.definition })),
     ...raised.map(({ pin }) => ({ id: pin.id, tool: pin.definition })),
   ]
   const first = order.findIndex(({ id }) => changed.has(id))
@@ -129,6 +132,8 @@ export interface Accounting {
   readonly counterfactual: number
   /** `counterfactual - actual`: negative when deferral cost more than it saved. */
   readonly saved: number
+  /** The same in units of one plain input token, with the prompt cache by this wire's rule. See docs/costs.md. */
+  readonly cost: { readonly actual: number; readonly counterfactual: number; readonly saved: number }
   /** Tokens that had to be read again because something before them in the tools array changed. Not part of `saved`. */
   readonly reread: number
   /** Where the tokens went, summed over the measured requests. */
@@ -150,6 +155,7 @@ const NOTHING: SurfaceTokens = {
   searchResults: 0,
   inserts: 0,
   rewritten: 0,
+  revealed: 0,
   everythingEager: 0,
 }
 
@@ -162,6 +168,7 @@ export function account(state: LedgerState): Accounting {
   let tokens = NOTHING
   const provider = { inputTokens: 0, cachedTokens: 0, outputTokens: 0 }
   let previous: RequestRecord | undefined
+  const bill = createBill()
   for (const record of records) {
     provider.inputTokens += record.inputTokens ?? 0
     provider.cachedTokens += record.cachedTokens ?? 0
@@ -169,8 +176,9 @@ export function account(state: LedgerState): Accounting {
     if (record.messageTokens !== undefined) {
       measured++
       tokens = add(tokens, record.tokens)
-      actual += toolsOf(record.tokens) + record.messageTokens
-      if (!isMeta(record)) counterfactual += record.tokens.everythingEager + foreignMessages(record)
+      actual += inputOf(record)
+      if (!isMeta(record)) counterfactual += eagerInputOf(record)
+      bill.add(record)
       if (previous?.messageTokens !== undefined && previous.toolsVersion !== record.toolsVersion)
         reread += previous.messageTokens + record.tokens.rewritten
     }
@@ -183,10 +191,62 @@ export function account(state: LedgerState): Accounting {
     actual,
     counterfactual,
     saved: counterfactual - actual,
+    cost: bill.total(),
     reread,
     tokens,
     provider,
   }
+}
+
+/** Everything the request sends, and what the provider adds to it. */
+function inputOf({ tokens, messageTokens = 0 }: RequestRecord): number {
+  return toolsOf(tokens) + messageTokens + (tokens.revealed ?? 0)
+}
+
+/** The same with every tool sent eagerly. */
+function eagerInputOf(record: RequestRecord): number {
+  return record.tokens.everythingEager + foreignMessages(record)
+}
+
+/** Adds up what requests cost where a prefix that stayed the same is read from the cache. Idle times are not known here. */
+function createBill() {
+  let actual = 0
+  let counterfactual = 0
+  let previous: RequestRecord | undefined
+  let eager: RequestRecord | undefined
+  const price = (wire: string | undefined, input: number, kept: number) => {
+    const { read, write } = cacheRule(wire ?? '')
+    const cached = Math.min(input, Math.max(0, kept))
+    return read * cached + write * (input - cached)
+  }
+  return {
+    add(record: RequestRecord) {
+      actual += price(record.wire, inputOf(record), previous ? keptOf(previous, record) : 0)
+      previous = record
+      if (isMeta(record)) return
+      const same = eager?.wire === record.wire
+      const kept =
+        !eager || !same
+          ? 0
+          : eager.latch === record.latch
+            ? eagerInputOf(eager)
+            : eager.tokens.everythingEager
+      counterfactual += price(record.wire, eagerInputOf(record), kept)
+      eager = record
+    },
+    total: () => ({
+      actual: Math.round(actual),
+      counterfactual: Math.round(counterfactual),
+      saved: Math.round(counterfactual) - Math.round(actual),
+    }),
+  }
+}
+
+/** How much of a request was in the one before, from its start on. Tools come before messages. */
+function keptOf(previous: RequestRecord, record: RequestRecord): number {
+  if (previous.latch !== record.latch) return 0
+  if (previous.toolsVersion === record.toolsVersion) return inputOf(previous)
+  return toolsOf(previous.tokens) - record.tokens.rewritten
 }
 
 function isMeta(record: RequestRecord): boolean {
@@ -213,6 +273,7 @@ function add(a: SurfaceTokens, b: SurfaceTokens): SurfaceTokens {
     searchResults: a.searchResults + b.searchResults,
     inserts: a.inserts + b.inserts,
     rewritten: a.rewritten + b.rewritten,
+    revealed: (a.revealed ?? 0) + (b.revealed ?? 0),
     everythingEager: a.everythingEager + b.everythingEager,
   }
 }

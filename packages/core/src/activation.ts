@@ -1,9 +1,10 @@
 /** Raising tools within one batch: groups all or none, the cap, eviction by use. Produces facts; changes nothing. */
 import type { Entry } from './catalogue.js'
 import type { Context } from './context.js'
-import { deliveries } from './delivery/index.js'
 import { isActive, isLoaded, type LedgerState } from './ledger.js'
 import type { ActivationSource, Dropped, LedgerFact } from './ledger-event.js'
+import { isInArray, placeOf } from './placement.js'
+import { cacheRule } from './pricing.js'
 
 /** What this batch has done so far, on top of the state at its start. */
 export interface Batch {
@@ -50,12 +51,13 @@ export function raise(state: LedgerState, context: Context, batch: Batch, unit: 
   const missing = unit.filter(({ entry }) => !isLoaded(state, entry.id) && !batch.raised.has(entry.id))
   // A parked tool has its place under the cap already, unless it came as an eager one.
   const placed = (id: string) => (state.parked.get(id)?.source ?? 'arrival') !== 'arrival'
-  const added = missing.filter(({ entry }) => !placed(entry.id)).length
+  const added = missing.map(({ entry }) => entry.id).filter((id) => !placed(id))
   for (const { entry } of unit) batch.inUse.add(entry.id)
   if (missing.length === 0) return { facts: [], activated: [], evicted: [], dropped: [] }
 
   const facts: LedgerFact[] = []
-  const evicted = makeRoom(state, context, batch, added)
+  const room = { count: added.length, tokens: tokensOf(added, context) }
+  const evicted = makeRoom(state, context, batch, room)
   if (!evicted) {
     const reason = missing.length > 1 ? 'group-incomplete' : 'cap'
     return {
@@ -67,40 +69,115 @@ export function raise(state: LedgerState, context: Context, batch: Batch, unit: 
   }
   // A search says in its own answer what it unloaded.
   const answered = unit.every(({ source }) => source === 'search' || source === 'select')
+  facts.push(...lower(state, context, evicted, 'evicted', !answered))
   for (const id of evicted) {
-    facts.push({ kind: 'deactivated', tool: id, reason: 'evicted', ...(answered ? {} : { untold: true }) })
     batch.lowered.add(id)
     batch.raised.delete(id)
   }
-  const declared = deliveries[state.latch?.delivery ?? 'append'].declares
   for (const { entry, source, asked, alias, shown } of missing) {
     const named = alias === undefined ? {} : { alias }
-    facts.push({ kind: 'activated', tool: context.pin(entry, declared), source, asked, ...named, shown })
+    facts.push({
+      kind: 'activated',
+      tool: context.pin(entry, placeOf(entry.id, state)),
+      source,
+      asked,
+      ...named,
+      shown,
+    })
     batch.raised.add(entry.id)
     batch.lowered.delete(entry.id)
   }
   return { facts, activated: missing.map(({ entry }) => entry.id), evicted, dropped: [] }
 }
 
-/** The least recently used tools to unload so that `wanted` more fit; undefined where tools in use leave no room. */
-function makeRoom(state: LedgerState, context: Context, batch: Batch, wanted: number): string[] | undefined {
-  const cap = context.settings.maxActive
-  if (cap === undefined) return []
-  let active = state.activeCount
-  for (const id of batch.raised) if (!counts(state, id)) active++
-  for (const id of batch.lowered) if (counts(state, id)) active--
-  const surplus = active + wanted - cap
-  if (surplus <= 0) return []
+/** Unloads tools. Their bytes stay in the array where taking them out would cost more than it saves. */
+export function lower(
+  state: LedgerState,
+  context: Context,
+  tools: readonly string[],
+  reason: 'unloaded' | 'evicted' | 'operator',
+  untold: boolean,
+): LedgerFact[] {
+  // What was left in the array before goes with it when the array is written anew.
+  const dead = [...state.tail.values()].filter(({ pin, kept }) => kept && isInArray(pin))
+  const stale = dead.map(({ pin }) => pin.id).filter((id) => !tools.includes(id))
+  const rewrites = isWorthRewriting(state, context, [...stale, ...tools])
+  const gone = tools.map(
+    (tool): LedgerFact => ({
+      kind: 'deactivated',
+      tool,
+      reason,
+      ...(rewrites ? {} : { kept: true }),
+      ...(untold ? { untold: true } : {}),
+    }),
+  )
+  const purged = stale.map((tool): LedgerFact => ({ kind: 'deactivated', tool, reason: 'evicted' }))
+  return rewrites ? [...gone, ...purged] : gone
+}
+
+/** Requests that a freed place in the array is expected to be saved on. */
+const EXPECTED_REQUESTS = 10
+/** Tokens of messages where the host has not told. */
+const USUAL_MESSAGES = 20_000
+
+/** Whether these definitions cost more, on the requests to come, than reading everything behind the first of them again. */
+function isWorthRewriting(state: LedgerState, context: Context, ids: readonly string[]): boolean {
+  const { read, write } = cacheRule(context.wire)
+  const measured = [...state.requests.values()].findLast((record) => record.messageTokens !== undefined)
+  let behind = measured?.messageTokens ?? USUAL_MESSAGES
+  let freed = 0
+  for (const { pin } of state.tail.values()) {
+    if (!pin.definition || !isInArray(pin)) continue
+    if (ids.includes(pin.id)) freed += context.tokens(pin.definition)
+    else if (freed > 0) behind += context.tokens(pin.definition)
+  }
+  return freed * read * EXPECTED_REQUESTS > behind * (write - read)
+}
+
+interface Room {
+  readonly count: number
+  readonly tokens: number
+}
+
+/** The least recently used tools to unload so that this much fits; undefined where tools in use leave no room. */
+function makeRoom(state: LedgerState, context: Context, batch: Batch, wanted: Room): string[] | undefined {
+  const { maxActive = Number.POSITIVE_INFINITY, maxActiveTokens = Number.POSITIVE_INFINITY } =
+    context.settings
+  if (maxActive === Number.POSITIVE_INFINITY && maxActiveTokens === Number.POSITIVE_INFINITY) return []
+  const active = new Set(countedIds(state))
+  for (const id of batch.lowered) active.delete(id)
+  for (const id of batch.raised) active.add(id)
+  let tokens = tokensOf(active, context)
+  let count = active.size
+  const fits = () => count + wanted.count <= maxActive && tokens + wanted.tokens <= maxActiveTokens
+  if (fits()) return []
   const busy = new Set(state.pending.values())
   const evicted = new Set<string>()
   for (const id of state.recency.keys()) {
-    if (evicted.size >= surplus) break
+    if (fits()) break
     // A group goes as it came: as a whole, and not while one of it is in use.
     const unit = raisedUnit(state, context, id)
     const free = unit.every((each) => !batch.inUse.has(each) && !batch.lowered.has(each) && !busy.has(each))
-    if (free) for (const each of unit) evicted.add(each)
+    if (!free || unit.some((each) => evicted.has(each))) continue
+    for (const each of unit) evicted.add(each)
+    count -= unit.length
+    tokens -= tokensOf(unit, context)
   }
-  return evicted.size >= surplus ? [...evicted] : undefined
+  return fits() ? [...evicted] : undefined
+}
+
+/** Raised tools that count against a cap. */
+export function countedIds(state: LedgerState): string[] {
+  return [...state.tail.keys(), ...state.parked.keys()].filter((id) => counts(state, id))
+}
+
+export function tokensOf(ids: Iterable<string>, context: Context): number {
+  let sum = 0
+  for (const id of ids) {
+    const entry = context.catalogue.get(id)
+    if (entry) sum += context.cost(entry)
+  }
+  return sum
 }
 
 /** Has a place under the cap: raised or parked, and not as a late eager tool. */

@@ -22,15 +22,25 @@ export function announce(
   topic: Extract<LedgerFact, { kind: 'announced' }>['topic'],
   body: string,
   about: readonly string[],
-  sources: Readonly<Record<string, string>> = {},
+  also: {
+    readonly sources?: Readonly<Record<string, string>>
+    /** Put before the model by the provider itself, at this place. */
+    readonly adds?: readonly Entry[]
+    readonly removes?: readonly string[]
+  } = {},
 ): LedgerFact {
-  const text = framed(body)
+  const { sources = {}, adds = [], removes = [] } = also
+  const text = body === '' ? '' : framed(body)
+  const definitions = adds.map((entry) => context.definition(entry))
+  const added = definitions.reduce((sum, definition) => sum + context.tokens(definition), 0)
   return {
     kind: 'announced',
     topic,
     text,
     about,
-    tokens: context.settings.tokenizer.count(text),
+    tokens: text === '' ? 0 : context.settings.tokenizer.count(text),
+    ...(adds.length > 0 ? { adds: definitions, revealed: added } : {}),
+    ...(removes.length > 0 ? { removes } : {}),
     ...(Object.keys(sources).length > 0 ? { sources } : {}),
   }
 }

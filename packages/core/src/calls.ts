@@ -3,14 +3,15 @@ import { type Batch, createBatch, raise, unitOf } from './activation.js'
 import { schemaLine } from './announce.js'
 import type { Entry } from './catalogue.js'
 import type { Context } from './context.js'
+import { deliveries } from './delivery/index.js'
 import { canonicalJson, shortHash } from './fingerprint.js'
-import { isActive, isLoaded, type LedgerState, loaderName } from './ledger.js'
+import { isLoaded, type LedgerState, loaderName } from './ledger.js'
 import type { DropReason, FailureReason, LedgerFact, Pin } from './ledger-event.js'
 import { BRIDGE_NAME, metaEntry, type SearchRequest } from './meta-tools.js'
 import type { Resolution } from './name-index.js'
 import { find, recordedQuery, suggest } from './search/find.js'
 import { quoteName } from './search/query.js'
-import { renderSearch } from './search/render.js'
+import { renderSearch, revealed } from './search/render.js'
 import type { SearchResult } from './search/result.js'
 import { quote, safeJson } from './text.js'
 import { checkArguments } from './validation.js'
@@ -34,6 +35,8 @@ export interface TargetCall {
   readonly callId: string
   readonly id: string
   readonly name: string
+  /** The name it is sent under. */
+  readonly wireName: string
   readonly tool: Entry['tool']
   readonly input: Record<string, unknown>
 }
@@ -105,6 +108,7 @@ export function settled(
   if (!verdict.hidden || context.gate.standing(entry, 'activate') !== 'ready')
     return { facts: [{ kind: 'call-succeeded', ...named }] }
   const unit = unitOf(context, entry)
+  const native = deliveries[state.latch?.delivery ?? 'append'].answers === 'reference'
   const cost = unit.reduce((sum, member) => sum + context.cost(member), 0)
   const raised =
     cost > context.settings.largeTool
@@ -113,7 +117,11 @@ export function settled(
           state,
           context,
           batch,
-          unit.map((member) => ({ entry: member, source: 'call', asked, ...alias, shown: false })),
+          unit.map((member) => {
+            // Where the provider reveals tools, the history tells the guess as the search that would have led to it.
+            const shown = native && member.id === entry.id
+            return { entry: member, source: 'call', asked, ...alias, shown }
+          }),
         )
   const [refused] = raised.dropped
   // It ran; that it stays hidden is part of what happened.
@@ -132,7 +140,10 @@ async function judgeSearch(
   const request = readRequest(call, context)
   const found = await find(request, state, context, batch)
   const loaded = found.activated.flatMap((id) => context.catalogue.get(id) ?? [])
-  const text = renderSearch(found.result, { loaded, unloaded: found.lowered }, context)
+  const references = deliveries[state.latch?.delivery ?? 'append'].answers === 'reference'
+  const text = renderSearch(found.result, { loaded, unloaded: found.lowered }, context, references)
+  const shown = references ? revealed(found.result) : []
+  const shownTokens = shown.reduce((sum, tool) => sum + tokenizer.count(JSON.stringify(tool)), 0)
   const searched: LedgerFact = {
     kind: 'searched',
     query: recordedQuery(request.query),
@@ -140,9 +151,12 @@ async function judgeSearch(
     dropped: found.result.dropped.map(({ name, reason }) => ({ tool: name, reason })),
     missed: found.missed,
     tokens: tokenizer.count(text) + tokenizer.count(JSON.stringify(request)),
+    ...(shown.length > 0 ? { revealed: shownTokens } : {}),
   }
   const facts = found.facts.map((fact) =>
-    fact.kind === 'activated' && fact.shown ? { ...fact, shown: isShown(fact.tool.id, text, context) } : fact,
+    fact.kind === 'activated' && fact.shown && !references
+      ? { ...fact, shown: isShown(fact.tool.id, text, context) }
+      : fact,
   )
   return {
     kind: 'answer',
@@ -296,7 +310,8 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context, batch:
   if (hidden && settings.hiddenCalls === 'refuse')
     return fail('refused', prompts.refused({ name: entry.wireName }), entry.id, asked, alias)
   // Where the provider has the schema it holds the model to it; where it has not, this is the only check.
-  if (hidden || bridged || (on && isActive(state, entry.id) && state.latch?.delivery === 'bridge')) {
+  const raised = on ? state.tail.get(entry.id) : undefined
+  if (hidden || bridged || (raised?.live && !raised.pin.definition)) {
     const check = checkArguments(context.definition(entry), input)
     if (check.kind === 'unusable')
       context.notify({ kind: 'schema-unusable', tool: entry.id, detail: check.detail })
@@ -319,7 +334,14 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context, batch:
     alias,
     hidden,
     key: keyOf(entry.id, input),
-    target: { callId: call.callId, id: entry.id, name: entry.tool.name, tool: entry.tool, input },
+    target: {
+      callId: call.callId,
+      id: entry.id,
+      name: entry.tool.name,
+      wireName: entry.wireName,
+      tool: entry.tool,
+      input,
+    },
   }
 }
 

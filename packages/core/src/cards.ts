@@ -1,5 +1,6 @@
 /** The list of what is hidden, for the loader's description: cards, then names, then a digest per server, whatever fits the budget. */
 import type { Catalogue, Entry } from './catalogue.js'
+import type { WireTool } from './ledger-event.js'
 import type { Prompts } from './prompts.js'
 import { firstLine, quote, safeJson } from './text.js'
 import type { Tokenizer } from './tokens.js'
@@ -29,6 +30,15 @@ function cardLine(entry: Entry, describe: (entry: Entry) => string): string {
   const { card, title, annotations } = entry.tool
   const line = [card, describe(entry), title, annotations?.title].map((text) => firstLine(text ?? '', 160))
   return safeJson(line.find((text) => text !== '') ?? '')
+}
+
+/** A deferred tool as a declaration without its schema. The schema is open: a closed one would make providers refuse every argument. */
+export function stubOf(entry: Entry, describe: (entry: Entry) => string): WireTool {
+  return {
+    name: entry.wireName,
+    description: cardLine(entry, describe),
+    inputSchema: { type: 'object', additionalProperties: true },
+  }
 }
 
 /** A source's name is its owner's text too. */

@@ -1,5 +1,6 @@
 /** What one conversation decides with: catalogue, gate, settings, and memoised definitions. The fold never sees it. */
 import type { Catalogue, Entry } from './catalogue.js'
+import type { Place } from './delivery/index.js'
 import { fitWire } from './dialect.js'
 import type { Notice } from './events.js'
 import { shortHash } from './fingerprint.js'
@@ -16,8 +17,10 @@ import { problemOf, type Tool } from './tool.js'
 export interface Settings {
   readonly mode: 'off' | 'auto' | 'on'
   readonly delivery: DeliveryName | 'auto'
-  readonly threshold: number
+  /** Undefined: where deferral breaks even. */
+  readonly threshold: number | undefined
   readonly maxActive: number | undefined
+  readonly maxActiveTokens: number | undefined
   readonly hiddenCalls: 'activate-and-run' | 'hint' | 'refuse'
   readonly activationLimit: number
   readonly cutOff: number
@@ -55,7 +58,7 @@ export interface Context {
   tokens(definition: WireTool): number
   /** Tokens of a tool's definition, counted once per tool: most of a large catalogue is never sent. */
   cost(entry: Entry): number
-  pin(entry: Entry, declared: boolean): Pin
+  pin(entry: Entry, place: Place): Pin
   loadToken(entry: Entry): string
 }
 
@@ -150,11 +153,12 @@ export function createContext(given: Given): Context {
     definition,
     tokens,
     cost,
-    pin: (entry, declared) => ({
+    pin: (entry, place) => ({
       id: entry.id,
       wireName: entry.wireName,
       fingerprint: entry.fingerprint,
-      ...(declared ? { definition: definition(entry) } : {}),
+      ...(place === 'text' ? {} : { definition: definition(entry) }),
+      ...(place === 'aside' ? { aside: true } : {}),
     }),
     loadToken: (entry) => shortHash(`${entry.id}\n${entry.fingerprint}\n${principal}`, 10),
   }

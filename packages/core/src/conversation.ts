@@ -1,6 +1,8 @@
 /** One conversation: a thin shell that plans, appends, and only then answers. Everything it knows is in its ledger. */
 import { createEagerTotal, measureSurface } from './accounting.js'
+import type { WireSupport } from './auto.js'
 import type { ModelCall } from './calls.js'
+import type { Catalogue } from './catalogue.js'
 import type { Context } from './context.js'
 import { ToolwellError } from './errors.js'
 import type { Notice } from './events.js'
@@ -55,6 +57,8 @@ export interface Conversation {
   readonly id: string
   /** The loader's name. */
   readonly loader: string
+  /** Every tool that is known, whatever this conversation may see of it. */
+  readonly catalogue: Catalogue
   /** Every sentence the model reads in this conversation. */
   readonly prompts: Prompts
   /** How often the history was compacted or cleared. */
@@ -66,6 +70,8 @@ export interface Conversation {
     readonly wire: string
     /** Every anchor of the history, where the caller knows them: what was shown elsewhere is then shown again. */
     readonly present?: ReadonlySet<string>
+    /** What the wire can do natively. Default: nothing. */
+    readonly support?: WireSupport
   }): Promise<SurfaceView>
   /** Judges, runs and settles the calls of one reply. Answers come in the order of the calls; nothing a model did throws. */
   run(calls: readonly ModelCall[], options?: RunOptions): Promise<CallAnswer[]>
@@ -141,6 +147,7 @@ export function createConversation(
     anchor,
     wire,
     present,
+    support,
   }: Parameters<Conversation['begin']>[0]): Promise<SurfaceView> => {
     if (typeof requestId !== 'string' || requestId === '')
       throw new ToolwellError('invalid-option', 'begin needs a requestId: a text that is not empty.', {
@@ -161,7 +168,7 @@ export function createConversation(
       )
     }
     const current = host.context(wire)
-    const facts = plan(log.state, current, present)
+    const facts = plan(log.state, current, present, support)
     const flipped = facts.flatMap((fact) =>
       fact.kind === 'suspended' || fact.kind === 'restored' ? [fact.tool] : [],
     )
@@ -192,6 +199,7 @@ export function createConversation(
       return loaderName(log.state, host.context('none').settings.face)
     },
     prompts: host.context('none').settings.prompts,
+    catalogue: host.context('none').catalogue,
     get epoch() {
       return log.state.epoch
     },

@@ -5,13 +5,17 @@ import type { Entry } from './catalogue.js'
 import type { Context } from './context.js'
 import { deliveries } from './delivery/index.js'
 import type { LedgerState } from './ledger.js'
-import type { DeliveryName, LedgerFact } from './ledger-event.js'
+import type { LedgerFact } from './ledger-event.js'
 import { BRIDGE_NAME } from './meta-tools.js'
 import { toolId } from './names.js'
+import { placeOf } from './placement.js'
 import { safeJson } from './text.js'
 
 /** Names told of one late server; the rest are counted. */
 const TOLD_PER_ARRIVAL = 20
+
+/** What the deltas have to know of the latch they are told under. */
+export type Latch = Pick<Extract<LedgerFact, { kind: 'opened' }>, 'delivery' | 'changes'>
 
 interface Lost {
   readonly id: string
@@ -23,7 +27,7 @@ interface Lost {
 export function reconcile(
   state: LedgerState,
   context: Context,
-  delivery: DeliveryName,
+  latch: Latch,
   ids: Iterable<string>,
 ): LedgerFact[] {
   const lost: Lost[] = []
@@ -47,9 +51,9 @@ export function reconcile(
     if (pin && pin.fingerprint !== entry.fingerprint) changed.push(entry)
   }
   return [
-    ...removals(lost, state, context),
-    ...returns(back, state, context, delivery),
-    ...changes(changed, state, context, delivery),
+    ...removals(lost, state, context, latch),
+    ...returns(back, state, context, latch),
+    ...changes(changed, state, context, latch),
   ]
 }
 
@@ -66,7 +70,7 @@ export function mentioned(state: LedgerState): Set<string> {
   return new Set([...state.told, ...state.eager.keys(), ...held(state)])
 }
 
-function removals(lost: readonly Lost[], state: LedgerState, context: Context): LedgerFact[] {
+function removals(lost: readonly Lost[], state: LedgerState, context: Context, latch: Latch): LedgerFact[] {
   if (lost.length === 0) return []
   const facts: LedgerFact[] = lost.map(({ id, reason }) => ({ kind: 'suspended', tool: id, reason }))
   // What no request has named is not named now: raised by a host, and gone before the model could know.
@@ -105,23 +109,18 @@ function removals(lost: readonly Lost[], state: LedgerState, context: Context): 
       'removed',
       text,
       known.map(({ id }) => id),
-      sources,
+      { sources, removes: latch.changes ? namesOf(known, state) : [] },
     ),
   )
   return facts
 }
 
-function returns(
-  back: readonly Entry[],
-  state: LedgerState,
-  context: Context,
-  delivery: DeliveryName,
-): LedgerFact[] {
+function returns(back: readonly Entry[], state: LedgerState, context: Context, latch: Latch): LedgerFact[] {
   if (back.length === 0) return []
-  const { declares } = deliveries[delivery]
   const facts: LedgerFact[] = back.map((entry) => {
     const parked = state.parked.has(entry.id) && !state.eager.has(entry.id)
-    return { kind: 'restored', tool: entry.id, ...(parked ? { pin: context.pin(entry, declares) } : {}) }
+    const pin = parked ? { pin: context.pin(entry, placeOf(entry.id, state, latch.delivery)) } : {}
+    return { kind: 'restored', tool: entry.id, ...pin }
   })
   const text = context.settings.prompts.restored({ tools: back.map((entry) => entry.wireName) })
   const sources: Record<string, string> = {}
@@ -135,10 +134,20 @@ function returns(
       'restored',
       text,
       back.map(({ id }) => id),
-      sources,
+      { sources, adds: latch.changes ? back.filter(({ id }) => isAside(id, state)) : [] },
     ),
   )
   return facts
+}
+
+function isAside(id: string, state: LedgerState): boolean {
+  const held = state.tail.get(id)
+  return held?.live === true && held.pin.aside === true
+}
+
+/** Names of tools that the provider has put before the model, and can take away again. */
+function namesOf(lost: readonly Lost[], state: LedgerState): string[] {
+  return lost.flatMap(({ id }) => (isAside(id, state) ? (state.tail.get(id)?.pin.wireName ?? []) : []))
 }
 
 /** A trusted owner changed a tool in use: it stays, and the new definition goes the way the old one went. */
@@ -146,16 +155,18 @@ function changes(
   changed: readonly Entry[],
   state: LedgerState,
   context: Context,
-  delivery: DeliveryName,
+  latch: Latch,
 ): LedgerFact[] {
   if (changed.length === 0) return []
   const { prompts } = context.settings
-  const { declares } = deliveries[delivery]
+  const place = (entry: Entry) => placeOf(entry.id, state, latch.delivery)
   const facts: LedgerFact[] = changed.map((entry) => ({
     kind: 'redefined',
-    tool: context.pin(entry, declares || state.eager.has(entry.id)),
+    tool: context.pin(entry, place(entry)),
   }))
-  const inHistory = changed.filter((entry) => state.tail.get(entry.id)?.shownAt)
+  const shown = changed.filter((entry) => state.tail.get(entry.id)?.shownAt)
+  const inHistory = shown.filter((entry) => place(entry) === 'text')
+  const added = latch.changes ? shown.filter((entry) => place(entry) === 'aside') : []
   const text = [
     prompts.changed({
       tools: changed.map(({ id, wireName, tool }) => ({
@@ -174,6 +185,7 @@ function changes(
       'changed',
       text.join('\n'),
       changed.map(({ id }) => id),
+      { adds: added },
     ),
   )
   return facts
@@ -206,22 +218,24 @@ export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
       else fresh.push(entry)
     }
     const sources = { [source.name]: source.membership }
+    const place = (entry: Entry) => placeOf(entry.id, state)
     for (const entry of eager)
       facts.push({
         kind: 'activated',
-        tool: context.pin(entry, delivery.declares),
+        tool: context.pin(entry, place(entry)),
         source: 'arrival',
         asked: entry.id,
-        shown: !delivery.declares,
+        shown: place(entry) !== 'array',
       })
+    const unseen = eager.filter((entry) => place(entry) !== 'array')
     const lines: string[] = []
     if (eager.length > 0)
       lines.push(
         prompts.eagerArrived({
           tools: eager.map((entry) => entry.wireName),
-          bridge: delivery.declares ? undefined : BRIDGE_NAME,
+          bridge: delivery.metaTools.includes('bridge') ? BRIDGE_NAME : undefined,
         }),
-        ...(delivery.declares ? [] : eager.map((entry) => schemaLine(entry, context))),
+        ...(latch.changes ? [] : unseen.map((entry) => schemaLine(entry, context))),
       )
     // A known source whose list shrank, or lost and regained a tool, has nothing new to tell. A group is one line.
     // Of a source the model knows in part, only what joined while this process watched is certainly new.
@@ -241,7 +255,8 @@ export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
         }),
       )
     const about = [...eager.map(({ id }) => id), ...told.flatMap((row) => row.ids)]
-    if (lines.length > 0) facts.push(announce(context, 'arrival', lines.join('\n'), about, sources))
+    const adds = latch.changes ? unseen : []
+    if (lines.length > 0) facts.push(announce(context, 'arrival', lines.join('\n'), about, { sources, adds }))
   }
   return facts
 }

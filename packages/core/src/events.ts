@@ -1,5 +1,5 @@
 /** What a host can watch: every ledger event as it is stored, and notices about things that are nobody's state. */
-import type { LedgerEvent } from './ledger-event.js'
+import type { DeliveryName, LedgerEvent } from './ledger-event.js'
 import type { SourceChange } from './source.js'
 
 export type Notice =
@@ -16,6 +16,8 @@ export type Notice =
   | { readonly kind: 'searcher-failed'; readonly query: string; readonly detail: string }
   /** The loader is denied or missing: every tool is sent eagerly. */
   | { readonly kind: 'loader-unavailable'; readonly detail: string }
+  /** A delivery that was asked for, or in use, cannot be had here: the next best one is used. */
+  | { readonly kind: 'delivery-unavailable'; readonly delivery: DeliveryName; readonly detail: string }
   /** The store could not append. Nothing of that step was recorded. */
   | { readonly kind: 'append-failed'; readonly step: 'begin' | 'start' | 'settle'; readonly detail: string }
   /** The model keeps calling tools it cannot see and has never searched. Consider `affordance: 'strong'`. */

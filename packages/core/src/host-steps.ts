@@ -1,16 +1,18 @@
 /** Steps a host takes by itself: raise, unload, compact, import, inherit. Each gives facts; none writes. */
-import { createBatch, raise, raisedUnit, unitOf } from './activation.js'
+import { countedIds, createBatch, lower, raise, raisedUnit, tokensOf, unitOf } from './activation.js'
 import type { Context } from './context.js'
-import { deliveries } from './delivery/index.js'
 import { isActive, isLoaded, type LedgerState } from './ledger.js'
 import type { LedgerEvent, LedgerFact } from './ledger-event.js'
 import type { Anchored } from './ledger-log.js'
+import { placeOf } from './placement.js'
 
 /** Rebuilt from a provider's own messages: what a search answer says it loaded and unloaded. */
 export interface ImportedStep {
   readonly anchor: string
   readonly loaded: readonly { readonly id: string; readonly fingerprint: string }[]
   readonly unloaded: readonly string[]
+  /** Loaded by name: a provider's references say no more. */
+  readonly named?: readonly string[]
 }
 
 export interface ImportReport {
@@ -104,7 +106,7 @@ export function unloadByName(
     else unknown.push(name)
   }
   return {
-    facts: [...ids].map((tool) => [anchor, { kind: 'deactivated', tool, reason: 'operator', untold: true }]),
+    facts: lower(state, context, [...ids], 'operator', true).map((fact) => [anchor, fact]),
     report: { deactivated: [...ids].map((id) => context.catalogue.get(id)?.wireName ?? id), unknown },
   }
 }
@@ -150,7 +152,7 @@ export function inherited(parent: string, state: LedgerState | undefined, child:
     const entry = child.catalogue.get(pin.id)
     if (!entry || child.gate.standing(entry, 'activate') !== 'ready' || !child.exposure(entry).deferred)
       return []
-    return [{ kind: 'activated', tool: child.pin(entry, true), source: 'inherit', asked, shown: false }]
+    return [{ kind: 'activated', tool: child.pin(entry, 'array'), source: 'inherit', asked, shown: false }]
   })
   const all: LedgerFact[] = [{ kind: 'inherited', parent }, ...facts]
   return all.map((fact, index) => ({ id: index, anchor: '', ...fact }))
@@ -163,17 +165,21 @@ export function imported(
   called: readonly string[],
   unreadable: readonly string[],
 ): Step<ImportReport> {
-  const declared = deliveries[state.latch?.delivery ?? 'append'].declares
-  const { maxActive = Number.POSITIVE_INFINITY } = context.settings
+  const { maxActive = Number.POSITIVE_INFINITY, maxActiveTokens = Number.POSITIVE_INFINITY } =
+    context.settings
   const facts: Anchored[] = []
   const recovered = new Set<string>()
   const unrecovered: { tool: string; reason: string }[] = []
-  for (const { anchor, loaded, unloaded } of steps) {
+  for (const { anchor, loaded, unloaded, named = [] } of steps) {
     for (const tool of unloaded) {
       if (!recovered.delete(tool) && !isActive(state, tool)) continue
       facts.push([anchor, { kind: 'deactivated', tool, reason: 'unloaded' }])
     }
     const fingerprints = new Map(loaded.map(({ id, fingerprint }) => [id, fingerprint]))
+    for (const name of named) {
+      const resolution = context.catalogue.resolve(name, () => true)
+      fingerprints.set(resolution.kind === 'found' ? resolution.entry.id : name, '')
+    }
     for (const tool of fingerprints.keys()) {
       const entry = context.catalogue.get(tool)
       const standing = context.gate.standing(entry, 'activate')
@@ -185,14 +191,15 @@ export function imported(
       const unit = unitOf(context, entry).filter(
         ({ id }) => !isActive(state, id) && !recovered.has(id) && context.exposure(entry).deferred,
       )
-      if (state.activeCount + recovered.size + unit.length > maxActive) {
+      const after = [...countedIds(state), ...recovered, ...unit.map(({ id }) => id)]
+      if (after.length > maxActive || tokensOf(after, context) > maxActiveTokens) {
         unrecovered.push({ tool, reason: unit.length > 1 ? 'group-incomplete' : 'cap' })
         continue
       }
       for (const member of unit) {
         // A schema that has changed since is not what the history shows.
         const shown = fingerprints.get(member.id) === member.fingerprint
-        const pin = context.pin(member, declared)
+        const pin = context.pin(member, placeOf(member.id, state))
         facts.push([anchor, { kind: 'activated', tool: pin, source: 'import', asked: member.id, shown }])
         recovered.add(member.id)
       }

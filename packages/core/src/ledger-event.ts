@@ -15,11 +15,13 @@ export interface Pin {
   readonly id: string
   readonly wireName: string
   readonly fingerprint: string
-  /** The latched bytes, where the delivery sends the tool in the tools array; absent where its schema lives in the history. */
+  /** The latched bytes, where the delivery declares the tool; absent where its schema lives in the history. */
   readonly definition?: WireTool
+  /** Declared out of the model's sight: it reads the definition where the history refers to it. */
+  readonly aside?: true
 }
 
-export type DeliveryName = 'eager' | 'append' | 'bridge'
+export type DeliveryName = 'eager' | 'append' | 'bridge' | 'native' | 'stub'
 
 export type ActivationSource =
   | 'search'
@@ -68,6 +70,8 @@ export interface SurfaceTokens {
   readonly inserts: number
   /** Definitions that did not change but stand behind one that did: a prefix cache reads them again. Part of the figures above. */
   readonly rewritten: number
+  /** Definitions that the provider itself puts into the history. The host's messages do not hold them. */
+  readonly revealed?: number
   /** What the tools array would cost with every allowed tool sent eagerly. */
   readonly everythingEager: number
 }
@@ -90,6 +94,12 @@ export type LedgerFact =
       /** Active tools carried over, in order of activation. */
       readonly tail: readonly Pin[]
       readonly metaTools: readonly WireTool[]
+      /** Hidden tools that are declared by their name and one line. */
+      readonly stubs?: readonly Pin[]
+      /** Tools can be added and removed in the middle of the history, by a message of the provider's own. */
+      readonly changes?: true
+      /** Why this mode and delivery, where it was for Toolwell to decide. */
+      readonly because?: string
       /** The prompt section, or empty. */
       readonly section: string
       /** What stands for the description of a tool that is unloaded until the next latch. */
@@ -114,6 +124,8 @@ export type LedgerFact =
       readonly missed: boolean
       /** Tokens of the question and the answer. */
       readonly tokens: number
+      /** Tokens of the definitions that the provider itself puts behind the answer. */
+      readonly revealed?: number
     }
   | {
       readonly kind: 'activated'
@@ -130,6 +142,8 @@ export type LedgerFact =
       readonly kind: 'deactivated'
       readonly tool: string
       readonly reason: 'unloaded' | 'evicted' | 'operator' | 'trimmed'
+      /** Its bytes stay in the array until the next latch: taking them out would cost more than it saves. */
+      readonly kept?: true
       /** No answer tells the model of it; the next request has to. */
       readonly untold?: true
     }
@@ -175,6 +189,11 @@ export type LedgerFact =
       readonly text: string
       readonly about: readonly string[]
       readonly tokens: number
+      /** Definitions that the provider itself puts here, and names that it takes away. */
+      readonly adds?: readonly WireTool[]
+      /** Tokens of `adds`. */
+      readonly revealed?: number
+      readonly removes?: readonly string[]
       /** Sources that this text told of, with their membership. */
       readonly sources?: Readonly<Record<string, string>>
     }
@@ -192,3 +211,5 @@ export type LedgerFact =
   /** The history was compacted. `kept` maps each surviving anchor to its name in the shortened history. */
   | { readonly kind: 'compacted'; readonly kept: Readonly<Record<string, string>> }
   | { readonly kind: 'cleared' }
+  /** A delivery does not do here what it should. The next latch does without it. */
+  | { readonly kind: 'downgraded'; readonly from: DeliveryName; readonly reason: string }

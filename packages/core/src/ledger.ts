@@ -3,125 +3,11 @@
  * event: not the catalogue, not the policy, not the options, not the clock. So live, replayed, resumed and
  * forked conversations cannot differ.
  */
-import type { ActivationSource, FailureReason, LedgerEvent, Pin, SurfaceTokens } from './ledger-event.js'
+import type { FailureReason, LedgerEvent, Pin } from './ledger-event.js'
+import { createState, type LedgerState, type Opened, type RequestRecord } from './ledger-state.js'
+import { RESERVE_NAME } from './names.js'
 
-type Opened = Extract<LedgerEvent, { kind: 'opened' }>
-
-/** A tool that was raised in this conversation. `live: false` is a tombstone: unloaded, its place in the array kept. */
-export interface Held {
-  readonly pin: Pin
-  readonly live: boolean
-  readonly source: ActivationSource
-  readonly asked: string
-  /** How many requests had been begun when it was raised: with more by now, the model has seen it. */
-  readonly turn: number
-  /** The anchor at which its schema stands in the history; empty where it does not. */
-  readonly shownAt: string
-}
-
-export interface Insert {
-  readonly anchor: string
-  readonly topic: Extract<LedgerEvent, { kind: 'announced' }>['topic']
-  readonly text: string
-  readonly about: readonly string[]
-  readonly tokens: number
-}
-
-export interface RequestRecord {
-  readonly requestId: string
-  /** The last message or call of the history it was begun for, and the wire. */
-  readonly anchor: string
-  readonly wire: string | undefined
-  /** The number of events up to and including the request. */
-  readonly length: number
-  readonly tokens: SurfaceTokens
-  /** Differs from the last request's where the tools array changed before messages that stayed. */
-  readonly toolsVersion: number
-  metaCalls: number
-  realCalls: number
-  messageTokens?: number
-  inputTokens?: number
-  cachedTokens?: number
-  outputTokens?: number
-}
-
-/** Changed by `fold` only. Everyone else reads. */
-export interface LedgerState {
-  /** Events folded so far; the id of the next one. */
-  length: number
-  /** How often the history was compacted or cleared: with its anchors, it names a request. */
-  epoch: number
-  /** The newest latch, or undefined before the first request. */
-  latch: Opened | undefined
-  /** A new latch is due, and why. */
-  relatch: Opened['reason'] | undefined
-  readonly eager: Map<string, Pin>
-  /** In order of activation: the end of the tools array, or (bridge) the tools whose schemas were shown. */
-  readonly tail: Map<string, Held>
-  /** Raised tools that count against a cap, parked ones too; not the late arrivals of eager tools. */
-  activeCount: number
-  /** Least recently used first. */
-  readonly recency: Map<string, true>
-  readonly suspended: Map<string, string>
-  /** Raised, but off the tail since a latch: suspended there (`restored` brings them back), or eager for now. */
-  readonly parked: Map<string, Held>
-  /** What the model was told about each source: its membership. */
-  readonly sources: Map<string, string>
-  /** Ids whose names stand in the cards or in a delta since the latch. */
-  readonly told: Set<string>
-  inserts: Insert[]
-  /** Raised since the last request; their reminder is due. */
-  readonly toRemind: Set<string>
-  /** Tools whose place in the array was written anew since the last request: what stands behind them is read again. */
-  readonly rewritten: Set<string>
-  /** Reminded at the last request, with the anchor: due again if a compaction drops it before the model could answer. */
-  readonly reminded: Map<string, string>
-  /** Unloaded since the last request without an answer that said so. */
-  readonly toTell: Set<string>
-  /** Calls that started and did not end, by anchor. */
-  readonly pending: Map<string, string>
-  /** Identical failing searches and calls. */
-  readonly failures: Map<string, number>
-  readonly aliasUses: Map<string, number>
-  readonly requests: Map<string, RequestRecord>
-  lastRequest: RequestRecord | undefined
-  toolsVersion: number
-  /** Search answers that stand in the history: tokens by anchor. */
-  readonly searchTokens: Map<string, number>
-  searchHistory: { readonly turn: number; readonly query: string; readonly loaded: readonly string[] }[]
-  hiddenCalls: number
-}
-
-export function createState(): LedgerState {
-  return {
-    length: 0,
-    epoch: 0,
-    latch: undefined,
-    relatch: 'start',
-    eager: new Map(),
-    tail: new Map(),
-    activeCount: 0,
-    recency: new Map(),
-    suspended: new Map(),
-    parked: new Map(),
-    sources: new Map(),
-    told: new Set(),
-    inserts: [],
-    toRemind: new Set(),
-    rewritten: new Set(),
-    reminded: new Map(),
-    toTell: new Set(),
-    pending: new Map(),
-    failures: new Map(),
-    aliasUses: new Map(),
-    requests: new Map(),
-    lastRequest: undefined,
-    toolsVersion: 0,
-    searchTokens: new Map(),
-    searchHistory: [],
-    hiddenCalls: 0,
-  }
-}
+export { createState, type Held, type Insert, type LedgerState, type RequestRecord } from './ledger-state.js'
 
 /**
  * Takes the state and gives the next one. The argument is used up (it is changed in place, so that one event costs
@@ -139,14 +25,15 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
       replaced(state, event.anchor)
       count(state.failures, event.missed ? searchKey(event.query) : undefined)
       if (state.lastRequest) state.lastRequest.metaCalls++
-      charge(state, event.anchor, event.tokens)
+      charge(state.searchTokens, event.anchor, event.tokens)
+      charge(state.revealedTokens, event.anchor, event.revealed ?? 0)
       state.searchHistory.push({ turn: state.requests.size, query: event.query, loaded: event.loaded })
       break
     case 'activated':
       activate(state, event)
       break
     case 'deactivated':
-      deactivate(state, event.tool)
+      deactivate(state, event.tool, event.kept === true)
       if (event.untold) state.toTell.add(event.tool)
       break
     case 'suspended':
@@ -162,6 +49,7 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
       replaced(state, event.anchor)
       state.pending.set(event.anchor, event.tool)
       touch(state, event.tool)
+      misspell(state, event)
       if (event.alias !== undefined) count(state.aliasUses, event.alias)
       if (state.lastRequest) state.lastRequest.realCalls++
       break
@@ -192,6 +80,10 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
       break
     case 'cleared':
       clear(state)
+      break
+    case 'downgraded':
+      state.withheld.set(event.from, event.reason)
+      state.reserveCalled = false
       break
   }
   return state
@@ -226,15 +118,18 @@ function open(state: LedgerState, event: Opened) {
   const before = new Map(state.tail)
   state.latch = event
   state.relatch = undefined
+  state.latches++
   // At every other latch the messages are new, too.
   if (event.reason === 'loader') state.toolsVersion++
   state.eager.clear()
   for (const pin of event.eager) state.eager.set(pin.id, pin)
+  state.stubbed.clear()
+  for (const pin of event.stubs ?? []) state.stubbed.add(pin.id)
   state.tail.clear()
   for (const pin of event.tail) {
     const held = before.get(pin.id) ?? state.parked.get(pin.id)
     if (!held) continue
-    state.tail.set(pin.id, { ...held, pin, live: true })
+    state.tail.set(pin.id, { ...held, pin, live: true, kept: false })
     state.parked.delete(pin.id)
   }
   for (const [id, held] of before)
@@ -256,30 +151,43 @@ function activate(state: LedgerState, event: Extract<LedgerEvent, { kind: 'activ
   const held = state.tail.get(tool.id)
   // A call by another name counts when it starts; a search by one counts here.
   if (source === 'select' || source === 'search') count(state.aliasUses, event.alias)
-  if (held && tool.definition) state.rewritten.add(tool.id)
-  const counted = held?.live ? held : state.parked.get(tool.id)
-  if (counted && counted.source !== 'arrival') state.activeCount--
-  if (source !== 'arrival') state.activeCount++
+  // What comes back with the bytes that are still there rewrites nothing.
+  const inPlace = held?.kept === true && held.pin.fingerprint === tool.fingerprint
+  const declared = tool.definition !== undefined && !tool.aside && !inPlace
+  if (held && declared) state.rewritten.add(tool.id)
   const shownAt = event.shown ? anchor : (held?.live && held.shownAt) || ''
-  state.tail.set(tool.id, { pin: tool, live: true, source, asked, turn: state.requests.size, shownAt })
+  const turn = state.requests.size
+  state.tail.set(tool.id, { pin: tool, live: true, kept: false, source, asked, turn, shownAt })
   state.parked.delete(tool.id)
+  if (source === 'call' && (asked !== tool.wireName || tool.aside)) {
+    const guessedIn = event.shown && tool.aside ? state.latches : undefined
+    state.meant.set(anchor, { wireName: tool.wireName, guessedIn })
+  }
   touch(state, tool.id)
   state.toTell.delete(tool.id)
   if (source !== 'inherit' && source !== 'arrival') state.toRemind.add(tool.id)
-  if (tool.definition) state.toolsVersion++
+  if (declared) state.toolsVersion++
 }
 
-function deactivate(state: LedgerState, id: string) {
+function deactivate(state: LedgerState, id: string, kept: boolean) {
   const onTail = state.tail.get(id)
+  // Unloaded before, and its bytes go now.
+  if (onTail?.kept && !onTail.pin.aside && !kept) {
+    state.tail.set(id, { ...onTail, kept: false })
+    state.rewritten.add(id)
+    state.toolsVersion++
+    return
+  }
   const held = onTail?.live ? onTail : state.parked.get(id)
   if (!held) return
   if (held !== onTail) state.parked.delete(id)
+  else if (held.pin.aside || (held.pin.definition && kept))
+    state.tail.set(id, { ...held, live: false, kept: true })
   else if (held.pin.definition) {
-    state.tail.set(id, { ...held, live: false })
+    state.tail.set(id, { ...held, live: false, kept: false })
     state.rewritten.add(id)
     state.toolsVersion++
   } else state.tail.delete(id)
-  if (held.source !== 'arrival') state.activeCount--
   state.recency.delete(id)
   state.toRemind.delete(id)
   state.reminded.delete(id)
@@ -291,15 +199,17 @@ function restore(state: LedgerState, id: string, pin: Pin | undefined) {
   if (!held || !pin) return
   state.parked.delete(id)
   state.tail.set(id, { ...held, pin })
-  if (pin.definition) state.toolsVersion++
+  if (pin.definition && !pin.aside) state.toolsVersion++
 }
 
 function redefine(state: LedgerState, pin: Pin, anchor: string) {
   if (pin.definition) state.toolsVersion++
   if (state.eager.has(pin.id)) state.eager.set(pin.id, pin)
   const held = state.tail.get(pin.id)
-  // The announcement that goes with this event shows the new schema where schemas live in the history.
-  if (held) state.tail.set(pin.id, { ...held, pin, shownAt: held.shownAt === '' ? '' : anchor })
+  // The announcement that goes with this event shows the new schema where schemas live in the history. A reference stays
+  // where it is, and means the new one.
+  const shownAt = held?.shownAt === '' || pin.aside ? (held?.shownAt ?? '') : anchor
+  if (held) state.tail.set(pin.id, { ...held, pin, shownAt })
 }
 
 function fail(state: LedgerState, event: Extract<LedgerEvent, { kind: 'call-failed' }>) {
@@ -309,13 +219,15 @@ function fail(state: LedgerState, event: Extract<LedgerEvent, { kind: 'call-fail
   count(state.failures, event.key)
   count(state.aliasUses, started ? undefined : event.alias)
   if (GUESSES.has(reason)) state.hiddenCalls++
+  if (event.asked === RESERVE_NAME) state.reserveCalled = true
   // A round spent on a hint or a schema would not exist with every tool on the wire; where it is, the round is the model's.
   const deferring = state.latch?.mode === 'on' && state.latch.delivery !== 'eager'
   if (!started && state.lastRequest) {
     if (!deferring || ANYWAY.has(reason)) state.lastRequest.realCalls++
     else state.lastRequest.metaCalls++
   }
-  if (deferring && !started && tokens !== undefined && !ANYWAY.has(reason)) charge(state, anchor, tokens)
+  if (deferring && !started && tokens !== undefined && !ANYWAY.has(reason))
+    charge(state.searchTokens, anchor, tokens)
 }
 
 /** Would have failed with every tool on the wire, too. */
@@ -323,7 +235,8 @@ const ANYWAY: ReadonlySet<FailureReason> = new Set(['error', 'invalid', 'denied'
 
 /** Another answer stands at this place now: the host went back, and the server gave the same call id again. */
 function replaced(state: LedgerState, anchor: string) {
-  if (!state.searchTokens.delete(anchor)) return
+  const revealed = state.revealedTokens.delete(anchor)
+  if (!state.searchTokens.delete(anchor) && !revealed) return
   for (const [id, held] of state.tail)
     if (held.shownAt === anchor) state.tail.set(id, { ...held, shownAt: '' })
 }
@@ -332,13 +245,14 @@ function replaced(state: LedgerState, anchor: string) {
 const GUESSES: ReadonlySet<FailureReason> = new Set(['hint', 'schema-needed', 'unknown', 'refused'])
 
 /** An answer that deferral put into the history stays there, and is paid for on every request that follows. */
-function charge(state: LedgerState, anchor: string, tokens: number) {
-  state.searchTokens.set(anchor, (state.searchTokens.get(anchor) ?? 0) + tokens)
+function charge(table: Map<string, number>, anchor: string, tokens: number) {
+  if (tokens > 0) table.set(anchor, (table.get(anchor) ?? 0) + tokens)
 }
 
 function announce(state: LedgerState, event: Extract<LedgerEvent, { kind: 'announced' }>) {
-  const { anchor, text, about, tokens } = event
-  state.inserts.push({ anchor, topic: event.topic, text, about, tokens })
+  const { anchor, text, about, tokens, adds = [], removes = [] } = event
+  state.inserts.push({ anchor, topic: event.topic, text, about, tokens, adds, removes })
+  charge(state.revealedTokens, anchor, event.revealed ?? 0)
   for (const id of about) state.told.add(id)
   if (event.topic === 'activation')
     for (const id of about) {
@@ -349,7 +263,9 @@ function announce(state: LedgerState, event: Extract<LedgerEvent, { kind: 'annou
   if (event.topic === 'schemas' || event.topic === 'changed')
     for (const id of about) {
       const held = state.tail.get(id)
-      if (held && !held.pin.definition) state.tail.set(id, { ...held, shownAt: anchor })
+      const added = adds.some(({ name }) => name === held?.pin.wireName)
+      const written = !held?.pin.definition || (held.pin.aside && (added || event.topic === 'schemas'))
+      if (held && written) state.tail.set(id, { ...held, shownAt: anchor })
     }
   for (const [name, membership] of Object.entries(event.sources ?? {})) state.sources.set(name, membership)
 }
@@ -358,6 +274,8 @@ function request(state: LedgerState, event: Extract<LedgerEvent, { kind: 'reques
   // A history is sent only once its calls are answered: what is still open was cut off and will not end.
   state.pending.clear()
   state.rewritten.clear()
+  // The provider itself shows what was raised.
+  if (state.latch?.delivery === 'native') state.toRemind.clear()
   // Reminders older than this request were answered by the model.
   for (const [id, anchor] of state.reminded) if (anchor !== event.anchor) state.reminded.delete(id)
   const record: RequestRecord = {
@@ -367,6 +285,7 @@ function request(state: LedgerState, event: Extract<LedgerEvent, { kind: 'reques
     length: state.length,
     tokens: event.tokens,
     toolsVersion: state.toolsVersion,
+    latch: state.latches,
     metaCalls: 0,
     realCalls: 0,
   }
@@ -391,10 +310,16 @@ function compact(state: LedgerState, kept: Readonly<Record<string, string>>) {
     if (moved !== undefined) state.reminded.set(id, moved)
     else if (state.tail.get(id)?.live) state.toRemind.add(id)
   }
-  for (const [anchor, tokens] of [...state.searchTokens]) {
+  for (const table of [state.searchTokens, state.revealedTokens])
+    for (const [anchor, tokens] of [...table]) {
+      const moved = renamed(anchor)
+      table.delete(anchor)
+      if (moved !== undefined) table.set(moved, tokens)
+    }
+  for (const [anchor, meant] of [...state.meant]) {
     const moved = renamed(anchor)
-    state.searchTokens.delete(anchor)
-    if (moved !== undefined) state.searchTokens.set(moved, tokens)
+    state.meant.delete(anchor)
+    if (moved !== undefined) state.meant.set(moved, meant)
   }
   state.pending.clear()
   state.epoch++
@@ -403,7 +328,7 @@ function compact(state: LedgerState, kept: Readonly<Record<string, string>>) {
 
 /** What was measured stays: the tokens were spent. */
 function clear(state: LedgerState) {
-  const { length, epoch, requests, lastRequest, toolsVersion, aliasUses, latch } = state
+  const { length, epoch, requests, lastRequest, toolsVersion, aliasUses, latch, withheld, latches } = state
   Object.assign(state, createState(), {
     length,
     epoch: epoch + 1,
@@ -411,8 +336,17 @@ function clear(state: LedgerState) {
     lastRequest,
     toolsVersion,
     aliasUses,
+    withheld,
+    latches,
   })
   state.relatch = latch ? 'clear' : 'start'
+}
+
+/** A loaded tool was called by another name than its own. */
+function misspell(state: LedgerState, event: Extract<LedgerEvent, { kind: 'call-started' }>) {
+  const pin = state.eager.get(event.tool) ?? state.tail.get(event.tool)?.pin
+  if (pin && pin.wireName !== event.asked)
+    state.meant.set(event.anchor, { wireName: pin.wireName, guessedIn: undefined })
 }
 
 function touch(state: LedgerState, id: string) {

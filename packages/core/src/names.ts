@@ -41,3 +41,9 @@ export function suffixed(plain: string, source: string, name: string, digits = 8
   const legal = plain.replace(/[^A-Za-z0-9_-]+/g, '_').replace(/^[^A-Za-z_]/, '_$&')
   return `${legal.slice(0, 63 - digits)}_${shortHash(`${source}\u0000${name}`, digits)}`
 }
+
+/** What the Responses API calls its own search: no other tool may have the name there. */
+export const NATIVE_SEARCH = 'tool_search'
+
+/** Declared out of sight on wires that defer natively. A model that calls it has been shown what it should not see. */
+export const RESERVE_NAME = 'toolwell_reserve'

@@ -1,27 +1,37 @@
 /** The latch: mode, delivery and every byte before the messages are decided once, from what is known now. */
 
-import { listCards } from './cards.js'
+import { decide, type WireSupport } from './auto.js'
+import { listCards, stubOf } from './cards.js'
 import type { Entry } from './catalogue.js'
 import type { Context } from './context.js'
 import { deliveries } from './delivery/index.js'
 import { descriptionLimit } from './dialect.js'
 import type { LedgerState } from './ledger.js'
-import type { DeliveryName, LedgerFact, WireTool } from './ledger-event.js'
-import { BRIDGE_NAME, bridgeTool, loaderTool, metaEntry, queryParameter } from './meta-tools.js'
+import type { LedgerFact, Pin, WireTool } from './ledger-event.js'
+import { BRIDGE_NAME, bridgeTool, loaderTool, queryParameter } from './meta-tools.js'
+import { placeAtLatch } from './placement.js'
 
 type Opened = Extract<LedgerFact, { kind: 'opened' }>
 
 /** Walks the whole catalogue: this is the one step whose cost grows with it. */
-export function openFact(state: LedgerState, context: Context, reason: Opened['reason']): Opened {
+export function openFact(
+  state: LedgerState,
+  context: Context,
+  reason: Opened['reason'],
+  support: WireSupport,
+): Opened {
   const { catalogue, gate, settings, wire } = context
   const eager: Entry[] = []
   const deferred: Entry[] = []
   let deferredTokens = 0
+  let eagerTokens = 0
   for (const entry of catalogue.entries()) {
     const { deferred: hidden } = context.exposure(entry)
     if (gate.standing(entry, 'see') !== 'ready') continue
-    if (!hidden) eager.push(entry)
-    else {
+    if (!hidden) {
+      eager.push(entry)
+      eagerTokens += context.cost(entry)
+    } else {
       deferred.push(entry)
       deferredTokens += context.cost(entry)
     }
@@ -31,7 +41,15 @@ export function openFact(state: LedgerState, context: Context, reason: Opened['r
 
   const held = new Set([...state.tail.keys(), ...state.parked.keys()])
   const hiddenCount = deferred.filter((entry) => !held.has(entry.id)).length
-  if (!isOn(state, context, reason, hiddenCount, deferredTokens))
+  const decision = decide(
+    state,
+    context,
+    reason,
+    { hidden: hiddenCount, deferredTokens, eagerTokens },
+    support,
+  )
+  const because = decision.because === undefined ? {} : { because: decision.because }
+  if (decision.mode === 'off')
     return {
       kind: 'opened',
       reason,
@@ -46,9 +64,10 @@ export function openFact(state: LedgerState, context: Context, reason: Opened['r
       sources,
       deferred: 0,
       cardTokens: 0,
+      ...because,
     }
 
-  const delivery = deliveries[chooseDelivery(state, context, reason)]
+  const delivery = deliveries[decision.delivery]
   const always = delivery.name === 'eager' ? [...eager, ...deferred] : eager
   const hidden = delivery.name === 'eager' ? [] : deferred
   const { prompts, tokenizer, cardBudget, face, affordance } = settings
@@ -58,12 +77,14 @@ export function openFact(state: LedgerState, context: Context, reason: Opened['r
   const tail = [...state.tail.values(), ...state.parked.values()].flatMap(({ pin, live }) => {
     const entry = catalogue.get(pin.id)
     const usable = live && entry && !eagerIds.has(pin.id) && gate.standing(entry, 'see') === 'ready'
-    return usable ? [context.pin(entry, delivery.declares)] : []
+    return usable ? [context.pin(entry, placeAtLatch(delivery.name))] : []
   })
   // What is raised already is not told of as something to be found.
   const raised = new Set(tail.map((pin) => pin.id))
   const unloaded = hidden.filter((entry) => !raised.has(entry.id))
-  const cards = listCards(unloaded, {
+  const stubs = delivery.stubs ? [...unloaded].sort(byName).map((entry) => stubPin(entry, context)) : []
+  // A stub is a card already.
+  const cards = listCards(delivery.stubs ? [] : unloaded, {
     catalogue,
     prompts,
     tokenizer,
@@ -77,7 +98,13 @@ export function openFact(state: LedgerState, context: Context, reason: Opened['r
         face,
         prompts,
         face.description?.({ bridge }) ??
-          prompts.loader({ loader: face.name, parameter: queryParameter(face, prompts), bridge, strong }),
+          prompts.loader({
+            loader: face.name,
+            parameter: queryParameter(face, prompts),
+            bridge,
+            stubs: delivery.stubs,
+            strong,
+          }),
         cards.text,
         descriptionLimit(wire),
       ),
@@ -90,58 +117,35 @@ export function openFact(state: LedgerState, context: Context, reason: Opened['r
     wire,
     mode: 'on',
     delivery: delivery.name,
-    eager: always.sort((a, b) => (a.wireName < b.wireName ? -1 : 1)).map((entry) => context.pin(entry, true)),
+    eager: always.sort(byName).map((entry) => context.pin(entry, 'array')),
     tail,
     metaTools,
+    ...(stubs.length > 0 ? { stubs } : {}),
+    ...(delivery.name === 'native' && support.native === 'changes' ? { changes: true } : {}),
+    ...because,
     section:
       delivery.name === 'eager'
         ? ''
-        : prompts.section({ loader: face.name, bridge, deferred: unloaded.length, strong }),
+        : prompts.section({
+            loader: face.name,
+            bridge,
+            deferred: unloaded.length,
+            stubs: delivery.stubs,
+            strong,
+          }),
     tombstone: prompts.tombstone({ loader: face.name }),
-    shown: cards.shown,
+    shown: [...cards.shown, ...stubs.map((pin) => pin.id)],
     sources,
     deferred: hidden.length,
     cardTokens: cards.tokens,
   }
 }
 
-/** Once on, a conversation stays on until it is cleared: its history speaks of the loader. */
-function isOn(
-  state: LedgerState,
-  context: Context,
-  reason: Opened['reason'],
-  hidden: number,
-  deferredTokens: number,
-): boolean {
-  const { mode, threshold } = context.settings
-  if (mode === 'off') return false
-  if (reason !== 'start' && reason !== 'clear' && state.latch?.mode === 'on') return true
-  if (context.child && hidden === 0) return false
-  if (mode === 'on') return true
-  return deferredTokens >= threshold
+function byName(a: Entry, b: Entry): number {
+  return a.wireName < b.wireName ? -1 : 1
 }
 
-function chooseDelivery(state: LedgerState, context: Context, reason: Opened['reason']): DeliveryName {
-  const { gate, settings, notify } = context
-  const allowed = (name: string) => gate.standing(metaEntry(name), 'see') !== 'denied'
-  if (settings.delivery === 'eager') return 'eager'
-  if (!allowed(settings.face.name)) {
-    notify({
-      kind: 'loader-unavailable',
-      detail: `${settings.face.name} is denied by policy; every tool is sent eagerly`,
-    })
-    return 'eager'
-  }
-  // The kept end of a compacted history was written for one delivery; an eager fallback is given up when it can be.
-  const before = reason === 'compaction' && state.latch?.mode === 'on' ? state.latch.delivery : 'eager'
-  const kept = before === 'eager' ? undefined : before
-  const wanted = kept ?? (settings.delivery === 'auto' ? 'bridge' : settings.delivery)
-  if (wanted === 'bridge' && !allowed(BRIDGE_NAME)) {
-    notify({
-      kind: 'loader-unavailable',
-      detail: `${BRIDGE_NAME} is denied by policy; found tools are appended to the tools array instead`,
-    })
-    return 'append'
-  }
-  return wanted
+function stubPin(entry: Entry, context: Context): Pin {
+  const { id, wireName, fingerprint } = entry
+  return { id, wireName, fingerprint, definition: stubOf(entry, context.describe) }
 }

@@ -4,37 +4,58 @@
  */
 
 import { announce, guidance, schemaLine, speakable } from './announce.js'
+import type { WireSupport } from './auto.js'
 import type { Context } from './context.js'
 import { deliveries } from './delivery/index.js'
-import { arrivals, held, mentioned, reconcile } from './deltas.js'
+import { arrivals, held, type Latch, mentioned, reconcile } from './deltas.js'
 import { type LedgerState, loaderName } from './ledger.js'
 import type { DeliveryName, LedgerFact, Pin } from './ledger-event.js'
 import { BRIDGE_NAME, metaEntry } from './meta-tools.js'
 import { openFact } from './opening.js'
+import { isInArray } from './placement.js'
+import { distrust } from './truth-probe.js'
 
 /** `present`: the anchors of the history that is about to be sent, where they are known. */
-export function plan(state: LedgerState, context: Context, present?: ReadonlySet<string>): LedgerFact[] {
-  const reason = latchReason(state, context)
-  const opened = reason === undefined ? undefined : openFact(state, context, reason)
+export function plan(
+  state: LedgerState,
+  context: Context,
+  present?: ReadonlySet<string>,
+  support: WireSupport = {},
+): LedgerFact[] {
+  const doubts = doubt(state, context)
+  const reason = latchReason(state, context, support)
+  const opened = reason === undefined ? undefined : openFact(state, context, reason, support)
   const latch = opened ?? state.latch
-  if (!latch || latch.mode === 'off') return opened ? [opened] : []
+  if (!latch || latch.mode === 'off') return opened ? [...doubts, opened] : doubts
 
   // A fresh latch tells everything that is known now, except what became of the tools that the history speaks of.
-  const facts = reconcile(state, context, latch.delivery, opened ? held(state) : mentioned(state))
+  const facts = reconcile(state, context, latch, opened ? held(state) : mentioned(state))
   if (opened)
     return [
+      ...doubts,
       ...facts.filter((fact) => fact.kind !== 'announced' || !startsOver(opened)),
       opened,
-      ...deliver(state, context, latch.delivery, opened.tail, opened.eager, present, facts),
+      ...deliver(state, context, latch, opened.tail, opened.eager, present, facts),
     ]
   const tail = [...state.tail.values()].filter((each) => each.live).map((each) => each.pin)
   // What `restored` brings back on this request has to be seen on it.
   for (const [id, { pin }] of state.parked) if (!state.eager.has(id)) tail.push(pin)
   return [
+    ...doubts,
     ...facts,
     ...arrivals(state, context),
-    ...deliver(state, context, latch.delivery, tail, [...state.eager.values()], present, facts),
+    ...deliver(state, context, latch, tail, [...state.eager.values()], present, facts),
   ]
+}
+
+/** Said as soon as it shows, acted on at the next latch: until then, changing course would cost more. */
+function doubt(state: LedgerState, context: Context): LedgerFact[] {
+  const from = state.latch?.delivery
+  if (from === undefined || state.withheld.has(from)) return []
+  const reason = distrust(state)
+  if (reason === undefined) return []
+  context.notify({ kind: 'delivery-unavailable', delivery: from, detail: reason })
+  return [{ kind: 'downgraded', from, reason }]
 }
 
 /** A history that begins here has never named a tool. */
@@ -45,7 +66,7 @@ function startsOver({ reason }: { readonly reason: string }): boolean {
 function deliver(
   state: LedgerState,
   context: Context,
-  delivery: DeliveryName,
+  latch: Latch,
   tail: readonly Pin[],
   eager: readonly Pin[],
   present: ReadonlySet<string> | undefined,
@@ -57,16 +78,17 @@ function deliver(
   const loaded = new Set([...raised, ...eager.map((pin) => pin.id)])
   return [
     ...tellUnloaded(state, context, loaded),
-    ...remind(state, context, delivery, raised),
-    ...(deliveries[delivery].declares ? [] : showAgain(state, context, raised, present, told)),
+    ...remind(state, context, latch.delivery, raised),
+    ...showAgain(state, context, latch, tail, present, told),
   ]
 }
 
-function latchReason(state: LedgerState, context: Context) {
+function latchReason(state: LedgerState, context: Context, support: WireSupport) {
   if (state.relatch) return state.relatch
   if (!state.latch) return 'start'
   if (state.latch.wire !== context.wire) return 'wire'
   if (state.latch.mode === 'off') return undefined
+  if (state.latch.delivery === 'native' && !support.native) return 'wire'
   const names = { loader: loaderName(state, context.settings.face), bridge: BRIDGE_NAME }
   const denied = deliveries[state.latch.delivery].metaTools.some(
     (meta) => context.gate.standing(metaEntry(names[meta]), 'see') === 'denied',
@@ -103,15 +125,17 @@ function remind(
   live: ReadonlySet<string>,
 ): LedgerFact[] {
   const told = new Set(state.inserts.flatMap((insert) => (insert.topic === 'activation' ? insert.about : [])))
+  // Where the provider puts definitions before the model itself, there is nothing to remind of but how to use them.
+  const always = deliveries[delivery].answers !== 'reference'
   const due = [...live].filter((id) => {
-    if (state.toRemind.has(id)) return true
+    if (always && state.toRemind.has(id)) return true
     const { insteadOf, guidelines = [] } = context.catalogue.get(id)?.tool ?? {}
     return !told.has(id) && (insteadOf !== undefined || guidelines.length > 0)
   })
   const entries = speakable(due, context)
   if (entries.length === 0) return []
   const text = context.settings.prompts.activated({
-    bridge: deliveries[delivery].declares ? undefined : BRIDGE_NAME,
+    bridge: deliveries[delivery].metaTools.includes('bridge') ? BRIDGE_NAME : undefined,
     tools: entries.map(({ wireName, tool }) => ({
       name: wireName,
       insteadOf: guidance(tool.insteadOf ?? '').join(' '),
@@ -135,7 +159,8 @@ const SCHEMA_TOPICS: ReadonlySet<string> = new Set(['schemas', 'changed', 'arriv
 function showAgain(
   state: LedgerState,
   context: Context,
-  raised: ReadonlySet<string>,
+  latch: Latch,
+  tail: readonly Pin[],
   present: ReadonlySet<string> | undefined,
   told: ReadonlySet<string>,
 ): LedgerFact[] {
@@ -146,20 +171,17 @@ function showAgain(
     state.inserts.some(
       (insert) => SCHEMA_TOPICS.has(insert.topic) && insert.anchor === anchor && insert.about.includes(id),
     )
-  const unseen = [...raised].filter((id) => {
+  const hidden = tail.filter((pin) => !isInArray(pin)).map((pin) => pin.id)
+  const unseen = [...new Set(hidden)].filter((id) => {
     const shownAt = state.tail.get(id)?.shownAt ?? ''
     return shownAt === '' || (!written(id, shownAt) && !told.has(id))
   })
   const entries = speakable(unseen, context)
   if (entries.length === 0) return []
-  const heading = context.settings.prompts.schemas({ bridge: BRIDGE_NAME })
+  const about = entries.map(({ id }) => id)
+  if (latch.changes) return [announce(context, 'schemas', '', about, { adds: entries })]
+  const bridge = deliveries[latch.delivery].metaTools.includes('bridge') ? BRIDGE_NAME : undefined
+  const heading = context.settings.prompts.schemas({ bridge })
   const text = [heading, ...entries.map((entry) => schemaLine(entry, context))].join('\n')
-  return [
-    announce(
-      context,
-      'schemas',
-      text,
-      entries.map(({ id }) => id),
-    ),
-  ]
+  return [announce(context, 'schemas', text, about)]
 }

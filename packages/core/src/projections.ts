@@ -27,6 +27,10 @@ export interface Inspection {
   /** Results of these tools must not be pruned or truncated: schemas live in them. */
   readonly protectedToolNames: readonly string[]
   readonly suspended: Readonly<Record<string, string>>
+  /** Why this mode and delivery, where it was for Toolwell to decide. */
+  readonly because: string | undefined
+  /** Deliveries that did not do here what they should, and why. The next latch does without them. */
+  readonly withheld: Readonly<Record<string, string>>
   /** How often each deprecated or other alias was called. */
   readonly aliasUses: Readonly<Record<string, number>>
   /** Calls that started and did not end, by tool id: a crash left them. */
@@ -55,6 +59,8 @@ export function inspect(state: LedgerState, context: Context, listed: ToolLister
     visibleNames: visibleNames(state, context, listed),
     protectedToolNames: on && state.latch?.delivery !== 'eager' ? [context.settings.face.name] : [],
     suspended: Object.fromEntries(state.suspended),
+    because: state.latch?.because,
+    withheld: Object.fromEntries(state.withheld),
     aliasUses: Object.fromEntries(state.aliasUses),
     pendingCalls: [...state.pending.values()],
     accounting: account(state),

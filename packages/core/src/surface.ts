@@ -1,7 +1,6 @@
 /** Step 4 of the flow: what one request gets. The view is a projection of the ledger alone; `view` consumes nothing. */
-import { deliveries } from './delivery/index.js'
 import type { Insert, LedgerState } from './ledger.js'
-import type { DeliveryName, WireTool } from './ledger-event.js'
+import type { DeliveryName, Pin, WireTool } from './ledger-event.js'
 import type { Tool } from './tool.js'
 
 export interface SurfaceView {
@@ -10,6 +9,12 @@ export interface SurfaceView {
   readonly delivery: DeliveryName
   /** In the order in which they are sent. When off: the very array the host passed. */
   readonly tools: readonly (WireTool | Tool)[]
+  /** Native: declared besides `tools`, for the references in the history. The model does not see them by themselves. */
+  readonly aside: readonly WireTool[]
+  /** The tools that calls of other names were for, by anchor. `guessed` (native): the call reads as a search for it. */
+  readonly meant: ReadonlyMap<string, { readonly wireName: string; readonly guessed: boolean }>
+  /** Declared, and not to be called now: unloaded, or gone for the time being. A wire that can mask them does. */
+  readonly masked: readonly string[]
   /** The loader's name; undefined when off or eager. */
   readonly loader: string | undefined
   readonly bridge: string | undefined
@@ -19,7 +24,7 @@ export interface SurfaceView {
   readonly inserts: readonly Insert[]
 }
 
-/** O(eager + raised + inserts), whatever the size of the catalogue. */
+/** O(eager + stubs + raised + inserts), whatever the size of the catalogue. */
 export function project(state: LedgerState, requestId: string): SurfaceView {
   const { latch } = state
   if (!latch || latch.mode === 'off')
@@ -28,33 +33,57 @@ export function project(state: LedgerState, requestId: string): SurfaceView {
       mode: 'off',
       delivery: 'eager',
       tools: [],
+      aside: [],
+      meant: new Map(),
+      masked: [],
       loader: undefined,
       bridge: undefined,
       section: '',
       inserts: [],
     }
-  const { declares } = deliveries[latch.delivery]
   // By name: one that has passed from a tool that is gone to another is declared once, as what it means now.
   const tools = new Map<string, WireTool>()
-  for (const { definition } of state.eager.values()) if (definition) tools.set(definition.name, definition)
+  const aside = new Map<string, WireTool>()
+  const masked = new Set<string>()
+  const declare = (into: Map<string, WireTool>, { definition, id }: Pin, sent = definition) => {
+    if (!definition || !sent) return
+    into.set(definition.name, sent)
+    if (state.suspended.has(id)) masked.add(definition.name)
+    else masked.delete(definition.name)
+  }
+  for (const pin of state.eager.values()) declare(tools, pin)
   for (const meta of latch.metaTools) tools.set(meta.name, meta)
-  if (declares)
-    for (const { pin, live } of state.tail.values()) {
-      if (!pin.definition) continue
-      if (live) tools.set(pin.definition.name, pin.definition)
-      else if (!tools.has(pin.definition.name))
-        tools.set(pin.definition.name, tombstone(pin.definition.name, latch.tombstone))
+  for (const pin of latch.stubs ?? []) declare(tools, pin)
+  for (const { pin, live, kept } of state.tail.values()) {
+    if (!pin.definition) continue
+    const { name } = pin.definition
+    if (live) declare(pin.aside ? aside : tools, pin)
+    else if (pin.aside) aside.set(name, pin.definition)
+    else if (!tools.has(name)) {
+      declare(tools, pin, kept ? pin.definition : tombstone(name, latch.tombstone))
+      masked.add(name)
     }
+  }
+  for (const name of tools.keys()) aside.delete(name)
   const [loader, bridge] = latch.metaTools
   return {
     requestId,
     mode: 'on',
     delivery: latch.delivery,
     tools: [...tools.values()],
+    aside: [...aside.values()],
+    meant: new Map(
+      [...state.meant].map(([anchor, { wireName, guessedIn }]) => [
+        anchor,
+        { wireName, guessed: guessedIn === state.latches },
+      ]),
+    ),
+    masked: [...masked],
     loader: loader?.name,
     bridge: bridge?.name,
     section: latch.section,
-    inserts: [...state.inserts],
+    // What one wire can be told of tools between its messages, another may not take.
+    inserts: state.inserts.map((insert) => (latch.changes ? insert : { ...insert, adds: [], removes: [] })),
   }
 }
 

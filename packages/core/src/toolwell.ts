@@ -11,7 +11,7 @@ import { ToolwellError } from './errors.js'
 import type { Notice, ToolwellEvent } from './events.js'
 import type { DeliveryName, LedgerEvent } from './ledger-event.js'
 import { BRIDGE_NAME, type SearchFace, searchFaces } from './meta-tools.js'
-import { isLegalWireName } from './names.js'
+import { isLegalWireName, NATIVE_SEARCH, RESERVE_NAME } from './names.js'
 import { assertKnownKeys, assertNames } from './options.js'
 import { createGate, type Policy } from './policy.js'
 import { defaultPrompts, guardedPrompts, type Prompts } from './prompts.js'
@@ -35,9 +35,9 @@ export interface ToolwellOptions {
   readonly tools?: readonly Tool[]
   /** `auto` (default): on when the deferred definitions cost at least `threshold` tokens. */
   readonly mode?: 'off' | 'auto' | 'on'
-  /** How raised tools reach the model. `auto` (default) keeps the cached prefix: `bridge`. */
+  /** How raised tools reach the model. `auto` (default) keeps the cached prefix: `native` where the wire has it, otherwise `bridge`. */
   readonly delivery?: DeliveryName | 'auto'
-  /** Tokens of deferred definitions below which nothing is changed at all. Default 4,000: about twice what deferral itself costs. */
+  /** Tokens of deferred definitions below which nothing is changed at all. Default: where deferral stops being dearer than sending all, on this wire and for this prompt; some 20,000. */
   readonly threshold?: number
   /** Names that are always sent. */
   readonly eager?: readonly string[]
@@ -47,6 +47,8 @@ export interface ToolwellOptions {
   readonly policy?: Policy | readonly Policy[]
   /** At most so many raised tools; the least recently used makes room. Default: no cap. */
   readonly maxActive?: number
+  /** At most so many tokens of raised definitions; the least recently used makes room. Default: no cap. */
+  readonly maxActiveTokens?: number
   /** What happens when the model calls a tool it has not loaded. Default `activate-and-run`, after checking the arguments. */
   readonly hiddenCalls?: 'activate-and-run' | 'hint' | 'refuse'
   /** Keyword hits that one search may raise. Default 5. Exact names have no limit. */
@@ -102,6 +104,7 @@ const KEYS = [
   'rules',
   'policy',
   'maxActive',
+  'maxActiveTokens',
   'hiddenCalls',
   'activationLimit',
   'cutOff',
@@ -136,8 +139,10 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
       // A listener that throws must not undo what was stored; it has no channel but itself to be told by.
     }
   }
-  const catalogue = createCatalogue(options.tools ?? [], [settings.face.name, BRIDGE_NAME], (change) =>
-    tell({ kind: 'source-changed', ...change, conversation: '' }),
+  const catalogue = createCatalogue(
+    options.tools ?? [],
+    [settings.face.name, BRIDGE_NAME, RESERVE_NAME, NATIVE_SEARCH],
+    (change) => tell({ kind: 'source-changed', ...change, conversation: '' }),
   )
   // The floor is checked here, so that a config that breaks it never gets as far as a conversation.
   for (const entry of catalogue.entries()) assertFloor(entry, settings.rules)
@@ -340,11 +345,12 @@ function readSettings(options: ToolwellOptions, report: (prompt: string, error: 
     const range = most === Number.POSITIVE_INFINITY ? `at least ${least}` : `from ${least} to ${most}`
     throw invalid(key, `${key} must be a number ${range}, not ${String(value)}.`)
   }
-  if (options.maxActive === 0)
-    throw invalid(
-      'maxActive',
-      'maxActive is 0, which would hide every deferred tool for good. Leave it out for no cap, or set mode: "off" to send everything.',
-    )
+  for (const cap of ['maxActive', 'maxActiveTokens'] as const)
+    if (options[cap] === 0)
+      throw invalid(
+        cap,
+        `${cap} is 0, which would hide every deferred tool for good. Leave it out for no cap, or set mode: "off" to send everything.`,
+      )
   if (options.maxActive !== undefined && !Number.isInteger(options.maxActive))
     throw invalid(
       'maxActive',
@@ -376,9 +382,21 @@ function readSettings(options: ToolwellOptions, report: (prompt: string, error: 
     if (key !== 'dropReason') assertFunction(`prompts.${key}`, value, true)
   return {
     mode: oneOf('mode', options.mode ?? 'auto', ['off', 'auto', 'on']),
-    delivery: oneOf('delivery', options.delivery ?? 'auto', ['auto', 'eager', 'append', 'bridge']),
-    threshold: number('threshold', options.threshold ?? 4000, 0),
+    delivery: oneOf('delivery', options.delivery ?? 'auto', [
+      'auto',
+      'eager',
+      'append',
+      'bridge',
+      'native',
+      'stub',
+    ]),
+    // Null is what a config file says for "not given".
+    threshold: options.threshold == null ? undefined : number('threshold', options.threshold, 0),
     maxActive: options.maxActive === undefined ? undefined : number('maxActive', options.maxActive, 1),
+    maxActiveTokens:
+      options.maxActiveTokens === undefined
+        ? undefined
+        : number('maxActiveTokens', options.maxActiveTokens, 1),
     hiddenCalls: oneOf('hiddenCalls', options.hiddenCalls ?? 'activate-and-run', [
       'activate-and-run',
       'hint',

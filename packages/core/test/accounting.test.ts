@@ -244,3 +244,38 @@ describe('the status line', () => {
     expect(visibleNames.map(({ name }) => name)).toContain('mail__read_mail')
   })
 })
+
+describe('the cost with a prompt cache', () => {
+  const price = (input: number, kept: number) => 0.1 * kept + (input - kept)
+
+  it('A1: reads what stayed at a tenth of the price under bridge, and the messages anew under append', async () => {
+    for (const delivery of ['bridge', 'append'] as const) {
+      const use = delivery === 'append' ? call('tracker__create_issue') : undefined
+      const bridged = call('tool_call', { name: 'tracker__create_issue', arguments: {} })
+      const host = await open([search('select:tracker__create_issue'), use ?? bridged], { delivery })
+      await host.ask('file it')
+      await measure(host, ['request-1', 'request-2', 'request-3'])
+      const [first, second, third] = [0, 1, 2].map(
+        (index) => toolsOf(host, index) + messagesOf(host, index),
+      ) as [number, number, number]
+      // On this wire tools stand before messages: a longer array leaves only itself unread.
+      const kept = delivery === 'append' ? toolsOf(host, 0) : first
+      const { cost } = host.conversation.inspect().accounting
+      expect(cost.actual, delivery).toBe(
+        Math.round(price(first, 0) + price(second, kept) + price(third, second)),
+      )
+      expect(cost.saved).toBe(cost.counterfactual - cost.actual)
+    }
+  })
+
+  it('A1: gives the counterfactual its cache too, so that a small catalogue shows a loss', async () => {
+    const host = await open([search('select:tracker__create_issue')], { delivery: 'bridge' })
+    await host.ask('file it')
+    await measure(host, ['request-1', 'request-2'])
+    const { cost, counterfactual, metaRequests } = host.conversation.inspect().accounting
+    expect(metaRequests).toBe(1)
+    // One request remains of the two, and nothing before it is in the cache.
+    expect(cost.counterfactual).toBe(counterfactual)
+    expect(cost.saved).toBeLessThan(0)
+  })
+})

@@ -81,7 +81,7 @@ async function open(
         const { messages: results } = await turn.run(reply, setup.run)
         messages.push(reply, ...results)
         const texts = results.flatMap(({ content }) =>
-          (content as AnthropicToolResult[]).map((block) => block.content),
+          (content as AnthropicToolResult[]).map((block) => String(block.content)),
         )
         return { turn, status: 200, texts }
       },
@@ -229,7 +229,7 @@ describe('a conversation over append', () => {
     expect(host.bodies()).toHaveLength(3)
   })
 
-  it('keeps an unloaded tool declared by a tombstone', async () => {
+  it('keeps an unloaded tool declared', async () => {
     const host = await open(
       [
         says(search('select:tracker__create_issue')),
@@ -240,11 +240,7 @@ describe('a conversation over append', () => {
     )
     await host.ask('go')
     expect(loaded(host)).toEqual([])
-    expect(host.body().tools?.at(-1)).toMatchObject({
-      name: 'tracker__create_issue',
-      description: expect.stringContaining('Unloaded'),
-      input_schema: { type: 'object' },
-    })
+    expect(host.body().tools?.at(-1)).toMatchObject({ name: 'tracker__create_issue' })
   })
 })
 
@@ -515,7 +511,7 @@ describe('messages of the host', () => {
       { role: 'assistant', content: [thinking, { ...use, id: 'b', name: 'read_file' }] },
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'b', content: 'read' }] },
     ]
-    const { parts } = await begin(messages)
+    const { parts } = await begin(messages, { delivery: 'bridge' })
     expect(parts.messages[1]?.content).toEqual([
       thinking,
       redacted,

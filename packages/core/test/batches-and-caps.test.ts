@@ -13,11 +13,15 @@ const answers: readonly ScriptedReply[] = Array.from({ length: 12 }, (_, index) 
 }))
 const numbered = server('box', ['alpha', 'beta', 'gamma', 'delta', 'epsilon', 'zeta'])
 
+/** Messages that weigh next to nothing: reading them again is cheap, so what is unloaded leaves the array at once. */
+const light = { messageTokens: 1 }
+
 const open = (script: readonly ScriptedReply[], options: ToolwellOptions = {}) =>
-  startHost({ tools: [...mixed(), ...numbered], mode: 'on', delivery: 'append', ...options }, [
-    ...script,
-    ...answers,
-  ])
+  startHost(
+    { tools: [...mixed(), ...numbered], mode: 'on', delivery: 'append', ...options },
+    [...script, ...answers],
+    light,
+  )
 
 /** What the tools array of a request holds behind the loader, tombstones marked. */
 function raised(host: TestHost, index = -1): string[] {
@@ -228,6 +232,7 @@ describe('a cap', () => {
           ]
           return query ? reply(find(query)) : { text: 'Done.' }
         },
+        light,
       )
       await host.ask('go')
       host.well.catalogue.setState('calendar', 'failed')
@@ -300,6 +305,90 @@ describe('a very large tool', () => {
     expect(results(host)[0]).toMatch(/box__everything: large; loaded only by select \(2\d{4} tokens\)/)
     expect(raised(host, 1)).toEqual([])
     expect(raised(host, 2)).toEqual(['box__everything'])
+  })
+})
+
+describe('what is unloaded', () => {
+  const heavy = { messageTokens: 50_000 }
+  const script = [
+    reply(find('select:box__alpha,box__beta')),
+    reply(find('unload:box__alpha')),
+    { text: 'Done.' },
+    reply(find('select:box__alpha')),
+  ]
+  const start = (setup: { readonly messageTokens?: number }) =>
+    startHost(
+      { tools: [...mixed(), ...numbered], mode: 'on', delivery: 'append' },
+      [...script, ...answers],
+      setup,
+    )
+
+  it.each([heavy, {}])(
+    'L3: keeps its bytes until a latch where reading the messages again would cost more',
+    async (setup) => {
+      const host = await start(setup)
+      await host.ask('go')
+      expect(lastResult(host)).toContain('Unloaded: box__alpha.')
+      expect(host.conversation.inspect().loadedLazyTools).toEqual(['box__beta'])
+      expect(JSON.stringify(host.body().tools)).toBe(JSON.stringify(host.body(1).tools))
+      // Found again, it is where it was: still not a byte of the array changes.
+      await host.ask('again')
+      expect(host.conversation.inspect().loadedLazyTools).toEqual(['box__alpha', 'box__beta'])
+      expect(JSON.stringify(host.body().tools)).toBe(JSON.stringify(host.body(1).tools))
+      await host.conversation.deactivate(['box__beta'])
+      const after = [{ role: 'user', content: 'Summary.' }]
+      await openaiChat(host.conversation).compact(host.messages, after)
+      host.messages.splice(0, host.messages.length, ...after)
+      await host.step()
+      expect(raised(host)).toEqual(['box__alpha'])
+      expect(host.names()).not.toContain('box__beta')
+    },
+  )
+
+  it('L3: leaves with what was left before it, once that pays', async () => {
+    const wide = server('wide', ['one', 'two'], { description: 'word '.repeat(12_000) })
+    const host = await startHost(
+      { tools: [...mixed(), ...numbered, ...wide], mode: 'on', delivery: 'append', largeTool: 100_000 },
+      [
+        reply(find('select:box__alpha,wide__one,box__beta')),
+        reply(find('unload:box__alpha')),
+        reply(find('unload:wide__one')),
+        ...answers,
+      ],
+      { messageTokens: 5000 },
+    )
+    await host.ask('go')
+    expect(JSON.stringify(host.body(2).tools)).toBe(JSON.stringify(host.body(1).tools))
+    expect(raised(host)).toEqual(['box__beta'])
+    expect(host.names()).toEqual(expect.arrayContaining(['box__alpha', 'wide__one']))
+  })
+})
+
+describe('a cap by tokens', () => {
+  const wide = server('wide', ['one', 'two', 'three'], { description: 'word '.repeat(180) })
+  const start = (maxActiveTokens: number, ...queries: string[]) =>
+    startHost(
+      { tools: [...mixed(), ...wide], mode: 'on', delivery: 'append', maxActiveTokens },
+      [...queries.map((query) => reply(find(query))), ...answers],
+      light,
+    )
+
+  it('L3: unloads the least recently used until there is room', async () => {
+    const host = await start(650, 'select:wide__one', 'select:wide__two', 'select:wide__three')
+    await host.ask('go')
+    expect(host.conversation.inspect().loadedLazyTools).toEqual(['wide__two', 'wide__three'])
+    expect(lastResult(host)).toContain('Unloaded to make room: wide__one.')
+  })
+
+  it('L3: does not raise what can never fit, and says so', async () => {
+    const host = await start(200, 'select:wide__one')
+    await host.ask('go')
+    expect(host.conversation.inspect().loadedLazyTools).toEqual([])
+    expect(lastResult(host)).toContain('wide__one: no room')
+  })
+
+  it('L3: of 0 is refused with the reason', () => {
+    expect(() => createToolwell({ maxActiveTokens: 0 })).toThrow(/would hide every deferred tool/)
   })
 })
 

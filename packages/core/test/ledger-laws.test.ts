@@ -161,7 +161,6 @@ describe('the ledger', () => {
         const raised = [...state.tail.values(), ...state.parked.values()].filter(
           (held) => held.live && held.source !== 'arrival',
         )
-        expect(state.activeCount).toBe(raised.length)
         if (given.maxActive !== undefined) expect(raised.length).toBeLessThanOrEqual(given.maxActive)
       }
       expect(state).toEqual(replay(events))

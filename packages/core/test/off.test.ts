@@ -154,7 +154,7 @@ describe('the mode', () => {
     'is latched at opening: a large server that comes later is sent eagerly until %s',
     async (latch) => {
       const tools = importTools(wireTools)
-      const host = await startHost({ tools }, () => ({ text: 'ok' }))
+      const host = await startHost({ tools, threshold: 4000 }, () => ({ text: 'ok' }))
       await host.ask('hi')
       expect(host.body().tools).toEqual(wireTools)
       host.well.catalogue.setSource('ops', { tools: late() })
@@ -170,7 +170,7 @@ describe('the mode', () => {
   )
 
   it('stays on when the tools that switched it on have gone', async () => {
-    const host = await startHost({ tools: [tool('read_file')] }, () => ({ text: 'ok' }), {
+    const host = await startHost({ tools: [tool('read_file')], threshold: 4000 }, () => ({ text: 'ok' }), {
       prepare: (well) => well.catalogue.setSource('ops', { tools: late() }),
     })
     await host.ask('hi')

@@ -3,8 +3,8 @@ import {
   assemble,
   importTools,
   openaiResponses,
+  type ResponsesFunctionTool,
   type ResponsesItem,
-  type ResponsesTool,
   readEvents,
 } from '@toolwell/core/openai-responses'
 import { commonPrefix, type ScriptedCall, type ScriptedReply } from '@toolwell/core/testing'
@@ -72,7 +72,7 @@ function expectGrowing(host: ResponsesHost, from = 0, to = host.requests.length)
 }
 
 describe('off', () => {
-  const wire: ResponsesTool[] = [
+  const wire: ResponsesFunctionTool[] = [
     { type: 'function', name: 'read', description: 'Reads', parameters: { type: 'object' }, strict: true },
   ]
 
@@ -185,9 +185,8 @@ describe('calls', () => {
       const [one, two] = host.input().filter((item) => item.type === 'function_call')
       if (delivery === 'append') {
         expect(one?.id).toBe('fc_1_1')
-        expect(two).toBeUndefined()
-        expect(outline(host).slice(-3)).toEqual(['assistant', 'developer', 'developer'])
-        expect(host.input().at(-2)?.content).toContain('call of "closeIssue" with')
+        // A name that was spelt otherwise is written as the request has it.
+        expect(two).toMatchObject({ call_id: 'call_2', name: 'tracker__close_issue' })
       } else {
         expect(one).toEqual({
           type: 'function_call',
@@ -454,12 +453,13 @@ describe('a history', () => {
 
   it('shares its units between requests: a long one is read once', async () => {
     const { responsesWire } = await import('../src/adapters/openai-responses/responses-wire.js')
+    const wire = responsesWire('tool_search')
     const host = await open('bridge', [calls(call('read_file'), call('write_file'))], {}, withReasoning)
     await host.ask('go')
-    const before = responsesWire.parse(host.items)
+    const before = wire.parse(host.items)
     expect(before.map((unit) => unit.kind)).toEqual(['user', 'assistant', 'answer', 'answer', 'assistant'])
     host.say('more')
-    const after = responsesWire.parse(host.items)
+    const after = wire.parse(host.items)
     for (const [index, unit] of before.entries()) expect(after[index]).toBe(unit)
   })
 })

@@ -4,19 +4,19 @@ import { commonPrefix, type ScriptedReply } from '@toolwell/core/testing'
 import { describe, expect, it } from 'vitest'
 import { mixed, server, tool } from './support/tools.js'
 import type { Script, WireHarness, WireHost } from './support/wire-harness.js'
-import { anthropicHarness } from './support/wires/anthropic.js'
+import { anthropicChangesHarness, anthropicHarness } from './support/wires/anthropic.js'
 import { googleHarness } from './support/wires/google.js'
 import { openaiChatHarness } from './support/wires/openai-chat.js'
 import { openaiResponsesHarness } from './support/wires/openai-responses.js'
 
 const harnesses: readonly WireHarness[] = [
   anthropicHarness,
+  anthropicChangesHarness,
   openaiResponsesHarness,
   openaiChatHarness,
   googleHarness,
 ]
-const deliveries = ['append', 'bridge'] as const
-type Delivery = (typeof deliveries)[number]
+type Delivery = WireHarness['deliveries'][number]
 
 const search = (query: string): ScriptedReply => ({ calls: [{ name: 'tool_search', arguments: { query } }] })
 const done: ScriptedReply = { text: 'done' }
@@ -32,6 +32,15 @@ interface Scene {
   readonly delivery: Delivery
   /** Tools the model can call by name in the last request, the meta-tools left out. */
   declared(host: WireHost): string[]
+}
+
+const META = ['tool_search', 'tool_call']
+
+/** Declared by its name and one line. */
+function isStub(host: WireHost, name: string): boolean {
+  const index = host.toolNames().indexOf(name)
+  const native = JSON.stringify((JSON.parse(host.toolsJson()) as unknown[])[index])
+  return native.includes('"additionalProperties":true') && !native.includes('The value for')
 }
 
 /** What the surface of the usual mix holds before anything is raised. */
@@ -208,16 +217,16 @@ const scenarios: Record<string, (scene: Scene) => Promise<void>> = {
 }
 
 describe.each(harnesses)('on $name', (harness) => {
-  describe.each(deliveries)('over %s', (delivery) => {
+  describe.each(harness.deliveries)('over %s', (delivery) => {
     const scene: Scene = {
       delivery,
       use: (name, input = {}) =>
-        delivery === 'append'
+        delivery !== 'bridge'
           ? { calls: [{ name, arguments: input }] }
           : { calls: [{ name: 'tool_call', arguments: { name, arguments: input } }] },
       open: (script, options = {}) =>
         harness.open({ tools: mixed(), mode: 'on', delivery, ...options }, script),
-      declared: (host) => host.toolNames().filter((name) => name !== 'tool_search' && name !== 'tool_call'),
+      declared: (host) => host.toolNames().filter((name) => !META.includes(name) && !isStub(host, name)),
     }
 
     it.each(Object.entries(scenarios))('%s', async (_, scenario) => {

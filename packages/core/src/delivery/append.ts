@@ -7,6 +7,7 @@ import type { Delivery } from './delivery.js'
 export const append: Delivery = {
   name: 'append',
   metaTools: ['loader'],
-  declares: true,
+  defines: 'array',
   answers: 'signature',
+  stubs: false,
 }

@@ -7,6 +7,7 @@ import type { Delivery } from './delivery.js'
 export const bridge: Delivery = {
   name: 'bridge',
   metaTools: ['loader', 'bridge'],
-  declares: false,
+  defines: 'text',
   answers: 'schema',
+  stubs: false,
 }

@@ -5,6 +5,7 @@ import type { Context } from '../context.js'
 import { deliveries } from '../delivery/index.js'
 import { isLoaded, type LedgerState } from '../ledger.js'
 import type { DropReason } from '../ledger-event.js'
+import { isInArray } from '../placement.js'
 import { signatureOf } from '../signature.js'
 import { riskOf } from '../tool.js'
 import type { Match } from './result.js'
@@ -25,7 +26,7 @@ export interface Candidate {
 /** Decides, in order, what keyword hits may still be raised by this one answer. */
 export function createAllowance(candidates: readonly Candidate[], state: LedgerState, context: Context) {
   const { activationLimit, largeTool, resultBudget } = context.settings
-  const withSchemas = deliveries[state.latch?.delivery ?? 'append'].answers === 'schema'
+  const withSchemas = deliveries[state.latch?.delivery ?? 'append'].answers !== 'signature'
   const fresh = candidates.filter((candidate) => !candidate.explicit && !isLoaded(state, candidate.entry.id))
   const best = fresh[0]?.score ?? 0
   const rivals = new Set(fresh.filter(({ score }) => score >= best * 0.9).map(({ entry }) => entry.source))
@@ -62,10 +63,10 @@ export function toMatch(
   const { tool } = entry
   const definition = context.definition(entry)
   const loaded = (isLoaded(state, entry.id) && !batch.lowered.has(entry.id)) || batch.raised.has(entry.id)
+  const pin = state.eager.get(entry.id) ?? state.tail.get(entry.id)?.pin
   const withSchema =
-    deliveries[state.latch?.delivery ?? 'append'].answers === 'schema' &&
-    !state.eager.has(entry.id) &&
-    (fresh || (loaded && candidate?.explicit === true))
+    deliveries[state.latch?.delivery ?? 'append'].answers !== 'signature' &&
+    (fresh || (loaded && candidate?.explicit === true && !(pin && isInArray(pin))))
   const risk = riskOf(tool)
   return {
     name: candidate?.deprecated && candidate.alias !== undefined ? candidate.alias : entry.wireName,

@@ -1,5 +1,5 @@
 /** Step 2 of the flow: answers one search. Reads the state at batch start, asks the gate about every tool, and gives facts. */
-import { type Batch, type Raise, raise, unitOf } from '../activation.js'
+import { type Batch, lower, type Raise, raise, unitOf } from '../activation.js'
 import type { Entry } from '../catalogue.js'
 import type { Context } from '../context.js'
 import { deliveries } from '../delivery/index.js'
@@ -75,7 +75,7 @@ export async function find(
       dropped.push({ tool: candidate.entry.id, reason: refusal })
       continue
     }
-    const shown = deliveries[state.latch?.delivery ?? 'append'].answers === 'schema'
+    const shown = deliveries[state.latch?.delivery ?? 'append'].answers !== 'signature'
     const raises = unit.map(
       (entry): Raise => ({
         entry,
@@ -168,8 +168,9 @@ function unload(
         name,
         nearest: nearest(name, loadedNames(state, context)),
       })
+    const ids = active.map(({ id }) => id)
+    facts.push(...lower(state, context, ids, 'unloaded', false))
     for (const entry of active) {
-      facts.push({ kind: 'deactivated', tool: entry.id, reason: 'unloaded' })
       batch.lowered.add(entry.id)
       unloaded.push(entry.id)
     }

@@ -1,6 +1,6 @@
 /** Turns a search result into the text the model reads. The first line is for machines: `importHistory` reads it, and only it. */
 import type { Context } from '../context.js'
-import type { Pin } from '../ledger-event.js'
+import type { Pin, WireTool } from '../ledger-event.js'
 import { BRIDGE_NAME } from '../meta-tools.js'
 import type { Prompts } from '../prompts.js'
 import { quote, safeJson } from '../text.js'
@@ -14,9 +14,35 @@ export interface MachineLine {
   readonly unloaded: readonly string[]
 }
 
-export function renderSearch(result: SearchResult, machine: MachineLine, context: Context): string {
+/**
+ * `references`: the provider shows what was found. Then only the rest is said, which may be nothing; and where nothing was
+ * found, all of it.
+ */
+export function renderSearch(
+  result: SearchResult,
+  machine: MachineLine,
+  context: Context,
+  references: boolean,
+): string {
+  if (references && revealed(result).length > 0) {
+    const rest = { ...result, matches: result.matches.filter((match) => match.schemaPreview === undefined) }
+    return hasMoreToSay(rest) ? renderText(rest, context.settings.prompts, true) : ''
+  }
   const line = `${MARK}${safeJson({ loaded: machine.loaded.map(({ id, fingerprint }) => [id, fingerprint]), unloaded: machine.unloaded })}`
   return `${line}\n${renderedByFace(result, context) ?? renderText(result, context.settings.prompts)}`
+}
+
+/** The found tools that an answer shows in full, or refers to. */
+export function revealed(result: SearchResult): readonly WireTool[] {
+  return result.matches.flatMap(({ canonicalName: name, description, schemaPreview }) =>
+    schemaPreview === undefined ? [] : [{ name, description, inputSchema: schemaPreview }],
+  )
+}
+
+function hasMoreToSay({ matches, more, ...lists }: SearchResult): boolean {
+  const { dropped, notFound, ambiguous, unavailable, evicted, unloaded, problems } = lists
+  const said = [matches, dropped, notFound, ambiguous, unavailable, evicted, unloaded, problems]
+  return more > 0 || said.some((list) => list.length > 0)
 }
 
 function renderedByFace(result: SearchResult, { settings, notify }: Context): string | undefined {
@@ -51,7 +77,7 @@ export function readMachineLine(answer: string): MachineLine | undefined {
   }
 }
 
-function renderText(result: SearchResult, prompts: Prompts): string {
+function renderText(result: SearchResult, prompts: Prompts, isRest = false): string {
   const lines: string[] = []
   const nothing = [
     result.matches,
@@ -60,7 +86,7 @@ function renderText(result: SearchResult, prompts: Prompts): string {
     result.ambiguous,
     result.unavailable,
   ].every((list) => list.length === 0)
-  if (nothing)
+  if (nothing && !isRest)
     lines.push(
       result.query.trim() === ''
         ? prompts.searchEmpty()

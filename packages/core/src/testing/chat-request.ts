@@ -4,7 +4,8 @@ export type ChatRole = 'system' | 'developer' | 'user' | 'assistant' | 'tool'
 
 export interface ChatToolCall {
   readonly id: string
-  readonly type: 'function'
+  /** A call of type `custom` has `custom` in the place of `function`. */
+  readonly type: 'function' | 'custom'
   /** `arguments` is the text the model wrote, which need not be JSON. */
   readonly function: { readonly name: string; readonly arguments: string }
 }

@@ -98,13 +98,22 @@ function toolCallViolation(call: unknown, at: string): Found {
   if (call.id === undefined || call.id === '') return missing(`${at}.id`)
   if (typeof call.id !== 'string') return wrongType(`${at}.id`, 'a string', call.id)
   if (call.id.length > MAX_CALL_ID) return tooLong(`${at}.id`, MAX_CALL_ID, call.id)
-  if (call.type !== 'function') return wrongValue(`${at}.type`, call.type, ['function'])
+  if (call.type === 'custom') return customCallViolation(call.custom, `${at}.custom`)
+  if (call.type !== 'function') return wrongValue(`${at}.type`, call.type, ['function', 'custom'])
   if (!isObject(call.function)) return wrongType(`${at}.function`, 'an object', call.function)
   const { name, arguments: text } = call.function
   // Text that is no JSON object passes: the model wrote it, and the host has to send it back.
   const inArguments =
     typeof text === 'string' ? undefined : wrongType(`${at}.function.arguments`, 'a string', text)
   return nameViolation(name, `${at}.function.name`) ?? inArguments
+}
+
+/** A call of a tool without a schema: its input is plain text. */
+function customCallViolation(custom: unknown, at: string): Found {
+  if (!isObject(custom)) return wrongType(at, 'an object', custom)
+  const inInput =
+    typeof custom.input === 'string' ? undefined : wrongType(`${at}.input`, 'a string', custom.input)
+  return nameViolation(custom.name, `${at}.name`) ?? inInput
 }
 
 function toolsViolation(tools: unknown, { maxTools, maxDescription }: ChatRuleOptions): Found {
@@ -280,7 +289,8 @@ function historicCallViolation(
       'duplicate_tool_call_id',
     )
   }
-  if (declared.has(call.function.name)) return undefined
+  // Tools for custom calls are the host's affair.
+  if (call.type === 'custom' || declared.has(call.function.name)) return undefined
   // Stricter than OpenAI, which takes any legal name here. Some compatible servers render the history with a template
   // that looks each called tool up in `tools`, so a host that drops a tool after its use fails there.
   return violation(

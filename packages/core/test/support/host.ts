@@ -44,6 +44,8 @@ export async function startHost(
     readonly run?: RunOptions
     readonly prepare?: (well: Toolwell) => void
     readonly endpoint?: ChatRuleOptions
+    /** What the host says its messages weigh, on every request. */
+    readonly messageTokens?: number
   } = {},
 ): Promise<TestHost> {
   const chat = await startScriptedChat({ model: script, ...setup.endpoint })
@@ -84,6 +86,8 @@ export async function startHost(
         const reply = answer.choices?.[0]?.message
         if (!reply) return { turn, status: response.status, results: [] }
         messages.push(reply)
+        if (setup.messageTokens !== undefined)
+          await own.recordRequest({ requestId: turn.view.requestId, messageTokens: setup.messageTokens })
         const { messages: results } = await turn.run(reply, setup.run)
         messages.push(...results)
         return { turn, status: response.status, results }

@@ -16,7 +16,7 @@ export interface WireHost {
   step(requestId?: string): Promise<readonly string[]>
   /** Says something, then steps until the model calls nothing more. Gives its last text. */
   ask(text: string): Promise<string>
-  /** Names of the tools a request declares, in order. */
+  /** Names of the tools that a request puts before the model, in order. */
   toolNames(index?: number): string[]
   /** The tools of a request as the wire carries them, as JSON. */
   toolsJson(index?: number): string
@@ -38,6 +38,7 @@ export interface WireHarness {
   readonly name: string
   /** What the render order of this wire puts before the messages. */
   readonly order: 'tools-first' | 'system-first'
+  readonly deliveries: readonly ('append' | 'bridge' | 'native' | 'stub')[]
   open(
     options: ToolwellOptions,
     script: Script,

@@ -133,11 +133,18 @@ const rules: readonly Rule[] = [
     'messages[1].tool_calls[0].id',
   ],
   [
-    'a call is of a function',
+    'a call is of a function or of a custom tool',
     history(calling(call('a')), answer('a')),
-    history(calling({ ...call('a'), type: 'custom' }), answer('a')),
+    history(calling({ ...call('a'), type: 'plugin' }), answer('a')),
     'invalid_value',
     'messages[1].tool_calls[0].type',
+  ],
+  [
+    'a call of a custom tool has its input as text; the tool is not asked for',
+    history(calling({ id: 'a', type: 'custom', custom: { name: 'patch', input: 'x' } }), answer('a')),
+    history(calling({ id: 'a', type: 'custom', custom: { name: 'patch', input: {} } }), answer('a')),
+    'invalid_type',
+    'messages[1].tool_calls[0].custom.input',
   ],
   [
     'a called name is legal',

@@ -1,7 +1,13 @@
 /** Step 5 of the flow, for Anthropic Messages. */
 import type { Conversation } from '../../conversation.js'
 import { type Adapter, createAdapter, type Turn } from '../shared/adapter.js'
-import { type AnthropicParts, type AnthropicPrompt, anthropicWire } from './anthropic-wire.js'
+import {
+  type AnthropicOptions,
+  type AnthropicParts,
+  type AnthropicPrompt,
+  anthropicWire,
+} from './anthropic-wire.js'
+import { soundMessages } from './sound-messages.js'
 import type { AnthropicMessage, AnthropicReply } from './wire.js'
 
 export type AnthropicTurn<Message extends AnthropicMessage = AnthropicMessage> = Turn<
@@ -19,7 +25,9 @@ export type Anthropic<Message extends AnthropicMessage = AnthropicMessage> = Ada
 /** With an SDK, its own type of a message is `Message`: `anthropic<MessageParam>(conversation)`. */
 export function anthropic<Message extends AnthropicMessage = AnthropicMessage>(
   conversation: Conversation,
+  options: AnthropicOptions = {},
 ): Anthropic<Message> {
   // Messages that are written here have role and content in their documented shapes, whatever type names them.
-  return createAdapter(conversation, anthropicWire) as unknown as Anthropic<Message>
+  const wire = { ...anthropicWire(options), sound: soundMessages }
+  return createAdapter(conversation, wire) as unknown as Anthropic<Message>
 }

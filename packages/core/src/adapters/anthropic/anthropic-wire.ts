@@ -1,15 +1,21 @@
 /** How Anthropic Messages writes a history down, and how it is read. */
+import { framed } from '../../announce.js'
+import type { WireTool } from '../../ledger-event.js'
 import { defaultPrompts } from '../../prompts.js'
+import type { CallAnswer } from '../../run-calls.js'
+import { revealed } from '../../search/render.js'
 import type { SurfaceView } from '../../surface.js'
 import type { Wire } from '../shared/adapter.js'
 import {
   argumentsObject,
   isRecord,
   readArguments,
+  referencesText,
   textOf,
   type Unit,
   type UnitCall,
 } from '../shared/thread.js'
+import { withMarks } from './cache-marks.js'
 import { anthropicTools } from './tools.js'
 import {
   type AnthropicBlock,
@@ -18,11 +24,14 @@ import {
   type AnthropicReply,
   type AnthropicTextBlock,
   type AnthropicTool,
+  type AnthropicToolReference,
   type AnthropicToolResult,
   blocksOf,
+  ID_RULES,
   isBlank,
   isCall,
   isThinking,
+  referencesIn,
   textBlock,
   WIRE,
 } from './wire.js'
@@ -54,6 +63,8 @@ interface Draft {
   readonly role: string
   source: Source | undefined
   readonly units: Unit[]
+  /** What it says, where no unit says it. */
+  readonly blocks?: readonly AnthropicBlock[]
 }
 
 const FAILED = ['error', 'not-recorded']
@@ -61,33 +72,76 @@ const FAILED = ['error', 'not-recorded']
 const sources = new WeakMap<AnthropicMessage, Source>()
 const origins = new WeakMap<Unit, Source>()
 
-export const anthropicWire: Wire<AnthropicMessage, AnthropicReply, AnthropicParts, AnthropicPrompt> = {
-  name: WIRE,
-  parse: (messages) => messages.flatMap((message) => sourceOf(message).units),
-  write: (units) => draft(units).flatMap(toMessage),
-  callable: () => [],
-  parts(messages, view, { system }) {
-    const tools = anthropicTools(view)
-    const prompt = withSection(system, view.section)
-    return {
-      messages: sendable(messages) as AnthropicMessage[],
-      ...(tools.length > 0 ? { tools: tools as AnthropicTool[] } : {}),
-      ...(prompt === undefined ? {} : { system: prompt as string | AnthropicTextBlock[] }),
-    }
-  },
-  calls: ({ content }) => blocksOf(content).filter(isCall).map(toCall),
-  answer(answers) {
-    if (answers.length === 0) return []
-    const content = answers.map(
-      ({ callId, text, outcome }): AnthropicToolResult => ({
-        type: 'tool_result',
-        tool_use_id: callId,
-        content: text,
-        ...(FAILED.includes(outcome.kind) ? { is_error: true } : {}),
-      }),
-    )
-    return [{ role: 'user', content }]
-  },
+export interface AnthropicOptions {
+  /** Whether the server defers tools natively (`defer_loading`, `tool_reference`). Default true; false for servers and models that do not. */
+  readonly native?: boolean
+  /**
+   * Whether tools may be added and removed by system messages between the others. Default false: it is a beta, for which
+   * the request needs the header `anthropic-beta: mid-conversation-tool-changes-2026-07-01`.
+   */
+  readonly toolChanges?: boolean
+  /** Marks the tools, the system prompt and the last message for the prompt cache, besides your own marks. Default: none. */
+  readonly cache?: '5m' | '1h'
+}
+
+export function anthropicWire(
+  options: AnthropicOptions = {},
+): Wire<AnthropicMessage, AnthropicReply, AnthropicParts, AnthropicPrompt> {
+  const { native = true, toolChanges = false, cache } = options
+  return {
+    name: WIRE,
+    systemInMessages: false,
+    native: native ? (toolChanges ? 'changes' : 'references') : undefined,
+    ids: ID_RULES,
+    opensWithUser: true,
+    parse: (messages) => messages.flatMap((message) => sourceOf(message).units),
+    write: (units, view) => draft(units, namesIn(view)).flatMap(toMessage),
+    parts(messages, view, { system }) {
+      const tools = anthropicTools(view)
+      const prompt = withSection(system, view.section)
+      const parts: AnthropicParts = {
+        messages: sendable(messages, namesIn(view)) as AnthropicMessage[],
+        ...(tools.length > 0 ? { tools: tools as AnthropicTool[] } : {}),
+        ...(prompt === undefined ? {} : { system: prompt as string | AnthropicTextBlock[] }),
+      }
+      return cache === undefined ? parts : withMarks(parts, cache)
+    },
+    calls: ({ content }) => blocksOf(content).filter(isCall).map(toCall),
+    answer(answers, view) {
+      if (answers.length === 0) return []
+      const results = answers.map((answer) => resultOf(answer, view))
+      // The API takes no text beside references: what else a search has to say follows all results.
+      const rest = answers.flatMap((answer) =>
+        referred(answer, view).length > 0 && answer.text !== '' ? [textBlock(framed(answer.text))] : [],
+      )
+      return [{ role: 'user', content: [...results, ...rest] }]
+    },
+  }
+}
+
+/** Every name that a reference may have. */
+function namesIn(view: SurfaceView): ReadonlySet<string> {
+  return new Set([...view.tools, ...view.aside].map(({ name }) => name))
+}
+
+/** The tools that an answer refers to instead of describing them. */
+function referred({ outcome }: CallAnswer, view: SurfaceView): readonly WireTool[] {
+  return view.delivery === 'native' && outcome.kind === 'search' ? revealed(outcome.result) : []
+}
+
+function resultOf(answer: CallAnswer, view: SurfaceView): AnthropicToolResult {
+  const { callId, text, outcome } = answer
+  const tools = referred(answer, view)
+  return {
+    type: 'tool_result',
+    tool_use_id: callId,
+    content: tools.length > 0 ? tools.map(({ name }) => reference(name)) : text,
+    ...(FAILED.includes(outcome.kind) ? { is_error: true } : {}),
+  }
+}
+
+function reference(name: string): AnthropicToolReference {
+  return { type: 'tool_reference', tool_name: name }
 }
 
 /** Hosts move cache marks about in messages they have sent: a message whose blocks are not the same is read again. */
@@ -118,14 +172,16 @@ function unitsOf({ role }: AnthropicMessage, blocks: readonly AnthropicBlock[]):
     return [{ kind: 'assistant', text: textOf(blocks), calls, native: native(blocks) }]
   }
   if (role === 'system') return [{ kind: 'system', text: textOf(blocks), native: native(blocks) }]
-  const units = blocks.filter(isResult).map(
-    (block): Unit => ({
+  const units = blocks.filter(isResult).map((block): Unit => {
+    const loaded = referencesIn(block.content)
+    return {
       kind: 'answer',
       callId: String(block.tool_use_id),
-      text: textOf(block.content),
+      text: loaded.length > 0 ? referencesText(loaded) : textOf(block.content),
+      ...(loaded.length > 0 ? { loaded } : {}),
       native: native(block),
-    }),
-  )
+    }
+  })
   const others = blocks.filter((block) => !isResult(block))
   if (others.length > 0 || units.length === 0)
     units.push({ kind: 'user', text: textOf(others), native: native(others) })
@@ -134,12 +190,6 @@ function unitsOf({ role }: AnthropicMessage, blocks: readonly AnthropicBlock[]):
 
 function isResult({ type, tool_use_id: id }: AnthropicBlock): boolean {
   return type === 'tool_result' && typeof id === 'string'
-}
-
-/** Whether all results stand before everything else, as the API wants. */
-function isOrdered(blocks: readonly AnthropicBlock[]): boolean {
-  const other = blocks.findIndex((block) => !isResult(block))
-  return other < 0 || blocks.findLastIndex(isResult) < other
 }
 
 function toCall(block: AnthropicCall): UnitCall {
@@ -153,14 +203,22 @@ function toCall(block: AnthropicCall): UnitCall {
 }
 
 /** Units to messages. What was one message stays one; results that were made up join those beside them; a note joins the user's turn it follows. */
-function draft(units: readonly Unit[]): Draft[] {
+function draft(units: readonly Unit[], known: ReadonlySet<string>): Draft[] {
   const drafts: Draft[] = []
+  let changes: AnthropicBlock[] = []
+  // A system message stands right before the model's next turn, or last.
+  const flush = () => {
+    if (changes.length > 0) drafts.push({ role: 'system', source: undefined, units: [], blocks: changes })
+    changes = []
+  }
   for (const unit of units) {
     if (unit.kind === 'note') {
-      addNote(drafts, unit)
+      if (unit.text !== '') addNote(drafts, unit)
+      changes.push(...changesIn(unit, known))
       continue
     }
-    const role = unit.kind === 'answer' ? 'user' : unit.kind
+    if (unit.kind === 'assistant') flush()
+    const role = roleOf(unit)
     const source = origins.get(unit)
     const last = drafts.at(-1)
     if (last && role === 'user' && last.role === 'user' && belongs(unit, source, last)) {
@@ -168,7 +226,24 @@ function draft(units: readonly Unit[]): Draft[] {
       last.units.push(unit)
     } else drafts.push({ role, source, units: [unit] })
   }
+  flush()
   return drafts
+}
+
+/** Tools that the API itself puts before the model, or takes away, at this place. */
+function changesIn(note: Extract<Unit, { kind: 'note' }>, known: ReadonlySet<string>): AnthropicBlock[] {
+  const change = (type: string) => (name: string) =>
+    known.has(name) ? [{ type, tool: { type: 'tool_reference', name } }] : []
+  return [
+    ...(note.adds ?? []).flatMap(({ name }) => change('tool_addition')(name)),
+    ...(note.removes ?? []).flatMap(change('tool_removal')),
+  ]
+}
+
+/** What another wire said to the model in between is the user's here: few models take a system message there. */
+function roleOf(unit: Exclude<Unit, { kind: 'note' }>): 'user' | 'assistant' | 'system' {
+  if (unit.kind === 'answer') return 'user'
+  return unit.kind === 'system' && unit.native?.wire !== WIRE ? 'user' : unit.kind
 }
 
 function belongs(unit: Unit, source: Source | undefined, last: Draft): boolean {
@@ -185,23 +260,20 @@ function addNote(drafts: Draft[], note: Unit): void {
   else drafts.splice(end, 0, { role: 'user', source: undefined, units: [note] })
 }
 
-function toMessage({ role, source, units }: Draft): AnthropicMessage[] {
+function toMessage({ role, source, units, blocks = [] }: Draft): AnthropicMessage[] {
   if (source && sameItems(units, source.units)) return [source.message]
-  const content = units.flatMap(toBlocks)
+  const content = [...blocks, ...units.flatMap(toBlocks)]
   return content.length > 0 ? [{ ...source?.message, role, content }] : []
 }
 
 function toBlocks(unit: Unit): readonly AnthropicBlock[] {
   const own = unit.kind !== 'note' && unit.native?.wire === WIRE ? unit.native.value : undefined
   switch (unit.kind) {
-    case 'answer':
-      return [
-        (own as AnthropicBlock | undefined) ?? {
-          type: 'tool_result',
-          tool_use_id: unit.callId,
-          content: unit.text,
-        },
-      ]
+    case 'answer': {
+      const content = unit.loaded ? unit.loaded.map(reference) : unit.text
+      const result = { type: 'tool_result', tool_use_id: unit.callId, content }
+      return [(own as AnthropicBlock | undefined) ?? result]
+    }
     case 'assistant':
       return own
         ? mended(own as readonly AnthropicBlock[], unit.calls, unit.text)
@@ -243,12 +315,21 @@ function fromCall({ id, name, input, native }: UnitCall, was?: AnthropicBlock): 
  * may be blank, an input that was cut short is no object, and a reply may say nothing at all. What a host wrote may have
  * words before the results. Runs when deferral is off, too.
  */
-function sendable(messages: readonly AnthropicMessage[]): readonly AnthropicMessage[] {
+function sendable(
+  messages: readonly AnthropicMessage[],
+  known: ReadonlySet<string>,
+): readonly AnthropicMessage[] {
   const made = messages.flatMap((message, index) => {
     const { role, content } = message
     const blocks = blocksOf(content)
-    if (role === 'user' && !isOrdered(blocks))
-      return [{ role, content: [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))] }]
+    if (role === 'user') {
+      const legal = blocks.flatMap((block) => sendableResult(block, known))
+      const ordered = [...legal.filter(isResult), ...legal.filter((block) => !isResult(block))]
+      if (ordered.length === 0 && blocks.length > 0 && index < messages.length - 1) return []
+      return !Array.isArray(content) || sameItems(ordered, content)
+        ? [message]
+        : [{ ...message, content: ordered }]
+    }
     if (role !== 'assistant') return [message]
     const kept = blocks.flatMap(sendableBlock)
     if (kept.length === 0 && index < messages.length - 1) return []
@@ -256,6 +337,15 @@ function sendable(messages: readonly AnthropicMessage[]): readonly AnthropicMess
     return same && !('type' in message) ? [message] : [{ role, content: same ? content : kept }]
   })
   return sameItems(made, messages) ? messages : made
+}
+
+/** A reference to a tool that is not declared any more is said in words: the API refuses it. Blank words are left out. */
+function sendableResult(block: AnthropicBlock, known: ReadonlySet<string>): readonly AnthropicBlock[] {
+  if (isBlank(block)) return []
+  const names = isResult(block) ? referencesIn(block.content) : []
+  if (names.every((name) => known.has(name))) return [block]
+  const left = names.filter((name) => known.has(name))
+  return [{ ...block, content: left.length > 0 ? left.map(reference) : referencesText(names) }]
 }
 
 function sendableBlock(block: AnthropicBlock): readonly AnthropicBlock[] {

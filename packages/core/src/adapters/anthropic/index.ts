@@ -1,6 +1,6 @@
 /** `@toolwell/core/anthropic`: Anthropic Messages as plain JSON. */
 export { type Anthropic, type AnthropicTurn, anthropic } from './adapter.js'
-export type { AnthropicParts, AnthropicPrompt } from './anthropic-wire.js'
+export type { AnthropicOptions, AnthropicParts, AnthropicPrompt } from './anthropic-wire.js'
 export { assemble, readEvents, type StreamedReply } from './stream.js'
 export { importTools } from './tools.js'
 export type {
@@ -10,5 +10,6 @@ export type {
   AnthropicReply,
   AnthropicTextBlock,
   AnthropicTool,
+  AnthropicToolReference,
   AnthropicToolResult,
 } from './wire.js'

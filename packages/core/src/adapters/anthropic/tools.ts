@@ -1,5 +1,8 @@
 /** Definitions to and from the shape of Anthropic Messages. */
 import { ToolwellError } from '../../errors.js'
+import type { WireTool } from '../../ledger-event.js'
+import { RESERVE_NAME } from '../../names.js'
+import type { SurfaceView } from '../../surface.js'
 import { quote } from '../../text.js'
 import type { Tool } from '../../tool.js'
 import { createToolCodec, objectSchema } from '../shared/tools.js'
@@ -8,13 +11,38 @@ import type { AnthropicTool } from './wire.js'
 /** Refused at the top of a schema, and nowhere else. */
 const NOT_AT_TOP = ['oneOf', 'allOf', 'anyOf']
 
-const codec = createToolCodec<AnthropicTool>((tool) => ({
+const toNative = (tool: WireTool | Tool): AnthropicTool => ({
   name: tool.name,
   description: tool.description,
   input_schema: objectSchema(tool, NOT_AT_TOP) as AnthropicTool['input_schema'],
-}))
+})
 
-export const anthropicTools = codec.write
+const codec = createToolCodec<AnthropicTool>(toNative)
+
+/**
+ * Of what is declared aside, at least one tool is there from the first request on: the first deferred tool puts a note
+ * about deferral before the model, which would move everything behind it.
+ */
+export function anthropicTools(view: SurfaceView): readonly AnthropicTool[] {
+  const tools = codec.write(view)
+  if (view.delivery !== 'native') return tools
+  return [...tools, RESERVE, ...view.aside.map(deferred)]
+}
+
+const RESERVE: AnthropicTool = {
+  name: RESERVE_NAME,
+  description: 'Holds a place. It does nothing.',
+  input_schema: { type: 'object', properties: {} },
+  defer_loading: true,
+}
+
+const deferredTools = new WeakMap<WireTool, AnthropicTool>()
+
+function deferred(tool: WireTool): AnthropicTool {
+  const made = deferredTools.get(tool) ?? { ...toNative(tool), defer_loading: true }
+  deferredTools.set(tool, made)
+  return made
+}
 
 /**
  * Reads a host's existing `tools` array. `describe` adds what the wire cannot hold: `execute`, `defer`, `aliases` …

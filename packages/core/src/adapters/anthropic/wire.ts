@@ -1,4 +1,5 @@
 /** The parts of Anthropic Messages that this adapter reads or writes. Everything else passes through untouched. */
+import type { IdRules } from '../shared/settle-ids.js'
 import { isRecord } from '../shared/thread.js'
 
 export interface AnthropicMessage {
@@ -29,6 +30,8 @@ export interface AnthropicTool {
   name: string
   description?: string
   input_schema: { type: 'object'; [keyword: string]: unknown }
+  /** Declared, and not shown to the model before a reference to it. */
+  defer_loading?: boolean
   cache_control?: AnthropicCacheControl | null
 }
 
@@ -36,11 +39,24 @@ export interface AnthropicTool {
 export interface AnthropicToolResult {
   type: 'tool_result'
   tool_use_id: string
-  content: string
+  content: string | AnthropicToolReference[]
   is_error?: boolean
 }
 
+/** Stands where the API puts the definition of a deferred tool before the model. */
+export interface AnthropicToolReference {
+  type: 'tool_reference'
+  tool_name: string
+}
+
 export const WIRE = 'anthropic'
+
+/** The API says so itself when it refuses one. An id may not return anywhere in a conversation. */
+export const ID_RULES: IdRules = {
+  legal: /^[a-zA-Z0-9_-]+$/,
+  scope: 'history',
+  fields: { call: 'id', answer: 'tool_use_id' },
+}
 
 export type AnthropicBlock = Readonly<Record<string, unknown>> & { readonly type: string }
 export type AnthropicCall = AnthropicBlock & { readonly id: string; readonly name: string }
@@ -69,4 +85,14 @@ export function isThinking({ type }: AnthropicBlock): boolean {
 /** A text that was begun and never filled. The API sends such blocks, and does not take them back. */
 export function isBlank({ type, text }: AnthropicBlock): boolean {
   return type === 'text' && typeof text === 'string' && text.trim() === ''
+}
+
+/** The names that the result of a search refers to. */
+export function referencesIn(content: unknown): string[] {
+  if (!Array.isArray(content)) return []
+  return content.flatMap((part: unknown) =>
+    isRecord(part) && part.type === 'tool_reference' && typeof part.tool_name === 'string'
+      ? [part.tool_name]
+      : [],
+  )
 }

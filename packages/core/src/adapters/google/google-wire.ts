@@ -1,11 +1,13 @@
 /** The Gemini wire: contents, function declarations, and the system instruction that stands before both. */
 import type { CallAnswer } from '../../run-calls.js'
+import type { SurfaceView } from '../../surface.js'
 import type { Wire } from '../shared/adapter.js'
 import type { UnitCall } from '../shared/thread.js'
 import { callsOf, contentOf, ownId, readContents } from './read-contents.js'
 import { declarations } from './tools.js'
 import {
   type GoogleContent,
+  type GoogleFunction,
   type GooglePart,
   type GoogleReply,
   type GoogleTool,
@@ -19,25 +21,39 @@ export interface GooglePrompt {
   readonly systemInstruction?: string | GoogleContent | undefined
 }
 
-export interface GoogleParts {
-  readonly contents: readonly GoogleContent[]
+/** Its arrays are yours to read: they are sent again, and may be the ones you gave. */
+export interface GoogleParts<Content extends GoogleContent = GoogleContent> {
+  readonly contents: Content[]
   /** Absent where there are none: an empty list is refused by servers. */
-  readonly tools?: readonly GoogleTool[]
-  readonly systemInstruction?: GoogleContent
+  readonly tools?: GoogleTool[]
+  /** Yours, and the section behind it. Absent where there is neither. */
+  readonly systemInstruction?: Content
+  /** Names what may be called, where something that is declared may not: the declarations stay, and so does the cache. */
+  readonly toolConfig?: GoogleToolConfig
+}
+
+export interface GoogleToolConfig {
+  readonly functionCallingConfig: {
+    /** `VALIDATED`, in a type that fits every client's own list of modes. */
+    readonly mode: never
+    readonly allowedFunctionNames: string[]
+  }
 }
 
 export const googleWire: Wire<GoogleContent, GoogleReply, GoogleParts, GooglePrompt> = {
   name: WIRE,
+  systemInMessages: false,
   parse: readContents,
   write: writeContents,
-  callable: () => [],
   parts(messages, view, prompt) {
-    const functionDeclarations = declarations(view)
+    const functionDeclarations = declarations(view) as GoogleFunction[]
     const systemInstruction = instruct(prompt.systemInstruction, view.section)
     return {
-      contents: messages.every(hasParts) ? messages : messages.filter(hasParts),
+      // Nobody here changes them; they are typed as clients want them.
+      contents: (messages.every(hasParts) ? messages : messages.filter(hasParts)) as GoogleContent[],
       ...(functionDeclarations.length > 0 ? { tools: [{ functionDeclarations }] } : {}),
       ...(systemInstruction ? { systemInstruction } : {}),
+      ...mask(view),
     }
   },
   calls(reply) {
@@ -48,6 +64,13 @@ export const googleWire: Wire<GoogleContent, GoogleReply, GoogleParts, GooglePro
     if (answers.length === 0) return []
     return [{ role: 'user', parts: answers.map((answer, index) => answerPart(answer, calls[index])) }]
   },
+}
+
+/** Unloaded tools, and those that are gone for now, stay declared and cannot be called. */
+function mask({ tools, masked }: SurfaceView): { readonly toolConfig?: GoogleToolConfig } {
+  if (masked.length === 0) return {}
+  const allowedFunctionNames = tools.map(({ name }) => name).filter((name) => !masked.includes(name))
+  return { toolConfig: { functionCallingConfig: { mode: 'VALIDATED' as never, allowedFunctionNames } } }
 }
 
 function answerPart({ outcome, text }: CallAnswer, call: UnitCall | undefined): GooglePart {

@@ -1,10 +1,11 @@
 /** `@toolwell/core/google`: the Gemini API as plain JSON. */
 export { type Google, type GoogleTurn, google } from './adapter.js'
-export type { GoogleParts, GooglePrompt } from './google-wire.js'
-export { assemble, readEvents, type StreamedReply } from './stream.js'
+export type { GoogleParts, GooglePrompt, GoogleToolConfig } from './google-wire.js'
+export { assemble, readEvents, type StreamedContent, type StreamedReply } from './stream.js'
 export { importTools } from './tools.js'
 export type {
   GoogleContent,
+  GoogleFunction,
   GoogleFunctionCall,
   GoogleFunctionDeclaration,
   GoogleFunctionResponse,

@@ -1,5 +1,7 @@
 /** Contents to units. A model's content is one unit; a user's is one for each response in it, and one for the rest. */
+import { sameItems } from '../shared/same-items.js'
 import { isRecord, type Native, readArguments, textOf, type Unit, type UnitCall } from '../shared/thread.js'
+import { soundParts } from './sound-parts.js'
 import {
   type GoogleContent,
   type GoogleFunctionResponse,
@@ -13,23 +15,26 @@ import {
 export interface Piece {
   readonly content: GoogleContent
   readonly parts: readonly GooglePart[]
+  /** Responses of the same content stand before these parts. */
+  readonly isRest?: boolean
 }
 
 interface Reading {
-  /** The open calls it was read with: responses without ids depend on them. */
-  readonly open: string
+  /** What was read, and the open calls it was read with: responses without ids depend on them. */
+  readonly seen: readonly unknown[]
   readonly units: readonly Unit[]
 }
 
 const readings = new WeakMap<GoogleContent, Reading>()
 
+/** Hosts change contents in place: one whose fields are not what was read is read again. */
 export function readContents(contents: readonly GoogleContent[]): readonly Unit[] {
   let open: readonly UnitCall[] = []
   return contents.flatMap((content) => {
-    const key = JSON.stringify(open.map(({ id }) => id))
+    const seen = [...fieldsOf(content), ...open.flatMap((call) => [call.id, call.name, ownId(call)])]
     const known = readings.get(content)
-    const units = known?.open === key ? known.units : readContent(content, open)
-    readings.set(content, { open: key, units })
+    const units = known && sameItems(known.seen, seen) ? known.units : readContent(content, open)
+    if (units !== known?.units) readings.set(content, { seen, units })
     for (const unit of units) {
       if (unit.kind === 'assistant') open = unit.calls
       if (unit.kind === 'answer') open = open.filter(({ id }) => id !== unit.callId)
@@ -53,11 +58,16 @@ export function spokenText(parts: readonly GooglePart[]): string {
  * occurrences apart: these are matched from the end after a compaction, which numbers from the start would not survive.
  */
 export function callsOf(content: GoogleContent): readonly UnitCall[] {
+  return callsIn(soundParts(content))
+}
+
+/** Of parts that are sound. */
+export function callsIn(parts: readonly GooglePart[]): readonly UnitCall[] {
   const ids = new Set<string>()
-  return partsOf(content).flatMap((part): UnitCall[] => {
-    const { id: own, name, args } = part?.functionCall ?? {}
-    if (typeof name !== 'string' || name === '') return []
-    const base = own || name
+  return parts.flatMap((part): UnitCall[] => {
+    if (!part.functionCall) return []
+    const { id: own, name = '', args } = part.functionCall
+    const base = own || name || 'call'
     let id = base
     for (let count = 2; ids.has(id); count++) id = `${base}:${count}`
     ids.add(id)
@@ -72,32 +82,56 @@ export function ownId(call: UnitCall | undefined): string | undefined {
 }
 
 function readContent(content: GoogleContent, open: readonly UnitCall[]): readonly Unit[] {
-  const parts = partsOf(content)
-  if (content.role === 'model') {
-    const piece: Piece = { content, parts }
-    return [{ kind: 'assistant', text: spokenText(parts), calls: callsOf(content), native: native(piece) }]
-  }
-  const units: Unit[] = []
-  let left = open
+  const parts = soundParts(content)
+  const calls = callsIn(parts)
+  const answers: Unit[] = []
+  const own: Unit[] = []
+  let left = [...open, ...calls]
   const rest = parts.filter((part) => {
-    const response = part?.functionResponse
+    const response = part.functionResponse
     if (!response) return true
     const call = answeredBy(response, left)
     left = left.filter((each) => each !== call)
     const callId = call?.id ?? (response.id || response.name || '')
     const piece: Piece = { content, parts: [part] }
-    units.push({ kind: 'answer', callId, text: responseText(response.response), native: native(piece) })
+    const text = responseText(response.response)
+    const place = call && calls.includes(call) ? own : answers
+    place.push({ kind: 'answer', callId, text, native: native(piece) })
     return false
   })
-  if (rest.length === 0 && units.length > 0) return units
-  const piece: Piece = { content, parts: rest }
-  return [...units, { kind: 'user', text: spokenText(rest), native: native(piece) }]
+  const text = spokenText(rest)
+  // Only the model calls, whatever the role says; and a call and its response may have come as one.
+  if (content.role === 'model' || calls.length > 0)
+    return [...answers, { kind: 'assistant', text, calls, native: native({ content, parts: rest }) }, ...own]
+  if (rest.length === 0 && answers.length > 0) return answers
+  const piece: Piece = { content, parts: rest, isRest: answers.length > 0 }
+  return [...answers, { kind: 'user', text, native: native(piece) }]
 }
 
-/** By its id; else the first open call of that name, unless both have ids and these differ. */
+/** By its id; else the first open call of that name, unless both have ids and these differ. One that came twice has a number. */
 function answeredBy({ id, name }: GoogleFunctionResponse, open: readonly UnitCall[]): UnitCall | undefined {
   const exact = id ? open.find((call) => ownId(call) === id) : undefined
-  return exact ?? open.find((call) => call.name === name && (!id || ownId(call) === undefined))
+  return (
+    exact ??
+    open.find((call) => call.name === name && (!id || ownId(call) === undefined)) ??
+    (id ? open.find((call) => ownId(call)?.startsWith(`${id}:`)) : undefined)
+  )
+}
+
+/** Everything of a content that is read, for comparison. */
+function fieldsOf(content: GoogleContent): readonly unknown[] {
+  const parts: readonly unknown[] = partsOf(content)
+  return [
+    content.role,
+    content.parts,
+    ...parts.flatMap((part) => {
+      if (!isRecord(part)) return [part]
+      const { text, thought, functionCall: call, functionResponse: response } = part
+      const called = isRecord(call) ? [call.id, call.name, call.args] : []
+      const answered = isRecord(response) ? [response.id, response.name, response.response] : []
+      return [part, text, thought, call, response, ...called, ...answered]
+    }),
+  ]
 }
 
 /** What the model reads: the one text, or the whole object where it is not ours. */

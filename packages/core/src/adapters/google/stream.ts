@@ -4,14 +4,19 @@ import { type GoogleContent, type GooglePart, partsOf } from './wire.js'
 
 export { readEvents } from '../shared/sse.js'
 
-export interface StreamedReply {
+export interface StreamedReply<Content extends GoogleContent = StreamedContent> {
   /** Push it onto your contents. Without parts where the model gave none. */
-  readonly content: { readonly role: 'model'; readonly parts: readonly GooglePart[] }
+  readonly content: Content
   /** Or why the prompt was blocked. */
   readonly finishReason: string | undefined
   readonly usage: unknown
   /** False where the stream broke off: do not run its calls, ask again with the same request id. */
   readonly complete: boolean
+}
+
+export interface StreamedContent extends GoogleContent {
+  readonly role: 'model'
+  readonly parts: readonly GooglePart[]
 }
 
 interface Chunk {
@@ -26,7 +31,9 @@ interface Chunk {
 }
 
 /** Adds up chunks, whether parsed here or given by an SDK. A source that fails half-way gives an incomplete reply, not a throw. */
-export async function assemble(chunks: AsyncIterable<unknown>): Promise<StreamedReply> {
+export async function assemble<Content extends GoogleContent = StreamedContent>(
+  chunks: AsyncIterable<unknown>,
+): Promise<StreamedReply<Content>> {
   const parts: GooglePart[] = []
   let finishReason: string | undefined
   let usage: unknown
@@ -42,7 +49,8 @@ export async function assemble(chunks: AsyncIterable<unknown>): Promise<Streamed
   } catch {
     finishReason = undefined
   }
-  return { content: { role: 'model', parts }, finishReason, usage, complete: finishReason !== undefined }
+  const content: StreamedContent = { role: 'model', parts }
+  return { content: content as unknown as Content, finishReason, usage, complete: finishReason !== undefined }
 }
 
 /** A part with a signature stays as it came, even one with empty text: the signature holds for that part alone. */

@@ -2,9 +2,9 @@
 import type { JsonSchema, Tool } from '../../tool.js'
 import { isRecord } from '../shared/thread.js'
 import { createToolCodec, objectSchema } from '../shared/tools.js'
-import type { GoogleFunctionDeclaration } from './wire.js'
+import type { GoogleFunction, GoogleFunctionDeclaration } from './wire.js'
 
-const codec = createToolCodec<GoogleFunctionDeclaration>((tool) => ({
+const codec = createToolCodec<GoogleFunction>((tool) => ({
   name: tool.name,
   description: tool.description,
   // Not `parameters`: Google's own subset knows neither `additionalProperties` nor `$ref` nor an object without properties.
@@ -17,15 +17,20 @@ export const declarations = codec.write
  * Reads a host's existing `functionDeclarations`. `describe` adds what the wire cannot hold: `execute`, `defer`,
  * `aliases` … While deferral is off, the very array given here is what `begin` returns.
  */
-export function importTools(
-  wire: readonly GoogleFunctionDeclaration[],
-  describe: (declaration: GoogleFunctionDeclaration) => Partial<Tool> = () => ({}),
+export function importTools<Native extends GoogleFunctionDeclaration>(
+  wire: readonly Native[],
+  describe: (declaration: Native) => Partial<Tool> = () => ({}),
 ): readonly Tool[] {
   return codec.read(wire, (declaration) => {
-    const { name = '', description = '', parameters, parametersJsonSchema } = declaration
+    const {
+      name = '',
+      description = '',
+      parameters,
+      parametersJsonSchema,
+    }: GoogleFunctionDeclaration = declaration
     const schema = parametersJsonSchema ?? fromOpenApi(parameters)
     const inputSchema = isRecord(schema) ? schema : { type: 'object', properties: {} }
-    return { name, description, inputSchema, ...describe(declaration) }
+    return { name, description, inputSchema, ...describe(declaration as Native) }
   })
 }
 

@@ -38,16 +38,21 @@ export type GoogleReply =
   | { readonly candidates?: readonly { readonly content?: GoogleContent; readonly finishReason?: string }[] }
   | GoogleContent
 
-export interface GoogleFunctionDeclaration {
-  readonly name?: string
-  readonly description?: string
+/** A declaration as it is written, in the words of the SDK's types. */
+export interface GoogleFunction {
+  name?: string
+  description?: string
+  parametersJsonSchema?: unknown
+}
+
+/** A declaration of the host's. */
+export interface GoogleFunctionDeclaration extends GoogleFunction {
   /** Google's subset of OpenAPI. Read, never written. */
-  readonly parameters?: unknown
-  readonly parametersJsonSchema?: unknown
+  parameters?: unknown
 }
 
 export interface GoogleTool {
-  readonly functionDeclarations?: readonly GoogleFunctionDeclaration[]
+  functionDeclarations?: GoogleFunction[]
 }
 
 export const WIRE = 'google'

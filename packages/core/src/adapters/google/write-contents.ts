@@ -2,8 +2,13 @@
  * Units to contents. A server takes each content for a turn of its own and wants all responses of a batch in the one
  * directly behind the calls, before its other parts. A content in which nothing changed is the host's own object.
  */
-import { argumentsObject, type Unit, type UnitCall } from '../shared/thread.js'
-import { callsOf, type Piece, spokenText } from './read-contents.js'
+import { framed } from '../../announce.js'
+import { defaultPrompts } from '../../prompts.js'
+import { safeJson } from '../../text.js'
+import { sameItems } from '../shared/same-items.js'
+import { argumentsObject, referencesText, type Unit, type UnitCall } from '../shared/thread.js'
+import { callsIn, type Piece, spokenText } from './read-contents.js'
+import { soundParts } from './sound-parts.js'
 import {
   type GoogleContent,
   type GoogleFunctionCall,
@@ -19,10 +24,20 @@ interface Draft {
   readonly parts: readonly GooglePart[]
 }
 
+/**
+ * Gemini 3 refuses a step whose first call has no signature. This is what its documentation gives for calls that another
+ * model made (ai.google.dev/gemini-api/docs/thought-signatures); earlier models do not look.
+ */
+const FOREIGN_SIGNATURE = 'skip_thought_signature_validator'
+
 /** Calls as they were written, by the ids of their units: a response has to name the same. */
 type Written = ReadonlyMap<string, GoogleFunctionCall>
 
-export function writeContents(units: readonly Unit[]): GoogleContent[] {
+export function writeContents(
+  units: readonly Unit[],
+  _view?: unknown,
+  warn: (warning: string) => void = () => {},
+): GoogleContent[] {
   const drafts: Draft[] = []
   let written: Written = new Map()
   for (const unit of units) {
@@ -33,6 +48,9 @@ export function writeContents(units: readonly Unit[]): GoogleContent[] {
       const turn = modelTurn(unit, piece)
       written = turn.written
       draft = { ...draft, role: 'model', parts: turn.parts }
+      // Calls have to stand directly behind a turn of the user; anything else of the model may follow the model.
+      joins = unit.calls.length > 0
+      if (joins) joinModelTurns(drafts)
     } else if (unit.kind === 'answer') {
       draft = { ...draft, parts: [responsePart(unit, piece?.parts[0], written.get(unit.callId))] }
     } else if (!piece) {
@@ -40,20 +58,36 @@ export function writeContents(units: readonly Unit[]): GoogleContent[] {
       joins = unit.kind === 'note'
     } else {
       // The rest of a content whose responses were just written; other contents of a user stay apart.
-      joins = piece.parts.length < partsOf(piece.content).length && drafts.at(-1)?.source === piece.content
+      joins = piece.isRest === true && drafts.at(-1)?.source === piece.content
     }
     // A reply that broke off has no parts at all, and no server takes it back.
-    if (draft.parts.length === 0) continue
-    const last = drafts.at(-1)
-    if (!last || last.role !== draft.role || !joins) drafts.push(draft)
-    else
-      drafts[drafts.length - 1] = {
-        role: last.role,
-        source: last.source ?? draft.source,
-        parts: [...last.parts, ...draft.parts],
-      }
+    if (draft.parts.length === 0) {
+      warn('dropped a content without parts: servers refuse it')
+      continue
+    }
+    for (let last = drafts.at(-1); joins && last?.role === draft.role; last = drafts.at(-1)) {
+      if (last.source && draft.source && last.source !== draft.source)
+        warn('joined two contents of one turn: servers want its calls, and its responses, in one')
+      draft = { ...last, source: last.source ?? draft.source, parts: [...last.parts, ...draft.parts] }
+      drafts.pop()
+      // Of the user's contents only those of this turn belong together.
+      if (draft.role === 'user') break
+    }
+    drafts.push(draft)
   }
-  return drafts.map(toContent)
+  const contents = drafts.map(toContent)
+  for (const source of new Set(drafts.map((draft) => draft.source)))
+    if (source && !isSound(source))
+      warn(`mended the form of a content with the role ${safeJson(source.role)}: servers refuse it`)
+  if (drafts[0]?.role !== 'model') return contents
+  warn('the history begins with the model; a word that its beginning is missing stands before it')
+  return [{ role: 'user', parts: [{ text: framed(defaultPrompts.beginningLost()) }] }, ...contents]
+}
+
+/** The contents of the model at the end become one. */
+function joinModelTurns(drafts: Draft[]): void {
+  const [first, ...rest] = drafts.splice(drafts.findLastIndex(({ role }) => role !== 'model') + 1)
+  if (first) drafts.push({ ...first, parts: [first, ...rest].flatMap(({ parts }) => parts) })
 }
 
 /** `call` as it stands, or will stand, in the history. */
@@ -65,10 +99,21 @@ export function toResponse(
 }
 
 function toContent({ role, source, parts }: Draft): GoogleContent {
-  const own = source ? partsOf(source) : []
-  if (source && own.length === parts.length && own.every((part, index) => part === parts[index]))
-    return source
+  if (source && isOf(role, source) && sameItems(partsOf(source), parts)) return source
   return { ...source, role, parts }
+}
+
+/** Without a role it is the user's. */
+function isOf(role: Draft['role'], content: GoogleContent): boolean {
+  return content.role === role || (role === 'user' && content.role == null)
+}
+
+function isSound(content: GoogleContent): boolean {
+  const parts = partsOf(content)
+  const known = isOf('model', content) || isOf('user', content)
+  const first = parts.findIndex((part) => !part?.functionResponse)
+  const ordered = first < 0 || !parts.slice(first).some((part) => part?.functionResponse)
+  return known && ordered && sameItems(parts, soundParts(content))
 }
 
 function modelTurn(
@@ -84,8 +129,9 @@ function modelTurn(
     const parts: GooglePart[] = unit.text === '' ? [] : [{ text: unit.text }]
     for (const call of unit.calls) {
       const functionCall = { id: call.id, name: call.name, args: argumentsObject(call.input) }
+      const signed = written.size === 0 ? { thoughtSignature: FOREIGN_SIGNATURE } : {}
       written.set(call.id, functionCall)
-      parts.push({ functionCall })
+      parts.push({ functionCall, ...signed })
     }
     return { parts, written }
   }
@@ -96,11 +142,11 @@ function modelTurn(
 function mendedTurn(
   text: string,
   calls: readonly UnitCall[],
-  { content, parts: original }: Piece,
+  { parts: original }: Piece,
   written: Map<string, GoogleFunctionCall>,
 ): { readonly parts: readonly GooglePart[]; readonly written: Written } {
   const kept = new Map(calls.map((call) => [call.id, call]))
-  const ids = new Map(callsOf(content).map(({ id, native }) => [native?.value, id]))
+  const ids = new Map(callsIn(original).map(({ id, native }) => [native?.value, id]))
   let signature: string | undefined
   const parts = original.flatMap((part): GooglePart[] => {
     const id = ids.get(part)
@@ -125,12 +171,12 @@ function mendedTurn(
 }
 
 function responsePart(
-  { callId, text }: Extract<Unit, { kind: 'answer' }>,
+  { callId, text, loaded = [] }: Extract<Unit, { kind: 'answer' }>,
   own: GooglePart | undefined,
   call: GoogleFunctionCall = { id: callId, name: 'unknown' },
 ): GooglePart {
   const before = own?.functionResponse
-  if (!before) return { functionResponse: toResponse(call, { result: text }) }
+  if (!before) return { functionResponse: toResponse(call, { result: text || referencesText(loaded) }) }
   if (before.name === call.name && (before.id || '') === (call.id || '')) return own
   const { id: _, ...rest } = before
   return { ...own, functionResponse: { ...rest, ...toResponse(call, before.response) } }

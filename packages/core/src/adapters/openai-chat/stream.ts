@@ -1,7 +1,10 @@
 /** Reads a streamed reply: server-sent events to chunks, chunks to the one assistant message they add up to. */
+import { isRecord } from '../shared/thread.js'
+
 export { readEvents } from '../shared/sse.js'
 
 export interface StreamedReply {
+  /** Fields that only some servers have (`reasoning_content`, `reasoning_details` …) are in it too: some want them back. */
   readonly message: {
     readonly role: 'assistant'
     readonly content: string | null
@@ -14,19 +17,25 @@ export interface StreamedReply {
   readonly complete: boolean
 }
 
+type Fields = Readonly<Record<string, unknown>>
+
 interface CallPart {
   readonly index?: number
   readonly id?: string | null
+  readonly type?: string | null
   readonly function?: { readonly name?: string; readonly arguments?: string }
+  readonly [field: string]: unknown
 }
 
 interface Chunk {
   readonly choices?: readonly {
     readonly index?: number
     readonly delta?: {
+      readonly role?: string
       readonly content?: string | null
       readonly refusal?: string | null
       readonly tool_calls?: readonly CallPart[] | null
+      readonly [field: string]: unknown
     }
     readonly finish_reason?: string | null
   }[]
@@ -38,6 +47,7 @@ interface Chunk {
 export async function assemble(chunks: AsyncIterable<unknown>): Promise<StreamedReply> {
   let content = ''
   let refusal = ''
+  let others: Fields = {}
   let finishReason: string | undefined
   let usage: unknown
   const calls = collectCalls()
@@ -48,26 +58,32 @@ export async function assemble(chunks: AsyncIterable<unknown>): Promise<Streamed
       usage = figures ?? usage
       const choice = choices?.find(({ index = 0 }) => index === 0)
       if (!choice) continue
-      content += choice.delta?.content ?? ''
-      refusal += choice.delta?.refusal ?? ''
-      for (const part of choice.delta?.tool_calls ?? []) calls.add(part)
+      const { role: _, content: said, refusal: refused, tool_calls: parts, ...more } = choice.delta ?? {}
+      content += said ?? ''
+      refusal += refused ?? ''
+      others = joined(others, more)
+      for (const part of parts ?? []) calls.add(part)
       finishReason = choice.finish_reason ?? finishReason
     }
     if (finishReason === 'error') finishReason = undefined
   } catch {
     finishReason = undefined
   }
-  const made = calls.all.map(({ id, name, text }) => ({
+  const made = calls.all.map(({ id, name, text, others: fields }) => ({
     id,
-    type: 'function' as const,
-    function: { name, arguments: text },
-  }))
+    // A custom tool has a field of its own, in the place of the function.
+    ...(isRecord(fields.custom)
+      ? { type: 'custom' }
+      : { type: 'function', function: { name, arguments: text } }),
+    ...fields,
+  })) as NonNullable<StreamedReply['message']['tool_calls']>
   return {
     message: {
       role: 'assistant',
       content: content === '' ? null : content,
       ...(refusal === '' ? {} : { refusal }),
       ...(made.length > 0 ? { tool_calls: made } : {}),
+      ...others,
     },
     finishReason,
     usage,
@@ -77,11 +93,11 @@ export async function assemble(chunks: AsyncIterable<unknown>): Promise<Streamed
 
 /** Puts fragments of calls together. Servers differ: some leave the index out, some repeat id and name in every fragment. */
 function collectCalls() {
-  const all: { id: string; name: string; text: string }[] = []
+  const all: { id: string; name: string; text: string; others: Fields }[] = []
   const byIndex = new Map<number, (typeof all)[number]>()
   return {
     all,
-    add({ index, id, function: part }: CallPart) {
+    add({ index, id, type: _, function: part, ...more }: CallPart) {
       const known = id ? all.find((call) => call.id === id) : undefined
       const placed = index === undefined ? undefined : byIndex.get(index)
       // A new id at an index that is taken is a new call; a fragment without either goes on with the last one.
@@ -89,13 +105,27 @@ function collectCalls() {
         known ??
         (id && placed && placed.id !== '' ? undefined : placed) ??
         (id || index !== undefined ? undefined : all.at(-1))
-      const call = goesOn ?? { id: '', name: '', text: '' }
+      const call = goesOn ?? { id: '', name: '', text: '', others: {} }
       if (!goesOn) all.push(call)
       if (index !== undefined) byIndex.set(index, call)
       if (id) call.id = id
       const name = part?.name ?? ''
       if (name !== call.name) call.name += name
       call.text += part?.arguments ?? ''
+      call.others = joined(call.others, more)
     },
   }
+}
+
+/** Two pieces of one object: text and lists go on, objects are joined in their turn, of anything else the latest counts. */
+function joined(before: Fields, more: Fields): Fields {
+  const entries = Object.entries(more)
+    .filter(([, value]) => value !== undefined && value !== null)
+    .map(([field, value]): [string, unknown] => {
+      const old = Object.hasOwn(before, field) ? before[field] : undefined
+      if (typeof old === 'string' && typeof value === 'string') return [field, old + value]
+      if (Array.isArray(old) && Array.isArray(value)) return [field, [...old, ...value]]
+      return [field, isRecord(old) && isRecord(value) ? joined(old, value) : value]
+    })
+  return entries.length === 0 ? before : { ...before, ...Object.fromEntries(entries) }
 }

@@ -1,4 +1,5 @@
 /** The parts of Chat Completions that this adapter reads or writes. Everything else passes through untouched. */
+import type { IdRules } from '../shared/settle-ids.js'
 
 export interface ChatToolCall {
   readonly id: string
@@ -39,27 +40,9 @@ export interface ChatTool {
 
 export const WIRE = 'openai-chat'
 
-/** The calls of an assistant message that have the shape of a call. Ids that are missing or repeated get one of their own. */
-export function callsOf(message: ChatMessage | ChatReply): readonly ChatToolCall[] {
-  if (message.role !== 'assistant' || !Array.isArray(message.tool_calls)) return []
-  const seen = new Set<string>()
-  return message.tool_calls.flatMap((call: unknown) => {
-    const { id, function: target } = (call ?? {}) as Partial<ChatToolCall>
-    if (typeof target?.name !== 'string') return []
-    const base = typeof id === 'string' && id !== '' ? id : 'call'
-    let own = base
-    for (let count = 2; seen.has(own); count++) own = `${base}~${count}`
-    seen.add(own)
-    return [own === id ? (call as ChatToolCall) : { ...(call as ChatToolCall), id: own }]
-  })
-}
-
-/** An assistant message that a server refuses: an empty or null list of calls, ids that had to be made, or nothing in it at all. */
-export function isOdd(message: ChatMessage): boolean {
-  if (message.role !== 'assistant') return false
-  const calls = callsOf(message)
-  const { content, tool_calls: given } = message
-  if (calls.length === 0)
-    return given !== undefined || content == null || (Array.isArray(content) && content.length === 0)
-  return calls.length !== given?.length || calls.some((call, index) => call !== given?.[index])
+/** An id may return in a later reply: some servers count theirs anew in each. */
+export const ID_RULES: IdRules = {
+  max: 40,
+  scope: 'turn',
+  fields: { call: 'id', answer: 'tool_call_id' },
 }

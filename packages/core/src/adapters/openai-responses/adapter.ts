@@ -1,12 +1,43 @@
 /** Step 5 of the flow, for the Responses API. */
 import type { Conversation } from '../../conversation.js'
 import { type Adapter, createAdapter, type Turn } from '../shared/adapter.js'
-import { type ResponsesParts, type ResponsesPrompt, responsesWire } from './responses-wire.js'
-import type { ResponsesItem, ResponsesReply } from './wire.js'
+import {
+  type ResponsesOptions,
+  type ResponsesParts,
+  type ResponsesPrompt,
+  responsesWire,
+} from './responses-wire.js'
+import { soundItems } from './sound-items.js'
+import type { ResponsesFunction, ResponsesItem, ResponsesReply, ResponsesSearchTool } from './wire.js'
 
-export type ResponsesTurn = Turn<ResponsesItem, ResponsesReply, ResponsesParts>
-export type OpenAIResponses = Adapter<ResponsesItem, ResponsesReply, ResponsesParts, ResponsesPrompt>
+/** The request in a client's types. Its arrays are yours to read: they are sent again, and may be the ones you gave. */
+export interface ResponsesRequest<Item = ResponsesItem> extends Omit<ResponsesParts, 'input' | 'tools'> {
+  readonly input: Item[]
+  /** Absent where there are none. */
+  readonly tools?: (ResponsesFunction | ResponsesSearchTool)[]
+}
 
-export function openaiResponses(conversation: Conversation): OpenAIResponses {
-  return createAdapter(conversation, responsesWire)
+export type ResponsesTurn<Item extends ResponsesItem = ResponsesItem> = Turn<
+  Item,
+  ResponsesReply,
+  ResponsesRequest<Item>
+>
+
+type Reading = Adapter<ResponsesItem, ResponsesReply, ResponsesParts, ResponsesPrompt>
+
+/** Reads histories of any items, because an SDK has one type for what it sends and another for what it gets; writes `Item`. */
+export interface OpenAIResponses<Item extends ResponsesItem = ResponsesItem>
+  extends Omit<Reading, 'begin' | 'adopt'> {
+  begin(...request: Parameters<Reading['begin']>): Promise<ResponsesTurn<Item>>
+  adopt(...thread: Parameters<Reading['adopt']>): Item[]
+}
+
+/** With an SDK, its own type of an input item is `Item`: `openaiResponses<ResponseInputItem>(conversation)`. */
+export function openaiResponses<Item extends ResponsesItem = ResponsesItem>(
+  conversation: Conversation,
+  options: ResponsesOptions = {},
+): OpenAIResponses<Item> {
+  // The wire reads any item of this protocol and writes only items of it: the host's type is as good as ours.
+  const wire = { ...responsesWire(conversation.loader, options), sound: soundItems }
+  return createAdapter(conversation, wire) as unknown as OpenAIResponses<Item>
 }

@@ -2,7 +2,7 @@
  * Which items belong to one reply. A history is a flat list, but calls are answered together, so a reply has to be one
  * unit; and what is one unit now must still be one when the history has grown.
  */
-import { isCall, isMessage, isOfModel, type ResponsesItem } from './wire.js'
+import { callIdOf, isMessage, isOfModel, isSearchOutput, type ResponsesItem } from './wire.js'
 
 /** The history in order: each item that is not of the model by itself, the others by reply. */
 export function groupReplies(
@@ -43,9 +43,10 @@ function hasEnded(
 ): boolean {
   const last = open.at(-1)
   if (!last) return false
-  const calls = open.filter(isCall)
-  if (calls.some((call) => answered.has(call.call_id))) return false
-  if (isCall(next)) return calls.length > 0 && answered.has(next.call_id)
+  const calls = open.flatMap((item) => callIdOf(item) ?? [])
+  if (calls.some((id) => answered.has(id))) return false
+  const called = callIdOf(next)
+  if (called !== undefined) return calls.length > 0 && answered.has(called)
   return (next.type === 'reasoning' || isMessage(next)) && (calls.length > 0 || isMessage(last))
 }
 
@@ -55,7 +56,8 @@ function answeredFrom(items: readonly ResponsesItem[], start: number): Set<strin
   for (let index = start; index < items.length; index++) {
     const item = items[index] as ResponsesItem
     if (isOfModel(item)) break
-    if (item.type === 'function_call_output' && typeof item.call_id === 'string') answered.add(item.call_id)
+    const isAnswer = item.type === 'function_call_output' || isSearchOutput(item)
+    if (isAnswer && typeof item.call_id === 'string') answered.add(item.call_id)
   }
   return answered
 }

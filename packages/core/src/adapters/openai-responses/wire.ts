@@ -1,8 +1,9 @@
 /** The parts of the Responses API that this adapter reads or writes. Everything else passes through untouched. */
+import type { IdRules } from '../shared/settle-ids.js'
 
 /** An item of `input` or `output`. One without a type is a message. */
 export interface ResponsesItem {
-  readonly type?: string
+  readonly type?: string | null
   readonly id?: string | null
   readonly status?: string | null
   readonly role?: string | null
@@ -14,6 +15,7 @@ export interface ResponsesItem {
   readonly output?: unknown
   readonly execution?: string
   readonly encrypted_content?: string | null
+  readonly tools?: unknown
 }
 
 export interface ResponsesCall extends ResponsesItem {
@@ -34,7 +36,17 @@ export interface ResponsesReply {
   readonly output: readonly ResponsesItem[]
 }
 
-export interface ResponsesTool {
+export type ResponsesTool = ResponsesFunctionTool | ResponsesSearchTool
+
+/** The API's own search, left to the client. */
+export interface ResponsesSearchTool {
+  readonly type: 'tool_search'
+  readonly execution: 'client'
+  readonly description: string
+  readonly parameters: { readonly [keyword: string]: unknown }
+}
+
+export interface ResponsesFunctionTool {
   readonly type: 'function'
   readonly name: string
   readonly description?: string | null
@@ -42,20 +54,50 @@ export interface ResponsesTool {
   readonly strict?: boolean | null
 }
 
+/** A function as it is written, in the words of the SDK's types: it wants `parameters` and `strict` said. */
+export interface ResponsesFunction {
+  type: 'function'
+  name: string
+  description?: string | null
+  parameters: { [keyword: string]: unknown } | null
+  strict: boolean | null
+}
+
 export const WIRE = 'openai-responses'
+
+export const ID_RULES: IdRules = {
+  max: 64,
+  scope: 'history',
+  fields: { call: 'call_id', answer: 'call_id' },
+}
 
 /** A call that has what a call needs. */
 export function isCall(item: ResponsesItem): item is ResponsesCall {
   return item.type === 'function_call' && typeof item.call_id === 'string' && typeof item.name === 'string'
 }
 
+/** A search that the model has left to the client. */
+export function isSearchCall(item: ResponsesItem): item is ResponsesItem & { readonly call_id: string } {
+  return item.type === 'tool_search_call' && item.execution !== 'server' && typeof item.call_id === 'string'
+}
+
+export function isSearchOutput(item: ResponsesItem): item is ResponsesItem & { readonly call_id: string } {
+  return item.type === 'tool_search_output' && item.execution !== 'server' && typeof item.call_id === 'string'
+}
+
+/** The id by which an item's call is answered; undefined where it is no call. */
+export function callIdOf(item: ResponsesItem): string | undefined {
+  return isCall(item) || isSearchCall(item) ? item.call_id : undefined
+}
+
 export function isMessage(item: ResponsesItem): boolean {
-  return item.type === 'message' || (item.type === undefined && typeof item.role === 'string')
+  return item.type === 'message' || (item.type == null && typeof item.role === 'string')
 }
 
 /** Written by the model or by the provider on its behalf. Types that are not known here are told by their form. */
 export function isOfModel(item: ResponsesItem): boolean {
-  const { type = '', role, execution } = item
+  const { role, execution } = item
+  const type = item.type ?? ''
   if (isMessage(item) || typeof role === 'string') return role === 'assistant'
   return OF_MODEL.has(type) || type.endsWith('_call') || execution === 'server'
 }

@@ -2,25 +2,46 @@
 import type { Conversation } from '../../conversation.js'
 import { shortHash } from '../../fingerprint.js'
 import type { ImportedStep, ImportReport } from '../../host-steps.js'
+import { createState } from '../../ledger.js'
 import { BRIDGE_NAME } from '../../meta-tools.js'
 import type { Prompts } from '../../prompts.js'
 import type { CallAnswer, RunOptions } from '../../run-calls.js'
 import { readMachineLine } from '../../search/render.js'
-import type { SurfaceView } from '../../surface.js'
+import { project, type SurfaceView } from '../../surface.js'
 import { type Anchors, anchorsOf, survivors } from './anchors.js'
+import { leaveBehind } from './leave-behind.js'
+import { openWithUser } from './open-with-user.js'
 import { repair } from './repair.js'
-import { argumentsObject, type Unit, type UnitCall } from './thread.js'
+import { sameItems } from './same-items.js'
+import { type IdRules, settleIds } from './settle-ids.js'
+import { argumentsObject, isRecord, type Unit, type UnitCall } from './thread.js'
 import { weave } from './weave.js'
 
 /** One provider's way of writing things down. */
 export interface Wire<Message, Reply, Parts, Prompt extends object = object> {
   readonly name: string
+  /** Whether the system prompt is a message. Where it is not, it is given beside them. */
+  readonly systemInMessages: boolean
+  /** What the provider can do about tools besides the array. Absent: nothing. */
+  readonly native?: 'references' | 'changes' | undefined
+  /** What servers demand of the ids of calls; nothing when absent. */
+  readonly ids?: IdRules
+  /** Servers refuse a history that begins with the model. */
+  readonly opensWithUser?: boolean
+  /**
+   * A message in the nearest form that servers take: itself where it has one, none where it says nothing. Where this is
+   * absent, `write` sees to it.
+   */
+  sound?(message: Message): readonly Message[]
   /** Reads a native history. The same message gives the same units, so that their names need not be hashed again. */
   parse(messages: readonly Message[]): readonly Unit[]
-  /** Writes units as a native history. A unit of this wire that was not mended gives back its native piece. */
-  write(units: readonly Unit[], view: SurfaceView): Message[]
-  /** Names that a call in the history may have although they are not in the tools array. */
-  callable(view: SurfaceView): Iterable<string>
+  /**
+   * Writes units as a native history. A unit of this wire that was not mended gives back its native piece, unless servers
+   * refuse its shape: what is changed then is said to `warn`.
+   */
+  write(units: readonly Unit[], view: SurfaceView, warn?: (warning: string) => void): Message[]
+  /** Names of calls in these units whose tools the host declares itself, beside the array: only it can run them. */
+  ofHost?(units: readonly Unit[]): Iterable<string>
   /** The request: native history, tools, section. `messages` is the host's own array when deferral is off. */
   parts(messages: readonly Message[], view: SurfaceView, prompt: Prompt): Parts
   /** The calls of a reply to these messages, in its order. */
@@ -61,13 +82,21 @@ export interface Adapter<Message, Reply, Parts, Prompt extends object = object> 
   fork(messages: readonly Message[], options: { readonly id: string }): Promise<Conversation>
   /** Rebuilds what a history says was loaded, for a conversation whose ledger is gone. */
   importHistory(messages: readonly Message[]): Promise<ImportReport>
+  /** Your history as every wire reads it: give it to `adopt` of another adapter when the thread moves there. */
+  thread(messages: readonly Message[]): Thread
+  /** A thread of another wire as a history of this one. Where the system prompt is no message, it is left out: give it to `begin`. */
+  adopt(thread: Thread): Message[]
 }
+
+/** A history that belongs to no wire. */
+export type Thread = readonly Unit[]
 
 export function createAdapter<Message, Reply, Parts, Prompt extends object = object>(
   conversation: Conversation,
   wire: Wire<Message, Reply, Parts, Prompt>,
 ): Adapter<Message, Reply, Parts, Prompt> {
-  const anchored = (messages: readonly Message[]) => anchorsOf(wire.parse(messages))
+  const read = (messages: readonly Message[]) => wire.parse(messages.flatMap((each) => soundOf(wire, each)))
+  const anchored = (messages: readonly Message[]) => anchorsOf(read(messages))
   return {
     async begin(messages, request = {} as Prompt) {
       const anchors = anchored(messages)
@@ -79,6 +108,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         anchor: anchors.names.at(-1) ?? '',
         wire: wire.name,
         present: new Set(anchors.names),
+        support: { native: wire.native, text: () => JSON.stringify([messages, request]) },
       })
       const warnings: string[] = []
       return {
@@ -108,6 +138,15 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       return conversation.compact({ kept, ...(anchor === undefined ? {} : { anchor }), ...options })
     },
 
+    thread: read,
+
+    adopt(thread) {
+      const first = thread.findIndex(({ kind }) => kind !== 'system')
+      const spoken = wire.systemInMessages ? thread : thread.slice(first < 0 ? thread.length : first)
+      const told = spoken.flatMap((unit) => leaveBehind(unit, wire.name, conversation.prompts))
+      return wire.write(told, project(createState(), ''))
+    },
+
     fork: (messages, { id }) => conversation.fork({ id, anchor: anchored(messages).names }),
 
     importHistory(messages) {
@@ -124,7 +163,8 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
           continue
         }
         const line = readMachineLine(unit.text)
-        if (line) steps.push({ anchor, ...line })
+        if (unit.loaded) steps.push({ anchor, loaded: [], unloaded: [], named: unit.loaded })
+        else if (line) steps.push({ anchor, ...line })
         else unreadable.push(anchor)
       }
       return conversation.importSteps(steps, others, unreadable)
@@ -144,6 +184,14 @@ function targetOf({ name, input }: UnitCall): string {
   return typeof inner === 'string' ? inner : name
 }
 
+/** What is no object is no message on any wire. */
+function soundOf<Message>(
+  wire: { sound?(message: Message): readonly Message[] },
+  message: Message,
+): readonly Message[] {
+  return isRecord(message) ? (wire.sound?.(message) ?? [message]) : []
+}
+
 function compose<Message, Reply, Parts, Prompt extends object>(
   wire: Wire<Message, Reply, Parts, Prompt>,
   messages: readonly Message[],
@@ -153,18 +201,17 @@ function compose<Message, Reply, Parts, Prompt extends object>(
   warnings: string[],
 ): readonly Message[] {
   const warn = (warning: string) => void warnings.push(warning)
-  const callable = new Set([...view.tools.map((tool) => tool.name), ...wire.callable(view)])
-  const repaired = repair(anchors.placed, view, callable, prompts, warn)
+  for (const message of messages) {
+    const sound = soundOf(wire, message)
+    if (sound.length === 0) warn('dropped an entry of the history that says nothing')
+    else if (sound[0] !== message) warn('mended the form of an entry of the history: servers refuse it')
+  }
+  const ofHost = wire.ofHost?.(anchors.placed.map(({ unit }) => unit)) ?? []
+  const callable = new Set([...view.tools.map((tool) => tool.name), ...ofHost])
+  const settled = wire.ids ? settleIds(anchors.placed, wire.name, wire.ids, warn) : anchors.placed
+  const repaired = repair(settled, view, callable, prompts, warn)
+  const opened = wire.opensWithUser ? openWithUser(repaired, prompts, warn) : repaired
+  const written = wire.write(weave(opened, view, warn), view, warn)
   // Off: the host's own array, unless a server would refuse it.
-  if (
-    view.mode === 'off' &&
-    isSame(repaired, anchors.placed) &&
-    !repaired.some(({ unit }) => 'mended' in unit)
-  )
-    return messages
-  return wire.write(weave(repaired, view, warn), view)
-}
-
-function isSame<T>(a: readonly T[], b: readonly T[]): boolean {
-  return a.length === b.length && a.every((item, index) => item === b[index])
+  return view.mode === 'off' && sameItems(written, messages) ? messages : written
 }

@@ -7,7 +7,7 @@ import { BRIDGE_NAME } from '../../meta-tools.js'
 import type { Prompts } from '../../prompts.js'
 import type { SurfaceView } from '../../surface.js'
 import { safeJson } from '../../text.js'
-import { argumentsObject, argumentsText, isRecord, type Placed, type UnitCall } from './thread.js'
+import { argumentsObject, argumentsText, isRecord, type Placed, type Unit, type UnitCall } from './thread.js'
 
 type Warn = (warning: string) => void
 
@@ -87,21 +87,32 @@ function pairUp(placed: readonly Placed[]) {
   return { answers, answered }
 }
 
-/** Calls whose name this request does not know: through the bridge, out of it, or told as text. */
+/** Calls whose name this request does not know where they stand: through the bridge, out of it, as a search, or told as text. */
 function settleNames(
   placed: readonly Placed[],
   view: SurfaceView,
-  callable: ReadonlySet<string>,
+  declared: ReadonlySet<string>,
   prompts: Prompts,
   warn: Warn,
 ): Placed[] {
   const told = new Map<string, UnitCall>()
+  const guessed = new Map<string, string>()
   let pending: Placed[] = []
   const output: Placed[] = []
+  const callable = new Set(declared)
+  const aside = new Set(view.aside.map(({ name }) => name))
   for (const item of placed) {
     const { unit } = item
     const call = unit.kind === 'answer' ? told.get(unit.callId) : undefined
+    reveal(item, view, aside, callable)
     if (unit.kind === 'answer' && call) {
+      // It is known from here on, as if it had been searched for.
+      const found = guessed.get(unit.callId)
+      if (found !== undefined) {
+        const answer: Unit = { kind: 'answer', callId: unit.callId, text: '', loaded: [found] }
+        output.push({ ...item, unit: answer })
+        callable.add(found)
+      }
       const sentence = prompts.toldCall({
         name: safeJson(call.name),
         input: safeJson(argumentsText(call)),
@@ -115,16 +126,24 @@ function settleNames(
       output.push(...pending)
       pending = []
       told.clear()
+      guessed.clear()
     }
     if (unit.kind !== 'assistant' || unit.calls.every(({ name }) => callable.has(name))) {
       output.push(item)
       continue
     }
     const kept: UnitCall[] = []
-    for (const each of unit.calls) {
-      const renamed = callable.has(each.name) ? each : rename(each, callable, view)
+    for (const [position, each] of unit.calls.entries()) {
+      const meant = view.meant.get(item.calls[position] ?? '')
+      const known = callable.has(each.name) || !meant || !callable.has(meant.wireName)
+      const named = known ? each : { ...each, name: meant.wireName }
+      const renamed = callable.has(named.name) ? spelt(named, each) : rename(each, callable, view)
       if (renamed) kept.push(renamed)
-      else {
+      else if (meant?.guessed && aside.has(meant.wireName) && view.loader !== undefined) {
+        told.set(each.id, each)
+        guessed.set(each.id, meant.wireName)
+        kept.push(searchFor(each.id, meant.wireName, view))
+      } else {
         told.set(each.id, each)
         warn(`told a call of ${safeJson(each.name)} as text: the name is not declared any more`)
       }
@@ -133,6 +152,35 @@ function settleNames(
     output.push({ ...item, unit: { ...unit, text, calls: kept, mended: true } })
   }
   return [...output, ...pending]
+}
+
+/** What a unit, and what the provider was told behind it, lets the model call from then on. */
+function reveal(
+  { unit, anchor }: Placed,
+  view: SurfaceView,
+  aside: ReadonlySet<string>,
+  callable: Set<string>,
+): void {
+  if (view.delivery !== 'native') return
+  if (unit.kind === 'answer') for (const name of unit.loaded ?? []) if (aside.has(name)) callable.add(name)
+  for (const insert of view.inserts) {
+    if (insert.anchor !== anchor) continue
+    for (const { name } of insert.adds) if (aside.has(name)) callable.add(name)
+    for (const name of insert.removes) if (aside.has(name)) callable.delete(name)
+  }
+}
+
+/** The call under the name of its tool. The native piece has the other one. */
+function spelt({ native, ...call }: UnitCall, was: UnitCall): UnitCall {
+  return call.name === was.name ? was : call
+}
+
+/** A guess that came true, as the search that would have led to it. */
+function searchFor(id: string, name: string, view: SurfaceView): UnitCall {
+  const schema = view.tools.find((tool) => tool.name === view.loader)?.inputSchema ?? {}
+  const [parameter = 'query'] = (Array.isArray(schema.required) ? schema.required : []) as string[]
+  const query = parameter === 'name' ? name : `select:${name}`
+  return { id, name: view.loader ?? '', input: { value: { [parameter]: query } } }
 }
 
 function rename(call: UnitCall, callable: ReadonlySet<string>, view: SurfaceView): UnitCall | undefined {

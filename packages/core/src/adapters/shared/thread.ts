@@ -1,5 +1,6 @@
 /** A history as all wires see it: a list of units, each with the native piece it was read from, so that nothing is lost on its own wire. */
 import type { ModelCall } from '../../calls.js'
+import type { WireTool } from '../../ledger-event.js'
 
 /** What a unit was read from. It is sent again as it is, to the wire it came from, unless the unit was mended. */
 export interface Native {
@@ -34,8 +35,13 @@ export type Unit =
       readonly loaded?: readonly string[]
       readonly native?: Native
     }
-  /** Something of Toolwell's, at its place. */
-  | { readonly kind: 'note'; readonly text: string }
+  /** Something of Toolwell's, at its place. `adds` and `removes`: what the provider itself puts before the model there. */
+  | {
+      readonly kind: 'note'
+      readonly text: string
+      readonly adds?: readonly WireTool[]
+      readonly removes?: readonly string[]
+    }
 
 /** A unit with its name in the ledger. */
 export interface Placed {
@@ -43,6 +49,11 @@ export interface Placed {
   readonly anchor: string
   /** The names of the calls it makes. */
   readonly calls: readonly string[]
+}
+
+/** What an answer that only refers to tools says on a wire that has no references. */
+export function referencesText(names: readonly string[]): string {
+  return names.length === 0 ? '' : `Loaded: ${names.join(', ')}.`
 }
 
 /** Reads arguments that came as text. Nothing at all counts as no arguments: some servers send that. */

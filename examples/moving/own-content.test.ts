@@ -1,0 +1,195 @@
+/** What of a conversation only its own provider can read: it waits there, and elsewhere a word stands for it. */
+import { afterEach, describe, expect, it } from 'vitest'
+import { openHistory } from '../history.ts'
+import { openSession } from '../host.ts'
+import type { WireName } from '../wires.ts'
+import { storyOf } from './story.ts'
+import { closeWorlds, createWorld, MOVES } from './world.ts'
+
+afterEach(closeWorlds)
+
+/** What a host may have in its history and only its own wire can carry: an image, a tool's image, and thoughts. */
+const OWN: Readonly<Record<WireName, readonly object[]>> = {
+  anthropic: [
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'What is this?' },
+        { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'cGljdHVyZQ==' } },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'thinking', thinking: 'A secret thought.', signature: 'c2VjcmV0' },
+        { type: 'tool_use', id: 'toolu_own', name: 'delegate', input: { task: 'Look', tools: [] } },
+      ],
+    },
+    {
+      role: 'user',
+      content: [
+        {
+          type: 'tool_result',
+          tool_use_id: 'toolu_own',
+          content: [
+            { type: 'text', text: 'I see.' },
+            { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'cGljdHVyZQ==' } },
+          ],
+        },
+      ],
+    },
+    { role: 'assistant', content: [{ type: 'text', text: 'A well.' }] },
+  ],
+  'openai-responses': [
+    {
+      type: 'message',
+      role: 'user',
+      content: [
+        { type: 'input_text', text: 'What is this?' },
+        { type: 'input_image', image_url: 'data:image/png;base64,cGljdHVyZQ==', detail: 'auto' },
+      ],
+    },
+    { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'c2VjcmV0' },
+    {
+      type: 'function_call',
+      id: 'fc_own',
+      call_id: 'call_own',
+      name: 'delegate',
+      arguments: '{"task":"Look","tools":[]}',
+    },
+    {
+      type: 'function_call_output',
+      call_id: 'call_own',
+      output: [
+        { type: 'input_text', text: 'I see.' },
+        { type: 'input_image', image_url: 'data:image/png;base64,cGljdHVyZQ==', detail: 'auto' },
+      ],
+    },
+    {
+      type: 'message',
+      id: 'msg_own',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: 'A well.' }],
+    },
+  ],
+  'openai-chat': [
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'What is this?' },
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,cGljdHVyZQ==' } },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: null,
+      reasoning_content: 'A secret thought. c2VjcmV0',
+      tool_calls: [
+        {
+          id: 'call_own',
+          type: 'function',
+          function: { name: 'delegate', arguments: '{"task":"Look","tools":[]}' },
+        },
+      ],
+    },
+    { role: 'tool', tool_call_id: 'call_own', content: 'I see.' },
+    { role: 'assistant', content: 'A well.' },
+  ],
+  google: [
+    {
+      role: 'user',
+      parts: [{ text: 'What is this?' }, { inlineData: { mimeType: 'image/png', data: 'cGljdHVyZQ==' } }],
+    },
+    {
+      role: 'model',
+      parts: [
+        { text: 'A secret thought.', thought: true },
+        {
+          functionCall: { id: 'function-own', name: 'delegate', args: { task: 'Look', tools: [] } },
+          thoughtSignature: 'c2VjcmV0',
+        },
+      ],
+    },
+    {
+      role: 'user',
+      parts: [
+        {
+          functionResponse: {
+            id: 'function-own',
+            name: 'delegate',
+            response: { result: 'I see.' },
+            parts: [{ inlineData: { mimeType: 'image/png', data: 'cGljdHVyZQ==' } }],
+          },
+        },
+      ],
+    },
+    { role: 'model', parts: [{ text: 'A well.' }] },
+  ],
+}
+const PRIVATE = /cGljdHVyZQ==|c2VjcmV0|secret thought/
+const LEFT = '[Given at another provider and not shown here: image]'
+
+describe.each(MOVES)('what only %s can read', (from, to) => {
+  it('has a word in its place at %s, and is all there on the way back', async () => {
+    const { folder, createHost, queue, lastBody, refusals } = await createWorld()
+    const history = await openHistory(folder, 'main', from)
+    await history.append(...OWN[from])
+    const session = await openSession(createHost(from), 'main')
+    await session.moveTo(to)
+    queue.push(() => ({ text: 'Deep.' }))
+    await session.ask('How deep?')
+    const answer = from === 'openai-chat' ? 'answer: I see.' : `answer: I see.\n${LEFT}`
+    expect(storyOf(lastBody(to))).toEqual([
+      'user: What is this?',
+      `user: ${LEFT}`,
+      'call: delegate {"task":"Look","tools":[]}',
+      answer,
+      'model: A well.',
+      'user: How deep?',
+    ])
+    expect(JSON.stringify(lastBody(to))).not.toMatch(PRIVATE)
+
+    await session.moveTo(from)
+    queue.push(() => ({ text: 'Very.' }))
+    await session.ask('Really?')
+    expect(session.messages.slice(0, OWN[from].length)).toEqual(OWN[from])
+    const sent = JSON.stringify(lastBody(from))
+    for (const message of OWN[from]) expect(sent).toContain(JSON.stringify(message).slice(1, -2))
+    expect(refusals()).toEqual([])
+  })
+
+  it('has a word in its place where it was all that was said', async () => {
+    const { folder, createHost, queue, lastBody, refusals } = await createWorld()
+    const history = await openHistory(folder, 'main', from)
+    const first = OWN[from][0] as { content?: unknown[]; parts?: unknown[] }
+    const field = first.parts ? 'parts' : 'content'
+    await history.append({ ...first, [field]: first[field]?.slice(1) })
+    const session = await openSession(createHost(from), 'main')
+    await session.moveTo(to)
+    queue.push(() => ({ text: 'I see nothing.' }))
+    await session.ask()
+    expect(storyOf(lastBody(to))).toEqual([`user: ${LEFT}`])
+    expect(refusals()).toEqual([])
+  })
+})
+
+it('brings a word of the host along that stood between the messages, to Anthropic', async () => {
+  const { folder, createHost, queue, lastBody, refusals } = await createWorld()
+  const history = await openHistory(folder, 'main', 'openai-chat')
+  await history.append(
+    { role: 'user', content: 'Hello.' },
+    { role: 'assistant', content: 'Hello!' },
+    { role: 'developer', content: 'It is late.' },
+  )
+  const session = await openSession(createHost('openai-chat'), 'main')
+  await session.moveTo('anthropic')
+  queue.push(() => ({ text: 'Good night.' }))
+  await session.ask('Goodbye.')
+  expect(refusals()).toEqual([])
+  expect(storyOf(lastBody('anthropic'))).toEqual([
+    'user: Hello.',
+    'model: Hello!',
+    'user: It is late.',
+    'user: Goodbye.',
+  ])
+})

@@ -1,0 +1,215 @@
+/**
+ * The four providers that the example host speaks to. What differs between them stands here: where the system prompt goes,
+ * where and how a request is sent, how a streamed answer is read, what its figures are called.
+ */
+import type { Conversation, RunOptions, SurfaceView } from '@toolwell/core'
+import {
+  type AnthropicMessage,
+  type AnthropicReply,
+  anthropic,
+  assemble as assembleMessage,
+} from '@toolwell/core/anthropic'
+import { assemble as assembleContent, type GoogleContent, google } from '@toolwell/core/google'
+import {
+  assemble as assembleCompletion,
+  type ChatMessage,
+  type OpenAIChat,
+  openaiChat,
+} from '@toolwell/core/openai-chat'
+import {
+  assemble as assembleResponse,
+  openaiResponses,
+  type ResponsesItem,
+  type ResponsesReply,
+} from '@toolwell/core/openai-responses'
+
+export type WireName = 'openai-chat' | 'openai-responses' | 'anthropic' | 'google'
+
+export interface Server {
+  /** The base URL that the provider's own client wants. */
+  readonly url: string
+  readonly model: string
+  readonly apiKey?: string
+}
+
+/** An adapter that has been given the system prompt, so that a history is all it needs. */
+export interface Line<Message extends object = object, Reply extends object = object> {
+  begin(messages: readonly Message[]): Promise<Turn<Message, Reply>>
+  compact(before: readonly Message[], after: readonly Message[]): Promise<void>
+  fork(messages: readonly Message[], options: { readonly id: string }): Promise<Conversation>
+  thread(messages: readonly Message[]): ReturnType<OpenAIChat['thread']>
+  adopt(thread: ReturnType<OpenAIChat['thread']>): Message[]
+}
+
+export interface Turn<Message extends object = object, Reply extends object = object> {
+  readonly parts: object
+  readonly view: SurfaceView
+  run(reply: Reply, options: RunOptions): Promise<{ readonly messages: readonly Message[] }>
+}
+
+/** One answer of a server, read to its end. */
+export interface Answer<Message extends object = object, Reply extends object = object> {
+  /** For `run`. */
+  readonly reply: Reply
+  /** For the history. */
+  readonly messages: readonly Message[]
+  readonly usage: {
+    readonly inputTokens: number
+    readonly cachedTokens: number
+    readonly outputTokens: number
+  }
+  /** False where the stream broke off. */
+  readonly complete: boolean
+}
+
+export interface Wire<Message extends object = object, Reply extends object = object> {
+  readonly name: WireName
+  /** The field of a request that holds the history. */
+  readonly field: 'messages' | 'input' | 'contents'
+  open(conversation: Conversation, system: string): Line<Message, Reply>
+  user(text: string): Message
+  request(
+    server: Server,
+    parts: object,
+  ): { readonly url: string; readonly headers: Record<string, string>; readonly body: object }
+  read(events: AsyncIterable<unknown>): Promise<Answer<Message, Reply>>
+}
+
+const openaiChatWire: Wire<ChatMessage, ChatMessage> = {
+  name: 'openai-chat',
+  field: 'messages',
+  open(conversation, system) {
+    const adapter = openaiChat(conversation)
+    // The one wire on which the system prompt is a message. It is no part of what was said, so no history holds it.
+    const first: ChatMessage = { role: 'system', content: system }
+    return {
+      ...adapter,
+      begin: (messages) => adapter.begin([first, ...messages]),
+      compact: (before, after) => adapter.compact([first, ...before], [first, ...after]),
+      fork: (messages, options) => adapter.fork([first, ...messages], options),
+    }
+  },
+  user: (text) => ({ role: 'user', content: text }),
+  request: ({ url, model, apiKey }, parts) => ({
+    url: `${url}/chat/completions`,
+    headers: bearer(apiKey),
+    body: { model, stream: true, stream_options: { include_usage: true }, ...parts },
+  }),
+  async read(events) {
+    const { message, usage, complete } = await assembleCompletion(events)
+    const inputTokens = figure(usage, 'prompt_tokens')
+    const cachedTokens = figure(usage, 'prompt_tokens_details', 'cached_tokens')
+    const outputTokens = figure(usage, 'completion_tokens')
+    return {
+      reply: message,
+      messages: [message],
+      usage: { inputTokens, cachedTokens, outputTokens },
+      complete,
+    }
+  },
+}
+
+const openaiResponsesWire: Wire<ResponsesItem, ResponsesReply> = {
+  name: 'openai-responses',
+  field: 'input',
+  open(conversation, instructions) {
+    const adapter = openaiResponses(conversation)
+    return { ...adapter, begin: (items) => adapter.begin(items, { instructions }) }
+  },
+  user: (text) => ({ type: 'message', role: 'user', content: text }),
+  request: ({ url, model, apiKey }, parts) => ({
+    url: `${url}/responses`,
+    headers: bearer(apiKey),
+    // The history is ours, so the provider keeps none and hands its reasoning out for the way back.
+    body: { model, stream: true, store: false, include: ['reasoning.encrypted_content'], ...parts },
+  }),
+  async read(events) {
+    const reply = await assembleResponse(events)
+    const inputTokens = figure(reply.usage, 'input_tokens')
+    const cachedTokens = figure(reply.usage, 'input_tokens_details', 'cached_tokens')
+    const outputTokens = figure(reply.usage, 'output_tokens')
+    return {
+      reply,
+      messages: reply.output,
+      usage: { inputTokens, cachedTokens, outputTokens },
+      complete: reply.complete,
+    }
+  },
+}
+
+const anthropicWire: Wire<AnthropicMessage, AnthropicReply> = {
+  name: 'anthropic',
+  field: 'messages',
+  open(conversation, system) {
+    const adapter = anthropic(conversation)
+    return { ...adapter, begin: (messages) => adapter.begin(messages, { system }) }
+  },
+  user: (text) => ({ role: 'user', content: text }),
+  request: ({ url, model, apiKey = '' }, parts) => ({
+    url: `${url}/v1/messages`,
+    headers: { 'anthropic-version': '2023-06-01', 'x-api-key': apiKey },
+    body: { model, max_tokens: 8192, stream: true, ...parts },
+  }),
+  async read(events) {
+    const { message, usage, complete } = await assembleMessage(events)
+    const cachedTokens = figure(usage, 'cache_read_input_tokens')
+    // Here, and only here, the input is what was neither read from the cache nor written to it.
+    const inputTokens =
+      figure(usage, 'input_tokens') + figure(usage, 'cache_creation_input_tokens') + cachedTokens
+    const outputTokens = figure(usage, 'output_tokens')
+    return {
+      reply: message,
+      messages: [message],
+      usage: { inputTokens, cachedTokens, outputTokens },
+      complete,
+    }
+  },
+}
+
+const googleWire: Wire<GoogleContent, GoogleContent> = {
+  name: 'google',
+  field: 'contents',
+  open(conversation, systemInstruction) {
+    const adapter = google(conversation)
+    return { ...adapter, begin: (contents) => adapter.begin(contents, { systemInstruction }) }
+  },
+  user: (text) => ({ role: 'user', parts: [{ text }] }),
+  request: ({ url, model, apiKey = '' }, parts) => ({
+    url: `${url}/v1beta/models/${model}:streamGenerateContent?alt=sse`,
+    headers: { 'x-goog-api-key': apiKey },
+    body: parts,
+  }),
+  async read(events) {
+    const { content, usage, complete } = await assembleContent(events)
+    const inputTokens = figure(usage, 'promptTokenCount')
+    const cachedTokens = figure(usage, 'cachedContentTokenCount')
+    const outputTokens = figure(usage, 'candidatesTokenCount') + figure(usage, 'thoughtsTokenCount')
+    return {
+      reply: content,
+      messages: [content],
+      usage: { inputTokens, cachedTokens, outputTokens },
+      complete,
+    }
+  },
+}
+
+export const wires: Readonly<Record<WireName, Wire>> = {
+  'openai-chat': openaiChatWire,
+  'openai-responses': openaiResponsesWire,
+  anthropic: anthropicWire,
+  google: googleWire,
+}
+
+function bearer(apiKey: string | undefined): Record<string, string> {
+  return apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
+}
+
+/** A number somewhere in the figures of a provider; none counts as zero. */
+function figure(usage: unknown, ...path: readonly string[]): number {
+  const found = path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined,
+    usage,
+  )
+  return typeof found === 'number' ? found : 0
+}

@@ -1,0 +1,143 @@
+/** Requests and the calls they led to: a request is begun here, and a call that the SDK starts finds its batch here. */
+import type { Conversation } from '../../conversation.js'
+import { BRIDGE_NAME } from '../../meta-tools.js'
+import type { CallAnswer, Execute } from '../../run-calls.js'
+import type { SurfaceView } from '../../surface.js'
+import { createAdapter } from '../shared/adapter.js'
+import { anchorsOf } from '../shared/anchors.js'
+import { argumentsObject, isRecord, type UnitCall } from '../shared/thread.js'
+import { aiWire } from './ai-wire.js'
+import { type Batch, createBatch, type Started } from './batch.js'
+import { declare } from './declare.js'
+import { restored } from './marks.js'
+import type { Exchange } from './model.js'
+import { protocolOf } from './protocol.js'
+import { readMessages } from './read-messages.js'
+import type { Registry } from './registry.js'
+import { createReplyReader } from './reply.js'
+import { targetRunner } from './targets.js'
+import type { AiCallOptions, AiExecuteOptions, AiMessage } from './wire.js'
+
+/** So many replies are remembered: only the last has calls that are still to be started, but requests may overlap. */
+const REMEMBERED = 8
+
+/** Keeps a batch waiting for a moment: nobody knows what else will be started. */
+const NEVER: UnitCall = { id: '', name: '', input: { value: {} } }
+
+export interface Exchanges {
+  open(provider: string, options: AiCallOptions): Promise<Exchange>
+  /** The SDK has started a call of the tool that it knows by this name. */
+  start(shown: string, input: unknown, options: AiExecuteOptions): Promise<CallAnswer>
+  /** The SDK could not read the arguments of a call. */
+  spoil(callId: string, problem: string): void
+  readonly view: SurfaceView | undefined
+}
+
+export function createExchanges(
+  conversation: Conversation,
+  registry: Registry,
+  { execute: host, native = true }: { readonly execute?: Execute; readonly native?: boolean },
+): Exchanges {
+  const batches: Batch[] = []
+  const late = new WeakMap<readonly AiMessage[], Batch>()
+  const told = new Set<string>()
+  let view: SurfaceView | undefined
+
+  const warn = (warnings: readonly string[]) =>
+    warnings.flatMap((warning) => {
+      if (told.has(warning)) return []
+      told.add(warning)
+      return [{ type: 'other' as const, message: `Toolwell: ${warning}` }]
+    })
+
+  /** Calls of a history, not of a reply: they were approved, and run before the first request. */
+  const runLate = async (messages: readonly AiMessage[], some: readonly Started[]) => {
+    const anchors = anchorsOf(readMessages(messages))
+    const made = new Map<string, string>()
+    for (const { unit, calls } of anchors.placed)
+      if (unit.kind === 'assistant')
+        for (const [index, { id }] of unit.calls.entries()) made.set(id, calls[index] ?? '')
+    const calls = some.map(({ call: { id, name, input } }) => ({
+      callId: id,
+      anchor: made.get(id) ?? anchors.next(id),
+      name,
+      input,
+    }))
+    return conversation.run(calls, { execute: targetRunner(some, registry, host) })
+  }
+
+  return {
+    get view() {
+      return view
+    },
+
+    async open(provider, options) {
+      const protocol = protocolOf(provider)
+      const given = options.tools ?? []
+      const names = new Set(given.map(({ name }) => name))
+      const others = given.flatMap(({ name }) => (registry.has(name) ? [] : [name]))
+      const adapter = createAdapter(conversation, aiWire(protocol, { beside: others, native }))
+      const turn = await adapter.begin(restored(options.prompt))
+      view = turn.view
+      const { tools, missing } = declare(given, registry.has, turn.view, protocol)
+      const batch = createBatch(async (some) => {
+        const execute = targetRunner(some, registry, host)
+        return (
+          await turn.run(
+            some.map(({ call }) => call),
+            { execute },
+          )
+        ).answers
+      })
+      batches.push(batch)
+      if (batches.length > REMEMBERED) batches.shift()
+      const lost =
+        missing.length > 0
+          ? [`the SDK was not given ${missing.join(', ')}: use "tools" of aiSdk as it is`]
+          : []
+      const { tools: _, toolChoice, ...rest } = options
+      return {
+        options: {
+          ...rest,
+          prompt: turn.parts.prompt,
+          ...(tools.length > 0 ? { tools, toolChoice } : {}),
+        },
+        warnings: warn([...turn.warnings, ...lost]),
+        reader: createReplyReader({
+          bridge: turn.view.bridge,
+          known: (name) => names.has(name) && (turn.view.mode === 'off' || registry.isWireName(name)),
+          isBeside: (name) => names.has(name) && !registry.has(name),
+          targetOf: (asked) => {
+            const target = registry.nameOf(asked)
+            return target !== undefined && names.has(target) ? target : undefined
+          },
+          found: batch.expect,
+        }),
+        close: batch.close,
+      }
+    },
+
+    start(shown, input, options) {
+      const batch = batches.findLast((each) => each.expects(options.toolCallId))
+      if (batch) return batch.start(shown, options)
+      const waiting = late.get(options.messages) ?? createBatch((some) => runLate(options.messages, some))
+      late.set(options.messages, waiting)
+      waiting.expect(NEVER)
+      waiting.expect(lateCall(shown, input, options.toolCallId))
+      waiting.close()
+      return waiting.start(shown, options)
+    },
+
+    spoil(callId, problem) {
+      batches.findLast((each) => each.expects(callId))?.spoil(callId, problem)
+    },
+  }
+}
+
+/** A name that had to be wrapped for the SDK comes out of its wrapper again. */
+function lateCall(shown: string, input: unknown, id: string): UnitCall {
+  const value = isRecord(input) ? input : {}
+  if (shown !== BRIDGE_NAME || typeof value.name !== 'string')
+    return { id, name: shown, input: { value: input } }
+  return { id, name: value.name, input: { value: argumentsObject({ value: value.arguments ?? {} }) } }
+}

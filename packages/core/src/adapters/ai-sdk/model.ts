@@ -1,0 +1,61 @@
+/** A model with Toolwell right before it: what a request holds is decided here, and a reply is read here first. */
+import type { ReplyReader } from './reply.js'
+import { type AiCallOptions, type AiModel, type AiReplyPart, type AiStream, isModel } from './wire.js'
+
+/** One request to a model, and its reply. */
+export interface Exchange {
+  readonly options: AiCallOptions
+  readonly warnings: readonly { readonly type: 'other'; readonly message: string }[]
+  readonly reader: ReplyReader
+  /** The reply is complete. */
+  close(): void
+}
+
+export type OpenExchange = (provider: string, options: AiCallOptions) => Promise<Exchange>
+
+const wrapped = new WeakSet<object>()
+
+/** The same kind of model, whatever its version; what is not a model object (an id, say) is given back as it is. */
+export function wrapModel<Model>(model: Model, open: OpenExchange): Model {
+  if (!isModel(model) || wrapped.has(model)) return model
+  const made = new Proxy(model, {
+    get(target, key) {
+      if (key === 'doGenerate') return (options: AiCallOptions) => generate(target, options, open)
+      if (key === 'doStream') return (options: AiCallOptions) => stream(target, options, open)
+      const value: unknown = Reflect.get(target, key, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  wrapped.add(made)
+  return made
+}
+
+async function generate(model: AiModel, options: AiCallOptions, open: OpenExchange) {
+  const exchange = await open(model.provider, options)
+  const result = await model.doGenerate(exchange.options)
+  const content = result.content.flatMap((part) => exchange.reader.read(part) ?? [])
+  exchange.close()
+  return { ...result, content, warnings: [...(result.warnings ?? []), ...exchange.warnings] }
+}
+
+async function stream(model: AiModel, options: AiCallOptions, open: OpenExchange) {
+  const exchange = await open(model.provider, options)
+  const result = await model.doStream(exchange.options)
+  return { ...result, stream: read(result.stream, exchange) }
+}
+
+function read(source: AiStream, exchange: Exchange): AiStream {
+  const transform = new TransformStream<AiReplyPart, AiReplyPart>({
+    transform(part, controller) {
+      // Before the SDK sees the end: that is when it starts the calls.
+      if (part.type === 'finish') exchange.close()
+      const seen = part.type === 'stream-start' ? warned(part, exchange) : exchange.reader.read(part)
+      if (seen) controller.enqueue(seen)
+    },
+  })
+  return source.pipeThrough(transform)
+}
+
+function warned(part: AiReplyPart & { readonly warnings?: readonly unknown[] }, { warnings }: Exchange) {
+  return { ...part, warnings: [...(part.warnings ?? []), ...warnings] }
+}

@@ -1,0 +1,66 @@
+/** What the SDK gets for a call: the tool's own value, an answer of Toolwell's, or an error; and what the model reads of it. */
+import type { CallAnswer } from '../../run-calls.js'
+import type { Tool } from '../../tool.js'
+import { isRecord } from '../shared/thread.js'
+import { importedOf } from './tools.js'
+
+/** At most so many texts are remembered: the SDK asks for one right after its call. */
+const REMEMBERED = 256
+
+export interface Results {
+  /** The output of a tool. Throws where the call did not come to one: to the SDK that is a failed call. */
+  output(answer: CallAnswer): unknown
+  /** The SDK's `toModelOutput`. Needs nothing but the output where a history comes from elsewhere. */
+  modelOutput(
+    tool: Tool | undefined,
+    result: { readonly toolCallId?: string; readonly output: unknown },
+  ): unknown
+}
+
+export function createResults(noOutput: () => string): Results {
+  /** Texts that cannot be told from the output alone. */
+  const texts = new Map<string, string>()
+  const textOf = (output: unknown) => plain(output) || noOutput()
+  return {
+    output({ callId, outcome, text }) {
+      if (outcome.kind !== 'result') throw new Error(text)
+      texts.delete(callId)
+      if (text !== textOf(outcome.value)) {
+        texts.set(callId, text)
+        const [oldest] = texts.keys()
+        if (texts.size > REMEMBERED && oldest !== undefined) texts.delete(oldest)
+      }
+      return outcome.value
+    },
+    modelOutput(tool, result) {
+      const own = tool && importedOf(tool)?.tool
+      if (own?.toModelOutput) return own.toModelOutput(result)
+      const { output, toolCallId = '' } = result
+      const text = texts.get(toolCallId) ?? textOf(output)
+      const isJson = typeof output !== 'string' && text === plain(output)
+      return isJson ? { type: 'json', value: output } : { type: 'text', value: text }
+    },
+  }
+}
+
+function plain(output: unknown): string {
+  if (typeof output === 'string') return output
+  try {
+    return JSON.stringify(output) ?? ''
+  } catch {
+    return ''
+  }
+}
+
+/** The last value of a tool that reports as it goes. */
+export async function lastOf(value: unknown): Promise<unknown> {
+  const made = await value
+  if (
+    !isRecord(made) ||
+    typeof (made as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] !== 'function'
+  )
+    return made
+  let last: unknown
+  for await (const each of made as unknown as AsyncIterable<unknown>) last = each
+  return last
+}

@@ -1,0 +1,87 @@
+/** Tools that a host has written for the SDK, as Toolwell's; what Toolwell has no place for is kept beside them. */
+import { ToolwellError } from '../../errors.js'
+import { quote } from '../../text.js'
+import type { JsonSchema, Tool } from '../../tool.js'
+import { isRecord } from '../shared/thread.js'
+import type { AiExecuteOptions } from './wire.js'
+
+/** The SDK's own `asSchema`, of the version that you use. */
+export type AsSchema = (schema: never) => {
+  readonly jsonSchema: unknown
+  readonly validate?: ((value: unknown) => unknown) | undefined
+}
+
+/** The fields of a tool of the SDK that are read here. */
+export interface HostTool {
+  readonly type?: string
+  readonly description?: unknown
+  readonly inputSchema?: unknown
+  readonly needsApproval?: unknown
+  readonly execute?: (input: unknown, options: AiExecuteOptions) => unknown
+  readonly toModelOutput?: (result: unknown) => unknown
+}
+
+export interface Imported {
+  readonly tool: HostTool
+  /** The input as the tool's own schema makes it: defaults filled in, values converted. Throws where it does not fit. */
+  check(input: unknown): Promise<unknown>
+}
+
+/** By schema: that object stays the same when a host copies a tool to change something else about it. */
+const imports = new WeakMap<JsonSchema, Imported>()
+
+export function importedOf(tool: Tool): Imported | undefined {
+  return imports.get(tool.inputSchema)
+}
+
+/**
+ * Reads a host's existing tools. `describe` adds what the SDK has no place for: `source`, `defer`, `aliases` … Their
+ * schemas, `execute`, `toModelOutput` and approvals go on working. Throws `invalid-tool` at a tool that a provider
+ * defines: those have no schema, and go into `beside` of `aiSdk`.
+ */
+export async function importTools<Tools extends Readonly<Record<string, object>>>(
+  tools: Tools,
+  asSchema: AsSchema,
+  describe: (name: string, tool: Tools[string]) => Partial<Tool> = () => ({}),
+): Promise<readonly Tool[]> {
+  const entries = Object.entries(tools) as [string, Tools[string] & HostTool][]
+  return Promise.all(
+    entries.map(async ([name, tool]) => {
+      if (tool.type === 'provider') throw providerDefined(name)
+      const { jsonSchema, validate } = asSchema(tool.inputSchema as never)
+      const json = await jsonSchema
+      const inputSchema: JsonSchema = { ...(isRecord(json) ? json : { type: 'object' }) }
+      imports.set(inputSchema, { tool, check: (input) => checked(name, input, validate) })
+      const { description = '' } = tool
+      const made: Tool = {
+        name,
+        description: typeof description === 'string' ? description : '',
+        inputSchema,
+        ...(typeof description === 'function' ? { dynamicDescription: true } : {}),
+        ...describe(name, tool),
+      }
+      return made
+    }),
+  )
+}
+
+function providerDefined(name: string): ToolwellError {
+  const problem = 'a provider defines it, so it has no schema'
+  return new ToolwellError(
+    'invalid-tool',
+    `The tool ${quote(name)} cannot be imported: ${problem}. Leave it out here, and give it to aiSdk in "beside".`,
+    { tool: name, problem },
+  )
+}
+
+async function checked(
+  name: string,
+  input: unknown,
+  validate: ((value: unknown) => unknown) | undefined,
+): Promise<unknown> {
+  const result = await validate?.(input)
+  if (!isRecord(result)) return input
+  if (result.success === true) return result.value
+  const reason = result.error instanceof Error ? result.error.message : String(result.error)
+  throw new Error(`Invalid input for ${quote(name)}: ${reason}`)
+}

@@ -1,0 +1,80 @@
+/** The calls of an assistant message, in every form that servers and libraries have written them. */
+import { argumentsText, isRecord, readArguments, type UnitCall } from '../shared/thread.js'
+import { type ChatMessage, type ChatReply, WIRE } from './wire.js'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * Ids that are missing or repeated get one of their own, which `run` answers with. What has neither an id nor a name is no
+ * call. A call of a custom tool is named so that no function can be taken for it: only its owner can run it.
+ */
+export function callsOf(message: ChatMessage | ChatReply): readonly UnitCall[] {
+  const seen = new Set<string>()
+  return entriesOf(message).flatMap((entry): UnitCall[] => {
+    if (!isRecord(entry)) return []
+    const given = givenId(entry.id)
+    const target = isRecord(entry.function) ? entry.function : {}
+    if (given === '' && typeof target.name !== 'string' && !isCustom(entry)) return []
+    const base = given || 'call'
+    let id = base
+    for (let count = 2; seen.has(id); count++) id = `${base}~${count}`
+    seen.add(id)
+    const native = { wire: WIRE, value: entry }
+    if (isCustom(entry)) {
+      const { name, input } = entry.custom
+      return [{ id, name: `custom:${name}`, input: { value: { input } }, native }]
+    }
+    const { name, arguments: written } = target
+    const text = typeof written === 'string' ? { text: written } : {}
+    return [
+      { id, name: typeof name === 'string' ? name : '', input: readArguments(written), ...text, native },
+    ]
+  })
+}
+
+/** `function_call` is what `tool_calls` was before there could be several. */
+function entriesOf(
+  message: (ChatMessage | ChatReply) & { readonly function_call?: unknown },
+): readonly unknown[] {
+  const { tool_calls: calls, function_call: single } = message
+  const list: readonly unknown[] = Array.isArray(calls) ? calls : []
+  return isRecord(single) ? [...list, { type: 'function', function: single }] : list
+}
+
+/** An id as text. Libraries that count have written numbers. */
+export function givenId(id: unknown): string {
+  return typeof id === 'string' ? id : typeof id === 'number' ? String(id) : ''
+}
+
+/** The id that the message itself has for a call. */
+export function ownId({ native }: UnitCall): string {
+  return givenId((native?.value as Fields | undefined)?.id)
+}
+
+export function isCustomCall({ native }: UnitCall): boolean {
+  return native?.wire === WIRE && isRecord(native.value) && isCustom(native.value)
+}
+
+function isCustom(
+  entry: Fields,
+): entry is Fields & { readonly custom: { readonly name: string; readonly input: string } } {
+  const { type, custom } = entry
+  return (
+    type === 'custom' &&
+    isRecord(custom) &&
+    typeof custom.name === 'string' &&
+    typeof custom.input === 'string'
+  )
+}
+
+/** A call as servers take it: the very object of the message where that has all it needs. */
+export function fromCall(call: UnitCall): object {
+  const { id, name, native } = call
+  const own = native?.wire === WIRE && isRecord(native.value) ? native.value : {}
+  if (isCustom(own)) return own.id === id ? own : { ...own, id }
+  const target = isRecord(own.function) ? own.function : {}
+  const written = target.arguments
+  if (own.id === id && own.type === 'function' && target.name === name && typeof written === 'string')
+    return own
+  return { ...own, id, type: 'function', function: { ...target, name, arguments: argumentsText(call) } }
+}

@@ -1,0 +1,43 @@
+/**
+ * The namespace of every call in the history. The API puts a function that a search brought into a namespace of its own
+ * name, and refuses a call of it without; a function that is declared or added is called without one. Where a function
+ * stands may change at a latch, so what a call was recorded with does not tell.
+ */
+import { NATIVE_SEARCH } from '../../names.js'
+import type { SurfaceView } from '../../surface.js'
+import { isCall, type ResponsesItem } from './wire.js'
+
+export function withNamespaces(items: readonly ResponsesItem[], view: SurfaceView): ResponsesItem[] {
+  if (view.mode === 'off') return [...items]
+  const plain = new Set(view.tools.map(({ name }) => name))
+  const spaces = new Map<string, Set<string>>()
+  return items.map((item) => {
+    learn(item, plain, spaces)
+    if (!isCall(item)) return item
+    const { name, namespace } = item
+    if (typeof namespace === 'string' && spaces.get(namespace)?.has(name)) return item
+    if (!plain.has(name) && spaces.get(name)?.has(name)) return { ...item, namespace: name }
+    // A namespace of the host's own stays.
+    if (namespace == null || namespace !== name) return item
+    const { namespace: _, ...rest } = item
+    return rest
+  })
+}
+
+function learn(item: ResponsesItem, plain: Set<string>, spaces: Map<string, Set<string>>): void {
+  const { type, tools } = item
+  if (!Array.isArray(tools) || (type !== 'additional_tools' && type !== 'tool_search_output')) return
+  const add = (space: string, name: string) => spaces.set(space, (spaces.get(space) ?? new Set()).add(name))
+  for (const tool of tools as readonly LoadedTool[]) {
+    if (typeof tool?.name !== 'string' || tool.name === NATIVE_SEARCH) continue
+    if (tool.type === 'namespace') for (const member of tool.tools ?? []) add(tool.name, String(member.name))
+    else if (type === 'additional_tools') plain.add(tool.name)
+    else add(tool.name, tool.name)
+  }
+}
+
+interface LoadedTool {
+  readonly type?: unknown
+  readonly name?: unknown
+  readonly tools?: readonly { readonly name?: unknown }[]
+}

@@ -1,0 +1,49 @@
+/**
+ * What no other wire can be given: images, files, items that only their provider reads. A word stands in its place, so
+ * that the model knows that there was something. On its own wire it is all still there.
+ */
+import type { Prompts } from '../../prompts.js'
+import { isRecord, type Unit } from './thread.js'
+
+/** The unit as another wire can write it. The word is a unit of its own: what the message is called stays the same. */
+export function leaveBehind(unit: Unit, wire: string, prompts: Prompts): readonly Unit[] {
+  if (unit.kind === 'note' || unit.native === undefined || unit.native.wire === wire) return [unit]
+  if (unit.kind !== 'user' && unit.kind !== 'answer') return [unit]
+  const { value } = unit.native
+  const opaque = unit.kind === 'user' ? opaqueKind(value) : undefined
+  const kinds = opaque === undefined ? partsOf(value).flatMap(kindOf) : [opaque]
+  if (kinds.length === 0) return [unit]
+  const text = prompts.leftBehind({ kinds })
+  if (unit.kind === 'answer') return [{ ...unit, text: unit.text === '' ? text : `${unit.text}\n${text}` }]
+  const word: Unit = { kind: 'user', text }
+  return opaque !== undefined || unit.text === '' ? [word] : [unit, word]
+}
+
+/** An item that is no message: its text is its JSON, which means nothing elsewhere. */
+function opaqueKind(value: unknown): string | undefined {
+  if (!isRecord(value) || 'parts' in value || 'role' in value || typeof value.type !== 'string')
+    return undefined
+  return value.type
+}
+
+function partsOf(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  if (!isRecord(value)) return []
+  // A piece of Gemini's names the call it answers; what a tool gave beside its response lies deeper.
+  const inner = Array.isArray(value.parts) ? value.parts : (value.content ?? value.output)
+  return Array.isArray(inner) ? inner.flatMap((part: unknown) => withNested(part)) : []
+}
+
+function withNested(part: unknown): readonly unknown[] {
+  const response = isRecord(part) ? part.functionResponse : undefined
+  if (!isRecord(response)) return [part]
+  return Array.isArray(response.parts) ? response.parts : []
+}
+
+function kindOf(part: unknown): readonly string[] {
+  if (!isRecord(part) || typeof part.text === 'string') return []
+  if (part.type === 'tool_reference' || part.type === 'refusal' || part.thought === true) return []
+  const data = isRecord(part.inlineData) ? part.inlineData : isRecord(part.fileData) ? part.fileData : {}
+  const said = `${part.type ?? ''} ${data.mimeType ?? ''}`
+  return [/image|audio|video|document|pdf/.exec(said)?.[0] ?? 'file']
+}

@@ -1,0 +1,20 @@
+/** Puts a word before a history that was cut so that it begins with the model: some servers take only the user first. */
+import { framed } from '../../announce.js'
+import type { Prompts } from '../../prompts.js'
+import type { Placed } from './thread.js'
+
+export function openWithUser(
+  placed: readonly Placed[],
+  prompts: Prompts,
+  warn: (warning: string) => void,
+): readonly Placed[] {
+  const first = placed.findIndex(({ unit }) => unit.kind !== 'system')
+  if (placed[first]?.unit.kind !== 'assistant') return placed
+  warn('the history begins with the model; a word that its beginning is missing stands before it')
+  const note: Placed = {
+    unit: { kind: 'note', text: framed(prompts.beginningLost()) },
+    anchor: '',
+    calls: [],
+  }
+  return placed.toSpliced(first, 0, note)
+}

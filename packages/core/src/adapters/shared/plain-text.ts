@@ -1,0 +1,11 @@
+/** What stands where text should, as text: nothing for nothing, JSON for what is no text. Never throws. */
+export function plainText(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (value === undefined || value === null) return ''
+  try {
+    return JSON.stringify(value) ?? ''
+  } catch {
+    // In a circle, or no JSON at all: such a value cannot be sent in any form.
+    return ''
+  }
+}

@@ -1,0 +1,106 @@
+/** One decision, made before the first request from what is known then: are tools deferred, and how do they reach the model. */
+import type { Context } from './context.js'
+import { deliveries } from './delivery/index.js'
+import type { LedgerState } from './ledger.js'
+import type { DeliveryName, LedgerFact } from './ledger-event.js'
+import { BRIDGE_NAME, metaEntry } from './meta-tools.js'
+import { breakEven, cacheRule } from './pricing.js'
+
+/** What a wire can do besides carrying a tools array and messages. */
+export interface WireSupport {
+  /** `references`: a search answer can refer to a tool. `changes`: tools can also be added and removed between messages. */
+  readonly native?: 'references' | 'changes' | undefined
+  /** The messages that are about to be sent, where the caller can tell. */
+  readonly text?: (() => string) | undefined
+}
+
+export interface Decision {
+  readonly mode: 'off' | 'on'
+  readonly delivery: DeliveryName
+  readonly because?: string
+}
+
+type Reason = Extract<LedgerFact, { kind: 'opened' }>['reason']
+
+/** What the catalogue comes to, in tokens of definitions. */
+export interface Sizes {
+  /** Deferred tools that are not raised. */
+  readonly hidden: number
+  readonly deferredTokens: number
+  readonly eagerTokens: number
+}
+
+export function decide(
+  state: LedgerState,
+  context: Context,
+  reason: Reason,
+  sizes: Sizes,
+  support: WireSupport,
+): Decision {
+  const { mode } = context.settings
+  const delivery = () => chooseDelivery(state, context, reason, support)
+  if (mode === 'off') return { mode: 'off', delivery: 'eager' }
+  // Once on, a conversation stays on until it is cleared: its history speaks of the loader.
+  if (reason !== 'start' && reason !== 'clear' && state.latch?.mode === 'on')
+    return { mode: 'on', delivery: delivery() }
+  if (context.child && sizes.hidden === 0) return { mode: 'off', delivery: 'eager' }
+  if (mode === 'on') return { mode: 'on', delivery: delivery() }
+  const least = leastTokens(context, sizes, support)
+  const because = `${sizes.deferredTokens} tokens of deferred definitions; deferring them pays from ${least} on`
+  return sizes.deferredTokens >= least
+    ? { mode: 'on', delivery: delivery(), because }
+    : { mode: 'off', delivery: 'eager', because }
+}
+
+/** Tokens of the meta-tools and the section. */
+const META_TOKENS = 500
+/** Tokens of a card. */
+const CARD_TOKENS = 25
+/** Tokens of the first messages where nobody has told. */
+const USUAL_PROMPT = 3000
+
+/** The host's own threshold, or where deferral breaks even on this wire. */
+function leastTokens({ settings, wire }: Context, sizes: Sizes, { text }: WireSupport): number {
+  if (settings.threshold !== undefined) return settings.threshold
+  const surface = META_TOKENS + Math.min(settings.cardBudget, CARD_TOKENS * sizes.hidden)
+  const messages = text ? settings.tokenizer.count(text()) : USUAL_PROMPT
+  return breakEven({ surface, prompt: messages + sizes.eagerTokens }, cacheRule(wire))
+}
+
+function chooseDelivery(
+  state: LedgerState,
+  context: Context,
+  reason: Reason,
+  support: WireSupport,
+): DeliveryName {
+  const { gate, settings, notify } = context
+  const allowed = (name: string) => gate.standing(metaEntry(name), 'see') !== 'denied'
+  if (settings.delivery === 'eager') return 'eager'
+  if (!allowed(settings.face.name)) {
+    notify({
+      kind: 'loader-unavailable',
+      detail: `${settings.face.name} is denied by policy; every tool is sent eagerly`,
+    })
+    return 'eager'
+  }
+  const withheld = (name: DeliveryName) =>
+    state.withheld.get(name) ??
+    (name === 'native' && !support.native ? 'this wire, as it is set up, has no native way' : undefined)
+  // The cheapest that leaves every byte of the prefix alone.
+  const best = withheld('native') === undefined ? 'native' : 'bridge'
+  // The kept end of a compacted history was written for one delivery; an eager fallback is given up when it can be.
+  const before = reason === 'compaction' && state.latch?.mode === 'on' ? state.latch.delivery : 'eager'
+  const asked = before === 'eager' ? settings.delivery : before
+  const wanted = asked === 'auto' ? best : asked
+  const refusal = withheld(wanted)
+  if (refusal !== undefined) notify({ kind: 'delivery-unavailable', delivery: wanted, detail: refusal })
+  const chosen = refusal === undefined ? wanted : 'bridge'
+  if (deliveries[chosen].metaTools.includes('bridge') && !allowed(BRIDGE_NAME)) {
+    notify({
+      kind: 'loader-unavailable',
+      detail: `${BRIDGE_NAME} is denied by policy; found tools are appended to the tools array instead`,
+    })
+    return 'append'
+  }
+  return chosen
+}

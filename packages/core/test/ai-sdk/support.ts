@@ -1,0 +1,197 @@
+/** One host on both versions of the SDK: real packages and real providers, against the strict scripted endpoints. */
+import { createAnthropic as createAnthropic3 } from '@ai-sdk/anthropic'
+import { createOpenAI as createOpenAI3 } from '@ai-sdk/openai'
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import { type Conversation, createToolwell, type Toolwell, type ToolwellOptions } from '@toolwell/core'
+import { type AiSdkOptions, aiSdk } from '@toolwell/core/ai-sdk'
+import {
+  anthropicProtocol,
+  chatProtocol,
+  responsesProtocol,
+  type ScriptedCall,
+  type ScriptedReply,
+  startScriptedEndpoint,
+} from '@toolwell/core/testing'
+import * as ai6 from 'ai'
+import * as ai7 from 'ai-7'
+import { createAnthropic as createAnthropic4 } from 'ai-sdk-7-anthropic'
+import { createOpenAI as createOpenAI4 } from 'ai-sdk-7-openai'
+import { onTestFinished } from 'vitest'
+import { mixed } from '../support/tools.js'
+
+// Tests read warnings where the SDK gives them; it need not print them as well.
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
+
+/** What the tests use of a version; `types.test.ts` compiles against the real types of both. */
+interface Sdk {
+  generateText(options: object): Promise<Result>
+  streamText(options: object): StreamedResult
+  ToolLoopAgent: new (
+    settings: object,
+  ) => {
+    generate(options: object): Promise<Result>
+    stream(options: object): Promise<StreamedResult>
+  }
+  stepCountIs(count: number): unknown
+  tool(definition: object): object
+  asSchema(schema: never): { jsonSchema: unknown }
+  jsonSchema(schema: object, options?: object): object
+}
+
+export interface Message {
+  readonly role: string
+  readonly content: unknown
+}
+
+export interface Result {
+  readonly text: string
+  /** Of all steps in version 6, of the last one in version 7. */
+  readonly response: { readonly messages: Message[] }
+  /** Of all steps, in version 7. */
+  readonly responseMessages?: Message[]
+  readonly steps: readonly {
+    readonly toolCalls: readonly { readonly toolName: string; readonly input: unknown }[]
+    readonly toolResults: readonly { readonly toolName: string; readonly output: unknown }[]
+    readonly content: readonly { readonly type: string; readonly error?: unknown }[]
+    readonly warnings?: readonly { readonly message?: string }[]
+  }[]
+}
+
+type Later<T> = { readonly [Key in keyof T]: PromiseLike<T[Key]> }
+export interface StreamedResult extends Later<Result> {
+  readonly fullStream: AsyncIterable<{ readonly type: string; readonly toolName?: string }>
+}
+
+export const majors = [
+  { major: 6, sdk: ai6 as unknown as Sdk },
+  { major: 7, sdk: ai7 as unknown as Sdk },
+] as const
+
+const protocols = {
+  chat: chatProtocol,
+  anthropic: anthropicProtocol,
+  responses: responsesProtocol,
+} as const
+export type WireName = keyof typeof protocols
+
+/** A client that keeps the history itself, and the limit that Anthropic wants. */
+const limits = {
+  chat: {},
+  anthropic: { maxOutputTokens: 1000 },
+  responses: { providerOptions: { openai: { store: false } } },
+} as const
+
+function modelOf(major: 6 | 7, wire: WireName, url: string): object {
+  const settings = { baseURL: wire === 'anthropic' ? `${url}/v1` : url, apiKey: 'none' }
+  if (major === 7) {
+    if (wire === 'anthropic') return createAnthropic4(settings)('claude-scripted')
+    const openai = createOpenAI4(settings)
+    return wire === 'chat' ? openai.chat('gpt-scripted') : openai.responses('gpt-scripted')
+  }
+  if (wire === 'anthropic') return createAnthropic3({ ...settings, fetch: withoutNull })('claude-scripted')
+  if (wire === 'responses') return createOpenAI3(settings).responses('gpt-scripted')
+  return createOpenAICompatible({ name: 'scripted', ...settings }).chatModel('scripted')
+}
+
+/** This provider takes citations that are absent, and none that are null. */
+const withoutNull: typeof fetch = async (url, init) => {
+  const response = await fetch(url, init)
+  if (!response.headers.get('content-type')?.includes('json')) return response
+  const text = (await response.text()).replaceAll('"citations":null', '"citations":[]')
+  return new Response(text, { status: response.status, headers: { 'content-type': 'application/json' } })
+}
+
+export const call = (name: string, input: unknown = { value: 'x' }, id?: string): ScriptedCall => ({
+  name,
+  arguments: input,
+  ...(id === undefined ? {} : { id }),
+})
+export const search = (query: string): ScriptedCall => call('tool_search', { query })
+export const bridged = (name: string, input: unknown = { value: 'x' }): ScriptedCall =>
+  call('tool_call', { name, arguments: input })
+export const calls = (...list: ScriptedCall[]): ScriptedReply => ({ calls: list })
+export const said = (text = 'Done.'): ScriptedReply => ({ text })
+
+export interface Setup {
+  readonly major: 6 | 7
+  readonly wire?: WireName
+  readonly script: readonly ScriptedReply[]
+  readonly options?: ToolwellOptions
+  readonly adapter?: Partial<AiSdkOptions>
+  readonly well?: Toolwell
+  readonly conversation?: Conversation
+}
+
+export type Body = Record<string, never> & {
+  readonly tools?: readonly Readonly<Record<string, unknown>>[]
+  readonly messages: readonly Readonly<Record<string, unknown>>[]
+}
+
+/** A host with a history, as a chat application keeps it. */
+export async function startHost(setup: Setup) {
+  const { major, wire = 'chat', script, adapter = {} } = setup
+  const { sdk } = majors[major - 6] as (typeof majors)[number]
+  const endpoint = await startScriptedEndpoint(protocols[wire]() as ReturnType<typeof chatProtocol>, {
+    model: [...script],
+  })
+  onTestFinished(() => endpoint.close())
+  const well = setup.well ?? createToolwell({ tools: mixed(), mode: 'on', ...setup.options })
+  const conversation = setup.conversation ?? (await well.open({ id: `thread-${Math.random()}` }))
+  const lazy = aiSdk<Message>(conversation, { catalogue: well.catalogue, ...adapter })
+  const model = modelOf(major, wire, endpoint.url)
+  const messages: Message[] = []
+  const body = (index: number) => endpoint.requests.at(index)?.body as unknown as Body
+  const settings = { model, maxRetries: 0, stopWhen: sdk.stepCountIs(10), ...limits[wire] }
+
+  return {
+    sdk,
+    model,
+    well,
+    conversation,
+    lazy,
+    messages,
+    settings: { ...settings, ...lazy.settings },
+    endpoint,
+    /** One turn of the user. */
+    async ask(text: string, more: object = {}): Promise<Result> {
+      messages.push({ role: 'user', content: text })
+      const result = await sdk.generateText({ ...settings, ...lazy.settings, messages, ...more })
+      messages.push(...(result.responseMessages ?? result.response.messages))
+      return result
+    },
+    async askStreaming(text: string, more: object = {}) {
+      messages.push({ role: 'user', content: text })
+      const result = sdk.streamText({ ...settings, ...lazy.settings, messages, ...more })
+      const parts: { readonly type: string; readonly toolName?: string }[] = []
+      for await (const part of result.fullStream) parts.push(part)
+      messages.push(...((await result.responseMessages) ?? (await result.response).messages))
+      return { parts, text: await result.text, steps: await result.steps }
+    },
+    body,
+    raw: (index: number) => endpoint.requests.at(index)?.raw ?? '',
+    /** Names of the tools of a request, in its order. */
+    names: (index: number) => namesOf(body(index)),
+    toolsJson: (index: number) => JSON.stringify(body(index).tools),
+    statuses: () => endpoint.requests.map(({ status }) => status),
+  }
+}
+
+/** The names of all calls in the history of a request, on any wire. */
+export function sentCalls(body: Body): string[] {
+  const { messages, input } = body as unknown as Record<
+    string,
+    readonly Record<string, unknown>[] | undefined
+  >
+  return (messages ?? input ?? []).flatMap(({ type, name, tool_calls: chat, content }) => {
+    if (type === 'function_call') return [String(name)]
+    if (Array.isArray(chat)) return chat.map((each) => String(each.function.name))
+    const blocks = Array.isArray(content) ? (content as { type: string; name?: string }[]) : []
+    return blocks.flatMap((block) => (block.type === 'tool_use' ? [String(block.name)] : []))
+  })
+}
+
+export type Host = Awaited<ReturnType<typeof startHost>>
+
+function namesOf({ tools = [] }: Body): string[] {
+  return tools.map((tool) => String(tool.name ?? (tool.function as { name?: string } | undefined)?.name))
+}

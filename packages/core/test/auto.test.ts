@@ -1,0 +1,84 @@
+/** `auto`: one decision before the first request, by what deferral would cost in the worst case. */
+import { createToolwell, type Tool, type ToolwellOptions } from '@toolwell/core'
+import { anthropic } from '@toolwell/core/anthropic'
+import { google } from '@toolwell/core/google'
+import { openaiChat } from '@toolwell/core/openai-chat'
+import { openaiResponses } from '@toolwell/core/openai-responses'
+import { describe, expect, it } from 'vitest'
+import { breakEven, cacheRule } from '../src/pricing.js'
+import { server } from './support/tools.js'
+
+/** Tools of a server, about 250 tokens each. */
+const many = (count: number): Tool[] =>
+  server(
+    'box',
+    Array.from({ length: count }, (_, index) => `tool_${index}`),
+    { description: 'word '.repeat(180) },
+  )
+
+const open = (options: ToolwellOptions) => createToolwell(options).open({ id: 'a' })
+const user = [{ role: 'user', content: 'Hello' }]
+
+describe('the break-even size', () => {
+  it('lies where twelve searches in thirteen requests cost as much as the definitions', () => {
+    // Every term by hand: 13 requests, 2,000 tokens of growth each, answers of 600, replies of 100 at five times the price.
+    const rule = { read: 0.1, write: 1.25, output: 5 }
+    const search = 0.1 * (4000 + 2000 + 13_000) + 600 * (1.25 + 0.65) + 500
+    expect(breakEven({ surface: 2000, prompt: 4000 }, rule)).toBe(
+      Math.round(2000 + (12 * search) / (1.25 + 1.2)),
+    )
+  })
+
+  it('rises with the prompt, which every search reads again', () => {
+    const at = (prompt: number) => breakEven({ surface: 2000, prompt }, cacheRule('anthropic'))
+    expect(at(50_000)).toBeGreaterThan(at(3000) + 20_000)
+  })
+})
+
+describe('auto', () => {
+  it('U2: leaves a small catalogue as it is, and says why', async () => {
+    const conversation = await open({ tools: many(20) })
+    const { view, parts } = await openaiChat(conversation).begin(user)
+    expect(view.mode).toBe('off')
+    expect(parts.tools).toHaveLength(20)
+    expect(conversation.inspect().because).toMatch(
+      /^\d+ tokens of deferred definitions; deferring them pays from \d+ on$/,
+    )
+  })
+
+  it('U7: takes the native way where the wire has it, the bridge elsewhere', async () => {
+    const tools = many(200)
+    const content = [{ role: 'user', parts: [{ text: 'Hello' }] }]
+    const views = [
+      (await anthropic(await open({ tools })).begin(user)).view,
+      (await openaiResponses(await open({ tools })).begin(user)).view,
+      (await openaiChat(await open({ tools })).begin(user)).view,
+      (await google(await open({ tools })).begin(content)).view,
+    ]
+    expect(views.map(({ delivery }) => delivery)).toEqual(['native', 'native', 'bridge', 'bridge'])
+  })
+
+  it('U2: reads the first messages: what a long prompt makes dear is not deferred', async () => {
+    const tools = many(110)
+    const long = [{ role: 'user', content: 'word '.repeat(60_000) }]
+    expect((await openaiChat(await open({ tools })).begin(user)).view.mode).toBe('on')
+    expect((await openaiChat(await open({ tools })).begin(long)).view.mode).toBe('off')
+  })
+
+  it('U2: a threshold of the host decides instead', async () => {
+    const tools = many(20)
+    expect((await openaiChat(await open({ tools, threshold: 4000 })).begin(user)).view.mode).toBe('on')
+    expect((await openaiChat(await open({ tools: many(200), threshold: 1e6 })).begin(user)).view.mode).toBe(
+      'off',
+    )
+  })
+
+  it('U2: is latched: a long answer does not change it, nor does a late server', async () => {
+    const well = createToolwell({ tools: many(20) })
+    const wire = openaiChat(await well.open({ id: 'a' }))
+    await wire.begin(user)
+    well.catalogue.setSource('late', { tools: many(300) })
+    const next = [...user, { role: 'assistant', content: 'Hi' }, { role: 'user', content: 'Go on' }]
+    expect((await wire.begin(next)).view.mode).toBe('off')
+  })
+})

@@ -1,0 +1,85 @@
+/**
+ * Whatever a history went through, a request made of it is one that a strict server takes. Kinds of parts, blocks and
+ * items that are not known here are left out of it: they pass as they are, because providers add kinds of their own.
+ */
+import { type Conversation, createToolwell, type ToolwellOptions } from '@toolwell/core'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { brokenHistory, type Element } from './support/broken-histories.js'
+import { type BrokenWire, brokenWires } from './support/broken-wires.js'
+import { mixed } from './support/tools.js'
+
+const deliveries = ['append', 'bridge', 'eager', 'stub', 'native'] as const
+const settings: readonly ToolwellOptions[] = [
+  { mode: 'off' },
+  ...deliveries.map((delivery) => ({ mode: 'on' as const, delivery })),
+]
+
+const last: Element = { kind: 'user', text: 'Go on.' }
+
+describe.each(brokenWires)('a broken history on $name', (wire: BrokenWire) => {
+  const check = async (
+    law: (open: () => Promise<Conversation>, elements: readonly Element[]) => Promise<void>,
+  ) => {
+    for (const options of settings) {
+      let count = 0
+      const well = createToolwell({ tools: mixed(), ...options })
+      await fc.assert(
+        fc.asyncProperty(brokenHistory, (elements) =>
+          law(() => well.open({ id: `thread-${++count}` }), [...elements, last]),
+        ),
+        { numRuns: 30 },
+      )
+    }
+  }
+
+  it('gives a request that a strict server takes, the same each time, and says what it mended', () =>
+    check(async (open, elements) => {
+      const conversation = await open()
+      const history = wire.render(elements)
+      const turn = await wire.begin(conversation, history)
+      expect(wire.violationOf(turn.parts)).toBeUndefined()
+      // Off, what is sent is the host's own array, or something was mended.
+      if (turn.mode === 'off' && wire.tells) expect(turn.sent !== history).toBe(turn.warnings.length > 0)
+      expect(JSON.stringify((await wire.begin(conversation, history)).parts)).toBe(JSON.stringify(turn.parts))
+      const elsewhere = await wire.begin(conversation, wire.render(elements))
+      expect(JSON.stringify(elsewhere.parts)).toBe(JSON.stringify(turn.parts))
+    }))
+
+  it('keeps its bytes when it grows', () =>
+    check(async (open, elements) => {
+      const conversation = await open()
+      const { sent } = await wire.begin(conversation, wire.render(elements))
+      const grown = await wire.begin(conversation, [...wire.render(elements), ...wire.exchange()])
+      expect(wire.violationOf(grown.parts)).toBeUndefined()
+      expect(JSON.stringify(grown.sent.slice(0, sent.length))).toBe(JSON.stringify(sent))
+    }))
+
+  it('is imported as far as it can be read', () =>
+    check(async (open, elements) => {
+      const report = await wire.importHistory(await open(), wire.render(elements))
+      expect(report).toEqual({ recovered: expect.any(Array), unrecovered: expect.any(Array) })
+    }))
+
+  it('has what cannot be recovered reported: a search answer that was cut, a call without a search', async () => {
+    const conversation = await createToolwell({ tools: mixed(), mode: 'on' }).open({ id: 'x' })
+    const called = (id: string, name: string, input: object): Element[] => [
+      { kind: 'reply', text: '', calls: [{ id, name, input }] },
+      { kind: 'answer', id, name, text: 'cut sho' },
+    ]
+    const { recovered, unrecovered } = await wire.importHistory(
+      conversation,
+      wire.render([
+        last,
+        ...called('call.1', 'tool_search', { query: 'select:create_issue' }),
+        ...called('call.1', 'tracker__create_issue', { value: 'x' }),
+        { kind: 'answer', id: 'nobody', name: 'tool_search', text: 'to no call' },
+      ]),
+    )
+    expect(recovered).toEqual([])
+    expect(unrecovered).toEqual([
+      { tool: 'tracker/create_issue', reason: expect.stringContaining('no search answer') },
+      { tool: '', reason: expect.stringContaining('does not say what it loaded') },
+    ])
+  })
+})

@@ -1,0 +1,283 @@
+/** What native delivery puts on the wire of its two providers, byte by byte. */
+import { anthropic } from '@toolwell/core/anthropic'
+import type { ScriptedCall, ScriptedReply } from '@toolwell/core/testing'
+import { describe, expect, it } from 'vitest'
+import { createToolwell } from '../src/index.js'
+import { mixed, server, tool } from './support/tools.js'
+import type { WireHost } from './support/wire-harness.js'
+import { anthropicChangesHarness, anthropicHarness } from './support/wires/anthropic.js'
+import { openaiChatHarness } from './support/wires/openai-chat.js'
+import { openaiResponsesHarness } from './support/wires/openai-responses.js'
+
+const find = (query: string): ScriptedCall => ({ name: 'tool_search', arguments: { query } })
+const call = (name: string, input: unknown = {}): ScriptedCall => ({ name, arguments: input })
+const says = (...calls: ScriptedCall[]): ScriptedReply => ({ calls })
+const done: ScriptedReply = { text: 'done' }
+const options = { tools: mixed(), mode: 'on', delivery: 'native' } as const
+const body = (host: WireHost, index = -1) => JSON.parse(host.requests.at(index)?.raw ?? '{}')
+
+interface Declared {
+  readonly name: string
+  readonly type?: string
+  readonly defer_loading?: boolean
+}
+
+describe('on Anthropic', () => {
+  it('a search answer refers to what it found, and the request declares that, out of sight', async () => {
+    const host = await anthropicHarness.open(options, [
+      says(find('select:tracker__create_issue')),
+      says(call('tracker__create_issue')),
+      done,
+    ])
+    await host.ask('go')
+    const { tools, messages } = body(host)
+    expect(tools.map(({ name, defer_loading }: Declared) => [name, defer_loading ?? false])).toEqual([
+      ['read_file', false],
+      ['write_file', false],
+      ['tool_search', false],
+      ['toolwell_reserve', true],
+      ['tracker__create_issue', true],
+    ])
+    expect(messages[2].content).toEqual([
+      {
+        type: 'tool_result',
+        tool_use_id: messages[1].content[0].id,
+        content: [{ type: 'tool_reference', tool_name: 'tracker__create_issue' }],
+      },
+    ])
+  })
+
+  it('what else a search has to say follows all results of its turn, as text of its own', async () => {
+    const host = await anthropicHarness.open(options, [
+      says(find('select:tracker__create_issue,no_such_tool'), call('read_file')),
+      done,
+    ])
+    await host.ask('go')
+    const types = body(host).messages[2].content.map((block: { type: string }) => block.type)
+    expect(types).toEqual(['tool_result', 'tool_result', 'text'])
+    expect(body(host).messages[2].content[2].text).toMatch(/^<tool-update>\nNo tool is named "no_such_tool"/)
+  })
+
+  it('a search that finds nothing is answered in words', async () => {
+    const host = await anthropicHarness.open(options, [says(find('bake a cake')), done])
+    await host.ask('go')
+    expect(body(host).messages[2].content[0].content).toContain('No tool fits')
+  })
+
+  it('a guess that came true is told as the search that would have led to it', async () => {
+    const host = await anthropicHarness.open(options, [
+      says(call('tracker__create_issue', { value: 'x' })),
+      says(call('tracker__create_issue', { value: 'y' })),
+      done,
+    ])
+    await host.ask('go')
+    const { messages } = body(host)
+    expect(messages[1].content[0]).toMatchObject({
+      type: 'tool_use',
+      name: 'tool_search',
+      input: { query: 'select:tracker__create_issue' },
+    })
+    expect(messages[2].content[0].content).toEqual([
+      { type: 'tool_reference', tool_name: 'tracker__create_issue' },
+    ])
+    expect(messages[2].content[1].text).toContain('create_issue ran with')
+    // From then on it is called as itself.
+    expect(messages[3].content[0]).toMatchObject({ name: 'tracker__create_issue', input: { value: 'y' } })
+  })
+
+  it('a reference outlives its tool: the definition stays declared, and the model is told', async () => {
+    const host = await anthropicHarness.open(options, [
+      says(find('select:tracker__create_issue')),
+      done,
+      done,
+      says(find('unload:calendar__find_slot')),
+      done,
+    ])
+    await host.ask('one')
+    host.well.catalogue.removeSource('tracker')
+    await host.ask('two')
+    expect(host.requests.at(-1)?.raw).toContain('No longer available')
+    expect(body(host).tools.at(-1)).toMatchObject({ name: 'tracker__create_issue', defer_loading: true })
+  })
+
+  it('after a compaction, what is loaded is declared in sight, and old references are still legal', async () => {
+    const host = await anthropicHarness.open(options, [
+      says(find('select:tracker__create_issue,calendar__find_slot')),
+      done,
+      says(call('tracker__create_issue')),
+      done,
+    ])
+    await host.ask('one')
+    await host.conversation.deactivate(['calendar__find_slot'])
+    await host.compact('We talked.', 3)
+    await host.ask('two')
+    expect(host.toolNames()).toEqual(['read_file', 'write_file', 'tool_search', 'tracker__create_issue'])
+    // The other one is said in words: a reference to it would be refused.
+    expect(JSON.stringify(body(host).messages)).not.toContain('"tool_name":"calendar__find_slot"')
+  })
+
+  it('a tool that the host raises is shown in words, or by a system message where tools may change', async () => {
+    for (const harness of [anthropicHarness, anthropicChangesHarness]) {
+      const host = await harness.open(options, [done, says(call('calendar__find_slot')), done])
+      await host.ask('one')
+      await host.conversation.activate(['calendar__find_slot'])
+      await host.ask('two')
+      const system = body(host).messages.filter(({ role }: { role: string }) => role === 'system')
+      if (harness === anthropicHarness) {
+        expect(system).toEqual([])
+        expect(host.requests.at(-1)?.raw).toContain('Loaded tools, with their schemas')
+      } else {
+        const added = { type: 'tool_reference', name: 'calendar__find_slot' }
+        expect(system).toEqual([{ role: 'system', content: [{ type: 'tool_addition', tool: added }] }])
+        expect(host.requests.at(-1)?.raw).not.toContain('Loaded tools, with their schemas')
+      }
+      expect(host.requests.at(-1)?.raw).toContain('find_slot ran with')
+    }
+  })
+
+  it('a tool that is gone is taken away by a system message where tools may change, and given back', async () => {
+    const host = await anthropicChangesHarness.open(options, [
+      says(find('select:tracker__create_issue')),
+      done,
+      done,
+      done,
+    ])
+    await host.ask('one')
+    host.well.catalogue.setState('tracker', 'failed')
+    await host.ask('two')
+    host.well.catalogue.setState('tracker', 'ready')
+    await host.ask('three')
+    const changes = body(host)
+      .messages.filter(({ role }: { role: string }) => role === 'system')
+      .flatMap(({ content }: { content: { type: string }[] }) => content.map(({ type }) => type))
+    expect(changes).toEqual(['tool_removal', 'tool_addition'])
+  })
+})
+
+describe('on the Responses API', () => {
+  it('the loader is its own search, and the output holds the definitions', async () => {
+    const host = await openaiResponsesHarness.open(options, [
+      says(find('select:tracker__create_issue')),
+      says(call('tracker__create_issue')),
+      done,
+    ])
+    await host.ask('go')
+    const { tools, input } = body(host)
+    expect(tools.map(({ type, name }: Declared) => name ?? type)).toEqual([
+      'read_file',
+      'write_file',
+      'tool_search',
+    ])
+    expect(tools[2]).toMatchObject({ type: 'tool_search', execution: 'client' })
+    const [, asked, output, used] = input
+    expect(asked).toMatchObject({ type: 'tool_search_call', execution: 'client' })
+    expect(output).toMatchObject({ type: 'tool_search_output', execution: 'client', call_id: asked.call_id })
+    expect(output.tools).toMatchObject([
+      { type: 'function', name: 'tracker__create_issue', strict: false, defer_loading: true },
+    ])
+    expect(used).toMatchObject({ type: 'function_call', namespace: 'tracker__create_issue' })
+  })
+
+  it('a call loses its namespace when a latch declares its tool, and keeps it until then', async () => {
+    const host = await openaiResponsesHarness.open(options, [
+      says(find('select:tracker__create_issue')),
+      says(call('tracker__create_issue')),
+      done,
+      done,
+    ])
+    await host.ask('one')
+    // Keeps the call and its answer, drops the search that brought the tool.
+    await host.compact('We talked.', 3)
+    await host.ask('two')
+    expect(host.toolNames()).toContain('tracker__create_issue')
+    const used = body(host).input.find((item: { type: string }) => item.type === 'function_call')
+    expect(used).toMatchObject({ name: 'tracker__create_issue' })
+    expect(used).not.toHaveProperty('namespace')
+  })
+
+  it('a search that finds nothing gives an empty output, and the reason as a message', async () => {
+    const host = await openaiResponsesHarness.open(options, [says(find('bake a cake')), done])
+    await host.ask('go')
+    const [, , output, note] = body(host).input
+    expect(output).toMatchObject({ type: 'tool_search_output', tools: [] })
+    expect(note).toMatchObject({ role: 'developer', content: expect.stringContaining('No tool fits') })
+  })
+
+  it('a tool that the host raises, or that changed, is added where that happened', async () => {
+    const host = await openaiResponsesHarness.open(options, [
+      done,
+      says(call('calendar__find_slot')),
+      done,
+      done,
+    ])
+    await host.ask('one')
+    await host.conversation.activate(['calendar__find_slot'])
+    await host.ask('two')
+    host.well.catalogue.setSource('calendar', {
+      tools: server('calendar', ['find_slot'], { description: 'Finds with more care' }),
+    })
+    await host.ask('three')
+    const added = body(host).input.filter((item: { type: string }) => item.type === 'additional_tools')
+    expect(added.map(({ tools }: { tools: { description: string }[] }) => tools[0]?.description)).toEqual([
+      'Does find slot',
+      'Finds with more care',
+    ])
+  })
+
+  it("a host's own function cannot take the name of the search", async () => {
+    const well = createToolwell({ tools: [tool('tool_search')] })
+    expect([...well.catalogue.entries()][0]?.wireName).not.toBe('tool_search')
+  })
+})
+
+describe('where the wire has no native way', () => {
+  it('the next best delivery is used, and a notice says so', async () => {
+    const host = await openaiChatHarness.open(options, [done])
+    await host.ask('go')
+    expect(host.toolNames()).toContain('tool_call')
+    expect(host.events).toContainEqual(
+      expect.objectContaining({ kind: 'delivery-unavailable', delivery: 'native' }),
+    )
+  })
+
+  it('a host that switches it off gets the bridge from the next request on', async () => {
+    const well = createToolwell({ ...options })
+    const conversation = await well.open({ id: 'a' })
+    const messages = [{ role: 'user', content: 'Hello' }]
+    const native = await anthropic(conversation).begin(messages)
+    expect(native.view.delivery).toBe('native')
+    const next = [...messages, { role: 'assistant', content: 'Hi' }, { role: 'user', content: 'Go on' }]
+    const plain = await anthropic(conversation, { native: false }).begin(next)
+    expect(plain.view.delivery).toBe('bridge')
+    expect(JSON.stringify(plain.parts)).not.toContain('defer_loading')
+  })
+})
+
+describe('cache marks of ours', () => {
+  const begin = async (messages: object[], system: unknown, cache: '5m' | '1h' = '5m') => {
+    const conversation = await createToolwell(options).open({ id: 'a' })
+    return anthropic(conversation, { cache }).begin(messages as never, { system: system as never })
+  }
+
+  it('stand behind the last tool in sight, the system prompt and the last message', async () => {
+    const { parts } = await begin([{ role: 'user', content: 'Hello' }], 'Be brief.')
+    const marks = (parts.tools ?? []).filter((each) => each.cache_control).map(({ name }) => name)
+    expect(marks).toEqual(['tool_search'])
+    expect(JSON.stringify(parts.system)).toContain('"cache_control"')
+    expect(JSON.stringify(parts.messages)).toContain('"cache_control"')
+  })
+
+  it("leave the host's own alone, and never exceed four together", async () => {
+    const mark = { cache_control: { type: 'ephemeral' } }
+    const text = (said: string) => ({ role: 'user', content: [{ type: 'text', text: said, ...mark }] })
+    const { parts } = await begin(
+      [text('one'), text('two'), { role: 'user', content: 'three' }],
+      [{ type: 'text', text: 'Be brief.', ...mark }],
+      '1h',
+    )
+    const json = JSON.stringify(parts)
+    expect(json.split('"cache_control"')).toHaveLength(5)
+    // Ours has the shorter life where the host's have it: a longer one may not follow.
+    expect(json).not.toContain('"1h"')
+  })
+})

@@ -1,0 +1,94 @@
+/** The journeys with `@anthropic-ai/sdk`. */
+import Anthropic from '@anthropic-ai/sdk'
+import type {
+  Message,
+  MessageCreateParamsNonStreaming,
+  MessageParam,
+} from '@anthropic-ai/sdk/resources/messages'
+import { type AnthropicParts, type AnthropicPrompt, anthropic, assemble } from '@toolwell/core/anthropic'
+import { anthropicProtocol } from '@toolwell/core/testing'
+import type { AnthropicRequestBody } from '../../src/testing/anthropic-rules.js'
+import { anthropicRenderOrder } from '../../src/testing/anthropic-usage.js'
+import { startWireHost, type WireDriver } from '../support/wire-host.js'
+import { anthropicHarness } from '../support/wires/anthropic.js'
+import { type Mode, runJourneys, type Session } from './journey.js'
+
+type Driver = WireDriver<
+  MessageParam,
+  Message,
+  AnthropicParts<MessageParam>,
+  AnthropicPrompt,
+  AnthropicRequestBody,
+  { readonly session: Session }
+>
+
+const driver = (session: Session): Driver => ({
+  protocol: anthropicProtocol(),
+  prompt: { system: 'You are careful.' },
+  adapter: (conversation) => anthropic<MessageParam>(conversation),
+  user: (text) => ({ role: 'user', content: text }),
+  async send({ url }, parts) {
+    const client = new Anthropic({ baseURL: url, apiKey: 'none', maxRetries: session.retries })
+    const request = {
+      model: 'claude-haiku-5-5',
+      max_tokens: 1024,
+      ...parts,
+      ...(session.choice === undefined
+        ? {}
+        : { tool_choice: { type: 'tool', name: session.choice } as const }),
+    }
+    const { message, complete } = await ask(client, request, session.mode)
+    session.seen.push({ text: textOf(message), calls: callsOf(message), complete })
+    return complete ? message : undefined
+  },
+  kept: (message) => [message],
+  lastText(messages) {
+    const last = messages.at(-1)?.content ?? ''
+    return typeof last === 'string'
+      ? last
+      : last.map((block) => (block.type === 'text' ? block.text : '')).join('')
+  },
+  tools: ({ tools = [] }) =>
+    tools.filter((tool) => !tool.defer_loading).map((tool) => ({ name: tool.name ?? '', native: tool })),
+  rendered: anthropicRenderOrder,
+  more: () => ({ session }),
+})
+
+async function ask(
+  client: Anthropic,
+  request: MessageCreateParamsNonStreaming,
+  mode: Mode,
+): Promise<{ readonly message: Message; readonly complete: boolean }> {
+  switch (mode) {
+    case 'whole':
+      return { message: await client.messages.create(request), complete: true }
+    case 'helper':
+      return { message: await client.messages.stream(request).finalMessage(), complete: true }
+    case 'assembled':
+      return assemble<Message>(await client.messages.create({ ...request, stream: true }))
+  }
+}
+
+function textOf({ content }: Message): string {
+  return content.map((block) => (block.type === 'text' ? block.text : '')).join('')
+}
+
+function callsOf({ content }: Message): Session['seen'][number]['calls'] {
+  return content.flatMap((block) =>
+    block.type === 'tool_use' ? [{ name: block.name, input: block.input }] : [],
+  )
+}
+
+runJourneys({
+  name: 'the Anthropic client',
+  deliveries: anthropicHarness.deliveries,
+  modes: ['whole', 'helper', 'assembled'],
+  open: (session, options, script) => startWireHost(driver(session), options, script),
+  isStatus: (error, status) =>
+    status === 400
+      ? error instanceof Anthropic.BadRequestError
+      : error instanceof Anthropic.APIError && error.status === status,
+  failure: '"is_error":true',
+  // Whole replies and the client's own sums hold an object in any case; only `assemble` keeps the text that did not parse.
+  broken: (mode) => (mode === 'assembled' ? 'told' : 'ran'),
+})

@@ -1,0 +1,93 @@
+/** The journeys with `@google/genai`. */
+import {
+  ApiError,
+  type Content,
+  FunctionCallingConfigMode,
+  type GenerateContentParameters,
+  GoogleGenAI,
+} from '@google/genai'
+import { assemble, type GoogleParts, type GooglePrompt, google } from '@toolwell/core/google'
+import { googleProtocol } from '@toolwell/core/testing'
+import { googleRenderOrder } from '../../src/testing/google-answer.js'
+import type { GoogleRequestBody } from '../../src/testing/google-request.js'
+import { startWireHost, type WireDriver } from '../support/wire-host.js'
+import { googleHarness } from '../support/wires/google.js'
+import { type Mode, runJourneys, type Session } from './journey.js'
+
+type Driver = WireDriver<
+  Content,
+  Content,
+  GoogleParts<Content>,
+  GooglePrompt,
+  GoogleRequestBody,
+  { readonly session: Session }
+>
+
+const driver = (session: Session): Driver => ({
+  protocol: googleProtocol({ thoughtSignatures: true }),
+  prompt: { systemInstruction: 'You are careful.' },
+  adapter: (conversation) => google<Content>(conversation),
+  user: (text) => ({ role: 'user', parts: [{ text }] }),
+  async send({ url }, { contents, ...config }) {
+    const { choice, retries } = session
+    const client = new GoogleGenAI({
+      apiKey: 'none',
+      httpOptions: { baseUrl: url, retryOptions: { attempts: retries + 1, initialDelay: 0.001 } },
+    })
+    const allowed = { mode: FunctionCallingConfigMode.ANY, allowedFunctionNames: [choice ?? ''] }
+    const { content, complete } = await ask(
+      client,
+      {
+        model: 'gemini-2.5-flash',
+        contents,
+        config: {
+          ...config,
+          ...(choice === undefined ? {} : { toolConfig: { functionCallingConfig: allowed } }),
+        },
+      },
+      session.mode,
+    )
+    session.seen.push({ text: textOf(content), calls: callsOf(content), complete })
+    return complete ? content : undefined
+  },
+  kept: (content) => [content],
+  lastText: (contents) => textOf(contents.at(-1) ?? {}),
+  tools: ({ tools = [] }) =>
+    tools
+      .flatMap(({ functionDeclarations = [] }) => functionDeclarations)
+      .map((declaration) => ({ name: declaration.name ?? '', native: declaration })),
+  rendered: googleRenderOrder,
+  more: () => ({ session }),
+})
+
+/** This client adds no stream up by itself: its chats keep one content for each piece. So there is no third mode. */
+async function ask(
+  client: GoogleGenAI,
+  request: GenerateContentParameters,
+  mode: Mode,
+): Promise<{ readonly content: Content; readonly complete: boolean }> {
+  if (mode === 'assembled') return assemble<Content>(await client.models.generateContentStream(request))
+  const { candidates } = await client.models.generateContent(request)
+  if (!candidates?.[0]?.content) throw new Error('The response has no candidate.')
+  return { content: candidates[0].content, complete: true }
+}
+
+function textOf({ parts = [] }: Content): string {
+  return parts.map(({ text = '' }) => text).join('')
+}
+
+function callsOf({ parts = [] }: Content): Session['seen'][number]['calls'] {
+  return parts.flatMap(({ functionCall }) =>
+    functionCall ? [{ name: functionCall.name ?? '', input: functionCall.args }] : [],
+  )
+}
+
+runJourneys({
+  name: 'the Google client',
+  deliveries: googleHarness.deliveries,
+  modes: ['whole', 'assembled'],
+  open: (session, options, script) => startWireHost(driver(session), options, script),
+  isStatus: (error, status) => error instanceof ApiError && error.status === status,
+  failure: '"error":',
+  broken: () => 'no call',
+})

@@ -1,0 +1,97 @@
+/** The journeys with `openai` on Chat Completions. */
+import { assemble, openaiChat } from '@toolwell/core/openai-chat'
+import { type ChatRequestBody, chatProtocol, renderOrder } from '@toolwell/core/testing'
+import OpenAI from 'openai'
+import type {
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionMessage,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions'
+import type { ChatParts } from '../../src/adapters/openai-chat/chat-wire.js'
+import { startWireHost, type WireDriver } from '../support/wire-host.js'
+import { openaiChatHarness } from '../support/wires/openai-chat.js'
+import { type Mode, runJourneys, type Session } from './journey.js'
+
+/** A message that came whole, or one that was added up. */
+type Reply = ChatCompletionMessage | Awaited<ReturnType<typeof assemble>>['message']
+
+/** Without a word on streams, so that it fits all three ways to ask. */
+type Request = Omit<ChatCompletionCreateParamsNonStreaming, 'stream'>
+
+type Driver = WireDriver<
+  ChatCompletionMessageParam,
+  Reply,
+  ChatParts<ChatCompletionMessageParam>,
+  object,
+  ChatRequestBody,
+  { readonly session: Session }
+>
+
+const driver = (session: Session): Driver => ({
+  protocol: chatProtocol({ maxDescription: 1024 }),
+  prompt: {},
+  adapter: (conversation) => openaiChat<ChatCompletionMessageParam>(conversation),
+  user: (text) => ({ role: 'user', content: text }),
+  async send({ url }, parts) {
+    const client = new OpenAI({ baseURL: url, apiKey: 'none', maxRetries: session.retries })
+    const { choice } = session
+    const request: Request = {
+      model: 'gpt-5-mini',
+      ...parts,
+      ...(choice === undefined ? {} : { tool_choice: { type: 'function', function: { name: choice } } }),
+    }
+    const { message, complete } = await ask(client, request, session.mode)
+    session.seen.push({ text: message.content ?? '', calls: callsOf(message), complete })
+    return complete ? message : undefined
+  },
+  kept: (message) => [message],
+  lastText: (messages) => String(messages.at(-1)?.content ?? ''),
+  tools: ({ tools = [] }) => tools.map((tool) => ({ name: tool.function.name, native: tool })),
+  rendered: renderOrder,
+  more: () => ({ session }),
+})
+
+async function ask(
+  client: OpenAI,
+  request: Request,
+  mode: Mode,
+): Promise<{ readonly message: Reply; readonly complete: boolean }> {
+  switch (mode) {
+    case 'whole': {
+      const { choices } = await client.chat.completions.create(request)
+      if (!choices[0]) throw new Error('The completion has no choice.')
+      return { message: choices[0].message, complete: true }
+    }
+    case 'helper':
+      return { message: await client.chat.completions.stream(request).finalMessage(), complete: true }
+    case 'assembled':
+      return assemble(await client.chat.completions.create({ ...request, stream: true }))
+  }
+}
+
+function callsOf({ tool_calls: calls = [] }: Reply): Session['seen'][number]['calls'] {
+  return calls.flatMap((call) =>
+    call.type === 'function' ? [{ name: call.function.name, input: read(call.function.arguments) }] : [],
+  )
+}
+
+function read(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+runJourneys({
+  name: 'the OpenAI client on Chat Completions',
+  deliveries: openaiChatHarness.deliveries,
+  modes: ['whole', 'helper', 'assembled'],
+  open: (session, options, script) => startWireHost(driver(session), options, script),
+  isStatus: (error, status) =>
+    status === 400
+      ? error instanceof OpenAI.BadRequestError
+      : error instanceof OpenAI.APIError && error.status === status,
+  failure: '"role":"tool"',
+  broken: () => 'told',
+})

@@ -1,0 +1,113 @@
+/** The journeys with `openai` on the Responses API. */
+import {
+  assemble,
+  openaiResponses,
+  type ResponsesItem,
+  type ResponsesPrompt,
+  type ResponsesReply,
+  type ResponsesRequest,
+} from '@toolwell/core/openai-responses'
+import { responsesProtocol } from '@toolwell/core/testing'
+import OpenAI from 'openai'
+import type {
+  ResponseCreateParamsNonStreaming,
+  ResponseInputItem,
+} from 'openai/resources/responses/responses'
+import { responsesRenderOrder } from '../../src/testing/responses-protocol.js'
+import type { ResponsesRequestBody } from '../../src/testing/responses-request.js'
+import { startWireHost, type WireDriver } from '../support/wire-host.js'
+import { openaiResponsesHarness } from '../support/wires/openai-responses.js'
+import { type Mode, runJourneys, type Session } from './journey.js'
+
+/** Without a word on streams, so that it fits all three ways to ask. */
+type Request = Omit<ResponseCreateParamsNonStreaming, 'stream'>
+
+/** The history holds what the client sends and what it gets, which are two types to it. */
+type Driver = WireDriver<
+  ResponsesItem,
+  ResponsesReply,
+  ResponsesRequest<ResponseInputItem>,
+  ResponsesPrompt,
+  ResponsesRequestBody,
+  { readonly session: Session }
+>
+
+const driver = (session: Session): Driver => ({
+  protocol: responsesProtocol({ strictByDefault: true }),
+  prompt: { instructions: 'You are careful.' },
+  adapter: (conversation) => openaiResponses<ResponseInputItem>(conversation),
+  user: (text) => ({ role: 'user', content: text }),
+  async send({ url }, parts) {
+    const client = new OpenAI({ baseURL: url, apiKey: 'none', maxRetries: session.retries })
+    const { choice } = session
+    const request: Request = {
+      model: 'gpt-5-mini',
+      store: false,
+      ...parts,
+      ...(choice === undefined ? {} : { tool_choice: { type: 'function', name: choice } }),
+    }
+    const { complete, ...reply } = await ask(client, request, session.mode)
+    session.seen.push({ text: textOf(reply), calls: callsOf(reply), complete })
+    return complete ? reply : undefined
+  },
+  kept: ({ output }) => output,
+  lastText: (items) => textOf({ output: items.slice(-1) }),
+  tools: ({ tools = [] }) => tools.map((tool) => ({ name: tool.name ?? tool.type, native: tool })),
+  rendered: responsesRenderOrder,
+  more: () => ({ session }),
+})
+
+async function ask(
+  client: OpenAI,
+  request: Request,
+  mode: Mode,
+): Promise<ResponsesReply & { readonly complete: boolean }> {
+  switch (mode) {
+    case 'whole': {
+      const { output } = await client.responses.create(request)
+      return { output, complete: true }
+    }
+    case 'helper': {
+      const { output } = await client.responses.stream(request).finalResponse()
+      return { output, complete: true }
+    }
+    case 'assembled':
+      return assemble(await client.responses.create({ ...request, stream: true }))
+  }
+}
+
+function textOf({ output }: ResponsesReply): string {
+  return output
+    .flatMap(({ content }) => (Array.isArray(content) ? content : []))
+    .map((part: { text?: string }) => part.text ?? '')
+    .join('')
+}
+
+function callsOf({ output }: ResponsesReply): Session['seen'][number]['calls'] {
+  return output.flatMap((item) => {
+    if (item.type === 'tool_search_call') return [{ name: 'tool_search', input: item.arguments }]
+    if (item.type !== 'function_call') return []
+    return [{ name: item.name ?? '', input: read(String(item.arguments)) }]
+  })
+}
+
+function read(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+runJourneys({
+  name: 'the OpenAI client on Responses',
+  deliveries: openaiResponsesHarness.deliveries,
+  modes: ['whole', 'helper', 'assembled'],
+  open: (session, options, script) => startWireHost(driver(session), options, script),
+  isStatus: (error, status) =>
+    status === 400
+      ? error instanceof OpenAI.BadRequestError
+      : error instanceof OpenAI.APIError && error.status === status,
+  failure: '"type":"function_call_output"',
+  broken: () => 'told',
+})
