@@ -89,7 +89,8 @@ function chooseDelivery(
   // The cheapest that leaves every byte of the prefix alone.
   const best = withheld('native') === undefined ? 'native' : 'bridge'
   // The kept end of a compacted history was written for one delivery; an eager fallback is given up when it can be.
-  const before = reason === 'compaction' && state.latch?.mode === 'on' ? state.latch.delivery : 'eager'
+  const stays = (reason === 'compaction' || reason === 'cards') && state.latch?.mode === 'on'
+  const before = stays ? (state.latch?.delivery ?? 'eager') : 'eager'
   const asked = before === 'eager' ? settings.delivery : before
   const wanted = asked === 'auto' ? best : asked
   const refusal = withheld(wanted)

@@ -27,6 +27,8 @@ export interface Settings {
   readonly largeTool: number
   readonly resultBudget: number
   readonly cardBudget: number
+  readonly cards: 'latched' | 'live'
+  readonly schemas: 'once' | 'twice'
   readonly affordance: 'plain' | 'strong'
   readonly eager: readonly string[]
   readonly rules: readonly ExposureRule[]

@@ -86,7 +86,7 @@ export type LedgerFact =
   /** A latch point: the bytes of everything before the messages, fixed until the next one. */
   | {
       readonly kind: 'opened'
-      readonly reason: 'start' | 'clear' | 'compaction' | 'wire' | 'loader'
+      readonly reason: 'start' | 'clear' | 'compaction' | 'wire' | 'loader' | 'cards'
       readonly wire: string
       readonly mode: 'off' | 'on'
       readonly delivery: DeliveryName

@@ -120,7 +120,7 @@ function open(state: LedgerState, event: Opened) {
   state.relatch = undefined
   state.latches++
   // At every other latch the messages are new, too.
-  if (event.reason === 'loader') state.toolsVersion++
+  if (event.reason === 'loader' || event.reason === 'cards') state.toolsVersion++
   state.eager.clear()
   for (const pin of event.eager) state.eager.set(pin.id, pin)
   state.stubbed.clear()

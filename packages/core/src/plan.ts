@@ -93,7 +93,18 @@ function latchReason(state: LedgerState, context: Context, support: WireSupport)
   const denied = deliveries[state.latch.delivery].metaTools.some(
     (meta) => context.gate.standing(metaEntry(names[meta]), 'see') === 'denied',
   )
-  return denied ? 'loader' : undefined
+  if (denied) return 'loader'
+  return context.settings.cards === 'live' && hasStaleCards(state, context) ? 'cards' : undefined
+}
+
+/** Whether the list of hidden tools is not that of now: something was raised or put back, or a source has other tools. */
+function hasStaleCards({ latch, tail, sources }: LedgerState, { catalogue }: Context): boolean {
+  const raised = new Set(latch?.tail.map((pin) => pin.id))
+  const live = [...tail].filter(([, held]) => held.live).map(([id]) => id)
+  if (live.length !== raised.size || live.some((id) => !raised.has(id))) return true
+  return [...catalogue.sources.values()].some(
+    ({ name, state, membership }) => state === 'ready' && sources.get(name) !== membership,
+  )
 }
 
 /** What a direct call or the host put back: no answer has said so. */

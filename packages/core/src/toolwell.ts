@@ -61,6 +61,13 @@ export interface ToolwellOptions {
   readonly resultBudget?: number
   /** Tokens of the list of hidden tools. Default 1,500. */
   readonly cardBudget?: number
+  /**
+   * `latched` (default): the list of hidden tools is as of the last latch, and what changes is told in the history.
+   * `live`: it is written anew with every change, and the cache is lost each time.
+   */
+  readonly cards?: 'latched' | 'live'
+  /** Whether a search answer shows schemas that the next request declares anyway (`twice`). Default `once`. */
+  readonly schemas?: 'once' | 'twice'
   /** `strong` words for models that ignore search. Default `plain`. */
   readonly affordance?: 'plain' | 'strong'
   /** The loader's name, input and rendering. Default `searchFaces.standard`. */
@@ -111,6 +118,8 @@ const KEYS = [
   'largeTool',
   'resultBudget',
   'cardBudget',
+  'cards',
+  'schemas',
   'affordance',
   'face',
   'prompts',
@@ -407,6 +416,8 @@ function readSettings(options: ToolwellOptions, report: (prompt: string, error: 
     largeTool: number('largeTool', options.largeTool ?? 8000, 1),
     resultBudget: number('resultBudget', options.resultBudget ?? 10_000, 1),
     cardBudget: number('cardBudget', options.cardBudget ?? 1500, 0),
+    cards: oneOf('cards', options.cards ?? 'latched', ['latched', 'live']),
+    schemas: oneOf('schemas', options.schemas ?? 'once', ['once', 'twice']),
     affordance: oneOf('affordance', options.affordance ?? 'plain', ['plain', 'strong']),
     eager,
     rules,

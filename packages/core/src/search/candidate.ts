@@ -2,10 +2,9 @@
 import type { Batch } from '../activation.js'
 import type { Entry } from '../catalogue.js'
 import type { Context } from '../context.js'
-import { deliveries } from '../delivery/index.js'
 import { isLoaded, type LedgerState } from '../ledger.js'
 import type { DropReason } from '../ledger-event.js'
-import { isInArray } from '../placement.js'
+import { answerForm, isInArray } from '../placement.js'
 import { signatureOf } from '../signature.js'
 import { riskOf } from '../tool.js'
 import type { Match } from './result.js'
@@ -26,7 +25,7 @@ export interface Candidate {
 /** Decides, in order, what keyword hits may still be raised by this one answer. */
 export function createAllowance(candidates: readonly Candidate[], state: LedgerState, context: Context) {
   const { activationLimit, largeTool, resultBudget } = context.settings
-  const withSchemas = deliveries[state.latch?.delivery ?? 'append'].answers !== 'signature'
+  const withSchemas = answerForm(state, context.settings) !== 'signature'
   const fresh = candidates.filter((candidate) => !candidate.explicit && !isLoaded(state, candidate.entry.id))
   const best = fresh[0]?.score ?? 0
   const rivals = new Set(fresh.filter(({ score }) => score >= best * 0.9).map(({ entry }) => entry.source))
@@ -65,7 +64,7 @@ export function toMatch(
   const loaded = (isLoaded(state, entry.id) && !batch.lowered.has(entry.id)) || batch.raised.has(entry.id)
   const pin = state.eager.get(entry.id) ?? state.tail.get(entry.id)?.pin
   const withSchema =
-    deliveries[state.latch?.delivery ?? 'append'].answers !== 'signature' &&
+    answerForm(state, context.settings) !== 'signature' &&
     (fresh || (loaded && candidate?.explicit === true && !(pin && isInArray(pin))))
   const risk = riskOf(tool)
   return {

@@ -2,11 +2,11 @@
 import { type Batch, lower, type Raise, raise, unitOf } from '../activation.js'
 import type { Entry } from '../catalogue.js'
 import type { Context } from '../context.js'
-import { deliveries } from '../delivery/index.js'
 import { isActive, isLoaded, type LedgerState, searchKey } from '../ledger.js'
 import type { Dropped, LedgerFact } from '../ledger-event.js'
 import { BRIDGE_NAME, type SearchRequest } from '../meta-tools.js'
 import { nearest } from '../nearest.js'
+import { answerForm } from '../placement.js'
 import { type Candidate, createAllowance, toMatch } from './candidate.js'
 import { type ParsedQuery, parseQuery } from './query.js'
 import type { Match, SearchResult } from './result.js'
@@ -75,7 +75,7 @@ export async function find(
       dropped.push({ tool: candidate.entry.id, reason: refusal })
       continue
     }
-    const shown = deliveries[state.latch?.delivery ?? 'append'].answers !== 'signature'
+    const shown = answerForm(state, context.settings) !== 'signature'
     const raises = unit.map(
       (entry): Raise => ({
         entry,
