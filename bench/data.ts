@@ -8,6 +8,9 @@ export interface Corpus {
   readonly origin: string
 }
 
+/** The origin of tools that are not real. */
+export const GENERATED = 'generated'
+
 /** `tools/list` results, one file per server, in DIR/mcp-catalog. */
 export async function loadCorpus(data: string | undefined): Promise<Corpus> {
   const folder = data === undefined ? undefined : join(data, 'mcp-catalog')
@@ -18,7 +21,7 @@ export async function loadCorpus(data: string | undefined): Promise<Corpus> {
     process.stdout.write(
       `No tools in ${folder ?? 'the data folder'}; using generated ones. See bench/README.md.\n`,
     )
-    return { tools: generate(2000), origin: 'generated' }
+    return { tools: generate(2000), origin: GENERATED }
   }
   const tools: Tool[] = []
   for (const file of files) {

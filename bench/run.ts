@@ -1,7 +1,9 @@
-/** `npm run bench -- <name> [--data DIR] [--save]`: one file per question; the table goes to the terminal and, with --save, the figures to bench/results. */
+/** `npm run bench -- <name> [--data DIR] [--save] [--json]`: one file per question; the table goes to the terminal and, with --save, the figures to bench/results. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { resolve } from 'node:path'
+import { benchCost, refuseCost, saveCost } from './cost.ts'
+import { stringify } from './json.ts'
 import { benchSurface } from './surface.ts'
 
 export interface BenchOptions {
@@ -9,21 +11,43 @@ export interface BenchOptions {
   readonly data: string | undefined
 }
 
-const benches: Record<string, { readonly about: string; run(options: BenchOptions): Promise<object> }> = {
-  surface: {
+interface Bench<Figures extends object> {
+  readonly about: string
+  /** Its figures are times, so they are those of a machine. */
+  readonly isTimed: boolean
+  run(options: BenchOptions): Promise<Figures>
+  /** Why these figures are not to replace the committed ones. */
+  refusal?(figures: Figures): string | undefined
+  /** Writes what else is made from the figures, and gives the names of the files. */
+  save?(figures: Figures): Promise<string[]>
+}
+
+const defineBench = <Figures extends object>(bench: Bench<Figures>): Bench<object> => bench as Bench<object>
+
+const benches: Readonly<Record<string, Bench<object>>> = {
+  surface: defineBench({
     about: 'what a request costs as the catalogue and the set of raised tools grow',
+    isTimed: true,
     run: benchSurface,
-  },
+  }),
+  cost: defineBench({
+    about: 'what a conversation costs with each delivery, by the prices and cache rules of each provider',
+    isTimed: false,
+    run: benchCost,
+    refusal: refuseCost,
+    save: saveCost,
+  }),
 }
 
 const [name = '', ...flags] = process.argv.slice(2)
-const bench = benches[name]
+const bench = Object.hasOwn(benches, name) ? benches[name] : undefined
 const dataFlag = flags.indexOf('--data')
-const save = flags.includes('--save')
 const unknown = flags.filter(
-  (flag, index) => flag !== '--data' && flag !== '--save' && (dataFlag < 0 || index !== dataFlag + 1),
+  (flag, index) =>
+    !['--data', '--save', '--json', '--help'].includes(flag) && (dataFlag < 0 || index !== dataFlag + 1),
 )
-if (!bench || unknown.length > 0 || (dataFlag >= 0 && flags[dataFlag + 1] === undefined)) {
+const isHelp = name === '--help' || flags.includes('--help')
+if (!bench || isHelp || unknown.length > 0 || (dataFlag >= 0 && flags[dataFlag + 1] === undefined)) {
   const list = Object.entries(benches).map(([key, { about }]) => `  ${key.padEnd(10)} ${about}`)
   const problem =
     unknown.length > 0
@@ -32,26 +56,40 @@ if (!bench || unknown.length > 0 || (dataFlag >= 0 && flags[dataFlag + 1] === un
         ? `There is no bench named ${name}.\n\n`
         : ''
   process.stderr.write(
-    `${problem}Usage: npm run bench -- <name> [--data DIR] [--save]\n\n${list.join('\n')}\n\nReal tools are read from --data, TOOLWELL_BENCH_DATA or bench/data; see bench/README.md. --save writes bench/results/<name>.json.\n`,
+    `${problem}Usage: npm run bench -- <name> [--data DIR] [--save] [--json]
+
+${list.join('\n')}
+
+  --data DIR  where real tools are read from; else TOOLWELL_BENCH_DATA, else bench/data; see bench/README.md
+  --save      writes bench/results/<name>.json, and what the docs show of it
+  --json      figures as JSON on standard output, the table on standard error: npm run -s bench -- cost --json
+`,
   )
-  process.exit(name === '--help' ? 0 : 2)
+  process.exit(isHelp ? 0 : 2)
 }
 const data =
   dataFlag >= 0
     ? flags[dataFlag + 1]
     : (process.env.TOOLWELL_BENCH_DATA ?? new URL('./data', import.meta.url).pathname)
+const isJson = flags.includes('--json')
+const output = process.stdout.write.bind(process.stdout)
+if (isJson) process.stdout.write = process.stderr.write.bind(process.stderr)
 const figures = await bench.run({ data: data === undefined ? undefined : resolve(data) })
-if (save) {
+const machine = {
+  node: process.version,
+  platform: `${process.platform} ${process.arch}`,
+  cores: cpus().length,
+}
+const json = `${stringify({ bench: name, ...(bench.isTimed ? { machine } : {}), ...figures })}\n`
+if (isJson) output(json)
+const refusal = bench.refusal?.(figures)
+if (flags.includes('--save') && refusal !== undefined) {
+  process.stderr.write(`\nNot saved: ${refusal}\n`)
+  process.exitCode = 1
+} else if (flags.includes('--save')) {
   const folder = new URL('./results/', import.meta.url)
   await mkdir(folder, { recursive: true })
-  const machine = {
-    node: process.version,
-    platform: `${process.platform} ${process.arch}`,
-    cores: cpus().length,
-  }
-  await writeFile(
-    new URL(`${name}.json`, folder),
-    `${JSON.stringify({ bench: name, machine, ...figures }, null, 2)}\n`,
-  )
-  process.stdout.write(`\nWritten to bench/results/${name}.json\n`)
+  await writeFile(new URL(`${name}.json`, folder), json)
+  const others = (await bench.save?.(figures)) ?? []
+  process.stdout.write(`\nWritten to ${[`bench/results/${name}.json`, ...others].join(', ')}\n`)
 }

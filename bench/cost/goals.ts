@@ -1,0 +1,182 @@
+/** What the figures have to show, and where that is out of reach. */
+import type { CostFigures, PatternFigures } from './figures.ts'
+
+export interface Goal {
+  readonly what: string
+  readonly provider: string
+  readonly figure: number
+  readonly limit: number
+  /** The conversation with that figure. */
+  readonly pattern: string
+  readonly holds: boolean
+}
+
+/** A conversation in which a list that is made anew costs less than `auto`. */
+export interface Exception {
+  readonly pattern: string
+  readonly provider: string
+  readonly mutation: number
+  readonly auto: number
+  readonly because:
+    | 'nothing was searched for, so no list changed'
+    | 'nothing is cached, so the order is free'
+    | ''
+}
+
+/** What deferral does at one size of the catalogue, over all conversations and providers, relative to eager. */
+export interface FrontierRow {
+  readonly deferredTokens: number
+  readonly best: number
+  readonly median: number
+  /** On the providers that have a cache, and on the one that has none. */
+  readonly worst: FrontierCase
+  readonly worstUncached: FrontierCase
+  /** Share of the cases above 102 %. */
+  readonly above: number
+}
+
+interface FrontierCase {
+  readonly pattern: string
+  readonly provider: string
+  readonly isCached: boolean
+  readonly total: number
+}
+
+/**
+ * Out of reach for any decision that is made before request 1 and defers 95 tools at all: without a cache each of the
+ * twelve searches pays for some 50,000 tokens of history once more.
+ */
+const OUT_OF_REACH = [{ provider: 'no-cache', pattern: '28-one-turn-large-results' }]
+
+export const USUAL = '10-ten-turns-95-tools'
+const TOOLS_LIMIT = 0.25
+const TOTAL_LIMIT = 1.02
+const SIZES = [1_000, 2_000, 4_000, 6_000, 8_000, 12_000, 16_000, 20_000, 25_000, 40_000]
+
+export function goalsOf({ providers, patterns }: CostFigures): Goal[] {
+  return providers.flatMap(({ name }) => {
+    const usual = patterns.find((pattern) => pattern.name === USUAL)
+    const share = usual ? autoOf(usual, name).tools : Number.NaN
+    const worst = patterns
+      .filter((pattern) => !isOutOfReach(pattern.name, name))
+      .reduce((a, b) => (autoOf(b, name).total > autoOf(a, name).total ? b : a))
+    const { total } = autoOf(worst, name)
+    return [
+      {
+        what: 'tool-attributable cost at 95 tools and 10 turns',
+        provider: name,
+        figure: share,
+        limit: TOOLS_LIMIT,
+        pattern: USUAL,
+        holds: share <= TOOLS_LIMIT,
+      },
+      {
+        what: 'total cost in the worst conversation',
+        provider: name,
+        figure: total,
+        limit: TOTAL_LIMIT,
+        pattern: worst.name,
+        holds: total <= TOTAL_LIMIT,
+      },
+    ]
+  })
+}
+
+/** What is left out of the lines above, with its figure. */
+export function outOfReachOf({ patterns }: CostFigures) {
+  return OUT_OF_REACH.flatMap(({ provider, pattern }) => {
+    const figures = patterns.find(({ name }) => name === pattern)
+    const total = figures ? autoOf(figures, provider).total : 0
+    return total > TOTAL_LIMIT ? [{ provider, pattern, total }] : []
+  })
+}
+
+function isOutOfReach(pattern: string, provider: string): boolean {
+  return OUT_OF_REACH.some((each) => each.pattern === pattern && each.provider === provider)
+}
+
+export function exceptionsOf({ providers, patterns }: CostFigures): Exception[] {
+  return providers.flatMap(({ name, rule }) =>
+    patterns.flatMap((pattern): Exception[] => {
+      const { strategies } = figuresOf(pattern, name)
+      const first = strategies['mutation-first']
+      const sorted = strategies['mutation-sorted']
+      const auto = autoOf(pattern, name)
+      const mutation = Math.min(first?.total ?? Number.NaN, sorted?.total ?? Number.NaN)
+      if (!(mutation < auto.total)) return []
+      const because =
+        first?.searches === 0
+          ? 'nothing was searched for, so no list changed'
+          : rule.kind === 'none' || (rule.kind === 'prefix' && mutation === strategies.append?.total)
+            ? 'nothing is cached, so the order is free'
+            : ''
+      return [{ pattern: pattern.name, provider: name, mutation, auto: auto.total, because }]
+    }),
+  )
+}
+
+/** Every conversation as it would cost at other sizes of its catalogue: along the line that the break-even lies on. */
+export function frontierOf({ providers, patterns }: CostFigures): FrontierRow[] {
+  return SIZES.map((size) => {
+    const cases = providers
+      .flatMap(({ name, rule }) =>
+        patterns.map((pattern) => ({
+          pattern: pattern.name,
+          provider: name,
+          isCached: rule.kind !== 'none',
+          total: round(deferredAt(pattern, name, size)),
+        })),
+      )
+      .sort((a, b) => a.total - b.total)
+    const at = (index: number) => cases[index] as FrontierCase
+    return {
+      deferredTokens: size,
+      best: at(0).total,
+      median: at(Math.floor(cases.length / 2)).total,
+      worst: cases.findLast(({ isCached }) => isCached) ?? at(0),
+      worstUncached: cases.findLast(({ isCached }) => !isCached) ?? at(0),
+      above: round(cases.filter(({ total }) => total > TOTAL_LIMIT).length / cases.length),
+    }
+  })
+}
+
+function deferredAt(pattern: PatternFigures, provider: string, size: number): number {
+  const { cost, toolShare, breakEven } = figuresOf(pattern, provider)
+  const { deferredTokens, eagerTokens } = pattern
+  const perToken = (cost * toolShare) / (deferredTokens + eagerTokens)
+  const work = cost * (1 - toolShare)
+  return (work + perToken * (eagerTokens + breakEven)) / (work + perToken * (eagerTokens + size))
+}
+
+/** What the break-even depends on: conversations of few searches and of many, over short and over long results. */
+export const BREAK_EVENS = [
+  { pattern: '11-ten-turns-no-search', title: 'ten turns, no search' },
+  { pattern: USUAL, title: 'ten turns, three searches' },
+  { pattern: '05-errand-95-tools', title: 'one turn, three searches' },
+  { pattern: '23-sixty-turns-95-tools', title: 'sixty turns, twelve searches' },
+  { pattern: '27-one-turn-12-searches-95-tools', title: 'one turn, twelve searches' },
+  { pattern: '28-one-turn-large-results', title: 'the same, results of 8,000' },
+]
+
+export function breakEvensOf({ patterns }: CostFigures, provider: string): number[] {
+  return BREAK_EVENS.map(({ pattern: name }) => {
+    const pattern = patterns.find((each) => each.name === name)
+    return pattern ? figuresOf(pattern, provider).breakEven : Number.NaN
+  })
+}
+
+export function figuresOf(pattern: PatternFigures, provider: string) {
+  const figures = pattern.providers[provider]
+  if (!figures) throw new Error(`${pattern.name} was not measured for ${provider}`)
+  return figures
+}
+
+export function autoOf(pattern: PatternFigures, provider: string) {
+  const { auto } = figuresOf(pattern, provider).strategies
+  if (!auto) throw new Error(`${pattern.name} was not measured with auto`)
+  return auto
+}
+
+function round(value: number): number {
+  return Math.round(value * 10_000) / 10_000
+}

@@ -1,0 +1,32 @@
+/**
+ * What shipped peers did before they gave it up: the tools array is made anew after each activation. Two forms: the tool
+ * raised last comes first, or the array is sorted by name. Bodies are built here from those of the append run, so that
+ * search, history and reminders are the same and the order of the array is all that differs.
+ */
+import type { PieceMaker } from './rendering.ts'
+import type { Recording } from './replay.ts'
+import type { BenchWire } from './wires/wire.ts'
+
+export const mutations = ['mutation-first', 'mutation-sorted'] as const
+export type Mutation = (typeof mutations)[number]
+
+export function mutate(append: Recording, form: Mutation, wire: BenchWire, pieces: PieceMaker): Recording {
+  const requests = append.requests.map((request) => {
+    const { body, raised } = request
+    const isRaised = new Set(raised)
+    const found = body.tools.filter((tool) => isRaised.has(nameOf(tool)))
+    const fixed = body.tools.filter((tool) => !isRaised.has(nameOf(tool)))
+    const tools =
+      form === 'mutation-first'
+        ? [...found.reverse(), ...fixed]
+        : [...body.tools].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+    return { ...request, body: { ...body, tools }, rendering: wire.render({ ...body, tools }, pieces) }
+  })
+  return { ...append, requests, delivery: form }
+}
+
+/** Chat Completions has it one level down. */
+function nameOf(tool: object): string {
+  const { name, function: inner } = tool as { name?: string; function?: { name: string } }
+  return name ?? inner?.name ?? ''
+}

@@ -1,0 +1,69 @@
+/** Cache rules and price ratios, as published. Sources and dates are in docs/costs.md; input without a cache is 1. */
+import type { CacheRule } from './cache.ts'
+import type { WireName } from './wires/wire.ts'
+
+export interface Provider {
+  readonly name: string
+  readonly title: string
+  readonly wire: WireName
+  readonly rule: CacheRule
+  readonly prices: Prices
+}
+
+export interface Prices {
+  readonly read: number
+  readonly write: number
+  readonly output: number
+}
+
+export const providers: readonly Provider[] = [
+  {
+    name: 'anthropic',
+    title: 'Anthropic, 5 minutes',
+    wire: 'anthropic',
+    rule: { kind: 'marks', marks: 'all', minimum: 1024, minutes: 5 },
+    prices: { read: 0.1, write: 1.25, output: 5 },
+  },
+  {
+    name: 'anthropic-1h',
+    title: 'Anthropic, 1 hour',
+    wire: 'anthropic',
+    rule: { kind: 'marks', marks: 'all', minimum: 1024, minutes: 60 },
+    prices: { read: 0.1, write: 2, output: 5 },
+  },
+  {
+    name: 'anthropic-5.5',
+    title: 'Anthropic, Opus 5.5',
+    wire: 'anthropic',
+    rule: { kind: 'marks', marks: 'all', minimum: 1024, minutes: 5 },
+    prices: { read: 0.05, write: 1.25, output: 5 },
+  },
+  {
+    name: 'openai',
+    title: 'OpenAI, GPT-5.6 and later',
+    wire: 'openai-responses',
+    rule: { kind: 'marks', marks: 'last', minimum: 1024, minutes: 30 },
+    prices: { read: 0.1, write: 1.25, output: 5 },
+  },
+  {
+    name: 'openai-5.4',
+    title: 'OpenAI, GPT-5.4 and 5.5',
+    wire: 'openai-responses',
+    rule: { kind: 'prefix', minimum: 1024, step: 128, minutes: 10 },
+    prices: { read: 0.1, write: 1, output: 6 },
+  },
+  {
+    name: 'gemini',
+    title: 'Gemini, implicit',
+    wire: 'google',
+    rule: { kind: 'prefix', minimum: 4096, step: 1, minutes: 5 },
+    prices: { read: 0.1, write: 1, output: 5 },
+  },
+  {
+    name: 'no-cache',
+    title: 'no cache (Chat Completions)',
+    wire: 'openai-chat',
+    rule: { kind: 'none' },
+    prices: { read: 1, write: 1, output: 5 },
+  },
+]
