@@ -29,7 +29,7 @@ const tools = { send_invoice: invoice('send'), void_invoice: invoice('void'), co
 
 const well = createToolwell({ mode: 'on' }) // by default it turns itself on when that pays
 well.catalogue.setSource('billing', { description: 'Invoices', tools: await importTools(tools, asSchema) })
-const lazy = aiSdk<ModelMessage>(await well.open({ id: 'thread-1' }), { catalogue: well.catalogue })
+const lazy = aiSdk<ModelMessage>(await well.open({ id: 'thread-1' }))
 
 const messages: ModelMessage[] = [{ role: 'user', content: 'Send invoice 7.' }]
 const { text } = await generateText({ model, ...lazy.settings, messages, stopWhen: stepCountIs(10) })

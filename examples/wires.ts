@@ -13,8 +13,8 @@ import { assemble as assembleContent, type GoogleContent, google } from '@toolwe
 import {
   assemble as assembleCompletion,
   type ChatMessage,
-  type OpenAIChat,
   openaiChat,
+  type Thread,
 } from '@toolwell/core/openai-chat'
 import {
   assemble as assembleResponse,
@@ -37,8 +37,8 @@ export interface Line<Message extends object = object, Reply extends object = ob
   begin(messages: readonly Message[]): Promise<Turn<Message, Reply>>
   compact(before: readonly Message[], after: readonly Message[]): Promise<void>
   fork(messages: readonly Message[], options: { readonly id: string }): Promise<Conversation>
-  thread(messages: readonly Message[]): ReturnType<OpenAIChat['thread']>
-  adopt(thread: ReturnType<OpenAIChat['thread']>): Message[]
+  thread(messages: readonly Message[]): Thread
+  adopt(thread: Thread): Message[]
 }
 
 export interface Turn<Message extends object = object, Reply extends object = object> {

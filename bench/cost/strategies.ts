@@ -14,8 +14,8 @@ export const strategies: readonly Strategy[] = [
   { name: 'eager', about: 'every tool in every request', options: () => ({ mode: 'off' }) },
   {
     name: 'auto',
-    about: 'decided before request 1 from what is known then',
-    options: () => ({ mode: 'auto', delivery: 'auto' }),
+    about: 'decided before request 1 from what is known then, the prices among it',
+    options: ({ prices }) => ({ mode: 'auto', delivery: 'auto', prices }),
   },
   {
     name: 'native',

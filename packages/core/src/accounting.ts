@@ -6,7 +6,7 @@ import type { Context } from './context.js'
 import type { LedgerState, RequestRecord } from './ledger.js'
 import type { LedgerFact, Pin, SurfaceTokens } from './ledger-event.js'
 import { isInArray } from './placement.js'
-import { cacheRule } from './pricing.js'
+import { type CacheRule, cacheRule } from './pricing.js'
 import { tombstone } from './surface.js'
 
 /** Tokens of the request that `facts` are about to begin. */
@@ -159,7 +159,8 @@ const NOTHING: SurfaceTokens = {
   everythingEager: 0,
 }
 
-export function account(state: LedgerState): Accounting {
+/** `prices`: what the host says of its prices. */
+export function account(state: LedgerState, prices: Partial<CacheRule> = {}): Accounting {
   const records = [...state.requests.values()]
   let actual = 0
   let counterfactual = 0
@@ -168,7 +169,7 @@ export function account(state: LedgerState): Accounting {
   let tokens = NOTHING
   const provider = { inputTokens: 0, cachedTokens: 0, outputTokens: 0 }
   let previous: RequestRecord | undefined
-  const bill = createBill()
+  const bill = createBill(prices)
   for (const record of records) {
     provider.inputTokens += record.inputTokens ?? 0
     provider.cachedTokens += record.cachedTokens ?? 0
@@ -209,13 +210,13 @@ function eagerInputOf(record: RequestRecord): number {
 }
 
 /** Adds up what requests cost where a prefix that stayed the same is read from the cache. Idle times are not known here. */
-function createBill() {
+function createBill(prices: Partial<CacheRule>) {
   let actual = 0
   let counterfactual = 0
   let previous: RequestRecord | undefined
   let eager: RequestRecord | undefined
   const price = (wire: string | undefined, input: number, kept: number) => {
-    const { read, write } = cacheRule(wire ?? '')
+    const { read, write } = cacheRule(wire ?? '', prices)
     const cached = Math.min(input, Math.max(0, kept))
     return read * cached + write * (input - cached)
   }

@@ -4,7 +4,6 @@ import type { Context } from './context.js'
 import { isActive, isLoaded, type LedgerState } from './ledger.js'
 import type { ActivationSource, Dropped, LedgerFact } from './ledger-event.js'
 import { isInArray, placeOf } from './placement.js'
-import { cacheRule } from './pricing.js'
 
 /** What this batch has done so far, on top of the state at its start. */
 export interface Batch {
@@ -122,7 +121,7 @@ const USUAL_MESSAGES = 20_000
 
 /** Whether these definitions cost more, on the requests to come, than reading everything behind the first of them again. */
 function isWorthRewriting(state: LedgerState, context: Context, ids: readonly string[]): boolean {
-  const { read, write } = cacheRule(context.wire)
+  const { read, write } = context.prices
   const measured = [...state.requests.values()].findLast((record) => record.messageTokens !== undefined)
   let behind = measured?.messageTokens ?? USUAL_MESSAGES
   let freed = 0

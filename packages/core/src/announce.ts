@@ -12,6 +12,11 @@ export function framed(body: string): string {
   return `<tool-update>\n${body}\n</tool-update>`
 }
 
+/** What stands inside the frame, or the text itself. */
+export function unframed(text: string): string {
+  return text.startsWith('<tool-update>\n') ? text.slice('<tool-update>\n'.length) : text
+}
+
 /** A whole definition on one line, exactly as the wire would carry it. */
 export function schemaLine(entry: Entry, context: Context): string {
   return `- ${safeJson({ ...context.definition(entry), load: context.loadToken(entry) })}`

@@ -4,12 +4,12 @@ import { deliveries } from './delivery/index.js'
 import type { LedgerState } from './ledger.js'
 import type { DeliveryName, LedgerFact } from './ledger-event.js'
 import { BRIDGE_NAME, metaEntry } from './meta-tools.js'
-import { breakEven, cacheRule } from './pricing.js'
+import { breakEven } from './pricing.js'
 
 /** What a wire can do besides carrying a tools array and messages. */
 export interface WireSupport {
-  /** `references`: a search answer can refer to a tool. `changes`: tools can also be added and removed between messages. */
-  readonly native?: 'references' | 'changes' | undefined
+  /** `references`: a search answer can refer to a tool. `additions`, `changes`: tools can also be added, or added and removed, between messages. */
+  readonly native?: 'references' | 'additions' | 'changes' | undefined
   /** The messages that are about to be sent, where the caller can tell. */
   readonly text?: (() => string) | undefined
 }
@@ -39,17 +39,28 @@ export function decide(
 ): Decision {
   const { mode } = context.settings
   const delivery = () => chooseDelivery(state, context, reason, support)
+  const chosen = (because?: string): Decision => {
+    const name = delivery()
+    const why = context.settings.delivery === 'auto' ? [`${name}: ${REASONS[name]}`] : []
+    const said = [...(because === undefined ? [] : [because]), ...why].join('; ')
+    return { mode: 'on', delivery: name, ...(said === '' ? {} : { because: said }) }
+  }
   if (mode === 'off') return { mode: 'off', delivery: 'eager' }
   // Once on, a conversation stays on until it is cleared: its history speaks of the loader.
-  if (reason !== 'start' && reason !== 'clear' && state.latch?.mode === 'on')
-    return { mode: 'on', delivery: delivery() }
+  if (reason !== 'start' && reason !== 'clear' && state.latch?.mode === 'on') return chosen()
   if (context.child && sizes.hidden === 0) return { mode: 'off', delivery: 'eager' }
-  if (mode === 'on') return { mode: 'on', delivery: delivery() }
+  if (mode === 'on') return chosen()
   const least = leastTokens(context, sizes, support)
   const because = `${sizes.deferredTokens} tokens of deferred definitions; deferring them pays from ${least} on`
-  return sizes.deferredTokens >= least
-    ? { mode: 'on', delivery: delivery(), because }
-    : { mode: 'off', delivery: 'eager', because }
+  return sizes.deferredTokens >= least ? chosen(because) : { mode: 'off', delivery: 'eager', because }
+}
+
+const REASONS: Readonly<Record<DeliveryName, string>> = {
+  native: 'the provider itself shows what is found, and the prefix stays',
+  bridge: 'the tools array never changes, and the prefix stays',
+  append: 'what is found joins the end of the tools array',
+  stub: 'every name is declared from the start',
+  eager: 'every tool is sent',
 }
 
 /** Tokens of the meta-tools and the section. */
@@ -60,11 +71,11 @@ const CARD_TOKENS = 25
 const USUAL_PROMPT = 3000
 
 /** The host's own threshold, or where deferral breaks even on this wire. */
-function leastTokens({ settings, wire }: Context, sizes: Sizes, { text }: WireSupport): number {
+function leastTokens({ settings, prices }: Context, sizes: Sizes, { text }: WireSupport): number {
   if (settings.threshold !== undefined) return settings.threshold
   const surface = META_TOKENS + Math.min(settings.cardBudget, CARD_TOKENS * sizes.hidden)
   const messages = text ? settings.tokenizer.count(text()) : USUAL_PROMPT
-  return breakEven({ surface, prompt: messages + sizes.eagerTokens }, cacheRule(wire))
+  return breakEven({ surface, prompt: messages + sizes.eagerTokens }, prices)
 }
 
 function chooseDelivery(
@@ -86,8 +97,9 @@ function chooseDelivery(
   const withheld = (name: DeliveryName) =>
     state.withheld.get(name) ??
     (name === 'native' && !support.native ? 'this wire, as it is set up, has no native way' : undefined)
-  // The cheapest that leaves every byte of the prefix alone.
-  const best = withheld('native') === undefined ? 'native' : 'bridge'
+  // The cheapest that leaves every byte of the prefix alone; where nothing is cached, there is nothing to leave alone.
+  const cached = context.prices.read < context.prices.write
+  const best = withheld('native') === undefined ? 'native' : cached ? 'bridge' : 'append'
   // The kept end of a compacted history was written for one delivery; an eager fallback is given up when it can be.
   const stays = (reason === 'compaction' || reason === 'cards') && state.latch?.mode === 'on'
   const before = stays ? (state.latch?.delivery ?? 'eager') : 'eager'
@@ -95,7 +107,7 @@ function chooseDelivery(
   const wanted = asked === 'auto' ? best : asked
   const refusal = withheld(wanted)
   if (refusal !== undefined) notify({ kind: 'delivery-unavailable', delivery: wanted, detail: refusal })
-  const chosen = refusal === undefined ? wanted : 'bridge'
+  const chosen = refusal === undefined ? wanted : best === 'native' ? 'bridge' : best
   if (deliveries[chosen].metaTools.includes('bridge') && !allowed(BRIDGE_NAME)) {
     notify({
       kind: 'loader-unavailable',

@@ -14,7 +14,6 @@ import { quoteName } from './search/query.js'
 import { renderSearch, revealed } from './search/render.js'
 import type { SearchResult } from './search/result.js'
 import { quote, safeJson } from './text.js'
-import { checkArguments } from './validation.js'
 
 /** Levels of nesting in the arguments of a call. */
 const MAX_DEPTH = 1000
@@ -311,8 +310,8 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context, batch:
     return fail('refused', prompts.refused({ name: entry.wireName }), entry.id, asked, alias)
   // Where the provider has the schema it holds the model to it; where it has not, this is the only check.
   const raised = on ? state.tail.get(entry.id) : undefined
-  if (hidden || bridged || (raised?.live && !raised.pin.definition)) {
-    const check = checkArguments(context.definition(entry), input)
+  if (hidden || bridged || !state.latch || (raised?.live && !raised.pin.definition)) {
+    const check = context.check(entry, input)
     if (check.kind === 'unusable')
       context.notify({ kind: 'schema-unusable', tool: entry.id, detail: check.detail })
     if (check.kind === 'invalid')
@@ -324,7 +323,8 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context, batch:
         alias,
       )
   }
-  if (gate.standing(entry, 'call', input) !== 'ready')
+  const original = context.restore(entry, input)
+  if (gate.standing(entry, 'call', original) !== 'ready')
     return fail('denied', prompts.denied({ name: entry.wireName }), entry.id, asked, alias)
   return {
     kind: 'run',
@@ -340,7 +340,7 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context, batch:
       name: entry.tool.name,
       wireName: entry.wireName,
       tool: entry.tool,
-      input,
+      input: original,
     },
   }
 }

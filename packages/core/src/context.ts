@@ -1,17 +1,20 @@
 /** What one conversation decides with: catalogue, gate, settings, and memoised definitions. The fold never sees it. */
 import type { Catalogue, Entry } from './catalogue.js'
 import type { Place } from './delivery/index.js'
-import { fitWire } from './dialect.js'
+import { type Fitted, fitWire } from './dialect.js'
 import type { Notice } from './events.js'
 import { shortHash } from './fingerprint.js'
 import type { DeliveryName, Pin, WireTool } from './ledger-event.js'
 import type { SearchFace } from './meta-tools.js'
 import type { Gate } from './policy.js'
+import { type CacheRule, cacheRule } from './pricing.js'
 import type { Prompts } from './prompts.js'
+import { originalKeys } from './property-keys.js'
 import { type Exposure, type ExposureRule, exposureOf } from './rules.js'
 import type { Ranked } from './search/searcher.js'
 import type { Tokenizer } from './tokens.js'
 import { problemOf, type Tool } from './tool.js'
+import { type ArgumentCheck, checkArguments } from './validation.js'
 
 /** Options with their defaults filled in. */
 export interface Settings {
@@ -29,6 +32,7 @@ export interface Settings {
   readonly cardBudget: number
   readonly cards: 'latched' | 'live'
   readonly schemas: 'once' | 'twice'
+  readonly prices: Partial<CacheRule>
   readonly affordance: 'plain' | 'strong'
   readonly eager: readonly string[]
   readonly rules: readonly ExposureRule[]
@@ -57,6 +61,12 @@ export interface Context {
   describe(entry: Entry): string
   /** The definition as it is sent: transformed, and plain JSON, so that a stored copy has the same bytes. */
   definition(entry: Entry): WireTool
+  /** Checks arguments as the model sent them. */
+  check(entry: Entry, input: unknown): ArgumentCheck
+  /** What the prompt cache does to prices here. */
+  readonly prices: CacheRule
+  /** The arguments under the tool's own names. */
+  restore(entry: Entry, input: Record<string, unknown>): Record<string, unknown>
   tokens(definition: WireTool): number
   /** Tokens of a tool's definition, counted once per tool: most of a large catalogue is never sent. */
   cost(entry: Entry): number
@@ -66,7 +76,16 @@ export interface Context {
 
 type Given = Omit<
   Context,
-  'exposure' | 'describe' | 'definition' | 'tokens' | 'cost' | 'pin' | 'loadToken'
+  | 'exposure'
+  | 'describe'
+  | 'definition'
+  | 'prices'
+  | 'check'
+  | 'restore'
+  | 'tokens'
+  | 'cost'
+  | 'pin'
+  | 'loadToken'
 > & {
   /** Names that are eager for this conversation besides those of the settings. */
   readonly alsoEager: readonly string[]
@@ -77,7 +96,7 @@ type Given = Omit<
 
 export interface DefinitionMemo {
   /** What the hook and the wire made of a tool; it shares the tool's own schema. */
-  readonly transformed: WeakMap<Entry, WireTool>
+  readonly fitted: WeakMap<Entry, Fitted>
   /** The same as plain JSON of its own, for what is sent. */
   readonly definitions: WeakMap<Entry, WireTool>
   readonly tokens: WeakMap<WireTool, number>
@@ -101,8 +120,8 @@ export function createContext(given: Given): Context {
     ...(agent === undefined ? {} : { agent }),
   }
 
-  const defined = (entry: Entry): WireTool => {
-    const known = memo.transformed.get(entry)
+  const fitted = (entry: Entry): Fitted => {
+    const known = memo.fitted.get(entry)
     if (known) return known
     let made: WireTool = {
       name: entry.wireName,
@@ -115,10 +134,11 @@ export function createContext(given: Given): Context {
     } catch (error) {
       notify({ kind: 'hook-failed', hook: 'transformDefinition', detail: `${entry.id}: ${String(error)}` })
     }
-    const fitted = fitWire(made, wire)
-    memo.transformed.set(entry, fitted)
-    return fitted
+    const fit = fitWire(made, wire)
+    memo.fitted.set(entry, fit)
+    return fit
   }
+  const defined = (entry: Entry): WireTool => fitted(entry).tool
 
   const definition = (entry: Entry): WireTool => {
     const known = memo.definitions.get(entry)
@@ -153,6 +173,9 @@ export function createContext(given: Given): Context {
     },
     describe: (entry) => defined(entry).description,
     definition,
+    prices: cacheRule(wire, settings.prices),
+    check: (entry, input) => checkArguments(fitted(entry).checked, input),
+    restore: (entry, input) => originalKeys(input, fitted(entry).keys) as Record<string, unknown>,
     tokens,
     cost,
     pin: (entry, place) => ({

@@ -15,7 +15,7 @@ import { safeJson } from './text.js'
 const TOLD_PER_ARRIVAL = 20
 
 /** What the deltas have to know of the latch they are told under. */
-export type Latch = Pick<Extract<LedgerFact, { kind: 'opened' }>, 'delivery' | 'changes'>
+export type Latch = Pick<Extract<LedgerFact, { kind: 'opened' }>, 'delivery' | 'changes' | 'removals'>
 
 interface Lost {
   readonly id: string
@@ -109,7 +109,7 @@ function removals(lost: readonly Lost[], state: LedgerState, context: Context, l
       'removed',
       text,
       known.map(({ id }) => id),
-      { sources, removes: latch.changes ? namesOf(known, state) : [] },
+      { sources, removes: latch.removals ? namesOf(known, state) : [] },
     ),
   )
   return facts

@@ -1,17 +1,73 @@
 /** What a wire cannot carry as it is, and how it is carried instead. Deterministic; used for surfaces and answers alike. */
 import type { WireTool } from './ledger-event.js'
+import { legalKeys } from './property-keys.js'
 
-/** Servers of the Chat Completions family refuse longer descriptions of tools; descriptions inside a schema are not limited. */
-const CHAT_DESCRIPTION = 1024
+interface Dialect {
+  /** The longest description a tool may have. Descriptions inside a schema are not limited. */
+  readonly description?: number
+  /** Keywords that are refused at the top of a schema, and nowhere else. */
+  readonly notAtTop?: readonly string[]
+  /** Keywords at the top of a schema that mean nothing to a model and are refused. */
+  readonly dropped?: readonly string[]
+  /** Names that parameters may have. */
+  readonly keys?: RegExp
+}
+
+/** What servers of the Chat Completions family take. */
+const CHAT: Dialect = {
+  description: 1024,
+  notAtTop: ['oneOf', 'anyOf', 'allOf', 'enum', 'const', 'not'],
+}
+
+const DIALECTS: Readonly<Record<string, Dialect>> = {
+  anthropic: { notAtTop: ['oneOf', 'allOf', 'anyOf'], keys: /^[a-zA-Z0-9_.-]{1,64}$/ },
+  'openai-chat': CHAT,
+  // A provider of the AI SDK that is not known: most have a server of that family behind them.
+  'ai-sdk': CHAT,
+  'openai-responses': { notAtTop: ['oneOf', 'anyOf', 'allOf', 'enum', 'not'] },
+  google: { dropped: ['$schema'] },
+}
 
 /** The longest description a tool may have on a wire. */
 export function descriptionLimit(wire: string): number {
-  return wire === 'openai-chat' ? CHAT_DESCRIPTION : Number.POSITIVE_INFINITY
+  return DIALECTS[wire]?.description ?? Number.POSITIVE_INFINITY
+}
+
+export interface Fitted {
+  /** As it is sent. */
+  readonly tool: WireTool
+  /** What arguments are checked against: the names that are sent, and every rule. */
+  readonly checked: WireTool
+  /** Legal names of parameters that stand for others. */
+  readonly keys: ReadonlyMap<string, string>
+}
+
+/** Fits a definition to a wire. One that fits is given back as it is. */
+export function fitWire(given: WireTool, wire: string): Fitted {
+  const dialect = DIALECTS[wire] ?? {}
+  const { schema, keys } = dialect.keys
+    ? legalKeys(given.inputSchema, dialect.keys)
+    : { schema: given.inputSchema, keys: new Map<string, string>() }
+  const checked = schema === given.inputSchema ? given : { ...given, inputSchema: schema }
+  return { tool: shortened(lowered(checked, dialect), dialect), checked, keys }
+}
+
+/** Rules that may not stand at the top of the schema are told to the model in its description instead. */
+function lowered(tool: WireTool, { notAtTop = [], dropped = [] }: Dialect): WireTool {
+  const entries = Object.entries(tool.inputSchema)
+  const moved = entries.filter(([keyword]) => notAtTop.includes(keyword))
+  const kept = entries.filter(([keyword]) => !notAtTop.includes(keyword) && !dropped.includes(keyword))
+  if (kept.length === entries.length) return tool
+  const schema = Object.fromEntries(kept)
+  if (moved.length === 0) return { ...tool, inputSchema: schema }
+  const own = schema.description
+  const said = typeof own === 'string' && own !== '' ? [own] : []
+  const rule = `The input also has to match ${JSON.stringify(Object.fromEntries(moved))}`
+  return { ...tool, inputSchema: { ...schema, description: [...said, rule].join('\n\n') } }
 }
 
 /** A description that is too long goes, whole, into the schema; its beginning stays. */
-export function fitWire(tool: WireTool, wire: string): WireTool {
-  const limit = descriptionLimit(wire)
+function shortened(tool: WireTool, { description: limit = Number.POSITIVE_INFINITY }: Dialect): WireTool {
   if (tool.description.length <= limit) return tool
   const note = ' … (continued in the description of the parameters)'
   const head = tool.description.slice(0, limit - note.length).toWellFormed()

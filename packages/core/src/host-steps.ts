@@ -198,7 +198,8 @@ export function imported(
       }
       for (const member of unit) {
         // A schema that has changed since is not what the history shows.
-        const shown = fingerprints.get(member.id) === member.fingerprint
+        const known = fingerprints.get(member.id) ?? ''
+        const shown = known !== '' && member.fingerprint.startsWith(known)
         const pin = context.pin(member, placeOf(member.id, state))
         facts.push([anchor, { kind: 'activated', tool: pin, source: 'import', asked: member.id, shown }])
         recovered.add(member.id)

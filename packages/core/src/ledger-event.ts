@@ -96,8 +96,10 @@ export type LedgerFact =
       readonly metaTools: readonly WireTool[]
       /** Hidden tools that are declared by their name and one line. */
       readonly stubs?: readonly Pin[]
-      /** Tools can be added and removed in the middle of the history, by a message of the provider's own. */
+      /** Tools can be added in the middle of the history, by a message of the provider's own. */
       readonly changes?: true
+      /** And taken away again. */
+      readonly removals?: true
       /** Why this mode and delivery, where it was for Toolwell to decide. */
       readonly because?: string
       /** The prompt section, or empty. */

@@ -107,6 +107,10 @@ export interface LedgerState {
   readonly searchTokens: Map<string, number>
   /** Definitions that the provider puts into the history: tokens by anchor. */
   readonly revealedTokens: Map<string, number>
+  /** Raised tools that the provider has put before the model: by a reference, or by adding them. Ids. */
+  readonly revealed: Set<string>
+  /** Tools that the provider is to take away again, by id: their wire names. */
+  readonly toRemove: Map<string, string>
   /** What calls meant that had another name, or raised what they guessed: by anchor. */
   readonly meant: Map<string, Meant>
   /** How often a latch was made: the bytes before the messages are new since then. */
@@ -145,6 +149,8 @@ export function createState(): LedgerState {
     toolsVersion: 0,
     searchTokens: new Map(),
     revealedTokens: new Map(),
+    revealed: new Set(),
+    toRemove: new Map(),
     meant: new Map(),
     latches: 0,
     searchHistory: [],

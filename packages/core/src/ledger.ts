@@ -123,6 +123,8 @@ function open(state: LedgerState, event: Opened) {
   if (event.reason === 'loader' || event.reason === 'cards') state.toolsVersion++
   state.eager.clear()
   for (const pin of event.eager) state.eager.set(pin.id, pin)
+  state.revealed.clear()
+  state.toRemove.clear()
   state.stubbed.clear()
   for (const pin of event.stubs ?? []) state.stubbed.add(pin.id)
   state.tail.clear()
@@ -165,6 +167,8 @@ function activate(state: LedgerState, event: Extract<LedgerEvent, { kind: 'activ
   }
   touch(state, tool.id)
   state.toTell.delete(tool.id)
+  state.toRemove.delete(tool.id)
+  if (event.shown && tool.aside && source !== 'arrival') state.revealed.add(tool.id)
   if (source !== 'inherit' && source !== 'arrival') state.toRemind.add(tool.id)
   if (declared) state.toolsVersion++
 }
@@ -181,9 +185,10 @@ function deactivate(state: LedgerState, id: string, kept: boolean) {
   const held = onTail?.live ? onTail : state.parked.get(id)
   if (!held) return
   if (held !== onTail) state.parked.delete(id)
-  else if (held.pin.aside || (held.pin.definition && kept))
+  else if (held.pin.aside || (held.pin.definition && kept)) {
     state.tail.set(id, { ...held, live: false, kept: true })
-  else if (held.pin.definition) {
+    if (state.latch?.removals && state.revealed.delete(id)) state.toRemove.set(id, held.pin.wireName)
+  } else if (held.pin.definition) {
     state.tail.set(id, { ...held, live: false, kept: false })
     state.rewritten.add(id)
     state.toolsVersion++
@@ -253,6 +258,12 @@ function announce(state: LedgerState, event: Extract<LedgerEvent, { kind: 'annou
   const { anchor, text, about, tokens, adds = [], removes = [] } = event
   state.inserts.push({ anchor, topic: event.topic, text, about, tokens, adds, removes })
   charge(state.revealedTokens, anchor, event.revealed ?? 0)
+  for (const id of about) {
+    const name = state.tail.get(id)?.pin.wireName
+    if (adds.some((tool) => tool.name === name)) state.revealed.add(id)
+    if (name !== undefined && removes.includes(name)) state.revealed.delete(id)
+    state.toRemove.delete(id)
+  }
   for (const id of about) state.told.add(id)
   if (event.topic === 'activation')
     for (const id of about) {
@@ -342,11 +353,14 @@ function clear(state: LedgerState) {
   state.relatch = latch ? 'clear' : 'start'
 }
 
-/** A loaded tool was called by another name than its own. */
+/** A loaded tool was called by another name than its own, or without the provider having shown it: the first such call reads as a search. */
 function misspell(state: LedgerState, event: Extract<LedgerEvent, { kind: 'call-started' }>) {
   const pin = state.eager.get(event.tool) ?? state.tail.get(event.tool)?.pin
-  if (pin && pin.wireName !== event.asked)
-    state.meant.set(event.anchor, { wireName: pin.wireName, guessedIn: undefined })
+  if (!pin) return
+  const unseen = pin.aside === true && isActive(state, pin.id) && !state.revealed.has(pin.id)
+  if (pin.wireName === event.asked && !unseen) return
+  state.meant.set(event.anchor, { wireName: pin.wireName, guessedIn: unseen ? state.latches : undefined })
+  if (unseen) state.revealed.add(pin.id)
 }
 
 function touch(state: LedgerState, id: string) {

@@ -121,7 +121,7 @@ export function openFact(
     tail,
     metaTools,
     ...(stubs.length > 0 ? { stubs } : {}),
-    ...(delivery.name === 'native' && support.native === 'changes' ? { changes: true } : {}),
+    ...(delivery.name === 'native' ? abilities(support) : {}),
     ...because,
     section:
       delivery.name === 'eager'
@@ -139,6 +139,12 @@ export function openFact(
     deferred: hidden.length,
     cardTokens: cards.tokens,
   }
+}
+
+/** What the provider can do about tools between two messages. */
+function abilities({ native }: WireSupport): Pick<Opened, 'changes' | 'removals'> {
+  if (native === 'changes') return { changes: true, removals: true }
+  return native === 'additions' ? { changes: true } : {}
 }
 
 function byName(a: Entry, b: Entry): number {

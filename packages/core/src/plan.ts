@@ -39,7 +39,7 @@ export function plan(
     ]
   const tail = [...state.tail.values()].filter((each) => each.live).map((each) => each.pin)
   // What `restored` brings back on this request has to be seen on it.
-  for (const [id, { pin }] of state.parked) if (!state.eager.has(id)) tail.push(pin)
+  for (const fact of facts) if (fact.kind === 'restored' && fact.pin) tail.push(fact.pin)
   return [
     ...doubts,
     ...facts,
@@ -78,6 +78,7 @@ function deliver(
   const loaded = new Set([...raised, ...eager.map((pin) => pin.id)])
   return [
     ...tellUnloaded(state, context, loaded),
+    ...takeAway(state, context, loaded),
     ...remind(state, context, latch.delivery, raised),
     ...showAgain(state, context, latch, tail, present, told),
   ]
@@ -89,6 +90,8 @@ function latchReason(state: LedgerState, context: Context, support: WireSupport)
   if (state.latch.wire !== context.wire) return 'wire'
   if (state.latch.mode === 'off') return undefined
   if (state.latch.delivery === 'native' && !support.native) return 'wire'
+  if (state.latch.changes && support.native === 'references') return 'wire'
+  if (state.latch.removals && support.native !== 'changes') return 'wire'
   const names = { loader: loaderName(state, context.settings.face), bridge: BRIDGE_NAME }
   const denied = deliveries[state.latch.delivery].metaTools.some(
     (meta) => context.gate.standing(metaEntry(names[meta]), 'see') === 'denied',
@@ -123,6 +126,14 @@ function tellUnloaded(state: LedgerState, context: Context, loaded: ReadonlySet<
       entries.map(({ id }) => id),
     ),
   ]
+}
+
+/** What an answer has told of already, and the provider has to know too. */
+function takeAway(state: LedgerState, context: Context, loaded: ReadonlySet<string>): LedgerFact[] {
+  const gone = [...state.toRemove].filter(([id]) => !loaded.has(id))
+  if (gone.length === 0) return []
+  const about = gone.map(([id]) => id)
+  return [announce(context, 'unloaded', '', about, { removes: gone.map(([, name]) => name) })]
 }
 
 /**

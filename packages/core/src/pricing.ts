@@ -18,8 +18,9 @@ const RULES: Readonly<Record<string, CacheRule>> = {
 /** Servers of the Chat Completions family, and wires of the host's own: an automatic cache, as most have. */
 const USUAL: CacheRule = { read: 0.1, write: 1, output: 5 }
 
-export function cacheRule(wire: string): CacheRule {
-  return RULES[wire] ?? USUAL
+/** `own`: what the host says of its prices. */
+export function cacheRule(wire: string, own: Partial<CacheRule> = {}): CacheRule {
+  return { ...(RULES[wire] ?? USUAL), ...own }
 }
 
 /** The most searches that must not make a conversation dearer than one with every tool sent. */

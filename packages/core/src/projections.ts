@@ -63,7 +63,7 @@ export function inspect(state: LedgerState, context: Context, listed: ToolLister
     withheld: Object.fromEntries(state.withheld),
     aliasUses: Object.fromEntries(state.aliasUses),
     pendingCalls: [...state.pending.values()],
-    accounting: account(state),
+    accounting: account(state, context.settings.prices),
     line: statusLine(state, names),
   }
 }

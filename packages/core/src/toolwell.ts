@@ -68,6 +68,11 @@ export interface ToolwellOptions {
   readonly cards?: 'latched' | 'live'
   /** Whether a search answer shows schemas that the next request declares anyway (`twice`). Default `once`. */
   readonly schemas?: 'once' | 'twice'
+  /**
+   * What your server charges, as shares of the plain input price, where that differs from the provider's list
+   * (docs/costs.md): `{ read: 1, write: 1 }` for one that does not discount what it has cached.
+   */
+  readonly prices?: { readonly read?: number; readonly write?: number; readonly output?: number }
   /** `strong` words for models that ignore search. Default `plain`. */
   readonly affordance?: 'plain' | 'strong'
   /** The loader's name, input and rendering. Default `searchFaces.standard`. */
@@ -120,6 +125,7 @@ const KEYS = [
   'cardBudget',
   'cards',
   'schemas',
+  'prices',
   'affordance',
   'face',
   'prompts',
@@ -159,7 +165,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   const memos = new Map<string, DefinitionMemo>()
   const memo = (wire: string): DefinitionMemo => {
     const known = memos.get(wire) ?? {
-      transformed: new WeakMap(),
+      fitted: new WeakMap(),
       definitions: new WeakMap(),
       tokens: new WeakMap(),
       costs: new WeakMap(),
@@ -339,6 +345,14 @@ function assertMethods(path: string, value: unknown, methods: readonly string[])
   }
 }
 
+function readPrices(prices: NonNullable<ToolwellOptions['prices']>): Settings['prices'] {
+  assertKnownKeys(prices, ['read', 'write', 'output'], 'prices')
+  for (const [key, value] of Object.entries(prices))
+    if (typeof value !== 'number' || !(value >= 0) || value > 100)
+      throw invalid(`prices.${key}`, `prices.${key} must be a number from 0 to 100, not ${String(value)}.`)
+  return prices
+}
+
 function readSettings(options: ToolwellOptions, report: (prompt: string, error: unknown) => void): Settings {
   const oneOf = <T extends string>(key: keyof ToolwellOptions, value: T, known: readonly T[]): T => {
     assertOneOf(key, value, known)
@@ -417,6 +431,7 @@ function readSettings(options: ToolwellOptions, report: (prompt: string, error: 
     resultBudget: number('resultBudget', options.resultBudget ?? 10_000, 1),
     cardBudget: number('cardBudget', options.cardBudget ?? 1500, 0),
     cards: oneOf('cards', options.cards ?? 'latched', ['latched', 'live']),
+    prices: readPrices(options.prices ?? {}),
     schemas: oneOf('schemas', options.schemas ?? 'once', ['once', 'twice']),
     affordance: oneOf('affordance', options.affordance ?? 'plain', ['plain', 'strong']),
     eager,

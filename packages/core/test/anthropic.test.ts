@@ -51,7 +51,12 @@ const SYSTEM = 'You are careful.'
 async function open(
   script: readonly ScriptedReply[],
   options: ToolwellOptions = {},
-  setup: { rules?: AnthropicRuleOptions; prompt?: AnthropicPrompt; run?: RunOptions } = {},
+  setup: {
+    rules?: AnthropicRuleOptions
+    prompt?: AnthropicPrompt
+    run?: RunOptions
+    toolChanges?: boolean
+  } = {},
 ): Promise<Host> {
   const more = Array.from({ length: 12 }, (_, index) => ({ text: `Answer ${index}.` }))
   const endpoint = await startScriptedEndpoint(anthropicProtocol(setup.rules), {
@@ -61,7 +66,7 @@ async function open(
   const well = createToolwell({ tools: mixed(), mode: 'on', delivery: 'bridge', ...options })
   let count = 0
   const create = (conversation: Conversation, messages: AnthropicMessage[]): Host => {
-    const adapter = anthropic(conversation)
+    const adapter = anthropic(conversation, { toolChanges: setup.toolChanges ?? false })
     const host: Host = {
       well,
       conversation,
@@ -337,7 +342,8 @@ describe.each(['bridge', 'append'] as const)('over %s', (delivery) => {
     await anthropic(host.conversation).compact(host.messages, after)
     host.messages.splice(0, host.messages.length, ...after)
     const { turn } = await host.step()
-    expect(turn.warnings).toContain('dropped a second answer, or one without a call ("toolu_1")')
+    expect(turn.warnings).toEqual(['told an answer without a call as text ("toolu_1")'])
+    expect(blocks(host.body().messages[0]).at(-1)?.text).toMatch(/"toolu_1".* was answered: .*create_issue/s)
   })
 
   it('a sub-agent has a ledger of its own', async () => {
@@ -611,8 +617,9 @@ describe('messages of the host', () => {
       { role: 'user', content: [text, result] },
     ]
     for (const mode of ['on', 'off'] as const) {
-      const { parts } = await begin(messages, { mode })
+      const { parts, warnings } = await begin(messages, { mode })
       expect(parts.messages[2]?.content).toEqual([result, text])
+      expect(warnings).toEqual([expect.stringContaining('the role "user"')])
       await accept(parts)
     }
   })
@@ -638,7 +645,7 @@ describe('messages of the host', () => {
 
   it('of the system, within the conversation, stay where they are; a note goes before them', async () => {
     const rules = { midConversationSystem: true }
-    const host = await open([], {}, { rules })
+    const host = await open([], {}, { rules, toolChanges: true })
     await host.ask('one')
     host.messages.push(user('two'), { role: 'system', content: 'From now on: short.' })
     host.well.catalogue.setSource('mail', { tools: [tool('send_mail')] })
@@ -660,7 +667,8 @@ describe('messages of the host', () => {
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'no' }] },
     ]
     for (const mode of ['on', 'off'] as const) {
-      const { parts } = await begin(messages, { mode })
+      const { parts, warnings } = await begin(messages, { mode })
+      expect(warnings).toHaveLength(2)
       expect(parts.messages).toEqual([
         messages[0],
         messages[2],
@@ -689,6 +697,26 @@ describe('a reply', () => {
     })
     expect(blocks(messages[0])[0]?.content).toEqual(answer)
   })
+
+  it.each(['max_tokens', 'model_context_window_exceeded'])(
+    'that was cut short (%s) does not run its last call, though the input is an object',
+    async (reason) => {
+      const turn = await begin([user('hi')])
+      const use = (id: string) => ({ type: 'tool_use', id, name: 'write_file', input: { value: 'ha' } })
+      const reply = { role: 'assistant', content: [use('a'), use('b')], stop_reason: reason }
+      const { messages } = await turn.run(reply)
+      expect(blocks(messages[0]).map(({ content }) => content)).toEqual([
+        'write_file ran with {"value":"ha"}',
+        expect.stringContaining('the reply was cut off'),
+      ])
+      const text = { type: 'text', text: 'And' }
+      const said = await turn.run({ ...reply, content: [use('c'), text] })
+      expect(blocks(said.messages[0])[0]?.content).toBe('write_file ran with {"value":"ha"}')
+      const { parts } = await begin([user('hi'), reply, ...messages])
+      expect(parts.messages[1]).toEqual({ role: 'assistant', content: reply.content })
+      await accept(parts)
+    },
+  )
 
   it.each([['only text'], [[{ type: 'text', text: 'hi' }]], [[null, 7, { type: 'tool_use' }]], [undefined]])(
     'without a call gives no message (%j)',
@@ -801,7 +829,8 @@ describe('a streamed reply', () => {
     const { turn, streamed } = await stream(says(call('read_file', '{"value":"x')))
     expect(streamed).toMatchObject({ complete: true, stopReason: 'max_tokens' })
     const { messages } = await turn.run(streamed.message)
-    expect(blocks(messages[0])[0]?.content).toMatch(/are not a JSON object/)
+    expect(blocks(messages[0])[0]?.content).toMatch(/are not a JSON object: "the reply was cut off"/)
+    expect(streamed.message).toHaveProperty('stop_reason', 'max_tokens')
     const next = await begin([user('hi'), streamed.message, ...messages])
     await accept(next.parts)
   })

@@ -82,3 +82,37 @@ describe('auto', () => {
     expect((await wire.begin(next)).view.mode).toBe('off')
   })
 })
+
+describe('prices of the host', () => {
+  const tools = many(200)
+
+  it('U7: without a discount for what is cached, an array that grows is the cheapest', async () => {
+    const conversation = await open({ tools, prices: { read: 1, write: 1 } })
+    expect((await openaiChat(conversation).begin(user)).view.delivery).toBe('append')
+  })
+
+  it('U2: move the break-even', async () => {
+    const least = async (prices: NonNullable<ToolwellOptions['prices']>) => {
+      const conversation = await open({ tools, prices })
+      await openaiChat(conversation).begin(user)
+      return Number(conversation.inspect().because?.match(/from (\d+) on/)?.[1])
+    }
+    expect(await least({ read: 1, write: 1 })).toBeGreaterThan((await least({})) + 2000)
+  })
+
+  it.each([{ read: -1 }, { write: Number.NaN }, { output: '5' }, { cached: 1 }])(
+    'are refused where they make no sense: %j',
+    (prices) => {
+      expect(() => createToolwell({ prices: prices as never })).toThrow(/prices/)
+    },
+  )
+})
+
+it('U2: says why this delivery, where it chose', async () => {
+  const conversation = await open({ tools: many(3), mode: 'on' })
+  await openaiChat(conversation).begin(user)
+  expect(conversation.inspect().because).toMatch(/^bridge: /)
+  const fixed = await open({ tools: many(3), mode: 'on', delivery: 'append' })
+  await openaiChat(fixed).begin(user)
+  expect(fixed.inspect().because).toBeUndefined()
+})

@@ -1,4 +1,4 @@
-import type { Tool, ToolwellOptions } from '@toolwell/core'
+import { createToolwell, type Tool, type ToolwellOptions } from '@toolwell/core'
 import type { ScriptedCall } from '@toolwell/core/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -534,4 +534,18 @@ describe('a call of a hidden tool', () => {
       ['__proto__', 1],
     ])
   })
+})
+
+it('checks arguments before the first request, too: nobody else has', async () => {
+  const ran: unknown[] = []
+  const strict = tool('strict', {
+    inputSchema: { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] },
+    execute: (input) => ran.push(input),
+  })
+  const conversation = await createToolwell({ tools: [strict], mode: 'on' }).open({ id: 'early' })
+  const [answer] = await conversation.run([
+    { callId: 'a', anchor: 'a', name: 'strict', input: { value: { count: 'seven' } } },
+  ])
+  expect(answer?.outcome.kind).toBe('schema-needed')
+  expect(ran).toEqual([])
 })

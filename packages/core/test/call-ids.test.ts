@@ -1,10 +1,11 @@
 /** Ids of calls that servers refuse: a call and its answer get another one together, everything else stays. */
-import { createToolwell, type ToolwellOptions } from '@toolwell/core'
+import { type Conversation, createToolwell, type ToolwellOptions } from '@toolwell/core'
 import { type AnthropicMessage, anthropic } from '@toolwell/core/anthropic'
 import { type GoogleContent, google } from '@toolwell/core/google'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
 import { openaiResponses, type ResponsesItem } from '@toolwell/core/openai-responses'
 import { describe, expect, it } from 'vitest'
+import type { Adapter } from '../src/adapters/shared/adapter.js'
 import { mixed } from './support/tools.js'
 
 const open = (options: ToolwellOptions = {}) =>
@@ -148,6 +149,57 @@ describe('an id', () => {
       ],
     )
     expect(warnings).toHaveLength(1)
+  })
+
+  describe.each([
+    ['twice', ['a', 'a']],
+    ['empty', ['', '']],
+    ['missing', [undefined, undefined]],
+  ])('that is %s in a live reply', (_, ids) => {
+    const targets = ['tracker__create_issue', 'calendar__find_slot']
+    const inputs = targets.map((name) => ({ query: `select:${name}` }))
+    const text = (query: object | undefined) => JSON.stringify(query)
+    const start = async (wire: (conversation: Conversation) => object) => {
+      const conversation = await open({ mode: 'on', delivery: 'bridge' })
+      return { conversation, adapter: wire(conversation) as Adapter<unknown, unknown, object> }
+    }
+    const uses = ids.map((id, index) => ({ type: 'tool_use', id, name: 'tool_search', input: inputs[index] }))
+    const items = ids.map((id, index) => ({
+      type: 'function_call',
+      call_id: id,
+      name: 'tool_search',
+      arguments: text(inputs[index]),
+    }))
+    const calls = ids.map((id, index) => ({
+      id,
+      type: 'function',
+      function: { name: 'tool_search', arguments: text(inputs[index]) },
+    }))
+    const parts = ids.map((id, index) => ({ functionCall: { id, name: 'tool_search', args: inputs[index] } }))
+    const message = { role: 'assistant', content: uses }
+    const completion = { role: 'assistant', content: null, tool_calls: calls }
+    const content = { role: 'model', parts }
+
+    it.each<[string, (conversation: Conversation) => object, unknown, unknown, readonly unknown[]]>([
+      ['anthropic', anthropic, user, message, [message]],
+      ['responses', openaiResponses, user, { output: items }, items],
+      ['chat', openaiChat, user, completion, [completion]],
+      ['google', google, { role: 'user', parts: [{ text: 'go' }] }, content, [content]],
+    ])('gives each call its own answer and its own step (%s)', async (_, wire, first, reply, kept) => {
+      const { conversation, adapter } = await start(wire)
+      const turn = await adapter.begin([first])
+      const { messages, answers } = await turn.run(reply)
+      expect(answers.map((answer) => answer.text.includes(targets[0] ?? ''))).toEqual([true, false])
+      expect(conversation.inspect().loadedLazyTools).toEqual(targets)
+      const history = [first, ...kept, ...messages]
+      const { parts: sent, warnings } = await adapter.begin(history)
+      expect(warnings.filter((warning) => !/^(gave the call|mended)/.test(warning))).toEqual([])
+      // Each schema stands in its answer, and is not shown again.
+      for (const name of ['create_issue', 'find_slot'])
+        expect(JSON.stringify(sent).split(`The value for ${name}`)).toHaveLength(2)
+      const other = await start(wire)
+      expect((await other.adapter.importHistory(history)).recovered).toHaveLength(2)
+    })
   })
 
   it('names a step in the ledger as it came: a search that was renamed is found again', async () => {

@@ -62,6 +62,61 @@ describe('off', () => {
   })
 })
 
+describe('contents of the model that follow each other', () => {
+  const signed = { ...call, thoughtSignature: 'c2lnbmVk' }
+  const model = (...parts: object[]) => ({ role: 'model', parts })
+  const strict = googleProtocol({ thoughtSignatures: true })
+
+  it('are one reply where their calls are answered behind the last of them', async () => {
+    const contents = [
+      said('go'),
+      model({ text: 'Let me ' }),
+      model({ text: 'see.' }),
+      model(signed),
+      model({ ...call }),
+      model({ text: '' }),
+      { role: 'user', parts: [response, response] },
+    ]
+    const { parts, warnings } = await begin(contents)
+    expect(strict.violationOf(parts)).toBeUndefined()
+    expect(parts.contents).toEqual([
+      said('go'),
+      model({ text: 'Let me ' }, { text: 'see.' }, signed, call, { text: '' }),
+      contents[6],
+    ])
+    expect(new Set(warnings)).toEqual(new Set([expect.stringContaining('joined contents of one turn')]))
+    const kinds = (await open()).thread(contents as GoogleContent[]).map(({ kind }) => kind)
+    expect(kinds).toEqual(['user', 'assistant', 'assistant', 'assistant', 'answer', 'answer'])
+  })
+
+  it('are the same units and the same content each time, and are read again where one was changed', async () => {
+    const second = { functionCall: { name: 'read_file', args: {} as object } }
+    const contents = [
+      said('go'),
+      model(signed),
+      model(second),
+      { role: 'user', parts: [response, response] },
+    ] as GoogleContent[]
+    const adapter = await open()
+    const [first] = [await adapter.begin(contents)]
+    expect((await adapter.begin(contents)).parts.contents[1]).toBe(first.parts.contents[1])
+    second.functionCall.args = { value: 'x' }
+    expect((await adapter.begin(contents)).parts.contents[1]?.parts?.[1]).toEqual(second)
+  })
+
+  it('stay apart where the earlier call was interrupted', async () => {
+    const { parts, warnings } = await begin([
+      said('go'),
+      model(call),
+      model({ ...call }),
+      { role: 'user', parts: [response] },
+    ])
+    expect(parts.contents.map(({ role }) => role)).toEqual(['user', 'model', 'user', 'model', 'user'])
+    expect(parts.contents[2]?.parts?.[0]?.functionResponse?.response?.result).toContain('interrupted')
+    expect(warnings).toEqual([expect.stringContaining('interrupted')])
+  })
+})
+
 describe('a content', () => {
   it('that the host changed in place is read again', async () => {
     const adapter = await open()
@@ -87,6 +142,15 @@ describe('a content', () => {
     expect(parts.contents[0]?.parts?.[0]?.text).toContain('The beginning of this conversation is missing')
     expect(parts.contents.slice(1)).toEqual(contents)
     expect(warnings).toHaveLength(1)
+  })
+
+  it('of the model that stands first gets it in the words of the host, also behind a content that says nothing', async () => {
+    const prompts = { beginningLost: () => 'Something is missing here.' }
+    const conversation = await createToolwell({ tools: mixed(), mode: 'off', prompts }).open({ id: 'x' })
+    const contents = [{ role: 'user', parts: [] }, { role: 'model', parts: [{ text: 'Yes.' }] }, said('on')]
+    const { parts } = await google(conversation).begin(contents)
+    expect(parts.contents[0]?.parts?.[0]?.text).toContain('Something is missing here.')
+    expect(googleProtocol().violationOf(parts)).toBeUndefined()
   })
 
   it('with parts of anything keeps what they say', async () => {

@@ -333,7 +333,7 @@ describe.each(['append', 'bridge'] as const)('over %s', (delivery) => {
     expect(host.requests.at(-1)?.raw).toContain('create_issue ran with')
   })
 
-  it('answers an interrupted call, with its id, and drops what answers nothing', async () => {
+  it('answers an interrupted call, with its id, and tells what answers nothing', async () => {
     const host = await start([done])
     const call = (id: string) => ({ functionCall: { id, name: 'read_file', args: {} } })
     const answer = (id: string) => ({
@@ -362,7 +362,7 @@ describe.each(['append', 'bridge'] as const)('over %s', (delivery) => {
           },
         ],
       },
-      { role: 'user', parts: [{ text: 'wait' }] },
+      { role: 'user', parts: [{ text: 'wait' }, { text: expect.stringContaining('answer z') }] },
       { role: 'user', parts: [{ text: 'and' }] },
       said('go on'),
     ])

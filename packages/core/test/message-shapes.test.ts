@@ -1,6 +1,7 @@
 /** Messages of Anthropic and items of Responses as other libraries and crashes leave them. */
 import { createToolwell } from '@toolwell/core'
-import { type AnthropicMessage, anthropic } from '@toolwell/core/anthropic'
+import { type AnthropicMessage, type AnthropicPrompt, anthropic } from '@toolwell/core/anthropic'
+import { openaiChat } from '@toolwell/core/openai-chat'
 import { openaiResponses, type ResponsesItem } from '@toolwell/core/openai-responses'
 import { anthropicProtocol, responsesProtocol } from '@toolwell/core/testing'
 import { describe, expect, it } from 'vitest'
@@ -21,6 +22,22 @@ async function itemsOf(...items: unknown[]) {
   expect(responsesProtocol().violationOf({ model: 'm', ...turn.parts })).toBeUndefined()
   return { sent: turn.parts.input, warnings: turn.warnings }
 }
+
+describe('a value that is no JSON', () => {
+  const circle: Record<string, unknown> = { type: 'image' }
+  circle.self = circle
+
+  it.each([
+    ['a circle', circle],
+    ['a big number', { type: 'image', size: 1n }],
+  ])('does not stop a request from being measured: %s', async (_, part) => {
+    const well = createToolwell({ tools: mixed() })
+    const history = [{ role: 'user', content: [part] }, user]
+    const unknown = { type: 'something_new', part }
+    expect((await openaiChat(await well.open({ id: 'a' })).begin(history)).view.mode).toBe('off')
+    expect((await openaiResponses(await well.open({ id: 'b' })).begin([unknown, user])).view.mode).toBe('off')
+  })
+})
 
 describe('a message of Anthropic', () => {
   const use = { type: 'tool_use', id: 'a', name: 'read_file', input: {} }
@@ -87,6 +104,89 @@ describe('a message of Anthropic', () => {
   })
 })
 
+describe('the system', () => {
+  const later = { role: 'system', content: 'From now on: short.' }
+  const begin = async (messages: AnthropicMessage[], prompt: AnthropicPrompt = {}, toolChanges = false) => {
+    const turn = await anthropic(await open(), { toolChanges }).begin(messages, prompt)
+    const rules = anthropicProtocol({ midConversationSystem: toolChanges })
+    expect(rules.violationOf({ model: 'm', max_tokens: 9, ...turn.parts })).toBeUndefined()
+    return turn
+  }
+  const block = (text: string) => ({ type: 'text' as const, text })
+
+  it.each<[string, AnthropicPrompt, unknown, unknown]>([
+    ['nothing', {}, 'Be brief.', 'Be brief.'],
+    ['a text', { system: 'Be kind.' }, 'Be brief.', 'Be kind.\n\nBe brief.'],
+    ['blocks', { system: [block('Be kind.')] }, 'Be brief.', [block('Be kind.'), block('Be brief.')]],
+    ['a text', { system: 'Be kind.' }, [block('Be brief.')], [block('Be kind.'), block('Be brief.')]],
+  ])('that stands first joins the system prompt, behind %s', async (_, prompt, content, expected) => {
+    for (const toolChanges of [false, true]) {
+      const { parts, warnings } = await begin([{ role: 'system', content }, user], prompt, toolChanges)
+      expect(parts).toMatchObject({ system: expected, messages: [user] })
+      expect(warnings).toHaveLength(1)
+    }
+  })
+
+  it('that stands first stays there when a word has to stand before the model', async () => {
+    const said = { role: 'assistant', content: 'As I said.' }
+    const { parts } = await begin([{ role: 'system', content: 'Be brief.' }, said, user])
+    expect(parts.system).toBe('Be brief.')
+    expect(parts.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
+  })
+
+  it('that stands between the others is said as the words of the user, unless tools may change', async () => {
+    const history = [user, later, { role: 'assistant', content: 'Yes.' }, user]
+    const { parts, warnings } = await begin(history)
+    expect(parts.messages).toEqual([user, { ...later, role: 'user' }, ...history.slice(2)])
+    expect(warnings).toEqual([expect.stringContaining('system message')])
+    const kept = await begin(history, {}, true)
+    expect(kept.parts.messages).toBe(history)
+    expect(kept.warnings).toEqual([])
+  })
+})
+
+describe("a search of Anthropic's own", () => {
+  const use = { type: 'server_tool_use', id: 's', name: 'tool_search_tool_bm25', input: { query: 'x' } }
+  const found = (...names: string[]) => ({
+    type: 'tool_search_tool_result',
+    tool_use_id: 's',
+    content: {
+      type: 'tool_search_tool_search_result',
+      tool_references: names.map((name) => ({ type: 'tool_reference', tool_name: name })),
+    },
+  })
+  const thinking = { type: 'thinking', thinking: 'Hm.', signature: 's' }
+  const text = (said: string) => ({ type: 'text', text: said })
+  const history = (...content: object[]) => [user, { role: 'assistant', content }, user]
+
+  it('refers only to what is declared', async () => {
+    const { sent, warnings } = await messagesOf(...history(use, found('read_file', 'gone'), text('So.')))
+    expect(sent[1]).toEqual({ role: 'assistant', content: [use, found('read_file'), text('So.')] })
+    expect(warnings).toContainEqual(expect.stringContaining('"gone"'))
+  })
+
+  it.each([
+    ['words', [text('So.')], [thinking, text('So.')]],
+    ['nothing', [], [thinking, text('(called a tool)')]],
+  ])('goes as a whole where nothing of it is declared; behind it %s', async (_, rest, expected) => {
+    const { sent } = await messagesOf(...history(thinking, use, found('gone'), ...rest))
+    expect(sent[1]?.content).toEqual(expected)
+  })
+
+  it('that found nothing, or failed, is left alone', async () => {
+    const failed = {
+      ...found(),
+      content: { type: 'tool_search_tool_result_error', error_code: 'unavailable' },
+    }
+    for (const result of [found(), failed]) {
+      const messages = history(use, result, text('So.'))
+      const { sent, warnings } = await messagesOf(...messages)
+      expect(sent[1]).toBe(messages[1])
+      expect(warnings).toEqual([])
+    }
+  })
+})
+
 describe('an item of Responses', () => {
   const call = { type: 'function_call', call_id: 'a', name: 'read_file', arguments: '{}' }
   const output = { type: 'function_call_output', call_id: 'a', output: 'r' }
@@ -136,6 +236,21 @@ describe('an item of Responses', () => {
     ],
   ])('with %s is mended', async (_, made, answered, ...expected) => {
     expect((await itemsOf(user, made, answered)).sent.slice(1)).toEqual(expected)
+  })
+
+  it('of the official client loses what that client parsed, and is the same object each time', async () => {
+    const said = { type: 'output_text', text: 'So.', annotations: [] }
+    const message = { type: 'message', id: 'msg_1', role: 'assistant' }
+    const parsed = [
+      { ...message, content: [{ ...said, parsed: { a: 1 } }] },
+      { ...call, parsed_arguments: null },
+    ]
+    const history = [user, ...parsed, output] as ResponsesItem[]
+    const adapter = openaiResponses(await open())
+    const [first, second] = [await adapter.begin(history), await adapter.begin(history)]
+    expect(first.parts.input).toEqual([user, { ...message, content: [said] }, call, output])
+    expect(first.warnings).toEqual([])
+    for (const [index, item] of first.parts.input.entries()) expect(second.parts.input[index]).toBe(item)
   })
 
   it('with parts under other names keeps what they say', async () => {

@@ -1,5 +1,6 @@
 /** What native delivery puts on the wire of its two providers, byte by byte. */
 import { anthropic } from '@toolwell/core/anthropic'
+import { openaiResponses } from '@toolwell/core/openai-responses'
 import type { ScriptedCall, ScriptedReply } from '@toolwell/core/testing'
 import { describe, expect, it } from 'vitest'
 import { createToolwell } from '../src/index.js'
@@ -7,7 +8,7 @@ import { mixed, server, tool } from './support/tools.js'
 import type { WireHost } from './support/wire-harness.js'
 import { anthropicChangesHarness, anthropicHarness } from './support/wires/anthropic.js'
 import { openaiChatHarness } from './support/wires/openai-chat.js'
-import { openaiResponsesHarness } from './support/wires/openai-responses.js'
+import { openaiResponsesHarness, startResponsesHost } from './support/wires/openai-responses.js'
 
 const find = (query: string): ScriptedCall => ({ name: 'tool_search', arguments: { query } })
 const call = (name: string, input: unknown = {}): ScriptedCall => ({ name, arguments: input })
@@ -280,4 +281,98 @@ describe('cache marks of ours', () => {
     // Ours has the shorter life where the host's have it: a longer one may not follow.
     expect(json).not.toContain('"1h"')
   })
+})
+
+describe('a tool that was away at a latch', () => {
+  it.each([anthropicHarness, anthropicChangesHarness, openaiResponsesHarness])(
+    'is shown again when it is back ($name)',
+    async (harness) => {
+      const host = await harness.open(options, [
+        says(find('select:tracker__create_issue')),
+        done,
+        done,
+        says(call('tracker__create_issue')),
+        done,
+      ])
+      await host.ask('one')
+      await host.compact('We talked.', 0)
+      host.well.catalogue.setState('tracker', 'failed')
+      await host.ask('two')
+      expect(host.requests.at(-1)?.raw).not.toContain('The value for create_issue')
+      host.well.catalogue.setState('tracker', 'ready')
+      await host.ask('three')
+      expect(host.requests.at(-1)?.raw).toContain('The value for create_issue')
+      expect(host.requests.at(-1)?.raw).toContain('create_issue ran with')
+    },
+  )
+})
+
+it('a host that may not change tools any more gets a latch without such messages', async () => {
+  const well = createToolwell(options)
+  const conversation = await well.open({ id: 'a' })
+  const messages = [{ role: 'user', content: 'Hello' }]
+  await anthropic(conversation, { toolChanges: true }).begin(messages)
+  await conversation.activate(['calendar__find_slot'])
+  const next = [...messages, { role: 'assistant', content: 'Hi' }, { role: 'user', content: 'Go on' }]
+  const { parts, view } = await anthropic(conversation).begin(next)
+  expect(view.delivery).toBe('native')
+  expect(parts.messages.every(({ role }) => role !== 'system')).toBe(true)
+  expect(parts.tools?.find(({ name }) => name === 'calendar__find_slot')?.defer_loading).toBeUndefined()
+})
+
+it('a tool that was shown in words is called as itself, once its first call has read as a search', async () => {
+  const host = await anthropicHarness.open(options, [
+    done,
+    says(call('calendar__find_slot', { value: 'one' })),
+    says(call('calendar__find_slot', { value: 'two' })),
+    says(call('calendar__find_slot', { value: 'three' })),
+    done,
+  ])
+  await host.ask('one')
+  await host.conversation.activate(['calendar__find_slot'])
+  await host.ask('two')
+  const calls = body(host)
+    .messages.flatMap(({ content }: { content: unknown }) => (Array.isArray(content) ? content : []))
+    .filter(({ type }: { type: string }) => type === 'tool_use')
+    .map(({ name }: { name: string }) => name)
+  expect(calls).toEqual(['tool_search', 'calendar__find_slot', 'calendar__find_slot'])
+})
+
+it('a tool that the model, a cap or the host unloads is taken away where tools may change', async () => {
+  const host = await anthropicChangesHarness.open({ ...options, maxActive: 2 }, [
+    says(find('select:tracker__create_issue,calendar__find_slot')),
+    says(find('unload:tracker__create_issue')),
+    says(find('select:tracker__close_issue')),
+    says(find('select:tracker__list_issues')),
+    done,
+    says(call('calendar__find_slot')),
+    done,
+  ])
+  await host.ask('one')
+  await host.conversation.deactivate(['tracker__close_issue'])
+  await host.ask('two')
+  const removed = body(host)
+    .messages.filter(({ role }: { role: string }) => role === 'system')
+    .flatMap(({ content }: { content: { type: string; tool: { name: string } }[] }) => content)
+    .map(({ type, tool }: { type: string; tool: { name: string } }) => `${type} ${tool.name}`)
+  expect(removed).toEqual([
+    'tool_removal tracker__create_issue',
+    'tool_removal calendar__find_slot',
+    'tool_removal tracker__close_issue',
+  ])
+  // Called after it was taken away: found again, as by a search.
+  expect(host.requests.at(-1)?.raw).toContain('find_slot ran with')
+})
+
+it('a history of the Responses API tells importHistory what was loaded, unloaded and not found', async () => {
+  const host = await startResponsesHost(options, [
+    says(find('select:tracker__create_issue,calendar__find_slot')),
+    says(find('bake a cake')),
+    says(find('unload:calendar__find_slot')),
+    done,
+  ])
+  await host.ask('go')
+  const other = await createToolwell(options).open({ id: 'b' })
+  const report = await openaiResponses(other).importHistory(host.items)
+  expect(report).toEqual({ recovered: ['tracker/create_issue'], unrecovered: [] })
 })

@@ -1,4 +1,5 @@
 import { createToolwell, type ToolwellOptions } from '@toolwell/core'
+import { openaiChat } from '@toolwell/core/openai-chat'
 import {
   assemble,
   importTools,
@@ -238,15 +239,39 @@ describe('calls', () => {
     expect(outputs(host)[0]).toContain('the reply was cut off')
   })
 
-  it('in a namespace keep it', async () => {
-    const conversation = await createToolwell({ tools: mixed(), mode: 'on' }).open({ id: 'a' })
-    const items: ResponsesItem[] = [
-      { role: 'user', content: 'x' },
+  describe.each(['on', 'off'] as const)('in a namespace (%s)', (mode) => {
+    const read = { type: 'function', name: 'read_file', parameters: { type: 'object' }, strict: false }
+    const files = { type: 'namespace', name: 'files', description: 'Files', tools: [read] }
+    const offer: ResponsesItem = { type: 'additional_tools', role: 'developer', tools: [files] }
+    const user: ResponsesItem = { role: 'user', content: 'x' }
+    const used: ResponsesItem[] = [
       { type: 'function_call', call_id: 'c', name: 'read_file', namespace: 'files', arguments: '{}' },
       { type: 'function_call_output', call_id: 'c', output: 'text' },
     ]
-    const { parts } = await openaiResponses(conversation).begin(items, { requestId: 'r' })
-    expect(parts.input[1]).toBe(items[1])
+    const begin = async (items: readonly ResponsesItem[]) => {
+      const conversation = await createToolwell({ tools: mixed(), mode }).open({ id: 'a' })
+      const turn = await openaiResponses(conversation).begin(items, { requestId: 'r' })
+      expect(responsesProtocol().violationOf({ model: 'm', ...turn.parts })).toBeUndefined()
+      return turn
+    }
+
+    it('keep it while an item offers it', async () => {
+      const items = [user, offer, ...used]
+      const { parts, warnings } = await begin(items)
+      expect(parts.input[2]).toBe(items[2])
+      expect(warnings).toEqual([])
+    })
+
+    it('lose it where nothing offers it and the function is declared by itself', async () => {
+      const { parts, warnings } = await begin([user, ...used, user])
+      expect(parts.input[1]).toEqual({
+        type: 'function_call',
+        call_id: 'c',
+        name: 'read_file',
+        arguments: '{}',
+      })
+      expect(warnings).toEqual([expect.stringContaining('"files"')])
+    })
   })
 })
 
@@ -451,6 +476,134 @@ describe('a history', () => {
     expect(turn.warnings).toEqual([])
   })
 
+  describe.each(['on', 'off'] as const)('whose outputs stand anywhere behind their calls (%s)', (mode) => {
+    const user: ResponsesItem = { role: 'user', content: 'x' }
+    const made = (id: string, name = 'read_file'): ResponsesItem => ({
+      type: 'function_call',
+      call_id: id,
+      name,
+      arguments: '{}',
+    })
+    const output = (id: string): ResponsesItem => ({
+      type: 'function_call_output',
+      call_id: id,
+      output: `of ${id}`,
+    })
+    const begin = async (items: readonly ResponsesItem[]) => {
+      const options: ToolwellOptions = { tools: mixed(), mode, delivery: 'append' }
+      const turn = await openaiResponses(await createToolwell(options).open({ id: 'a' })).begin(items)
+      expect(responsesProtocol().violationOf({ model: 'm', ...turn.parts })).toBeUndefined()
+      return turn
+    }
+
+    it('is sent as it is', async () => {
+      const items = [
+        user,
+        made('a'),
+        made('b'),
+        output('b'),
+        user,
+        made('c'),
+        output('a'),
+        { role: 'assistant', content: 'So.' },
+        output('c'),
+        user,
+      ]
+      const { parts, warnings } = await begin(items)
+      expect(parts.input).toHaveLength(items.length)
+      for (const [index, item] of items.entries()) expect(parts.input[index]).toBe(item)
+      expect(warnings).toEqual([])
+    })
+
+    it('has a call told where its answer stands, and one that nobody answered is answered', async () => {
+      const { parts } = await begin([
+        user,
+        made('a', 'gone'),
+        made('b'),
+        made('c'),
+        output('b'),
+        user,
+        output('a'),
+        user,
+      ])
+      const outlined = parts.input.map(({ type, role, call_id: id }) => (id ? `${id} ${type}` : role))
+      expect(outlined).toEqual([
+        'user',
+        'b function_call',
+        'c function_call',
+        'c function_call_output',
+        'b function_call_output',
+        'user',
+        'developer',
+        'user',
+      ])
+      expect(parts.input[6]?.content).toContain('of a')
+    })
+  })
+
+  it('with calls of tools that the host runs, and that are no functions, holds together', async () => {
+    const { responsesWire } = await import('../src/adapters/openai-responses/responses-wire.js')
+    const wire = responsesWire('tool_search')
+    const read: ResponsesItem = { type: 'function_call', call_id: 'a', name: 'read_file', arguments: '{}' }
+    const items: ResponsesItem[] = [
+      { role: 'user', content: 'x' },
+      reasoning('rs_1'),
+      read,
+      { type: 'shell_call', call_id: 's' },
+      { type: 'shell_call_output', call_id: 's', output: [] },
+      { type: 'function_call_output', call_id: 'a', output: 'text' },
+      { type: 'apply_patch_call', call_id: 'p' },
+      { type: 'apply_patch_call_output', call_id: 'p', output: 'ok' },
+    ]
+    const before = wire.parse(items)
+    expect(before.map(({ kind }) => kind)).toEqual(['user', 'assistant', 'answer', 'assistant'])
+    // The place behind the output is still a place when the model has gone on.
+    items.push(reasoning('rs_2'), { ...read, call_id: 'b' })
+    const after = wire.parse(items)
+    for (const [index, unit] of before.entries()) expect(after[index]).toBe(unit)
+    expect(after).toHaveLength(before.length + 1)
+    items.push({ type: 'function_call_output', call_id: 'b', output: 'text' })
+    const conversation = await createToolwell({ tools: mixed(), mode: 'on' }).open({ id: 'a' })
+    const { parts, warnings } = await openaiResponses(conversation).begin(items)
+    for (const [index, item] of items.entries()) expect(parts.input[index]).toBe(item)
+    expect(warnings).toEqual([])
+    // Elsewhere a word stands for what such a tool gave.
+    const moved = openaiChat(conversation).adopt(before)
+    expect(moved.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'user'])
+    expect(moved[3]?.content).toContain('apply_patch_call_output')
+  })
+
+  it.each(['on', 'off'] as const)(
+    'with an output of another kind than its call has it written anew (%s)',
+    async (mode) => {
+      const conversation = await createToolwell({ tools: mixed(), mode }).open({ id: 'a' })
+      const items: ResponsesItem[] = [
+        { role: 'user', content: 'x' },
+        { type: 'function_call', call_id: 'a', name: 'read_file', arguments: '{}' },
+        { type: 'tool_search_output', execution: 'client', call_id: 'a', tools: [] },
+      ]
+      const { parts } = await openaiResponses(conversation).begin(items)
+      expect(parts.input[2]).toMatchObject({ type: 'function_call_output', call_id: 'a' })
+      expect(responsesProtocol().violationOf({ model: 'm', ...parts })).toBeUndefined()
+    },
+  )
+
+  it('that the host changed in place is read again', async () => {
+    const { responsesWire } = await import('../src/adapters/openai-responses/responses-wire.js')
+    const wire = responsesWire('tool_search')
+    const part = { type: 'input_text', text: 'one' }
+    const user = { role: 'user', content: [part] }
+    const reply = { type: 'function_call', call_id: 'a', name: 'read_file', arguments: '{}' }
+    const answer = { type: 'function_call_output', call_id: 'a', output: 'text' }
+    const read = () => wire.parse([user, reply, answer])
+    const [first] = read()
+    expect(read()[0]).toBe(first)
+    part.text = 'two'
+    reply.name = 'write_file'
+    answer.output = 'other'
+    expect(read()).toMatchObject([{ text: 'two' }, { calls: [{ name: 'write_file' }] }, { text: 'other' }])
+  })
+
   it('shares its units between requests: a long one is read once', async () => {
     const { responsesWire } = await import('../src/adapters/openai-responses/responses-wire.js')
     const wire = responsesWire('tool_search')
@@ -517,11 +670,20 @@ describe('an interrupted call', () => {
     expect(host.input().find((item) => item.call_id === 'b' && item.output)?.output).toContain('interrupted')
   })
 
-  it('does not stop answers without a call, or second ones, from being dropped', async () => {
+  it('does not stop answers without a call from being told where they stand, and repeated ones from going', async () => {
     const host = await open('bridge', [])
-    host.items.push({ type: 'function_call_output', call_id: 'nobody', output: 'x' })
+    const output = (id: string, text: string) => ({ type: 'function_call_output', call_id: id, output: text })
+    host.items.push(output('nobody', 'x'), { role: 'user', content: 'so' })
+    host.items.push({ type: 'function_call', call_id: 'a', name: 'read_file', arguments: '{}' })
+    host.items.push(output('a', 'y'), output('a', 'y'), output('a', 'z'))
     await host.ask('go')
-    expect(outline(host)).toEqual(['developer', 'user'])
+    expect(outline(host)).toEqual(['developer', 'user', 'a read_file', 'a =', 'developer', 'user'])
+    expect(updates(host)).toEqual([expect.stringContaining('"x"'), expect.stringContaining('"z"')])
+    expect(host.warnings).toEqual([
+      'told an answer without a call as text ("nobody")',
+      'dropped an answer that stood there before ("a")',
+      'told an answer without a call as text ("a")',
+    ])
   })
 })
 

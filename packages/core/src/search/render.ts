@@ -28,7 +28,10 @@ export function renderSearch(
     const rest = { ...result, matches: result.matches.filter((match) => match.schemaPreview === undefined) }
     return hasMoreToSay(rest) ? renderText(rest, context.settings.prompts, true) : ''
   }
-  const line = `${MARK}${safeJson({ loaded: machine.loaded.map(({ id, fingerprint }) => [id, fingerprint]), unloaded: machine.unloaded })}`
+  // It is paid for on every request: the beginning of a fingerprint tells two definitions of one tool apart.
+  const loaded = machine.loaded.map(({ id, fingerprint }) => [id, fingerprint.slice(0, 8)])
+  const unloaded = machine.unloaded.length > 0 ? { unloaded: machine.unloaded } : {}
+  const line = `${MARK}${safeJson({ loaded, ...unloaded })}`
   return `${line}\n${renderedByFace(result, context) ?? renderText(result, context.settings.prompts)}`
 }
 
@@ -62,7 +65,7 @@ export function readMachineLine(answer: string): MachineLine | undefined {
   try {
     const value: unknown = JSON.parse(line.slice(MARK.length))
     if (typeof value !== 'object' || value === null) return undefined
-    const { loaded, unloaded } = value as { loaded?: unknown; unloaded?: unknown }
+    const { loaded, unloaded = [] } = value as { loaded?: unknown; unloaded?: unknown }
     if (!Array.isArray(loaded) || !Array.isArray(unloaded)) return undefined
     const pairs = loaded.filter(
       (pair): pair is [string, string] =>

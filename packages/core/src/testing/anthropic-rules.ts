@@ -47,6 +47,7 @@ export interface AnthropicRuleOptions {
 }
 
 const NAME = /^[a-zA-Z0-9_-]{1,128}$/
+const PROPERTY_KEY = /^[a-zA-Z0-9_.-]{1,64}$/
 const CALL_ID = /^[a-zA-Z0-9_-]+$/
 /** How Anthropic names the types of its own tools: with the date of their version, but for these. */
 const OWN_TOOL = /_\d{8}$|^tool_search_tool_(bm25|regex)$|^mcp_toolset$/
@@ -309,6 +310,11 @@ function customToolViolation({ name, description, input_schema: schema }: Fields
   if (!isObject(schema)) return wrongType(`${at}.input_schema`, 'a valid dictionary')
   if (schema.type === undefined) return missing(`${at}.input_schema.type`)
   if (schema.type !== 'object') return wrongValue(`${at}.input_schema.type`, ['object'])
+  const keys = isObject(schema.properties) ? Object.keys(schema.properties) : []
+  if (keys.some((key) => !PROPERTY_KEY.test(key))) {
+    const reason = `Property keys should match pattern '${PROPERTY_KEY.source}'`
+    return violation(`${at}.input_schema.properties`, reason, 'invalid_value')
+  }
   if (!NOT_AT_TOP.some((keyword) => Object.hasOwn(schema, keyword))) return undefined
   const reason = 'input_schema does not support oneOf, allOf, or anyOf at the top level'
   return violation(`${at}.input_schema`, reason, 'invalid_value')

@@ -80,6 +80,12 @@ function messageViolation({ role, content }: Fields, at: string): Found {
   return contentViolation(content, `${at}.content`, role === 'assistant' ? OUTPUT_PARTS : INPUT_PARTS)
 }
 
+/** Fields that the official client adds to a reply and that are not on the wire. OpenAI refuses every field it does not know. */
+function addedViolation(fields: Fields, at: string, name: string): Found {
+  if (!Object.hasOwn(fields, name)) return undefined
+  return violation(`Unknown parameter: '${at}.${name}'.`, `${at}.${name}`, 'unknown_parameter')
+}
+
 function contentViolation(content: unknown, at: string, allowed: readonly string[]): Found {
   if (content === undefined) return missing(at)
   if (typeof content === 'string') return undefined
@@ -87,6 +93,8 @@ function contentViolation(content: unknown, at: string, allowed: readonly string
   return eachOf(content, at, (part, place) => {
     if (!isObject(part)) return wrongType(place, 'an object', part)
     if (!allowed.includes(part.type as string)) return wrongValue(`${place}.type`, part.type, allowed)
+    const added = addedViolation(part, place, 'parsed')
+    if (added) return added
     if (part.type === 'refusal') return stringViolation(part.refusal, `${place}.refusal`)
     return part.type === allowed[0] ? stringViolation(part.text, `${place}.text`) : undefined
   })
@@ -94,6 +102,7 @@ function contentViolation(content: unknown, at: string, allowed: readonly string
 
 function callViolation(item: Fields, at: string): Found {
   return (
+    addedViolation(item, at, 'parsed_arguments') ??
     callIdViolation(item.call_id, `${at}.call_id`) ??
     nameViolation(item.name, `${at}.name`) ??
     optional(item.namespace, `${at}.namespace`, nameViolation) ??

@@ -123,7 +123,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     const turn = await chat.begin([...messages, { role: 'user', content: 'Thanks.' }])
     const sent = turn.parts.messages.flatMap(({ tool_calls: list }) => list ?? [])
     expect(sent.map((each) => each.function.name)).toEqual(['tool_search', 'tool_call'])
-    const back = aiSdk<Message>(host.conversation, { catalogue: host.well.catalogue })
+    const back = aiSdk<Message>(host.conversation)
     const again = back.adopt(chat.thread(messages))
     expect(again.map(({ role }) => role)).toEqual(host.messages.map(({ role }) => role))
   })

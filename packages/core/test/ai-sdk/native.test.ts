@@ -85,6 +85,28 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     expect(back.statuses()).toEqual([200])
   })
 
+  it('refers to nothing that the host has masked', async () => {
+    const host = await startHost({ major, wire, script: [calls(select), said()], options })
+    await host.ask('Find it.', { activeTools: ['read_file', 'tool_search'] })
+    expect(host.statuses()).toEqual([200, 200])
+    expect(host.raw(1)).toContain('Loaded: tracker__create_issue')
+  })
+
+  it("leaves a host's own references alone while deferral is off", async () => {
+    const off = { tools: mixed(), mode: 'off' } as const
+    const host = await startHost({ major, wire, script: [said()], options: off })
+    const made = { toolCallId: 'a', toolName: 'read_file' }
+    const providerOptions = { anthropic: { type: 'tool-reference', toolName: 'write_file' } }
+    const output = { type: 'content', value: [{ type: 'custom', providerOptions }] }
+    host.messages.push(
+      { role: 'user', content: 'Go.' },
+      { role: 'assistant', content: [{ type: 'tool-call', input: {}, ...made }] },
+      { role: 'tool', content: [{ type: 'tool-result', output, ...made }] },
+    )
+    await host.ask('And?')
+    expect(host.raw(0)).toContain('{"type":"tool_reference","tool_name":"write_file"}')
+  })
+
   it('does not defer natively where the host says that the server cannot', async () => {
     const adapter = { native: false }
     const host = await startHost({

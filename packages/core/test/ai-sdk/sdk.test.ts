@@ -18,7 +18,7 @@ import {
 } from './support.js'
 
 const bridge = { tools: mixed(), mode: 'on', delivery: 'bridge' } as const
-const wires: readonly WireName[] = ['chat', 'anthropic', 'responses']
+const wires: readonly WireName[] = ['chat', 'anthropic', 'responses', 'google']
 const properties = { city: { type: 'string' } }
 const schema = { type: 'object', properties, required: ['city'], additionalProperties: false }
 

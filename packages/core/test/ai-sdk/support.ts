@@ -1,5 +1,6 @@
 /** One host on both versions of the SDK: real packages and real providers, against the strict scripted endpoints. */
 import { createAnthropic as createAnthropic3 } from '@ai-sdk/anthropic'
+import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { createOpenAI as createOpenAI3 } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { type Conversation, createToolwell, type Toolwell, type ToolwellOptions } from '@toolwell/core'
@@ -7,6 +8,7 @@ import { type AiSdkOptions, aiSdk } from '@toolwell/core/ai-sdk'
 import {
   anthropicProtocol,
   chatProtocol,
+  googleProtocol,
   responsesProtocol,
   type ScriptedCall,
   type ScriptedReply,
@@ -71,6 +73,10 @@ const protocols = {
   chat: chatProtocol,
   anthropic: anthropicProtocol,
   responses: responsesProtocol,
+  /** As Gemini 3 has it: calls need the signatures they came with. */
+  google: () => googleProtocol({ thoughtSignatures: true }),
+  /** With the beta by which tools come and go in system messages. */
+  'anthropic-changes': () => anthropicProtocol({ midConversationSystem: true }),
 } as const
 export type WireName = keyof typeof protocols
 
@@ -78,18 +84,24 @@ export type WireName = keyof typeof protocols
 const limits = {
   chat: {},
   anthropic: { maxOutputTokens: 1000 },
+  'anthropic-changes': { maxOutputTokens: 1000 },
   responses: { providerOptions: { openai: { store: false } } },
+  google: {},
 } as const
 
-function modelOf(major: 6 | 7, wire: WireName, url: string): object {
-  const settings = { baseURL: wire === 'anthropic' ? `${url}/v1` : url, apiKey: 'none' }
+function modelOf(major: 6 | 7, wire: WireName, url: string, named?: string): object {
+  const isAnthropic = wire.startsWith('anthropic')
+  const settings = { baseURL: isAnthropic ? `${url}/v1` : url, apiKey: 'none' }
+  // Of this provider there is one version here; version 7 of the SDK takes it, too.
+  if (wire === 'google')
+    return createGoogleGenerativeAI({ ...settings, baseURL: `${url}/v1beta` })('gemini-3-scripted')
   if (major === 7) {
-    if (wire === 'anthropic') return createAnthropic4(settings)('claude-scripted')
+    if (isAnthropic) return createAnthropic4(settings)('claude-scripted')
     const openai = createOpenAI4(settings)
-    return wire === 'chat' ? openai.chat('gpt-scripted') : openai.responses('gpt-scripted')
+    return wire === 'chat' ? openai.chat('gpt-scripted') : openai.responses(named ?? 'gpt-scripted')
   }
-  if (wire === 'anthropic') return createAnthropic3({ ...settings, fetch: withoutNull })('claude-scripted')
-  if (wire === 'responses') return createOpenAI3(settings).responses('gpt-scripted')
+  if (isAnthropic) return createAnthropic3({ ...settings, fetch: withoutNull })('claude-scripted')
+  if (wire === 'responses') return createOpenAI3(settings).responses(named ?? 'gpt-scripted')
   return createOpenAICompatible({ name: 'scripted', ...settings }).chatModel('scripted')
 }
 
@@ -115,9 +127,11 @@ export const said = (text = 'Done.'): ScriptedReply => ({ text })
 export interface Setup {
   readonly major: 6 | 7
   readonly wire?: WireName
+  /** The model's name. Default: one that no provider knows. */
+  readonly named?: string
   readonly script: readonly ScriptedReply[]
   readonly options?: ToolwellOptions
-  readonly adapter?: Partial<AiSdkOptions>
+  readonly adapter?: AiSdkOptions
   readonly well?: Toolwell
   readonly conversation?: Conversation
 }
@@ -137,8 +151,8 @@ export async function startHost(setup: Setup) {
   onTestFinished(() => endpoint.close())
   const well = setup.well ?? createToolwell({ tools: mixed(), mode: 'on', ...setup.options })
   const conversation = setup.conversation ?? (await well.open({ id: `thread-${Math.random()}` }))
-  const lazy = aiSdk<Message>(conversation, { catalogue: well.catalogue, ...adapter })
-  const model = modelOf(major, wire, endpoint.url)
+  const lazy = aiSdk<Message>(conversation, adapter)
+  const model = modelOf(major, wire, endpoint.url, setup.named)
   const messages: Message[] = []
   const body = (index: number) => endpoint.requests.at(index)?.body as unknown as Body
   const settings = { model, maxRetries: 0, stopWhen: sdk.stepCountIs(10), ...limits[wire] }
@@ -171,27 +185,41 @@ export async function startHost(setup: Setup) {
     raw: (index: number) => endpoint.requests.at(index)?.raw ?? '',
     /** Names of the tools of a request, in its order. */
     names: (index: number) => namesOf(body(index)),
-    toolsJson: (index: number) => JSON.stringify(body(index).tools),
+    toolsJson: (index: number) => JSON.stringify(declaredIn(body(index))),
     statuses: () => endpoint.requests.map(({ status }) => status),
   }
 }
 
 /** The names of all calls in the history of a request, on any wire. */
 export function sentCalls(body: Body): string[] {
-  const { messages, input } = body as unknown as Record<
+  const { messages, input, contents } = body as unknown as Record<
     string,
     readonly Record<string, unknown>[] | undefined
   >
-  return (messages ?? input ?? []).flatMap(({ type, name, tool_calls: chat, content }) => {
+  return (messages ?? input ?? contents ?? []).flatMap(({ type, name, tool_calls: chat, content, parts }) => {
     if (type === 'function_call') return [String(name)]
     if (Array.isArray(chat)) return chat.map((each) => String(each.function.name))
-    const blocks = Array.isArray(content) ? (content as { type: string; name?: string }[]) : []
-    return blocks.flatMap((block) => (block.type === 'tool_use' ? [String(block.name)] : []))
+    const blocks = (Array.isArray(content) ? content : Array.isArray(parts) ? parts : []) as Block[]
+    return blocks.flatMap(({ type: kind, name: own, functionCall }) =>
+      kind === 'tool_use' ? [String(own)] : functionCall ? [functionCall.name] : [],
+    )
   })
+}
+
+interface Block {
+  readonly type?: string
+  readonly name?: string
+  readonly functionCall?: { readonly name: string }
 }
 
 export type Host = Awaited<ReturnType<typeof startHost>>
 
-function namesOf({ tools = [] }: Body): string[] {
-  return tools.map((tool) => String(tool.name ?? (tool.function as { name?: string } | undefined)?.name))
+function declaredIn({ tools = [] }: Body): readonly Readonly<Record<string, unknown>>[] {
+  return tools.flatMap((tool) => (tool.functionDeclarations as typeof tools | undefined) ?? [tool])
+}
+
+function namesOf(body: Body): string[] {
+  return declaredIn(body).map((tool) =>
+    String(tool.name ?? (tool.function as { name?: string } | undefined)?.name),
+  )
 }

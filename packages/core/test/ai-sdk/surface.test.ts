@@ -16,7 +16,7 @@ import {
   type WireName,
 } from './support.js'
 
-const wires: readonly WireName[] = ['chat', 'anthropic', 'responses']
+const wires: readonly WireName[] = ['chat', 'anthropic', 'responses', 'google']
 const combinations = majors.flatMap(({ major }) => wires.map((wire) => ({ major, wire })))
 /** Not `auto`: what these prove does not depend on what a provider can do by itself. */
 const bridge = { tools: mixed(), mode: 'on', delivery: 'bridge' } as const
@@ -73,7 +73,7 @@ describe.each(combinations)('AI SDK $major over $wire', ({ major, wire }) => {
     await host.ask('And now?', { system: 'Be brief.' })
     const sent = (index: number) => {
       const body = host.body(index) as unknown as Record<string, unknown>
-      return (body.messages ?? body.input) as unknown[]
+      return (body.messages ?? body.input ?? body.contents) as unknown[]
     }
     for (const index of [1, 2, 3]) {
       const before = sent(index - 1)

@@ -32,9 +32,7 @@ it('fits version 6', async () => {
     }),
   }
   const well = createToolwell({ tools: await importTools(tools, ai6.asSchema), mode: 'on' })
-  const lazy = aiSdk<ai6.ModelMessage, typeof tools>(await well.open({ id: 'six' }), {
-    catalogue: well.catalogue,
-  })
+  const lazy = aiSdk<ai6.ModelMessage, typeof tools>(await well.open({ id: 'six' }))
   const messages: ai6.ModelMessage[] = [{ role: 'user', content: 'Sunny?' }]
   const stopWhen = ai6.stepCountIs(5)
   const result = await ai6.generateText({ model, ...lazy.settings, messages, stopWhen })
@@ -67,9 +65,7 @@ it('fits version 7', async () => {
     }),
   }
   const well = createToolwell({ tools: await importTools(tools, ai7.asSchema), mode: 'on' })
-  const lazy = aiSdk<ai7.ModelMessage, typeof tools>(await well.open({ id: 'seven' }), {
-    catalogue: well.catalogue,
-  })
+  const lazy = aiSdk<ai7.ModelMessage, typeof tools>(await well.open({ id: 'seven' }))
   const messages: ai7.ModelMessage[] = [{ role: 'user', content: 'Sunny?' }]
   const stopWhen = ai7.stepCountIs(5)
   const result = await ai7.generateText({ model, ...lazy.settings, messages, stopWhen })
@@ -86,7 +82,7 @@ it('fits version 7', async () => {
 
 it('fits both where no tools were written for the SDK', async () => {
   const well = createToolwell({ tools: [], mode: 'on' })
-  const { settings } = aiSdk(await well.open({ id: 'plain' }), { catalogue: well.catalogue })
+  const { settings } = aiSdk(await well.open({ id: 'plain' }))
   const six: ai6.ToolSet = settings.tools
   const seven: ai7.ToolSet = settings.tools
   expect(Object.keys(six)).toEqual(Object.keys(seven))

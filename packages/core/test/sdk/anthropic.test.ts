@@ -89,6 +89,6 @@ runJourneys({
       ? error instanceof Anthropic.BadRequestError
       : error instanceof Anthropic.APIError && error.status === status,
   failure: '"is_error":true',
-  // Whole replies and the client's own sums hold an object in any case; only `assemble` keeps the text that did not parse.
-  broken: (mode) => (mode === 'assembled' ? 'told' : 'ran'),
+  // Whole replies and the client's own sums hold an object in any case; the reason why they ended tells that it was cut.
+  broken: 'told',
 })

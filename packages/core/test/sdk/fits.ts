@@ -72,17 +72,17 @@ export async function openaiResponses(
   items.push(...reply.output, ...(await turn.run(reply)).messages)
   const final = await client.responses.stream(request).finalResponse()
   items.push(...final.output, ...(await turn.run(final)).messages)
-  const wide: responsesApi.ResponsesItem[] = items
-  const streamed = await responsesApi.assemble(await client.responses.create({ ...request, stream: true }))
-  wide.push(...streamed.output, ...(await turn.run(streamed)).messages)
-  const next = await adapter.begin(wide)
+  const events = await client.responses.create({ ...request, stream: true })
+  const streamed = await responsesApi.assemble<Received>(events)
+  items.push(...streamed.output, ...(await turn.run(streamed)).messages)
+  const next = await adapter.begin(items)
   await client.responses.create({
     model: 'gpt-5-mini',
     ...next.parts,
     tools: [...tools, ...(next.parts.tools ?? [])],
   })
-  await adapter.compact(wide, wide.slice(-2))
-  const fork = responsesApi.openaiResponses<Sent>(await adapter.fork(wide, { id: 'fork' }))
+  await adapter.compact(items, items.slice(-2))
+  const fork = responsesApi.openaiResponses<Sent>(await adapter.fork(items, { id: 'fork' }))
   items.push(...fork.adopt(adapter.thread(items)))
   return imported
 }
@@ -108,4 +108,18 @@ export async function google(client: GoogleGenAI, conversation: Conversation, to
   const fork = geminiApi.google<Content>(await adapter.fork(contents, { id: 'fork' }))
   contents.push(...fork.adopt(adapter.thread(contents)))
   return imported
+}
+
+/** A thread is the same on every wire. */
+export function move(
+  conversation: Conversation,
+  items: responsesApi.ResponsesItem[],
+): Record<string, readonly object[]> {
+  const thread: messagesApi.Thread = responsesApi.openaiResponses(conversation).thread(items)
+  const same: readonly [chatApi.Thread, geminiApi.Thread, responsesApi.Thread] = [thread, thread, thread]
+  return {
+    chat: chatApi.openaiChat<ChatMessage>(conversation).adopt(same[0]),
+    google: geminiApi.google<Content>(conversation).adopt(same[1]),
+    anthropic: messagesApi.anthropic<Anthropic.MessageParam>(conversation).adopt(same[2]),
+  }
 }

@@ -5,11 +5,15 @@ import {
   FunctionCallingConfigMode,
   type GenerateContentParameters,
   GoogleGenAI,
+  type Part,
 } from '@google/genai'
+import { createToolwell } from '@toolwell/core'
 import { assemble, type GoogleParts, type GooglePrompt, google } from '@toolwell/core/google'
-import { googleProtocol } from '@toolwell/core/testing'
+import { googleProtocol, startScriptedEndpoint } from '@toolwell/core/testing'
+import { expect, it, onTestFinished } from 'vitest'
 import { googleRenderOrder } from '../../src/testing/google-answer.js'
 import type { GoogleRequestBody } from '../../src/testing/google-request.js'
+import { mixed } from '../support/tools.js'
 import { startWireHost, type WireDriver } from '../support/wire-host.js'
 import { googleHarness } from '../support/wires/google.js'
 import { type Mode, runJourneys, type Session } from './journey.js'
@@ -60,7 +64,7 @@ const driver = (session: Session): Driver => ({
   more: () => ({ session }),
 })
 
-/** This client adds no stream up by itself: its chats keep one content for each piece. So there is no third mode. */
+/** This client adds no stream up by itself: its chats keep one content for each piece, and have a test of their own below. */
 async function ask(
   client: GoogleGenAI,
   request: GenerateContentParameters,
@@ -89,5 +93,33 @@ runJourneys({
   open: (session, options, script) => startWireHost(driver(session), options, script),
   isStatus: (error, status) => error instanceof ApiError && error.status === status,
   failure: '"error":',
-  broken: () => 'no call',
+  broken: 'no call',
+})
+
+it("goes on from the history that the client's chats keep of a stream", async () => {
+  const read = (value: string) => ({ name: 'read_file', arguments: { value } })
+  const endpoint = await startScriptedEndpoint(googleProtocol({ thoughtSignatures: true }), {
+    model: [{ text: 'Let me look at both.', calls: [read('a'), read('b')] }, { text: 'Done.' }],
+  })
+  onTestFinished(() => endpoint.close())
+  const models = new GoogleGenAI({ apiKey: 'none', httpOptions: { baseUrl: endpoint.url } })
+  const adapter = google<Content>(await createToolwell({ tools: mixed(), mode: 'on' }).open({ id: 'a' }))
+  const question: Content = { role: 'user', parts: [{ text: 'Read them.' }] }
+  const model = 'gemini-2.5-flash'
+  const turn = await adapter.begin([question])
+  const { contents: _, ...config } = turn.parts
+  const chat = models.chats.create({ model, config })
+  const parts: Part[] = []
+  for await (const chunk of await chat.sendMessageStream({ message: 'Read them.' }))
+    parts.push(...(chunk.candidates?.[0]?.content?.parts ?? []))
+  const { messages } = await turn.run({ role: 'model', parts })
+  const history = chat.getHistory()
+  expect(history.filter(({ role }) => role === 'model').length).toBeGreaterThan(3)
+  const next = await adapter.begin([...history, ...messages])
+  const { contents, ...again } = next.parts
+  const reply = await models.models.generateContent({ model, contents, config: again })
+  expect(reply.text).toBe('Done.')
+  expect(contents).toHaveLength(3)
+  expect(contents[1]?.parts?.slice(-2)).toEqual(parts.slice(-2))
+  expect(contents[2]).toEqual(messages[0])
 })

@@ -93,5 +93,5 @@ runJourneys({
       ? error instanceof OpenAI.BadRequestError
       : error instanceof OpenAI.APIError && error.status === status,
   failure: '"role":"tool"',
-  broken: () => 'told',
+  broken: 'told',
 })

@@ -138,6 +138,25 @@ const oddAnthropic: readonly (() => unknown)[] = [
       { type: 'text', text: 'So.' },
     ],
   }),
+  () => ({ role: 'system', content: 'Be brief.' }),
+  () => ({ role: 'system', content: [{ type: 'text', text: 'Be brief.' }] }),
+  () => ({
+    role: 'assistant',
+    content: [
+      { type: 'server_tool_use', id: 'srvtoolu_2', name: 'tool_search_tool_bm25', input: { query: 'x' } },
+      {
+        type: 'tool_search_tool_result',
+        tool_use_id: 'srvtoolu_2',
+        content: {
+          type: 'tool_search_tool_search_result',
+          tool_references: [
+            { type: 'tool_reference', tool_name: 'gone' },
+            { type: 'tool_reference', tool_name: 'read_file' },
+          ],
+        },
+      },
+    ],
+  }),
   () => ({ role: 'user', content: [{ type: 'thinking', thinking: 'Hm.', signature: 's' }] }),
   () => ({ role: 'user', content: [{ type: 'text', text: 'before the result' }, oddResult()] }),
   () => ({ role: 'user', content: [oddResult({ content: JUNK, is_error: null })] }),
@@ -154,7 +173,7 @@ const oddAnthropic: readonly (() => unknown)[] = [
 
 const anthropicMessages: BrokenWire = {
   name: 'anthropic',
-  tells: false,
+  tells: true,
   render: (elements) =>
     elements.map((element): unknown => {
       if (element.kind === 'odd') return pick(oddAnthropic, element.which)
@@ -182,7 +201,7 @@ const anthropicMessages: BrokenWire = {
 
 const responses: BrokenWire = {
   name: 'openai-responses',
-  tells: false,
+  tells: true,
   render(elements) {
     let count = 0
     const call = (more: object) => ({
@@ -233,6 +252,8 @@ const responses: BrokenWire = {
       () => call({ call_id: 5, id: 'call_5', arguments: { value: 'x' } }),
       () => output({ call_id: 5, output: { a: 1 } }),
       () => output({ output: null }),
+      () => call({ namespace: 'nowhere' }),
+      () => call({ parsed_arguments: null, id: 'call_5' }),
       () => output({ id: 'fc_x', output: JUNK }),
       () => ({ type: 'tool_search_call', id: 'tsc_1', execution: 'server', arguments: {} }),
       () => ({ type: 'tool_search_call', call_id: 'call_1', execution: 'client', arguments: { query: 'x' } }),

@@ -240,6 +240,20 @@ const pairing: readonly Rule[] = [
     'input[1].call_id',
   ],
   [
+    'a call has no field that the official client adds',
+    history(call('a'), answer('a')),
+    history(call('a', 'read', { parsed_arguments: null }), answer('a')),
+    'unknown_parameter',
+    'input[1].parsed_arguments',
+  ],
+  [
+    'a text has no field that the official client adds',
+    saying([outputText], 'assistant'),
+    saying([{ ...outputText, parsed: null }], 'assistant'),
+    'unknown_parameter',
+    'input[0].content[0].parsed',
+  ],
+  [
     'arguments are text',
     history(call('a'), answer('a')),
     history(call('a', 'read', { arguments: {} }), answer('a')),

@@ -1,5 +1,4 @@
 /** Step 5 of the flow, for the AI SDK: it keeps its loop, its hooks and its types, and Toolwell sits before its model. */
-import type { Catalogue } from '../../catalogue.js'
 import type { Conversation } from '../../conversation.js'
 import { BRIDGE_NAME } from '../../meta-tools.js'
 import type { Execute } from '../../run-calls.js'
@@ -8,22 +7,28 @@ import { type Adapter, createAdapter } from '../shared/adapter.js'
 import { argumentsObject, readArguments } from '../shared/thread.js'
 import { type AiParts, type AiReply, aiWire } from './ai-wire.js'
 import { createExchanges, type Exchanges } from './exchanges.js'
+import { loaderOutput, loaderResult } from './found.js'
 import { mended } from './mend.js'
 import { wrapModel } from './model.js'
-import { loaderOutput, loaderResult } from './references.js'
 import { type AiTool, createRegistry } from './registry.js'
 import { createResults } from './results.js'
 import { type AiMessage, WIRE } from './wire.js'
 
 export interface AiSdkOptions {
-  /** Where the tools are: `toolwell.catalogue`. */
-  readonly catalogue: Catalogue
   /** Tools of the SDK that Toolwell shall leave alone: those a provider defines or runs. They stand first in every request. */
   readonly beside?: Readonly<Record<string, object>>
   /** Runs what was not imported from the SDK. Default: the tool's own `execute`. It sees the target, never a wrapper. */
   readonly execute?: Execute
-  /** Whether Anthropic's servers may defer tools themselves (`deferLoading`, tool references). Default true; false for servers and models that do not. */
+  /**
+   * Whether the provider may reveal tools itself: Anthropic by references, OpenAI's Responses API by its tool search.
+   * Default true; false for servers and models that cannot.
+   */
   readonly native?: boolean
+  /**
+   * Anthropic: whether tools may be added and removed by system messages between the others. Default false: it is a beta,
+   * whose header the provider sends by itself.
+   */
+  readonly toolChanges?: boolean
 }
 
 /** A call as the SDK's repair hook gets and gives it. */
@@ -61,17 +66,17 @@ export interface AiSdk<Message extends AiMessage = AiMessage, Tools extends obje
 /** `aiSdk<ModelMessage, typeof tools>(…)` gives results the types of the SDK and of your tools. */
 export function aiSdk<Message extends AiMessage = AiMessage, Tools extends object = Record<string, AiTool>>(
   conversation: Conversation,
-  options: AiSdkOptions,
+  options: AiSdkOptions = {},
 ): AiSdk<Message, Tools> {
-  const { catalogue, beside = {}, execute } = options
+  const { beside = {}, execute } = options
   const results = createResults(() => conversation.prompts.noOutput())
-  const registry = createRegistry(catalogue, beside, {
+  const registry = createRegistry(conversation.catalogue, beside, {
     loader: conversation.loader,
     runsAll: execute !== undefined,
     async run(name, input, options) {
       const answer = await exchanges.start(name, input, options)
       if (!registry.isMeta(name)) return results.output(answer)
-      return loaderOutput(answer, exchanges.view?.delivery === 'native')
+      return loaderOutput(answer, exchanges.way)
     },
     modelOutput: (name, entry, result) =>
       registry.isMeta(name) ? loaderResult(result.output) : results.modelOutput(entry?.tool, result),
@@ -79,7 +84,11 @@ export function aiSdk<Message extends AiMessage = AiMessage, Tools extends objec
   const exchanges: Exchanges = createExchanges(conversation, registry, options)
   const wrap = <Model>(model: Model): Model => wrapModel(model, exchanges.open)
   // Messages that are written here have the documented shapes, whatever type names them.
-  const adapter = createAdapter(conversation, aiWire(WIRE)) as unknown as Adapter<Message, AiReply, AiParts>
+  const adapter = createAdapter(conversation, aiWire(WIRE, { stored: true })) as unknown as Adapter<
+    Message,
+    AiReply,
+    AiParts
+  >
 
   return {
     compact: adapter.compact,

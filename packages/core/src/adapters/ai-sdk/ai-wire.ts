@@ -1,8 +1,12 @@
 /** How the SDK writes a history down, and how it is read: the same for a host's messages and for a model's prompt. */
 import type { Wire } from '../shared/adapter.js'
 import type { UnitCall } from '../shared/thread.js'
+import type { NativeWay } from './native-way.js'
 import { type Protocol, rules } from './protocol.js'
 import { readMessages } from './read-messages.js'
+import { withSearchItems } from './search-items.js'
+import { withToolChanges } from './tool-changes.js'
+import { withSearches } from './tool-search.js'
 import { type AiMessage, WIRE } from './wire.js'
 import { writeMessages } from './write-messages.js'
 
@@ -16,13 +20,17 @@ export type AiReply = readonly UnitCall[]
 export interface AiWireOptions {
   /** Names of tools that Toolwell does not run and that the request declares all the same. */
   readonly beside?: readonly string[]
-  /** Whether the server defers tools itself. */
-  readonly native?: boolean
+  /** How the provider can reveal tools itself. */
+  readonly way?: NativeWay | undefined
+  /** Whether the SDK has the tool of this name on this request: no result may refer to another. */
+  readonly given?: (name: string) => boolean
+  /** Histories that a host keeps: they are not sent as they are. */
+  readonly stored?: boolean
 }
 
 export function aiWire(
   protocol: Protocol,
-  { beside = [], native = false }: AiWireOptions = {},
+  { beside = [], way, given = () => true, stored = false }: AiWireOptions = {},
 ): Wire<AiMessage, AiReply, AiParts> {
   const { ids, opensWithUser = false } = rules[protocol]
   return {
@@ -31,15 +39,24 @@ export function aiWire(
     systemInMessages: false,
     ...(ids ? { ids } : {}),
     opensWithUser,
-    native: native && protocol === 'anthropic' ? 'references' : undefined,
+    native: way && way !== 'references' ? 'changes' : way,
     parse: readMessages,
     write(units, view) {
-      const names = view.delivery === 'native' ? [...view.tools, ...view.aside] : []
-      return writeMessages(units, {
-        protocol,
-        section: view.section,
-        known: new Set(names.map(({ name }) => name)),
-      })
+      const { section } = view
+      const native = view.delivery === 'native' ? way : undefined
+      const declared = native ? [...view.tools, ...view.aside].map(({ name }) => name).filter(given) : []
+      // Off, references are the host's own, and so are the tools that they lead to.
+      const known = view.mode === 'off' && protocol === 'anthropic' ? { has: given } : new Set(declared)
+      const searches = native === 'tool-search'
+      const changed =
+        native === 'tool-changes'
+          ? withToolChanges(units, known)
+          : searches
+            ? withSearches(units, view)
+            : units
+      const kept = stored || searches
+      const messages = writeMessages(changed, { protocol, section, known: kept ? undefined : known })
+      return protocol === 'openai-responses' ? withSearchItems(messages, view) : messages
     },
     ofHost: () => beside,
     parts: (messages) => ({ prompt: messages }),

@@ -11,12 +11,14 @@ import { type Batch, createBatch, type Started } from './batch.js'
 import { declare } from './declare.js'
 import { restored } from './marks.js'
 import type { Exchange } from './model.js'
+import { type NativeOptions, type NativeWay, nativeWay } from './native-way.js'
 import { protocolOf } from './protocol.js'
 import { readMessages } from './read-messages.js'
 import type { Registry } from './registry.js'
 import { createReplyReader } from './reply.js'
 import { targetRunner } from './targets.js'
-import type { AiCallOptions, AiExecuteOptions, AiMessage } from './wire.js'
+import { holdsSearch, unwrapped } from './tool-search.js'
+import type { AiCallOptions, AiExecuteOptions, AiMessage, AiModel } from './wire.js'
 
 /** So many replies are remembered: only the last has calls that are still to be started, but requests may overlap. */
 const REMEMBERED = 8
@@ -25,23 +27,28 @@ const REMEMBERED = 8
 const NEVER: UnitCall = { id: '', name: '', input: { value: {} } }
 
 export interface Exchanges {
-  open(provider: string, options: AiCallOptions): Promise<Exchange>
+  open(model: AiModel, options: AiCallOptions): Promise<Exchange>
   /** The SDK has started a call of the tool that it knows by this name. */
   start(shown: string, input: unknown, options: AiExecuteOptions): Promise<CallAnswer>
   /** The SDK could not read the arguments of a call. */
   spoil(callId: string, problem: string): void
   readonly view: SurfaceView | undefined
+  /** How the provider of the last request reveals tools; undefined where it does not. */
+  readonly way: NativeWay | undefined
 }
 
 export function createExchanges(
   conversation: Conversation,
   registry: Registry,
-  { execute: host, native = true }: { readonly execute?: Execute; readonly native?: boolean },
+  { execute: host, ...options }: { readonly execute?: Execute } & NativeOptions,
 ): Exchanges {
   const batches: Batch[] = []
   const late = new WeakMap<readonly AiMessage[], Batch>()
   const told = new Set<string>()
+  /** Providers that have shown that they cannot reveal tools. */
+  const unable = new Set<string>()
   let view: SurfaceView | undefined
+  let way: NativeWay | undefined
 
   const warn = (warnings: readonly string[]) =>
     warnings.flatMap((warning) => {
@@ -70,16 +77,23 @@ export function createExchanges(
     get view() {
       return view
     },
+    get way() {
+      return way
+    },
 
-    async open(provider, options) {
+    async open(model, asked) {
+      const { provider } = model
       const protocol = protocolOf(provider)
-      const given = options.tools ?? []
+      const possible = unable.has(provider) ? undefined : nativeWay(model, options)
+      const given = asked.tools ?? []
       const names = new Set(given.map(({ name }) => name))
       const others = given.flatMap(({ name }) => (registry.has(name) ? [] : [name]))
-      const adapter = createAdapter(conversation, aiWire(protocol, { beside: others, native }))
-      const turn = await adapter.begin(restored(options.prompt))
+      const wire = aiWire(protocol, { beside: others, way: possible, given: (name) => names.has(name) })
+      const turn = await createAdapter(conversation, wire).begin(restored(asked.prompt))
       view = turn.view
-      const { tools, missing } = declare(given, registry.has, turn.view, protocol)
+      way = view.delivery === 'native' ? possible : undefined
+      const { tools, missing } = declare(given, registry.has, turn.view, protocol, way)
+      const search = way === 'tool-search' ? view.loader : undefined
       const batch = createBatch(async (some) => {
         const execute = targetRunner(some, registry, host)
         return (
@@ -95,22 +109,28 @@ export function createExchanges(
         missing.length > 0
           ? [`the SDK was not given ${missing.join(', ')}: use "tools" of aiSdk as it is`]
           : []
-      const { tools: _, toolChoice, ...rest } = options
+      const { tools: _, toolChoice, ...rest } = asked
       return {
         options: {
           ...rest,
           prompt: turn.parts.prompt,
           ...(tools.length > 0 ? { tools, toolChoice } : {}),
         },
-        warnings: warn([...turn.warnings, ...lost]),
+        warnings(sent) {
+          const dropped = search !== undefined && !holdsSearch(sent)
+          if (dropped) unable.add(provider)
+          const old = `${provider} has left out the tool search; from the next request on it is a function`
+          return warn([...turn.warnings, ...lost, ...(dropped ? [old] : [])])
+        },
         reader: createReplyReader({
           bridge: turn.view.bridge,
           known: (name) => names.has(name) && (turn.view.mode === 'off' || registry.isWireName(name)),
           isBeside: (name) => names.has(name) && !registry.has(name),
-          targetOf: (asked) => {
-            const target = registry.nameOf(asked)
+          targetOf: (name) => {
+            const target = registry.nameOf(name)
             return target !== undefined && names.has(target) ? target : undefined
           },
+          unwrapped: (call) => (call.toolName === search ? unwrapped(call) : call),
           found: batch.expect,
         }),
         close: batch.close,

@@ -4,7 +4,6 @@ import type { Prompts } from '../../prompts.js'
 import { project } from '../../surface.js'
 import { anchorsOf } from '../shared/anchors.js'
 import { repair } from '../shared/repair.js'
-import type { Unit } from '../shared/thread.js'
 import { readMessages } from './read-messages.js'
 import { type AiMessage, isCall, isResult, partsOf } from './wire.js'
 import { writeMessages } from './write-messages.js'
@@ -18,12 +17,8 @@ export function mended(messages: readonly AiMessage[], prompts: Prompts): readon
   const settled = repair(placed, project(createState(), ''), callable, prompts, () => undefined)
   return writeMessages(
     settled.map(({ unit }) => unit),
-    { protocol: 'ai-sdk', section: '', known: new Set(settled.flatMap(({ unit }) => referred(unit))) },
+    { protocol: 'ai-sdk', section: '' },
   )
-}
-
-function referred(unit: Unit): readonly string[] {
-  return unit.kind === 'answer' ? (unit.loaded ?? []) : []
 }
 
 /** A call without an answer before the next turn, by the SDK's own rule. */

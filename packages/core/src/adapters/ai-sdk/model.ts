@@ -5,13 +5,14 @@ import { type AiCallOptions, type AiModel, type AiReplyPart, type AiStream, isMo
 /** One request to a model, and its reply. */
 export interface Exchange {
   readonly options: AiCallOptions
-  readonly warnings: readonly { readonly type: 'other'; readonly message: string }[]
+  /** `sent`: the body of the request, where the model tells it. */
+  warnings(sent: unknown): readonly { readonly type: 'other'; readonly message: string }[]
   readonly reader: ReplyReader
   /** The reply is complete. */
   close(): void
 }
 
-export type OpenExchange = (provider: string, options: AiCallOptions) => Promise<Exchange>
+export type OpenExchange = (model: AiModel, options: AiCallOptions) => Promise<Exchange>
 
 const wrapped = new WeakSet<object>()
 
@@ -31,31 +32,36 @@ export function wrapModel<Model>(model: Model, open: OpenExchange): Model {
 }
 
 async function generate(model: AiModel, options: AiCallOptions, open: OpenExchange) {
-  const exchange = await open(model.provider, options)
+  const exchange = await open(model, options)
   const result = await model.doGenerate(exchange.options)
   const content = result.content.flatMap((part) => exchange.reader.read(part) ?? [])
   exchange.close()
-  return { ...result, content, warnings: [...(result.warnings ?? []), ...exchange.warnings] }
+  const warnings = exchange.warnings(result.request?.body)
+  return { ...result, content, warnings: [...(result.warnings ?? []), ...warnings] }
 }
 
 async function stream(model: AiModel, options: AiCallOptions, open: OpenExchange) {
-  const exchange = await open(model.provider, options)
+  const exchange = await open(model, options)
   const result = await model.doStream(exchange.options)
-  return { ...result, stream: read(result.stream, exchange) }
+  return { ...result, stream: read(result.stream, exchange, result.request?.body) }
 }
 
-function read(source: AiStream, exchange: Exchange): AiStream {
+function read(source: AiStream, exchange: Exchange, sent: unknown): AiStream {
   const transform = new TransformStream<AiReplyPart, AiReplyPart>({
     transform(part, controller) {
       // Before the SDK sees the end: that is when it starts the calls.
       if (part.type === 'finish') exchange.close()
-      const seen = part.type === 'stream-start' ? warned(part, exchange) : exchange.reader.read(part)
+      const seen =
+        part.type === 'stream-start' ? warned(part, exchange.warnings(sent)) : exchange.reader.read(part)
       if (seen) controller.enqueue(seen)
     },
   })
   return source.pipeThrough(transform)
 }
 
-function warned(part: AiReplyPart & { readonly warnings?: readonly unknown[] }, { warnings }: Exchange) {
+function warned(
+  part: AiReplyPart & { readonly warnings?: readonly unknown[] },
+  warnings: readonly unknown[],
+) {
   return { ...part, warnings: [...(part.warnings ?? []), ...warnings] }
 }

@@ -12,28 +12,19 @@ export function protocolOf(provider: string): Protocol {
   return 'ai-sdk'
 }
 
+/** What servers demand of a history. */
 export interface ProtocolRules {
-  /** Keywords that servers refuse at the top of a schema, and nowhere else. */
-  readonly notAtTop: readonly string[]
   readonly ids?: IdRules
   readonly opensWithUser?: boolean
 }
 
-const COMPOSED = ['oneOf', 'anyOf', 'allOf']
 const fields = { call: 'toolCallId', answer: 'toolCallId' }
 
-/** What the SDK hands on to servers as it is, although they refuse it. An unknown server gets what all of them take. */
+/** What the SDK hands on to servers as it is, although they refuse it. */
 export const rules: Readonly<Record<Protocol, ProtocolRules>> = {
-  anthropic: {
-    notAtTop: COMPOSED,
-    ids: { legal: /^[a-zA-Z0-9_-]+$/, scope: 'history', fields },
-    opensWithUser: true,
-  },
-  google: { notAtTop: [] },
-  'openai-chat': { notAtTop: [...COMPOSED, 'enum', 'const', 'not'], ids: { max: 40, scope: 'turn', fields } },
-  'openai-responses': {
-    notAtTop: [...COMPOSED, 'enum', 'not'],
-    ids: { max: 64, scope: 'history', fields },
-  },
-  'ai-sdk': { notAtTop: [...COMPOSED, 'enum', 'const', 'not'] },
+  anthropic: { ids: { legal: /^[a-zA-Z0-9_-]+$/, scope: 'history', fields }, opensWithUser: true },
+  google: {},
+  'openai-chat': { ids: { max: 40, scope: 'turn', fields } },
+  'openai-responses': { ids: { max: 64, scope: 'history', fields } },
+  'ai-sdk': {},
 }

@@ -1,7 +1,7 @@
 /** Messages of the SDK as units. */
 import { referencesText, type Unit, type UnitCall } from '../shared/thread.js'
+import { foundIn } from './found.js'
 import { restored } from './marks.js'
-import { referencesIn } from './references.js'
 import {
   type AiCallPart,
   type AiMessage,
@@ -49,7 +49,7 @@ function unitsOf(message: AiMessage): readonly Unit[] {
   const siblings = results.length === parts.length ? results.length : undefined
   const answers = results.map((part): Unit => {
     const value: AnswerSource = { part, message, siblings }
-    const loaded = referencesIn(part.output)
+    const loaded = foundIn(part.output).map(([name]) => name)
     return {
       kind: 'answer',
       callId: part.toolCallId,

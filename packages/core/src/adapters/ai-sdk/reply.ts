@@ -16,6 +16,8 @@ export interface ReplyContext {
   isBeside(name: string): boolean
   /** The name under which the SDK has the tool that is meant. */
   targetOf(asked: string): string | undefined
+  /** A call as the model made it, out of what the provider wraps it in. */
+  unwrapped(call: AiReplyCall): AiReplyCall
   found(call: UnitCall): void
 }
 
@@ -29,8 +31,9 @@ export function createReplyReader(context: ReplyContext): ReplyReader {
   /** Calls whose name may still change: the SDK sees them when they are complete. */
   const held = new Set<string>()
 
-  const readCall = (part: AiReplyCall): AiReplyCall => {
-    if (part.providerExecuted || context.isBeside(part.toolName)) return part
+  const readCall = (given: AiReplyCall): AiReplyCall => {
+    if (given.providerExecuted || context.isBeside(given.toolName)) return given
+    const part = context.unwrapped(given)
     const id = distinct(part.toolCallId, seen)
     const written = { name: part.toolName, arguments: part.input }
     const input = readArguments(part.input)

@@ -18,7 +18,7 @@ export function targetRunner(
     const { shown = '', options } = started.get(target.callId) ?? {}
     // The SDK has asked its hooks and its approvals about what it was shown. Where another tool is meant, nobody was asked.
     if (registry.entryOf(shown)?.id !== target.id)
-      throw new Error(`it can be called as ${quote(registry.nameOf(target.id) ?? target.name)} only`)
+      throw new Error(`it can be called as ${quote(target.wireName)} only`)
     const signal = options?.abortSignal
     signal?.throwIfAborted()
     return abortable(run(target, options, host), signal)

@@ -64,11 +64,17 @@ export interface AiReplyPart {
 
 export interface AiModel {
   readonly provider: string
+  readonly modelId?: string
   doGenerate(options: AiCallOptions): Promise<AiGenerated>
-  doStream(options: AiCallOptions): Promise<{ readonly stream: AiStream }>
+  doStream(options: AiCallOptions): Promise<{ readonly stream: AiStream } & AiSent>
 }
 
-export interface AiGenerated {
+/** What the model says it has sent. */
+interface AiSent {
+  readonly request?: { readonly body?: unknown }
+}
+
+export interface AiGenerated extends AiSent {
   readonly content: readonly AiReplyPart[]
   readonly warnings?: readonly unknown[]
 }

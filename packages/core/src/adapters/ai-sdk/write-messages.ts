@@ -1,9 +1,11 @@
 /** Units as messages of the SDK. What was not changed is given back as the same message. */
 import { framed } from '../../announce.js'
 import { argumentsObject, type Unit, type UnitCall } from '../shared/thread.js'
+import { references } from './found.js'
+import { untied } from './openai-options.js'
 import type { Protocol } from './protocol.js'
 import type { AnswerSource } from './read-messages.js'
-import { referring } from './references.js'
+import { type Known, referring } from './references.js'
 import {
   type AiCallPart,
   type AiMessage,
@@ -21,8 +23,8 @@ type Assistant = Extract<Unit, { kind: 'assistant' }>
 export interface WriteOptions {
   readonly protocol: Protocol
   readonly section: string
-  /** Names that a result may refer to. */
-  readonly known: ReadonlySet<string>
+  /** Names that a result may refer to. Absent: references stay as they are. */
+  readonly known?: Known | undefined
 }
 
 export function writeMessages(
@@ -36,7 +38,7 @@ export function writeMessages(
   const flush = () => {
     output.push(...toolMessages(answers, names, known))
     // What a search has to say besides its references follows all results.
-    for (const answer of answers) addNote(output, besideReferences(answer))
+    if (known) for (const answer of answers) addNote(output, besideReferences(answer))
     answers = []
   }
   for (const unit of units) {
@@ -99,14 +101,20 @@ function words(text: string): AiPart[] {
 function toPart({ id, name, input, native }: UnitCall, was?: AiPart): AiCallPart {
   const part = native?.wire === WIRE ? (native.value as AiCallPart) : undefined
   if (part) return part.toolCallId === id ? part : { ...part, toolCallId: id }
-  return { ...was, type: 'tool-call', toolCallId: id, toolName: name, input: argumentsObject(input) }
+  return {
+    ...(was && untied(was)),
+    type: 'tool-call',
+    toolCallId: id,
+    toolName: name,
+    input: argumentsObject(input),
+  }
 }
 
 /** Answers that were one message stay one. */
 function toolMessages(
   answers: readonly Answer[],
   names: ReadonlyMap<string, string>,
-  known: ReadonlySet<string>,
+  known: Known | undefined,
 ): AiMessage[] {
   const groups: { source: AnswerSource | undefined; answers: Answer[] }[] = []
   for (const answer of answers) {
@@ -131,12 +139,16 @@ function sourceOf(answer: Answer | undefined): AnswerSource | undefined {
 function resultPart(
   { callId, text, loaded, native }: Answer,
   names: ReadonlyMap<string, string>,
-  known: ReadonlySet<string>,
+  known: Known | undefined,
 ): AiPart {
   const part = native?.wire === WIRE ? (native.value as AnswerSource).part : undefined
   const toolName = names.get(callId) ?? part?.toolName ?? 'unknown'
-  if (!loaded && part?.toolName === toolName && part.toolCallId === callId) return part
-  const output = loaded ? referring(loaded, known) : (part?.output ?? { type: 'text', value: text })
+  const kept =
+    !loaded || !known || (outputText(part?.output) === '' && loaded.every((name) => known.has(name)))
+  if (kept && part?.toolName === toolName && part.toolCallId === callId) return part
+  const own =
+    part?.output ?? (loaded ? references(loaded.map((name) => [name])) : { type: 'text', value: text })
+  const output = kept ? own : referring(loaded, known)
   return { ...part, type: 'tool-result', toolCallId: callId, toolName, output } as AiResultPart
 }
 

@@ -7,7 +7,6 @@ import {
   type AnthropicPrompt,
   anthropicWire,
 } from './anthropic-wire.js'
-import { soundMessages } from './sound-messages.js'
 import type { AnthropicMessage, AnthropicReply } from './wire.js'
 
 export type AnthropicTurn<Message extends AnthropicMessage = AnthropicMessage> = Turn<
@@ -28,6 +27,5 @@ export function anthropic<Message extends AnthropicMessage = AnthropicMessage>(
   options: AnthropicOptions = {},
 ): Anthropic<Message> {
   // Messages that are written here have role and content in their documented shapes, whatever type names them.
-  const wire = { ...anthropicWire(options), sound: soundMessages }
-  return createAdapter(conversation, wire) as unknown as Anthropic<Message>
+  return createAdapter(conversation, anthropicWire(options)) as unknown as Anthropic<Message>
 }

@@ -6,8 +6,12 @@ import type { CallAnswer } from '../../run-calls.js'
 import { revealed } from '../../search/render.js'
 import type { SurfaceView } from '../../surface.js'
 import type { Wire } from '../shared/adapter.js'
+import { plainText } from '../shared/plain-text.js'
+import { createReadings } from '../shared/readings.js'
+import { sameItems } from '../shared/same-items.js'
 import {
   argumentsObject,
+  cutOff,
   isRecord,
   readArguments,
   referencesText,
@@ -16,6 +20,8 @@ import {
   type UnitCall,
 } from '../shared/thread.js'
 import { withMarks } from './cache-marks.js'
+import { sendable, splitSystem } from './sendable.js'
+import { soundCall, soundMessages } from './sound-messages.js'
 import { anthropicTools } from './tools.js'
 import {
   type AnthropicBlock,
@@ -24,14 +30,16 @@ import {
   type AnthropicReply,
   type AnthropicTextBlock,
   type AnthropicTool,
-  type AnthropicToolReference,
   type AnthropicToolResult,
   blocksOf,
   ID_RULES,
   isBlank,
   isCall,
+  isResult,
   isThinking,
+  reference,
   referencesIn,
+  said,
   textBlock,
   WIRE,
 } from './wire.js'
@@ -53,8 +61,6 @@ export interface AnthropicParts<Message extends AnthropicMessage = AnthropicMess
 /** A message and the units it was read as. */
 interface Source {
   readonly message: AnthropicMessage
-  readonly content: unknown
-  readonly blocks: readonly AnthropicBlock[]
   readonly units: readonly Unit[]
 }
 
@@ -68,8 +74,10 @@ interface Draft {
 }
 
 const FAILED = ['error', 'not-recorded']
+/** What the API says of a reply that ran into a limit. */
+const CUT_SHORT = ['max_tokens', 'model_context_window_exceeded']
 
-const sources = new WeakMap<AnthropicMessage, Source>()
+const sources = createReadings<Source>()
 const origins = new WeakMap<Unit, Source>()
 
 export interface AnthropicOptions {
@@ -77,7 +85,8 @@ export interface AnthropicOptions {
   readonly native?: boolean
   /**
    * Whether tools may be added and removed by system messages between the others. Default false: it is a beta, for which
-   * the request needs the header `anthropic-beta: mid-conversation-tool-changes-2026-07-01`.
+   * the request needs the header `anthropic-beta: mid-conversation-tool-changes-2026-07-01`. Without it, a system message
+   * of yours between the others is sent as the user's words.
    */
   readonly toolChanges?: boolean
   /** Marks the tools, the system prompt and the last message for the prompt cache, besides your own marks. Default: none. */
@@ -94,19 +103,23 @@ export function anthropicWire(
     native: native ? (toolChanges ? 'changes' : 'references') : undefined,
     ids: ID_RULES,
     opensWithUser: true,
+    sound: soundMessages,
     parse: (messages) => messages.flatMap((message) => sourceOf(message).units),
     write: (units, view) => draft(units, namesIn(view)).flatMap(toMessage),
-    parts(messages, view, { system }) {
+    parts(given, view, { system }, warn) {
       const tools = anthropicTools(view)
-      const prompt = withSection(system, view.section)
+      const [leading, messages] = splitSystem(given)
+      if (leading.length > 0) warn('moved a system message that came first into the system prompt')
+      const prompt = withSection(withLeading(system, leading), view.section)
+      const limits = { known: namesIn(view), systemBetween: toolChanges }
       const parts: AnthropicParts = {
-        messages: sendable(messages, namesIn(view)) as AnthropicMessage[],
+        messages: sendable(messages, limits, warn) as AnthropicMessage[],
         ...(tools.length > 0 ? { tools: tools as AnthropicTool[] } : {}),
         ...(prompt === undefined ? {} : { system: prompt as string | AnthropicTextBlock[] }),
       }
       return cache === undefined ? parts : withMarks(parts, cache)
     },
-    calls: ({ content }) => blocksOf(content).filter(isCall).map(toCall),
+    calls: callsOf,
     answer(answers, view) {
       if (answers.length === 0) return []
       const results = answers.map((answer) => resultOf(answer, view))
@@ -140,29 +153,31 @@ function resultOf(answer: CallAnswer, view: SurfaceView): AnthropicToolResult {
   }
 }
 
-function reference(name: string): AnthropicToolReference {
-  return { type: 'tool_reference', tool_name: name }
-}
-
-/** Hosts move cache marks about in messages they have sent: a message whose blocks are not the same is read again. */
-function sourceOf(message: AnthropicMessage): Source {
-  const { content } = message
+/** In the form in which the history will be read: a call without an id is answered too. One that was cut short does not run. */
+function callsOf({ content, stop_reason: reason }: AnthropicReply): readonly UnitCall[] {
   const blocks = blocksOf(content)
-  const known = sources.get(message)
-  if (known && isUnchanged(known, content, blocks)) return known
-  const source: Source = {
-    message,
-    content,
-    blocks,
-    units: unitsOf(message, blocks),
-  }
-  sources.set(message, source)
-  for (const unit of source.units) origins.set(unit, source)
-  return source
+  const cut = CUT_SHORT.includes(reason ?? '') ? blocks.at(-1) : undefined
+  return blocks.flatMap((block) => {
+    if (block.type !== 'tool_use' || typeof block.name !== 'string') return []
+    const call = toCall(soundCall(block))
+    return block === cut ? [{ ...call, input: cutOff(plainText(block.input)) }] : [call]
+  })
 }
 
-function isUnchanged(known: Source, content: unknown, blocks: readonly AnthropicBlock[]): boolean {
-  return known.content === content && (typeof content === 'string' || sameItems(known.blocks, blocks))
+/** Hosts move cache marks about in messages they have sent: those are not read. */
+function sourceOf(message: AnthropicMessage): Source {
+  const { role, content } = message
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : []
+  const seen = blocks.flatMap((block) => {
+    if (!isRecord(block)) return [block]
+    const { type, text, id, name, input, tool_use_id: of, content: result } = block
+    return [block, type, text, id, name, input, of, result]
+  })
+  return sources(message, [role, content, ...seen], () => {
+    const source = { message, units: unitsOf(message, blocksOf(content)) }
+    for (const unit of source.units) origins.set(unit, source)
+    return source
+  })
 }
 
 function unitsOf({ role }: AnthropicMessage, blocks: readonly AnthropicBlock[]): Unit[] {
@@ -186,10 +201,6 @@ function unitsOf({ role }: AnthropicMessage, blocks: readonly AnthropicBlock[]):
   if (others.length > 0 || units.length === 0)
     units.push({ kind: 'user', text: textOf(others), native: native(others) })
   return units
-}
-
-function isResult({ type, tool_use_id: id }: AnthropicBlock): boolean {
-  return type === 'tool_result' && typeof id === 'string'
 }
 
 function toCall(block: AnthropicCall): UnitCall {
@@ -255,6 +266,8 @@ function belongs(unit: Unit, source: Source | undefined, last: Draft): boolean {
 function addNote(drafts: Draft[], note: Unit): void {
   let end = drafts.length
   while (drafts[end - 1]?.role === 'system') end--
+  // Those that come first are the system prompt.
+  if (end === 0) end = drafts.length
   const before = drafts[end - 1]
   if (before?.role === 'user') before.units.push(note)
   else drafts.splice(end, 0, { role: 'user', source: undefined, units: [note] })
@@ -283,10 +296,6 @@ function toBlocks(unit: Unit): readonly AnthropicBlock[] {
   }
 }
 
-function said(text: string): readonly AnthropicBlock[] {
-  return text.trim() === '' ? [] : [textBlock(text)]
-}
-
 /** The blocks of an assistant's message with its calls as they are now. Thinking stays where it is; it may not come last. */
 function mended(
   blocks: readonly AnthropicBlock[],
@@ -310,50 +319,6 @@ function fromCall({ id, name, input, native }: UnitCall, was?: AnthropicBlock): 
   return { ...was, type: 'tool_use', id, name, input: argumentsObject(input) }
 }
 
-/**
- * What the API has answered is not always what it takes: a whole answer has fields that a message may not have, a text
- * may be blank, an input that was cut short is no object, and a reply may say nothing at all. What a host wrote may have
- * words before the results. Runs when deferral is off, too.
- */
-function sendable(
-  messages: readonly AnthropicMessage[],
-  known: ReadonlySet<string>,
-): readonly AnthropicMessage[] {
-  const made = messages.flatMap((message, index) => {
-    const { role, content } = message
-    const blocks = blocksOf(content)
-    if (role === 'user') {
-      const legal = blocks.flatMap((block) => sendableResult(block, known))
-      const ordered = [...legal.filter(isResult), ...legal.filter((block) => !isResult(block))]
-      if (ordered.length === 0 && blocks.length > 0 && index < messages.length - 1) return []
-      return !Array.isArray(content) || sameItems(ordered, content)
-        ? [message]
-        : [{ ...message, content: ordered }]
-    }
-    if (role !== 'assistant') return [message]
-    const kept = blocks.flatMap(sendableBlock)
-    if (kept.length === 0 && index < messages.length - 1) return []
-    const same = !Array.isArray(content) || sameItems(kept, content)
-    return same && !('type' in message) ? [message] : [{ role, content: same ? content : kept }]
-  })
-  return sameItems(made, messages) ? messages : made
-}
-
-/** A reference to a tool that is not declared any more is said in words: the API refuses it. Blank words are left out. */
-function sendableResult(block: AnthropicBlock, known: ReadonlySet<string>): readonly AnthropicBlock[] {
-  if (isBlank(block)) return []
-  const names = isResult(block) ? referencesIn(block.content) : []
-  if (names.every((name) => known.has(name))) return [block]
-  const left = names.filter((name) => known.has(name))
-  return [{ ...block, content: left.length > 0 ? left.map(reference) : referencesText(names) }]
-}
-
-function sendableBlock(block: AnthropicBlock): readonly AnthropicBlock[] {
-  if (isBlank(block)) return []
-  if (!isCall(block) || isRecord(block.input)) return [block]
-  return [{ ...block, input: argumentsObject(toCall(block).input) }]
-}
-
 /** The section comes last, so that your blocks and their cache marks stay where they are. */
 function withSection(
   system: AnthropicPrompt['system'],
@@ -364,6 +329,18 @@ function withSection(
   return typeof system === 'string' ? `${system}\n\n${section}` : [...system, textBlock(section)]
 }
 
-function sameItems(one: readonly unknown[], two: readonly unknown[]): boolean {
-  return one.length === two.length && one.every((item, index) => item === two[index])
+/** The host's system prompt, and what of it came as messages. */
+function withLeading(
+  system: AnthropicPrompt['system'],
+  leading: readonly AnthropicMessage[],
+): AnthropicPrompt['system'] {
+  const texts = leading
+    .flatMap(({ content }) => blocksOf(content))
+    .filter((block): block is ReturnType<typeof textBlock> => block.type === 'text' && !isBlank(block))
+  if (texts.length === 0) return system
+  if (typeof system === 'object') return [...system, ...texts]
+  const isPlain = leading.every(({ content }) => typeof content === 'string')
+  const own = system === undefined || system === '' ? [] : [textBlock(system)]
+  const blocks = [...own, ...texts]
+  return isPlain ? blocks.map(({ text }) => text).join('\n\n') : blocks
 }

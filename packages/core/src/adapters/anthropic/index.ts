@@ -1,4 +1,6 @@
 /** `@toolwell/core/anthropic`: Anthropic Messages as plain JSON. */
+
+export type { Thread } from '../shared/adapter.js'
 export { type Anthropic, type AnthropicTurn, anthropic } from './adapter.js'
 export type { AnthropicOptions, AnthropicParts, AnthropicPrompt } from './anthropic-wire.js'
 export { assemble, readEvents, type StreamedReply } from './stream.js'

@@ -1,9 +1,17 @@
 /** Messages that the API refuses, in the nearest form that it takes. Nothing that was said is lost on the way. */
 import { defaultPrompts } from '../../prompts.js'
-import { plainText } from '../shared/plain-text.js'
+import { plainText, wordsOf } from '../shared/plain-text.js'
 import { sameItems } from '../shared/same-items.js'
 import { isRecord } from '../shared/thread.js'
-import { type AnthropicBlock, type AnthropicMessage, isBlank, isThinking, textBlock } from './wire.js'
+import {
+  type AnthropicBlock,
+  type AnthropicCall,
+  type AnthropicMessage,
+  isBlank,
+  isCall,
+  isThinking,
+  said,
+} from './wire.js'
 
 const ROLES = ['user', 'assistant', 'system']
 const IN_RESULT = ['text', 'image', 'search_result', 'document', 'tool_reference', 'browser_state']
@@ -56,19 +64,15 @@ function soundBlocks(block: unknown, role: string): readonly AnthropicBlock[] {
   return isBlank(sound) ? [] : [sound]
 }
 
-function said(text: string): readonly AnthropicBlock[] {
-  return text.trim() === '' ? [] : [textBlock(text)]
-}
-
 /** Something that is no block. */
 function told(value: unknown): readonly AnthropicBlock[] {
-  return isRecord(value) && Object.keys(value).length === 0 ? [] : said(plainText(value))
+  return said(wordsOf(value))
 }
 
 /** An id that is missing, and a name, are left for the repair of the history: empty ones are no server's. */
-function soundCall(block: AnthropicBlock): AnthropicBlock {
+export function soundCall(block: AnthropicBlock): AnthropicCall {
+  if (isCall(block)) return block
   const { id, name } = block
-  if (typeof id === 'string' && typeof name === 'string') return block
   return { ...block, id: plainText(id), name: plainText(name) }
 }
 

@@ -51,7 +51,11 @@ export async function assemble<Message extends AnthropicReply = AnthropicReply>(
     if (block && text !== '') block.input = 'value' in input ? input.value : text
   }
   const content = blocksOf(blocks).filter((block) => !isBlank(block))
-  const message: AnthropicReply = { role: 'assistant', content }
+  const message: AnthropicReply = {
+    role: 'assistant',
+    content,
+    ...(stopReason === undefined ? {} : { stop_reason: stopReason }),
+  }
   return { message: message as Message, stopReason, usage, complete }
 }
 

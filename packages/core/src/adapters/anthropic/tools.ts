@@ -5,17 +5,13 @@ import { RESERVE_NAME } from '../../names.js'
 import type { SurfaceView } from '../../surface.js'
 import { quote } from '../../text.js'
 import type { Tool } from '../../tool.js'
-import { createToolCodec, objectSchema } from '../shared/tools.js'
-import type { AnthropicTool } from './wire.js'
+import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
+import { type AnthropicTool, WIRE } from './wire.js'
 
-/** Refused at the top of a schema, and nowhere else. */
-const NOT_AT_TOP = ['oneOf', 'allOf', 'anyOf']
-
-const toNative = (tool: WireTool | Tool): AnthropicTool => ({
-  name: tool.name,
-  description: tool.description,
-  input_schema: objectSchema(tool, NOT_AT_TOP) as AnthropicTool['input_schema'],
-})
+function toNative(given: WireTool | Tool): AnthropicTool {
+  const { name, description, ...tool } = fitted(given, WIRE)
+  return { name, description, input_schema: objectSchema(tool) as AnthropicTool['input_schema'] }
+}
 
 const codec = createToolCodec<AnthropicTool>(toNative)
 

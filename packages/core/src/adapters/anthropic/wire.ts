@@ -11,6 +11,8 @@ export interface AnthropicMessage {
 export interface AnthropicReply {
   readonly role: string
   readonly content: unknown
+  /** Tells a call that was cut short from a whole one: its input may be an object all the same. */
+  readonly stop_reason?: string | null
 }
 
 export interface AnthropicCacheControl {
@@ -74,8 +76,21 @@ export function textBlock(text: string): AnthropicBlock & AnthropicTextBlock {
   return { type: 'text', text }
 }
 
+/** A text as blocks: none where it is blank. */
+export function said(text: string): readonly AnthropicBlock[] {
+  return text.trim() === '' ? [] : [textBlock(text)]
+}
+
 export function isCall(block: AnthropicBlock): block is AnthropicCall {
   return block.type === 'tool_use' && typeof block.id === 'string' && typeof block.name === 'string'
+}
+
+export function isResult({ type, tool_use_id: id }: AnthropicBlock): boolean {
+  return type === 'tool_result' && typeof id === 'string'
+}
+
+export function reference(name: string): AnthropicToolReference {
+  return { type: 'tool_reference', tool_name: name }
 }
 
 export function isThinking({ type }: AnthropicBlock): boolean {

@@ -4,6 +4,7 @@ import type { SurfaceView } from '../../surface.js'
 import type { Wire } from '../shared/adapter.js'
 import type { UnitCall } from '../shared/thread.js'
 import { callsOf, contentOf, ownId, readContents } from './read-contents.js'
+import { soundParts } from './sound-parts.js'
 import { declarations } from './tools.js'
 import {
   type GoogleContent,
@@ -43,6 +44,9 @@ export interface GoogleToolConfig {
 export const googleWire: Wire<GoogleContent, GoogleReply, GoogleParts, GooglePrompt> = {
   name: WIRE,
   systemInMessages: false,
+  opensWithUser: true,
+  // A reply that broke off has no parts at all, and no server takes it back.
+  sound: (content) => (soundParts(content).length > 0 ? [content] : []),
   parse: readContents,
   write: writeContents,
   parts(messages, view, prompt) {
@@ -50,7 +54,7 @@ export const googleWire: Wire<GoogleContent, GoogleReply, GoogleParts, GooglePro
     const systemInstruction = instruct(prompt.systemInstruction, view.section)
     return {
       // Nobody here changes them; they are typed as clients want them.
-      contents: (messages.every(hasParts) ? messages : messages.filter(hasParts)) as GoogleContent[],
+      contents: messages as GoogleContent[],
       ...(functionDeclarations.length > 0 ? { tools: [{ functionDeclarations }] } : {}),
       ...(systemInstruction ? { systemInstruction } : {}),
       ...mask(view),
@@ -83,9 +87,5 @@ function answerPart({ outcome, text }: CallAnswer, call: UnitCall | undefined): 
 function instruct(own: GooglePrompt['systemInstruction'], section: string): GoogleContent | undefined {
   const content = typeof own === 'string' ? { parts: own === '' ? [] : [{ text: own }] } : own
   if (section !== '') return { ...content, parts: [...(content ? partsOf(content) : []), { text: section }] }
-  return content && hasParts(content) ? content : undefined
-}
-
-function hasParts(content: GoogleContent): boolean {
-  return partsOf(content).length > 0
+  return content && partsOf(content).length > 0 ? content : undefined
 }

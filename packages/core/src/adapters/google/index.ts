@@ -1,4 +1,6 @@
 /** `@toolwell/core/google`: the Gemini API as plain JSON. */
+
+export type { Thread } from '../shared/adapter.js'
 export { type Google, type GoogleTurn, google } from './adapter.js'
 export type { GoogleParts, GooglePrompt, GoogleToolConfig } from './google-wire.js'
 export { assemble, readEvents, type StreamedContent, type StreamedReply } from './stream.js'

@@ -1,13 +1,15 @@
-/** Contents to units. A model's content is one unit; a user's is one for each response in it, and one for the rest. */
-import { sameItems } from '../shared/same-items.js'
+/** Contents to units. A reply of the model is one unit; a user's content is one for each response in it, and one for the rest. */
+import { plainText } from '../shared/plain-text.js'
+import { createReadings } from '../shared/readings.js'
 import { isRecord, type Native, readArguments, textOf, type Unit, type UnitCall } from '../shared/thread.js'
+import { joinReplies } from './replies.js'
 import { soundParts } from './sound-parts.js'
 import {
+  fieldsOf,
   type GoogleContent,
   type GoogleFunctionResponse,
   type GooglePart,
   type GoogleReply,
-  partsOf,
   WIRE,
 } from './wire.js'
 
@@ -19,22 +21,14 @@ export interface Piece {
   readonly isRest?: boolean
 }
 
-interface Reading {
-  /** What was read, and the open calls it was read with: responses without ids depend on them. */
-  readonly seen: readonly unknown[]
-  readonly units: readonly Unit[]
-}
+const readings = createReadings<readonly Unit[]>()
 
-const readings = new WeakMap<GoogleContent, Reading>()
-
-/** Hosts change contents in place: one whose fields are not what was read is read again. */
 export function readContents(contents: readonly GoogleContent[]): readonly Unit[] {
   let open: readonly UnitCall[] = []
-  return contents.flatMap((content) => {
+  return joinReplies(contents).flatMap((content) => {
+    // Responses without ids depend on the calls that are open.
     const seen = [...fieldsOf(content), ...open.flatMap((call) => [call.id, call.name, ownId(call)])]
-    const known = readings.get(content)
-    const units = known && sameItems(known.seen, seen) ? known.units : readContent(content, open)
-    if (units !== known?.units) readings.set(content, { seen, units })
+    const units = readings(content, seen, () => readContent(content, open))
     for (const unit of units) {
       if (unit.kind === 'assistant') open = unit.calls
       if (unit.kind === 'answer') open = open.filter(({ id }) => id !== unit.callId)
@@ -118,28 +112,12 @@ function answeredBy({ id, name }: GoogleFunctionResponse, open: readonly UnitCal
   )
 }
 
-/** Everything of a content that is read, for comparison. */
-function fieldsOf(content: GoogleContent): readonly unknown[] {
-  const parts: readonly unknown[] = partsOf(content)
-  return [
-    content.role,
-    content.parts,
-    ...parts.flatMap((part) => {
-      if (!isRecord(part)) return [part]
-      const { text, thought, functionCall: call, functionResponse: response } = part
-      const called = isRecord(call) ? [call.id, call.name, call.args] : []
-      const answered = isRecord(response) ? [response.id, response.name, response.response] : []
-      return [part, text, thought, call, response, ...called, ...answered]
-    }),
-  ]
-}
-
 /** What the model reads: the one text, or the whole object where it is not ours. */
 function responseText(response: unknown): string {
   if (!isRecord(response)) return ''
   const [key = '', ...others] = Object.keys(response)
   const value = others.length === 0 && /^(result|output|error)$/.test(key) ? response[key] : response
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+  return value === null ? 'null' : plainText(value)
 }
 
 function native(value: GooglePart | Piece): Native {

@@ -1,5 +1,6 @@
 /** Parts that servers refuse, and the nearest ones that they take. Nothing that was said is lost on the way. */
 import { plainText } from '../shared/plain-text.js'
+import { sameItems } from '../shared/same-items.js'
 import { argumentsObject, isRecord, readArguments } from '../shared/thread.js'
 import type { GoogleContent, GoogleFunctionCall, GoogleFunctionResponse, GooglePart } from './wire.js'
 
@@ -10,8 +11,7 @@ export function soundParts({ parts }: GoogleContent): readonly GooglePart[] {
   const given: readonly unknown[] = Array.isArray(parts) ? parts : parts == null ? [] : [parts]
   const ids = new Set<string>()
   const made = given.flatMap((part) => soundPart(part, ids))
-  const same = made.length === given.length && made.every((part, index) => part === given[index])
-  return (same && Array.isArray(parts) ? parts : made) as readonly GooglePart[]
+  return (Array.isArray(parts) && sameItems(made, parts) ? parts : made) as readonly GooglePart[]
 }
 
 function soundPart(part: unknown, ids: Set<string>): readonly GooglePart[] {

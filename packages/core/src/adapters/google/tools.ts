@@ -1,15 +1,14 @@
 /** Definitions to and from the shape of Gemini's function declarations. */
 import type { JsonSchema, Tool } from '../../tool.js'
 import { isRecord } from '../shared/thread.js'
-import { createToolCodec, objectSchema } from '../shared/tools.js'
-import type { GoogleFunction, GoogleFunctionDeclaration } from './wire.js'
+import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
+import { type GoogleFunction, type GoogleFunctionDeclaration, WIRE } from './wire.js'
 
-const codec = createToolCodec<GoogleFunction>((tool) => ({
-  name: tool.name,
-  description: tool.description,
+const codec = createToolCodec<GoogleFunction>((given) => {
+  const { name, description, ...tool } = fitted(given, WIRE)
   // Not `parameters`: Google's own subset knows neither `additionalProperties` nor `$ref` nor an object without properties.
-  parametersJsonSchema: objectSchema(tool),
-}))
+  return { name, description, parametersJsonSchema: objectSchema(tool) }
+})
 
 export const declarations = codec.write
 

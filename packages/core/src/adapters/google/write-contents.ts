@@ -2,12 +2,11 @@
  * Units to contents. A server takes each content for a turn of its own and wants all responses of a batch in the one
  * directly behind the calls, before its other parts. A content in which nothing changed is the host's own object.
  */
-import { framed } from '../../announce.js'
-import { defaultPrompts } from '../../prompts.js'
 import { safeJson } from '../../text.js'
 import { sameItems } from '../shared/same-items.js'
 import { argumentsObject, referencesText, type Unit, type UnitCall } from '../shared/thread.js'
 import { callsIn, type Piece, spokenText } from './read-contents.js'
+import { isJoined } from './replies.js'
 import { soundParts } from './sound-parts.js'
 import {
   type GoogleContent,
@@ -29,6 +28,8 @@ interface Draft {
  * model made (ai.google.dev/gemini-api/docs/thought-signatures); earlier models do not look.
  */
 const FOREIGN_SIGNATURE = 'skip_thought_signature_validator'
+
+const JOINED = 'joined contents of one turn: servers want its calls, and its responses, in one'
 
 /** Calls as they were written, by the ids of their units: a response has to name the same. */
 type Written = ReadonlyMap<string, GoogleFunctionCall>
@@ -60,14 +61,13 @@ export function writeContents(
       // The rest of a content whose responses were just written; other contents of a user stay apart.
       joins = piece.isRest === true && drafts.at(-1)?.source === piece.content
     }
-    // A reply that broke off has no parts at all, and no server takes it back.
+    // No server takes it back.
     if (draft.parts.length === 0) {
       warn('dropped a content without parts: servers refuse it')
       continue
     }
     for (let last = drafts.at(-1); joins && last?.role === draft.role; last = drafts.at(-1)) {
-      if (last.source && draft.source && last.source !== draft.source)
-        warn('joined two contents of one turn: servers want its calls, and its responses, in one')
+      if (last.source && draft.source && last.source !== draft.source) warn(JOINED)
       draft = { ...last, source: last.source ?? draft.source, parts: [...last.parts, ...draft.parts] }
       drafts.pop()
       // Of the user's contents only those of this turn belong together.
@@ -75,13 +75,12 @@ export function writeContents(
     }
     drafts.push(draft)
   }
-  const contents = drafts.map(toContent)
-  for (const source of new Set(drafts.map((draft) => draft.source)))
+  for (const source of new Set(drafts.map((draft) => draft.source))) {
+    if (source && isJoined(source)) warn(JOINED)
     if (source && !isSound(source))
       warn(`mended the form of a content with the role ${safeJson(source.role)}: servers refuse it`)
-  if (drafts[0]?.role !== 'model') return contents
-  warn('the history begins with the model; a word that its beginning is missing stands before it')
-  return [{ role: 'user', parts: [{ text: framed(defaultPrompts.beginningLost()) }] }, ...contents]
+  }
+  return drafts.map(toContent)
 }
 
 /** The contents of the model at the end become one. */

@@ -1,4 +1,6 @@
 /** `@toolwell/core/openai-chat`: Chat Completions as plain JSON, for OpenAI and every compatible server. */
+
+export type { Thread } from '../shared/adapter.js'
 export { type ChatTurn, type OpenAIChat, openaiChat } from './adapter.js'
 export { assemble, readEvents, type StreamedReply } from './stream.js'
 export { importTools } from './tools.js'

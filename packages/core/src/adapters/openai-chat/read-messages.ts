@@ -1,26 +1,18 @@
 /** Messages to units, one each. */
 import { plainText } from '../shared/plain-text.js'
-import { sameItems } from '../shared/same-items.js'
+import { createReadings } from '../shared/readings.js'
 import { isRecord, textOf, type Unit, type UnitCall } from '../shared/thread.js'
 import { callsOf, givenId, ownId } from './calls.js'
 import { isSound, soundContent } from './shapes.js'
 import { type ChatMessage, WIRE } from './wire.js'
 
-interface Reading {
-  readonly seen: readonly unknown[]
-  readonly unit: Unit
-}
+const readings = createReadings<Unit>()
 
-const readings = new WeakMap<ChatMessage, Reading>()
-
-/** Hosts change messages in place: one whose fields are not what was read is read again. */
 export function readMessages(messages: readonly ChatMessage[]): readonly Unit[] {
   let open: readonly UnitCall[] = []
   return messages.map((message) => {
     const seen = [...fieldsOf(message), kindOf(message) === 'answer' ? answeredBy(message, open) : undefined]
-    const known = readings.get(message)
-    const unit = known && sameItems(known.seen, seen) ? known.unit : readMessage(message, open)
-    if (unit !== known?.unit) readings.set(message, { seen, unit })
+    const unit = readings(message, seen, () => readMessage(message, open))
     if (unit.kind === 'assistant') open = unit.calls
     if (unit.kind === 'answer') open = open.filter(({ id }) => id !== unit.callId)
     return unit

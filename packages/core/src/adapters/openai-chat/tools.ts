@@ -1,19 +1,13 @@
 /** Definitions to and from the shape of Chat Completions. */
 import type { Tool } from '../../tool.js'
-import { createToolCodec, objectSchema } from '../shared/tools.js'
-import type { ChatTool } from './wire.js'
+import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
+import { type ChatTool, WIRE } from './wire.js'
 
-/** Refused at the top of a schema, and nowhere else. */
-const NOT_AT_TOP = ['oneOf', 'anyOf', 'allOf', 'enum', 'const', 'not']
-
-const codec = createToolCodec<ChatTool>((tool) => ({
-  type: 'function',
-  function: {
-    name: tool.name,
-    description: tool.description,
-    parameters: objectSchema(tool, NOT_AT_TOP) as Record<string, unknown>,
-  },
-}))
+const codec = createToolCodec<ChatTool>((given) => {
+  const { name, description, ...tool } = fitted(given, WIRE)
+  const parameters = objectSchema(tool) as Record<string, unknown>
+  return { type: 'function', function: { name, description, parameters } }
+})
 
 export const chatTools = codec.write
 

@@ -7,7 +7,6 @@ import {
   type ResponsesPrompt,
   responsesWire,
 } from './responses-wire.js'
-import { soundItems } from './sound-items.js'
 import type { ResponsesFunction, ResponsesItem, ResponsesReply, ResponsesSearchTool } from './wire.js'
 
 /** The request in a client's types. Its arrays are yours to read: they are sent again, and may be the ones you gave. */
@@ -38,6 +37,8 @@ export function openaiResponses<Item extends ResponsesItem = ResponsesItem>(
   options: ResponsesOptions = {},
 ): OpenAIResponses<Item> {
   // The wire reads any item of this protocol and writes only items of it: the host's type is as good as ours.
-  const wire = { ...responsesWire(conversation.loader, options), sound: soundItems }
-  return createAdapter(conversation, wire) as unknown as OpenAIResponses<Item>
+  return createAdapter(
+    conversation,
+    responsesWire(conversation.loader, options),
+  ) as unknown as OpenAIResponses<Item>
 }

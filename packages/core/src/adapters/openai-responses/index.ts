@@ -1,4 +1,6 @@
 /** `@toolwell/core/openai-responses`: the Responses API as plain JSON, for OpenAI and compatible servers. */
+
+export type { Thread } from '../shared/adapter.js'
 export {
   type OpenAIResponses,
   openaiResponses,

@@ -5,10 +5,15 @@
  */
 import { NATIVE_SEARCH } from '../../names.js'
 import type { SurfaceView } from '../../surface.js'
+import { safeJson } from '../../text.js'
 import { isCall, type ResponsesItem } from './wire.js'
 
-export function withNamespaces(items: readonly ResponsesItem[], view: SurfaceView): ResponsesItem[] {
-  if (view.mode === 'off') return [...items]
+export function withNamespaces(
+  items: readonly ResponsesItem[],
+  view: SurfaceView,
+  warn: (warning: string) => void,
+): ResponsesItem[] {
+  const isOff = view.mode === 'off'
   const plain = new Set(view.tools.map(({ name }) => name))
   const spaces = new Map<string, Set<string>>()
   return items.map((item) => {
@@ -16,9 +21,13 @@ export function withNamespaces(items: readonly ResponsesItem[], view: SurfaceVie
     if (!isCall(item)) return item
     const { name, namespace } = item
     if (typeof namespace === 'string' && spaces.get(namespace)?.has(name)) return item
-    if (!plain.has(name) && spaces.get(name)?.has(name)) return { ...item, namespace: name }
-    // A namespace of the host's own stays.
-    if (namespace == null || namespace !== name) return item
+    if (!isOff && !plain.has(name) && spaces.get(name)?.has(name)) return { ...item, namespace: name }
+    if (namespace == null) return item
+    // One of the host's own stays, unless the function stands only outside of it now: the API would refuse the call.
+    if (isOff || namespace !== name) {
+      if (!plain.has(name)) return item
+      warn(`took the namespace ${safeJson(namespace)} from a call of ${safeJson(name)}: nothing offers it`)
+    }
     const { namespace: _, ...rest } = item
     return rest
   })

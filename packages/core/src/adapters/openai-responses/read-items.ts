@@ -1,7 +1,18 @@
 /** Items of the Responses API to units. A search that the model left to the client is a call of the loader. */
 import { canonicalJson } from '../../fingerprint.js'
-import { readArguments, referencesText, textOf, type Unit, type UnitCall } from '../shared/thread.js'
+import { plainText } from '../shared/plain-text.js'
+import { createReadings } from '../shared/readings.js'
+import {
+  cutOff,
+  isRecord,
+  readArguments,
+  referencesText,
+  textOf,
+  type Unit,
+  type UnitCall,
+} from '../shared/thread.js'
 import { groupReplies } from './replies.js'
+import { withoutParsed } from './sound-items.js'
 import {
   isCall,
   isMessage,
@@ -14,12 +25,9 @@ import {
 
 /** The same items give the same units. `loader`: what a search is called on every other wire. */
 export function createReader(loader: string) {
-  const parsed = new WeakMap<ResponsesItem, Unit>()
-  /** By the first item of a reply. */
-  const replies = new WeakMap<
-    ResponsesItem,
-    { readonly items: readonly ResponsesItem[]; readonly unit: Unit }
-  >()
+  const items = createReadings<ResponsesItem>()
+  /** By the item itself, or by the first of a reply. */
+  const units = createReadings<Unit>()
 
   function call(item: ResponsesItem): UnitCall | undefined {
     if (isCall(item)) return functionCall(item)
@@ -32,34 +40,31 @@ export function createReader(loader: string) {
     }
   }
 
-  function replyUnit(items: readonly ResponsesItem[]): Unit {
-    const first = items[0] as ResponsesItem
-    const known = replies.get(first)
-    if (known?.items.length === items.length && known.items.every((item, index) => item === items[index]))
-      return known.unit
-    const unit: Unit = {
-      kind: 'assistant',
-      text: said(items),
-      calls: items.flatMap((item) => call(item) ?? []),
-      native: { wire: WIRE, value: items },
-    }
-    replies.set(first, { items, unit })
-    return unit
-  }
-
-  function itemUnit(item: ResponsesItem): Unit {
-    const known = parsed.get(item)
-    if (known) return known
-    const made = unitOf(item)
-    parsed.set(item, made)
-    return made
-  }
+  const replyUnit = (reply: readonly ResponsesItem[]): Unit => ({
+    kind: 'assistant',
+    text: said(reply),
+    calls: reply.flatMap((item) => call(item) ?? []),
+    native: { wire: WIRE, value: reply },
+  })
 
   return {
     call,
-    units: (items: readonly ResponsesItem[]): readonly Unit[] =>
-      groupReplies(items).map((group) => (isReply(group) ? replyUnit(group) : itemUnit(group))),
+    units(history: readonly ResponsesItem[]): readonly Unit[] {
+      const read = history.map((item) => items(item, fieldsOf(item), () => withoutParsed(item)))
+      return groupReplies(read).map((group) =>
+        isReply(group)
+          ? units(group[0] ?? group, group.flatMap(fieldsOf), () => replyUnit(group))
+          : units(group, fieldsOf(group), () => unitOf(group)),
+      )
+    },
   }
+}
+
+/** Everything of an item that is read, for comparison: its fields, and those of its parts. */
+function fieldsOf(item: ResponsesItem): readonly unknown[] {
+  const lists = [item.content, item.output, item.tools].filter((list) => Array.isArray(list))
+  const parts = lists.flat().filter(isRecord)
+  return [item, ...Object.entries(item).flat(), ...parts.flatMap((part) => Object.entries(part).flat())]
 }
 
 function isReply(group: ResponsesItem | readonly ResponsesItem[]): group is readonly ResponsesItem[] {
@@ -84,7 +89,15 @@ function unitOf(item: ResponsesItem): Unit {
   const system = item.role === 'system' || item.role === 'developer'
   if (isMessage(item)) return { kind: system ? 'system' : 'user', text: textOf(item.content), native }
   // Not known here: it keeps its place, and its content is what names it.
-  return { kind: 'user', text: canonicalJson(item), native }
+  return { kind: 'user', text: written(item), native }
+}
+
+function written(item: ResponsesItem): string {
+  try {
+    return canonicalJson(item)
+  } catch {
+    return plainText(item)
+  }
 }
 
 /** The functions that a search brought. */
@@ -104,8 +117,7 @@ function functionCall(item: ResponsesCall): UnitCall {
   const { call_id: id, name, arguments: text } = item
   const native = { wire: WIRE, value: item }
   // Cut off before its first argument, which is not the same as a call without arguments.
-  if (item.status === 'incomplete' && text === '')
-    return { id, name, input: { unparsable: '', problem: 'the reply was cut off' }, text, native }
+  if (item.status === 'incomplete' && text === '') return { id, name, input: cutOff(text), text, native }
   const written = typeof text === 'string' ? { text } : {}
   return { id, name, input: readArguments(text), ...written, native }
 }

@@ -2,9 +2,9 @@
  * Which items belong to one reply. A history is a flat list, but calls are answered together, so a reply has to be one
  * unit; and what is one unit now must still be one when the history has grown.
  */
-import { callIdOf, isMessage, isOfModel, isSearchOutput, type ResponsesItem } from './wire.js'
+import { callIdOf, isMessage, isOfHostTool, isOfModel, isSearchOutput, type ResponsesItem } from './wire.js'
 
-/** The history in order: each item that is not of the model by itself, the others by reply. */
+/** The history in order: the items of a reply together, each other one by itself. What the host's other tools gave belongs to the reply. */
 export function groupReplies(
   items: readonly ResponsesItem[],
 ): readonly (ResponsesItem | readonly ResponsesItem[])[] {
@@ -12,11 +12,15 @@ export function groupReplies(
   let index = 0
   while (index < items.length) {
     const start = index
-    while (index < items.length && isOfModel(items[index] as ResponsesItem)) index++
+    while (index < items.length && isOfReply(items[index] as ResponsesItem)) index++
     if (index > start) groups.push(...split(items.slice(start, index), answeredFrom(items, index)))
     else groups.push(items[index++] as ResponsesItem)
   }
   return groups
+}
+
+function isOfReply(item: ResponsesItem): boolean {
+  return isOfModel(item) || isOfHostTool(item)
 }
 
 function split(run: readonly ResponsesItem[], answered: ReadonlySet<string>): ResponsesItem[][] {
@@ -45,6 +49,8 @@ function hasEnded(
   if (!last) return false
   const calls = open.flatMap((item) => callIdOf(item) ?? [])
   if (calls.some((id) => answered.has(id))) return false
+  // The model goes on when its tools have answered.
+  if (isOfHostTool(last)) return !isOfHostTool(next)
   const called = callIdOf(next)
   if (called !== undefined) return calls.length > 0 && answered.has(called)
   return (next.type === 'reasoning' || isMessage(next)) && (calls.length > 0 || isMessage(last))

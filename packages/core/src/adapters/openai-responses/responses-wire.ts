@@ -1,7 +1,9 @@
 /** The Responses API as a wire: items, functions, instructions. Used without state: the host keeps all items. */
 import type { Wire } from '../shared/adapter.js'
+import { isRecord } from '../shared/thread.js'
 import { withNamespaces } from './namespaces.js'
 import { createReader } from './read-items.js'
+import { soundItems } from './sound-items.js'
 import { responsesTools } from './tools.js'
 import { ID_RULES, type ResponsesItem, type ResponsesReply, type ResponsesTool, WIRE } from './wire.js'
 import { answerItems, writeItems } from './write-items.js'
@@ -33,10 +35,13 @@ export function responsesWire(
   return {
     name: WIRE,
     systemInMessages: false,
-    native: native ? 'changes' : undefined,
+    native: native ? 'additions' : undefined,
     ids: ID_RULES,
+    answersAnywhere: true,
+    sound: soundItems,
     parse: reader.units,
-    write: (units, view) => uniqueIds(withNamespaces(writeItems(units, view), view)),
+    write: (units, view, warn = () => {}) =>
+      uniqueIds(withNamespaces(writeItems(units, view, warn), view, warn)),
     parts(input, view, { instructions }) {
       const tools = responsesTools(view)
       const own = instructions ?? ''
@@ -47,7 +52,11 @@ export function responsesWire(
         ...(instructions === undefined && said === '' ? {} : { instructions: said }),
       }
     },
-    calls: ({ output }) => (Array.isArray(output) ? output.flatMap((item) => reader.call(item) ?? []) : []),
+    // In the form in which the history will be read: a call without an id is answered too.
+    calls: ({ output }) =>
+      (Array.isArray(output) ? output : [])
+        .flatMap((item) => (isRecord(item) ? soundItems(item) : []))
+        .flatMap((item) => reader.call(item) ?? []),
     answer: (answers, view) => answers.flatMap((answer) => answerItems(answer, view)),
   }
 }

@@ -1,5 +1,5 @@
 /** Items that the API refuses, in the nearest form that it takes. Nothing that was said is lost on the way. */
-import { plainText } from '../shared/plain-text.js'
+import { plainText, wordsOf } from '../shared/plain-text.js'
 import { sameItems } from '../shared/same-items.js'
 import { isRecord } from '../shared/thread.js'
 import type { ResponsesItem } from './wire.js'
@@ -31,6 +31,23 @@ export function soundItems(item: ResponsesItem): readonly ResponsesItem[] {
   if (Array.isArray(calls) && calls.length > 0) return [...said(message), ...calls.flatMap(ofChat)]
   if (type == null && role == null && item.content == null) return told(item)
   return [soundMessage(item)]
+}
+
+/**
+ * The official client adds what it parsed to the replies that it streams, and the API refuses to get that back. No word
+ * about it: nothing is lost, and every host with that client has it.
+ */
+export function withoutParsed(item: ResponsesItem): ResponsesItem {
+  const { parsed_arguments: _, ...call } = item as ResponsesItem & Fields
+  const plain = item.type === 'function_call' && 'parsed_arguments' in item ? call : item
+  if (!Array.isArray(item.content) || !item.content.some((part) => isRecord(part) && 'parsed' in part))
+    return plain
+  const content = item.content.map((part: unknown) => {
+    if (!isRecord(part)) return part
+    const { parsed: __, ...rest } = part
+    return rest
+  })
+  return { ...plain, content }
 }
 
 function soundMessage(item: ResponsesItem): ResponsesItem {
@@ -104,8 +121,4 @@ function ofChat(call: unknown): readonly ResponsesItem[] {
 function told(value: unknown): readonly ResponsesItem[] {
   const text = wordsOf(value)
   return text === '' ? [] : [{ type: 'message', role: 'user', content: text }]
-}
-
-function wordsOf(value: unknown): string {
-  return isRecord(value) && Object.keys(value).length === 0 ? '' : plainText(value)
 }

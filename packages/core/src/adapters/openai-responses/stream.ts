@@ -5,7 +5,8 @@ import type { ResponsesItem, ResponsesReply } from './wire.js'
 export { readEvents } from '../shared/sse.js'
 
 /** A reply like one that came whole: give it to `run`, and push its `output`. */
-export interface StreamedReply extends ResponsesReply {
+export interface StreamedReply<Item extends ResponsesItem = ResponsesItem> extends ResponsesReply {
+  readonly output: readonly Item[]
   /** `completed`, `incomplete`, `failed` …; undefined where the stream ended without saying. */
   readonly status: string | undefined
   readonly usage: unknown
@@ -22,7 +23,9 @@ const ENDINGS = new Map([
 ])
 
 /** Adds up events, whether parsed here or given by an SDK. A source that fails half-way gives an incomplete reply, not a throw. */
-export async function assemble(events: AsyncIterable<unknown>): Promise<StreamedReply> {
+export async function assemble<Item extends ResponsesItem = ResponsesItem>(
+  events: AsyncIterable<unknown>,
+): Promise<StreamedReply<Item>> {
   const items = new Map<number, ResponsesItem>()
   let final: Readonly<Record<string, unknown>> = {}
   let status: string | undefined
@@ -47,7 +50,7 @@ export async function assemble(events: AsyncIterable<unknown>): Promise<Streamed
   const whole = Array.isArray(final.output) && final.output.length > 0
   const finished = [...items].sort(([a], [b]) => a - b).map(([, item]) => item)
   return {
-    output: whole ? (final.output as readonly ResponsesItem[]) : finished,
+    output: (whole ? final.output : finished) as readonly Item[],
     status,
     usage: final.usage ?? undefined,
     error: final.error ?? error,

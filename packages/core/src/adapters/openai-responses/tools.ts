@@ -2,21 +2,13 @@
 import type { WireTool } from '../../ledger-event.js'
 import type { SurfaceView } from '../../surface.js'
 import type { Tool } from '../../tool.js'
-import { createToolCodec, objectSchema } from '../shared/tools.js'
-import type { ResponsesFunctionTool, ResponsesTool } from './wire.js'
+import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
+import { type ResponsesFunctionTool, type ResponsesTool, WIRE } from './wire.js'
 
-// Said outright: without it the provider tries strict mode, and changes the schemas that happen to allow it.
-/** Refused at the top of a schema, and nowhere else. */
-const NOT_AT_TOP = ['oneOf', 'anyOf', 'allOf', 'enum', 'not']
-
-export function toFunction(tool: WireTool | Tool): ResponsesFunctionTool {
-  return {
-    type: 'function',
-    name: tool.name,
-    description: tool.description,
-    parameters: objectSchema(tool, NOT_AT_TOP),
-    strict: false,
-  }
+/** Not strict, and said outright: without that the provider tries strict mode, and changes the schemas that happen to allow it. */
+export function toFunction(given: WireTool | Tool): ResponsesFunctionTool {
+  const { name, description, ...tool } = fitted(given, WIRE)
+  return { type: 'function', name, description, parameters: objectSchema(tool), strict: false }
 }
 
 const codec = createToolCodec<ResponsesFunctionTool>(toFunction)

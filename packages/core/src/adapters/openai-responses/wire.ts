@@ -102,4 +102,9 @@ export function isOfModel(item: ResponsesItem): boolean {
   return OF_MODEL.has(type) || type.endsWith('_call') || execution === 'server'
 }
 
+/** What the host answered to a call that is no function's, like that of a shell: it goes with the model's own items. */
+export function isOfHostTool({ type }: ResponsesItem): boolean {
+  return type !== 'function_call_output' && (type ?? '').endsWith('_call_output')
+}
+
 const OF_MODEL = new Set(['reasoning', 'mcp_list_tools', 'mcp_approval_request', 'program', 'program_output'])

@@ -19,17 +19,28 @@ import {
 type AssistantUnit = Extract<Unit, { kind: 'assistant' }>
 type AnswerUnit = Extract<Unit, { kind: 'answer' }>
 
-export function writeItems(units: readonly Unit[], view: SurfaceView): ResponsesItem[] {
-  // The ids of searches, as far as they are not taken again by another call.
+export function writeItems(
+  units: readonly Unit[],
+  view: SurfaceView,
+  warn: (warning: string) => void,
+): ResponsesItem[] {
+  // The ids of searches as they were written, as far as they are not taken again by another call.
   const searches = new Set<string>()
   return units.flatMap((unit): readonly ResponsesItem[] => {
     if (unit.kind === 'assistant') {
-      for (const { id, name } of unit.calls)
-        if (name === view.loader) searches.add(id)
-        else searches.delete(id)
-      return replyItems(unit, view)
+      const items = replyItems(unit, view)
+      for (const item of items)
+        if (isSearchCall(item)) searches.add(item.call_id)
+        else searches.delete(callIdOf(item) ?? '')
+      return items
     }
-    if (unit.kind === 'answer') return answered(unit, searches.has(unit.callId), view)
+    if (unit.kind === 'answer') {
+      const toSearch = searches.has(unit.callId)
+      const item = own(unit)
+      if (view.mode === 'off' && item && isSearchOutput(item) !== toSearch)
+        warn('mended the form of an entry of the history: servers refuse it')
+      return answered(unit, toSearch, view)
+    }
     if (unit.kind === 'note') return noteItems(unit)
     return [own(unit) ?? message(unit.kind, unit.text)]
   })
@@ -116,10 +127,9 @@ function fromCall(call: UnitCall, view: SurfaceView): ResponsesItem {
 
 function answered(unit: AnswerUnit, toSearch: boolean, view: SurfaceView): readonly ResponsesItem[] {
   const item = own(unit)
-  const isSearch = toSearch && view.delivery === 'native'
-  if (item && (view.mode === 'off' || isSearchOutput(item) === isSearch))
-    return [isSearch || item.output != null || isSearchOutput(item) ? item : { ...item, output: '' }]
-  if (!isSearch) return [callOutput(unit.callId, unit.text)]
+  if (item && isSearchOutput(item) === toSearch)
+    return [toSearch || item.output != null ? item : { ...item, output: '' }]
+  if (!toSearch) return [callOutput(unit.callId, unit.text)]
   const known = new Map([...view.tools, ...view.aside].map((tool) => [tool.name, tool as WireTool]))
   const tools = (unit.loaded ?? []).flatMap((name) => known.get(name) ?? [])
   return searchOutput(unit.callId, tools, tools.length > 0 ? '' : unit.text)

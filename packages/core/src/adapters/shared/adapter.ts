@@ -1,4 +1,6 @@
 /** What all adapters share: anchors before the request, repair and inserts within it, calls after it. A wire adds how it reads and writes. */
+import { unframed } from '../../announce.js'
+import type { WireSupport } from '../../auto.js'
 import type { Conversation } from '../../conversation.js'
 import { shortHash } from '../../fingerprint.js'
 import type { ImportedStep, ImportReport } from '../../host-steps.js'
@@ -11,6 +13,7 @@ import { project, type SurfaceView } from '../../surface.js'
 import { type Anchors, anchorsOf, survivors } from './anchors.js'
 import { leaveBehind } from './leave-behind.js'
 import { openWithUser } from './open-with-user.js'
+import { plainText } from './plain-text.js'
 import { repair } from './repair.js'
 import { sameItems } from './same-items.js'
 import { type IdRules, settleIds } from './settle-ids.js'
@@ -23,11 +26,13 @@ export interface Wire<Message, Reply, Parts, Prompt extends object = object> {
   /** Whether the system prompt is a message. Where it is not, it is given beside them. */
   readonly systemInMessages: boolean
   /** What the provider can do about tools besides the array. Absent: nothing. */
-  readonly native?: 'references' | 'changes' | undefined
+  readonly native?: WireSupport['native']
   /** What servers demand of the ids of calls; nothing when absent. */
   readonly ids?: IdRules
   /** Servers refuse a history that begins with the model. */
   readonly opensWithUser?: boolean
+  /** Servers take an answer wherever it stands behind its call, and not only directly behind it. */
+  readonly answersAnywhere?: boolean
   /**
    * A message in the nearest form that servers take: itself where it has one, none where it says nothing. Where this is
    * absent, `write` sees to it.
@@ -42,8 +47,16 @@ export interface Wire<Message, Reply, Parts, Prompt extends object = object> {
   write(units: readonly Unit[], view: SurfaceView, warn?: (warning: string) => void): Message[]
   /** Names of calls in these units whose tools the host declares itself, beside the array: only it can run them. */
   ofHost?(units: readonly Unit[]): Iterable<string>
-  /** The request: native history, tools, section. `messages` is the host's own array when deferral is off. */
-  parts(messages: readonly Message[], view: SurfaceView, prompt: Prompt): Parts
+  /**
+   * The request: native history, tools, section. `messages` is the host's own array when deferral is off and nothing had to
+   * be mended; what is mended here is said to `warn`.
+   */
+  parts(
+    messages: readonly Message[],
+    view: SurfaceView,
+    prompt: Prompt,
+    warn: (warning: string) => void,
+  ): Parts
   /** The calls of a reply to these messages, in its order. */
   calls(reply: Reply, messages: readonly Message[]): readonly UnitCall[]
   /** The answers as native messages, ready to be pushed onto the history. */
@@ -108,23 +121,26 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         anchor: anchors.names.at(-1) ?? '',
         wire: wire.name,
         present: new Set(anchors.names),
-        support: { native: wire.native, text: () => JSON.stringify([messages, request]) },
+        support: { native: wire.native, text: () => wholeText(messages, request) },
       })
       const warnings: string[] = []
+      const warn = (warning: string) => void warnings.push(warning)
       return {
         view,
         warnings,
         parts: wire.parts(
-          compose(wire, messages, anchors, view, conversation.prompts, warnings),
+          compose(wire, messages, anchors, view, conversation.prompts, warn),
           view,
           request,
+          warn,
         ),
         run: async (reply, options) => {
           const calls = wire.calls(reply, messages)
-          const answers = await conversation.run(
-            calls.map(({ id, name, input }) => ({ callId: id, anchor: anchors.next(id), name, input })),
-            options,
-          )
+          const made = calls.map(({ id, name, input }, index) => {
+            const nth = calls.slice(0, index).filter((before) => before.id === id).length
+            return { callId: id, anchor: anchors.next(id, nth), name, input }
+          })
+          const answers = await conversation.run(made, options)
           return { messages: wire.answer(answers, view, calls), answers }
         },
       }
@@ -154,10 +170,20 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       const steps: ImportedStep[] = []
       const others: string[] = []
       const unreadable: string[] = []
-      for (const { unit, anchor } of anchored(messages).placed) {
-        if (unit.kind === 'assistant') for (const call of unit.calls) called.set(call.id, targetOf(call))
+      let unsaid: string | undefined
+      for (const { unit, anchor, calls } of anchored(messages).placed) {
+        if (unit.kind === 'assistant')
+          for (const [index, call] of unit.calls.entries()) called.set(calls[index] ?? '', targetOf(call))
+        // Where an answer holds definitions and nothing else, what there is to say follows it as a message of ours.
+        const said =
+          unit.kind === 'system' && unsaid !== undefined ? readMachineLine(unframed(unit.text)) : undefined
+        if (said && unsaid !== undefined) {
+          steps.push({ anchor: unsaid, ...said })
+          unreadable.splice(unreadable.indexOf(unsaid), 1)
+          unsaid = undefined
+        }
         if (unit.kind !== 'answer') continue
-        const name = called.get(unit.callId)
+        const name = called.get(anchor)
         if (name !== conversation.loader) {
           if (name !== undefined) others.push(name)
           continue
@@ -165,7 +191,10 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         const line = readMachineLine(unit.text)
         if (unit.loaded) steps.push({ anchor, loaded: [], unloaded: [], named: unit.loaded })
         else if (line) steps.push({ anchor, ...line })
-        else unreadable.push(anchor)
+        else {
+          unreadable.push(anchor)
+          unsaid = anchor
+        }
       }
       return conversation.importSteps(steps, others, unreadable)
     },
@@ -175,6 +204,11 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
 /** The same history on another wire is another request: its definitions and its delivery are that wire's. */
 function nameOf(wire: string, anchors: Anchors, epoch: number): string {
   return `history ${epoch}.${shortHash([wire, ...anchors.names].join('\n'))}`
+}
+
+/** Everything that the host sends, to be measured: a value that is no JSON costs its own message only. */
+function wholeText(messages: readonly unknown[], request: object): string {
+  return plainText([messages, request]) || [...messages, request].map(plainText).join('\n')
 }
 
 /** The tool a call is meant for: out of the bridge where it is in one. */
@@ -198,9 +232,8 @@ function compose<Message, Reply, Parts, Prompt extends object>(
   anchors: Anchors,
   view: SurfaceView,
   prompts: Prompts,
-  warnings: string[],
+  warn: (warning: string) => void,
 ): readonly Message[] {
-  const warn = (warning: string) => void warnings.push(warning)
   for (const message of messages) {
     const sound = soundOf(wire, message)
     if (sound.length === 0) warn('dropped an entry of the history that says nothing')
@@ -209,7 +242,7 @@ function compose<Message, Reply, Parts, Prompt extends object>(
   const ofHost = wire.ofHost?.(anchors.placed.map(({ unit }) => unit)) ?? []
   const callable = new Set([...view.tools.map((tool) => tool.name), ...ofHost])
   const settled = wire.ids ? settleIds(anchors.placed, wire.name, wire.ids, warn) : anchors.placed
-  const repaired = repair(settled, view, callable, prompts, warn)
+  const repaired = repair(settled, view, callable, prompts, warn, wire.answersAnywhere)
   const opened = wire.opensWithUser ? openWithUser(repaired, prompts, warn) : repaired
   const written = wire.write(weave(opened, view, warn), view, warn)
   // Off: the host's own array, unless a server would refuse it.

@@ -4,20 +4,21 @@
  * thread that moves to another provider keeps its names.
  */
 import { shortHash } from '../../fingerprint.js'
+import { createOpenCalls } from './open-calls.js'
 import type { Placed, Unit } from './thread.js'
 
 export interface Anchors {
   readonly placed: readonly Placed[]
   readonly names: readonly string[]
-  /** The name that the next call with this id will have. */
-  next(callId: string): string
+  /** The name that the next call with this id will have, or the one `nth` behind it: a reply may give one id twice. */
+  next(callId: string, nth?: number): string
 }
 
 const hashes = new WeakMap<Unit, string>()
 
 export function anchorsOf(units: readonly Unit[]): Anchors {
   const counts = new Map<string, number>()
-  const current = new Map<string, string>()
+  const open = createOpenCalls<string>()
   const take = (base: string): string => {
     const seen = (counts.get(base) ?? 0) + 1
     counts.set(base, seen)
@@ -25,19 +26,16 @@ export function anchorsOf(units: readonly Unit[]): Anchors {
   }
   const placed = units.map((unit): Placed => {
     const calls = unit.kind === 'assistant' ? unit.calls : []
-    const names = calls.map(({ id }) => {
-      const name = take(`call:${id}`)
-      current.set(id, name)
-      return name
-    })
+    const names = calls.map(({ id }): [string, string] => [id, take(`call:${id}`)])
+    open.add(names)
     if (unit.kind === 'answer')
-      return { unit, anchor: current.get(unit.callId) ?? `orphan:${unit.callId}`, calls: [] }
-    return { unit, anchor: take(`message:${hashOf(unit)}`), calls: names }
+      return { unit, anchor: open.take(unit.callId) ?? `orphan:${unit.callId}`, calls: [] }
+    return { unit, anchor: take(`message:${hashOf(unit)}`), calls: names.map(([, name]) => name) }
   })
   return {
     placed,
     names: placed.map(({ anchor }) => anchor),
-    next: (callId) => numbered(`call:${callId}`, (counts.get(`call:${callId}`) ?? 0) + 1),
+    next: (callId, nth = 0) => numbered(`call:${callId}`, (counts.get(`call:${callId}`) ?? 0) + 1 + nth),
   }
 }
 

@@ -8,10 +8,12 @@ import { isRecord, type Unit } from './thread.js'
 /** The unit as another wire can write it. The word is a unit of its own: what the message is called stays the same. */
 export function leaveBehind(unit: Unit, wire: string, prompts: Prompts): readonly Unit[] {
   if (unit.kind === 'note' || unit.native === undefined || unit.native.wire === wire) return [unit]
-  if (unit.kind !== 'user' && unit.kind !== 'answer') return [unit]
+  // Nothing may stand between calls and their answers.
+  if (unit.kind === 'system' || (unit.kind === 'assistant' && unit.calls.length > 0)) return [unit]
   const { value } = unit.native
   const opaque = unit.kind === 'user' ? opaqueKind(value) : undefined
-  const kinds = opaque === undefined ? partsOf(value).flatMap(kindOf) : [opaque]
+  const kindsOf = unit.kind === 'assistant' ? outputKind : kindOf
+  const kinds = opaque === undefined ? partsOf(value).flatMap(kindsOf) : [opaque]
   if (kinds.length === 0) return [unit]
   const text = prompts.leftBehind({ kinds })
   if (unit.kind === 'answer') return [{ ...unit, text: unit.text === '' ? text : `${unit.text}\n${text}` }]
@@ -38,6 +40,12 @@ function withNested(part: unknown): readonly unknown[] {
   const response = isRecord(part) ? part.functionResponse : undefined
   if (!isRecord(response)) return [part]
   return Array.isArray(response.parts) ? response.parts : []
+}
+
+/** Of the model's own items only what a tool gave counts: the rest is how it came to say what it said. */
+function outputKind(part: unknown): readonly string[] {
+  const type = isRecord(part) && typeof part.type === 'string' ? part.type : ''
+  return type.endsWith('_call_output') ? [type] : []
 }
 
 function kindOf(part: unknown): readonly string[] {

@@ -7,45 +7,53 @@ import { BRIDGE_NAME } from '../../meta-tools.js'
 import type { Prompts } from '../../prompts.js'
 import type { SurfaceView } from '../../surface.js'
 import { safeJson } from '../../text.js'
+import { createOpenCalls } from './open-calls.js'
 import { argumentsObject, argumentsText, isRecord, type Placed, type Unit, type UnitCall } from './thread.js'
 
 type Warn = (warning: string) => void
 
-/** `callable`: every name that a call in this history may have on this request. */
+/**
+ * `callable`: every name that a call in this history may have on this request. `answersAnywhere`: an answer may stand
+ * wherever it likes behind its call, so none is moved.
+ */
 export function repair(
   placed: readonly Placed[],
   view: SurfaceView,
   callable: ReadonlySet<string>,
   prompts: Prompts,
   warn: Warn,
+  answersAnywhere = false,
 ): Placed[] {
-  return settleNames(settleOrder(placed, prompts, warn), view, callable, prompts, warn)
+  const settled = settleOrder(placed, prompts, warn, answersAnywhere)
+  return settleNames(settled, view, callable, prompts, warn)
 }
 
-/** Answers directly after their call, in the order of the calls; one each; none without a call. */
-function settleOrder(placed: readonly Placed[], prompts: Prompts, warn: Warn): Placed[] {
+/** One answer for each call, directly behind it unless it may stand anywhere; what answers no call is told. */
+function settleOrder(
+  placed: readonly Placed[],
+  prompts: Prompts,
+  warn: Warn,
+  answersAnywhere: boolean,
+): Placed[] {
   const pairs = pairUp(placed)
   const output: Placed[] = []
   placed.forEach((item, index) => {
     const { unit } = item
     if (unit.kind === 'answer') {
-      if (pairs.answered.has(item)) return
+      const pairing = pairs.pairings.get(item)
       const id = safeJson(unit.callId)
-      // A history that began with it must not begin with the model's next turn instead.
-      const first = output.every((each) => each.unit.kind === 'system')
-      warn(
-        first
-          ? `told an answer without a call as text (${id})`
-          : `dropped a second answer, or one without a call (${id})`,
-      )
+      if (pairing === 'repeats') warn(`dropped an answer that stood there before (${id})`)
+      if (pairing === 'answers' && answersAnywhere) output.push(item)
+      if (pairing !== undefined) return
+      warn(`told an answer without a call as text (${id})`)
       const told = prompts.toldCall({ name: id, input: '""', answer: safeJson(unit.text) })
-      if (first) output.push({ unit: { kind: 'note', text: framed(told) }, anchor: item.anchor, calls: [] })
+      output.push({ unit: { kind: 'note', text: framed(told) }, anchor: item.anchor, calls: [] })
       return
     }
     output.push(item)
     if (unit.kind !== 'assistant') return
     unit.calls.forEach((call, position) => {
-      const answer = pairs.answers.get(item)?.get(call.id)
+      const answer = pairs.answers.get(item)?.get(position)
       if (!answer) {
         warn(`answered the interrupted call ${safeJson(call.id)}`)
         const anchor = item.calls[position] ?? ''
@@ -56,6 +64,7 @@ function settleOrder(placed: readonly Placed[], prompts: Prompts, warn: Warn): P
         })
         return
       }
+      if (answersAnywhere) return
       const between = placed.slice(index + 1, placed.indexOf(answer))
       if (between.some((each) => each.unit.kind !== 'answer'))
         warn(`moved the answer to ${safeJson(call.id)} directly behind its call`)
@@ -65,26 +74,24 @@ function settleOrder(placed: readonly Placed[], prompts: Prompts, warn: Warn): P
   return output
 }
 
-/** Each answer with the latest call before it that has its id and no answer yet, wherever in the history that is. */
+/** Each answer with the call that it belongs to, wherever in the history that is; `answers` by the place of the call in its reply. */
 function pairUp(placed: readonly Placed[]) {
-  const open = new Map<string, Placed[]>()
-  const answers = new Map<Placed, Map<string, Placed>>()
-  const answered = new Set<Placed>()
+  const open = createOpenCalls<{ readonly item: Placed; readonly position: number }>()
+  const answers = new Map<Placed, Map<number, Placed>>()
+  const pairings = new Map<Placed, 'answers' | 'repeats'>()
+  const texts = new Map<string, string>()
   for (const item of placed) {
-    if (item.unit.kind === 'assistant')
-      for (const { id } of item.unit.calls) {
-        const owners = open.get(id)
-        if (owners) owners.push(item)
-        else open.set(id, [item])
-      }
-    if (item.unit.kind !== 'answer') continue
-    const owner = open.get(item.unit.callId)?.pop()
-    if (!owner) continue
-    const own = answers.get(owner) ?? new Map<string, Placed>()
-    answers.set(owner, own.set(item.unit.callId, item))
-    answered.add(item)
+    const { unit } = item
+    if (unit.kind === 'assistant') open.add(unit.calls.map(({ id }, position) => [id, { item, position }]))
+    if (unit.kind !== 'answer') continue
+    const call = open.take(unit.callId)
+    if (call) {
+      answers.set(call.item, (answers.get(call.item) ?? new Map()).set(call.position, item))
+      pairings.set(item, 'answers')
+    } else if (texts.get(unit.callId) === unit.text) pairings.set(item, 'repeats')
+    texts.set(unit.callId, unit.text)
   }
-  return { answers, answered }
+  return { answers, pairings }
 }
 
 /** Calls whose name this request does not know where they stand: through the bridge, out of it, as a search, or told as text. */
@@ -106,8 +113,10 @@ function settleNames(
     const call = unit.kind === 'answer' ? told.get(unit.callId) : undefined
     reveal(item, view, aside, callable)
     if (unit.kind === 'answer' && call) {
-      // It is known from here on, as if it had been searched for.
       const found = guessed.get(unit.callId)
+      told.delete(unit.callId)
+      guessed.delete(unit.callId)
+      // It is known from here on, as if it had been searched for.
       if (found !== undefined) {
         const answer: Unit = { kind: 'answer', callId: unit.callId, text: '', loaded: [found] }
         output.push({ ...item, unit: answer })
@@ -125,8 +134,6 @@ function settleNames(
     if (unit.kind !== 'answer') {
       output.push(...pending)
       pending = []
-      told.clear()
-      guessed.clear()
     }
     if (unit.kind !== 'assistant' || unit.calls.every(({ name }) => callable.has(name))) {
       output.push(item)

@@ -5,6 +5,7 @@
  */
 import { shortHash } from '../../fingerprint.js'
 import { safeJson } from '../../text.js'
+import { createOpenCalls } from './open-calls.js'
 import { isRecord, type Native, type Placed, type Unit, type UnitCall } from './thread.js'
 
 /** What the servers of a wire demand of the ids of calls. */
@@ -27,27 +28,27 @@ export function settleIds(
   warn: Warn,
 ): readonly Placed[] {
   const ids = createIds(rules)
-  const open = createOpenCalls()
+  const open = createOpenCalls<string>()
   const { call: inCall, answer: inAnswer } = rules.fields
-  const settleCall = (call: UnitCall, owner: number): UnitCall => {
+  const settleCall = (call: UnitCall): UnitCall => {
     const id = ids.settle(call.id)
-    open.add(call.id, id, owner)
     if (id === call.id) return call
     warn(
       `gave the call ${safeJson(call.id)} the id ${safeJson(id)}: servers refuse its own, or it stood there before`,
     )
     return { ...call, id, ...renamed(call.native, wire, inCall, id) }
   }
-  return placed.map((item, index) => {
+  return placed.map((item) => {
     const { unit } = item
     if (unit.kind === 'answer') {
-      const callId = open.answered(unit.callId) ?? ids.avoid(unit.callId)
+      const callId = open.take(unit.callId) ?? ids.avoid(unit.callId)
       if (callId === unit.callId) return item
       return { ...item, unit: { ...unit, callId, ...renamed(unit.native, wire, inAnswer, callId) } }
     }
     if (unit.kind !== 'assistant' || unit.calls.length === 0) return item
     ids.nextTurn()
-    const calls = unit.calls.map((call) => settleCall(call, index))
+    const calls = unit.calls.map(settleCall)
+    open.add(calls.map(({ id }, index) => [unit.calls[index]?.id ?? '', id]))
     return calls.every((call, at) => call === unit.calls[at])
       ? item
       : { ...item, unit: withCalls(unit, calls) }
@@ -84,27 +85,6 @@ function createIds({ legal, max = Number.POSITIVE_INFINITY, scope }: IdRules) {
       let free = id
       while (given.has(free)) free += '_'
       return free
-    },
-  }
-}
-
-/** The calls without an answer, by the id they came with: of the latest reply first, and within it in their order. */
-function createOpenCalls() {
-  const open = new Map<string, { readonly owner: number; readonly ids: string[] }[]>()
-  return {
-    add(original: string, settled: string, owner: number) {
-      const owners = open.get(original) ?? []
-      open.set(original, owners)
-      const last = owners.at(-1)
-      if (last?.owner === owner) last.ids.push(settled)
-      else owners.push({ owner, ids: [settled] })
-    },
-    answered(original: string): string | undefined {
-      const owners = open.get(original)
-      const last = owners?.at(-1)
-      const id = last?.ids.shift()
-      if (last?.ids.length === 0) owners?.pop()
-      return id
     },
   }
 }

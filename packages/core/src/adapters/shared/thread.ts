@@ -67,6 +67,11 @@ export function readArguments(text: unknown): ModelCall['input'] {
   }
 }
 
+/** Arguments of a call within which the reply ended. What there is of them may even parse, and is not what was meant. */
+export function cutOff(text: string): ModelCall['input'] {
+  return { unparsable: text, problem: 'the reply was cut off' }
+}
+
 /** Arguments as text, for wires that carry text: as the model wrote them where that is known. */
 export function argumentsText({ text, input }: Pick<UnitCall, 'text' | 'input'>): string {
   if (text !== undefined) return text

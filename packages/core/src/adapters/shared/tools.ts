@@ -1,4 +1,5 @@
 /** Definitions to the shape of a wire: each converted once, and a host's own array sent again as it is. */
+import { fitWire } from '../../dialect.js'
 import type { WireTool } from '../../ledger-event.js'
 import type { SurfaceView } from '../../surface.js'
 import type { Tool } from '../../tool.js'
@@ -34,20 +35,15 @@ export function createToolCodec<Native>(convert: (tool: WireTool | Tool) => Nati
   }
 }
 
-/**
- * A schema that says it describes an object, as every wire wants. Keywords that a wire refuses at the top of a schema, and
- * nowhere else, are told to the model in the schema's description instead.
- */
-export function objectSchema(
-  { inputSchema }: WireTool | Tool,
-  refused: readonly string[] = [],
-): Readonly<Record<string, unknown>> {
-  const schema = inputSchema.type === undefined ? { type: 'object', ...inputSchema } : inputSchema
-  const entries = Object.entries(schema)
-  const moved = entries.filter(([keyword]) => refused.includes(keyword))
-  if (moved.length === 0) return schema
-  const kept = Object.fromEntries(entries.filter(([keyword]) => !refused.includes(keyword)))
-  const own = typeof schema.description === 'string' && schema.description !== '' ? [schema.description] : []
-  const rule = `The input also has to match ${JSON.stringify(Object.fromEntries(moved))}`
-  return { ...kept, description: [...own, rule].join('\n\n') }
+/** A definition as a wire takes it. One from the surface fits already; the host's own, sent while deferral is off, may not. */
+export function fitted(tool: WireTool | Tool, wire: string): WireTool {
+  const { name, description = '', inputSchema } = tool
+  return fitWire({ name, description, inputSchema }, wire).tool
+}
+
+/** A schema that says it describes an object, as every wire wants. */
+export function objectSchema({
+  inputSchema,
+}: Pick<WireTool, 'inputSchema'>): Readonly<Record<string, unknown>> {
+  return inputSchema.type === undefined ? { type: 'object', ...inputSchema } : inputSchema
 }

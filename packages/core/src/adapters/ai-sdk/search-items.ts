@@ -1,0 +1,75 @@
+/**
+ * A history for OpenAI's own search, as the provider of the SDK wants it: calls of the loader with wrapped arguments and
+ * an id of their kind, results that hold definitions and no word, and calls in the namespace where their function lives.
+ */
+import { framed } from '../../announce.js'
+import { shortHash } from '../../fingerprint.js'
+import type { WireTool } from '../../ledger-event.js'
+import type { SurfaceView } from '../../surface.js'
+import { argumentsObject } from '../shared/thread.js'
+import { type FoundFunction, foundFunction, foundIn } from './found.js'
+import { createNamespaces } from './namespaces.js'
+import { openaiOptions, withOpenaiOptions } from './openai-options.js'
+import {
+  type AiCallPart,
+  type AiMessage,
+  type AiPart,
+  type AiResultPart,
+  isCall,
+  isResult,
+  outputText,
+  partsOf,
+} from './wire.js'
+
+/** What the provider's ids of searches begin with. It makes one of the call's id where there is none. */
+const PREFIX = 'tsc'
+
+export function withSearchItems(messages: readonly AiMessage[], view: SurfaceView): AiMessage[] {
+  if (view.mode === 'off') return [...messages]
+  const search = view.delivery === 'native' ? view.loader : undefined
+  const known = new Map([...view.tools, ...view.aside].map((tool) => [tool.name, tool as WireTool]))
+  const namespaces = createNamespaces(view.tools.map(({ name }) => name))
+  const items = new Set<string>()
+  /** New ids of searches, by their own; only those that stand open can meet a result. */
+  const ids = new Map<string, string>()
+
+  const asked = (part: AiCallPart): AiCallPart => {
+    const { itemId, ...others } = openaiOptions(part)
+    const own = typeof itemId === 'string' && itemId.startsWith(PREFIX) && !items.has(itemId)
+    if (own) items.add(itemId)
+    const id = own || part.toolCallId.startsWith(PREFIX) ? part.toolCallId : searchId(part.toolCallId)
+    ids.set(part.toolCallId, id)
+    const input = { arguments: argumentsObject({ value: part.input ?? {} }), call_id: id }
+    return { ...(own ? part : withOpenaiOptions(part, others)), toolCallId: id, input }
+  }
+  const found = (part: AiResultPart): { readonly part: AiResultPart; readonly text: string } => {
+    const tools = foundIn(part.output).flatMap(([name, shown]): FoundFunction[] => {
+      const tool = known.get(name)
+      return shown ? [shown] : tool ? [foundFunction(tool)] : []
+    })
+    for (const { name } of tools) namespaces.load(name)
+    const toolCallId = ids.get(part.toolCallId) ?? part.toolCallId
+    const text = outputText(part.output)
+    return { part: { ...part, toolCallId, output: { type: 'json', value: { tools } } }, text }
+  }
+
+  return messages.flatMap((message): AiMessage[] => {
+    const notes: string[] = []
+    const parts = partsOf(message)
+    const made = parts.map((part): AiPart => {
+      if (isCall(part) && part.toolName === search) return asked(part)
+      if (isCall(part)) return namespaces.place(part)
+      if (!isResult(part) || message.role !== 'tool' || part.toolName !== search) return part
+      const answer = found(part)
+      if (answer.text !== '') notes.push(framed(answer.text))
+      return answer.part
+    })
+    const same = made.every((part, index) => part === parts[index])
+    const told = notes.map((text) => ({ role: 'user', content: [{ type: 'text', text }] }))
+    return [same ? message : { ...message, content: made }, ...told]
+  })
+}
+
+function searchId(id: string): string {
+  return `${PREFIX}_${shortHash(id)}`
+}

@@ -1,0 +1,147 @@
+/**
+ * The last step before messages are sent. What the API has answered is not always what it takes: a whole answer has fields
+ * that a message may not have, a text may be blank, an input that was cut short is no object, and a reply may say nothing
+ * at all. What a host wrote may have words before the results, or the system between the others. Runs when deferral is off, too.
+ */
+import { defaultPrompts } from '../../prompts.js'
+import { safeJson } from '../../text.js'
+import { sameItems } from '../shared/same-items.js'
+import { argumentsObject, isRecord, readArguments, referencesText } from '../shared/thread.js'
+import {
+  type AnthropicBlock,
+  type AnthropicMessage,
+  blocksOf,
+  isBlank,
+  isCall,
+  isResult,
+  isThinking,
+  reference,
+  referencesIn,
+  textBlock,
+} from './wire.js'
+
+type Warn = (warning: string) => void
+
+export interface Limits {
+  /** Every name that a reference may have. */
+  readonly known: ReadonlySet<string>
+  /** Whether the model takes system messages between the others. */
+  readonly systemBetween: boolean
+}
+
+/** The very list where the API takes it as it is. */
+export function sendable(
+  messages: readonly AnthropicMessage[],
+  limits: Limits,
+  warn: Warn,
+): readonly AnthropicMessage[] {
+  const lost = lostSearches(messages, limits.known)
+  const made = messages.flatMap((message, index): readonly AnthropicMessage[] => {
+    const { role, content } = message
+    if (role === 'system') return limits.systemBetween ? [message] : asUser(message, warn)
+    const given = blocksOf(content)
+    const blocks =
+      role === 'user' ? ofUser(given, limits.known, warn) : ofModel(given, limits.known, lost, warn)
+    // What says nothing may stand last.
+    const mayBeEmpty = index === messages.length - 1 || (role === 'user' && given.length === 0)
+    if (blocks.length === 0 && !mayBeEmpty) {
+      warn('dropped an entry of the history that says nothing')
+      return []
+    }
+    if (Array.isArray(content) && !sameItems(blocks, content)) {
+      warn(`mended the form of a message with the role ${safeJson(role)}: servers refuse it`)
+      return [role === 'user' ? { ...message, content: blocks } : { role, content: blocks }]
+    }
+    // No word about the fields of a reply: every host that keeps it as it came has them.
+    return role === 'assistant' && isReply(message) ? [{ role, content }] : [message]
+  })
+  return sameItems(made, messages) ? messages : made
+}
+
+/** The system messages that come first, and the others: the API has a place of its own for the former. */
+export function splitSystem(
+  messages: readonly AnthropicMessage[],
+): readonly [leading: readonly AnthropicMessage[], others: readonly AnthropicMessage[]] {
+  const first = messages.findIndex(({ role }) => role !== 'system')
+  if (first === 0) return [[], messages]
+  const end = first < 0 ? messages.length : first
+  return [messages.slice(0, end), messages.slice(end)]
+}
+
+function isReply(message: AnthropicMessage): boolean {
+  return 'type' in message || 'stop_reason' in message
+}
+
+function asUser({ content }: AnthropicMessage, warn: Warn): readonly AnthropicMessage[] {
+  const said = blocksOf(content).filter((block) => block.type === 'text' && !isBlank(block))
+  warn('told a system message between the others as the words of the user: not every model takes it')
+  return said.length === 0 ? [] : [{ role: 'user', content: typeof content === 'string' ? content : said }]
+}
+
+/** Results come first. */
+function ofUser(
+  given: readonly AnthropicBlock[],
+  known: ReadonlySet<string>,
+  warn: Warn,
+): readonly AnthropicBlock[] {
+  const blocks = given.flatMap((block) => (isBlank(block) ? [] : [withKnown(block, known, warn)]))
+  return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))]
+}
+
+/** A reference to a tool that is not declared any more is said in words: the API refuses it. */
+function withKnown(block: AnthropicBlock, known: ReadonlySet<string>, warn: Warn): AnthropicBlock {
+  const names = isResult(block) ? referencesIn(block.content) : []
+  const left = names.filter((name) => known.has(name))
+  if (left.length === names.length) return block
+  warnOfLost(names, known, warn)
+  return { ...block, content: left.length > 0 ? left.map(reference) : referencesText(names) }
+}
+
+function ofModel(
+  given: readonly AnthropicBlock[],
+  known: ReadonlySet<string>,
+  lost: ReadonlySet<unknown>,
+  warn: Warn,
+): readonly AnthropicBlock[] {
+  const blocks = given.flatMap((block): readonly AnthropicBlock[] => {
+    if (isBlank(block)) return []
+    if (isCall(block) && !isRecord(block.input))
+      return [{ ...block, input: argumentsObject(readArguments(block.input)) }]
+    if (block.type === 'server_tool_use' && lost.has(block.id)) return []
+    const names = searchedIn(block)
+    if (names.every((name) => known.has(name))) return [block]
+    warnOfLost(names, known, warn)
+    if (lost.has(block.tool_use_id)) return []
+    const left = names.filter((name) => known.has(name)).map(reference)
+    return [{ ...block, content: { ...(block.content as object), tool_references: left } }]
+  })
+  const last = blocks.at(-1)
+  // Thinking may not come last where a search went.
+  return last && isThinking(last) && given.some((block) => lost.has(block.tool_use_id))
+    ? [...blocks, textBlock(defaultPrompts.calledSomething())]
+    : blocks
+}
+
+/** The API's own searches of which nothing is declared any more, by their ids: they go as a whole. */
+function lostSearches(
+  messages: readonly AnthropicMessage[],
+  known: ReadonlySet<string>,
+): ReadonlySet<unknown> {
+  const results = messages
+    .flatMap(({ content }) => blocksOf(content))
+    .filter((block) => {
+      const names = searchedIn(block)
+      return names.length > 0 && !names.some((name) => known.has(name))
+    })
+  return new Set(results.map((block) => block.tool_use_id))
+}
+
+/** What a search of the API's own refers to. */
+function searchedIn({ type, content }: AnthropicBlock): readonly string[] {
+  return type === 'tool_search_tool_result' && isRecord(content) ? referencesIn(content.tool_references) : []
+}
+
+function warnOfLost(names: readonly string[], known: ReadonlySet<string>, warn: Warn): void {
+  for (const name of names)
+    if (!known.has(name)) warn(`took out a reference to ${safeJson(name)}: it is not declared any more`)
+}

@@ -1,0 +1,134 @@
+/** Schemas that a wire refuses are sent as it takes them, shown so in search answers, and turned back before a tool runs. */
+import type { Tool } from '@toolwell/core'
+import type { ScriptedCall, ScriptedReply } from '@toolwell/core/testing'
+import { describe, expect, it } from 'vitest'
+import { fitWire } from '../src/dialect.js'
+import { originalKeys } from '../src/property-keys.js'
+import { tool } from './support/tools.js'
+import type { WireHarness } from './support/wire-harness.js'
+import { anthropicHarness } from './support/wires/anthropic.js'
+import { googleHarness } from './support/wires/google.js'
+import { openaiChatHarness } from './support/wires/openai-chat.js'
+import { openaiResponsesHarness } from './support/wires/openai-responses.js'
+
+const harnesses: readonly WireHarness[] = [
+  anthropicHarness,
+  openaiResponsesHarness,
+  openaiChatHarness,
+  googleHarness,
+]
+const find = (query: string): ScriptedCall => ({ name: 'tool_search', arguments: { query } })
+const says = (...calls: ScriptedCall[]): ScriptedReply => ({ calls })
+
+/** A choice at the top, names with brackets and signs, one of them nested, and a schema's address. */
+const odd: Tool['inputSchema'] = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  properties: {
+    'filter[id]': { type: 'string' },
+    $top: { type: 'integer', description: 'How many' },
+    where: { type: 'object', properties: { '@type': { type: 'string' } }, required: ['@type'] },
+  },
+  required: ['$top'],
+  anyOf: [{ required: ['filter[id]'] }, { required: ['where'] }],
+}
+
+/** The name that a wire sends for a parameter. */
+const sent = (wire: string, key: string) => {
+  const { keys } = fitWire({ name: 'list', description: '', inputSchema: odd }, wire)
+  return [...keys].find(([, original]) => original === key)?.[0] ?? key
+}
+
+describe.each(harnesses)('on $name', (harness) => {
+  const open = (delivery: WireHarness['deliveries'][number], script: readonly ScriptedReply[]) => {
+    const received: unknown[] = []
+    const list = tool('list', {
+      source: 'odd',
+      inputSchema: odd,
+      execute: (input) => `list ran ${received.push(input)} times`,
+    })
+    const options = { tools: [tool('read_file'), list], mode: 'on', delivery } as const
+    return { received, opened: harness.open(options, script) }
+  }
+  const use = (delivery: string, input: object) =>
+    delivery === 'bridge'
+      ? { name: 'tool_call', arguments: { name: 'odd__list', arguments: input } }
+      : { name: 'odd__list', arguments: input }
+  const key = (name: string) => sent(harness.name, name)
+
+  it.each(harness.deliveries)(
+    'a strict server takes the schema, and the tool gets its own names (%s)',
+    async (delivery) => {
+      const input = { [key('$top')]: 3, where: { [key('@type')]: 'x' } }
+      const { received, opened } = open(delivery, [
+        says(find('select:odd__list')),
+        says(use(delivery, input)),
+        { text: 'done' },
+      ])
+      const host = await opened
+      await host.ask('go')
+      expect(received).toEqual([{ $top: 3, where: { '@type': 'x' } }])
+    },
+  )
+
+  it('the rule at the top is checked all the same, and the problem has the names that were sent', async () => {
+    const { received, opened } = open('bridge', [
+      says(use('bridge', { [key('$top')]: 3 })),
+      says(use('bridge', { where: {} })),
+      { text: 'done' },
+    ])
+    const host = await opened
+    await host.ask('go')
+    expect(received).toEqual([])
+    expect(host.requests.at(-1)?.raw).toContain(key('$top'))
+  })
+})
+
+describe('a schema', () => {
+  const given = { name: 'list', description: 'Lists', inputSchema: odd }
+
+  it('that fits is the very object that was given', () => {
+    const plain = { ...given, inputSchema: { type: 'object', properties: { a: {} } } }
+    for (const wire of ['anthropic', 'openai-chat', 'openai-responses', 'google', 'none'])
+      expect(fitWire(plain, wire).tool).toBe(plain)
+  })
+
+  it('fits after it was fitted: the same again', () => {
+    for (const wire of ['anthropic', 'openai-chat', 'openai-responses', 'google']) {
+      const { tool: once } = fitWire(given, wire)
+      expect(fitWire(once, wire).tool).toBe(once)
+    }
+  })
+
+  it('keeps names apart that cleaning would make alike, and says in a title what they were', () => {
+    const inputSchema = { type: 'object', properties: { 'a[b]': {}, 'a{b}': {}, [`x${'y'.repeat(80)}`]: {} } }
+    const { tool: fitted, keys } = fitWire({ ...given, inputSchema }, 'anthropic')
+    const properties = fitted.inputSchema.properties as Record<string, { title: string }>
+    expect(Object.keys(properties)).toHaveLength(3)
+    for (const [name, { title }] of Object.entries(properties)) {
+      expect(name).toMatch(/^[a-zA-Z0-9_.-]{1,64}$/)
+      expect(keys.get(name)).toBe(title)
+    }
+  })
+
+  it('as data is left alone: what looks like a property in a default is none', () => {
+    const inputSchema = {
+      type: 'object',
+      properties: { $a: { default: { properties: { $b: 1 } }, enum: [{ $b: 1 }] } },
+    }
+    const { tool: fitted, keys } = fitWire({ ...given, inputSchema }, 'anthropic')
+    expect([...keys.values()]).toEqual(['$a'])
+    expect(JSON.stringify(fitted)).toContain('"default":{"properties":{"$b":1}}')
+  })
+
+  it('of a thousand levels, and arguments of as many, are looked through to a bound', () => {
+    let schema: Record<string, unknown> = { type: 'string' }
+    let value: unknown = 'x'
+    for (let depth = 0; depth < 1000; depth++) {
+      schema = { type: 'object', properties: { $a: schema } }
+      value = { $a: value }
+    }
+    const { keys } = fitWire({ ...given, inputSchema: schema }, 'anthropic')
+    expect(() => originalKeys(value, keys)).not.toThrow()
+  })
+})
