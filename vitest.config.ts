@@ -12,6 +12,7 @@ export default defineConfig({
       '@toolwell/core/google': core('adapters/google/index.ts'),
       '@toolwell/core/openai-chat': core('adapters/openai-chat/index.ts'),
       '@toolwell/core/openai-responses': core('adapters/openai-responses/index.ts'),
+      '@toolwell/core/presets': core('presets/index.ts'),
       '@toolwell/core/stores/jsonl': core('stores/jsonl.ts'),
       '@toolwell/core/testing': core('testing/index.ts'),
       '@toolwell/core': core('index.ts'),

@@ -53,6 +53,21 @@ it.each(['anthropic.ts', 'openai-responses.ts', 'google.ts', 'ai-sdk.ts'])(
   },
 )
 
+it('the seeds do the same task side by side, each with its own names', () => {
+  const { status, stdout, stderr } = run('examples/seeds.ts')
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  for (const [name, loader, own] of [
+    ['SF', 'sf_tool_search', 'LazyToolSessionState {"loadedLazyTools":["close_issue"]'],
+    ['super-agent', 'tool_search', 'countTokenEstimate {"active":'],
+    ['Caliban', 'ToolSearch', 'MCP active: 1/24 (mcp__github__close_issue)'],
+  ] as const) {
+    const [, part = ''] = stdout.split(`\n${name}\n`)
+    expect(part).toMatch(new RegExp(`before {2}bash, read, ${loader} `))
+    expect(part).toMatch(new RegExp(`after {3}bash, read, ${loader}, \\S*close_issue`))
+    expect(part).toContain(own)
+  }
+})
+
 it('the example host stays readable in one sitting', () => {
   const lines = readFileSync(`${root}examples/host.ts`, 'utf8').trimEnd().split('\n').length
   expect(lines).toBeLessThanOrEqual(200)

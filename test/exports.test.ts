@@ -6,6 +6,7 @@ import * as anthropic from '@toolwell/core/anthropic'
 import * as google from '@toolwell/core/google'
 import * as openaiChat from '@toolwell/core/openai-chat'
 import * as openaiResponses from '@toolwell/core/openai-responses'
+import * as presets from '@toolwell/core/presets'
 import * as jsonl from '@toolwell/core/stores/jsonl'
 import * as testing from '@toolwell/core/testing'
 import { expect, it } from 'vitest'
@@ -34,6 +35,25 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
   './openai-responses': {
     door: openaiResponses,
     names: ['assemble', 'importTools', 'openaiResponses', 'readEvents'],
+  },
+  './presets': {
+    door: presets,
+    names: [
+      'caliban',
+      'calibanSubAgent',
+      'countTokenEstimate',
+      'getDeferredToolSummary',
+      'lazyToolSessionState',
+      'mcpActive',
+      'sf',
+      'sfToolSearchResult',
+      'sfTools',
+      'superAgent',
+      'superAgentMcpTools',
+      'superAgentTools',
+      'toolDashboard',
+      'unknownServers',
+    ],
   },
   './stores/jsonl': { door: jsonl, names: ['jsonlStore'] },
   './testing': {

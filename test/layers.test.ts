@@ -241,6 +241,17 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
       'testing/store-contract.ts',
     ],
   },
+  {
+    // On the root door alone: what a preset needs, everyone can have.
+    layer: '7 presets',
+    files: [
+      'presets/caliban.ts',
+      'presets/index.ts',
+      'presets/sentences.ts',
+      'presets/sf.ts',
+      'presets/super-agent.ts',
+    ],
+  },
 ]
 
 interface Import {
@@ -405,6 +416,13 @@ describe('the files of core', () => {
         .map((target) => `${file} imports ${target}`),
     )
     expect(crossing).toEqual([])
+  })
+
+  it('use the root door alone where they are presets', () => {
+    const others = [...graphOf(core)]
+      .filter(([file]) => file.startsWith('presets/'))
+      .flatMap(([, targets]) => targets.filter((target) => !/^(?:presets\/|index\.ts$)/.test(target)))
+    expect(others).toEqual([])
   })
 
   it('load without circles', () => {

@@ -78,9 +78,10 @@ function reach(entry: string): Map<string, Found> {
   return reached
 }
 
-/** The root, and one door per wire. */
+/** The root, the presets, and one door per wire. */
 const edgeDoors = [
   'index.ts',
+  'presets/index.ts',
   ...readdirSync(new URL('adapters/', source))
     .map((wire) => `adapters/${wire}/index.ts`)
     .filter((door) => existsSync(new URL(door, source))),

@@ -18,6 +18,8 @@ const RESERVE = 20
 /** A deferred tool, or a group of them, as one card. */
 interface Row {
   readonly source: string
+  /** What it stands under: its server, or the domain of a tool of the host's own. */
+  readonly heading: string
   /** How the card names it. */
   readonly label: string
   line(): string
@@ -44,6 +46,12 @@ export function stubOf(entry: Entry, describe: (entry: Entry) => string): WireTo
 /** A source's name is its owner's text too. */
 function sourceName(name: string): string {
   return quote(name, 80)
+}
+
+/** A domain reads as the filter that finds it, and never as a server. */
+function headingOf({ source, tool }: Entry): string {
+  if (source !== '') return sourceName(source)
+  return tool.domain ? `domain:${quote(tool.domain, 80)}` : ''
 }
 
 /**
@@ -96,6 +104,7 @@ export function toRows(deferred: readonly Entry[], describe: (entry: Entry) => s
     if (group === undefined) {
       rows.push({
         source: entry.source,
+        heading: headingOf(entry),
         label: entry.wireName,
         line: () => cardLine(entry, describe),
         name: entry.wireName,
@@ -114,29 +123,30 @@ export function toRows(deferred: readonly Entry[], describe: (entry: Entry) => s
     const names = members.map((member) => member.wireName).join(', ')
     rows.push({
       source: first.source,
+      heading: headingOf(first),
       label: `group ${quote(first.tool.group ?? '', 80)} (${names})`,
       line: () => cardLine(first, describe),
       name: names,
       ids: members.map((member) => member.id),
     })
   }
-  return rows.sort((a, b) => compare(a.source, b.source) || compare(a.name, b.name))
+  return rows.sort(
+    (a, b) => compare(a.source, b.source) || compare(a.heading, b.heading) || compare(a.name, b.name),
+  )
 }
 
 function bySource(rows: readonly Row[], render: (row: Row) => string, joint = '\n'): string {
   const lines: string[] = []
-  let source: string | undefined
+  let heading: string | undefined
   let current: string[] = []
   const flush = () => {
     if (current.length)
-      lines.push(
-        `${source ? `[${sourceName(source)}]${joint === '\n' ? '\n' : ' '}` : ''}${current.join(joint)}`,
-      )
+      lines.push(`${heading ? `[${heading}]${joint === '\n' ? '\n' : ' '}` : ''}${current.join(joint)}`)
     current = []
   }
   for (const row of rows) {
-    if (row.source !== source) flush()
-    source = row.source
+    if (row.heading !== heading) flush()
+    heading = row.heading
     current.push(render(row))
   }
   flush()

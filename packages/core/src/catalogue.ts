@@ -73,8 +73,9 @@ export function createCatalogue(
   hostTools: readonly Tool[] = [],
   reserved: Iterable<string> = [],
   onChange: (change: SourceChange) => void = () => {},
+  prefix = '',
 ): Catalogue {
-  const catalogue = new MapCatalogue(new Set(reserved), onChange)
+  const catalogue = new MapCatalogue(new Set(reserved), onChange, prefix)
   catalogue.setHostTools(hostTools)
   return catalogue
 }
@@ -95,13 +96,15 @@ class MapCatalogue implements Catalogue {
   /** Wire names in lower case, for twins. */
   readonly #lower = new Map<string, string>()
   readonly #onChange: (change: SourceChange) => void
+  readonly #prefix: string
   readonly #names: NameIndex = createNameIndex((id) => this.#entries.get(id))
   /** Oldest first. Shortened to one line per id when it outgrows the catalogue. */
   #changes: { readonly id: string; readonly revision: number }[] = []
 
-  constructor(reserved: ReadonlySet<string>, onChange: (change: SourceChange) => void) {
+  constructor(reserved: ReadonlySet<string>, onChange: (change: SourceChange) => void, prefix: string) {
     this.#reserved = reserved
     this.#onChange = onChange
+    this.#prefix = prefix
   }
 
   get size() {
@@ -314,7 +317,7 @@ class MapCatalogue implements Catalogue {
   }
 
   #claim(id: string, source: string, name: string, findings: Finding[]): string {
-    const plain = wireNameOf(source, name, this.#reserved)
+    const plain = wireNameOf(source, name, this.#reserved, this.#prefix)
     const holder = this.#wireNames.get(plain)
     const free = (candidate: string) => (this.#wireNames.get(candidate) ?? id) === id
     const wireName =

@@ -31,6 +31,7 @@ export interface Settings {
   readonly resultBudget: number
   readonly cardBudget: number
   readonly cards: 'latched' | 'live'
+  readonly cardPlace: 'loader' | 'section'
   readonly schemas: 'once' | 'twice'
   readonly prices: Partial<CacheRule>
   readonly affordance: 'plain' | 'strong'

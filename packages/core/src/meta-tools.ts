@@ -23,8 +23,14 @@ export interface SearchFace {
   description?(facts: { readonly bridge: string | undefined }): string
   /** Reads the model's input. Must not throw; a missing query is the empty string. */
   read(input: Readonly<Record<string, unknown>>): SearchRequest
-  /** Replaces the built-in rendering. The machine-readable first line is added in front of it. */
-  render?(result: SearchResult): string
+  /**
+   * Replaces the built-in rendering. The machine-readable first line is added in front of it. `remarks` are the sentences
+   * on what the matches do not show: what was dropped, evicted, unloaded, not found. A value that is no text is written
+   * as JSON in which no tag can open or close.
+   */
+  render?(result: SearchResult, remarks: readonly string[]): string | object
+  /** How many matches an answer holds where the model does not say, and at most. Default 5 and 20. */
+  readonly limit?: { readonly usual: number; readonly most: number }
 }
 
 const text = (value: unknown) =>

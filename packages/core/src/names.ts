@@ -27,10 +27,15 @@ export function toolId(source: string, name: string): string {
 /**
  * The one name that every provider accepts. Tools of a source are prefixed with it, so that no two sources can
  * meet. Where making the name legal changed it, or the joint `__` could stand elsewhere, a suffix hashed from source
- * and name keeps it apart from its neighbours; arrival order never plays a part.
+ * and name keeps it apart from its neighbours; arrival order never plays a part. `prefix` stands before every source.
  */
-export function wireNameOf(source: string, name: string, reserved: ReadonlySet<string> = new Set()): string {
-  const plain = source === '' ? name : `${source}__${name}`
+export function wireNameOf(
+  source: string,
+  name: string,
+  reserved: ReadonlySet<string> = new Set(),
+  prefix = '',
+): string {
+  const plain = source === '' ? name : `${prefix}${source}__${name}`
   const ambiguous = source !== '' && (`${source}_`.includes('__') || `_${name}`.includes('__'))
   if (isLegalWireName(plain) && !ambiguous && !reserved.has(plain)) return plain
   return suffixed(plain, source, name)

@@ -70,7 +70,7 @@ export function openFact(
   const delivery = deliveries[decision.delivery]
   const always = delivery.name === 'eager' ? [...eager, ...deferred] : eager
   const hidden = delivery.name === 'eager' ? [] : deferred
-  const { prompts, tokenizer, cardBudget, face, affordance } = settings
+  const { prompts, tokenizer, cardBudget, cardPlace, face, affordance } = settings
   const strong = affordance === 'strong'
   const bridge = delivery.metaTools.includes('bridge') ? BRIDGE_NAME : undefined
   const eagerIds = new Set(always.map((entry) => entry.id))
@@ -105,11 +105,20 @@ export function openFact(
             stubs: delivery.stubs,
             strong,
           }),
-        cards.text,
+        cardPlace === 'loader' ? cards.text : '',
         descriptionLimit(wire),
       ),
     )
   if (bridge) metaTools.push(bridgeTool(face, prompts))
+
+  const section = prompts.section({
+    loader: face.name,
+    bridge,
+    deferred: unloaded.length,
+    stubs: delivery.stubs,
+    strong,
+  })
+  const listed = cardPlace === 'section' ? cards.text : ''
 
   return {
     kind: 'opened',
@@ -123,21 +132,13 @@ export function openFact(
     ...(stubs.length > 0 ? { stubs } : {}),
     ...(delivery.name === 'native' ? abilities(support) : {}),
     ...because,
-    section:
-      delivery.name === 'eager'
-        ? ''
-        : prompts.section({
-            loader: face.name,
-            bridge,
-            deferred: unloaded.length,
-            stubs: delivery.stubs,
-            strong,
-          }),
+    section: delivery.name === 'eager' ? '' : [section, listed].filter((text) => text !== '').join('\n\n'),
     tombstone: prompts.tombstone({ loader: face.name }),
     shown: [...cards.shown, ...stubs.map((pin) => pin.id)],
     sources,
     deferred: hidden.length,
-    cardTokens: cards.tokens,
+    // In the section they are counted with it.
+    cardTokens: listed === '' ? cards.tokens : 0,
   }
 }
 

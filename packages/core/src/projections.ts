@@ -24,6 +24,8 @@ export interface Inspection {
     readonly snippet: string
     readonly guidelines: readonly string[]
   }[]
+  /** Wire names of what can be found and is not loaded. Looking walks the catalogue. */
+  readonly deferredNames: readonly string[]
   /** Results of these tools must not be pruned or truncated: schemas live in them. */
   readonly protectedToolNames: readonly string[]
   readonly suspended: Readonly<Record<string, string>>
@@ -57,6 +59,9 @@ export function inspect(state: LedgerState, context: Context, listed: ToolLister
       loaded: search.loaded.map((id) => catalogue.get(id)?.wireName ?? id),
     })),
     visibleNames: visibleNames(state, context, listed),
+    get deferredNames() {
+      return deferredNames(state, context)
+    },
     protectedToolNames: on && state.latch?.delivery !== 'eager' ? [context.settings.face.name] : [],
     suspended: Object.fromEntries(state.suspended),
     because: state.latch?.because,
@@ -97,6 +102,16 @@ function visibleNames(state: LedgerState, context: Context, listed: ToolLister):
     (entry) => gate.visible(entry) && !context.exposure(entry).deferred,
   )
   return eager.map((entry) => describe(entry.wireName, entry.tool))
+}
+
+function deferredNames({ latch, eager, tail }: LedgerState, context: Context): string[] {
+  if (latch && (latch.mode === 'off' || latch.delivery === 'eager')) return []
+  return [...context.catalogue.entries()]
+    .filter((entry) => {
+      const loaded = eager.has(entry.id) || tail.get(entry.id)?.live === true
+      return !loaded && context.exposure(entry).deferred && context.gate.visible(entry)
+    })
+    .map((entry) => entry.wireName)
 }
 
 /** `active 3 (a, b, c) · 91 deferred · 1.9k of 14.5k tokens` */

@@ -41,6 +41,8 @@ export interface ToolwellOptions {
   readonly threshold?: number
   /** Names that are always sent. */
   readonly eager?: readonly string[]
+  /** Stands before the wire names of every source's tools: `mcp__` gives `mcp__github__list_issues`. Default: nothing. */
+  readonly sourcePrefix?: string
   /** Which tools are deferred; later rules win. `explain` says which one did. */
   readonly rules?: readonly ExposureRule[]
   /** May a tool be seen, activated, called? Several are asked in order; one that denies is enough. */
@@ -66,6 +68,8 @@ export interface ToolwellOptions {
    * `live`: it is written anew with every change, and the cache is lost each time.
    */
   readonly cards?: 'latched' | 'live'
+  /** Where the list of hidden tools stands: in the loader's description (default), or in the prompt section. */
+  readonly cardPlace?: 'loader' | 'section'
   /** Whether a search answer shows schemas that the next request declares anyway (`twice`). Default `once`. */
   readonly schemas?: 'once' | 'twice'
   /**
@@ -113,6 +117,7 @@ const KEYS = [
   'delivery',
   'threshold',
   'eager',
+  'sourcePrefix',
   'rules',
   'policy',
   'maxActive',
@@ -124,6 +129,7 @@ const KEYS = [
   'resultBudget',
   'cardBudget',
   'cards',
+  'cardPlace',
   'schemas',
   'prices',
   'affordance',
@@ -158,6 +164,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
     options.tools ?? [],
     [settings.face.name, BRIDGE_NAME, RESERVE_NAME, NATIVE_SEARCH],
     (change) => tell({ kind: 'source-changed', ...change, conversation: '' }),
+    options.sourcePrefix ?? '',
   )
   // The floor is checked here, so that a config that breaks it never gets as far as a conversation.
   for (const entry of catalogue.entries()) assertFloor(entry, settings.rules)
@@ -390,12 +397,17 @@ function readSettings(options: ToolwellOptions, report: (prompt: string, error: 
       'face',
       `face.name must be a letter or _, then up to 63 letters, digits, _ or -, and not ${BRIDGE_NAME}; it is ${JSON.stringify(face.name)}.`,
     )
+  if (options.sourcePrefix && !isLegalWireName(options.sourcePrefix))
+    throw invalid('sourcePrefix', 'sourcePrefix must be a letter or _, then letters, digits, _ or -.')
   assertFunction('face.inputSchema', face.inputSchema, true)
   assertFunction('face.read', face.read, true)
   assertFunction('transformDefinition', options.transformDefinition)
-  assertKnownKeys(face, ['name', 'inputSchema', 'description', 'read', 'render'], 'face')
+  assertKnownKeys(face, ['name', 'inputSchema', 'description', 'read', 'render', 'limit'], 'face')
   assertFunction('face.description', face.description)
   assertFunction('face.render', face.render)
+  const { usual = 1, most = 1 } = face.limit ?? {}
+  if (!(usual >= 1 && most >= usual))
+    throw invalid('face.limit', 'face.limit needs numbers of at least 1: usual, and most, which is not less.')
   assertFunction('onEvent', options.onEvent)
   assertMethods('store', options.store, ['read', 'append'])
   assertMethods('searcher', options.searcher, ['update', 'rank'])
@@ -432,6 +444,7 @@ function readSettings(options: ToolwellOptions, report: (prompt: string, error: 
     cardBudget: number('cardBudget', options.cardBudget ?? 1500, 0),
     cards: oneOf('cards', options.cards ?? 'latched', ['latched', 'live']),
     prices: readPrices(options.prices ?? {}),
+    cardPlace: oneOf('cardPlace', options.cardPlace ?? 'loader', ['loader', 'section']),
     schemas: oneOf('schemas', options.schemas ?? 'once', ['once', 'twice']),
     affordance: oneOf('affordance', options.affordance ?? 'plain', ['plain', 'strong']),
     eager,

@@ -7,26 +7,27 @@ import type { Dropped, LedgerFact } from '../ledger-event.js'
 import { BRIDGE_NAME, type SearchRequest } from '../meta-tools.js'
 import { nearest } from '../nearest.js'
 import { answerForm } from '../placement.js'
+import { quote } from '../text.js'
 import { type Candidate, createAllowance, toMatch } from './candidate.js'
 import { type ParsedQuery, parseQuery } from './query.js'
-import type { Match, SearchResult } from './result.js'
+import type { SearchResult } from './result.js'
 import { isStopWord, queryTokens } from './tokenize.js'
 
-/** Hits with less than this share of the best score are named, not raised. */
-const RIVAL = 0.5
+/** Hits with less than this share of the best score are named, not raised: half of it at the usual cut-off, and as that is set. */
+const rivalShare = (cutOff: number) => Math.min(1, cutOff / 0.7)
 /** Where nothing reaches the cut-off, tools that come this close to it are named. */
 const SUGGESTED = 0.75
 /** The score of a tool that the query names. */
 const EXACT = Number.MAX_VALUE
-const DEFAULT_LIMIT = 5
-const MAX_LIMIT = 20
+const LIMIT = { usual: 5, most: 20 }
 /** Wrong names of one batch that are given suggestions. */
 const MAX_SUGGESTED = 5
 /** Characters of a query that the ledger keeps; longer ones are told apart by these. */
 const RECORDED = 1000
 
-function limitOf(asked: number = DEFAULT_LIMIT): number {
-  return Number.isNaN(asked) ? DEFAULT_LIMIT : Math.min(MAX_LIMIT, Math.max(1, Math.trunc(asked)))
+function limitOf(asked: number | undefined, { usual, most } = LIMIT): number {
+  if (asked === undefined || Number.isNaN(asked)) return usual
+  return Math.min(most, Math.max(1, Math.trunc(asked)))
 }
 
 export function recordedQuery(query: string): string {
@@ -49,7 +50,7 @@ export async function find(
   batch: Batch,
 ): Promise<Found> {
   const query = parseQuery(request.query)
-  const limit = limitOf(request.limit)
+  const limit = limitOf(request.limit, context.settings.face.limit)
   const facts: LedgerFact[] = []
   const loadedBefore = loadedNames(state, context)
   const misses: Misses = { notFound: [], ambiguous: [], unavailable: [] }
@@ -103,7 +104,7 @@ export async function find(
   const asked = query.select.length + query.unload.length > 0
   const missed = matches.length === 0 && unloaded.length === 0
   const bridge = state.latch?.delivery === 'bridge' ? BRIDGE_NAME : undefined
-  const result: SearchResult = {
+  const found: Omit<SearchResult, 'nextInstruction'> = {
     query: request.query,
     loadedBefore,
     matches,
@@ -111,7 +112,6 @@ export async function find(
       ...loadedBefore.filter((name) => !gone.has(idOf(name, context))),
       ...activated.map((id) => nameOf(id, context)),
     ],
-    nextInstruction: instruct(context, matches, request.query, bridge),
     problems: query.problems,
     more: ranked.more,
     dropped: dropped.map(({ tool, reason }) => ({
@@ -125,6 +125,7 @@ export async function find(
     overview: missed && !asked ? overviewOf(context) : [],
     repeated: missed && (state.failures.get(searchKey(recordedQuery(request.query))) ?? 0) >= 2,
   }
+  const result = { ...found, nextInstruction: instruct(found, context, bridge) }
   // What was denied since is named nowhere, not even in the line for machines.
   return { result, activated, lowered: [...gone].filter((id) => usable(id, context)), facts, missed }
 }
@@ -241,6 +242,7 @@ async function keywordHits(
 
   const hits: Candidate[] = []
   const weak: Candidate[] = []
+  const withheld: Candidate[] = []
   const unavailable: { name: string; state: string }[] = []
   const seen = new Set<string>()
   // A plain word that is a tool's whole name comes first too, beside what the other words find.
@@ -250,7 +252,7 @@ async function keywordHits(
     relevance: 1,
   }))
   for (const { id, score, relevance } of [
-    ...named.map((entry) => ({ id: entry.id, score: EXACT, relevance: 1 })),
+    ...[...named.keys()].map((id) => ({ id, score: EXACT, relevance: 1 })),
     ...plain,
     ...ranked,
   ]) {
@@ -265,26 +267,31 @@ async function keywordHits(
       seen.add(id)
       continue
     }
-    if (request.includeLoaded === false && isLoaded(state, id)) continue
     seen.add(id)
+    const { alias, deprecated = false } = named.get(id) ?? {}
     const hit: Candidate = {
       entry,
       asked: request.query,
-      alias: undefined,
-      deprecated: false,
+      alias,
+      deprecated,
       explicit: false,
       named: score === EXACT,
       score,
     }
-    if (relevance >= context.settings.cutOff) hits.push(hit)
+    if (request.includeLoaded === false && isLoaded(state, id)) {
+      if (relevance >= context.settings.cutOff) withheld.push(hit)
+    } else if (relevance >= context.settings.cutOff) hits.push(hit)
     else if (relevance >= context.settings.cutOff * SUGGESTED && weak.length < limit) weak.push(hit)
   }
+  // Where nothing else fits, "there is no such tool" would be untrue of one that is loaded.
+  if (hits.length === 0) hits.push(...withheld)
   const byName = hits.filter((hit) => hit.named)
   const byWords = hits.filter((hit) => !hit.named)
   // Where a tool was named, what its words also fit is no answer to the question.
   const best = byName.length > 0 ? Number.POSITIVE_INFINITY : (byWords[0]?.score ?? 0)
-  const strong = byWords.filter((hit) => hit.score >= best * RIVAL)
-  const others = byWords.filter((hit) => hit.score < best * RIVAL)
+  const least = best * rivalShare(context.settings.cutOff)
+  const strong = byWords.filter((hit) => hit.score >= least)
+  const others = byWords.filter((hit) => hit.score < least)
   // Tools the model does not have yet come first; within each half the ranking stands.
   const fresh = strong.filter(({ entry }) => !isLoaded(state, entry.id))
   const loaded = strong.filter(({ entry }) => isLoaded(state, entry.id))
@@ -299,13 +306,17 @@ async function keywordHits(
   }
 }
 
-/** Words of the query that are, exactly, the name of a tool. They win whatever the ranker says. */
-function exactNames(text: string, context: Context): Entry[] {
+/** Words of the query that are, exactly, the name of a tool, by its id. They win whatever the ranker says. */
+function exactNames(
+  text: string,
+  context: Context,
+): Map<string, { readonly alias?: string | undefined; readonly deprecated: boolean }> {
   const words = [text, ...text.split(/[\s,;"'`()]+/)].filter((word) => word !== '' && word.length <= 200)
-  return words.flatMap((word) => {
+  const named = new Map<string, { alias?: string | undefined; deprecated: boolean }>()
+  for (const word of words) {
     const resolution = context.catalogue.resolve(word, (entry) => context.gate.visible(entry))
-    if (resolution.kind !== 'found') return []
-    const { entry } = resolution
+    if (resolution.kind !== 'found') continue
+    const { entry, alias, deprecated } = resolution
     const spelled = [
       entry.id,
       entry.wireName,
@@ -313,8 +324,11 @@ function exactNames(text: string, context: Context): Entry[] {
       ...context.catalogue.aliasesOf(entry.id),
     ].includes(word)
     // A plain word such as "search" is somebody's tool name only by accident unless it is the whole query.
-    return spelled && (word === text || /[_./:-]|[a-z][A-Z]/.test(word)) ? [entry] : []
-  })
+    if (!spelled || !(word === text || /[_./:-]|[a-z][A-Z]/.test(word))) continue
+    // A tool's own name says more than an old one beside it.
+    if (!deprecated || !named.has(entry.id)) named.set(entry.id, { alias, deprecated })
+  }
+  return named
 }
 
 /** Tools whose whole name is a plain word of the query, "deploy" say: no keyword-stuffed rival may displace them. */
@@ -363,19 +377,26 @@ function overviewOf(context: Context): { name: string; count: number }[] {
     .slice(0, 40)
 }
 
+/** What the model should do now; empty where the lists of what was not found or not loaded say it all. */
 function instruct(
-  context: Context,
-  matches: readonly Match[],
-  query: string,
+  found: Omit<SearchResult, 'nextInstruction'>,
+  { settings: { prompts } }: Context,
   bridge: string | undefined,
 ): string {
-  const { prompts } = context.settings
+  const { query, matches, unloaded, notFound, ambiguous, unavailable, overview } = found
+  if (found.repeated) return prompts.searchAgain()
   const fresh = matches.filter((match) => match.fresh).length
   if (fresh > 0) return prompts.searchLoaded({ count: fresh, bridge })
-  const loaded = matches.filter((match) => match.status === 'loaded')
+  const dropped = new Set(found.dropped.map(({ name }) => name))
+  const loaded = matches.filter(
+    (match) => match.status !== 'available_lazy' && !dropped.has(match.canonicalName),
+  )
   if (loaded.length > 0)
     return prompts.searchAlready({ bridge: loaded.some((match) => match.bridged) ? bridge : undefined })
-  return query.trim() === '' ? prompts.searchEmpty() : prompts.searchAgain()
+  if ([matches, unloaded, notFound, ambiguous, unavailable].some((list) => list.length > 0)) return ''
+  if (query.trim() === '') return prompts.searchEmpty()
+  const sources = overview.map(({ name, count }) => ({ name: name === '' ? '' : quote(name, 60), count }))
+  return prompts.searchMissed({ query: quote(query), sources })
 }
 
 function loadedNames(state: LedgerState, context: Context): string[] {

@@ -50,7 +50,8 @@ function hasMoreToSay({ matches, more, ...lists }: SearchResult): boolean {
 
 function renderedByFace(result: SearchResult, { settings, notify }: Context): string | undefined {
   try {
-    return settings.face.render?.(result)
+    const rendered = settings.face.render?.(result, remarksOn(result, settings.prompts))
+    return typeof rendered === 'object' ? safeJson(rendered) : rendered
   } catch (error) {
     notify({ kind: 'hook-failed', hook: 'face.render', detail: String(error) })
     return undefined
@@ -89,18 +90,7 @@ function renderText(result: SearchResult, prompts: Prompts, isRest = false): str
     result.ambiguous,
     result.unavailable,
   ].every((list) => list.length === 0)
-  if (nothing && !isRest)
-    lines.push(
-      result.query.trim() === ''
-        ? prompts.searchEmpty()
-        : prompts.searchMissed({
-            query: quote(result.query),
-            sources: result.overview.map(({ name, count }) => ({
-              name: name === '' ? '' : quote(name, 60),
-              count,
-            })),
-          }),
-    )
+  if (nothing && !isRest) lines.push(result.nextInstruction)
   const droppedNames = new Set(result.dropped.map((drop) => drop.name))
   const fresh = result.matches.filter((match) => match.fresh)
   const already = result.matches.filter(
@@ -111,15 +101,33 @@ function renderText(result: SearchResult, prompts: Prompts, isRest = false): str
     const some = already.filter((match) => match.bridged === (bridge !== undefined))
     if (some.length > 0) lines.push(prompts.searchAlready({ bridge }), ...some.map(renderMatch))
   }
-  if (result.dropped.length > 0) {
-    lines.push(prompts.searchDropped())
-    for (const { name, reason, tokens } of result.dropped)
-      lines.push(`- ${name}: ${prompts.dropReason[reason]} (${tokens} tokens)`)
-  }
+  lines.push(...linesOnDropped(result, prompts))
   const lazy = result.matches.filter(
     (match) => match.status === 'available_lazy' && !droppedNames.has(match.name),
   )
   lines.push(...lazy.map(renderMatch))
+  lines.push(...linesOnRest(result, prompts))
+  // The third identical miss: one line, so that a loop costs nothing.
+  return result.repeated ? prompts.searchAgain() : lines.join('\n')
+}
+
+/** What the matches of a result do not show, for a face that renders them itself. */
+function remarksOn(result: SearchResult, prompts: Prompts): string[] {
+  if (result.repeated) return []
+  const dropped = linesOnDropped(result, prompts)
+  return [...(dropped.length > 0 ? [dropped.join('\n')] : []), ...linesOnRest(result, prompts)]
+}
+
+function linesOnDropped({ dropped }: SearchResult, prompts: Prompts): string[] {
+  if (dropped.length === 0) return []
+  const each = dropped.map(
+    ({ name, reason, tokens }) => `- ${name}: ${prompts.dropReason[reason]} (${tokens} tokens)`,
+  )
+  return [prompts.searchDropped(), ...each]
+}
+
+function linesOnRest(result: SearchResult, prompts: Prompts): string[] {
+  const lines: string[] = []
   if (result.more > 0) lines.push(prompts.searchMore({ more: result.more }))
   if (result.evicted.length > 0) lines.push(prompts.searchEvicted({ tools: result.evicted }))
   if (result.unloaded.length > 0) lines.push(prompts.searchUnloaded({ tools: result.unloaded }))
@@ -130,8 +138,7 @@ function renderText(result: SearchResult, prompts: Prompts, isRest = false): str
   for (const { name, state } of result.unavailable)
     lines.push(prompts.searchUnavailable({ asked: name, state }))
   for (const problem of result.problems) lines.push(prompts.searchProblem({ problem: quote(problem) }))
-  // The third identical miss: one line, so that a loop costs nothing.
-  return result.repeated ? prompts.searchAgain() : lines.join('\n')
+  return lines
 }
 
 function renderMatch(match: Match): string {

@@ -1,0 +1,31 @@
+/**
+ * Option sets with which the owner of an existing system can adopt Toolwell and keep its names, and small helpers with
+ * the names of its own API: `createToolwell({ ...caliban(), tools })`. See docs/presets.md.
+ */
+export {
+  type CalibanAgent,
+  type CalibanConfig,
+  caliban,
+  calibanSubAgent,
+  mcpActive,
+  unknownServers,
+} from './caliban.js'
+export {
+  type LazyToolSessionState,
+  lazyToolSessionState,
+  type SfToolSearchInput,
+  type SfToolSearchResult,
+  sf,
+  sfToolSearchResult,
+  sfTools,
+} from './sf.js'
+export {
+  countTokenEstimate,
+  getDeferredToolSummary,
+  type SuperAgentTool,
+  superAgent,
+  superAgentMcpTools,
+  superAgentTools,
+  type ToolRow,
+  toolDashboard,
+} from './super-agent.js'
