@@ -13,7 +13,7 @@ const key = process.env.OPENAI_API_KEY
 const endpoint = key ? undefined : await startScriptedEndpoint(responsesProtocol(), { model })
 const url = `${endpoint?.url ?? 'https://api.openai.com/v1'}/responses`
 const headers = { 'content-type': 'application/json', authorization: `Bearer ${key ?? 'none'}` }
-const settings = { model: process.env.OPENAI_MODEL ?? 'gpt-5-mini', store: false }
+const settings = { model: process.env.OPENAI_MODEL ?? 'gpt-5.4', store: false }
 
 const done: string[] = []
 const number = { type: 'integer', minimum: 1 }

@@ -247,6 +247,8 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
     files: [
       'presets/caliban.ts',
       'presets/index.ts',
+      'presets/pawwork.ts',
+      'presets/qwen-code.ts',
       'presets/sentences.ts',
       'presets/sf.ts',
       'presets/super-agent.ts',

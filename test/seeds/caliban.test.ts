@@ -179,7 +179,7 @@ describe('Decision 4: sticky, and the least recently used makes room', () => {
     expect(host.names().slice(-2)).toEqual(['mcp__crowd__paint_0', 'mcp__crowd__paint_2'])
   })
 
-  it('CB-4: refuses a cap of nothing, and says why; with lazy_mcp off it is nobody\u2019s business', () => {
+  it('CB-4: refuses a cap of nothing, and says why; with lazy_mcp off it does not matter', () => {
     const none = { max_active_schemas: 0 }
     expect(() => createToolwell(caliban(lazy({ tools: none })))).toThrow(
       /would hide every deferred tool for good/,

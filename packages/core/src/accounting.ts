@@ -55,13 +55,15 @@ export function measureSurface(
   }
   const cost = (pins: Iterable<Pin>) =>
     sum([...pins].map((pin) => (pin.definition && isInArray(pin) ? context.tokens(pin.definition) : 0)))
+  const { tokenizer } = context.settings
   const metaTools = latch.metaTools.reduce((sum, tool) => sum + context.tokens(tool), 0)
+  const section = latch.section === '' ? 0 : tokenizer.count(latch.section)
   return {
     eager: cost(eager.values()),
     active: cost(active.values()) + tombstones,
     cards: latch.cardTokens + cost(latch.stubs ?? []),
     metaTools: Math.max(0, metaTools - latch.cardTokens),
-    section: latch.section === '' ? 0 : context.settings.tokenizer.count(latch.section),
+    section,
     searchResults,
     inserts,
     rewritten: opened ? 0 : behind(state, context, facts),

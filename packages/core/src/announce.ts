@@ -2,14 +2,15 @@
 import type { Entry } from './catalogue.js'
 import type { Context } from './context.js'
 import type { LedgerFact } from './ledger-event.js'
+import { defaultPrompts } from './prompts.js'
 import { safeJson, stripInvisible } from './text.js'
 
 /** Characters of one guideline that reach the model. */
 const GUIDANCE_LIMIT = 2000
 
-/** The frame of everything Toolwell writes into a history. Nothing a source or a model wrote can open or close it. */
+/** The frame of what a wire itself writes into a history. Nothing a source or a model wrote can open or close it. */
 export function framed(body: string): string {
-  return `<tool-update>\n${body}\n</tool-update>`
+  return defaultPrompts.frame({ body })
 }
 
 /** What stands inside the frame, or the text itself. */
@@ -35,7 +36,7 @@ export function announce(
   } = {},
 ): LedgerFact {
   const { sources = {}, adds = [], removes = [] } = also
-  const text = body === '' ? '' : framed(body)
+  const text = body === '' ? '' : context.settings.prompts.frame({ body })
   const definitions = adds.map((entry) => context.definition(entry))
   const added = definitions.reduce((sum, definition) => sum + context.tokens(definition), 0)
   return {

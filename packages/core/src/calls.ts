@@ -177,6 +177,17 @@ function isShown(id: string, text: string, context: Context): boolean {
   )
 }
 
+/** How the loader is asked for this tool. */
+function selects(name: string, { settings, notify }: Context): string {
+  try {
+    const asked: unknown = settings.face.select?.(name)
+    if (typeof asked === 'string') return asked
+  } catch (error) {
+    notify({ kind: 'hook-failed', hook: 'face.select', detail: String(error) })
+  }
+  return `select:${quoteName(name)}`
+}
+
 /** A face is the host's code: where it fails on what a model sent, the model has asked for nothing. */
 function readRequest(call: ModelCall, context: Context): SearchRequest {
   const input = 'value' in call.input && isRecord(call.input.value) ? call.input.value : {}
@@ -300,7 +311,7 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context, batch:
       prompts.hint({
         name: entry.wireName,
         loader,
-        select: `select:${quoteName(entry.wireName)}`,
+        select: selects(entry.wireName, context),
       }),
       entry.id,
       asked,

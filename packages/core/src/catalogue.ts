@@ -2,7 +2,7 @@
 import { ToolwellError } from './errors.js'
 import { fingerprintOf, shortHash } from './fingerprint.js'
 import { createNameIndex, type NameIndex, type Resolution } from './name-index.js'
-import { foldName, suffixed, toolId, wireNameOf } from './names.js'
+import { foldName, suffixed, toolId, type WireNaming, wireNameOf } from './names.js'
 import { assertKnownKeys } from './options.js'
 import type { Finding, SourceChange, SourceState } from './source.js'
 import { assertTool, problemOf, type Tool } from './tool.js'
@@ -73,9 +73,9 @@ export function createCatalogue(
   hostTools: readonly Tool[] = [],
   reserved: Iterable<string> = [],
   onChange: (change: SourceChange) => void = () => {},
-  prefix = '',
+  naming?: WireNaming,
 ): Catalogue {
-  const catalogue = new MapCatalogue(new Set(reserved), onChange, prefix)
+  const catalogue = new MapCatalogue(new Set(reserved), onChange, naming)
   catalogue.setHostTools(hostTools)
   return catalogue
 }
@@ -96,15 +96,19 @@ class MapCatalogue implements Catalogue {
   /** Wire names in lower case, for twins. */
   readonly #lower = new Map<string, string>()
   readonly #onChange: (change: SourceChange) => void
-  readonly #prefix: string
+  readonly #naming: WireNaming | undefined
   readonly #names: NameIndex = createNameIndex((id) => this.#entries.get(id))
   /** Oldest first. Shortened to one line per id when it outgrows the catalogue. */
   #changes: { readonly id: string; readonly revision: number }[] = []
 
-  constructor(reserved: ReadonlySet<string>, onChange: (change: SourceChange) => void, prefix: string) {
+  constructor(
+    reserved: ReadonlySet<string>,
+    onChange: (change: SourceChange) => void,
+    naming: WireNaming | undefined,
+  ) {
     this.#reserved = reserved
     this.#onChange = onChange
-    this.#prefix = prefix
+    this.#naming = naming
   }
 
   get size() {
@@ -317,7 +321,7 @@ class MapCatalogue implements Catalogue {
   }
 
   #claim(id: string, source: string, name: string, findings: Finding[]): string {
-    const plain = wireNameOf(source, name, this.#reserved, this.#prefix)
+    const plain = wireNameOf(source, name, this.#reserved, this.#naming)
     const holder = this.#wireNames.get(plain)
     const free = (candidate: string) => (this.#wireNames.get(candidate) ?? id) === id
     const wireName =

@@ -48,6 +48,7 @@ export interface Measurement {
   readonly requestId: string
   /** Tokens of the messages as they were sent, system prompt and inserts included. */
   readonly messageTokens: number
+  /** All input, cached or not. Anthropic: `input_tokens`, `cache_read_input_tokens` and `cache_creation_input_tokens` together. */
   readonly inputTokens?: number
   readonly cachedTokens?: number
   readonly outputTokens?: number

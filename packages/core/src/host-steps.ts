@@ -178,7 +178,10 @@ export function imported(
     const fingerprints = new Map(loaded.map(({ id, fingerprint }) => [id, fingerprint]))
     for (const name of named) {
       const resolution = context.catalogue.resolve(name, () => true)
-      fingerprints.set(resolution.kind === 'found' ? resolution.entry.id : name, '')
+      const entries = resolution.kind === 'group' ? resolution.entries : []
+      for (const { id } of resolution.kind === 'found' ? [resolution.entry] : entries)
+        fingerprints.set(id, '')
+      if (resolution.kind !== 'found' && entries.length === 0) fingerprints.set(name, '')
     }
     for (const tool of fingerprints.keys()) {
       const entry = context.catalogue.get(tool)

@@ -42,6 +42,7 @@ export type { Ranked, SearchDocument, Searcher } from './search/searcher.js'
 export { memoryStore } from './stores/memory.js'
 export type { LedgerStore } from './stores/store.js'
 export type { SurfaceView } from './surface.js'
+export { quote, safeJson } from './text.js'
 export { estimate, loadTokenizer, type Tokenizer } from './tokens.js'
 export {
   defineTool,

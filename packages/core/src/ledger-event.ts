@@ -112,7 +112,7 @@ export type LedgerFact =
       readonly sources: Readonly<Record<string, string>>
       /** How many tools are deferred as of now, raised ones included. */
       readonly deferred: number
-      /** Tokens of the cards inside the loader's description. */
+      /** Tokens of the cards, inside the loader's description or the section. */
       readonly cardTokens: number
     }
   /** The first event of a sub-agent's ledger. */

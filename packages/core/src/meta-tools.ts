@@ -15,6 +15,14 @@ export interface SearchRequest {
   readonly limit?: number
 }
 
+/** What the built-in rendering says besides the tools that were found. */
+export interface SearchRemarks {
+  /** Sentences on what the matches do not show: what was dropped, evicted, unloaded, not found. */
+  readonly remarks: readonly string[]
+  /** All of it as one text, with the matches whose schema is not shown. It may be empty. */
+  readonly rest: string
+}
+
 /** The loader's face: its name, its input, and (optionally) how its answer reads. */
 export interface SearchFace {
   readonly name: string
@@ -24,13 +32,14 @@ export interface SearchFace {
   /** Reads the model's input. Must not throw; a missing query is the empty string. */
   read(input: Readonly<Record<string, unknown>>): SearchRequest
   /**
-   * Replaces the built-in rendering. The machine-readable first line is added in front of it. `remarks` are the sentences
-   * on what the matches do not show: what was dropped, evicted, unloaded, not found. A value that is no text is written
-   * as JSON in which no tag can open or close.
+   * Replaces the built-in rendering. The machine-readable first line is added in front of it. A value that is no text is
+   * written as JSON in which no tag can open or close.
    */
-  render?(result: SearchResult, remarks: readonly string[]): string | object
+  render?(result: SearchResult, said: SearchRemarks): string | object
   /** How many matches an answer holds where the model does not say, and at most. Default 5 and 20. */
   readonly limit?: { readonly usual: number; readonly most: number }
+  /** How the loader is asked for one exact name, for hints. Default `select:name`. */
+  select?(name: string): string
 }
 
 const text = (value: unknown) =>
@@ -106,6 +115,7 @@ export const searchFaces = {
       const name = text(input.name).trim()
       return { query: name === '' ? '' : `select:${JSON.stringify(name)}` }
     },
+    select: (name) => JSON.stringify({ name }),
   },
 } as const satisfies Record<string, SearchFace>
 

@@ -24,6 +24,11 @@ export function toolId(source: string, name: string): string {
   return `${source.replaceAll('%', '%25').replaceAll('/', '%2F')}/${name}`
 }
 
+/** Names a tool of a source. Must give different names to different tools, and the same one every time. */
+export type WireNaming = (source: string, name: string) => string
+
+const joined: WireNaming = (source, name) => `${source}__${name}`
+
 /**
  * The one name that every provider accepts. Tools of a source are prefixed with it, so that no two sources can
  * meet. Where making the name legal changed it, or the joint `__` could stand elsewhere, a suffix hashed from source
@@ -33,9 +38,10 @@ export function wireNameOf(
   source: string,
   name: string,
   reserved: ReadonlySet<string> = new Set(),
-  prefix = '',
+  join: WireNaming = joined,
 ): string {
-  const plain = source === '' ? name : `${prefix}${source}__${name}`
+  const given: unknown = source === '' ? name : join(source, name)
+  const plain = typeof given === 'string' ? given : joined(source, name)
   const ambiguous = source !== '' && (`${source}_`.includes('__') || `_${name}`.includes('__'))
   if (isLegalWireName(plain) && !ambiguous && !reserved.has(plain)) return plain
   return suffixed(plain, source, name)

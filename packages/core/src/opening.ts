@@ -91,6 +91,8 @@ export function openFact(
     budget: cardBudget,
     describe: context.describe,
   })
+  const list = unloaded.length === 0 && delivery.name !== 'eager' ? prompts.cardsEmpty() : cards.text
+  const inSection = cardPlace === 'section'
   const metaTools: WireTool[] = []
   if (delivery.metaTools.includes('loader'))
     metaTools.push(
@@ -105,7 +107,7 @@ export function openFact(
             stubs: delivery.stubs,
             strong,
           }),
-        cardPlace === 'loader' ? cards.text : '',
+        inSection ? '' : list,
         descriptionLimit(wire),
       ),
     )
@@ -115,10 +117,10 @@ export function openFact(
     loader: face.name,
     bridge,
     deferred: unloaded.length,
+    cards: inSection ? list : '',
     stubs: delivery.stubs,
     strong,
   })
-  const listed = cardPlace === 'section' ? cards.text : ''
 
   return {
     kind: 'opened',
@@ -132,13 +134,14 @@ export function openFact(
     ...(stubs.length > 0 ? { stubs } : {}),
     ...(delivery.name === 'native' ? abilities(support) : {}),
     ...because,
-    section: delivery.name === 'eager' ? '' : [section, listed].filter((text) => text !== '').join('\n\n'),
+    section: delivery.name === 'eager' ? '' : section,
     tombstone: prompts.tombstone({ loader: face.name }),
     shown: [...cards.shown, ...stubs.map((pin) => pin.id)],
     sources,
     deferred: hidden.length,
     // In the section they are counted with it.
-    cardTokens: listed === '' ? cards.tokens : 0,
+    // In the section they are part of the messages, and counted there.
+    cardTokens: inSection ? 0 : cards.tokens,
   }
 }
 

@@ -97,17 +97,29 @@ function latchReason(state: LedgerState, context: Context, support: WireSupport)
     (meta) => context.gate.standing(metaEntry(names[meta]), 'see') === 'denied',
   )
   if (denied) return 'loader'
-  return context.settings.cards === 'live' && hasStaleCards(state, context) ? 'cards' : undefined
+  const live = context.settings.cards === 'live' && state.latch.delivery !== 'eager'
+  return live && hasStaleCards(state, context) ? 'cards' : undefined
 }
 
-/** Whether the list of hidden tools is not that of now: something was raised or put back, or a source has other tools. */
-function hasStaleCards({ latch, tail, sources }: LedgerState, { catalogue }: Context): boolean {
+/**
+ * Whether the list of hidden tools is not that of now: something was raised or put back, a source has other tools, or
+ * policy has changed its mind. Walks the whole catalogue, on every request: a list that is always true costs that too.
+ */
+function hasStaleCards({ latch, tail, sources }: LedgerState, context: Context): boolean {
+  const { catalogue, gate } = context
   const raised = new Set(latch?.tail.map((pin) => pin.id))
   const live = [...tail].filter(([, held]) => held.live).map(([id]) => id)
   if (live.length !== raised.size || live.some((id) => !raised.has(id))) return true
-  return [...catalogue.sources.values()].some(
+  const other = [...catalogue.sources.values()].some(
     ({ name, state, membership }) => state === 'ready' && sources.get(name) !== membership,
   )
+  if (other || !latch) return other
+  const deferred = [...catalogue.entries()].filter(
+    (entry) => context.exposure(entry).deferred && gate.visible(entry),
+  )
+  if (deferred.length !== latch.deferred) return true
+  const shown = new Set(latch.shown)
+  return shown.size > 0 && deferred.some(({ id }) => !raised.has(id) && !shown.has(id))
 }
 
 /** What a direct call or the host put back: no answer has said so. */

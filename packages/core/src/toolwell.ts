@@ -41,8 +41,6 @@ export interface ToolwellOptions {
   readonly threshold?: number
   /** Names that are always sent. */
   readonly eager?: readonly string[]
-  /** Stands before the wire names of every source's tools: `mcp__` gives `mcp__github__list_issues`. Default: nothing. */
-  readonly sourcePrefix?: string
   /** Which tools are deferred; later rules win. `explain` says which one did. */
   readonly rules?: readonly ExposureRule[]
   /** May a tool be seen, activated, called? Several are asked in order; one that denies is enough. */
@@ -81,6 +79,8 @@ export interface ToolwellOptions {
   readonly affordance?: 'plain' | 'strong'
   /** The loader's name, input and rendering. Default `searchFaces.standard`. */
   readonly face?: SearchFace
+  /** The name that a tool of a source is sent under, where it is legal and free. Default `source__name`. Must be deterministic. */
+  readonly wireName?: (source: string, name: string) => string
   /** Replaces single sentences. */
   readonly prompts?: Partial<Prompts>
   /** Replaces the ranking. */
@@ -117,7 +117,6 @@ const KEYS = [
   'delivery',
   'threshold',
   'eager',
-  'sourcePrefix',
   'rules',
   'policy',
   'maxActive',
@@ -134,6 +133,7 @@ const KEYS = [
   'prices',
   'affordance',
   'face',
+  'wireName',
   'prompts',
   'searcher',
   'tokenizer',
@@ -164,7 +164,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
     options.tools ?? [],
     [settings.face.name, BRIDGE_NAME, RESERVE_NAME, NATIVE_SEARCH],
     (change) => tell({ kind: 'source-changed', ...change, conversation: '' }),
-    options.sourcePrefix ?? '',
+    options.wireName,
   )
   // The floor is checked here, so that a config that breaks it never gets as far as a conversation.
   for (const entry of catalogue.entries()) assertFloor(entry, settings.rules)
@@ -397,14 +397,14 @@ function readSettings(options: ToolwellOptions, report: (prompt: string, error: 
       'face',
       `face.name must be a letter or _, then up to 63 letters, digits, _ or -, and not ${BRIDGE_NAME}; it is ${JSON.stringify(face.name)}.`,
     )
-  if (options.sourcePrefix && !isLegalWireName(options.sourcePrefix))
-    throw invalid('sourcePrefix', 'sourcePrefix must be a letter or _, then letters, digits, _ or -.')
   assertFunction('face.inputSchema', face.inputSchema, true)
   assertFunction('face.read', face.read, true)
   assertFunction('transformDefinition', options.transformDefinition)
-  assertKnownKeys(face, ['name', 'inputSchema', 'description', 'read', 'render', 'limit'], 'face')
-  assertFunction('face.description', face.description)
-  assertFunction('face.render', face.render)
+  const { description, render, select } = face
+  assertKnownKeys(face, ['name', 'inputSchema', 'description', 'read', 'render', 'limit', 'select'], 'face')
+  for (const [key, value] of Object.entries({ description, render, select }))
+    assertFunction(`face.${key}`, value)
+  assertFunction('wireName', options.wireName)
   const { usual = 1, most = 1 } = face.limit ?? {}
   if (!(usual >= 1 && most >= usual))
     throw invalid('face.limit', 'face.limit needs numbers of at least 1: usual, and most, which is not less.')

@@ -35,7 +35,10 @@ interface Pair {
 /** Neighbours that were both measured by host and provider. */
 function pairsOf(records: readonly RequestRecord[]): Pair[] {
   const isMeasured = (record: RequestRecord | undefined): record is Pair['before'] =>
-    record?.messageTokens !== undefined && (record.inputTokens ?? 0) > 0
+    record?.messageTokens !== undefined &&
+    (record.inputTokens ?? 0) > 0 &&
+    // A host that gives what was not cached as all that was read: such figures tell nothing.
+    (record.cachedTokens ?? 0) <= (record.inputTokens ?? 0)
   return records.flatMap((after, index) => {
     const before = records[index - 1]
     if (!isMeasured(before) || !isMeasured(after)) return []

@@ -97,6 +97,16 @@ describe('the reminder of an activation', () => {
     }
   })
 
+  it('PW-4: survives such a compaction also where it says no more than that the tool is there', async () => {
+    const host = await open([search('select:create_issue'), { status: 500, error: 'too long' }])
+    host.say('go')
+    await host.step()
+    await host.step()
+    await compact(host, [summary])
+    await host.step()
+    expect(updates(host).join()).toContain('tracker__create_issue is loaded')
+  })
+
   it('PW-4: stops after another turn of the model', async () => {
     const host = await open([
       search('select:tracker__create_issue'),

@@ -119,14 +119,17 @@ describe('off, with two servers that have a tool of the same name', () => {
 describe('the threshold', () => {
   it('QW-14: counts the deferred tools only, not the eager ones', async () => {
     const eager = [long('big_one', 5000), long('big_two', 5000, { source: 'tracker', alwaysLoad: true })]
-    const well = createToolwell({ tools: [...eager, ...server('tracker', ['create_issue'])] })
+    const well = createToolwell({
+      tools: [...eager, ...server('tracker', ['create_issue'])],
+      threshold: 4000,
+    })
     expect((await begin(await well.open({ id: 'a' }), 'r1')).mode).toBe('off')
   })
 
   it('QW-14: does not count what policy hides', async () => {
     const tools = [tool('read_file'), long('secret', 9000, { source: 'vault' })]
     const policy = ({ source }: { source: string }) => source !== 'vault'
-    const well = createToolwell({ tools, policy })
+    const well = createToolwell({ tools, policy, threshold: 4000 })
     expect((await begin(await well.open({ id: 'a' }), 'r1')).mode).toBe('off')
   })
 
@@ -140,7 +143,7 @@ describe('the threshold', () => {
   })
 
   it('QW-14: is not ratcheted by opening again and again', async () => {
-    const well = createToolwell({ tools: [long('part', 3000, { source: 'tracker' })] })
+    const well = createToolwell({ tools: [long('part', 3000, { source: 'tracker' })], threshold: 4000 })
     const modes: string[] = []
     for (const id of ['a', 'b', 'c']) modes.push((await begin(await well.open({ id }), 'r1')).mode)
     expect(modes).toEqual(['off', 'off', 'off'])

@@ -64,7 +64,7 @@ describe('a face', () => {
 
   it('is given every sentence that its matches do not say', async () => {
     const said: (readonly string[])[] = []
-    const render: SearchFace['render'] = (_, remarks) => {
+    const render: SearchFace['render'] = (_, { remarks }) => {
       said.push(remarks)
       return ''
     }
@@ -194,23 +194,25 @@ describe('the list of hidden tools', () => {
 
 describe('a prefix of sources', () => {
   it('stands before the names of their tools, not before those of the host', async () => {
-    const host = await play({ sourcePrefix: 'mcp__' }, find('select:mcp__tracker__create_issue'))
+    const host = await play(
+      { wireName: (source, name) => `mcp__${source}__${name}` },
+      find('select:mcp__tracker__create_issue'),
+    )
     expect(host.names()).toEqual(['read_file', 'write_file', 'tool_search', 'mcp__tracker__create_issue'])
     for (const name of ['tracker__create_issue', 'tracker/create_issue', 'create_issue']) {
-      const other = await play({ sourcePrefix: 'mcp__' }, find(`select:${name}`))
+      const other = await play(
+        { wireName: (source, name) => `mcp__${source}__${name}` },
+        find(`select:${name}`),
+      )
       expect(other.names()).toContain('mcp__tracker__create_issue')
     }
   })
 
   it('keeps apart what it would make equal', async () => {
     const tools = [tool('mcp__box__a', { defer: true }), ...server('box', ['a']), ...server('box__a', ['b'])]
-    const { catalogue } = createToolwell({ tools, sourcePrefix: 'mcp__' })
+    const { catalogue } = createToolwell({ tools, wireName: (source, name) => `mcp__${source}__${name}` })
     const names = [...catalogue.entries()].map(({ wireName }) => wireName)
     expect(new Set(names).size).toBe(3)
     expect(names[0]).toBe('mcp__box__a')
-  })
-
-  it.each(['1mcp', 'm c p', 'ä', 5])('is refused as %j', (sourcePrefix) => {
-    expect(() => createToolwell({ sourcePrefix: sourcePrefix as string })).toThrow(/sourcePrefix/)
   })
 })

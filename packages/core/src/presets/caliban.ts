@@ -11,13 +11,13 @@ const MAX_ACTIVE = 24
 const RESULTS = { usual: 10, most: 25 }
 
 export function caliban({ tools = {}, server = {} }: CalibanConfig = {}): ToolwellOptions {
-  const sourcePrefix = 'mcp__'
-  if (tools.lazy_mcp !== true) return { mode: 'off', sourcePrefix }
+  const wireName = (source: string, name: string) => `mcp__${source}__${name}`
+  if (tools.lazy_mcp !== true) return { mode: 'off', wireName }
   const hot = Object.entries(server).filter(([, { lazy }]) => lazy === false)
   return {
     mode: 'on',
     delivery: 'append',
-    sourcePrefix,
+    wireName,
     maxActive: tools.max_active_schemas ?? MAX_ACTIVE,
     // Only the count is told, and it is always that of now.
     cards: 'live',

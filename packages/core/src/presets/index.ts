@@ -10,6 +10,8 @@ export {
   mcpActive,
   unknownServers,
 } from './caliban.js'
+export * from './pawwork.js'
+export * from './qwen-code.js'
 export {
   type LazyToolSessionState,
   lazyToolSessionState,

@@ -76,7 +76,7 @@ export function sf(): ToolwellOptions {
         const known = DOMAINS.some((each) => each === domain) && domain !== undefined
         return { ...request, includeLoaded, ...(known ? { domain } : {}) }
       },
-      render: sfToolSearchResult,
+      render: (result, { remarks }) => sfToolSearchResult(result, remarks),
     },
     prompts: {
       ...closedSentences,

@@ -21,7 +21,7 @@ export function superAgent(): ToolwellOptions {
     mode: 'on',
     delivery: 'append',
     schemas: 'twice',
-    sourcePrefix: 'mcp__',
+    wireName: (source, name) => `mcp__${source}__${name}`,
     cardPlace: 'section',
     // Who must give exact names has to see them: above this there are names without hints, of some thousand tools.
     cardBudget: 10_000,
@@ -44,7 +44,7 @@ export function superAgent(): ToolwellOptions {
         const names = typeof query === 'string' ? query.trim() : ''
         return { query: names === '' || /^(?:select|unload):/i.test(names) ? names : `select:${names}` }
       },
-      render: ({ matches, nextInstruction }, remarks) => [
+      render: ({ matches, nextInstruction }, { remarks }) => [
         ...matches.map(({ canonicalName: name, description, schemaPreview: parameters }) => ({
           name,
           description,
@@ -55,10 +55,10 @@ export function superAgent(): ToolwellOptions {
     },
     prompts: {
       ...closedSentences,
-      section: ({ loader, deferred }) =>
+      section: ({ loader, deferred, cards }) =>
         deferred === 0
           ? ''
-          : `# Deferred tools\nThese tools can be used, and only their names are loaded. Call ${loader} with a tool's exact name to get its definition; call the tool in your next message.`,
+          : `# Deferred tools\nThese tools can be used, and only their names are loaded. Call ${loader} with a tool's exact name to get its definition; call the tool in your next message.\n\n${cards}`,
       searchEmpty: () => 'The query is empty. Give the exact name of a deferred tool.',
     },
   }

@@ -63,9 +63,10 @@ export function toMatch(
   const definition = context.definition(entry)
   const loaded = (isLoaded(state, entry.id) && !batch.lowered.has(entry.id)) || batch.raised.has(entry.id)
   const pin = state.eager.get(entry.id) ?? state.tail.get(entry.id)?.pin
+  const { schemas } = context.settings
   const withSchema =
     answerForm(state, context.settings) !== 'signature' &&
-    (fresh || (loaded && candidate?.explicit === true && !(pin && isInArray(pin))))
+    (fresh || (loaded && candidate?.explicit === true && (schemas === 'twice' || !(pin && isInArray(pin)))))
   const risk = riskOf(tool)
   return {
     name: candidate?.deprecated && candidate.alias !== undefined ? candidate.alias : entry.wireName,

@@ -24,10 +24,7 @@ export function renderSearch(
   context: Context,
   references: boolean,
 ): string {
-  if (references && revealed(result).length > 0) {
-    const rest = { ...result, matches: result.matches.filter((match) => match.schemaPreview === undefined) }
-    return hasMoreToSay(rest) ? renderText(rest, context.settings.prompts, true) : ''
-  }
+  if (references && revealed(result).length > 0) return renderRest(result, context.settings.prompts)
   // It is paid for on every request: the beginning of a fingerprint tells two definitions of one tool apart.
   const loaded = machine.loaded.map(({ id, fingerprint }) => [id, fingerprint.slice(0, 8)])
   const unloaded = machine.unloaded.length > 0 ? { unloaded: machine.unloaded } : {}
@@ -42,6 +39,12 @@ export function revealed(result: SearchResult): readonly WireTool[] {
   )
 }
 
+/** All but the tools that are shown in full. */
+function renderRest(result: SearchResult, prompts: Prompts): string {
+  const rest = { ...result, matches: result.matches.filter((match) => match.schemaPreview === undefined) }
+  return hasMoreToSay(rest) ? renderText(rest, prompts, true) : ''
+}
+
 function hasMoreToSay({ matches, more, ...lists }: SearchResult): boolean {
   const { dropped, notFound, ambiguous, unavailable, evicted, unloaded, problems } = lists
   const said = [matches, dropped, notFound, ambiguous, unavailable, evicted, unloaded, problems]
@@ -49,8 +52,12 @@ function hasMoreToSay({ matches, more, ...lists }: SearchResult): boolean {
 }
 
 function renderedByFace(result: SearchResult, { settings, notify }: Context): string | undefined {
+  const { face, prompts } = settings
   try {
-    const rendered = settings.face.render?.(result, remarksOn(result, settings.prompts))
+    const rendered = face.render?.(result, {
+      remarks: remarksOn(result, prompts),
+      rest: revealed(result).length > 0 ? renderRest(result, prompts) : renderText(result, prompts),
+    })
     return typeof rendered === 'object' ? safeJson(rendered) : rendered
   } catch (error) {
     notify({ kind: 'hook-failed', hook: 'face.render', detail: String(error) })

@@ -1,5 +1,4 @@
 /** Puts a word before a history that was cut so that it begins with the model: some servers take only the user first. */
-import { framed } from '../../announce.js'
 import type { Prompts } from '../../prompts.js'
 import type { Placed } from './thread.js'
 
@@ -12,7 +11,7 @@ export function openWithUser(
   if (placed[first]?.unit.kind !== 'assistant') return placed
   warn('the history begins with the model; a word that its beginning is missing stands before it')
   const note: Placed = {
-    unit: { kind: 'note', text: framed(prompts.beginningLost()) },
+    unit: { kind: 'note', text: prompts.frame({ body: prompts.beginningLost() }) },
     anchor: '',
     calls: [],
   }

@@ -2,7 +2,6 @@
  * Makes a history acceptable to a strict server: every call answered right behind it, every name declared.
  * Deterministic, so that a mended unit has the same bytes on every request.
  */
-import { framed } from '../../announce.js'
 import { BRIDGE_NAME } from '../../meta-tools.js'
 import type { Prompts } from '../../prompts.js'
 import type { SurfaceView } from '../../surface.js'
@@ -47,7 +46,11 @@ function settleOrder(
       if (pairing !== undefined) return
       warn(`told an answer without a call as text (${id})`)
       const told = prompts.toldCall({ name: id, input: '""', answer: safeJson(unit.text) })
-      output.push({ unit: { kind: 'note', text: framed(told) }, anchor: item.anchor, calls: [] })
+      output.push({
+        unit: { kind: 'note', text: prompts.frame({ body: told }) },
+        anchor: item.anchor,
+        calls: [],
+      })
       return
     }
     output.push(item)
@@ -127,7 +130,7 @@ function settleNames(
         input: safeJson(argumentsText(call)),
         answer: safeJson(unit.text),
       })
-      const text = framed(sentence)
+      const text = prompts.frame({ body: sentence })
       pending.push({ unit: { kind: 'note', text }, anchor: item.anchor, calls: [] })
       continue
     }
