@@ -23,7 +23,8 @@ import {
 import { type LedgerState, loaderName, replay } from './ledger.js'
 import type { LedgerEvent } from './ledger-event.js'
 import { createLog } from './ledger-log.js'
-import { assertNames } from './options.js'
+import { type Measurement, readMeasurement } from './measurement.js'
+import { assertNames, assertOneOf } from './options.js'
 import { plan } from './plan.js'
 import type { Policy } from './policy.js'
 import { type Inspection, inspect } from './projections.js'
@@ -42,16 +43,6 @@ export interface ChildOptions {
   /** Asked besides the parent's policy. */
   readonly policy?: Policy
   readonly agent?: string
-}
-
-export interface Measurement {
-  readonly requestId: string
-  /** Tokens of the messages as they were sent, system prompt and inserts included. */
-  readonly messageTokens: number
-  /** All input, cached or not. Anthropic: `input_tokens`, `cache_read_input_tokens` and `cache_creation_input_tokens` together. */
-  readonly inputTokens?: number
-  readonly cachedTokens?: number
-  readonly outputTokens?: number
 }
 
 export interface Conversation {
@@ -76,7 +67,7 @@ export interface Conversation {
   }): Promise<SurfaceView>
   /** Judges, runs and settles the calls of one reply. Answers come in the order of the calls; nothing a model did throws. */
   run(calls: readonly ModelCall[], options?: RunOptions): Promise<CallAnswer[]>
-  /** Raises tools by name, for a host or an operator. */
+  /** Raises tools by name. `source` is what the event `activated` says of why: an operator's wish (default), or a `pin` of the host's. */
   activate(names: readonly string[], source?: 'operator' | 'pin'): Promise<ActivationReport>
   /** Puts tools back. The model can still find and call them: to forbid a tool, use policy. */
   deactivate(names: readonly string[]): Promise<DeactivationReport>
@@ -88,6 +79,7 @@ export interface Conversation {
   fork(options: { readonly id: string; readonly anchor?: string | readonly string[] }): Promise<Conversation>
   /** A conversation of its own for a sub-agent. It never writes here. */
   child(options: ChildOptions): Promise<Conversation>
+  /** What a request came to, once it was answered. */
   recordRequest(measurement: Measurement): Promise<void>
   /**
    * `called` names the other tools the history called, `unreadable` the search answers that say nothing: what cannot be
@@ -213,6 +205,7 @@ export function createConversation(
     activate: (names, source = 'operator') =>
       log.retried(async () => {
         assertNames('activate', names)
+        assertOneOf('the source of activate', source, ['operator', 'pin'])
         const { facts, report } = raiseByName(log.state, context(), names, source, log.lastAnchor)
         await log.append(facts)
         return report
@@ -254,15 +247,10 @@ export function createConversation(
         inherited(id, (options.inherit ?? 'snapshot') === 'snapshot' ? log.state : undefined, child),
       ),
 
-    recordRequest: ({ requestId, ...figures }) =>
-      log.retried(() => {
-        if (!log.state.requests.has(requestId) || !Number.isFinite(figures.messageTokens))
-          throw new ToolwellError(
-            'invalid-option',
-            `recordRequest needs the id of a request that was begun (turn.view.requestId) and messageTokens, a number; it got ${quote(String(requestId))} and ${figures.messageTokens}.`,
-            { path: 'recordRequest' },
-          )
-        return log.append([[log.lastAnchor, { kind: 'measured', requestId, ...figures }]])
+    recordRequest: (measurement) =>
+      log.retried(async () => {
+        const fact = readMeasurement(measurement, (id) => log.state.requests.has(id), host.notify)
+        await log.append([[log.lastAnchor, fact]])
       }),
 
     importSteps: (steps, called = [], unreadable = []) =>

@@ -24,6 +24,8 @@ export type Notice =
   | { readonly kind: 'search-ignored'; readonly hiddenCalls: number }
   /** A tool's schema could not be used to check arguments (an unresolved reference, say); the call was let through. */
   | { readonly kind: 'schema-unusable'; readonly tool: string; readonly detail: string }
+  /** Figures of a provider that cannot be true were given to `recordRequest`, and left out. */
+  | { readonly kind: 'usage-refused'; readonly requestId: string; readonly detail: string }
   /** The host's own listener or hook threw. */
   | { readonly kind: 'hook-failed'; readonly hook: string; readonly detail: string }
 

@@ -2,7 +2,7 @@
 export type { Accounting } from './accounting.js'
 export type { ModelCall, Outcome, TargetCall } from './calls.js'
 export type { Catalogue, Entry, Finding, Source, SourceState, SourceUpdate } from './catalogue.js'
-export type { ChildOptions, Conversation, Measurement } from './conversation.js'
+export type { ChildOptions, Conversation } from './conversation.js'
 export { ToolwellError, type ToolwellErrorCode } from './errors.js'
 export type { Notice, ToolwellEvent } from './events.js'
 export type {
@@ -30,6 +30,7 @@ export {
   type ManifestTool,
   readManifest,
 } from './manifest.js'
+export type { Measurement } from './measurement.js'
 export { type SearchFace, type SearchRequest, searchFaces } from './meta-tools.js'
 export type { Action, Policy, PolicyRequest } from './policy.js'
 export type { Inspection } from './projections.js'
@@ -39,6 +40,7 @@ export type { CallAnswer, Execute, RunOptions } from './run-calls.js'
 export { createLexicalSearcher } from './search/lexical.js'
 export type { Match, SearchResult } from './search/result.js'
 export type { Ranked, SearchDocument, Searcher } from './search/searcher.js'
+export type { ToolwellOptions } from './settings.js'
 export { memoryStore } from './stores/memory.js'
 export type { LedgerStore } from './stores/store.js'
 export type { SurfaceView } from './surface.js'
@@ -53,4 +55,4 @@ export {
   type Tool,
   type ToolAnnotations,
 } from './tool.js'
-export { createToolwell, type OpenOptions, type Toolwell, type ToolwellOptions } from './toolwell.js'
+export { createToolwell, type OpenOptions, type Toolwell } from './toolwell.js'

@@ -2,8 +2,13 @@
 import { ToolwellError } from './errors.js'
 import { nearest } from './nearest.js'
 
-/** Throws `invalid-option` for the first unknown key. `path` says where the object was given: `createToolwell`, `config.search`. */
-export function assertKnownKeys(value: object, known: readonly string[], path: string): void {
+/**
+ * Throws `invalid-option` for what is no object, and for the first unknown key. `path` says where it was given:
+ * `createToolwell`, `config.search`.
+ */
+export function assertKnownKeys(value: unknown, known: readonly string[], path: string): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw invalid(path, `${path} takes an object of options (${known.join(', ')}), not ${kindOf(value)}.`)
   for (const key of Object.keys(value)) {
     if (known.includes(key)) continue
     const [suggestion] = nearest(key, known, 1)
@@ -22,4 +27,33 @@ export function assertKnownKeys(value: object, known: readonly string[], path: s
 export function assertNames(path: string, value: unknown): void {
   if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return
   throw new ToolwellError('invalid-option', `${path} must be a list of names.`, { path })
+}
+
+export function invalid(path: string, message: string): ToolwellError {
+  return new ToolwellError('invalid-option', message, { path })
+}
+
+export function assertOneOf<T extends string>(path: string, value: T, known: readonly T[]): void {
+  if (known.includes(value)) return
+  throw invalid(path, `${path} must be one of ${known.join(', ')}, not ${JSON.stringify(value)}.`)
+}
+
+export function assertFunction(path: string, value: unknown, required = false): void {
+  if (typeof value === 'function' || (value === undefined && !required)) return
+  throw invalid(path, `${path} must be a function, not ${kindOf(value)}.`)
+}
+
+/** What something is, in a word for a message. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'a list' : typeof value
+}
+
+export function assertMethods(path: string, value: unknown, methods: readonly string[]): void {
+  if (value === undefined) return
+  for (const method of methods) {
+    const found =
+      typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[method] : undefined
+    if (typeof found !== 'function') throw invalid(path, `${path} needs a function ${method}().`)
+  }
 }

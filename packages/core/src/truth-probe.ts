@@ -46,11 +46,15 @@ function pairsOf(records: readonly RequestRecord[]): Pair[] {
   })
 }
 
-/** The provider counted what was loaded a second time. The host's tokens are brought to the provider's scale. */
+/**
+ * The provider counted what was loaded a second time. The host's tokens are brought to the provider's scale, but never
+ * upwards: input that is less than was sent may be a part of it, what was not cached say, and grows by what was said alone.
+ */
 function sendsTwice({ before, after, loaded }: Pair): boolean {
   if (loaded < LEAST) return false
   const { eager, active, cards, metaTools, revealed = 0 } = before.tokens
-  const scale = before.inputTokens / (eager + active + cards + metaTools + revealed + before.messageTokens)
+  const sent = eager + active + cards + metaTools + revealed + before.messageTokens
+  const scale = Math.max(1, before.inputTokens / sent)
   const said = after.messageTokens - before.messageTokens
   const grown = (after.inputTokens - before.inputTokens) / scale
   const surplus = grown - said - loaded

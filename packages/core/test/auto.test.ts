@@ -100,7 +100,7 @@ describe('prices of the host', () => {
     expect(await least({ read: 1, write: 1 })).toBeGreaterThan((await least({})) + 2000)
   })
 
-  it.each([{ read: -1 }, { write: Number.NaN }, { output: '5' }, { cached: 1 }])(
+  it.each([{ read: -1 }, { write: Number.NaN }, { output: '5' }, { cached: 1 }, 3, [], null, 'cheap'])(
     'are refused where they make no sense: %j',
     (prices) => {
       expect(() => createToolwell({ prices: prices as never })).toThrow(/prices/)

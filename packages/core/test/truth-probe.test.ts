@@ -1,5 +1,5 @@
 /** A proxy that strips deferral and says nothing is noticed, and the next latch does without it. */
-import { createToolwell, type ToolwellEvent } from '@toolwell/core'
+import { createToolwell, type Measurement, type ToolwellEvent } from '@toolwell/core'
 import { type AnthropicMessage, type AnthropicReply, anthropic } from '@toolwell/core/anthropic'
 import { anthropicProtocol, type ScriptedReply, startScriptedEndpoint } from '@toolwell/core/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -13,7 +13,11 @@ const wide = server('wide', ['one', 'two', 'three', 'four'], { description: 'wor
 const mark = { cache_control: { type: 'ephemeral' } }
 
 /** A host behind a proxy that does something to each request. */
-async function open(script: readonly ScriptedReply[], strip: (body: Body) => Body) {
+async function open(
+  script: readonly ScriptedReply[],
+  strip: (body: Body) => Body,
+  figuresOf: (usage: Usage) => Figures = whole,
+) {
   const endpoint = await startScriptedEndpoint(anthropicProtocol({ strictReveal: false }), {
     model: [...script, ...Array.from({ length: 20 }, () => ({ text: 'Well.' }))],
   })
@@ -36,12 +40,10 @@ async function open(script: readonly ScriptedReply[], strip: (body: Body) => Bod
     })
     expect(response.status).toBe(200)
     const reply = (await response.json()) as AnthropicReply & { usage: Usage }
-    const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens } = reply.usage
     await conversation.recordRequest({
       requestId: turn.view.requestId,
       messageTokens: estimate.count(JSON.stringify([turn.parts.system, turn.parts.messages])),
-      inputTokens: input_tokens + cache_creation_input_tokens + cache_read_input_tokens,
-      cachedTokens: cache_read_input_tokens,
+      ...figuresOf(reply.usage),
     })
     const ran = await turn.run(reply)
     messages.push({ role: reply.role, content: reply.content }, ...ran.messages)
@@ -74,7 +76,19 @@ interface Usage {
   readonly cache_read_input_tokens: number
 }
 
+type Figures = Pick<Measurement, 'inputTokens' | 'cachedTokens'>
+
+const whole = (usage: Usage): Figures => ({
+  inputTokens: usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens,
+  cachedTokens: usage.cache_read_input_tokens,
+})
+
 const honest = (body: Body) => body
+/** Marks the tools and the system prompt: everything said is then `input_tokens`, and nothing else is. */
+const marked = ({ cache_control: _, ...body }: Body): Body => ({
+  ...body,
+  system: [{ type: 'text', text: body.system, ...mark }],
+})
 /** Strips the flag: every declared tool is sent in full, and the references on top of it. */
 const stripping = (body: Body): Body => ({
   ...body,
@@ -116,4 +130,46 @@ it('P4: an honest server is left alone, however much is loaded', async () => {
   await host.compact()
   await host.ask('again')
   expect(host.conversation.inspect().delivery).toBe('native')
+})
+
+describe('figures that are not all input', () => {
+  const asAnthropicSaysThem: readonly (readonly [string, (usage: Usage) => Figures])[] = [
+    ['input_tokens alone', (usage) => ({ inputTokens: usage.input_tokens })],
+    [
+      'input_tokens, and what was read from the cache beside it',
+      (usage) => ({ inputTokens: usage.input_tokens, cachedTokens: usage.cache_read_input_tokens }),
+    ],
+  ]
+  it.each(asAnthropicSaysThem)(
+    'P4: do not make an honest server look like one that strips: %s',
+    async (_name, figures) => {
+      const loads = [...searches, find('wide__four')]
+      const host = await open(loads, marked, figures)
+      await host.ask('Tell me what you can do. '.repeat(150))
+      await host.ask('go on')
+      expect(host.conversation.inspect().withheld).toEqual({})
+    },
+  )
+
+  it('are left out and told where more is cached than there is', async () => {
+    const [, [, figures]] = asAnthropicSaysThem as [unknown, (typeof asAnthropicSaysThem)[number]]
+    const host = await open(searches, marked, figures)
+    await host.ask('go')
+    const told = host.events.flatMap((event) => (event.kind === 'usage-refused' ? [event.detail] : []))
+    expect(told.length).toBeGreaterThan(0)
+    expect(told[0]).toMatch(/cache_read_input_tokens and cache_creation_input_tokens together/)
+    const { provider } = host.conversation.inspect().accounting
+    expect(provider.cachedTokens).toBeLessThanOrEqual(provider.inputTokens)
+  })
+
+  it.each([Number.NaN, -1, '12', Number.POSITIVE_INFINITY])('are left out and told: %s', async (figure) => {
+    const host = await open([], honest, () => ({ inputTokens: figure as number, cachedTokens: 0 }))
+    await host.ask('go')
+    expect(host.events.filter(({ kind }) => kind === 'usage-refused')).toMatchObject([
+      { detail: expect.stringContaining('inputTokens') },
+    ])
+    expect(host.conversation.inspect().accounting.provider.inputTokens).toBe(0)
+    const [measured] = host.events.filter((event) => event.kind === 'measured')
+    expect(measured).not.toHaveProperty('inputTokens')
+  })
 })

@@ -4,7 +4,7 @@ import { assertKnownKeys } from '../../src/options.js'
 
 const known = ['maxActive', 'search', 'store']
 
-function refusal(value: object): ToolwellError {
+function refusal(value: unknown): ToolwellError {
   try {
     assertKnownKeys(value, known, 'createToolwell')
   } catch (error) {
@@ -32,5 +32,16 @@ describe('assertKnownKeys', () => {
       'Unknown option "zebra" in createToolwell. Known options: maxActive, search, store.',
     )
     expect(error.data).toEqual({ path: 'createToolwell', key: 'zebra' })
+  })
+
+  it.each([
+    [null, 'null'],
+    [[], 'a list'],
+    [3, 'number'],
+    [undefined, 'undefined'],
+  ])('refuses what is no object: %s', (value, said) => {
+    expect(refusal(value).message).toBe(
+      `createToolwell takes an object of options (maxActive, search, store), not ${said}.`,
+    )
   })
 })

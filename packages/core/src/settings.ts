@@ -1,0 +1,225 @@
+/** Every option of `createToolwell`, and how options become settings: checked once, defaults filled in. */
+import type { Settings } from './context.js'
+import type { ToolwellEvent } from './events.js'
+import type { DeliveryName } from './ledger-event.js'
+import { BRIDGE_NAME, type SearchFace, searchFaces } from './meta-tools.js'
+import { isLegalWireName } from './names.js'
+import {
+  assertFunction,
+  assertKnownKeys,
+  assertMethods,
+  assertNames,
+  assertOneOf,
+  invalid,
+} from './options.js'
+import type { Policy } from './policy.js'
+import { defaultPrompts, guardedPrompts, type Prompts } from './prompts.js'
+import { checkRules, type ExposureRule } from './rules.js'
+import type { Searcher } from './search/searcher.js'
+import type { LedgerStore } from './stores/store.js'
+import { estimate, type Tokenizer } from './tokens.js'
+import type { Tool } from './tool.js'
+
+export interface ToolwellOptions {
+  /** The host's own tools. When deferral is off, this very array is what is sent. */
+  readonly tools?: readonly Tool[]
+  /** `auto` (default): on when the deferred definitions cost at least `threshold` tokens. */
+  readonly mode?: 'off' | 'auto' | 'on'
+  /** How raised tools reach the model. `auto` (default) keeps the cached prefix: `native` where the wire has it, otherwise `bridge`. */
+  readonly delivery?: DeliveryName | 'auto'
+  /** Tokens of deferred definitions below which nothing is changed at all. Default: where deferral stops being dearer than sending all, on this wire and for this prompt; some 20,000. */
+  readonly threshold?: number
+  /** Names that are always sent. */
+  readonly eager?: readonly string[]
+  /** Which tools are deferred; later rules win. `explain` says which one did. */
+  readonly rules?: readonly ExposureRule[]
+  /** May a tool be seen, activated, called? Several are asked in order; one that denies is enough. */
+  readonly policy?: Policy | readonly Policy[]
+  /** At most so many raised tools; the least recently used makes room. Default: no cap. */
+  readonly maxActive?: number
+  /** At most so many tokens of raised definitions; the least recently used makes room. Default: no cap. */
+  readonly maxActiveTokens?: number
+  /** What happens when the model calls a tool it has not loaded. Default `activate-and-run`, after checking the arguments. */
+  readonly hiddenCalls?: 'activate-and-run' | 'hint' | 'refuse'
+  /** Keyword hits that one search may raise. Default 5. Exact names have no limit. */
+  readonly activationLimit?: number
+  /** From 0 to 1: hits below this relevance are not loaded. Default 0.35. */
+  readonly cutOff?: number
+  /** A tool above so many tokens is raised only by its exact name. Default 8,000. */
+  readonly largeTool?: number
+  /** Tokens of schemas in one search answer. Default 10,000. */
+  readonly resultBudget?: number
+  /** Tokens of the list of hidden tools. Default 1,500. */
+  readonly cardBudget?: number
+  /**
+   * `latched` (default): the list of hidden tools is as of the last latch, and what changes is told in the history.
+   * `live`: it is written anew with every change, and the cache is lost each time.
+   */
+  readonly cards?: 'latched' | 'live'
+  /** Where the list of hidden tools stands: in the loader's description (default), or in the prompt section. */
+  readonly cardPlace?: 'loader' | 'section'
+  /** Whether a search answer shows schemas that the next request declares anyway (`twice`). Default `once`. */
+  readonly schemas?: 'once' | 'twice'
+  /**
+   * What your server charges, as shares of the plain input price, where that differs from the provider's list
+   * (docs/costs.md): `{ read: 1, write: 1 }` for one that does not discount what it has cached.
+   */
+  readonly prices?: { readonly read?: number; readonly write?: number; readonly output?: number }
+  /** `strong` words for models that ignore search. Default `plain`. */
+  readonly affordance?: 'plain' | 'strong'
+  /** The loader's name, input and rendering. Default `searchFaces.standard`. */
+  readonly face?: SearchFace
+  /** The name that a tool of a source is sent under, where it is legal and free. Default `source__name`. Must be deterministic. */
+  readonly wireName?: (source: string, name: string) => string
+  /** Replaces single sentences. */
+  readonly prompts?: Partial<Prompts>
+  /** Replaces the ranking. */
+  readonly searcher?: Searcher
+  readonly tokenizer?: Tokenizer
+  /** Changes a definition for a wire. Used for the surface and for search answers alike. Must be deterministic. */
+  readonly transformDefinition?: Settings['transformDefinition'] & {}
+  /** Where ledgers live. Default: in memory. */
+  readonly store?: LedgerStore
+  /** Sees every state change after it is stored, and every notice. */
+  readonly onEvent?: (event: ToolwellEvent) => void
+}
+
+const KEYS = [
+  'tools',
+  'mode',
+  'delivery',
+  'threshold',
+  'eager',
+  'rules',
+  'policy',
+  'maxActive',
+  'maxActiveTokens',
+  'hiddenCalls',
+  'activationLimit',
+  'cutOff',
+  'largeTool',
+  'resultBudget',
+  'cardBudget',
+  'cards',
+  'cardPlace',
+  'schemas',
+  'prices',
+  'affordance',
+  'face',
+  'wireName',
+  'prompts',
+  'searcher',
+  'tokenizer',
+  'transformDefinition',
+  'store',
+  'onEvent',
+] as const satisfies readonly (keyof ToolwellOptions)[]
+
+function readPrices(prices: NonNullable<ToolwellOptions['prices']>): Settings['prices'] {
+  assertKnownKeys(prices, ['read', 'write', 'output'], 'prices')
+  for (const [key, value] of Object.entries(prices))
+    if (typeof value !== 'number' || !(value >= 0) || value > 100)
+      throw invalid(`prices.${key}`, `prices.${key} must be a number from 0 to 100, not ${String(value)}.`)
+  return prices
+}
+
+export function readSettings(
+  options: ToolwellOptions,
+  report: (prompt: string, error: unknown) => void,
+): Settings {
+  assertKnownKeys(options, KEYS, 'createToolwell')
+  const oneOf = <T extends string>(key: keyof ToolwellOptions, value: T, known: readonly T[]): T => {
+    assertOneOf(key, value, known)
+    return value
+  }
+  const number = (
+    key: keyof ToolwellOptions,
+    value: number,
+    least: number,
+    most = Number.POSITIVE_INFINITY,
+  ): number => {
+    if (typeof value === 'number' && value >= least && value <= most) return value
+    const range = most === Number.POSITIVE_INFINITY ? `at least ${least}` : `from ${least} to ${most}`
+    throw invalid(key, `${key} must be a number ${range}, not ${String(value)}.`)
+  }
+  for (const cap of ['maxActive', 'maxActiveTokens'] as const)
+    if (options[cap] === 0)
+      throw invalid(
+        cap,
+        `${cap} is 0, which would hide every deferred tool for good. Leave it out for no cap, or set mode: "off" to send everything.`,
+      )
+  if (options.maxActive !== undefined && !Number.isInteger(options.maxActive))
+    throw invalid(
+      'maxActive',
+      `maxActive must be a whole number of at least 1, not ${String(options.maxActive)}.`,
+    )
+  const { rules = [], prompts = {}, eager = [], prices = {} } = options
+  const face: SearchFace = options.face ?? searchFaces.standard
+  checkRules(rules)
+  assertNames('eager', eager)
+  if (options.tools !== undefined && !Array.isArray(options.tools))
+    throw invalid('tools', 'tools must be a list of tools.')
+  if (!isLegalWireName(face.name) || face.name === BRIDGE_NAME)
+    throw invalid(
+      'face',
+      `face.name must be a letter or _, then up to 63 letters, digits, _ or -, and not ${BRIDGE_NAME}; it is ${JSON.stringify(face.name)}.`,
+    )
+  assertFunction('face.inputSchema', face.inputSchema, true)
+  assertFunction('face.read', face.read, true)
+  assertFunction('transformDefinition', options.transformDefinition)
+  const { description, render, select } = face
+  assertKnownKeys(face, ['name', 'inputSchema', 'description', 'read', 'render', 'limit', 'select'], 'face')
+  for (const [key, value] of Object.entries({ description, render, select }))
+    assertFunction(`face.${key}`, value)
+  assertFunction('wireName', options.wireName)
+  const { usual = 1, most = 1 } = face.limit ?? {}
+  if (!(usual >= 1 && most >= usual))
+    throw invalid('face.limit', 'face.limit needs numbers of at least 1: usual, and most, which is not less.')
+  assertFunction('onEvent', options.onEvent)
+  for (const policy of [options.policy ?? []].flat()) assertFunction('policy', policy, true)
+  assertMethods('store', options.store, ['read', 'append'])
+  assertMethods('searcher', options.searcher, ['update', 'rank'])
+  assertMethods('tokenizer', options.tokenizer, ['count'])
+  assertKnownKeys(prompts, Object.keys(defaultPrompts), 'prompts')
+  for (const [key, value] of Object.entries(prompts))
+    if (key !== 'dropReason') assertFunction(`prompts.${key}`, value, true)
+  return {
+    mode: oneOf('mode', options.mode ?? 'auto', ['off', 'auto', 'on']),
+    delivery: oneOf('delivery', options.delivery ?? 'auto', [
+      'auto',
+      'eager',
+      'append',
+      'bridge',
+      'native',
+      'stub',
+    ]),
+    // Null is what a config file says for "not given".
+    threshold: options.threshold == null ? undefined : number('threshold', options.threshold, 0),
+    maxActive: options.maxActive === undefined ? undefined : number('maxActive', options.maxActive, 1),
+    maxActiveTokens:
+      options.maxActiveTokens === undefined
+        ? undefined
+        : number('maxActiveTokens', options.maxActiveTokens, 1),
+    hiddenCalls: oneOf('hiddenCalls', options.hiddenCalls ?? 'activate-and-run', [
+      'activate-and-run',
+      'hint',
+      'refuse',
+    ]),
+    activationLimit: number('activationLimit', options.activationLimit ?? 5, 1),
+    cutOff: number('cutOff', options.cutOff ?? 0.35, 0, 1),
+    largeTool: number('largeTool', options.largeTool ?? 8000, 1),
+    resultBudget: number('resultBudget', options.resultBudget ?? 10_000, 1),
+    cardBudget: number('cardBudget', options.cardBudget ?? 1500, 0),
+    cards: oneOf('cards', options.cards ?? 'latched', ['latched', 'live']),
+    prices: readPrices(prices),
+    cardPlace: oneOf('cardPlace', options.cardPlace ?? 'loader', ['loader', 'section']),
+    schemas: oneOf('schemas', options.schemas ?? 'once', ['once', 'twice']),
+    affordance: oneOf('affordance', options.affordance ?? 'plain', ['plain', 'strong']),
+    eager,
+    rules,
+    face,
+    prompts: guardedPrompts(prompts, report),
+    tokenizer: options.tokenizer ?? estimate,
+    transformDefinition: options.transformDefinition,
+  }
+}
