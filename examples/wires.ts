@@ -1,8 +1,8 @@
 /**
  * The four providers that the example host speaks to. What differs between them stands here: where the system prompt goes,
- * where and how a request is sent, how a streamed answer is read, what its figures are called.
+ * where and how a request is sent, and who reads the stream of its answer.
  */
-import type { Conversation, RunOptions, SurfaceView } from '@toolwell/core'
+import type { Conversation, RunOptions, SurfaceView, Usage } from '@toolwell/core'
 import {
   type AnthropicMessage,
   type AnthropicReply,
@@ -13,6 +13,7 @@ import { assemble as assembleContent, type GoogleContent, google } from '@toolwe
 import {
   assemble as assembleCompletion,
   type ChatMessage,
+  type ChatReply,
   openaiChat,
   type Thread,
 } from '@toolwell/core/openai-chat'
@@ -53,11 +54,7 @@ export interface Answer<Message extends object = object, Reply extends object = 
   readonly reply: Reply
   /** For the history. */
   readonly messages: readonly Message[]
-  readonly usage: {
-    readonly inputTokens: number
-    readonly cachedTokens: number
-    readonly outputTokens: number
-  }
+  readonly usage: Usage
   /** False where the stream broke off. */
   readonly complete: boolean
 }
@@ -75,7 +72,7 @@ export interface Wire<Message extends object = object, Reply extends object = ob
   read(events: AsyncIterable<unknown>): Promise<Answer<Message, Reply>>
 }
 
-const openaiChatWire: Wire<ChatMessage, ChatMessage> = {
+const openaiChatWire: Wire<ChatMessage, ChatReply> = {
   name: 'openai-chat',
   field: 'messages',
   open(conversation, system) {
@@ -95,18 +92,7 @@ const openaiChatWire: Wire<ChatMessage, ChatMessage> = {
     headers: bearer(apiKey),
     body: { model, stream: true, stream_options: { include_usage: true }, ...parts },
   }),
-  async read(events) {
-    const { message, usage, complete } = await assembleCompletion(events)
-    const inputTokens = figure(usage, 'prompt_tokens')
-    const cachedTokens = figure(usage, 'prompt_tokens_details', 'cached_tokens')
-    const outputTokens = figure(usage, 'completion_tokens')
-    return {
-      reply: message,
-      messages: [message],
-      usage: { inputTokens, cachedTokens, outputTokens },
-      complete,
-    }
-  },
+  read: assembleCompletion,
 }
 
 const openaiResponsesWire: Wire<ResponsesItem, ResponsesReply> = {
@@ -123,18 +109,7 @@ const openaiResponsesWire: Wire<ResponsesItem, ResponsesReply> = {
     // The history is ours, so the provider keeps none and hands its reasoning out for the way back.
     body: { model, stream: true, store: false, include: ['reasoning.encrypted_content'], ...parts },
   }),
-  async read(events) {
-    const reply = await assembleResponse(events)
-    const inputTokens = figure(reply.usage, 'input_tokens')
-    const cachedTokens = figure(reply.usage, 'input_tokens_details', 'cached_tokens')
-    const outputTokens = figure(reply.usage, 'output_tokens')
-    return {
-      reply,
-      messages: reply.output,
-      usage: { inputTokens, cachedTokens, outputTokens },
-      complete: reply.complete,
-    }
-  },
+  read: assembleResponse,
 }
 
 const anthropicWire: Wire<AnthropicMessage, AnthropicReply> = {
@@ -150,20 +125,7 @@ const anthropicWire: Wire<AnthropicMessage, AnthropicReply> = {
     headers: { 'anthropic-version': '2023-06-01', 'x-api-key': apiKey },
     body: { model, max_tokens: 8192, stream: true, ...parts },
   }),
-  async read(events) {
-    const { message, usage, complete } = await assembleMessage(events)
-    const cachedTokens = figure(usage, 'cache_read_input_tokens')
-    // Here, and only here, the input is what was neither read from the cache nor written to it.
-    const inputTokens =
-      figure(usage, 'input_tokens') + figure(usage, 'cache_creation_input_tokens') + cachedTokens
-    const outputTokens = figure(usage, 'output_tokens')
-    return {
-      reply: message,
-      messages: [message],
-      usage: { inputTokens, cachedTokens, outputTokens },
-      complete,
-    }
-  },
+  read: assembleMessage,
 }
 
 const googleWire: Wire<GoogleContent, GoogleContent> = {
@@ -179,18 +141,7 @@ const googleWire: Wire<GoogleContent, GoogleContent> = {
     headers: { 'x-goog-api-key': apiKey },
     body: parts,
   }),
-  async read(events) {
-    const { content, usage, complete } = await assembleContent(events)
-    const inputTokens = figure(usage, 'promptTokenCount')
-    const cachedTokens = figure(usage, 'cachedContentTokenCount')
-    const outputTokens = figure(usage, 'candidatesTokenCount') + figure(usage, 'thoughtsTokenCount')
-    return {
-      reply: content,
-      messages: [content],
-      usage: { inputTokens, cachedTokens, outputTokens },
-      complete,
-    }
-  },
+  read: assembleContent,
 }
 
 export const wires: Readonly<Record<WireName, Wire>> = {
@@ -202,14 +153,4 @@ export const wires: Readonly<Record<WireName, Wire>> = {
 
 function bearer(apiKey: string | undefined): Record<string, string> {
   return apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
-}
-
-/** A number somewhere in the figures of a provider; none counts as zero. */
-function figure(usage: unknown, ...path: readonly string[]): number {
-  const found = path.reduce<unknown>(
-    (value, key) =>
-      typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined,
-    usage,
-  )
-  return typeof found === 'number' ? found : 0
 }

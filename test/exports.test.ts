@@ -31,12 +31,18 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
     ],
   },
   './ai-sdk': { door: aiSdk, names: ['aiSdk', 'importTools'] },
-  './anthropic': { door: anthropic, names: ['anthropic', 'assemble', 'importTools', 'readEvents'] },
-  './google': { door: google, names: ['assemble', 'google', 'importTools', 'readEvents'] },
-  './openai-chat': { door: openaiChat, names: ['assemble', 'importTools', 'openaiChat', 'readEvents'] },
+  './anthropic': {
+    door: anthropic,
+    names: ['anthropic', 'assemble', 'importTools', 'readEvents', 'readUsage'],
+  },
+  './google': { door: google, names: ['assemble', 'google', 'importTools', 'readEvents', 'readUsage'] },
+  './openai-chat': {
+    door: openaiChat,
+    names: ['assemble', 'importTools', 'openaiChat', 'readEvents', 'readUsage'],
+  },
   './openai-responses': {
     door: openaiResponses,
-    names: ['assemble', 'importTools', 'openaiResponses', 'readEvents'],
+    names: ['assemble', 'importTools', 'openaiResponses', 'readEvents', 'readUsage'],
   },
   './presets': {
     door: presets,

@@ -194,6 +194,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
       'adapters/shared/same-items.ts',
       'adapters/shared/settle-ids.ts',
       'adapters/shared/sse.ts',
+      'adapters/shared/streamed.ts',
       'adapters/shared/thread.ts',
       'adapters/shared/tools.ts',
       'adapters/shared/weave.ts',

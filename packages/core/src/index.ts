@@ -30,7 +30,7 @@ export {
   type ManifestTool,
   readManifest,
 } from './manifest.js'
-export type { Measurement } from './measurement.js'
+export type { Measurement, Usage } from './measurement.js'
 export { type SearchFace, type SearchRequest, searchFaces } from './meta-tools.js'
 export type { Action, Policy, PolicyRequest } from './policy.js'
 export type { Inspection } from './projections.js'

@@ -4,15 +4,19 @@ import type { LedgerFact } from './ledger-event.js'
 import { assertKnownKeys, invalid } from './options.js'
 import { quote } from './text.js'
 
-export interface Measurement {
-  readonly requestId: string
-  /** Tokens of the messages as they were sent, system prompt and inserts included. */
-  readonly messageTokens: number
+/** The provider's figures. `readUsage` of an adapter's door reads them from a reply. */
+export interface Usage {
   /** All input, cached or not. Anthropic: `input_tokens`, `cache_read_input_tokens` and `cache_creation_input_tokens` together. */
   readonly inputTokens?: number | undefined
   /** The part of `inputTokens` that was read from the cache. */
   readonly cachedTokens?: number | undefined
   readonly outputTokens?: number | undefined
+}
+
+export interface Measurement extends Usage {
+  readonly requestId: string
+  /** Tokens of the messages as they were sent, system prompt and inserts included. */
+  readonly messageTokens: number
 }
 
 const FIGURES = ['inputTokens', 'cachedTokens', 'outputTokens'] as const

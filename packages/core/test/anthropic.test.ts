@@ -809,8 +809,8 @@ describe('a streamed reply', () => {
       text: 'Let me see: ☃.',
       calls: [call('read_file', { value: 'é🎉' }), call('write_file', '')],
     })
-    expect(streamed).toMatchObject({ complete: true, stopReason: 'tool_use', usage: { output_tokens: 14 } })
-    expect(streamed.message).toMatchObject({
+    expect(streamed).toMatchObject({ complete: true, finish: 'tool_use', usage: { outputTokens: 14 } })
+    expect(streamed.reply).toMatchObject({
       role: 'assistant',
       content: [
         { type: 'text', text: 'Let me see: ☃.' },
@@ -818,7 +818,7 @@ describe('a streamed reply', () => {
         { type: 'tool_use', id: 'toolu_2', name: 'write_file', input: {} },
       ],
     })
-    const { messages } = await turn.run(streamed.message)
+    const { messages } = await turn.run(streamed.reply)
     expect(blocks(messages[0]).map(({ content }) => content)).toEqual([
       'read_file ran with {"value":"é🎉"}',
       'write_file ran with {}',
@@ -827,17 +827,19 @@ describe('a streamed reply', () => {
 
   it('may end within the input of a call: the model is told', async () => {
     const { turn, streamed } = await stream(says(call('read_file', '{"value":"x')))
-    expect(streamed).toMatchObject({ complete: true, stopReason: 'max_tokens' })
-    const { messages } = await turn.run(streamed.message)
+    expect(streamed).toMatchObject({ complete: true, finish: 'max_tokens' })
+    const { messages } = await turn.run(streamed.reply)
     expect(blocks(messages[0])[0]?.content).toMatch(/are not a JSON object: "the reply was cut off"/)
-    expect(streamed.message).toHaveProperty('stop_reason', 'max_tokens')
-    const next = await begin([user('hi'), streamed.message, ...messages])
+    expect(streamed.reply).toHaveProperty('stop_reason', 'max_tokens')
+    expect(streamed.messages[0]).not.toHaveProperty('stop_reason')
+    const next = await begin([user('hi'), ...streamed.messages, ...messages])
     await accept(next.parts)
   })
 
   it('is incomplete where the connection breaks', async () => {
     const { streamed } = await stream({ cutAfter: 5, text: 'Hello there' })
-    expect(streamed).toMatchObject({ complete: false, message: { content: [{ text: 'Hello' }] } })
+    expect(streamed).toMatchObject({ complete: false, reply: { content: [{ text: 'Hello' }] } })
+    expect(streamed.error).toBeInstanceOf(Error)
   })
 
   async function* events(...list: unknown[]) {
@@ -856,7 +858,7 @@ describe('a streamed reply', () => {
   const delta = (index: number, fields: object) => ({ type: 'content_block_delta', index, delta: fields })
 
   it('has thinking, signatures and citations, and no blank text', async () => {
-    const { message, usage } = await assemble(
+    const { reply, usage, rawUsage } = await assemble(
       events(
         start,
         { type: 'ping' },
@@ -871,11 +873,12 @@ describe('a streamed reply', () => {
         ...end,
       ),
     )
-    expect(message.content).toEqual([
+    expect(reply.content).toEqual([
       { type: 'thinking', thinking: 'Hmm.', signature: 'abc' },
       { type: 'text', text: 'So.', citations: [{ type: 'page_location' }] },
     ])
-    expect(usage).toEqual({ input_tokens: 3, output_tokens: 9 })
+    expect(rawUsage).toEqual({ input_tokens: 3, output_tokens: 9 })
+    expect(usage).toEqual({ inputTokens: 3, cachedTokens: undefined, outputTokens: 9 })
   })
 
   it.each<[string, unknown[]]>([
@@ -885,7 +888,11 @@ describe('a streamed reply', () => {
     ['a stop without a reason', [start, end[1]]],
     ['things that are no events', [null, 7, 'x', {}, delta(5, { text: 'x' }), begun(-1, {})]],
   ])('is incomplete after %s', async (_, list) => {
-    expect(await assemble(events(...list))).toMatchObject({ complete: false, message: { content: [] } })
+    expect(await assemble(events(...list))).toMatchObject({
+      complete: false,
+      reply: { content: [] },
+      messages: [],
+    })
   })
 
   it('is incomplete where the source throws after its end', async () => {

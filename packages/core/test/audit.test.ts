@@ -495,17 +495,21 @@ describe('a streamed reply', () => {
       chunk({}, 'tool_calls'),
       'data: {"choices":[],"usage":{"prompt_tokens":9}}\n\ndata: [DONE]',
     ].join('')
+    const message = {
+      role: 'assistant',
+      content: 'Grüße 你',
+      tool_calls: [
+        { id: 'a', type: 'function', function: { name: 'one', arguments: '{"x":1}' } },
+        { id: 'b', type: 'function', function: { name: 'two', arguments: '' } },
+      ],
+    }
     expect(await assemble(readEvents(bytes(text, size)))).toEqual({
-      message: {
-        role: 'assistant',
-        content: 'Grüße 你',
-        tool_calls: [
-          { id: 'a', type: 'function', function: { name: 'one', arguments: '{"x":1}' } },
-          { id: 'b', type: 'function', function: { name: 'two', arguments: '' } },
-        ],
-      },
-      finishReason: 'tool_calls',
-      usage: { prompt_tokens: 9 },
+      reply: { message, finish_reason: 'tool_calls' },
+      messages: [message],
+      finish: 'tool_calls',
+      usage: { inputTokens: 9, cachedTokens: undefined, outputTokens: undefined },
+      rawUsage: { prompt_tokens: 9 },
+      error: undefined,
       complete: true,
     })
   })
@@ -517,7 +521,8 @@ describe('a streamed reply', () => {
     }
     expect(await assemble(readEvents(broken()))).toMatchObject({
       complete: false,
-      message: { content: 'half' },
+      reply: { message: { content: 'half' } },
+      error: { message: 'socket hang up' },
     })
     expect(await assemble(readEvents(bytes(chunk({ content: 'half' }), 5)))).toMatchObject({
       complete: false,

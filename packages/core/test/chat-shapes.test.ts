@@ -145,7 +145,7 @@ describe('a stream', () => {
   }
 
   it('keeps what only some servers send, for those that want it back', async () => {
-    const { message } = await assemble(
+    const { reply } = await assemble(
       of(
         { role: 'assistant', reasoning_content: 'Let me ', reasoning_details: [{ index: 0 }], extra: null },
         { reasoning_content: 'think.', reasoning_details: [{ index: 1 }], signed: true },
@@ -161,7 +161,7 @@ describe('a stream', () => {
         },
       ),
     )
-    expect(message).toEqual({
+    expect(reply.message).toEqual({
       role: 'assistant',
       content: null,
       reasoning_content: 'Let me think.',
@@ -179,7 +179,7 @@ describe('a stream', () => {
   })
 
   it('puts a call of a custom tool together', async () => {
-    const { message } = await assemble(
+    const { reply } = await assemble(
       of(
         {
           tool_calls: [{ index: 0, id: 'a', type: 'custom', custom: { name: 'apply_patch', input: '***' } }],
@@ -187,7 +187,7 @@ describe('a stream', () => {
         { tool_calls: [{ index: 0, custom: { input: ' End' } }] },
       ),
     )
-    expect(message.tool_calls).toEqual([
+    expect(reply.message.tool_calls).toEqual([
       { id: 'a', type: 'custom', custom: { name: 'apply_patch', input: '*** End' } },
     ])
   })

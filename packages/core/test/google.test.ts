@@ -707,16 +707,23 @@ describe('a stream', () => {
         { candidates: [{ index: 1, content: { parts: [{ text: 'another candidate' }] } }] },
         chunk([{ text: 'nswer' }, signed, { text: '!' }]),
         chunk([call, call]),
-        { ...chunk([{ text: '' }], { finishReason: 'STOP' }), usageMetadata: { totalTokenCount: 3 } },
+        {
+          ...chunk([{ text: '' }], { finishReason: 'STOP' }),
+          usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 3, thoughtsTokenCount: 2 },
+        },
       ),
     )
+    const content = {
+      role: 'model',
+      parts: [{ text: 'Hm.', thought: true }, { text: 'Answer' }, signed, { text: '!' }, call, call],
+    }
     expect(reply).toEqual({
-      content: {
-        role: 'model',
-        parts: [{ text: 'Hm.', thought: true }, { text: 'Answer' }, signed, { text: '!' }, call, call],
-      },
-      finishReason: 'STOP',
-      usage: { totalTokenCount: 3 },
+      reply: content,
+      messages: [content],
+      finish: 'STOP',
+      usage: { inputTokens: 7, cachedTokens: undefined, outputTokens: 5 },
+      rawUsage: { promptTokenCount: 7, candidatesTokenCount: 3, thoughtsTokenCount: 2 },
+      error: undefined,
       complete: true,
     })
   })
@@ -732,19 +739,19 @@ describe('a stream', () => {
     ],
   ])('is incomplete where it %s', async (_, rest) => {
     const reply = await assemble(chunks(chunk([{ text: 'Hel' }]), ...rest))
-    expect(reply).toMatchObject({ complete: false, content: { parts: [{ text: 'Hel' }] } })
+    expect(reply).toMatchObject({ complete: false, reply: { parts: [{ text: 'Hel' }] } })
   })
 
   it('is complete where the prompt was blocked, or the call malformed', async () => {
     expect(await assemble(chunks({ promptFeedback: { blockReason: 'SAFETY' } }))).toMatchObject({
       complete: true,
-      finishReason: 'SAFETY',
-      content: { parts: [] },
+      finish: 'SAFETY',
+      messages: [],
     })
     const malformed = {
       candidates: [{ content: { role: 'model' }, finishReason: 'MALFORMED_FUNCTION_CALL' }],
     }
-    expect(await assemble(chunks(malformed))).toMatchObject({ complete: true, content: { parts: [] } })
+    expect(await assemble(chunks(malformed))).toMatchObject({ complete: true, messages: [] })
   })
 
   it('that is cut is asked for again with the same bytes', async () => {

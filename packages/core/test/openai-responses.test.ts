@@ -844,9 +844,14 @@ describe('a streamed reply', () => {
 
   it('is the reply that would have come whole, and runs', async () => {
     const { turn, body } = await stream({ text: 'Looking.', ...calls(call('read_file'), call('write_file')) })
-    const reply = await assemble(readEvents(body))
-    expect(reply).toMatchObject({ complete: true, status: 'completed', error: undefined })
-    expect(reply.usage).toMatchObject({ output_tokens: expect.any(Number) })
+    const { reply, messages: said, ...rest } = await assemble(readEvents(body))
+    expect(rest).toMatchObject({ complete: true, finish: 'completed', error: undefined })
+    expect(rest.usage).toEqual({
+      inputTokens: expect.any(Number),
+      cachedTokens: 0,
+      outputTokens: expect.any(Number),
+    })
+    expect(said).toEqual(reply.output)
     expect(reply.output.map((item) => item.type)).toEqual(['message', 'function_call', 'function_call'])
     const { messages } = await turn.run(reply)
     expect(messages.map((item) => item.output)).toEqual([
@@ -858,13 +863,13 @@ describe('a streamed reply', () => {
   it('that breaks off is not complete', async () => {
     const { body } = await stream({ cutAfter: 5, text: 'Looking at it.' })
     const reply = await assemble(readEvents(body))
-    expect(reply).toMatchObject({ complete: false, status: undefined, output: [] })
+    expect(reply).toMatchObject({ complete: false, finish: undefined, messages: [] })
     expect(reply.error).toBeInstanceOf(Error)
   })
 
   it('that reached the limit of its tokens is complete and says so', async () => {
     const { body } = await stream({ text: 'Look', finish: 'max_output_tokens' })
-    expect(await assemble(readEvents(body))).toMatchObject({ complete: true, status: 'incomplete' })
+    expect(await assemble(readEvents(body))).toMatchObject({ complete: true, finish: 'incomplete' })
   })
 
   it('is built from its items where the last event has none, in their order', async () => {
@@ -874,8 +879,9 @@ describe('a streamed reply', () => {
         response: { output: [], usage: { input_tokens: 1 } },
       }),
     )
-    expect(reply).toMatchObject({ complete: true, output: [{ type: 'a' }, { type: 'b' }] })
-    expect(reply.usage).toEqual({ input_tokens: 1 })
+    expect(reply).toMatchObject({ complete: true, messages: [{ type: 'a' }, { type: 'b' }] })
+    expect(reply.rawUsage).toEqual({ input_tokens: 1 })
+    expect(reply.usage.inputTokens).toBe(1)
   })
 
   it.each([
@@ -886,7 +892,7 @@ describe('a streamed reply', () => {
     ],
   ])('that failed is not complete and tells why: $type', async (event, error) => {
     const reply = await assemble(from(done(0, { type: 'a' }), event))
-    expect(reply).toMatchObject({ complete: false, status: 'failed', error })
+    expect(reply).toMatchObject({ complete: false, finish: 'failed', error })
   })
 
   it('stays complete when the connection breaks behind its end', async () => {

@@ -354,7 +354,7 @@ describe('a stream', () => {
   const part = (call: object) => ({ choices: [{ delta: { tool_calls: [call] } }] })
   const end = { choices: [{ delta: {}, finish_reason: 'tool_calls' }] }
   const names = async (...chunks: readonly object[]) =>
-    (await assemble(of(...chunks, end))).message.tool_calls?.map(
+    (await assemble(of(...chunks, end))).reply.message.tool_calls?.map(
       (call) => `${call.id} ${call.function.name} ${call.function.arguments}`,
     )
 
@@ -380,7 +380,7 @@ describe('a stream', () => {
         end,
       ),
     )
-    expect(reply.complete).toBe(false)
+    expect(reply).toMatchObject({ complete: false, error: { code: 502 } })
     expect((await assemble(of({ choices: [{ delta: {}, finish_reason: 'error' }] }))).complete).toBe(false)
   })
 })

@@ -64,8 +64,10 @@ async function ask(
       return { message: await client.messages.create(request), complete: true }
     case 'helper':
       return { message: await client.messages.stream(request).finalMessage(), complete: true }
-    case 'assembled':
-      return assemble<Message>(await client.messages.create({ ...request, stream: true }))
+    case 'assembled': {
+      const streamed = await assemble<Message>(await client.messages.create({ ...request, stream: true }))
+      return { message: streamed.reply, complete: streamed.complete }
+    }
   }
 }
 

@@ -70,7 +70,10 @@ async function ask(
   request: GenerateContentParameters,
   mode: Mode,
 ): Promise<{ readonly content: Content; readonly complete: boolean }> {
-  if (mode === 'assembled') return assemble<Content>(await client.models.generateContentStream(request))
+  if (mode === 'assembled') {
+    const { reply, complete } = await assemble<Content>(await client.models.generateContentStream(request))
+    return { content: reply, complete }
+  }
   const { candidates } = await client.models.generateContent(request)
   if (!candidates?.[0]?.content) throw new Error('The response has no candidate.')
   return { content: candidates[0].content, complete: true }

@@ -1,5 +1,5 @@
 /** The journeys with `openai` on Chat Completions. */
-import { assemble, openaiChat } from '@toolwell/core/openai-chat'
+import { assemble, openaiChat, type StreamedMessage } from '@toolwell/core/openai-chat'
 import { type ChatRequestBody, chatProtocol, renderOrder } from '@toolwell/core/testing'
 import OpenAI from 'openai'
 import type {
@@ -12,8 +12,11 @@ import { startWireHost, type WireDriver } from '../support/wire-host.js'
 import { openaiChatHarness } from '../support/wires/openai-chat.js'
 import { type Mode, runJourneys, type Session } from './journey.js'
 
-/** A message that came whole, or one that was added up. */
-type Reply = ChatCompletionMessage | Awaited<ReturnType<typeof assemble>>['message']
+/** A choice that came whole, or one that was added up. */
+interface Reply {
+  readonly message: ChatCompletionMessage | StreamedMessage
+  readonly finish_reason?: string | null
+}
 
 /** Without a word on streams, so that it fits all three ways to ask. */
 type Request = Omit<ChatCompletionCreateParamsNonStreaming, 'stream'>
@@ -40,11 +43,12 @@ const driver = (session: Session): Driver => ({
       ...parts,
       ...(choice === undefined ? {} : { tool_choice: { type: 'function', function: { name: choice } } }),
     }
-    const { message, complete } = await ask(client, request, session.mode)
+    const { reply, complete } = await ask(client, request, session.mode)
+    const { message } = reply
     session.seen.push({ text: message.content ?? '', calls: callsOf(message), complete })
-    return complete ? message : undefined
+    return complete ? reply : undefined
   },
-  kept: (message) => [message],
+  kept: ({ message }) => [message],
   lastText: (messages) => String(messages.at(-1)?.content ?? ''),
   tools: ({ tools = [] }) => tools.map((tool) => ({ name: tool.function.name, native: tool })),
   rendered: renderOrder,
@@ -55,21 +59,24 @@ async function ask(
   client: OpenAI,
   request: Request,
   mode: Mode,
-): Promise<{ readonly message: Reply; readonly complete: boolean }> {
+): Promise<{ readonly reply: Reply; readonly complete: boolean }> {
   switch (mode) {
     case 'whole': {
       const { choices } = await client.chat.completions.create(request)
       if (!choices[0]) throw new Error('The completion has no choice.')
-      return { message: choices[0].message, complete: true }
+      return { reply: choices[0], complete: true }
     }
     case 'helper':
-      return { message: await client.chat.completions.stream(request).finalMessage(), complete: true }
+      return {
+        reply: { message: await client.chat.completions.stream(request).finalMessage() },
+        complete: true,
+      }
     case 'assembled':
       return assemble(await client.chat.completions.create({ ...request, stream: true }))
   }
 }
 
-function callsOf({ tool_calls: calls = [] }: Reply): Session['seen'][number]['calls'] {
+function callsOf({ tool_calls: calls = [] }: Reply['message']): Session['seen'][number]['calls'] {
   return calls.flatMap((call) =>
     call.type === 'function' ? [{ name: call.function.name, input: read(call.function.arguments) }] : [],
   )

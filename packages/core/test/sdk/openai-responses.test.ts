@@ -71,8 +71,10 @@ async function ask(
       const { output } = await client.responses.stream(request).finalResponse()
       return { output, complete: true }
     }
-    case 'assembled':
-      return assemble(await client.responses.create({ ...request, stream: true }))
+    case 'assembled': {
+      const { reply, complete } = await assemble(await client.responses.create({ ...request, stream: true }))
+      return { ...reply, complete }
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 /** Step 5 of the flow, for the AI SDK: it keeps its loop, its hooks and its types, and Toolwell sits before its model. */
 import type { Conversation } from '../../conversation.js'
 import { BRIDGE_NAME } from '../../meta-tools.js'
+import { assertKnownKeys } from '../../options.js'
 import type { Execute } from '../../run-calls.js'
 import type { SurfaceView } from '../../surface.js'
 import { type Adapter, createAdapter } from '../shared/adapter.js'
@@ -68,6 +69,7 @@ export function aiSdk<Message extends AiMessage = AiMessage, Tools extends objec
   conversation: Conversation,
   options: AiSdkOptions = {},
 ): AiSdk<Message, Tools> {
+  assertKnownKeys(options, ['beside', 'execute', 'native', 'toolChanges'], 'the options of aiSdk')
   const { beside = {}, execute } = options
   const results = createResults(() => conversation.prompts.noOutput())
   const registry = createRegistry(conversation.catalogue, beside, {

@@ -1,6 +1,7 @@
 /** How Anthropic Messages writes a history down, and how it is read. */
 import { framed } from '../../announce.js'
 import type { WireTool } from '../../ledger-event.js'
+import { assertKnownKeys, assertOneOf, invalid } from '../../options.js'
 import { defaultPrompts } from '../../prompts.js'
 import type { CallAnswer } from '../../run-calls.js'
 import { revealed } from '../../search/render.js'
@@ -96,10 +97,13 @@ export interface AnthropicOptions {
 export function anthropicWire(
   options: AnthropicOptions = {},
 ): Wire<AnthropicMessage, AnthropicReply, AnthropicParts, AnthropicPrompt> {
+  assertKnownKeys(options, ['native', 'toolChanges', 'cache'], 'the options of anthropic')
   const { native = true, toolChanges = false, cache } = options
+  if (cache !== undefined) assertOneOf('cache', cache, ['5m', '1h'])
   return {
     name: WIRE,
     systemInMessages: false,
+    prompt: ['system'],
     native: native ? (toolChanges ? 'changes' : 'references') : undefined,
     ids: ID_RULES,
     opensWithUser: true,
@@ -154,7 +158,13 @@ function resultOf(answer: CallAnswer, view: SurfaceView): AnthropicToolResult {
 }
 
 /** In the form in which the history will be read: a call without an id is answered too. One that was cut short does not run. */
-function callsOf({ content, stop_reason: reason }: AnthropicReply): readonly UnitCall[] {
+function callsOf(reply: AnthropicReply): readonly UnitCall[] {
+  if (!isRecord(reply) || !('content' in reply))
+    throw invalid(
+      'reply',
+      'run wants the message that the API gave, or any object with its role and content.',
+    )
+  const { content, stop_reason: reason } = reply
   const blocks = blocksOf(content)
   const cut = CUT_SHORT.includes(reason ?? '') ? blocks.at(-1) : undefined
   return blocks.flatMap((block) => {

@@ -1,9 +1,10 @@
 /** `@toolwell/core/anthropic`: Anthropic Messages as plain JSON. */
 
 export type { Thread } from '../shared/adapter.js'
+export type { StreamedReply } from '../shared/streamed.js'
 export { type Anthropic, type AnthropicTurn, anthropic } from './adapter.js'
 export type { AnthropicOptions, AnthropicParts, AnthropicPrompt } from './anthropic-wire.js'
-export { assemble, readEvents, type StreamedReply } from './stream.js'
+export { assemble, readEvents, readUsage } from './stream.js'
 export { importTools } from './tools.js'
 export type {
   AnthropicBlock,

@@ -1,37 +1,43 @@
 /** Reads a streamed reply: the events of one message to the message they add up to. */
+import type { Usage } from '../../measurement.js'
+import { figure, type StreamedReply, total } from '../shared/streamed.js'
 import { isRecord, readArguments } from '../shared/thread.js'
 import { type AnthropicReply, blocksOf, isBlank } from './wire.js'
 
 export { readEvents } from '../shared/sse.js'
 
-export interface StreamedReply<Message extends AnthropicReply = AnthropicReply> {
-  readonly message: Message
-  readonly stopReason: string | undefined
-  readonly usage: unknown
-  /** False where the stream broke off: do not run its calls, ask again with the same request id. */
-  readonly complete: boolean
+/** `usage` of a message as `recordRequest` wants it. On this wire `input_tokens` is what was neither read from the cache nor written to it. */
+export function readUsage(usage: unknown): Usage {
+  const cachedTokens = figure(usage, 'cache_read_input_tokens')
+  const written = figure(usage, 'cache_creation_input_tokens')
+  return {
+    inputTokens: total(figure(usage, 'input_tokens'), written, cachedTokens),
+    cachedTokens,
+    outputTokens: figure(usage, 'output_tokens'),
+  }
 }
 
 /** Adds up events, whether parsed here or given by an SDK. A source that fails half-way gives an incomplete reply, not a throw. */
-export async function assemble<Message extends AnthropicReply = AnthropicReply>(
+export async function assemble<Reply extends AnthropicReply = AnthropicReply>(
   events: AsyncIterable<unknown>,
-): Promise<StreamedReply<Message>> {
+): Promise<StreamedReply<Reply, Pick<Reply, 'role' | 'content'>>> {
   const blocks: (Record<string, unknown> | undefined)[] = []
   const inputs = new Map<number, string>()
-  let stopReason: string | undefined
-  let usage: unknown
+  let finish: string | undefined
+  let rawUsage: unknown
+  let error: unknown
   let complete = false
   try {
     for await (const event of events) {
       if (!isRecord(event)) continue
       const { type, index, delta } = event
-      if (type === 'error') break
-      if (type === 'message_start' && isRecord(event.message)) usage = event.message.usage
+      if (type === 'error') throw event.error ?? event
+      if (type === 'message_start' && isRecord(event.message)) rawUsage = event.message.usage
       if (type === 'message_delta') {
-        usage = { ...given(usage), ...given(event.usage) }
-        if (isRecord(delta) && typeof delta.stop_reason === 'string') stopReason = delta.stop_reason
+        rawUsage = { ...given(rawUsage), ...given(event.usage) }
+        if (isRecord(delta) && typeof delta.stop_reason === 'string') finish = delta.stop_reason
       }
-      if (type === 'message_stop') complete = stopReason !== undefined
+      if (type === 'message_stop') complete = finish !== undefined
       if (typeof index !== 'number') continue
       if (type === 'content_block_start' && isRecord(event.content_block))
         blocks[index] = { ...event.content_block }
@@ -41,7 +47,8 @@ export async function assemble<Message extends AnthropicReply = AnthropicReply>(
         inputs.set(index, (inputs.get(index) ?? '') + delta.partial_json)
       else extend(block, delta)
     }
-  } catch {
+  } catch (cause) {
+    error = cause ?? 'the stream broke off'
     complete = false
   }
   for (const [index, text] of inputs) {
@@ -51,12 +58,17 @@ export async function assemble<Message extends AnthropicReply = AnthropicReply>(
     if (block && text !== '') block.input = 'value' in input ? input.value : text
   }
   const content = blocksOf(blocks).filter((block) => !isBlank(block))
-  const message: AnthropicReply = {
-    role: 'assistant',
-    content,
-    ...(stopReason === undefined ? {} : { stop_reason: stopReason }),
+  const message: AnthropicReply = { role: 'assistant', content }
+  const reply: AnthropicReply = { ...message, ...(finish === undefined ? {} : { stop_reason: finish }) }
+  return {
+    reply: reply as Reply,
+    messages: content.length > 0 ? [message as Reply] : [],
+    finish,
+    usage: readUsage(rawUsage),
+    rawUsage,
+    error,
+    complete,
   }
-  return { message: message as Message, stopReason, usage, complete }
 }
 
 /** Text, thinking, signatures: each delta names the field that it makes longer. A citation joins a list. */

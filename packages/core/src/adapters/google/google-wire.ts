@@ -1,8 +1,9 @@
 /** The Gemini wire: contents, function declarations, and the system instruction that stands before both. */
+import { invalid } from '../../options.js'
 import type { CallAnswer } from '../../run-calls.js'
 import type { SurfaceView } from '../../surface.js'
 import type { Wire } from '../shared/adapter.js'
-import type { UnitCall } from '../shared/thread.js'
+import { isRecord, type UnitCall } from '../shared/thread.js'
 import { callsOf, contentOf, ownId, readContents } from './read-contents.js'
 import { soundParts } from './sound-parts.js'
 import { declarations } from './tools.js'
@@ -44,6 +45,7 @@ export interface GoogleToolConfig {
 export const googleWire: Wire<GoogleContent, GoogleReply, GoogleParts, GooglePrompt> = {
   name: WIRE,
   systemInMessages: false,
+  prompt: ['systemInstruction'],
   opensWithUser: true,
   // A reply that broke off has no parts at all, and no server takes it back.
   sound: (content) => (soundParts(content).length > 0 ? [content] : []),
@@ -61,6 +63,11 @@ export const googleWire: Wire<GoogleContent, GoogleReply, GoogleParts, GooglePro
     }
   },
   calls(reply) {
+    if (!isReply(reply))
+      throw invalid(
+        'reply',
+        'run wants the response of generateContent, or the content of its first candidate: response.candidates[0].content.',
+      )
     const content = contentOf(reply)
     return content ? callsOf(content) : []
   },
@@ -68,6 +75,14 @@ export const googleWire: Wire<GoogleContent, GoogleReply, GoogleParts, GooglePro
     if (answers.length === 0) return []
     return [{ role: 'user', parts: answers.map((answer, index) => answerPart(answer, calls[index])) }]
   },
+}
+
+/** A response or a content has one of them, or nothing at all: this API leaves out what is empty. */
+const REPLY_FIELDS = ['candidates', 'promptFeedback', 'usageMetadata', 'parts', 'role']
+
+function isReply(reply: unknown): boolean {
+  if (!isRecord(reply)) return false
+  return Object.keys(reply).length === 0 || REPLY_FIELDS.some((field) => field in reply)
 }
 
 /** Unloaded tools, and those that are gone for now, stay declared and cannot be called. */

@@ -1,22 +1,23 @@
 /** Reads a streamed reply: chunks to the one content they add up to. */
+import type { Usage } from '../../measurement.js'
+import { figure, type StreamedReply, total } from '../shared/streamed.js'
 import { isRecord } from '../shared/thread.js'
 import { type GoogleContent, type GooglePart, partsOf } from './wire.js'
 
 export { readEvents } from '../shared/sse.js'
 
-export interface StreamedReply<Content extends GoogleContent = StreamedContent> {
-  /** Push it onto your contents. Without parts where the model gave none. */
-  readonly content: Content
-  /** Or why the prompt was blocked. */
-  readonly finishReason: string | undefined
-  readonly usage: unknown
-  /** False where the stream broke off: do not run its calls, ask again with the same request id. */
-  readonly complete: boolean
-}
-
 export interface StreamedContent extends GoogleContent {
   readonly role: 'model'
   readonly parts: readonly GooglePart[]
+}
+
+/** `usageMetadata` of a response as `recordRequest` wants it. */
+export function readUsage(usage: unknown): Usage {
+  return {
+    inputTokens: figure(usage, 'promptTokenCount'),
+    cachedTokens: figure(usage, 'cachedContentTokenCount'),
+    outputTokens: total(figure(usage, 'candidatesTokenCount'), figure(usage, 'thoughtsTokenCount')),
+  }
 }
 
 interface Chunk {
@@ -33,24 +34,34 @@ interface Chunk {
 /** Adds up chunks, whether parsed here or given by an SDK. A source that fails half-way gives an incomplete reply, not a throw. */
 export async function assemble<Content extends GoogleContent = StreamedContent>(
   chunks: AsyncIterable<unknown>,
-): Promise<StreamedReply<Content>> {
+): Promise<StreamedReply<Content, Content>> {
   const parts: GooglePart[] = []
-  let finishReason: string | undefined
-  let usage: unknown
+  let finish: string | undefined
+  let rawUsage: unknown
+  let error: unknown
   try {
     for await (const chunk of chunks) {
-      const { candidates, promptFeedback, usageMetadata, error } = (chunk ?? {}) as Chunk
-      if (error) throw error
-      usage = usageMetadata ?? usage
+      const { candidates, promptFeedback, usageMetadata, error: failure } = (chunk ?? {}) as Chunk
+      if (failure) throw failure
+      rawUsage = usageMetadata ?? rawUsage
       const candidate = candidates?.find(({ index = 0 }) => index === 0)
       for (const part of partsOf(candidate?.content ?? {})) if (isRecord(part)) add(parts, part)
-      finishReason = candidate?.finishReason ?? promptFeedback?.blockReason ?? finishReason
+      // Or why the prompt was blocked.
+      finish = candidate?.finishReason ?? promptFeedback?.blockReason ?? finish
     }
-  } catch {
-    finishReason = undefined
+  } catch (cause) {
+    error = cause ?? 'the stream broke off'
   }
-  const content: StreamedContent = { role: 'model', parts }
-  return { content: content as unknown as Content, finishReason, usage, complete: finishReason !== undefined }
+  const content = { role: 'model', parts } as GoogleContent as Content
+  return {
+    reply: content,
+    messages: parts.length > 0 ? [content] : [],
+    finish,
+    usage: readUsage(rawUsage),
+    rawUsage,
+    error,
+    complete: error === undefined && finish !== undefined,
+  }
 }
 
 /** A part with a signature stays as it came, even one with empty text: the signature holds for that part alone. */

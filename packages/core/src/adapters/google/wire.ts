@@ -35,9 +35,12 @@ export interface GoogleContent {
 }
 
 /** The answer of `generateContent`, or the content in it. */
-export type GoogleReply =
-  | { readonly candidates?: readonly { readonly content?: GoogleContent; readonly finishReason?: string }[] }
-  | GoogleContent
+export type GoogleReply = GoogleResponse | GoogleContent
+
+/** What `generateContent` answers, as far as it is read. */
+export interface GoogleResponse {
+  readonly candidates?: readonly { readonly content?: GoogleContent; readonly finishReason?: string }[]
+}
 
 /** A declaration as it is written, in the words of the SDK's types. */
 export interface GoogleFunction {

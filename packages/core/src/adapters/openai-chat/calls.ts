@@ -1,6 +1,7 @@
 /** The calls of an assistant message, in every form that servers and libraries have written them. */
-import { argumentsText, isRecord, readArguments, type UnitCall } from '../shared/thread.js'
-import { type ChatMessage, type ChatReply, WIRE } from './wire.js'
+import { invalid } from '../../options.js'
+import { argumentsText, cutOff, isRecord, readArguments, type UnitCall } from '../shared/thread.js'
+import { type ChatChoice, type ChatMessage, type ChatReply, type ChatReplyMessage, WIRE } from './wire.js'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -8,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>
  * Ids that are missing or repeated get one of their own, which `run` answers with. What has neither an id nor a name is no
  * call. A call of a custom tool is named so that no function can be taken for it: only its owner can run it.
  */
-export function callsOf(message: ChatMessage | ChatReply): readonly UnitCall[] {
+export function callsOf(message: ChatMessage | ChatReplyMessage): readonly UnitCall[] {
   const seen = new Set<string>()
   return entriesOf(message).flatMap((entry): UnitCall[] => {
     if (!isRecord(entry)) return []
@@ -32,9 +33,29 @@ export function callsOf(message: ChatMessage | ChatReply): readonly UnitCall[] {
   })
 }
 
+/** The calls of a reply that shall run. The one within which a reply ended at its limit does not: what there is of it is not what was meant. */
+export function callsIn(reply: ChatReply): readonly UnitCall[] {
+  const choice: ChatChoice =
+    isRecord(reply) && isRecord(reply.message)
+      ? (reply as ChatChoice)
+      : { message: reply as ChatReplyMessage }
+  const { message, finish_reason: finish } = choice
+  if (typeof message?.role !== 'string')
+    throw invalid(
+      'reply',
+      'run wants a choice of the completion (completion.choices[0]), or the assistant message in it.',
+    )
+  if (message.role !== 'assistant') return []
+  const calls = callsOf(message)
+  const cut = finish === 'length' ? calls.at(-1) : undefined
+  return calls
+    .filter((call) => !isCustomCall(call))
+    .map((call) => (call === cut ? { ...call, input: cutOff(call.text ?? '') } : call))
+}
+
 /** `function_call` is what `tool_calls` was before there could be several. */
 function entriesOf(
-  message: (ChatMessage | ChatReply) & { readonly function_call?: unknown },
+  message: (ChatMessage | ChatReplyMessage) & { readonly function_call?: unknown },
 ): readonly unknown[] {
   const { tool_calls: calls, function_call: single } = message
   const list: readonly unknown[] = Array.isArray(calls) ? calls : []

@@ -1,7 +1,6 @@
 /** The Chat Completions wire: messages, functions, and the section in the system message. */
-import { ToolwellError } from '../../errors.js'
 import type { Wire } from '../shared/adapter.js'
-import { callsOf, isCustomCall } from './calls.js'
+import { callsIn, isCustomCall } from './calls.js'
 import { readMessages } from './read-messages.js'
 import { chatTools } from './tools.js'
 import {
@@ -38,15 +37,7 @@ export const chatWire: Wire<ChatMessage, ChatReply, ChatParts> = {
       ...(tools.length > 0 ? { tools: tools as ChatTool[] } : {}),
     }
   },
-  calls(reply) {
-    if (typeof reply?.role !== 'string')
-      throw new ToolwellError(
-        'invalid-option',
-        'run wants the assistant message of the reply: completion.choices[0].message.',
-        { path: 'reply' },
-      )
-    return reply.role === 'assistant' ? callsOf(reply).filter((call) => !isCustomCall(call)) : []
-  },
+  calls: callsIn,
   answer: (answers) =>
     answers.map(
       ({ callId, text }): ChatToolMessage => ({ role: 'tool', tool_call_id: callId, content: text }),

@@ -1,20 +1,30 @@
 /** Reads a streamed reply: server-sent events to chunks, chunks to the one assistant message they add up to. */
+import type { Usage } from '../../measurement.js'
+import { figure, type StreamedReply } from '../shared/streamed.js'
 import { isRecord } from '../shared/thread.js'
 
 export { readEvents } from '../shared/sse.js'
 
-export interface StreamedReply {
-  /** Fields that only some servers have (`reasoning_content`, `reasoning_details` …) are in it too: some want them back. */
-  readonly message: {
-    readonly role: 'assistant'
-    readonly content: string | null
-    readonly refusal?: string
-    tool_calls?: { id: string; type: 'function'; function: { name: string; arguments: string } }[]
+/** Fields that only some servers have (`reasoning_content`, `reasoning_details` …) are in it too: some want them back. */
+export interface StreamedMessage {
+  readonly role: 'assistant'
+  readonly content: string | null
+  readonly refusal?: string
+  tool_calls?: { id: string; type: 'function'; function: { name: string; arguments: string } }[]
+}
+
+export interface StreamedChoice {
+  readonly message: StreamedMessage
+  readonly finish_reason: string | null
+}
+
+/** `usage` of a completion as `recordRequest` wants it. */
+export function readUsage(usage: unknown): Usage {
+  return {
+    inputTokens: figure(usage, 'prompt_tokens'),
+    cachedTokens: figure(usage, 'prompt_tokens_details', 'cached_tokens'),
+    outputTokens: figure(usage, 'completion_tokens'),
   }
-  readonly finishReason: string | undefined
-  readonly usage: unknown
-  /** False where the stream broke off: do not run its calls, ask again with the same request id. */
-  readonly complete: boolean
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -44,18 +54,21 @@ interface Chunk {
 }
 
 /** Adds up chunks, whether parsed here or given by an SDK. A source that fails half-way gives an incomplete reply, not a throw. */
-export async function assemble(chunks: AsyncIterable<unknown>): Promise<StreamedReply> {
+export async function assemble(
+  chunks: AsyncIterable<unknown>,
+): Promise<StreamedReply<StreamedChoice, StreamedMessage>> {
   let content = ''
   let refusal = ''
   let others: Fields = {}
-  let finishReason: string | undefined
-  let usage: unknown
+  let finish: string | undefined
+  let rawUsage: unknown
+  let error: unknown
   const calls = collectCalls()
   try {
     for await (const chunk of chunks) {
-      const { choices, usage: figures, error } = (chunk ?? {}) as Chunk
-      if (error !== undefined && error !== null) throw error
-      usage = figures ?? usage
+      const { choices, usage: figures, error: failure } = (chunk ?? {}) as Chunk
+      if (failure !== undefined && failure !== null) throw failure
+      rawUsage = figures ?? rawUsage
       const choice = choices?.find(({ index = 0 }) => index === 0)
       if (!choice) continue
       const { role: _, content: said, refusal: refused, tool_calls: parts, ...more } = choice.delta ?? {}
@@ -63,11 +76,10 @@ export async function assemble(chunks: AsyncIterable<unknown>): Promise<Streamed
       refusal += refused ?? ''
       others = joined(others, more)
       for (const part of parts ?? []) calls.add(part)
-      finishReason = choice.finish_reason ?? finishReason
+      finish = choice.finish_reason ?? finish
     }
-    if (finishReason === 'error') finishReason = undefined
-  } catch {
-    finishReason = undefined
+  } catch (cause) {
+    error = cause ?? 'the stream broke off'
   }
   const made = calls.all.map(({ id, name, text, others: fields }) => ({
     id,
@@ -76,19 +88,28 @@ export async function assemble(chunks: AsyncIterable<unknown>): Promise<Streamed
       ? { type: 'custom' }
       : { type: 'function', function: { name, arguments: text } }),
     ...fields,
-  })) as NonNullable<StreamedReply['message']['tool_calls']>
-  return {
-    message: {
-      role: 'assistant',
-      content: content === '' ? null : content,
-      ...(refusal === '' ? {} : { refusal }),
-      ...(made.length > 0 ? { tool_calls: made } : {}),
-      ...others,
-    },
-    finishReason,
-    usage,
-    complete: finishReason !== undefined,
+  })) as NonNullable<StreamedMessage['tool_calls']>
+  const message: StreamedMessage = {
+    role: 'assistant',
+    content: content === '' ? null : content,
+    ...(refusal === '' ? {} : { refusal }),
+    ...(made.length > 0 ? { tool_calls: made } : {}),
+    ...others,
   }
+  return {
+    reply: { message, finish_reason: finish ?? null },
+    messages: saysNothing(message) ? [] : [message],
+    finish,
+    usage: readUsage(rawUsage),
+    rawUsage,
+    error,
+    // Some servers say in the place of the reason that there was an error.
+    complete: error === undefined && finish !== undefined && finish !== 'error',
+  }
+}
+
+function saysNothing({ role: _, content, ...others }: StreamedMessage): boolean {
+  return content === null && Object.keys(others).length === 0
 }
 
 /** Puts fragments of calls together. Servers differ: some leave the index out, some repeat id and name in every fragment. */

@@ -14,8 +14,16 @@ export interface ChatMessage {
   readonly tool_call_id?: string
 }
 
+/** A choice of the completion, or the message in it. Only a choice tells that the reply ran into a limit. */
+export type ChatReply = ChatReplyMessage | ChatChoice
+
+export interface ChatChoice {
+  readonly message: ChatReplyMessage
+  readonly finish_reason?: string | null
+}
+
 /** The assistant message of a reply, as any client types it. */
-export interface ChatReply {
+export interface ChatReplyMessage {
   readonly role: string
   readonly content?: unknown
   readonly tool_calls?: readonly object[] | null | undefined

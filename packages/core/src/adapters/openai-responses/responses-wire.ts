@@ -1,4 +1,5 @@
 /** The Responses API as a wire: items, functions, instructions. Used without state: the host keeps all items. */
+import { assertKnownKeys, invalid } from '../../options.js'
 import type { Wire } from '../shared/adapter.js'
 import { isRecord } from '../shared/thread.js'
 import { withNamespaces } from './namespaces.js'
@@ -29,12 +30,15 @@ export interface ResponsesOptions {
 /** `loader`: what a search of the API's own is called on every other wire. */
 export function responsesWire(
   loader: string,
-  { native = true }: ResponsesOptions = {},
+  options: ResponsesOptions = {},
 ): Wire<ResponsesItem, ResponsesReply, ResponsesParts, ResponsesPrompt> {
+  assertKnownKeys(options, ['native'], 'the options of openaiResponses')
+  const { native = true } = options
   const reader = createReader(loader)
   return {
     name: WIRE,
     systemInMessages: false,
+    prompt: ['instructions'],
     native: native ? 'additions' : undefined,
     ids: ID_RULES,
     answersAnywhere: true,
@@ -53,10 +57,16 @@ export function responsesWire(
       }
     },
     // In the form in which the history will be read: a call without an id is answered too.
-    calls: ({ output }) =>
-      (Array.isArray(output) ? output : [])
-        .flatMap((item) => (isRecord(item) ? soundItems(item) : []))
-        .flatMap((item) => reader.call(item) ?? []),
+    calls(reply) {
+      if (!isRecord(reply) || !Array.isArray(reply.output))
+        throw invalid(
+          'reply',
+          'run wants the response that the API gave, or any object with its output items.',
+        )
+      return reply.output
+        .flatMap((item: unknown) => (isRecord(item) ? soundItems(item) : []))
+        .flatMap((item) => reader.call(item) ?? [])
+    },
     answer: (answers, view) => answers.flatMap((answer) => answerItems(answer, view)),
   }
 }

@@ -6,6 +6,7 @@ import { shortHash } from '../../fingerprint.js'
 import type { ImportedStep, ImportReport } from '../../host-steps.js'
 import { createState } from '../../ledger.js'
 import { BRIDGE_NAME } from '../../meta-tools.js'
+import { assertKnownKeys, invalid, kindOf } from '../../options.js'
 import type { Prompts } from '../../prompts.js'
 import type { CallAnswer, RunOptions } from '../../run-calls.js'
 import { readMachineLine } from '../../search/render.js'
@@ -25,6 +26,8 @@ export interface Wire<Message, Reply, Parts, Prompt extends object = object> {
   readonly name: string
   /** Whether the system prompt is a message. Where it is not, it is given beside them. */
   readonly systemInMessages: boolean
+  /** What `begin` takes beside the history, by key. */
+  readonly prompt?: readonly (keyof Prompt & string)[]
   /** What the provider can do about tools besides the array. Absent: nothing. */
   readonly native?: WireSupport['native']
   /** What servers demand of the ids of calls; nothing when absent. */
@@ -108,10 +111,15 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   conversation: Conversation,
   wire: Wire<Message, Reply, Parts, Prompt>,
 ): Adapter<Message, Reply, Parts, Prompt> {
-  const read = (messages: readonly Message[]) => wire.parse(messages.flatMap((each) => soundOf(wire, each)))
+  const read = (messages: readonly Message[]) => {
+    if (!Array.isArray(messages))
+      throw invalid('messages', `This takes your history, an array of messages, not ${kindOf(messages)}.`)
+    return wire.parse(messages.flatMap((each) => soundOf(wire, each)))
+  }
   const anchored = (messages: readonly Message[]) => anchorsOf(read(messages))
   return {
     async begin(messages, request = {} as Prompt) {
+      assertKnownKeys(request, ['requestId', ...(wire.prompt ?? [])], 'begin')
       const anchors = anchored(messages)
       const { requestId = nameOf(wire.name, anchors, conversation.epoch) } = request as {
         readonly requestId?: string

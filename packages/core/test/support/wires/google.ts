@@ -62,8 +62,8 @@ async function streamed(url: string, parts: object): Promise<GoogleContent | und
   const response = await fetch(url, { method: 'POST', body: JSON.stringify(parts) })
   if (response.status === 400) throw new Error(`The endpoint refused the request: ${await response.text()}`)
   if (response.status !== 200 || !response.body) return undefined
-  const { content, complete } = await assemble(readEvents(response.body))
-  return complete ? content : undefined
+  const { reply, complete } = await assemble(readEvents(response.body))
+  return complete ? reply : undefined
 }
 
 export const googleHarness: WireHarness = {

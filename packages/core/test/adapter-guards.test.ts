@@ -1,0 +1,181 @@
+/** What a host gets wrong when it calls an adapter is said at once, on every wire in the same way. */
+import { createToolwell } from '@toolwell/core'
+import { aiSdk } from '@toolwell/core/ai-sdk'
+import * as messagesApi from '@toolwell/core/anthropic'
+import * as geminiApi from '@toolwell/core/google'
+import * as chatApi from '@toolwell/core/openai-chat'
+import * as responsesApi from '@toolwell/core/openai-responses'
+import { describe, expect, it } from 'vitest'
+import { mixed, tool } from './support/tools.js'
+
+const open = () => createToolwell({ tools: mixed(), mode: 'on' }).open({ id: 'a' })
+
+/** The adapters, with the types taken off: this is what a host in plain JavaScript sees. */
+interface Loose {
+  begin(messages: unknown, request?: unknown): Promise<{ run(reply: unknown): Promise<unknown> }>
+  compact(before: unknown, after: unknown): Promise<void>
+  importHistory(messages: unknown): Promise<unknown>
+  thread(messages: unknown): unknown
+}
+
+const wires: Readonly<
+  Record<string, { readonly create: () => Promise<Loose>; readonly user: object; readonly wants: RegExp }>
+> = {
+  anthropic: {
+    create: async () => messagesApi.anthropic(await open()) as unknown as Loose,
+    user: { role: 'user', content: 'Hi' },
+    wants: /run wants the message that the API gave/,
+  },
+  google: {
+    create: async () => geminiApi.google(await open()) as unknown as Loose,
+    user: { role: 'user', parts: [{ text: 'Hi' }] },
+    wants: /run wants the response of generateContent/,
+  },
+  'openai-chat': {
+    create: async () => chatApi.openaiChat(await open()) as unknown as Loose,
+    user: { role: 'user', content: 'Hi' },
+    wants: /run wants a choice of the completion/,
+  },
+  'openai-responses': {
+    create: async () => responsesApi.openaiResponses(await open()) as unknown as Loose,
+    user: { type: 'message', role: 'user', content: 'Hi' },
+    wants: /run wants the response that the API gave/,
+  },
+}
+
+const refused = (message: RegExp) =>
+  expect.objectContaining({ code: 'invalid-option', message: expect.stringMatching(message) })
+
+describe.each(Object.entries(wires))('%s', (_name, { create, user, wants }) => {
+  it.each([
+    undefined,
+    null,
+    'Hello',
+    [],
+    { text: 'Hello' },
+    { data: { choices: [], output_text: 'Hello' } },
+    { reply: {}, messages: [], usage: {}, complete: true },
+  ])('refuses what is no reply: %j', async (reply) => {
+    const turn = await (await create()).begin([user])
+    await expect(turn.run(reply)).rejects.toEqual(refused(wants))
+  })
+
+  it.each([undefined, null, 'Hello', { role: 'user' }])('refuses what is no history: %j', async (history) => {
+    const adapter = await create()
+    const message = /takes your history, an array of messages, not /
+    await expect(adapter.begin(history)).rejects.toEqual(refused(message))
+    expect(() => adapter.thread(history)).toThrow(message)
+    expect(() => adapter.compact([user], history)).toThrow(message)
+    expect(() => adapter.importHistory(history)).toThrow(message)
+  })
+
+  it('refuses what begin does not know, and names what it does', async () => {
+    const adapter = await create()
+    await expect(adapter.begin([user], { requestID: 'x' })).rejects.toEqual(
+      refused(/Unknown option "requestID" in begin\. Did you mean "requestId"\?/),
+    )
+    await expect(adapter.begin([user], null)).rejects.toEqual(refused(/begin takes an object/))
+  })
+})
+
+describe('the options of an adapter', () => {
+  it('are refused where they are not known', async () => {
+    const conversation = await open()
+    const { anthropic } = messagesApi
+    expect(() => anthropic(conversation, { toolchanges: true } as never)).toThrow(
+      /Did you mean "toolChanges"/,
+    )
+    expect(() => anthropic(conversation, { cache: '10m' } as never)).toThrow(/cache must be one of 5m, 1h/)
+    expect(() => responsesApi.openaiResponses(conversation, { natve: false } as never)).toThrow(/"native"/)
+    expect(() => aiSdk(conversation, { besides: {} } as never)).toThrow(/Did you mean "beside"/)
+  })
+})
+
+describe('a Chat Completions reply that ran into its limit', () => {
+  async function cut(written: string) {
+    const ran: unknown[] = []
+    const clear = tool('clear_all', { inputSchema: { type: 'object' }, execute: (input) => ran.push(input) })
+    const adapter = chatApi.openaiChat(await createToolwell({ tools: [clear], mode: 'on' }).open({ id: 'a' }))
+    const turn = await adapter.begin([{ role: 'user', content: 'Go.' }])
+    const whole = { id: 'a', type: 'function', function: { name: 'clear_all', arguments: '{"all":1}' } }
+    const last = { id: 'b', type: 'function', function: { name: 'clear_all', arguments: written } }
+    const message = { role: 'assistant', content: null, tool_calls: [whole, last] }
+    return { ran, turn, message }
+  }
+
+  it.each(['', '{', '{"a":1}'])('does not run the call it ended in: %j', async (written) => {
+    const { ran, turn, message } = await cut(written)
+    const { answers } = await turn.run({ message, finish_reason: 'length' })
+    expect(ran).toEqual([{ all: 1 }])
+    expect(answers.map(({ outcome }) => outcome.kind)).toEqual(['result', 'invalid'])
+    expect(answers[1]?.text).toContain('the reply was cut off')
+  })
+
+  it('is told from one that ended by itself, in which no arguments are no arguments', async () => {
+    const { ran, turn, message } = await cut('')
+    await turn.run({ message, finish_reason: 'tool_calls' })
+    expect(ran).toEqual([{ all: 1 }, {}])
+  })
+
+  it('is known as such by what a stream adds up to', async () => {
+    const { ran, turn } = await cut('')
+    async function* chunks() {
+      const start = { index: 0, id: 'a', function: { name: 'clear_all', arguments: '' } }
+      yield { choices: [{ delta: { tool_calls: [start] } }] }
+      yield { choices: [{ delta: {}, finish_reason: 'length' }] }
+    }
+    const { reply, messages, complete } = await chatApi.assemble(chunks())
+    expect(complete).toBe(true)
+    expect(messages).toEqual([reply.message])
+    await turn.run(reply)
+    expect(ran).toEqual([])
+  })
+})
+
+describe('readUsage', () => {
+  it('counts all input on every wire, and what of it was cached', () => {
+    const figures = { inputTokens: 1000, cachedTokens: 800, outputTokens: 30 }
+    expect(
+      messagesApi.readUsage({
+        input_tokens: 50,
+        cache_read_input_tokens: 800,
+        cache_creation_input_tokens: 150,
+        output_tokens: 30,
+      }),
+    ).toEqual(figures)
+    expect(
+      chatApi.readUsage({
+        prompt_tokens: 1000,
+        prompt_tokens_details: { cached_tokens: 800 },
+        completion_tokens: 30,
+      }),
+    ).toEqual(figures)
+    expect(
+      responsesApi.readUsage({
+        input_tokens: 1000,
+        input_tokens_details: { cached_tokens: 800 },
+        output_tokens: 30,
+      }),
+    ).toEqual(figures)
+    expect(
+      geminiApi.readUsage({
+        promptTokenCount: 1000,
+        cachedContentTokenCount: 800,
+        candidatesTokenCount: 20,
+        thoughtsTokenCount: 10,
+      }),
+    ).toEqual(figures)
+  })
+
+  it.each([messagesApi, chatApi, responsesApi, geminiApi])(
+    'knows nothing where nothing was given',
+    (door) => {
+      for (const usage of [undefined, null, 3, [], {}])
+        expect(door.readUsage(usage)).toEqual({
+          inputTokens: undefined,
+          cachedTokens: undefined,
+          outputTokens: undefined,
+        })
+    },
+  )
+})
