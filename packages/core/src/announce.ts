@@ -2,21 +2,20 @@
 import type { Entry } from './catalogue.js'
 import type { Context } from './context.js'
 import type { LedgerFact } from './ledger-event.js'
-import { defaultPrompts } from './prompts.js'
+import type { Prompts } from './prompts.js'
 import { safeJson, stripInvisible } from './text.js'
 
 /** Characters of one guideline that reach the model. */
 const GUIDANCE_LIMIT = 2000
 
-/** The frame of what a wire itself writes into a history. Nothing a source or a model wrote can open or close it. */
-export function framed(body: string): string {
-  return defaultPrompts.frame({ body })
+/** What stands inside the frame, or the text itself. */
+export function unframed(text: string, prompts: Prompts): string {
+  const [before = ''] = prompts.frame({ body: PLACE }).split(PLACE)
+  return text.startsWith(before) ? text.slice(before.length) : text
 }
 
-/** What stands inside the frame, or the text itself. */
-export function unframed(text: string): string {
-  return text.startsWith('<tool-update>\n') ? text.slice('<tool-update>\n'.length) : text
-}
+/** Stands for a body to see what a frame puts before it. */
+const PLACE = '\u0000'
 
 /** A whole definition on one line, exactly as the wire would carry it. */
 export function schemaLine(entry: Entry, context: Context): string {

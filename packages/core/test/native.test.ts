@@ -1,6 +1,6 @@
 /** What native delivery puts on the wire of its two providers, byte by byte. */
 import { anthropic } from '@toolwell/core/anthropic'
-import { openaiResponses } from '@toolwell/core/openai-responses'
+import { openaiResponses, type ResponsesItem } from '@toolwell/core/openai-responses'
 import type { ScriptedCall, ScriptedReply } from '@toolwell/core/testing'
 import { describe, expect, it } from 'vitest'
 import { createToolwell } from '../src/index.js'
@@ -375,4 +375,34 @@ it('a history of the Responses API tells importHistory what was loaded, unloaded
   const other = await createToolwell(options).open({ id: 'b' })
   const report = await openaiResponses(other).importHistory(host.items)
   expect(report).toEqual({ recovered: ['tracker/create_issue'], unrecovered: [] })
+})
+
+describe('a frame of the host', () => {
+  const prompts = { frame: ({ body }: { body: string }) => `[news]\n${body}\n[/news]` }
+  const script = [says(find('select:tracker__create_issue,no_such_tool')), done]
+  it.each([anthropicHarness, openaiResponsesHarness])(
+    '$name: stands around what follows a search answer',
+    async (wire) => {
+      const host = await wire.open({ ...options, prompts }, script)
+      await host.ask('go')
+      const raw = host.requests.at(-1)?.raw ?? ''
+      expect(raw).toContain('[news]\\nNo tool is named \\"no_such_tool\\"')
+      expect(raw).not.toContain('tool-update')
+    },
+  )
+
+  it('is known again when a history is imported', async () => {
+    const history: ResponsesItem[] = [{ role: 'user', content: 'go' }]
+    const open = async (id: string) =>
+      openaiResponses(await createToolwell({ tools: mixed(), mode: 'on', prompts }).open({ id }))
+    const first = await open('a')
+    const turn = await first.begin(history)
+    const search = { type: 'tool_search_call', execution: 'client', status: 'completed', call_id: 'c' }
+    // Nothing found: the machine line stands in the words behind the empty answer.
+    const reply = [{ ...search, arguments: { query: 'unload:tracker__create_issue' } }]
+    history.push(...reply, ...(await turn.run({ output: reply })).messages)
+    expect(JSON.stringify(history)).toContain('[news]')
+    const report = await (await open('b')).importHistory(history)
+    expect(report.unrecovered).toEqual([])
+  })
 })

@@ -1,4 +1,4 @@
-import { createToolwell, type ToolwellOptions } from '@toolwell/core'
+import { createToolwell, defaultPrompts, type ToolwellOptions } from '@toolwell/core'
 import { openaiChat } from '@toolwell/core/openai-chat'
 import {
   assemble,
@@ -543,7 +543,7 @@ describe('a history', () => {
 
   it('with calls of tools that the host runs, and that are no functions, holds together', async () => {
     const { responsesWire } = await import('../src/adapters/openai-responses/responses-wire.js')
-    const wire = responsesWire('tool_search')
+    const wire = responsesWire('tool_search', defaultPrompts)
     const read: ResponsesItem = { type: 'function_call', call_id: 'a', name: 'read_file', arguments: '{}' }
     const items: ResponsesItem[] = [
       { role: 'user', content: 'x' },
@@ -590,7 +590,7 @@ describe('a history', () => {
 
   it('that the host changed in place is read again', async () => {
     const { responsesWire } = await import('../src/adapters/openai-responses/responses-wire.js')
-    const wire = responsesWire('tool_search')
+    const wire = responsesWire('tool_search', defaultPrompts)
     const part = { type: 'input_text', text: 'one' }
     const user = { role: 'user', content: [part] }
     const reply = { type: 'function_call', call_id: 'a', name: 'read_file', arguments: '{}' }
@@ -606,7 +606,7 @@ describe('a history', () => {
 
   it('shares its units between requests: a long one is read once', async () => {
     const { responsesWire } = await import('../src/adapters/openai-responses/responses-wire.js')
-    const wire = responsesWire('tool_search')
+    const wire = responsesWire('tool_search', defaultPrompts)
     const host = await open('bridge', [calls(call('read_file'), call('write_file'))], {}, withReasoning)
     await host.ask('go')
     const before = wire.parse(host.items)

@@ -26,7 +26,7 @@ export interface AnthropicAnswer {
   readonly usage: AnthropicUsage
 }
 
-const TEXT_BLOCK = { type: 'text', text: '', citations: null }
+const TEXT_BLOCK = { type: 'text', text: '' }
 
 export function messageObject({ id, model, text, calls, stopReason, usage }: AnthropicAnswer): object {
   const said = text === '' ? [] : [{ ...TEXT_BLOCK, text }]

@@ -100,17 +100,9 @@ function modelOf(major: 6 | 7, wire: WireName, url: string, named?: string): obj
     const openai = createOpenAI4(settings)
     return wire === 'chat' ? openai.chat('gpt-scripted') : openai.responses(named ?? 'gpt-scripted')
   }
-  if (isAnthropic) return createAnthropic3({ ...settings, fetch: withoutNull })('claude-scripted')
+  if (isAnthropic) return createAnthropic3(settings)('claude-scripted')
   if (wire === 'responses') return createOpenAI3(settings).responses(named ?? 'gpt-scripted')
   return createOpenAICompatible({ name: 'scripted', ...settings }).chatModel('scripted')
-}
-
-/** This provider takes citations that are absent, and none that are null. */
-const withoutNull: typeof fetch = async (url, init) => {
-  const response = await fetch(url, init)
-  if (!response.headers.get('content-type')?.includes('json')) return response
-  const text = (await response.text()).replaceAll('"citations":null', '"citations":[]')
-  return new Response(text, { status: response.status, headers: { 'content-type': 'application/json' } })
 }
 
 export const call = (name: string, input: unknown = { value: 'x' }, id?: string): ScriptedCall => ({

@@ -1,6 +1,7 @@
 /** OpenAI's own search through the SDK: declared as the provider's tool, answered with definitions, called in namespaces. */
 import { createToolwell, memoryStore, searchFaces } from '@toolwell/core'
 import { openaiResponses, type ResponsesItem } from '@toolwell/core/openai-responses'
+import { responsesProtocol } from '@toolwell/core/testing'
 import { describe, expect, it } from 'vitest'
 import { mixed, server } from '../support/tools.js'
 import {
@@ -280,6 +281,22 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     expect(host.statuses()).toEqual([200, 200])
     expect(ofType(host, 1, 'tool_search_output')[0]?.tools).toMatchObject([{ name }])
     expect(ofType(host, 1, 'function_call')).toMatchObject([{ name, namespace: name }])
+  })
+
+  it('hands its history over to the plain wire, where the model still has the definitions', async () => {
+    const script = [calls(select), calls(call(name)), said()]
+    const host = await startHost({ major, wire, script, options })
+    await host.ask('Make it.')
+    const plain = openaiResponses(host.conversation)
+    const history = plain.adopt(host.lazy.thread(host.messages))
+    const next = await plain.begin([...history, { role: 'user', content: 'And one more.' }])
+    expect(next.view.delivery).toBe('native')
+    expect(responsesProtocol().violationOf({ model: 'gpt-scripted', ...next.parts })).toBeUndefined()
+    const declared = next.parts.tools?.find((tool) => tool.type === 'function' && tool.name === name)
+    expect(declared).toHaveProperty('parameters.properties')
+    const asked = { type: 'function_call', call_id: 'next', name, arguments: '{"value":"y"}' }
+    const { answers } = await next.run({ output: [asked] })
+    expect(answers).toMatchObject([{ outcome: { kind: 'result' } }])
   })
 
   it('gives way to the bridge, with a warning, where the provider does not know the search', async () => {

@@ -117,7 +117,7 @@ describe('the scripted endpoint on the Anthropic wire', () => {
       type: 'message',
       role: 'assistant',
       model: 'scripted',
-      content: [{ type: 'text', text: 'Hi', citations: null }],
+      content: [{ type: 'text', text: 'Hi' }],
       stop_reason: 'end_turn',
       stop_sequence: null,
       stop_details: null,

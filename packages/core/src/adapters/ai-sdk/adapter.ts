@@ -86,11 +86,10 @@ export function aiSdk<Message extends AiMessage = AiMessage, Tools extends objec
   const exchanges: Exchanges = createExchanges(conversation, registry, options)
   const wrap = <Model>(model: Model): Model => wrapModel(model, exchanges.open)
   // Messages that are written here have the documented shapes, whatever type names them.
-  const adapter = createAdapter(conversation, aiWire(WIRE, { stored: true })) as unknown as Adapter<
-    Message,
-    AiReply,
-    AiParts
-  >
+  const adapter = createAdapter(
+    conversation,
+    aiWire(WIRE, conversation.prompts, { stored: true }),
+  ) as unknown as Adapter<Message, AiReply, AiParts>
 
   return {
     compact: adapter.compact,

@@ -1,4 +1,5 @@
 /** How the SDK writes a history down, and how it is read: the same for a host's messages and for a model's prompt. */
+import type { Prompts } from '../../prompts.js'
 import type { Wire } from '../shared/adapter.js'
 import type { UnitCall } from '../shared/thread.js'
 import type { NativeWay } from './native-way.js'
@@ -30,6 +31,7 @@ export interface AiWireOptions {
 
 export function aiWire(
   protocol: Protocol,
+  prompts: Prompts,
   { beside = [], way, given = () => true, stored = false }: AiWireOptions = {},
 ): Wire<AiMessage, AiReply, AiParts> {
   const { ids, opensWithUser = false } = rules[protocol]
@@ -55,8 +57,8 @@ export function aiWire(
             ? withSearches(units, view)
             : units
       const kept = stored || searches
-      const messages = writeMessages(changed, { protocol, section, known: kept ? undefined : known })
-      return protocol === 'openai-responses' ? withSearchItems(messages, view) : messages
+      const messages = writeMessages(changed, { protocol, section, prompts, known: kept ? undefined : known })
+      return protocol === 'openai-responses' ? withSearchItems(messages, view, prompts) : messages
     },
     ofHost: () => beside,
     parts: (messages) => ({ prompt: messages }),

@@ -88,7 +88,11 @@ export function createExchanges(
       const given = asked.tools ?? []
       const names = new Set(given.map(({ name }) => name))
       const others = given.flatMap(({ name }) => (registry.has(name) ? [] : [name]))
-      const wire = aiWire(protocol, { beside: others, way: possible, given: (name) => names.has(name) })
+      const wire = aiWire(protocol, conversation.prompts, {
+        beside: others,
+        way: possible,
+        given: (name) => names.has(name),
+      })
       const turn = await createAdapter(conversation, wire).begin(restored(asked.prompt))
       view = turn.view
       way = view.delivery === 'native' ? possible : undefined

@@ -17,7 +17,7 @@ export function mended(messages: readonly AiMessage[], prompts: Prompts): readon
   const settled = repair(placed, project(createState(), ''), callable, prompts, () => undefined)
   return writeMessages(
     settled.map(({ unit }) => unit),
-    { protocol: 'ai-sdk', section: '' },
+    { protocol: 'ai-sdk', section: '', prompts },
   )
 }
 

@@ -2,9 +2,9 @@
  * A history for OpenAI's own search, as the provider of the SDK wants it: calls of the loader with wrapped arguments and
  * an id of their kind, results that hold definitions and no word, and calls in the namespace where their function lives.
  */
-import { framed } from '../../announce.js'
 import { shortHash } from '../../fingerprint.js'
 import type { WireTool } from '../../ledger-event.js'
+import type { Prompts } from '../../prompts.js'
 import type { SurfaceView } from '../../surface.js'
 import { argumentsObject } from '../shared/thread.js'
 import { type FoundFunction, foundFunction, foundIn } from './found.js'
@@ -24,7 +24,11 @@ import {
 /** What the provider's ids of searches begin with. It makes one of the call's id where there is none. */
 const PREFIX = 'tsc'
 
-export function withSearchItems(messages: readonly AiMessage[], view: SurfaceView): AiMessage[] {
+export function withSearchItems(
+  messages: readonly AiMessage[],
+  view: SurfaceView,
+  prompts: Prompts,
+): AiMessage[] {
   if (view.mode === 'off') return [...messages]
   const search = view.delivery === 'native' ? view.loader : undefined
   const known = new Map([...view.tools, ...view.aside].map((tool) => [tool.name, tool as WireTool]))
@@ -61,7 +65,7 @@ export function withSearchItems(messages: readonly AiMessage[], view: SurfaceVie
       if (isCall(part)) return namespaces.place(part)
       if (!isResult(part) || message.role !== 'tool' || part.toolName !== search) return part
       const answer = found(part)
-      if (answer.text !== '') notes.push(framed(answer.text))
+      if (answer.text !== '') notes.push(prompts.frame({ body: answer.text }))
       return answer.part
     })
     const same = made.every((part, index) => part === parts[index])

@@ -1,5 +1,5 @@
 /** Units as messages of the SDK. What was not changed is given back as the same message. */
-import { framed } from '../../announce.js'
+import type { Prompts } from '../../prompts.js'
 import { argumentsObject, type Unit, type UnitCall } from '../shared/thread.js'
 import { references } from './found.js'
 import { untied } from './openai-options.js'
@@ -23,13 +23,14 @@ type Assistant = Extract<Unit, { kind: 'assistant' }>
 export interface WriteOptions {
   readonly protocol: Protocol
   readonly section: string
+  readonly prompts: Prompts
   /** Names that a result may refer to. Absent: references stay as they are. */
   readonly known?: Known | undefined
 }
 
 export function writeMessages(
   units: readonly Unit[],
-  { protocol, section, known }: WriteOptions,
+  { protocol, section, prompts, known }: WriteOptions,
 ): AiMessage[] {
   const output: AiMessage[] = []
   /** The name that each call has here: a result goes by the name of its call. */
@@ -38,7 +39,7 @@ export function writeMessages(
   const flush = () => {
     output.push(...toolMessages(answers, names, known))
     // What a search has to say besides its references follows all results.
-    if (known) for (const answer of answers) addNote(output, besideReferences(answer))
+    if (known) for (const answer of answers) addNote(output, besideReferences(answer, prompts))
     answers = []
   }
   for (const unit of units) {
@@ -152,10 +153,10 @@ function resultPart(
   return { ...part, type: 'tool-result', toolCallId: callId, toolName, output } as AiResultPart
 }
 
-function besideReferences(answer: Answer): string {
+function besideReferences(answer: Answer, prompts: Prompts): string {
   const part = sourceOf(answer)?.part
   const text = answer.loaded && part ? outputText(part.output) : ''
-  return text === '' ? '' : framed(text)
+  return text === '' ? '' : prompts.frame({ body: text })
 }
 
 /**

@@ -27,5 +27,8 @@ export function anthropic<Message extends AnthropicMessage = AnthropicMessage>(
   options: AnthropicOptions = {},
 ): Anthropic<Message> {
   // Messages that are written here have role and content in their documented shapes, whatever type names them.
-  return createAdapter(conversation, anthropicWire(options)) as unknown as Anthropic<Message>
+  return createAdapter(
+    conversation,
+    anthropicWire(conversation.prompts, options),
+  ) as unknown as Anthropic<Message>
 }

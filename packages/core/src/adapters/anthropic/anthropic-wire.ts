@@ -1,8 +1,7 @@
 /** How Anthropic Messages writes a history down, and how it is read. */
-import { framed } from '../../announce.js'
 import type { WireTool } from '../../ledger-event.js'
 import { assertKnownKeys, assertOneOf, invalid } from '../../options.js'
-import { defaultPrompts } from '../../prompts.js'
+import type { Prompts } from '../../prompts.js'
 import type { CallAnswer } from '../../run-calls.js'
 import { revealed } from '../../search/render.js'
 import type { SurfaceView } from '../../surface.js'
@@ -94,7 +93,9 @@ export interface AnthropicOptions {
   readonly cache?: '5m' | '1h'
 }
 
+/** `prompts`: what has to be said in a history, in the host's words. */
 export function anthropicWire(
+  prompts: Prompts,
   options: AnthropicOptions = {},
 ): Wire<AnthropicMessage, AnthropicReply, AnthropicParts, AnthropicPrompt> {
   assertKnownKeys(options, ['native', 'toolChanges', 'cache'], 'the options of anthropic')
@@ -107,15 +108,15 @@ export function anthropicWire(
     native: native ? (toolChanges ? 'changes' : 'references') : undefined,
     ids: ID_RULES,
     opensWithUser: true,
-    sound: soundMessages,
+    sound: (message) => soundMessages(message, prompts),
     parse: (messages) => messages.flatMap((message) => sourceOf(message).units),
-    write: (units, view) => draft(units, namesIn(view)).flatMap(toMessage),
+    write: (units, view) => draft(units, namesIn(view)).flatMap((each) => toMessage(each, prompts)),
     parts(given, view, { system }, warn) {
       const tools = anthropicTools(view)
       const [leading, messages] = splitSystem(given)
       if (leading.length > 0) warn('moved a system message that came first into the system prompt')
       const prompt = withSection(withLeading(system, leading), view.section)
-      const limits = { known: namesIn(view), systemBetween: toolChanges }
+      const limits = { known: namesIn(view), systemBetween: toolChanges, prompts }
       const parts: AnthropicParts = {
         messages: sendable(messages, limits, warn) as AnthropicMessage[],
         ...(tools.length > 0 ? { tools: tools as AnthropicTool[] } : {}),
@@ -129,7 +130,9 @@ export function anthropicWire(
       const results = answers.map((answer) => resultOf(answer, view))
       // The API takes no text beside references: what else a search has to say follows all results.
       const rest = answers.flatMap((answer) =>
-        referred(answer, view).length > 0 && answer.text !== '' ? [textBlock(framed(answer.text))] : [],
+        referred(answer, view).length > 0 && answer.text !== ''
+          ? [textBlock(prompts.frame({ body: answer.text }))]
+          : [],
       )
       return [{ role: 'user', content: [...results, ...rest] }]
     },
@@ -283,13 +286,13 @@ function addNote(drafts: Draft[], note: Unit): void {
   else drafts.splice(end, 0, { role: 'user', source: undefined, units: [note] })
 }
 
-function toMessage({ role, source, units, blocks = [] }: Draft): AnthropicMessage[] {
+function toMessage({ role, source, units, blocks = [] }: Draft, prompts: Prompts): AnthropicMessage[] {
   if (source && sameItems(units, source.units)) return [source.message]
-  const content = [...blocks, ...units.flatMap(toBlocks)]
+  const content = [...blocks, ...units.flatMap((unit) => toBlocks(unit, prompts))]
   return content.length > 0 ? [{ ...source?.message, role, content }] : []
 }
 
-function toBlocks(unit: Unit): readonly AnthropicBlock[] {
+function toBlocks(unit: Unit, prompts: Prompts): readonly AnthropicBlock[] {
   const own = unit.kind !== 'note' && unit.native?.wire === WIRE ? unit.native.value : undefined
   switch (unit.kind) {
     case 'answer': {
@@ -299,7 +302,7 @@ function toBlocks(unit: Unit): readonly AnthropicBlock[] {
     }
     case 'assistant':
       return own
-        ? mended(own as readonly AnthropicBlock[], unit.calls, unit.text)
+        ? mended(own as readonly AnthropicBlock[], unit.calls, unit.text, prompts)
         : [...said(unit.text), ...unit.calls.map((call) => fromCall(call))]
     default:
       return (own as readonly AnthropicBlock[] | undefined) ?? said(unit.text)
@@ -311,6 +314,7 @@ function mended(
   blocks: readonly AnthropicBlock[],
   calls: readonly UnitCall[],
   text: string,
+  prompts: Prompts,
 ): readonly AnthropicBlock[] {
   const byId = new Map(calls.map((call) => [call.id, call]))
   const kept = blocks.flatMap((block) => {
@@ -321,7 +325,7 @@ function mended(
   const last = kept.at(-1)
   if (last && !isThinking(last)) return kept
   // Where it said nothing else, the repair has put words for what it did into its text.
-  return [...kept, textBlock(textOf(kept) === '' ? text : defaultPrompts.calledSomething())]
+  return [...kept, textBlock(textOf(kept) === '' ? text : prompts.calledSomething())]
 }
 
 function fromCall({ id, name, input, native }: UnitCall, was?: AnthropicBlock): AnthropicBlock {

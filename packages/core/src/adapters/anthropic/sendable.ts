@@ -3,7 +3,7 @@
  * that a message may not have, a text may be blank, an input that was cut short is no object, and a reply may say nothing
  * at all. What a host wrote may have words before the results, or the system between the others. Runs when deferral is off, too.
  */
-import { defaultPrompts } from '../../prompts.js'
+import type { Prompts } from '../../prompts.js'
 import { safeJson } from '../../text.js'
 import { sameItems } from '../shared/same-items.js'
 import { argumentsObject, isRecord, readArguments, referencesText } from '../shared/thread.js'
@@ -27,6 +27,7 @@ export interface Limits {
   readonly known: ReadonlySet<string>
   /** Whether the model takes system messages between the others. */
   readonly systemBetween: boolean
+  readonly prompts: Prompts
 }
 
 /** The very list where the API takes it as it is. */
@@ -40,8 +41,7 @@ export function sendable(
     const { role, content } = message
     if (role === 'system') return limits.systemBetween ? [message] : asUser(message, warn)
     const given = blocksOf(content)
-    const blocks =
-      role === 'user' ? ofUser(given, limits.known, warn) : ofModel(given, limits.known, lost, warn)
+    const blocks = role === 'user' ? ofUser(given, limits.known, warn) : ofModel(given, limits, lost, warn)
     // What says nothing may stand last.
     const mayBeEmpty = index === messages.length - 1 || (role === 'user' && given.length === 0)
     if (blocks.length === 0 && !mayBeEmpty) {
@@ -88,7 +88,7 @@ function ofUser(
   return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))]
 }
 
-/** A reference to a tool that is not declared any more is said in words: the API refuses it. */
+/** A reference to a tool that is not declared is said in words: the API refuses it. */
 function withKnown(block: AnthropicBlock, known: ReadonlySet<string>, warn: Warn): AnthropicBlock {
   const names = isResult(block) ? referencesIn(block.content) : []
   const left = names.filter((name) => known.has(name))
@@ -99,7 +99,7 @@ function withKnown(block: AnthropicBlock, known: ReadonlySet<string>, warn: Warn
 
 function ofModel(
   given: readonly AnthropicBlock[],
-  known: ReadonlySet<string>,
+  { known, prompts }: Limits,
   lost: ReadonlySet<unknown>,
   warn: Warn,
 ): readonly AnthropicBlock[] {
@@ -118,7 +118,7 @@ function ofModel(
   const last = blocks.at(-1)
   // Thinking may not come last where a search went.
   return last && isThinking(last) && given.some((block) => lost.has(block.tool_use_id))
-    ? [...blocks, textBlock(defaultPrompts.calledSomething())]
+    ? [...blocks, textBlock(prompts.calledSomething())]
     : blocks
 }
 
@@ -143,5 +143,6 @@ function searchedIn({ type, content }: AnthropicBlock): readonly string[] {
 
 function warnOfLost(names: readonly string[], known: ReadonlySet<string>, warn: Warn): void {
   for (const name of names)
-    if (!known.has(name)) warn(`took out a reference to ${safeJson(name)}: it is not declared any more`)
+    if (!known.has(name))
+      warn(`took out a reference to ${safeJson(name)}: it is not declared on this request`)
 }

@@ -1,5 +1,5 @@
 /** Messages that the API refuses, in the nearest form that it takes. Nothing that was said is lost on the way. */
-import { defaultPrompts } from '../../prompts.js'
+import type { Prompts } from '../../prompts.js'
 import { plainText, wordsOf } from '../shared/plain-text.js'
 import { sameItems } from '../shared/same-items.js'
 import { isRecord } from '../shared/thread.js'
@@ -17,11 +17,13 @@ const ROLES = ['user', 'assistant', 'system']
 const IN_RESULT = ['text', 'image', 'search_result', 'document', 'tool_reference', 'browser_state']
 
 /** The message itself where it is sound; none where it says nothing; several where one had what only different roles may say. */
-export function soundMessages(message: AnthropicMessage): readonly AnthropicMessage[] {
+export function soundMessages(message: AnthropicMessage, prompts: Prompts): readonly AnthropicMessage[] {
   const { role, content } = message
   const speaker = ROLES.includes(role) ? role : 'user'
   const given = Array.isArray(content) ? content : undefined
-  const blocks = given ? given.flatMap((block) => soundBlocks(block, speaker)) : said(plainText(content))
+  const blocks = given
+    ? given.flatMap((block) => soundBlocks(block, speaker, prompts))
+    : said(plainText(content))
   const turns = bySpeaker(blocks, speaker)
   const [first = { role: speaker, blocks: [] }, ...others] = turns
   const same = given ? sameItems(blocks, given) : typeof content === 'string'
@@ -50,14 +52,14 @@ function bySpeaker(blocks: readonly AnthropicBlock[], role: string): readonly Tu
   return turns
 }
 
-function soundBlocks(block: unknown, role: string): readonly AnthropicBlock[] {
+function soundBlocks(block: unknown, role: string, prompts: Prompts): readonly AnthropicBlock[] {
   if (!isRecord(block)) return told(block)
   const { type, text } = block
   if (typeof type !== 'string') return typeof text === 'string' ? said(text) : told(block)
   if (type === 'text' && typeof text !== 'string') return said(plainText(text))
   const sound = block as AnthropicBlock
   if (type === 'tool_use') return [soundCall(sound)]
-  if (type === 'tool_result') return soundResult(sound)
+  if (type === 'tool_result') return soundResult(sound, prompts)
   if (role !== 'user') return [sound]
   // Of the model's own blocks the words alone can be another's.
   if (isThinking(sound)) return said(plainText(sound.thinking))
@@ -77,7 +79,7 @@ export function soundCall(block: AnthropicBlock): AnthropicCall {
 }
 
 /** References stand alone in their result: words beside them follow it. */
-function soundResult(block: AnthropicBlock): readonly AnthropicBlock[] {
+function soundResult(block: AnthropicBlock, prompts: Prompts): readonly AnthropicBlock[] {
   const { tool_use_id: id, content, is_error: failed, ...others } = block
   const parts = Array.isArray(content) ? content.flatMap(resultParts) : undefined
   const references = parts?.filter(({ type }) => type === 'tool_reference') ?? []
@@ -92,7 +94,7 @@ function soundResult(block: AnthropicBlock): readonly AnthropicBlock[] {
     !(failed && (content === undefined || content === ''))
   if (same) return [block]
   const whole = kept ? (kept.length > 0 ? kept : '') : plainText(content)
-  const shown = whole === '' && failed ? defaultPrompts.noOutput() : whole
+  const shown = whole === '' && failed ? prompts.noOutput() : whole
   const result = {
     ...others,
     tool_use_id: plainText(id),

@@ -39,6 +39,6 @@ export function openaiResponses<Item extends ResponsesItem = ResponsesItem>(
   // The wire reads any item of this protocol and writes only items of it: the host's type is as good as ours.
   return createAdapter(
     conversation,
-    responsesWire(conversation.loader, options),
+    responsesWire(conversation.loader, conversation.prompts, options),
   ) as unknown as OpenAIResponses<Item>
 }

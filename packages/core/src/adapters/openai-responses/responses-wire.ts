@@ -1,5 +1,6 @@
 /** The Responses API as a wire: items, functions, instructions. Used without state: the host keeps all items. */
 import { assertKnownKeys, invalid } from '../../options.js'
+import type { Prompts } from '../../prompts.js'
 import type { Wire } from '../shared/adapter.js'
 import { isRecord } from '../shared/thread.js'
 import { withNamespaces } from './namespaces.js'
@@ -27,9 +28,10 @@ export interface ResponsesOptions {
   readonly native?: boolean
 }
 
-/** `loader`: what a search of the API's own is called on every other wire. */
+/** `loader`: what a search of the API's own is called on every other wire. `prompts`: what has to be said in a history, in the host's words. */
 export function responsesWire(
   loader: string,
+  prompts: Prompts,
   options: ResponsesOptions = {},
 ): Wire<ResponsesItem, ResponsesReply, ResponsesParts, ResponsesPrompt> {
   assertKnownKeys(options, ['native'], 'the options of openaiResponses')
@@ -45,7 +47,7 @@ export function responsesWire(
     sound: soundItems,
     parse: reader.units,
     write: (units, view, warn = () => {}) =>
-      uniqueIds(withNamespaces(writeItems(units, view, warn), view, warn)),
+      uniqueIds(withNamespaces(writeItems(units, view, prompts, warn), view, warn)),
     parts(input, view, { instructions }) {
       const tools = responsesTools(view)
       const own = instructions ?? ''
@@ -67,7 +69,7 @@ export function responsesWire(
         .flatMap((item: unknown) => (isRecord(item) ? soundItems(item) : []))
         .flatMap((item) => reader.call(item) ?? [])
     },
-    answer: (answers, view) => answers.flatMap((answer) => answerItems(answer, view)),
+    answer: (answers, view) => answers.flatMap((answer) => answerItems(answer, view, prompts)),
   }
 }
 

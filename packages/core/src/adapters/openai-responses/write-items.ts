@@ -1,6 +1,6 @@
 /** Units to items of the Responses API. The loader's calls are searches of the API's own where the delivery is native. */
-import { framed } from '../../announce.js'
 import type { WireTool } from '../../ledger-event.js'
+import type { Prompts } from '../../prompts.js'
 import type { CallAnswer } from '../../run-calls.js'
 import { revealed } from '../../search/render.js'
 import type { SurfaceView } from '../../surface.js'
@@ -22,6 +22,7 @@ type AnswerUnit = Extract<Unit, { kind: 'answer' }>
 export function writeItems(
   units: readonly Unit[],
   view: SurfaceView,
+  prompts: Prompts,
   warn: (warning: string) => void,
 ): ResponsesItem[] {
   // The ids of searches as they were written, as far as they are not taken again by another call.
@@ -39,7 +40,7 @@ export function writeItems(
       const item = own(unit)
       if (view.mode === 'off' && item && isSearchOutput(item) !== toSearch)
         warn('mended the form of an entry of the history: servers refuse it')
-      return answered(unit, toSearch, view)
+      return answered(unit, toSearch, view, prompts)
     }
     if (unit.kind === 'note') return noteItems(unit)
     return [own(unit) ?? message(unit.kind, unit.text)]
@@ -47,9 +48,13 @@ export function writeItems(
 }
 
 /** The items that answer a call of a reply. */
-export function answerItems({ callId, text, outcome }: CallAnswer, view: SurfaceView): ResponsesItem[] {
+export function answerItems(
+  { callId, text, outcome }: CallAnswer,
+  view: SurfaceView,
+  prompts: Prompts,
+): ResponsesItem[] {
   const isSearch = view.delivery === 'native' && outcome.kind === 'search'
-  return isSearch ? searchOutput(callId, revealed(outcome.result), text) : [callOutput(callId, text)]
+  return isSearch ? searchOutput(callId, revealed(outcome.result), text, prompts) : [callOutput(callId, text)]
 }
 
 function own(unit: Exclude<Unit, { kind: 'note' }>): ResponsesItem | undefined {
@@ -125,18 +130,28 @@ function fromCall(call: UnitCall, view: SurfaceView): ResponsesItem {
   }
 }
 
-function answered(unit: AnswerUnit, toSearch: boolean, view: SurfaceView): readonly ResponsesItem[] {
+function answered(
+  unit: AnswerUnit,
+  toSearch: boolean,
+  view: SurfaceView,
+  prompts: Prompts,
+): readonly ResponsesItem[] {
   const item = own(unit)
   if (item && isSearchOutput(item) === toSearch)
     return [toSearch || item.output != null ? item : { ...item, output: '' }]
   if (!toSearch) return [callOutput(unit.callId, unit.text)]
   const known = new Map([...view.tools, ...view.aside].map((tool) => [tool.name, tool as WireTool]))
   const tools = (unit.loaded ?? []).flatMap((name) => known.get(name) ?? [])
-  return searchOutput(unit.callId, tools, tools.length > 0 ? '' : unit.text)
+  return searchOutput(unit.callId, tools, tools.length > 0 ? '' : unit.text, prompts)
 }
 
 /** A search's output holds definitions and nothing else: what there is to say follows it. */
-function searchOutput(callId: string, tools: readonly WireTool[], text: string): ResponsesItem[] {
+function searchOutput(
+  callId: string,
+  tools: readonly WireTool[],
+  text: string,
+  prompts: Prompts,
+): ResponsesItem[] {
   const output: ResponsesItem = {
     type: 'tool_search_output',
     execution: 'client',
@@ -144,7 +159,7 @@ function searchOutput(callId: string, tools: readonly WireTool[], text: string):
     status: 'completed',
     tools: tools.map((tool) => ({ ...toFunction(tool), defer_loading: true })),
   }
-  return text === '' ? [output] : [output, message('developer', framed(text))]
+  return text === '' ? [output] : [output, message('developer', prompts.frame({ body: text }))]
 }
 
 function noteItems({ text, adds = [] }: Extract<Unit, { kind: 'note' }>): ResponsesItem[] {

@@ -184,7 +184,9 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
           for (const [index, call] of unit.calls.entries()) called.set(calls[index] ?? '', targetOf(call))
         // Where an answer holds definitions and nothing else, what there is to say follows it as a message of ours.
         const said =
-          unit.kind === 'system' && unsaid !== undefined ? readMachineLine(unframed(unit.text)) : undefined
+          unit.kind === 'system' && unsaid !== undefined
+            ? readMachineLine(unframed(unit.text, conversation.prompts))
+            : undefined
         if (said && unsaid !== undefined) {
           steps.push({ anchor: unsaid, ...said })
           unreadable.splice(unreadable.indexOf(unsaid), 1)

@@ -155,7 +155,7 @@ function settleNames(
         kept.push(searchFor(each.id, meant.wireName, view))
       } else {
         told.set(each.id, each)
-        warn(`told a call of ${safeJson(each.name)} as text: the name is not declared any more`)
+        warn(`told a call of ${safeJson(each.name)} as text: the name is not declared on this request`)
       }
     }
     const text = unit.text === '' && kept.length === 0 ? prompts.calledSomething() : unit.text
