@@ -71,25 +71,45 @@ const NOUNS = [
   'bucket',
 ]
 
+/** Servers describe themselves tersely, at length, or in between. So do these, by turns: some 400 tokens a tool, as real ones have. */
+const SERVERS = [
+  { fields: 2, spread: 3, words: 1 },
+  { fields: 7, spread: 9, words: 4 },
+  { fields: 6, spread: 7, words: 2 },
+]
+const REMARKS = [
+  'Left out, it is what the workspace has set.',
+  'At most 200 characters, without line breaks.',
+  'Only members with the right to change it may give another one.',
+]
+
 function generate(count: number): Tool[] {
   return Array.from({ length: count }, (_, index): Tool => {
     const verb = VERBS[index % VERBS.length] as string
     const noun = NOUNS[Math.floor(index / VERBS.length) % NOUNS.length] as string
-    const name = `${verb}_${noun.replace(' ', '_')}_${Math.floor(index / 100)}`
+    const area = Math.floor(index / 100)
+    const server = Math.floor(index / 40)
+    const { fields, spread, words } = SERVERS[server % SERVERS.length] as (typeof SERVERS)[number]
     const properties = Object.fromEntries(
-      Array.from({ length: 3 + (index % 9) }, (_, field) => [
+      Array.from({ length: fields + (index % spread) }, (_, field) => [
         `${noun.split(' ')[0]}_field_${field}`,
         {
           type: field % 3 === 0 ? 'integer' : 'string',
-          description: `Field ${field} of the ${noun} that is ${verb}d`,
+          description: [
+            `Field ${field} of the ${noun} that is meant by ${verb}.`,
+            ...REMARKS.slice(0, words - 1),
+          ].join(' '),
         },
       ]),
     )
     return {
-      name,
-      description: `${verb[0]?.toUpperCase()}${verb.slice(1)} a ${noun} in area ${Math.floor(index / 100)}.`,
+      name: `${verb}_${noun.replace(' ', '_')}_${area}`,
+      description: [
+        `${verb[0]?.toUpperCase()}${verb.slice(1)} a ${noun} in area ${area}.`,
+        ...REMARKS.slice(0, words - 1),
+      ].join(' '),
       inputSchema: { type: 'object', properties, required: Object.keys(properties).slice(0, 2) },
-      source: `server_${Math.floor(index / 40)}`,
+      source: `server_${server}`,
     }
   })
 }

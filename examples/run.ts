@@ -7,6 +7,7 @@ const examples = [
   { name: 'the README program', file: 'minimal.ts', parameters: [] },
   { name: 'Anthropic Messages', file: 'anthropic.ts', parameters: [] },
   { name: 'OpenAI Responses', file: 'openai-responses.ts', parameters: [] },
+  { name: 'Chat Completions', file: 'openai-chat.ts', parameters: [] },
   { name: 'Gemini', file: 'google.ts', parameters: [] },
   { name: 'AI SDK', file: 'ai-sdk.ts', parameters: [] },
   { name: 'the seeds, side by side', file: 'seeds.ts', parameters: [] },

@@ -10,8 +10,8 @@ import { type DeliveryName, loadTokenizer, type ToolwellEvent } from '@toolwell/
 import type { ChatMessage } from '@toolwell/core/openai-chat'
 import {
   type ChatRequestBody,
+  chatProtocol,
   commonPrefix,
-  renderOrder,
   type ScriptedReply,
   startScriptedChat,
 } from '@toolwell/core/testing'
@@ -68,7 +68,7 @@ async function prove(): Promise<void> {
     onEvent: (event) => events.push(event),
     onRequest({ session, answer }) {
       const body = JSON.parse((chat.requests.at(-1) as { raw: string }).raw) as ChatRequestBody
-      const rendered = renderOrder(body)
+      const rendered = chatProtocol().renderOrder(body)
       const before = previous.get(session)
       const kept = before === undefined ? undefined : commonPrefix(before, rendered) / (before.length - 1)
       previous.set(session, rendered)

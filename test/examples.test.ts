@@ -44,7 +44,7 @@ it('the program of the README runs and checks itself', () => {
   expect(run('examples/minimal.ts')).toMatchObject({ status: 0, stdout: 'Invoice 7 is on its way.\n' })
 })
 
-it.each(['anthropic.ts', 'openai-responses.ts', 'google.ts', 'ai-sdk.ts'])(
+it.each(['anthropic.ts', 'openai-responses.ts', 'openai-chat.ts', 'google.ts', 'ai-sdk.ts'])(
   'the program for one provider runs and checks itself: %s',
   (file) => {
     expect(run(`examples/${file}`)).toMatchObject({ status: 0, stderr: '' })

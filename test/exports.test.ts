@@ -80,12 +80,10 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
       'chatProtocol',
       'commonPrefix',
       'googleProtocol',
-      'renderOrder',
       'responsesProtocol',
       'startScriptedChat',
       'startScriptedEndpoint',
       'storeContract',
-      'violationOf',
     ],
   },
 }

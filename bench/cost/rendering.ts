@@ -38,11 +38,20 @@ export function createPieceMaker(count: (text: string) => number): PieceMaker {
       if (typeof value === 'string') return make(part, value)
       const known = byObject.get(value)
       if (known) return known
-      const piece = make(part, JSON.stringify(value))
+      const piece = make(part, part === 'tools' ? JSON.stringify(value) : written(value))
       byObject.set(value, piece)
       return piece
     },
   }
+}
+
+/** As the model reads it: JSON, but for the escapes within its strings. A schema in a search answer is then as long as one in the array. */
+function written(value: unknown): string {
+  if (typeof value === 'string') return `"${value}"`
+  if (Array.isArray(value)) return `[${value.map(written).join(',')}]`
+  if (typeof value !== 'object' || value === null) return String(value)
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined)
+  return `{${fields.map(([key, field]) => `"${key}":${written(field)}`).join(',')}}`
 }
 
 export function inputTokens({ pieces }: Rendering): number {

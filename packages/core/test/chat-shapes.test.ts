@@ -1,8 +1,8 @@
 /** Messages of Chat Completions as other libraries, older servers and crashes leave them. */
 import { createToolwell, type ToolwellOptions } from '@toolwell/core'
 import { assemble, type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
-import { violationOf } from '@toolwell/core/testing'
 import { describe, expect, it } from 'vitest'
+import { chatViolationOf } from '../src/testing/chat-rules.js'
 import { mixed } from './support/tools.js'
 
 const user = { role: 'user', content: 'go' }
@@ -10,7 +10,7 @@ const user = { role: 'user', content: 'go' }
 async function begin(messages: readonly unknown[], options: ToolwellOptions = {}) {
   const well = createToolwell({ tools: mixed(), mode: 'off', ...options })
   const turn = await openaiChat(await well.open({ id: 'x' })).begin(messages as ChatMessage[])
-  expect(violationOf({ model: 'm', ...turn.parts })).toBeUndefined()
+  expect(chatViolationOf({ model: 'm', ...turn.parts })).toBeUndefined()
   return turn
 }
 

@@ -1,8 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { createToolwell, memoryStore, type ToolwellOptions } from '@toolwell/core'
-import { commonPrefix, type RecordedRequest, renderOrder, type ScriptedReply } from '@toolwell/core/testing'
+import { commonPrefix, type RecordedRequest, type ScriptedReply } from '@toolwell/core/testing'
 import { describe, expect, it } from 'vitest'
+import { chatRenderOrder } from '../src/testing/chat-usage.js'
 import { startHost, type TestHost } from './support/host.js'
 import { mixed, server, tool } from './support/tools.js'
 
@@ -146,7 +147,7 @@ describe('append: the first byte that changes is the end of the tools array', ()
     const changed: number[] = []
     host.requests.slice(1).forEach((request, index) => {
       const before = host.requests[index] as RecordedRequest
-      const [old, now] = [renderOrder(before.body), renderOrder(request.body)]
+      const [old, now] = [chatRenderOrder(before.body), chatRenderOrder(request.body)]
       const tools = JSON.stringify(before.body.tools)
       const same = commonPrefix(old, now)
       // All of the old array but its closing bracket; where nothing was raised, the messages too.

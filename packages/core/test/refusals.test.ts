@@ -6,7 +6,7 @@ import { openaiChat } from '@toolwell/core/openai-chat'
 import { openaiResponses } from '@toolwell/core/openai-responses'
 import { describe, expect, it } from 'vitest'
 import { anthropicViolationOf } from '../src/testing/anthropic-rules.js'
-import { violationOf } from '../src/testing/chat-rules.js'
+import { chatViolationOf } from '../src/testing/chat-rules.js'
 import { googleViolationOf } from '../src/testing/google-rules.js'
 import { responsesViolationOf } from '../src/testing/responses-rules.js'
 import { mixed } from './support/tools.js'
@@ -50,7 +50,7 @@ describe('a refusal', () => {
     const turn = await wire.begin(history)
     expect(await turn.run(reply)).toEqual({ messages: [], answers: [] })
     const { parts } = await wire.begin([...history, reply, user('Then something else')])
-    expect(violationOf({ model: 'm', ...parts })).toBeUndefined()
+    expect(chatViolationOf({ model: 'm', ...parts })).toBeUndefined()
   })
 
   it.each([

@@ -2,8 +2,8 @@
 
 import { type ChatCompletion, completionObject, deltaChunks, endingChunks } from './chat-completion.js'
 import type { ChatRequestBody } from './chat-request.js'
-import { type ChatRuleOptions, violationOf } from './chat-rules.js'
-import { renderOrder, usageOf } from './chat-usage.js'
+import { type ChatRuleOptions, chatViolationOf } from './chat-rules.js'
+import { chatRenderOrder, usageOf } from './chat-usage.js'
 import type { AnswerContext, Protocol, ScriptedAnswer } from './protocol.js'
 
 export function chatProtocol(options: ChatRuleOptions = {}): Protocol<ChatRequestBody> {
@@ -12,9 +12,9 @@ export function chatProtocol(options: ChatRuleOptions = {}): Protocol<ChatReques
     basePath: '/v1',
     match: (path) => (path === '/v1/chat/completions' ? {} : undefined),
     authorised: (headers, apiKey) => headers.authorization === `Bearer ${apiKey}`,
-    violationOf: (body) => violationOf(body, options),
+    violationOf: (body) => chatViolationOf(body, options),
     wantsStream: (body) => body.stream === true,
-    renderOrder,
+    renderOrder: chatRenderOrder,
     answer(answer, body, context) {
       const completion = complete(answer, body, context)
       const streamOptions = body.stream_options as { include_usage?: unknown } | null | undefined

@@ -33,7 +33,7 @@ const MAX_CALL_ID = 40
 const NOT_AT_TOP = ['oneOf', 'anyOf', 'allOf', 'enum', 'const', 'not']
 
 /** The first rule that the body breaks, shapes before pairing. Reads the body once; keeps and changes nothing. */
-export function violationOf(body: unknown, options: ChatRuleOptions = {}): ChatViolation | undefined {
+export function chatViolationOf(body: unknown, options: ChatRuleOptions = {}): ChatViolation | undefined {
   if (!isObject(body)) return wrongType(null, 'an object', body)
   return (
     modelViolation(body.model) ??

@@ -18,7 +18,7 @@ const CACHE_MINIMUM = 1024
  * "prefix" on this wire: a byte changed in the tools costs the cached messages too. Serialised anew from the parsed
  * body, so white space does not count and the order of keys does.
  */
-export function renderOrder(body: Pick<ChatRequestBody, 'tools' | 'messages'>): string {
+export function chatRenderOrder(body: Pick<ChatRequestBody, 'tools' | 'messages'>): string {
   return (body.tools === undefined ? '' : JSON.stringify(body.tools)) + JSON.stringify(body.messages)
 }
 

@@ -12,7 +12,7 @@ import {
 
 export type { ChatMessage, ChatRequestBody, ChatTool, ChatToolCall } from './chat-request.js'
 export type { ChatViolation } from './chat-rules.js'
-export { commonPrefix, renderOrder } from './chat-usage.js'
+export { commonPrefix } from './chat-usage.js'
 export type { ScriptedAnswer, ScriptedCall } from './protocol.js'
 export type {
   RecordedRequest,
@@ -33,7 +33,7 @@ export interface ScriptedChatOptions extends ChatRuleOptions {
 /** `url` ends in `/v1`. */
 export type ScriptedChat = ScriptedEndpoint<ChatRequestBody>
 
-/** Every request is judged by `violationOf` first; one that breaks a rule gets a 400 and the script does not advance. */
+/** Every request is judged by `violationOf` of the protocol first; one that breaks a rule gets a 400 and the script does not advance. */
 export function startScriptedChat(options: ScriptedChatOptions): Promise<ScriptedChat> {
   return startScriptedEndpoint(chatProtocol(options), { ...options, emptyBody: { model: '', messages: [] } })
 }

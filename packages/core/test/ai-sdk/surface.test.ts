@@ -1,7 +1,8 @@
 /** What reaches a provider through the SDK: which tools in which order, which bytes stay, and what becomes of each call. */
 import { createToolwell } from '@toolwell/core'
-import { commonPrefix, renderOrder } from '@toolwell/core/testing'
+import { commonPrefix } from '@toolwell/core/testing'
 import { describe, expect, it } from 'vitest'
+import { chatRenderOrder } from '../../src/testing/chat-usage.js'
 import { mixed, server, tool } from '../support/tools.js'
 import {
   bridged,
@@ -109,7 +110,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     const host = await startHost({ major, script, options: bridge })
     await host.ask('Make an issue.')
     await host.ask('Thanks.')
-    const rendered = host.endpoint.requests.map(({ body }) => renderOrder(body))
+    const rendered = host.endpoint.requests.map(({ body }) => chatRenderOrder(body))
     for (const [index, text] of rendered.entries()) {
       const next = rendered[index + 1]
       if (next !== undefined) expect(commonPrefix(text, next)).toBeGreaterThan(text.length * 0.9)

@@ -1,8 +1,9 @@
 /** Cases that Qwen Code's mechanism, and its later bridge, had to learn. Each title begins with the number of its case. */
 import { type LedgerStore, memoryStore, type Tool } from '@toolwell/core'
 import { openaiChat } from '@toolwell/core/openai-chat'
-import { commonPrefix, renderOrder, type ScriptedReply } from '@toolwell/core/testing'
+import { commonPrefix, type ScriptedReply } from '@toolwell/core/testing'
 import { describe, expect, it } from 'vitest'
+import { chatRenderOrder } from '../../src/testing/chat-usage.js'
 import { startHost, type TestHost } from '../support/host.js'
 import { bridge, play, search } from '../support/play.js'
 import { mixed, server, tool } from '../support/tools.js'
@@ -167,7 +168,7 @@ describe('the cache', () => {
     const host = await start([find('create an issue'), find('select:find_slot')], { delivery: 'bridge' })
     await host.ask('go')
     for (const index of [1, 2]) {
-      const [before, after] = [renderOrder(host.body(index - 1)), renderOrder(host.body(index))]
+      const [before, after] = [chatRenderOrder(host.body(index - 1)), chatRenderOrder(host.body(index))]
       // All but the bracket that closes the list of messages.
       expect(commonPrefix(before, after)).toBe(before.length - 1)
     }

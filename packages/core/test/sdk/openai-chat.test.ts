@@ -1,6 +1,6 @@
 /** The journeys with `openai` on Chat Completions. */
 import { assemble, openaiChat, type StreamedMessage } from '@toolwell/core/openai-chat'
-import { type ChatRequestBody, chatProtocol, renderOrder } from '@toolwell/core/testing'
+import { type ChatRequestBody, chatProtocol } from '@toolwell/core/testing'
 import OpenAI from 'openai'
 import type {
   ChatCompletionCreateParamsNonStreaming,
@@ -8,6 +8,7 @@ import type {
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions'
 import type { ChatParts } from '../../src/adapters/openai-chat/chat-wire.js'
+import { chatRenderOrder } from '../../src/testing/chat-usage.js'
 import { startWireHost, type WireDriver } from '../support/wire-host.js'
 import { openaiChatHarness } from '../support/wires/openai-chat.js'
 import { type Mode, runJourneys, type Session } from './journey.js'
@@ -51,7 +52,7 @@ const driver = (session: Session): Driver => ({
   kept: ({ message }) => [message],
   lastText: (messages) => String(messages.at(-1)?.content ?? ''),
   tools: ({ tools = [] }) => tools.map((tool) => ({ name: tool.function.name, native: tool })),
-  rendered: renderOrder,
+  rendered: chatRenderOrder,
   more: () => ({ session }),
 })
 

@@ -1,8 +1,8 @@
 /** A host without a network, for tests of what a conversation does: what it would send is checked by the strict rules. */
 import { type Conversation, createToolwell, type RunOptions, type ToolwellOptions } from '@toolwell/core'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
-import { violationOf } from '@toolwell/core/testing'
 import { expect } from 'vitest'
+import { chatViolationOf } from '../../src/testing/chat-rules.js'
 import { mixed } from './tools.js'
 
 export interface Call {
@@ -28,7 +28,7 @@ export async function play(options: ToolwellOptions = {}, opened?: Conversation)
   let calls = 0
   const begin = async () => {
     const turn = await chat.begin(messages)
-    expect(violationOf({ model: 'm', ...turn.parts })).toBeUndefined()
+    expect(chatViolationOf({ model: 'm', ...turn.parts })).toBeUndefined()
     return turn
   }
   const run = async (made: readonly Call[], how?: RunOptions) => {

@@ -9,7 +9,7 @@ import {
   type ToolwellOptions,
 } from '@toolwell/core'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
-import { violationOf } from '@toolwell/core/testing'
+import { chatViolationOf } from '../../src/testing/chat-rules.js'
 import { mixed, server, tool } from './tools.js'
 
 export interface SimulatedCall {
@@ -87,7 +87,7 @@ export async function simulate(options: SimulationOptions, id = 'simulated'): Pr
 
   const begin = async (requestId: string) => {
     const turn = await wire.begin(messages, { requestId })
-    const violation = violationOf({ model: 'simulated', ...turn.parts })
+    const violation = chatViolationOf({ model: 'simulated', ...turn.parts })
     if (violation) throw new Error(`a strict endpoint refuses this request: ${violation.message}`)
     return turn
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { violationOf } from '../../src/testing/chat-rules.js'
+import { chatViolationOf } from '../../src/testing/chat-rules.js'
 
 const user = { role: 'user', content: 'Hello' }
 const tool = (name: string, more: object = {}) => ({ type: 'function', function: { name, ...more } })
@@ -450,15 +450,15 @@ const rules: readonly Rule[] = [
 
 describe('a strict server holds that', () => {
   it.each(rules)('%s', (_rule, accepted, rejected, code, param) => {
-    expect(violationOf(accepted)).toBeUndefined()
-    expect(violationOf(rejected)).toMatchObject({ code, param })
+    expect(chatViolationOf(accepted)).toBeUndefined()
+    expect(chatViolationOf(rejected)).toMatchObject({ code, param })
   })
 })
 
 describe('a strict server', () => {
   it('lists the unanswered ids, and only those, in the words hosts know', () => {
     const body = history(calling(call('a'), call('b'), call('c')), answer('b'), user)
-    expect(violationOf(body)?.message).toBe(
+    expect(chatViolationOf(body)?.message).toBe(
       "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
         'The following tool_call_ids did not have response messages: a, c',
     )
@@ -467,22 +467,22 @@ describe('a strict server', () => {
   it.each(['', 'not JSON', '[1]', '{"open":'])(
     'takes the arguments %j back, as the model wrote them',
     (text) => {
-      expect(violationOf(history(calling(call('a', 'read', text)), answer('a')))).toBeUndefined()
+      expect(chatViolationOf(history(calling(call('a', 'read', text)), answer('a')))).toBeUndefined()
     },
   )
 
   it('limits tools and descriptions only where it is told to', () => {
     const many = request({ tools: Array.from({ length: 129 }, (_, index) => tool(`tool_${index}`)) })
-    expect(violationOf(many)).toBeUndefined()
-    expect(violationOf(many, { maxTools: 129 })).toBeUndefined()
-    expect(violationOf(many, { maxTools: 128 })).toMatchObject({
+    expect(chatViolationOf(many)).toBeUndefined()
+    expect(chatViolationOf(many, { maxTools: 129 })).toBeUndefined()
+    expect(chatViolationOf(many, { maxTools: 128 })).toMatchObject({
       code: 'array_above_max_length',
       param: 'tools',
     })
 
     const long = request({ tools: [tool('read', { description: 'a'.repeat(1025) })] })
-    expect(violationOf(long)).toBeUndefined()
-    expect(violationOf(long, { maxDescription: 1025 })).toBeUndefined()
-    expect(violationOf(long, { maxDescription: 1024 })).toMatchObject({ code: 'string_above_max_length' })
+    expect(chatViolationOf(long)).toBeUndefined()
+    expect(chatViolationOf(long, { maxDescription: 1025 })).toBeUndefined()
+    expect(chatViolationOf(long, { maxDescription: 1024 })).toMatchObject({ code: 'string_above_max_length' })
   })
 })

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { chatRenderOrder } from '../../src/testing/chat-usage.js'
 import {
   commonPrefix,
-  renderOrder,
   type ScriptedChat,
   type ScriptedChatOptions,
   type ScriptedReply,
@@ -358,8 +358,8 @@ describe('usage', () => {
   it('renders tools before messages and nothing for absent tools', () => {
     const messages = [{ role: 'user' as const, content: 'Hello' }]
     const tools = [{ type: 'function' as const, function: { name: 'read' } }]
-    expect(renderOrder({ messages })).toBe('[{"role":"user","content":"Hello"}]')
-    expect(renderOrder({ messages, tools })).toBe(
+    expect(chatRenderOrder({ messages })).toBe('[{"role":"user","content":"Hello"}]')
+    expect(chatRenderOrder({ messages, tools })).toBe(
       '[{"type":"function","function":{"name":"read"}}][{"role":"user","content":"Hello"}]',
     )
   })

@@ -1,7 +1,8 @@
 /** The scenario harness for Chat Completions. */
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
-import { type ChatRequestBody, chatProtocol, renderOrder } from '@toolwell/core/testing'
+import { type ChatRequestBody, chatProtocol } from '@toolwell/core/testing'
 import type { ChatParts } from '../../../src/adapters/openai-chat/chat-wire.js'
+import { chatRenderOrder } from '../../../src/testing/chat-usage.js'
 import type { WireHarness } from '../wire-harness.js'
 import { post, startWireHost, type WireDriver } from '../wire-host.js'
 
@@ -18,7 +19,7 @@ const driver = (): WireDriver<ChatMessage, ChatMessage, ChatParts, object, ChatR
   kept: (reply) => [reply],
   lastText: (messages) => String(messages.at(-1)?.content ?? ''),
   tools: ({ tools = [] }) => tools.map((tool) => ({ name: tool.function.name, native: tool })),
-  rendered: renderOrder,
+  rendered: chatRenderOrder,
 })
 
 export const openaiChatHarness: WireHarness = {
