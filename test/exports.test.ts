@@ -22,6 +22,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
       'defaultPrompts',
       'defineTool',
       'estimate',
+      'lintAmbient',
       'loadTokenizer',
       'memoryStore',
       'quote',

@@ -77,6 +77,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
     files: [
       'accounting.ts',
       'activation.ts',
+      'ambient-lint.ts',
       'announce.ts',
       'auto.ts',
       'calls.ts',

@@ -12,6 +12,8 @@ export interface WireSupport {
   readonly native?: 'references' | 'additions' | 'changes' | undefined
   /** The messages that are about to be sent, where the caller can tell. */
   readonly text?: (() => string) | undefined
+  /** The host's system prompt, where the caller can tell. */
+  readonly system?: (() => string) | undefined
 }
 
 export interface Decision {

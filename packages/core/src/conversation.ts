@@ -1,5 +1,6 @@
 /** One conversation: a thin shell that plans, appends, and only then answers. Everything it knows is in its ledger. */
 import { createEagerTotal, measureSurface } from './accounting.js'
+import { ambientTexts, findNamed } from './ambient-lint.js'
 import type { WireSupport } from './auto.js'
 import type { ModelCall } from './calls.js'
 import type { Catalogue } from './catalogue.js'
@@ -21,7 +22,7 @@ import {
   unloadByName,
 } from './host-steps.js'
 import { type LedgerState, loaderName, replay } from './ledger.js'
-import type { LedgerEvent } from './ledger-event.js'
+import type { LedgerEvent, LedgerFact } from './ledger-event.js'
 import { createLog } from './ledger-log.js'
 import { type Measurement, readMeasurement } from './measurement.js'
 import { assertNames, assertOneOf } from './options.js'
@@ -135,6 +136,26 @@ export function createConversation(
     return projected.mode === 'off' ? { ...projected, tools: listed(context()) } : projected
   }
 
+  const told = new Set<string>()
+  /** A latch fixes what is out of sight: the time to say that a text orders it all the same. */
+  const lint = (current: Context, facts: readonly LedgerFact[], support: WireSupport = {}) => {
+    const opened = facts.find((fact) => fact.kind === 'opened')
+    if (opened?.mode !== 'on') return
+    const { catalogue, gate } = current
+    const inSight = new Set([...opened.eager, ...opened.tail, ...(opened.stubs ?? [])].map(({ id }) => id))
+    const eager = opened.eager.flatMap((pin) => catalogue.get(pin.id) ?? [])
+    const found = findNamed(
+      ambientTexts(support.system?.() ?? '', eager, current.describe),
+      (name) => catalogue.resolve(name, (entry) => gate.standing(entry, 'see') === 'ready'),
+      (entry) => !inSight.has(entry.id),
+    )
+    for (const finding of found) {
+      const key = JSON.stringify([finding.tools, finding.where])
+      if (!told.has(key)) host.notify({ kind: 'deferred-tool-named', ...finding })
+      told.add(key)
+    }
+  }
+
   const begin = async ({
     requestId,
     anchor,
@@ -182,6 +203,7 @@ export function createConversation(
       host.notify({ kind: 'append-failed', step: 'begin', detail: String(error) })
       throw error
     }
+    lint(current, facts, support)
     latest = { view: view(requestId, log.state), length: log.state.length }
     return latest.view
   }

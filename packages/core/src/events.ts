@@ -2,6 +2,23 @@
 import type { DeliveryName, LedgerEvent } from './ledger-event.js'
 import type { SourceChange } from './source.js'
 
+/** A deferred tool that the model is sent to by a text it reads in every request. */
+export interface AmbientFinding {
+  /** Ids of the deferred tools that answer to the name: one, or several that share it. */
+  readonly tools: readonly string[]
+  /** As it stands in the text. */
+  readonly named: string
+  readonly where:
+    | { readonly kind: 'system' }
+    /** The id of an eager tool. */
+    | { readonly kind: 'description'; readonly tool: string }
+  /** Where in that text it stands first, and how often it does. */
+  readonly index: number
+  readonly times: number
+  readonly excerpt: string
+  readonly fix: string
+}
+
 export type Notice =
   /** A source joined, changed, left, or had a definition approved. It belongs to no conversation. */
   | ({ readonly kind: 'source-changed' } & SourceChange)
@@ -22,6 +39,8 @@ export type Notice =
   | { readonly kind: 'append-failed'; readonly step: 'begin' | 'start' | 'settle'; readonly detail: string }
   /** The model keeps calling tools it cannot see and has never searched. Consider `affordance: 'strong'`. */
   | { readonly kind: 'search-ignored'; readonly hiddenCalls: number }
+  /** The system prompt, or an eager tool's description, names a tool that is deferred. Told once per conversation. */
+  | ({ readonly kind: 'deferred-tool-named' } & AmbientFinding)
   /** A tool's schema could not be used to check arguments (an unresolved reference, say); the call was let through. */
   | { readonly kind: 'schema-unusable'; readonly tool: string; readonly detail: string }
   /** Figures of a provider that cannot be true were given to `recordRequest`, and left out. */

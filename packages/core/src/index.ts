@@ -1,10 +1,11 @@
 /** The public API of the core. What is not exported here is nobody's business. */
 export type { Accounting } from './accounting.js'
+export { lintAmbient } from './ambient-lint.js'
 export type { ModelCall, Outcome, TargetCall } from './calls.js'
 export type { Catalogue, Entry, Finding, Source, SourceState, SourceUpdate } from './catalogue.js'
 export type { ChildOptions, Conversation } from './conversation.js'
 export { ToolwellError, type ToolwellErrorCode } from './errors.js'
-export type { Notice, ToolwellEvent } from './events.js'
+export type { AmbientFinding, Notice, ToolwellEvent } from './events.js'
 export type {
   ActivationReport,
   Compaction,

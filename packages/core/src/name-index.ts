@@ -127,6 +127,11 @@ export function createNameIndex(get: (id: string) => Entry | undefined): NameInd
   }
 }
 
+/** Every name that a tool answers to by itself. */
+export function namesOf(entry: Entry): string[] {
+  return keysOf(entry).map(([key]) => key)
+}
+
 function keysOf(entry: Entry): [string, Tier][] {
   const keys: [string, Tier][] = [
     [entry.id, 'name'],

@@ -18,7 +18,7 @@ import { plainText } from './plain-text.js'
 import { repair } from './repair.js'
 import { sameItems } from './same-items.js'
 import { type IdRules, settleIds } from './settle-ids.js'
-import { argumentsObject, isRecord, type Unit, type UnitCall } from './thread.js'
+import { argumentsObject, isRecord, textOf, type Unit, type UnitCall } from './thread.js'
 import { weave } from './weave.js'
 
 /** One provider's way of writing things down. */
@@ -129,7 +129,11 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         anchor: anchors.names.at(-1) ?? '',
         wire: wire.name,
         present: new Set(anchors.names),
-        support: { native: wire.native, text: () => wholeText(messages, request) },
+        support: {
+          native: wire.native,
+          text: () => wholeText(messages, request),
+          system: () => systemText(anchors, request),
+        },
       })
       const warnings: string[] = []
       const warn = (warning: string) => void warnings.push(warning)
@@ -219,6 +223,17 @@ function nameOf(wire: string, anchors: Anchors, epoch: number): string {
 /** Everything that the host sends, to be measured: a value that is no JSON costs its own message only. */
 function wholeText(messages: readonly unknown[], request: object): string {
   return plainText([messages, request]) || [...messages, request].map(plainText).join('\n')
+}
+
+/** What the host says before everything else: beside the messages on some wires, in the first of them on others. */
+function systemText(
+  { placed }: Anchors,
+  { requestId: _, ...prompt }: { readonly requestId?: string },
+): string {
+  const spoken = placed.findIndex(({ unit }) => unit.kind !== 'system')
+  const first = placed.slice(0, spoken < 0 ? placed.length : spoken)
+  const beside = Object.values(prompt).map((value) => textOf(isRecord(value) ? value.parts : value))
+  return [...beside, ...first.map(({ unit }) => ('text' in unit ? unit.text : ''))].join('\n')
 }
 
 /** The tool a call is meant for: out of the bridge where it is in one. */

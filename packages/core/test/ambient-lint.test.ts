@@ -1,0 +1,319 @@
+import {
+  createToolwell,
+  lintAmbient,
+  type Tool,
+  type ToolwellEvent,
+  type ToolwellOptions,
+} from '@toolwell/core'
+import { aiSdk } from '@toolwell/core/ai-sdk'
+import { anthropic } from '@toolwell/core/anthropic'
+import { google } from '@toolwell/core/google'
+import { openaiChat } from '@toolwell/core/openai-chat'
+import { openaiResponses } from '@toolwell/core/openai-responses'
+import { describe, expect, it } from 'vitest'
+import { server, tool } from './support/tools.js'
+
+const TOOLS: readonly Tool[] = [
+  tool('read_file'),
+  tool('todo_write', { defer: true }),
+  tool('enter-worktree', { defer: true, aliases: ['openBranch'] }),
+  tool('askUser', { defer: true }),
+  tool('list', { defer: true }),
+  tool('search', { defer: true }),
+  tool('Task', { defer: true }),
+  tool('mysql', { defer: true }),
+  tool('поиск_задач', { defer: true }),
+  ...server('tracker', ['close_issue', 'list_issues']),
+]
+
+const well = createToolwell({ tools: TOOLS })
+const named = (system: string) => lintAmbient(well, { system }).flatMap(({ tools }) => tools)
+
+describe('a deferred tool is found in a system prompt', () => {
+  it.each([
+    ['todo_write', 'Keep a list of your steps with todo_write.'],
+    ['todo_write', 'TODO_WRITE comes first, whatever was asked.'],
+    ['todo_write', 'Plan (TodoWrite), work, then report.'],
+    ['todo_write', 'Use the todo write tool for long tasks.'],
+    ['todo_write', 'Plans go into **todo_write**, always.'],
+    ['todo_write', '{"first": "todo_write"}'],
+    ['todo_write', 'First todo_write/todo_write, then the rest.'],
+    ['enter-worktree', 'Before you edit, enter-worktree.'],
+    ['enter-worktree', 'Call Enter-Worktree before an edit.'],
+    ['enter-worktree', 'Work goes on behind openBranch.'],
+    ['askUser', 'In doubt, askUser.'],
+    ['askUser', 'In doubt call ask_user and wait.'],
+    ['list', 'Call `list` to see what there is.'],
+    ['list', 'Start with list(path).'],
+    ['search', 'Use the search tool before you answer.'],
+    ['search', 'Answer with the "search" tool only.'],
+    ['search', '请先使用 search 工具再回答。'],
+    ['Task', 'Long work goes to the Task tool.'],
+    ['todo_write', '先用todo_write列出步骤。'],
+    ['поиск_задач', 'Сначала поиск_задач, потом ответ.'],
+    ['tracker/close_issue', 'When it is done, close_issue.'],
+    ['tracker/close_issue', 'When it is done: tracker__close_issue.'],
+    ['tracker/close_issue', 'When it is done: tracker/close_issue.'],
+    ['tracker/close_issue', 'When it is done: mcp__tracker__close_issue.'],
+    ['tracker/close_issue', 'When it is done: tracker.closeIssue.'],
+    // An order with a negation in it.
+    ['askUser', 'Never guess a path without calling askUser.'],
+    ['askUser', 'Do not start before askUser has answered.'],
+    ['askUser', 'If you do not know, askUser.'],
+    ['askUser', 'A guess is not good enough: use askUser.'],
+    ['askUser', "Don't guess. Use askUser."],
+  ])('%s in %j', (id, text) => {
+    expect(named(text)).toEqual([id])
+  })
+})
+
+describe('nothing is found', () => {
+  it.each([
+    ['part of a word', 'Listen to what is listed, and search_all the searchable listings.'],
+    ['everyday words', 'Make a list, search the web if you must, and do the task.'],
+    ['everyday words before a dot', 'Give me a list. Then search. One task.'],
+    [
+      'words that only touch',
+      'A todo, write it down. Ask user questions rarely. Enter worktree names by hand.',
+    ],
+    ['words in brackets', 'The list(s) you make, the task(s) you do.'],
+    ['a product with a capital inside', 'It runs on MySQL and TaskRabbit.'],
+    ['a longer name', 'Read todo_write_guide.md and re-enter-worktree-2.'],
+    ['a parameter', 'Pass the `search` parameter, and action=list or mode="search".'],
+    ['a tool that is in sight', 'Always begin with read_file, `read_file` and the read file tool.'],
+    ['a prohibition', 'Never call todo_write. Do not use the search tool. You must not run `list`.'],
+    ['a comparison', 'Prefer read_file over `list`, and act instead of calling askUser.'],
+    ['an address', 'See https://example.com/list/search?task=1 for more.'],
+    ['no text at all', ''],
+  ])('in %s', (_, text) => {
+    expect(named(text)).toEqual([])
+  })
+})
+
+describe('a finding', () => {
+  it('says what is named, where, how often, and what to do', () => {
+    const system = 'You plan.\nCall todo_write first.\nAgain: todo_write.'
+    expect(lintAmbient(well, { system })).toEqual([
+      {
+        tools: ['todo_write'],
+        named: 'todo_write',
+        where: { kind: 'system' },
+        index: system.indexOf('todo_write'),
+        times: 2,
+        excerpt: 'You plan. Call todo_write first. Again: todo_write.',
+        fix: 'todo_write is deferred, and the system prompt names it: set alwaysLoad: true on it, or reword the system prompt.',
+      },
+    ])
+    const [late] = lintAmbient(well, { system: 'Finish with close_issue.' })
+    expect(late?.fix).toContain('or add "tracker__close_issue" to eager')
+  })
+
+  it('is gone when its advice is taken', () => {
+    const system = 'Call todo_write first and close_issue last.'
+    const find = (options: ToolwellOptions) => lintAmbient(createToolwell(options), { system }).length
+    const eager = TOOLS.map((each) => (each.name === 'todo_write' ? { ...each, alwaysLoad: true } : each))
+    expect([
+      find({ tools: TOOLS }),
+      find({ tools: eager }),
+      find({ tools: eager, eager: ['tracker__close_issue'] }),
+    ]).toEqual([2, 1, 0])
+  })
+
+  it('follows the rules of the agent', () => {
+    const system = 'Call close_issue.'
+    const one = createToolwell({
+      tools: TOOLS,
+      rules: [{ agent: 'triage', source: 'tracker', defer: false }],
+    })
+    expect(lintAmbient(one, { system })).toHaveLength(1)
+    expect(lintAmbient(one, { system, agent: 'triage' })).toEqual([])
+  })
+
+  it('names all that share a name, and none where a tool in sight has it', () => {
+    const twice = createToolwell({ tools: [...TOOLS, ...server('mail', ['list_issues'])] })
+    const [finding] = lintAmbient(twice, { system: 'Begin with list_issues.' })
+    expect(finding?.tools).toEqual(['mail/list_issues', 'tracker/list_issues'])
+    expect(finding?.fix).toContain('2 deferred tools answer to list_issues')
+    const own = createToolwell({ tools: [...TOOLS, tool('list_issues')] })
+    expect(lintAmbient(own, { system: 'Begin with list_issues.' })).toEqual([])
+  })
+
+  it('is made of the description and the guidelines of a tool in sight, and says of which', () => {
+    const one = createToolwell({
+      tools: [
+        ...TOOLS,
+        tool('edit', { description: 'Edits a file. Call enter-worktree first.' }),
+        tool('plan', { guidelines: ['Write every step down with todo_write.'] }),
+        tool('away', { description: 'Needs askUser.', defer: true }),
+      ],
+    })
+    expect(lintAmbient(one).map(({ tools, where }) => [tools, where])).toEqual([
+      [['enter-worktree'], { kind: 'description', tool: 'edit' }],
+      [['todo_write'], { kind: 'description', tool: 'plan' }],
+    ])
+  })
+
+  it("takes a bare name in a server's text for that server's tool", () => {
+    const one = createToolwell({
+      tools: [
+        ...server('mail', ['send'], { description: 'Sends. Read the result of list_issues first.' }),
+        ...server('calendar', ['send'], { description: 'Sends. Read tracker__list_issues first.' }),
+        ...server('tracker', ['send'], { description: 'Sends. Read list_issues first.' }),
+        ...TOOLS,
+      ],
+      eager: ['mail/send', 'calendar/send', 'tracker/send'],
+    })
+    expect(lintAmbient(one).map(({ where }) => where)).toEqual([
+      { kind: 'description', tool: 'calendar/send' },
+      { kind: 'description', tool: 'tracker/send' },
+    ])
+  })
+
+  it('takes time in proportion to the text, whatever it is made of', () => {
+    const system = [
+      'a_'.repeat(20_000),
+      '`'.repeat(40_000),
+      'not '.repeat(10_000),
+      'the '.repeat(10_000),
+      'if '.repeat(10_000),
+      '-./:'.repeat(10_000),
+      '('.repeat(40_000),
+      'todo_write '.repeat(2_000),
+    ].join('\n')
+    expect(named(system)).toEqual(['todo_write'])
+  })
+})
+
+describe('QW-15: at its first request a conversation tells of tools that its prompt orders', () => {
+  const system = 'Write every plan down with todo_write.'
+  const user = 'Go on.'
+  const open = async (options: ToolwellOptions = {}) => {
+    const events: ToolwellEvent[] = []
+    const one = createToolwell({
+      tools: TOOLS,
+      mode: 'on',
+      onEvent: (event) => events.push(event),
+      ...options,
+    })
+    const told = () => events.filter((event) => event.kind === 'deferred-tool-named')
+    return { told, conversation: await one.open({ id: 'a' }) }
+  }
+  const found = [{ tools: ['todo_write'], where: { kind: 'system' }, conversation: 'a' }]
+
+  it.each<[string, (conversation: Awaited<ReturnType<typeof open>>['conversation']) => Promise<unknown>]>([
+    [
+      'openai-chat',
+      (conversation) =>
+        openaiChat(conversation).begin([
+          { role: 'system', content: system },
+          { role: 'user', content: user },
+        ]),
+    ],
+    [
+      'anthropic',
+      (conversation) => anthropic(conversation).begin([{ role: 'user', content: user }], { system }),
+    ],
+    [
+      'anthropic, in blocks',
+      (conversation) =>
+        anthropic(conversation).begin([{ role: 'user', content: user }], {
+          system: [{ type: 'text', text: system, cache_control: { type: 'ephemeral' } }],
+        }),
+    ],
+    [
+      'openai-responses',
+      (conversation) =>
+        openaiResponses(conversation).begin([{ role: 'user', content: user }], { instructions: system }),
+    ],
+    [
+      'google',
+      (conversation) =>
+        google(conversation).begin([{ role: 'user', parts: [{ text: user }] }], {
+          systemInstruction: system,
+        }),
+    ],
+    [
+      'google, in parts',
+      (conversation) =>
+        google(conversation).begin([{ role: 'user', parts: [{ text: user }] }], {
+          systemInstruction: { parts: [{ text: 'You are kind.' }, { text: system }] },
+        }),
+    ],
+    [
+      'ai-sdk',
+      async (conversation) => {
+        const model = {
+          specificationVersion: 'v3',
+          provider: 'test',
+          modelId: 'test',
+          supportedUrls: {},
+          doGenerate: async (_: object) => ({ content: [], finishReason: 'stop', usage: {}, warnings: [] }),
+          doStream: async () => ({}),
+        }
+        await aiSdk(conversation)
+          .model(model)
+          .doGenerate({
+            prompt: [
+              { role: 'system', content: system },
+              { role: 'user', content: [{ type: 'text', text: user }] },
+            ],
+          })
+      },
+    ],
+  ])('QW-15: over %s', async (_, begin) => {
+    const { told, conversation } = await open()
+    await begin(conversation)
+    expect(told()).toMatchObject(found)
+  })
+
+  it('QW-15: once: not on a retry, a later request, another latch or a change of wire', async () => {
+    const { told, conversation } = await open({ cards: 'live' })
+    const chat = openaiChat(conversation)
+    const messages = [
+      { role: 'system' as const, content: system },
+      { role: 'user' as const, content: user },
+    ]
+    await chat.begin(messages)
+    await chat.begin(messages)
+    await conversation.activate(['list_issues'])
+    await chat.begin([...messages, { role: 'user', content: 'More.' }])
+    await conversation.compact({ kept: {} })
+    await chat.begin([...messages, { role: 'user', content: 'Still more.' }])
+    await anthropic(conversation).begin([{ role: 'user', content: user }], { system })
+    expect(told()).toMatchObject(found)
+  })
+
+  it('QW-15: tells at a later latch of what only then is out of sight', async () => {
+    const { told, conversation } = await open()
+    const chat = openaiChat(conversation)
+    await chat.begin([{ role: 'user', content: user }])
+    expect(told()).toEqual([])
+    await conversation.clear()
+    await chat.begin([
+      { role: 'system', content: system },
+      { role: 'user', content: user },
+    ])
+    expect(told()).toMatchObject(found)
+  })
+
+  it.each<[string, ToolwellOptions]>([
+    ['deferral is off', { mode: 'off' }],
+    ['everything is sent', { delivery: 'eager' }],
+    ['its name is declared as a stub', { delivery: 'stub' }],
+    ['the tool may not be seen at all', { policy: ({ name }) => name !== 'todo_write' }],
+    ['it is eager by name', { eager: ['todo_write'] }],
+  ])('QW-15: says nothing where %s', async (_, options) => {
+    const { told, conversation } = await open(options)
+    await openaiChat(conversation).begin([
+      { role: 'system', content: system },
+      { role: 'user', content: user },
+    ])
+    expect(told()).toEqual([])
+  })
+
+  it('QW-15: says nothing of a name that only the user says', async () => {
+    const { told, conversation } = await open()
+    await openaiChat(conversation).begin([{ role: 'user', content: 'Use todo_write.' }])
+    expect(told()).toEqual([])
+  })
+})
