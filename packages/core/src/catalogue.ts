@@ -1,6 +1,7 @@
 /** Step 1 of the flow: every known tool from every source, with ids, wire names, groups and a lookup that forgives spelling. */
 import { ToolwellError } from './errors.js'
 import { fingerprintOf, shortHash } from './fingerprint.js'
+import { createLookAlikes, type LookAlikes } from './look-alikes.js'
 import { createNameIndex, type NameIndex, type Resolution } from './name-index.js'
 import { foldName, suffixed, toolId, type WireNaming, wireNameOf } from './names.js'
 import { assertKnownKeys } from './options.js'
@@ -93,13 +94,15 @@ class MapCatalogue implements Catalogue {
   readonly #locked = new Map<string, boolean>()
   /** By locked source: the fingerprint that was seen first or approved last. It outlives the tool and the source. */
   readonly #approved = new Map<string, Map<string, string>>()
-  /** Wire names in lower case, for twins. */
-  readonly #lower = new Map<string, string>()
+  /** Tools that could not have the name they would have had, by id. */
+  readonly #renamed = new Map<string, Finding>()
+  readonly #looks: LookAlikes
   readonly #onChange: (change: SourceChange) => void
   readonly #naming: WireNaming | undefined
   readonly #names: NameIndex = createNameIndex((id) => this.#entries.get(id))
-  /** Oldest first. Shortened to one line per id when it outgrows the catalogue. */
+  /** Oldest first. Shortened to one line per id when it has grown to `#mostChanges`. */
   #changes: { readonly id: string; readonly revision: number }[] = []
+  #mostChanges = 1024
 
   constructor(
     reserved: ReadonlySet<string>,
@@ -107,6 +110,7 @@ class MapCatalogue implements Catalogue {
     naming: WireNaming | undefined,
   ) {
     this.#reserved = reserved
+    this.#looks = createLookAlikes(reserved, META)
     this.#onChange = onChange
     this.#naming = naming
   }
@@ -116,7 +120,12 @@ class MapCatalogue implements Catalogue {
   }
 
   get findings() {
-    return [...[...this.#findings.values()].flat(), ...this.#names.broken]
+    return [...[...this.#findings.values()].flat(), ...this.#aboutNames(), ...this.#names.broken]
+  }
+
+  /** What is odd between names depends on all that are there, and goes when one of them goes. */
+  #aboutNames(): Finding[] {
+    return [...this.#renamed.values(), ...this.#looks.findings]
   }
 
   entries() {
@@ -182,12 +191,13 @@ class MapCatalogue implements Catalogue {
 
     this.revision++
     const before = this.revision - 1
+    const known = new Set(this.#aboutNames().map(({ detail }) => detail))
     const ids = new Set<string>()
     for (const [toolName, tool] of next) {
       if (tool.canonicalName !== undefined && tool.canonicalName !== toolName) continue
       const id = toolId(name, toolName)
       ids.add(id)
-      this.#put(id, name, tool, locked, findings)
+      this.#put(id, name, tool, locked)
     }
     for (const id of previous?.ids ?? []) if (!ids.has(id)) this.#drop(id)
     this.#names.setDeprecated(name, next)
@@ -200,7 +210,8 @@ class MapCatalogue implements Catalogue {
       ids,
       membership: shortHash([...ids].sort().join('\n')),
     })
-    this.#report(name, before, findings)
+    const fresh = this.#aboutNames().filter(({ detail }) => !known.has(detail))
+    this.#report(name, before, [...findings, ...fresh])
   }
 
   setState(name: string, state: SourceState) {
@@ -289,15 +300,9 @@ class MapCatalogue implements Catalogue {
     return ids
   }
 
-  #put(id: string, source: string, tool: Tool, locked: boolean, findings: Finding[]) {
+  #put(id: string, source: string, tool: Tool, locked: boolean) {
     const old = this.#entries.get(id)
-    const next = createEntry(
-      id,
-      old?.wireName ?? this.#claim(id, source, tool.name, findings),
-      source,
-      tool,
-      false,
-    )
+    const next = createEntry(id, old?.wireName ?? this.#claim(id, source, tool.name), source, tool, false)
     const quarantined = this.#isQuarantined(next, locked)
     if (
       old &&
@@ -313,6 +318,7 @@ class MapCatalogue implements Catalogue {
     if (old) this.#forget(old)
     this.#entries.set(id, quarantined ? createEntry(id, next.wireName, source, tool, true) : next)
     this.#names.put(next)
+    this.#looks.put(next)
     if (tool.group !== undefined) {
       const members = this.#groups.get(tool.group) ?? new Set()
       this.#groups.set(tool.group, members.add(id))
@@ -320,36 +326,23 @@ class MapCatalogue implements Catalogue {
     this.#touch(id)
   }
 
-  #claim(id: string, source: string, name: string, findings: Finding[]): string {
+  #claim(id: string, source: string, name: string): string {
     const plain = wireNameOf(source, name, this.#reserved, this.#naming)
     const holder = this.#wireNames.get(plain)
     const free = (candidate: string) => (this.#wireNames.get(candidate) ?? id) === id
     const wireName =
       [plain, ...[8, 16, 32].map((digits) => suffixed(plain, source, name, digits))].find(free) ?? plain
-    if (this.#reserved.has(source === '' ? name : ''))
-      findings.push({
+    const reserved = this.#reserved.has(source === '' ? name : '')
+    if (reserved || wireName !== plain)
+      this.#renamed.set(id, {
         kind: 'name-collision',
         source,
         tool: name,
-        detail: `${name} is the name of a meta-tool; this tool is sent as ${wireName}`,
-      })
-    else if (wireName !== plain)
-      findings.push({
-        kind: 'name-collision',
-        source,
-        tool: name,
-        detail: `${id} would share the wire name ${plain} with ${holder}; it is sent as ${wireName}`,
+        detail: reserved
+          ? `${name} is the name of a meta-tool; this tool is sent as ${wireName}`
+          : `${id} would share the wire name ${plain} with ${holder}; it is sent as ${wireName}`,
       })
     this.#wireNames.set(wireName, id)
-    const twin = this.#lower.get(wireName.toLowerCase())
-    if (twin !== undefined && twin !== wireName)
-      findings.push({
-        kind: 'case-twin',
-        source,
-        tool: name,
-        detail: `${wireName} and ${twin} differ only in case; a wrong-case call is answered as ambiguous`,
-      })
-    else this.#lower.set(wireName.toLowerCase(), wireName)
     return wireName
   }
 
@@ -358,22 +351,24 @@ class MapCatalogue implements Catalogue {
     if (!entry) return
     this.#forget(entry)
     this.#wireNames.delete(entry.wireName)
-    if (this.#lower.get(entry.wireName.toLowerCase()) === entry.wireName)
-      this.#lower.delete(entry.wireName.toLowerCase())
+    this.#renamed.delete(id)
     this.#entries.delete(id)
     this.#touch(id)
   }
 
   #forget(entry: Entry) {
     this.#names.remove(entry)
+    this.#looks.remove(entry)
     if (entry.tool.group !== undefined) this.#groups.get(entry.tool.group)?.delete(entry.id)
   }
 
   #touch(id: string) {
     this.#changes.push({ id, revision: this.revision })
-    if (this.#changes.length <= 2 * this.#entries.size + 1024) return
+    if (this.#changes.length < this.#mostChanges) return
     const last = new Map(this.#changes.map((change) => [change.id, change]))
     this.#changes = [...last.values()].sort((a, b) => a.revision - b.revision)
+    // Twice what is left, so that the cost is shared by as many changes, also while tools leave.
+    this.#mostChanges = 2 * this.#changes.length + 1024
   }
 
   #assertDistinct(source: string, tools: readonly Tool[]) {

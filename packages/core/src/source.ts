@@ -5,8 +5,18 @@ export type SourceState = 'ready' | 'connecting' | 'failed' | 'disabled'
 
 /** Something odd about a source that is not worth failing for. */
 export interface Finding {
-  readonly kind: 'invalid-tool' | 'duplicate-tool' | 'case-twin' | 'broken-alias' | 'name-collision'
+  readonly kind:
+    | 'invalid-tool'
+    | 'duplicate-tool'
+    | 'case-twin'
+    | 'broken-alias'
+    | 'name-collision'
+    /** A name with letters or unseen characters that make it look like another, or like plain letters. */
+    | 'homoglyph'
+    /** Two names of plain letters that some typefaces draw alike: l and 1 and I, 0 and O, rn and m. */
+    | 'look-alike'
   readonly source: string
+  /** Its name; empty where the source itself is meant. */
   readonly tool: string
   readonly detail: string
 }
