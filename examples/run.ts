@@ -1,4 +1,7 @@
-/** `npm run examples`: runs every example that checks itself. What was asked for by name shows what it prints. */
+/**
+ * `npm run examples`: runs every example that checks itself. What was asked for by name shows what it prints; with `--json`
+ * nothing else is printed.
+ */
 import { spawnSync } from 'node:child_process'
 
 const examples = [
@@ -13,23 +16,32 @@ const examples = [
   { name: 'the seeds, side by side', file: 'seeds.ts', parameters: [] },
 ]
 
-const wanted = process.argv.slice(2)
+const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'))
+const flags = process.argv.slice(2).filter((word) => word.startsWith('--'))
+const json = flags.includes('--json')
 const chosen = examples.filter(({ file }) => wanted.length === 0 || wanted.includes(file.replace('.ts', '')))
-if (chosen.length === 0) {
+if (chosen.length === 0 || flags.some((flag) => flag !== '--json') || (json && wanted.join() !== 'seeds')) {
   const known = [...new Set(examples.map(({ file }) => file.replace('.ts', '')))]
-  process.stderr.write(`Usage: npm run examples [-- NAME …]\n\nNames: ${known.join(', ')}\n`)
-  process.exit(wanted.includes('--help') ? 0 : 2)
+  process.stderr.write(
+    `Usage: npm run examples [-- NAME …]\n       npm run -s examples -- seeds --json\n\nNames: ${known.join(', ')}\n`,
+  )
+  process.exit(flags.includes('--help') ? 0 : 2)
 }
 
 let failed = 0
 for (const { name, file, parameters } of chosen) {
   const script = new URL(`./${file}`, import.meta.url).pathname
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', script, ...parameters], {
-    encoding: 'utf8',
-  })
-  process.stdout.write(`${status === 0 ? 'ok  ' : 'FAIL'} ${name}\n`)
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--import', 'tsx', script, ...parameters, ...flags],
+    {
+      encoding: 'utf8',
+    },
+  )
+  if (!json) process.stdout.write(`${status === 0 ? 'ok  ' : 'FAIL'} ${name}\n`)
   if (status === 0 && wanted.length === 0) continue
   if (status !== 0) failed++
-  process.stdout.write(`${stdout}${stderr}\n`)
+  process.stdout.write(json ? stdout : `${stdout}\n`)
+  process.stderr.write(stderr)
 }
 process.exitCode = failed === 0 ? 0 : 1

@@ -1,74 +1,75 @@
-/** `npm run examples -- seeds`: one task in the systems that Toolwell comes from, each with its own names, over a real wire. */
-import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+/** `npm run examples -- seeds [--json]`: one task in the systems that Toolwell comes from, each with its own names, over a real wire. */
 import { loadTokenizer } from '@toolwell/core'
-import { type ChatRequestBody, startScriptedChat } from '@toolwell/core/testing'
-import { openSession } from './host.ts'
-import { dim, heading, line, thousands } from './proof/print.ts'
+import { bold, cyan, dim, green, heading, line, row } from './proof/print.ts'
 import { calibanSystem } from './seeds/caliban.ts'
+import { pawworkSystem } from './seeds/pawwork.ts'
+import { type Played, play, type Sent } from './seeds/play.ts'
+import { qwenCodeSystem } from './seeds/qwen-code.ts'
 import { sfSystem } from './seeds/sf.ts'
 import { superAgentSystem } from './seeds/super-agent.ts'
-import { createTools, MARK, type SeedSystem, task } from './seeds/system.ts'
+import { task } from './seeds/system.ts'
 
-const systems: readonly SeedSystem[] = [sfSystem, superAgentSystem, calibanSystem]
+/** Of a text that is shown. */
+const MOST_LINES = 14
+const WIDTH = 120
+const systems = [sfSystem, superAgentSystem, qwenCodeSystem, calibanSystem, pawworkSystem]
 const tokenizer = await loadTokenizer()
-const folder = await mkdtemp(join(tmpdir(), 'toolwell-seeds-'))
+const played: Played[] = []
+for (const system of systems) played.push(await play(system, tokenizer))
 
-line(`The task, in all of them: ${task} ${dim('(the model is scripted; the loop and the wire are real)')}`)
-try {
-  for (const system of systems) await play(system)
-} finally {
-  await rm(folder, { recursive: true, force: true })
+if (process.argv.includes('--json')) line(JSON.stringify({ task, systems: played }, null, 2))
+else {
+  line(`The task, in all of them: ${task} ${dim('(the model is scripted; the loop and the wire are real)')}`)
+  line()
+  overview(played)
+  for (const each of played) show(each)
 }
 
-async function play(system: SeedSystem): Promise<void> {
-  const { loader, target, ask } = system
-  const { own, tracker, done } = createTools()
-  const chat = await startScriptedChat({
-    model: [
-      { calls: [{ name: loader, arguments: ask }] },
-      { calls: [{ name: target, arguments: { number: 7 } }] },
-      { text: 'Issue 7 is closed.' },
-    ],
-  })
-  const session = await openSession(
-    {
-      well: system.open(own, tracker),
-      servers: { 'openai-chat': { url: chat.url, model: 'scripted' } },
-      folder,
-      system: 'You are a careful clerk.',
-      countTokens: tokenizer.count,
-    },
-    system.name,
+/** All of them on one screen. */
+function overview(all: readonly Played[]): void {
+  const cells = [
+    ['system', 'the model asks', 'and then calls', 'tools', 'tokens of the request'],
+    ...all.map(({ system, loader, ask, before, after, target }) => [
+      system,
+      `${loader} ${Object.values(ask).join(', ')}`,
+      target,
+      `${before.tools.length} → ${after.tools.length}`,
+      `${before.tokens} → ${after.tokens}`,
+    ]),
+  ]
+  const widths = (cells[0] ?? []).map((_, column) =>
+    Math.max(...cells.map((each) => each[column]?.length ?? 0)),
   )
-  const said = await session.ask(task)
-  await chat.close()
-
-  const [before, after] = chat.requests
-  assert.ok(before && after && said === 'Issue 7 is closed.')
-  assert.deepEqual(done, ['close_issue 7'])
-  assert.ok(names(before.body).includes(loader) && !names(before.body).includes(target))
-  assert.ok(!before.raw.includes(MARK) && after.raw.includes(MARK))
-  assert.ok(chat.requests.every(({ violation }) => violation === undefined))
-
-  heading(system.name)
-  show('before', before.body)
-  line(`  model   ${loader} ${JSON.stringify(ask)}`)
-  show('after', after.body)
-  line(`  model   ${target} {"number":7}`)
-  for (const fact of system.report(session.conversation)) line(`  then    ${fact}`)
+  for (const [index, each] of cells.entries()) line(index === 0 ? bold(row(each, widths)) : row(each, widths))
 }
 
-function names({ tools = [] }: ChatRequestBody): string[] {
-  return tools.map((tool) => tool.function.name)
+function show({ system, loader, ask, before, answer, after, target, report }: Played): void {
+  heading(system)
+  request('before', before)
+  line(`  model   ${cyan(loader)} ${JSON.stringify(ask)}`)
+  quoted('answer', answer)
+  request('after', after, before)
+  line(`  model   ${cyan(target)} {"number":7}`)
+  for (const fact of report) line(`  then    ${fact}`)
 }
 
-function show(label: string, body: ChatRequestBody): void {
-  const tokens = tokenizer.count(JSON.stringify(body.tools ?? []))
-  line(`  ${label.padEnd(6)}  ${names(body).join(', ')} ${dim(`(${thousands(tokens)} tokens)`)}`)
-  const system = body.messages.find(({ role }) => role === 'system')?.content
-  const section = typeof system === 'string' ? system.split('\n').slice(2) : []
-  for (const text of section.filter((each) => each !== '')) line(dim(`          ${text}`))
+/** Of a later request, only what the earlier one did not have. */
+function request(label: string, sent: Sent, earlier?: Sent): void {
+  const names = sent.tools.map((name) => (earlier && !earlier.tools.includes(name) ? green(name) : name))
+  line(`  ${label.padEnd(6)}  ${names.join(', ')} ${dim(`(${sent.toolTokens} tokens)`)}`)
+  if (sent.section !== (earlier?.section ?? '')) quoted('prompt', sent.section)
+  if (sent.loader !== (earlier?.loader ?? '')) quoted('loader', sent.loader)
+  quoted('told', sent.told)
+}
+
+function quoted(label: string, text: string): void {
+  const lines = text.split('\n').flatMap(wrapped)
+  const shown = lines.length > MOST_LINES ? [...lines.slice(0, MOST_LINES - 1), '…'] : lines
+  for (const [index, each] of shown.entries())
+    line(`  ${(index === 0 ? label : '').padEnd(6)}  ${dim(`│ ${each}`)}`)
+}
+
+/** Nothing of an empty line. */
+function wrapped(text: string): readonly string[] {
+  return text.match(new RegExp(`\\S.{0,${WIDTH - 1}}(?=\\s|$)|\\S{${WIDTH}}`, 'g')) ?? []
 }

@@ -53,19 +53,61 @@ it.each(['anthropic.ts', 'openai-responses.ts', 'openai-chat.ts', 'google.ts', '
   },
 )
 
+const SEEDS = [
+  ['SF', 'sf_tool_search', 'close_issue', 'LazyToolSessionState {"loadedLazyTools":["close_issue"]'],
+  ['super-agent', 'tool_search', 'mcp__github__close_issue', 'countTokenEstimate {"active":'],
+  ['Qwen Code', 'tool_search', 'mcp__github__close_issue', 'revealed mcp__github__close_issue; deferred 4'],
+  ['Caliban', 'ToolSearch', 'mcp__github__close_issue', 'MCP active: 1/24 (mcp__github__close_issue)'],
+  ['PawWork', 'tool_info', 'close_issue', 'never pruned: results of tool_info'],
+] as const
+
 it('the seeds do the same task side by side, each with its own names', () => {
   const { status, stdout, stderr } = run('examples/seeds.ts')
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-  for (const [name, loader, own] of [
-    ['SF', 'sf_tool_search', 'LazyToolSessionState {"loadedLazyTools":["close_issue"]'],
-    ['super-agent', 'tool_search', 'countTokenEstimate {"active":'],
-    ['Caliban', 'ToolSearch', 'MCP active: 1/24 (mcp__github__close_issue)'],
-  ] as const) {
+  expect(stdout).not.toContain('\u001b')
+  for (const [name, loader, target, own] of SEEDS) {
+    expect(stdout).toMatch(new RegExp(`^${name} +${loader} .* ${target} +3 → 4 +\\d+ → \\d+$`, 'm'))
     const [, part = ''] = stdout.split(`\n${name}\n`)
-    expect(part).toMatch(new RegExp(`before {2}bash, read, ${loader} `))
-    expect(part).toMatch(new RegExp(`after {3}bash, read, ${loader}, \\S*close_issue`))
+    expect(part).toMatch(new RegExp(`before {2}bash, read, ${loader} \\(`))
+    expect(part).toMatch(new RegExp(`after {3}bash, read, ${loader}, ${target} \\(`))
     expect(part).toContain(own)
   }
+})
+
+it('the seeds as JSON hold every request, and nothing else is printed', () => {
+  const { status, stdout } = run('examples/run.ts', 'seeds', '--json')
+  expect(status).toBe(0)
+  const { task, systems } = JSON.parse(stdout)
+  expect(task).toBe('Close issue 7.')
+  expect(
+    systems.map(({ system, loader, target, before, after, answer, report }: Record<string, never>) => {
+      const { body: first, tools: hidden, tokens } = before as unknown as Sent
+      const { body: second, tools: shown } = after as unknown as Sent
+      expect(hidden).toEqual(first.tools.map((each) => each.function.name))
+      expect(shown).toEqual(second.tools.map((each) => each.function.name))
+      expect(tokens).toBeGreaterThan(0)
+      expect(second.messages.map(({ content }) => content)).toContain(answer)
+      expect(report).not.toEqual([])
+      return [system, loader, target]
+    }),
+  ).toEqual(SEEDS.map(([system, loader, target]) => [system, loader, target]))
+})
+
+interface Sent {
+  readonly tools: readonly string[]
+  readonly tokens: number
+  readonly body: {
+    readonly tools: readonly { readonly function: { readonly name: string } }[]
+    readonly messages: readonly { readonly content: unknown }[]
+  }
+}
+
+it('npm run examples refuses what it does not know', () => {
+  for (const words of [['nothing'], ['--xml'], ['minimal', '--json']])
+    expect(run('examples/run.ts', ...words)).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('Names:'),
+    })
 })
 
 it('the example host stays readable in one sitting', () => {

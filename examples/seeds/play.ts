@@ -1,0 +1,102 @@
+/** Plays the task in one system over a real wire, and gives back what was sent and what was said. */
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Tokenizer } from '@toolwell/core'
+import { type ChatRequestBody, startScriptedChat } from '@toolwell/core/testing'
+import { openSession } from '../host.ts'
+import { createTools, MARK, type SeedSystem, task } from './system.ts'
+
+export interface Sent {
+  /** Names, in order. */
+  readonly tools: readonly string[]
+  /** Tokens of the tools array, and of the whole request. */
+  readonly toolTokens: number
+  readonly tokens: number
+  /** What the system's prompt says of deferred tools; empty where it says nothing. */
+  readonly section: string
+  /** The description of the loader. */
+  readonly loader: string
+  /** What is said behind the last tool result; empty where nothing is. */
+  readonly told: string
+  readonly body: ChatRequestBody
+}
+
+export interface Played {
+  readonly system: string
+  readonly loader: string
+  readonly ask: SeedSystem['ask']
+  readonly before: Sent
+  /** What the loader answered. */
+  readonly answer: string
+  readonly after: Sent
+  readonly target: string
+  /** What the system's own API says afterwards. */
+  readonly report: readonly string[]
+}
+
+const PROMPT = 'You are a careful clerk.'
+
+export async function play(system: SeedSystem, tokenizer: Tokenizer): Promise<Played> {
+  const { name, loader, target, ask } = system
+  const { own, tracker, done } = createTools()
+  const folder = await mkdtemp(join(tmpdir(), 'toolwell-seeds-'))
+  const chat = await startScriptedChat({
+    model: [
+      { calls: [{ name: loader, arguments: ask }] },
+      { calls: [{ name: target, arguments: { number: 7 } }] },
+      { text: 'Issue 7 is closed.' },
+    ],
+  })
+  try {
+    const session = await openSession(
+      {
+        well: system.open(own, tracker),
+        servers: { 'openai-chat': { url: chat.url, model: 'scripted' } },
+        folder,
+        system: PROMPT,
+        countTokens: tokenizer.count,
+      },
+      name,
+    )
+    const said = await session.ask(task)
+    const [before, after] = chat.requests
+    assert.ok(before && after && said === 'Issue 7 is closed.')
+    assert.deepEqual(done, ['close_issue 7'])
+    assert.ok(!before.raw.includes(MARK) && after.raw.includes(MARK))
+    assert.ok(chat.requests.every(({ violation }) => violation === undefined))
+    const played: Played = {
+      system: name,
+      loader,
+      ask,
+      before: sent(before.body, loader, tokenizer),
+      answer: String(after.body.messages.findLast(({ role }) => role === 'tool')?.content ?? ''),
+      after: sent(after.body, loader, tokenizer),
+      target,
+      report: system.report(session.conversation),
+    }
+    assert.ok(played.before.tools.includes(loader) && !played.before.tools.includes(target))
+    assert.deepEqual(played.after.tools, [...played.before.tools, target])
+    return played
+  } finally {
+    await chat.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function sent(body: ChatRequestBody, loader: string, { count }: Tokenizer): Sent {
+  const { tools = [], messages } = body
+  const results = messages.findLastIndex(({ role }) => role === 'tool')
+  const behind = results < 0 ? [] : messages.slice(results + 1)
+  const system = messages.find(({ role }) => role === 'system')?.content
+  return {
+    tools: tools.map((tool) => tool.function.name),
+    toolTokens: count(JSON.stringify(tools)),
+    tokens: count(JSON.stringify(body)),
+    section: typeof system === 'string' ? system.slice(PROMPT.length).trim() : '',
+    loader: tools.find((tool) => tool.function.name === loader)?.function.description ?? '',
+    told: behind.map(({ content }) => String(content)).join('\n'),
+    body,
+  }
+}
