@@ -411,6 +411,34 @@ describe('Consequences', () => {
 })
 
 describe('Revisit if', () => {
+  it('changes no byte before the messages for searches that activate nothing new, however many', async () => {
+    const host = await startSeed(options(), { servers: servers() })
+    await host.ask('Load.', search('send a letter'))
+    const found = host.count
+    await host.ask(
+      'Again.',
+      search('send a letter'),
+      search('select:mcp__mail__send_letter'),
+      search('cook a meal'),
+    )
+    for (let index = found; index < host.count; index++) {
+      expect(host.body(index).tools).toEqual(host.body(found - 1).tools)
+      expect(host.system(index)).toBe(host.system(found - 1))
+    }
+  })
+
+  it('defers built-in tools, too, where a host with many of them says so behind the preset', async () => {
+    const { rules = [], ...rest } = caliban(lazy())
+    const host = await startSeed(
+      { ...rest, rules: [...rules, { tool: 'Grep', defer: true }], tools: builtIns() },
+      { servers: servers() },
+    )
+    await host.ask('Look.', search('select:Grep'), use('Grep'))
+    expect(host.names(0)).toEqual(['Bash', 'Read', 'ToolSearch'])
+    expect(host.names(1)).toEqual(['Bash', 'Read', 'ToolSearch', 'Grep'])
+    expect(host.ran).toEqual(['Grep'])
+  })
+
   it('reports a model that ignores the paragraph, for which there are stronger words', async () => {
     const host = await startSeed(options(), { servers: servers() })
     const guess = (name: string) => ({ name, arguments: { about: 'a guess' } })

@@ -25,17 +25,18 @@ describe('Prior Art', () => {
         }),
       ],
     })
-    await host.ask('Connect it.', use('mcp_discover'))
+    await host.ask('Connect it.', use('mcp_servers'), use('mcp_discover'))
     expect(host.names()).toEqual(['mcp_call', 'mcp_discover', 'mcp_servers', 'sf_tool_search'])
     expect(host.raw()).not.toContain('Never list closed issues.')
     await host.ask(
       'List issues.',
       search({ query: 'list issues', domain: 'mcp' }),
       use('github__list_issues'),
+      use('mcp_call'),
     )
     expect(host.names()).toContain('github__list_issues')
     expect(host.raw()).toContain('Never list closed issues.')
-    expect(host.ran).toEqual(['mcp_discover', 'github__list_issues'])
+    expect(host.ran).toEqual(['mcp_servers', 'mcp_discover', 'github__list_issues', 'mcp_call'])
   })
 })
 
@@ -419,6 +420,44 @@ describe('Turn lifecycle', () => {
     await conversation.compact({ kept: {}, trim: () => ['query_journal'] })
     await host.ask('And now?')
     expect(host.names()).toEqual(['bash', 'complete_task', 'sf_tool_search', 'query_journal'])
+  })
+})
+
+describe('Current Architecture Feasibility: current support', () => {
+  it('lets a host set the active tools by name, and the next request has them, with their lines for the prompt', async () => {
+    const host = await startSeed(options())
+    const { conversation } = host.session
+    await host.ask('Hello.')
+    await conversation.activate(['memory_graph', 'query_journal'])
+    await host.ask('Go on.')
+    expect(host.names().slice(-2)).toEqual(['memory_graph', 'query_journal'])
+    expect(conversation.inspect().visibleNames).toContainEqual(
+      expect.objectContaining({ name: 'memory_graph', snippet: 'Walk the web of related notes' }),
+    )
+    await conversation.deactivate(['memory_graph'])
+    expect(conversation.inspect().visibleNames.map(({ name }) => name)).not.toContain('memory_graph')
+  })
+
+  it('takes tools of an extension that registers them later, and lets them go when it unregisters them', async () => {
+    const host = await startSeed(options())
+    await host.ask('Hello.')
+    const { catalogue } = host.well
+    const first = makeTool('paint', 'Paints a picture.', { guidelines: ['Sign every picture.'] })
+    catalogue.setSource('studio', {
+      tools: [first, makeTool('frame', 'Frames a picture.', { defer: false })],
+    })
+    await host.ask('Go on.')
+    // What is lazy is told of and not declared; what is eager joins at the end.
+    expect(host.names()).toEqual([...host.names(0), 'studio__frame'])
+    expect(host.raw()).toContain('studio__paint')
+    expect(host.raw()).not.toContain('Sign every picture.')
+    await host.ask('Paint.', search({ query: 'paint' }), use('studio__paint'))
+    expect(host.ran).toEqual(['studio__paint'])
+    catalogue.removeSource('studio')
+    await host.ask('Paint again.', use('studio__paint'))
+    expect(host.ran).toEqual(['studio__paint'])
+    expect(host.answer()).toContain('studio__paint')
+    expect(host.answer()).not.toContain('done')
   })
 })
 
