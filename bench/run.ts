@@ -1,14 +1,18 @@
-/** `npm run bench -- <name> [--data DIR] [--save] [--json]`: one file per question; the table goes to the terminal and, with --save, the figures to bench/results. */
+/** `npm run bench -- <name> [--data DIR] [--split NAME] [--save] [--json]`: one file per question; the table goes to the terminal and, with --save, the figures to bench/results. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { resolve } from 'node:path'
 import { benchCost, refuseCost, saveCost } from './cost.ts'
 import { stringify } from './json.ts'
+import { benchRetrieval, refuseRetrieval, saveRetrieval } from './retrieval.ts'
+import { benchScale, refuseScale } from './scale.ts'
 import { benchSurface } from './surface.ts'
 
 export interface BenchOptions {
   /** The data folder, or undefined where there is none. */
   readonly data: string | undefined
+  /** Which queries of each dataset: reads queries.<split>.jsonl. Left out: queries.jsonl. */
+  readonly split?: string | undefined
 }
 
 interface Bench<Figures extends object> {
@@ -37,17 +41,34 @@ const benches: Readonly<Record<string, Bench<object>>> = {
     refusal: refuseCost,
     save: saveCost,
   }),
+  retrieval: defineBench({
+    about: 'whether a search finds the right tool, against other engines in the same run',
+    isTimed: true,
+    run: benchRetrieval,
+    refusal: refuseRetrieval,
+    save: saveRetrieval,
+  }),
+  scale: defineBench({
+    about: 'building, re-indexing one server, searching and memory from 1k to 1M tools',
+    isTimed: true,
+    run: benchScale,
+    refusal: refuseScale,
+  }),
 }
 
 const [name = '', ...flags] = process.argv.slice(2)
 const bench = Object.hasOwn(benches, name) ? benches[name] : undefined
-const dataFlag = flags.indexOf('--data')
+const withValue = ['--data', '--split']
+const valueAfter = (flag: string): string | undefined =>
+  flags.includes(flag) ? flags[flags.indexOf(flag) + 1] : undefined
 const unknown = flags.filter(
   (flag, index) =>
-    !['--data', '--save', '--json', '--help'].includes(flag) && (dataFlag < 0 || index !== dataFlag + 1),
+    ![...withValue, '--save', '--json', '--help'].includes(flag) &&
+    !withValue.includes(flags[index - 1] ?? ''),
 )
+const isIncomplete = withValue.some((flag) => flags.includes(flag) && valueAfter(flag) === undefined)
 const isHelp = name === '--help' || flags.includes('--help')
-if (!bench || isHelp || unknown.length > 0 || (dataFlag >= 0 && flags[dataFlag + 1] === undefined)) {
+if (!bench || isHelp || unknown.length > 0 || isIncomplete) {
   const list = Object.entries(benches).map(([key, { about }]) => `  ${key.padEnd(10)} ${about}`)
   const problem =
     unknown.length > 0
@@ -56,25 +77,24 @@ if (!bench || isHelp || unknown.length > 0 || (dataFlag >= 0 && flags[dataFlag +
         ? `There is no bench named ${name}.\n\n`
         : ''
   process.stderr.write(
-    `${problem}Usage: npm run bench -- <name> [--data DIR] [--save] [--json]
+    `${problem}Usage: npm run bench -- <name> [--data DIR] [--split NAME] [--save] [--json]
 
 ${list.join('\n')}
 
-  --data DIR  where real tools are read from; else TOOLWELL_BENCH_DATA, else bench/data; see bench/README.md
-  --save      writes bench/results/<name>.json, and what the docs show of it
-  --json      figures as JSON on standard output, the table on standard error: npm run -s bench -- cost --json
+  --data DIR    where real tools are read from; else TOOLWELL_BENCH_DATA, else bench/data; see bench/README.md
+  --split NAME  reads queries.NAME.jsonl instead of queries.jsonl (retrieval)
+  --save        writes bench/results/<name>.json, and what the docs show of it
+  --json        figures as JSON on standard output, the table on standard error: npm run -s bench -- cost --json
 `,
   )
   process.exit(isHelp ? 0 : 2)
 }
 const data =
-  dataFlag >= 0
-    ? flags[dataFlag + 1]
-    : (process.env.TOOLWELL_BENCH_DATA ?? new URL('./data', import.meta.url).pathname)
+  valueAfter('--data') ?? process.env.TOOLWELL_BENCH_DATA ?? new URL('./data', import.meta.url).pathname
 const isJson = flags.includes('--json')
 const output = process.stdout.write.bind(process.stdout)
 if (isJson) process.stdout.write = process.stderr.write.bind(process.stderr)
-const figures = await bench.run({ data: data === undefined ? undefined : resolve(data) })
+const figures = await bench.run({ data: resolve(data), split: valueAfter('--split') })
 const machine = {
   node: process.version,
   platform: `${process.platform} ${process.arch}`,

@@ -17,10 +17,13 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
     names: [
       'ToolwellError',
       'applyManifest',
+      'createHybridSearcher',
       'createLexicalSearcher',
       'createToolwell',
+      'defaultCutOff',
       'defaultPrompts',
       'defineTool',
+      'documentOf',
       'estimate',
       'lintAmbient',
       'loadTokenizer',

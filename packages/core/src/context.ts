@@ -11,7 +11,7 @@ import { type CacheRule, cacheRule } from './pricing.js'
 import type { Prompts } from './prompts.js'
 import { originalKeys } from './property-keys.js'
 import { type Exposure, type ExposureRule, exposureOf } from './rules.js'
-import type { Ranked } from './search/searcher.js'
+import type { Ranked, RankQuery } from './search/searcher.js'
 import type { Tokenizer } from './tokens.js'
 import { problemOf, type Tool } from './tool.js'
 import { type ArgumentCheck, checkArguments } from './validation.js'
@@ -56,7 +56,7 @@ export interface Context {
   readonly child: boolean
   readonly notify: (notice: Notice) => void
   /** Ranks with the host's searcher, or with the built-in one where that fails. */
-  readonly rank: (query: { text: string; must: readonly string[] }) => Promise<readonly Ranked[]>
+  readonly rank: (query: RankQuery) => Promise<readonly Ranked[]>
   exposure(entry: Entry): Exposure
   /** The description as it is sent, without making a copy of the whole definition. */
   describe(entry: Entry): string

@@ -58,7 +58,7 @@ function plausibleDistance(target: string, candidate: string, furthest: number):
  * Insertions, deletions, replacements and swaps of neighbours that turn `left` into `right` (optimal string alignment), or
  * undefined above `furthest`.
  */
-function editDistance(left: string, right: string, furthest: number): number | undefined {
+export function editDistance(left: string, right: string, furthest: number): number | undefined {
   if (Math.abs(left.length - right.length) > furthest) return undefined
   // Tools of one server share a beginning, which costs nothing and need not be compared.
   let shared = 0

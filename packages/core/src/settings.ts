@@ -15,6 +15,7 @@ import {
 import type { Policy } from './policy.js'
 import { defaultPrompts, guardedPrompts, type Prompts } from './prompts.js'
 import { checkRules, type ExposureRule } from './rules.js'
+import { defaultCutOff } from './search/lexical.js'
 import type { Searcher } from './search/searcher.js'
 import type { LedgerStore } from './stores/store.js'
 import { estimate, type Tokenizer } from './tokens.js'
@@ -206,7 +207,7 @@ export function readSettings(
       'refuse',
     ]),
     activationLimit: number('activationLimit', options.activationLimit ?? 5, 1),
-    cutOff: number('cutOff', options.cutOff ?? 0.35, 0, 1),
+    cutOff: number('cutOff', options.cutOff ?? defaultCutOff, 0, 1),
     largeTool: number('largeTool', options.largeTool ?? 8000, 1),
     resultBudget: number('resultBudget', options.resultBudget ?? 10_000, 1),
     cardBudget: number('cardBudget', options.cardBudget ?? 1500, 0),

@@ -4,16 +4,14 @@ import type { SearchDocument } from './searcher.js'
 
 const parameterCharacterLimit = 2000
 const parameterPropertyLimit = 200
-const pieceCharacterLimit = 120
+const pieceCharacterLimit = 200
 const enumLimit = 20
-const serverDescriptionCharacterLimit = 200
+const serverDescriptionCharacterLimit = 300
 
 /**
  * The document of one tool. Never throws, whatever the schema holds, and looks at no more than 200 properties, so a
- * schema of a megabyte costs no more than a small one. `$ref` is not followed.
- *
- * The start of the server's description is indexed with the parameters: it is the same for all tools of a server, so
- * it may find them but should not decide between them.
+ * schema of a megabyte costs no more than a small one. Only the top level is read: what stands deeper in the schemas of real
+ * servers is mostly shared with their other tools. `$ref` is not followed.
  */
 export function documentOf(entry: {
   readonly id: string
@@ -32,53 +30,47 @@ export function documentOf(entry: {
     snippet: joined(textOf(tool.promptSnippet), textOf(tool.card)),
     title: textOf(tool.title) || textOf(tool.annotations?.title),
     description: textOf(tool.description),
-    parameters: joined(
-      textOf(entry.serverDescription).slice(0, serverDescriptionCharacterLimit),
-      parametersOf(tool.inputSchema),
-    ).slice(0, parameterCharacterLimit),
+    ...parametersOf(tool.inputSchema),
+    serverDescription: textOf(entry.serverDescription).slice(0, serverDescriptionCharacterLimit),
   }
 }
 
-/** Names, descriptions and string enums of the properties, then those of the properties one level below. */
-function parametersOf(schema: unknown): string {
-  const pieces = new Set<string>()
-  let room = parameterCharacterLimit
-  let propertiesLeft = parameterPropertyLimit
-
-  const add = (piece: unknown): void => {
-    const text = textOf(piece).slice(0, pieceCharacterLimit).trim()
-    if (text === '' || text.length >= room || pieces.has(text)) return
-    pieces.add(text)
-    room -= text.length + 1
-  }
-  /** Adds what describes the properties of one object and returns their schemas. */
-  const addProperties = (owner: unknown): unknown[] => {
-    const schemas: unknown[] = []
-    const properties = fieldOf(owner, 'properties')
-    if (!isRecord(properties)) return schemas
-    for (const name in properties) {
-      if (propertiesLeft <= 0 || room <= 1) break
-      if (!Object.hasOwn(properties, name)) continue
-      propertiesLeft -= 1
-      const property = properties[name]
-      add(name)
-      add(fieldOf(property, 'description'))
-      const values = fieldOf(property, 'enum')
-      if (Array.isArray(values)) for (const value of values.slice(0, enumLimit)) add(value)
-      schemas.push(property)
-    }
-    return schemas
-  }
-
+/** Names of the top-level properties, and their descriptions and string enums, each piece once. */
+function parametersOf(schema: unknown): { parameterNames: string; parameters: string } {
+  const names = createPieces()
+  const texts = createPieces()
   try {
-    for (const property of addProperties(schema)) {
-      addProperties(property)
-      addProperties(fieldOf(property, 'items'))
-    }
+    const properties = fieldOf(schema, 'properties')
+    let left = parameterPropertyLimit
+    if (isRecord(properties))
+      for (const name in properties) {
+        if (left <= 0) break
+        if (!Object.hasOwn(properties, name)) continue
+        left -= 1
+        names.add(name)
+        const property = properties[name]
+        texts.add(fieldOf(property, 'description'))
+        const values = fieldOf(property, 'enum')
+        if (Array.isArray(values)) for (const value of values.slice(0, enumLimit)) texts.add(value)
+      }
   } catch {
     // A getter or a proxy that throws: what was read until then is indexed.
   }
-  return [...pieces].join('\n')
+  return { parameterNames: names.text(), parameters: texts.text() }
+}
+
+function createPieces() {
+  const pieces = new Set<string>()
+  let room = parameterCharacterLimit
+  return {
+    add(piece: unknown): void {
+      const text = textOf(piece).slice(0, pieceCharacterLimit).trim()
+      if (text === '' || text.length >= room || pieces.has(text)) return
+      pieces.add(text)
+      room -= text.length + 1
+    },
+    text: () => [...pieces].join('\n'),
+  }
 }
 
 function fieldOf(value: unknown, key: string): unknown {

@@ -20,6 +20,8 @@ const SUGGESTED = 0.75
 /** The score of a tool that the query names. */
 const EXACT = Number.MAX_VALUE
 const LIMIT = { usual: 5, most: 20 }
+/** Hits the ranker is asked for. Most are never looked at, but some of the first may be loaded, denied or away. */
+const RANKED = 500
 /** Wrong names of one batch that are given suggestions. */
 const MAX_SUGGESTED = 5
 /** Characters of a query that the ledger keeps; longer ones are told apart by these. */
@@ -238,7 +240,15 @@ async function keywordHits(
       ? [...context.catalogue.entries()]
           .map((entry) => ({ id: entry.id, score: 1, relevance: 1 }))
           .sort((a, b) => (a.id < b.id ? -1 : 1))
-      : await context.rank({ text: query.text, must: query.must })
+      : await context.rank({
+          text: query.text,
+          must: query.must,
+          limit: RANKED,
+          accept: (id) => {
+            const entry = context.catalogue.get(id)
+            return entry !== undefined && passes(entry, query, request)
+          },
+        })
 
   const hits: Candidate[] = []
   const weak: Candidate[] = []

@@ -3,12 +3,9 @@ import type { Catalogue } from '../catalogue.js'
 import type { Notice } from '../events.js'
 import { documentOf } from './document.js'
 import { createLexicalSearcher } from './lexical.js'
-import type { Ranked, Searcher } from './searcher.js'
+import type { Ranked, RankQuery, Searcher } from './searcher.js'
 
-export type Ranking = (
-  query: { readonly text: string; readonly must: readonly string[] },
-  notify: (notice: Notice) => void,
-) => Promise<readonly Ranked[]>
+export type Ranking = (query: RankQuery, notify: (notice: Notice) => void) => Promise<readonly Ranked[]>
 
 /** Nothing is indexed before the first search; after that, what changed. */
 export function createRanking(catalogue: Catalogue, custom: Searcher | undefined): Ranking {

@@ -11,27 +11,36 @@ export interface SearchDocument {
   readonly snippet: string
   readonly title: string
   readonly description: string
-  /** Names and descriptions of the parameters, bounded (see `documentOf`). */
+  /** Descriptions and values of the parameters, bounded (see `documentOf`). */
   readonly parameters: string
+  readonly parameterNames?: string
+  /** The same for all tools of a server: it may find them and should not decide between them. */
+  readonly serverDescription?: string
+  /** Words of requests that this tool has answered before, where the host keeps them. */
+  readonly usage?: string
 }
 
 export interface Ranked {
   readonly id: string
   /** Comparable within one answer only. */
   readonly score: number
-  /** From 0 to 1: how much of what the query asks for this tool accounts for. The cut-off is set on this figure. */
+  /** From 0 to 1: how likely it is that the query asks for this tool. The cut-off is set on this figure. */
   readonly relevance: number
+}
+
+export interface RankQuery {
+  readonly text: string
+  /** Words that have to occur in the name, an alias, the server or the domain. */
+  readonly must: readonly string[]
+  /** The best this many suffice. Left out: all that match. */
+  readonly limit?: number
+  /** Others need not be returned. A searcher may ignore it: the caller checks again. */
+  readonly accept?: (id: string) => boolean
 }
 
 export interface Searcher {
   /** Adds or replaces documents, and removes ids. Costs what it is given, not what is indexed. */
   update(change: { readonly put?: readonly SearchDocument[]; readonly remove?: readonly string[] }): void
-  /**
-   * All documents that match, best first; ties by code unit of the id. Deterministic.
-   * `must` holds words that have to occur in the name, an alias, the server or the domain.
-   */
-  rank(query: {
-    readonly text: string
-    readonly must: readonly string[]
-  }): readonly Ranked[] | Promise<readonly Ranked[]>
+  /** Documents that match, best first; ties by code unit of the id. Deterministic. */
+  rank(query: RankQuery): readonly Ranked[] | Promise<readonly Ranked[]>
 }

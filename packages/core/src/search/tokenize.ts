@@ -1,10 +1,11 @@
 /** Turns text into terms, the same way for documents and queries; the ranker compares nothing else. */
+import { stopWords } from './stop-words.js'
 
 /** Longer runs (hashes, base64) are cut: they still match themselves. */
 const termCharacterLimit = 64
 
 /** A mixed-case word of at most this many parts is also a term as a whole: `GitHub` is `git`, `hub` and `github`. */
-const wholeWordPartLimit = 3
+export const wholeWordPartLimit = 3
 
 const asciiText = /^[\x00-\x7f]*$/
 const asciiWord = /[A-Za-z0-9]+/g
@@ -72,7 +73,7 @@ export function isStopWord(word: string): boolean {
 }
 
 /** `whole` and `parts` are in lower case and not stemmed; `parts` is empty for a word of one part. */
-function forEachWord(
+export function forEachWord(
   text: string,
   visit: (whole: string, parts: readonly string[], pair: boolean) => void,
 ): void {
@@ -128,20 +129,3 @@ export function stem(word: string): string {
   }
   return result.length > 4 && result.endsWith('e') ? result.slice(0, -1) : result
 }
-
-/** Compared in lower case, before stemming. `don` and `isn` are what remains of don't and isn't. */
-const stopWords: ReadonlySet<string> = new Set(
-  `a about after again all also am an and any anyone anything are aren as ask asked asking at available be because been
-  before being best between but by can cannot could couldn d did didn do does doesn doing don done each either else etc
-  every everything few for from further give given gives giving go going gonna good got great had hadn has hasn have haven
-  having he hello help helped helpful helping helps her here hers hey hi him his how however i if in instead interested
-  into is isn it its itself just kind kindly know let lets like ll looking lot m make many may maybe mcp me might mine more
-  most much must my myself need needed needing needs neither no nor not now of off ok okay on once one only or other our
-  ours out over own particular perhaps please possible provide provided quite rather re really s same she should
-  shouldn show showing shows so some somehow someone something specific specifically such suggest sure t tell telling
-  tells than thank thanks that the their theirs them then there these they thing things this those through to too tool
-  tools try trying under until up us use used useful user uses using various ve very via wanna want wanted wanting wants
-  was wasn way we well were weren what whats when where whether which while who whom whose why will wish with within
-  without won wondering would wouldn yes yet you your yours yourself
-  请 请问 请帮 帮我 我想 我要 的`.split(/\s+/),
-)

@@ -9,7 +9,10 @@ const tool = (inputSchema: unknown, more: Partial<Tool> = {}): Tool => ({
   inputSchema: inputSchema as JsonSchema,
   ...more,
 })
-const parametersOf = (schema: unknown): string => documentOf({ id: 'x', tool: tool(schema) }).parameters
+const parametersOf = (schema: unknown): string => {
+  const { parameterNames, parameters } = documentOf({ id: 'x', tool: tool(schema) })
+  return [parameterNames, parameters].filter((part) => part !== '').join('\n')
+}
 
 describe('documentOf', () => {
   it('copies what identifies and describes the tool', () => {
@@ -35,7 +38,9 @@ describe('documentOf', () => {
       snippet: 'reads\nReads one file',
       title: 'Read',
       description: 'Reads a file.',
-      parameters: 'Local disk.',
+      parameterNames: '',
+      parameters: '',
+      serverDescription: 'Local disk.',
     })
   })
 
@@ -52,27 +57,24 @@ describe('documentOf', () => {
     })
   })
 
-  it('collects names, descriptions and string enums of two levels, once each', () => {
+  it('collects names, descriptions and string enums of the top level, once each', () => {
     const schema = {
       properties: {
         mode: { description: 'How to read', enum: ['fast', 'slow', 3, 'fast'] },
         range: {
           properties: { start: { description: 'How to read' }, deep: { properties: { deeper: {} } } },
         },
-        list: { items: { properties: { path: { description: 'p'.repeat(300) } } } },
+        list: { description: 'p'.repeat(300), items: { properties: { path: {} } } },
       },
     }
     expect(parametersOf(schema).split('\n')).toEqual([
       'mode',
+      'range',
+      'list',
       'How to read',
       'fast',
       'slow',
-      'range',
-      'list',
-      'start',
-      'deep',
-      'path',
-      'p'.repeat(120),
+      'p'.repeat(200),
     ])
   })
 
@@ -83,7 +85,7 @@ describe('documentOf', () => {
         { description: `${number} `.repeat(50) },
       ]),
     )
-    expect(parametersOf({ properties }).length).toBeLessThanOrEqual(2000)
+    expect(parametersOf({ properties }).length).toBeLessThanOrEqual(4001)
     const short = Object.fromEntries(Array.from({ length: 1000 }, (_, number) => [`a${number}`, {}]))
     expect(parametersOf({ properties: short }).split('\n')).toHaveLength(200)
   })

@@ -109,14 +109,14 @@ describe('ranking', () => {
 })
 
 describe('relevance', () => {
-  it('is low for a query that is about something else', () => {
+  it('is below the default cut-off for a query that is about something else', () => {
     for (const text of [
       'bake a chocolate cake in the city',
       'weather balloon volume formula',
       'message of the prophet Isaiah',
     ])
       for (const { relevance } of rank(searcherOf(catalogue.slice(0, 7)), text))
-        expect(relevance).toBeLessThan(0.3)
+        expect(relevance).toBeLessThan(0.35)
   })
 
   it('is high for a long request of which a tool covers the point', () => {

@@ -1,0 +1,63 @@
+/** Datasets in the normalised form that bench/README.md describes: tools, and queries with the tools that answer them. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export interface BenchTool {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly server: string
+  readonly serverDescription: string
+  readonly inputSchema: Readonly<Record<string, unknown>>
+}
+
+export interface BenchQuery {
+  readonly query: string
+  readonly relevant: readonly string[]
+  /** What another retriever answered to the same query, where the source recorded it. */
+  readonly qwenReturned?: readonly string[]
+}
+
+export interface Dataset {
+  readonly name: string
+  readonly tools: readonly BenchTool[]
+  readonly queries: readonly BenchQuery[]
+}
+
+/** Every folder with a tools.jsonl and a queries file, by name. `split` reads queries.<split>.jsonl instead of queries.jsonl. */
+export async function loadDatasets(folder: string, split?: string): Promise<Dataset[]> {
+  const names = (await readdir(folder).catch(() => [])).sort()
+  const datasets: Dataset[] = []
+  for (const name of names) {
+    const file = split === undefined ? 'queries.jsonl' : `queries.${split}.jsonl`
+    const queries = await readLines(join(folder, name, file))
+    const tools = await loadTools(join(folder, name, 'tools.jsonl'))
+    if (queries && tools) datasets.push({ name, tools, queries: queries as unknown as BenchQuery[] })
+  }
+  return datasets
+}
+
+/** The tools of one JSONL file, with what is missing filled in; undefined where there is no such file. */
+export async function loadTools(path: string): Promise<BenchTool[] | undefined> {
+  const lines = await readLines(path)
+  return lines?.map((line) => ({
+    id: text(line.id) || text(line.name),
+    name: text(line.name),
+    description: text(line.description),
+    server: text(line.server),
+    serverDescription: text(line.serverDescription),
+    inputSchema: (line.inputSchema ?? {}) as Record<string, unknown>,
+  }))
+}
+
+async function readLines(path: string): Promise<Record<string, unknown>[] | undefined> {
+  const content = await readFile(path, 'utf8').catch(() => undefined)
+  return content
+    ?.split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

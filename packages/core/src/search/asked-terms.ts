@@ -1,0 +1,101 @@
+/** A query as weighted terms: words that count, the concepts behind them, neighbouring pairs; as a whole and clause by clause. */
+import { pairOf } from './hash.js'
+import type { SpelledWord, Term, Vocabulary } from './vocabulary.js'
+
+/** Distinct words of a query that count; the rest is ignored. */
+const wordLimit = 64
+/** A word that is repeated counts a little more, not as often as it stands there. */
+const repetition = 0.3
+const pairWeight = 0.3
+/** From this many distinct words on a query is taken apart into clauses. */
+const longQuery = 18
+const clauseLimit = 12
+
+export interface AskedTerm {
+  readonly text: string
+  readonly hash: number
+  readonly weight: number
+  readonly kind: 'word' | 'concept' | 'pair'
+  /** A word of a script without spaces. */
+  readonly unspaced: boolean
+}
+
+export interface AskedTerms {
+  readonly whole: readonly AskedTerm[]
+  /** Empty unless the query is long and has several clauses. */
+  readonly clauses: readonly (readonly AskedTerm[])[]
+}
+
+/** `knows` says whether any tool holds a term: a mixed-case word counts whole if one does, else by its parts. */
+export function askedTerms(
+  text: string,
+  vocabulary: Vocabulary,
+  knows: (hash: number) => boolean,
+): AskedTerms {
+  const words = vocabulary.wordsOf(text)
+  const whole = termsOf(words, knows)
+  const distinct = whole.filter(({ kind }) => kind === 'word').length
+  if (distinct < longQuery) return { whole, clauses: [] }
+  const clauses = clausesOf(text)
+    .map((clause) => termsOf(vocabulary.wordsOf(clause), knows))
+    .filter((terms) => terms.filter(({ kind }) => kind === 'word').length >= 2)
+    .slice(0, clauseLimit)
+  return { whole, clauses: clauses.length > 1 ? clauses : [] }
+}
+
+function termsOf(words: readonly SpelledWord[], knows: (hash: number) => boolean): AskedTerm[] {
+  const counts = new Map<Term, { count: number; unspaced: boolean }>()
+  const asked = new Map<number, AskedTerm>()
+  const pairs: AskedTerm[] = []
+  let previous: Term | undefined
+  for (const word of words) {
+    if (word.whole.empty) continue
+    for (const term of word.parts.length === 0 || knows(word.whole.hash) ? [word.whole] : word.parts) {
+      if (term.empty) continue
+      const known = counts.get(term)
+      if (known) known.count += 1
+      else if (counts.size < wordLimit) counts.set(term, { count: 1, unspaced: word.pair })
+      if (previous && previous.hash !== term.hash && pairs.length < wordLimit)
+        pairs.push({
+          text: `${previous.text} ${term.text}`,
+          hash: pairOf(previous.hash, term.hash),
+          weight: pairWeight,
+          kind: 'pair',
+          unspaced: false,
+        })
+      previous = term
+    }
+  }
+  for (const [term, { count, unspaced }] of counts) {
+    const { text, hash } = term
+    const weight = term.weight * Math.min(count, 1 + repetition * Math.log(count))
+    // Two spellings of one stem are one term.
+    const known = asked.get(hash)
+    if (!known || known.weight < weight) asked.set(hash, { text, hash, weight, kind: 'word', unspaced })
+  }
+  for (const [term, { count }] of counts)
+    for (const concept of term.asked) {
+      const weight = concept.weight * term.weight * Math.min(count, 1 + repetition * Math.log(count))
+      const known = asked.get(concept.hash)
+      if (known && known.weight >= weight) continue
+      asked.set(concept.hash, {
+        text: concept.label,
+        hash: concept.hash,
+        weight,
+        kind: 'concept',
+        unspaced: false,
+      })
+    }
+  for (const pair of pairs) asked.set(pair.hash, pair)
+  return [...asked.values()]
+}
+
+/** Sentences, and parts of them that start a new request ("…, and also find"). */
+export function clausesOf(text: string): string[] {
+  return text
+    .split(
+      /[.!?;\n。；！？]+\s*|,\s*(?:and|also|then|plus|but)\s|\b(?:and also|and then|additionally|furthermore|moreover|finally|lastly|as well as|then)\b|\band\b(?=\s+[a-z]+\s)/i,
+    )
+    .map((clause) => clause.trim())
+    .filter((clause) => clause !== '')
+}

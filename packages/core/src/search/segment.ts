@@ -1,0 +1,199 @@
+/** A part of the index that never changes once built: the postings of some tools in typed arrays, sorted by term. */
+
+import { fold, lettersOf } from './spelling.js'
+
+/** Slots of a segment fit sixteen bits; a larger index has several segments. */
+export const segmentCapacity = 65_536
+
+/** What identifies a tool; everything else of it is numbers. */
+export interface Identity {
+  readonly id: string
+  readonly name: string
+  readonly server: string
+  readonly aliases: readonly string[]
+}
+
+export interface Segment {
+  /** Where the slots of this segment start among those of the whole index. Set by the index. */
+  base: number
+  readonly identities: readonly Identity[]
+  /** Letters and length of each folded name, then of the same behind its server: what a misspelt name is compared with first. */
+  readonly letters: Uint32Array
+  readonly lengths: Uint8Array
+  /** Distinct terms, ascending. The postings of `terms[n]` stand at `offsets[n]` up to `offsets[n + 1]`. */
+  readonly terms: Uint32Array
+  readonly offsets: Uint32Array
+  readonly slots: Uint16Array
+  /** One byte per posting, see `impact.ts`. */
+  readonly bytes: Uint8Array
+  /** 1 for a tool that was removed or replaced since; its postings are skipped until the segment is rebuilt. */
+  readonly dead: Uint8Array
+  deadCount: number
+}
+
+/** The postings of one tool: parallel arrays, each term once. */
+export interface Analysis {
+  readonly terms: readonly number[]
+  readonly bytes: readonly number[]
+}
+
+/** Collects tools, then becomes a segment. Costs the postings it is given and sorting their distinct terms. */
+export function createSegmentBuilder() {
+  const identities: Identity[] = []
+  const ordinals = new Map<number, number>()
+  const counts: number[] = []
+  let postingOrdinals = new Uint32Array(1024)
+  let postingBytes = new Uint8Array(1024)
+  const ends: number[] = []
+  let size = 0
+
+  return {
+    get count() {
+      return identities.length
+    },
+    add(identity: Identity, { terms, bytes }: Analysis): void {
+      identities.push(identity)
+      while (size + terms.length > postingBytes.length) {
+        postingOrdinals = grown(postingOrdinals, new Uint32Array(postingOrdinals.length * 2))
+        postingBytes = grown(postingBytes, new Uint8Array(postingBytes.length * 2))
+      }
+      for (let index = 0; index < terms.length; index += 1) {
+        const term = terms[index] as number
+        let ordinal = ordinals.get(term)
+        if (ordinal === undefined) {
+          ordinal = counts.length
+          ordinals.set(term, ordinal)
+          counts.push(0)
+        }
+        counts[ordinal] = (counts[ordinal] as number) + 1
+        postingOrdinals[size] = ordinal
+        postingBytes[size] = bytes[index] as number
+        size += 1
+      }
+      ends.push(size)
+    },
+    build(): Segment {
+      const terms = Uint32Array.from(ordinals.keys()).sort()
+      const offsets = new Uint32Array(terms.length + 1)
+      const next = new Uint32Array(terms.length)
+      for (let index = 0; index < terms.length; index += 1) {
+        const ordinal = ordinals.get(terms[index] as number) as number
+        next[ordinal] = offsets[index] as number
+        offsets[index + 1] = (offsets[index] as number) + (counts[ordinal] as number)
+      }
+      const slots = new Uint16Array(size)
+      const bytes = new Uint8Array(size)
+      let position = 0
+      for (let slot = 0; slot < ends.length; slot += 1)
+        for (const end = ends[slot] as number; position < end; position += 1) {
+          const ordinal = postingOrdinals[position] as number
+          const target = next[ordinal] as number
+          next[ordinal] = target + 1
+          slots[target] = slot
+          bytes[target] = postingBytes[position] as number
+        }
+      const dead = new Uint8Array(identities.length)
+      return {
+        base: 0,
+        identities,
+        ...spellingsOf(identities),
+        terms,
+        offsets,
+        slots,
+        bytes,
+        dead,
+        deadCount: 0,
+      }
+    },
+  }
+}
+
+/** The living tools of several segments as one, in the given order. */
+export function mergeSegments(segments: readonly Segment[]): Segment {
+  const identities: Identity[] = []
+  const moved = segments.map((segment) => {
+    const targets = new Int32Array(segment.identities.length).fill(-1)
+    segment.identities.forEach((identity, slot) => {
+      if (segment.dead[slot] === 0) targets[slot] = identities.push(identity) - 1
+    })
+    return targets
+  })
+  const total = segments.reduce((sum, segment) => sum + segment.slots.length, 0)
+  const slots = new Uint16Array(total)
+  const bytes = new Uint8Array(total)
+  const terms: number[] = []
+  const offsets: number[] = [0]
+  const at = segments.map(() => 0)
+  let size = 0
+  for (;;) {
+    let term = Number.POSITIVE_INFINITY
+    segments.forEach((segment, index) => {
+      const next = segment.terms[at[index] as number]
+      if (next !== undefined && next < term) term = next
+    })
+    if (term === Number.POSITIVE_INFINITY) break
+    const before = size
+    segments.forEach((segment, index) => {
+      const position = at[index] as number
+      if (segment.terms[position] !== term) return
+      at[index] = position + 1
+      const targets = moved[index] as Int32Array
+      const end = segment.offsets[position + 1] as number
+      for (let posting = segment.offsets[position] as number; posting < end; posting += 1) {
+        const target = targets[segment.slots[posting] as number] as number
+        if (target < 0) continue
+        slots[size] = target
+        bytes[size] = segment.bytes[posting] as number
+        size += 1
+      }
+    })
+    if (size === before) continue
+    terms.push(term)
+    offsets.push(size)
+  }
+  return {
+    base: 0,
+    identities,
+    ...spellingsOf(identities),
+    terms: Uint32Array.from(terms),
+    offsets: Uint32Array.from(offsets),
+    slots: slots.slice(0, size),
+    bytes: bytes.slice(0, size),
+    dead: new Uint8Array(identities.length),
+    deadCount: 0,
+  }
+}
+
+/** Where a term stands in `terms`, or -1. */
+export function positionOf(segment: Segment, term: number): number {
+  const { terms } = segment
+  let low = 0
+  let high = terms.length - 1
+  while (low <= high) {
+    const middle = (low + high) >>> 1
+    const found = terms[middle] as number
+    if (found === term) return middle
+    if (found < term) low = middle + 1
+    else high = middle - 1
+  }
+  return -1
+}
+
+function spellingsOf(identities: readonly Identity[]): Pick<Segment, 'letters' | 'lengths'> {
+  const letters = new Uint32Array(identities.length * 2)
+  const lengths = new Uint8Array(identities.length * 2)
+  identities.forEach(({ name, server }, slot) => {
+    const own = fold(name)
+    const full = fold(server) + own
+    letters[2 * slot] = lettersOf(own)
+    letters[2 * slot + 1] = lettersOf(full)
+    lengths[2 * slot] = Math.min(255, own.length)
+    lengths[2 * slot + 1] = Math.min(255, full.length)
+  })
+  return { letters, lengths }
+}
+
+function grown<A extends Uint32Array | Uint8Array>(from: A, into: A): A {
+  into.set(from)
+  return into
+}

@@ -1,0 +1,197 @@
+/** Segments as one index: what changed is a new small segment, what left is marked dead, and small segments are merged in time. */
+import { hashOf, nameSeed } from './hash.js'
+import {
+  type Analysis,
+  createSegmentBuilder,
+  type Identity,
+  mergeSegments,
+  positionOf,
+  type Segment,
+  segmentCapacity,
+} from './segment.js'
+import { fold } from './spelling.js'
+
+/** A segment with more dead tools than this share is rebuilt without them. */
+const deadShare = 0.25
+
+/** One for all tools without an alias. */
+const none: readonly string[] = []
+
+export interface TermIndex {
+  /** Living tools. */
+  readonly size: number
+  /** Slots in use, dead ones included: how long an array over all slots has to be. */
+  readonly slots: number
+  readonly segments: readonly Segment[]
+  /** How many living tools hold a term. */
+  frequencyOf(term: number): number
+  /** Visits the postings of a term in living tools. */
+  forEach(term: number, visit: (slot: number, byte: number) => void): void
+  /** The posting of a term in one slot, or -1. */
+  byteAt(term: number, slot: number): number
+  identityOf(slot: number): Identity
+  isDead(slot: number): boolean
+  /** Removals first. Costs what it is given; merging adds a logarithmic factor over many changes. */
+  change(removed: Iterable<string>, added: Iterable<readonly [Identity, Analysis]>): void
+}
+
+export function createTermIndex(): TermIndex {
+  let segments: Segment[] = []
+  let size = 0
+  let slots = 0
+
+  function slotsOf(id: string): [Segment, number][] {
+    const found: [Segment, number][] = []
+    const term = hashOf(fold(id), nameSeed)
+    for (const segment of segments) {
+      const position = positionOf(segment, term)
+      if (position < 0) continue
+      const end = segment.offsets[position + 1] as number
+      for (let posting = segment.offsets[position] as number; posting < end; posting += 1) {
+        const slot = segment.slots[posting] as number
+        if (segment.dead[slot] === 0 && segment.identities[slot]?.id === id) found.push([segment, slot])
+      }
+    }
+    return found
+  }
+
+  function remove(id: string): void {
+    for (const [segment, slot] of slotsOf(id)) {
+      segment.dead[slot] = 1
+      segment.deadCount += 1
+    }
+  }
+
+  /** Rebuilds what is mostly dead, and merges a segment into its elder once it is half as large. */
+  function settle(): void {
+    const settled: Segment[] = []
+    for (const segment of segments) {
+      const living = segment.identities.length - segment.deadCount
+      if (living === 0) continue
+      settled.push(
+        segment.deadCount > deadShare * segment.identities.length ? mergeSegments([segment]) : segment,
+      )
+    }
+    for (;;) {
+      const last = settled.at(-1)
+      const elder = settled.at(-2)
+      if (!last || !elder) break
+      const together = living(last) + living(elder)
+      if (living(elder) > 2 * living(last) || together > segmentCapacity) break
+      settled.splice(-2, 2, mergeSegments([elder, last]))
+    }
+    segments = settled
+    size = 0
+    slots = 0
+    for (const segment of segments) {
+      segment.base = slots
+      slots += segment.identities.length
+      size += living(segment)
+    }
+  }
+
+  return {
+    get size() {
+      return size
+    },
+    get slots() {
+      return slots
+    },
+    get segments() {
+      return segments
+    },
+    frequencyOf(term) {
+      let frequency = 0
+      for (const segment of segments) {
+        const position = positionOf(segment, term)
+        if (position < 0) continue
+        const start = segment.offsets[position] as number
+        const end = segment.offsets[position + 1] as number
+        frequency += end - start
+        if (segment.deadCount === 0) continue
+        for (let posting = start; posting < end; posting += 1)
+          frequency -= segment.dead[segment.slots[posting] as number] as number
+      }
+      return frequency
+    },
+    forEach(term, visit) {
+      for (const segment of segments) {
+        const position = positionOf(segment, term)
+        if (position < 0) continue
+        const end = segment.offsets[position + 1] as number
+        for (let posting = segment.offsets[position] as number; posting < end; posting += 1) {
+          const slot = segment.slots[posting] as number
+          if (segment.dead[slot] === 0) visit(segment.base + slot, segment.bytes[posting] as number)
+        }
+      }
+    },
+    byteAt(term, slot) {
+      const segment = segmentAt(segments, slot)
+      const position = positionOf(segment, term)
+      if (position < 0) return -1
+      // The postings of a term are in order of their slots.
+      const wanted = slot - segment.base
+      let low = segment.offsets[position] as number
+      let high = (segment.offsets[position + 1] as number) - 1
+      while (low <= high) {
+        const middle = (low + high) >>> 1
+        const found = segment.slots[middle] as number
+        if (found === wanted) return segment.bytes[middle] as number
+        if (found < wanted) low = middle + 1
+        else high = middle - 1
+      }
+      return -1
+    },
+    identityOf(slot) {
+      const segment = segmentAt(segments, slot)
+      return segment.identities[slot - segment.base] as Identity
+    },
+    isDead(slot) {
+      const segment = segmentAt(segments, slot)
+      return segment.dead[slot - segment.base] === 1
+    },
+    change(removed, added) {
+      for (const id of removed) remove(id)
+      let builder = createSegmentBuilder()
+      const own = new Map<string, number>()
+      const repeated: number[] = []
+      const flush = (): void => {
+        for (const id of own.keys()) remove(id)
+        if (builder.count > 0) {
+          const segment = builder.build()
+          for (const slot of repeated) segment.dead[slot] = 1
+          segment.deadCount = repeated.length
+          segments.push(segment)
+        }
+        builder = createSegmentBuilder()
+        own.clear()
+        repeated.length = 0
+      }
+      for (const [{ id, name, server, aliases }, analysis] of added) {
+        // The last of several with one id counts, as if they had come one after the other.
+        const earlier = own.get(id)
+        if (earlier !== undefined) repeated.push(earlier)
+        own.set(id, builder.count)
+        builder.add({ id, name, server, aliases: aliases.length === 0 ? none : aliases }, analysis)
+        if (builder.count === segmentCapacity) flush()
+      }
+      flush()
+      settle()
+    },
+  }
+}
+
+function living(segment: Segment): number {
+  return segment.identities.length - segment.deadCount
+}
+
+function segmentAt(segments: readonly Segment[], slot: number): Segment {
+  let low = 0
+  let high = segments.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1
+    if ((segments[middle] as Segment).base <= slot) low = middle
+    else high = middle - 1
+  }
+  return segments[low] as Segment
+}

@@ -1,0 +1,140 @@
+/** What the ranking promises beyond single words: misspelt names, concepts, hostile tools, limits, explanations. */
+import { describe, expect, it } from 'vitest'
+import { createLexicalSearcher } from '../../src/search/lexical.js'
+import type { SearchDocument } from '../../src/search/searcher.js'
+
+function documentFor(id: string, more: Partial<SearchDocument> = {}): SearchDocument {
+  const [server = '', name = ''] = id.includes('/') ? id.split('/') : ['', id]
+  const empty = { aliases: [], domain: '', hint: '', snippet: '', title: '', description: '', parameters: '' }
+  return { id, name, server, ...empty, ...more }
+}
+
+function searcherOf(documents: readonly SearchDocument[]) {
+  const searcher = createLexicalSearcher()
+  searcher.update({ put: documents })
+  return searcher
+}
+
+const catalogue = [
+  documentFor('tracker/create_issue', { description: 'Opens an issue in a project.' }),
+  documentFor('tracker/close_issue', { description: 'Closes an issue.' }),
+  documentFor('sky/forecast', { description: 'Weather forecast for a place.' }),
+  documentFor('mail/send_message', { description: 'Sends an e-mail to recipients.' }),
+  documentFor('shop/track_parcel', { description: 'Says where a shipment is.' }),
+]
+
+describe('a misspelt name', () => {
+  it.each([
+    'craete_issue',
+    'create_isue',
+    'tracker/create_isue',
+    'please call craete_issue now',
+    'createIsssue',
+  ])('in "%s" finds the tool first', (text) => {
+    expect(searcherOf(catalogue).rank({ text, must: [] })[0]).toMatchObject({
+      id: 'tracker/create_issue',
+      relevance: 1,
+    })
+  })
+
+  it('is not seen where every word is a word of the catalogue', () => {
+    const searcher = searcherOf([...catalogue, documentFor('a/get_user'), documentFor('a/set_theme')])
+    expect(searcher.rank({ text: 'set_user', must: [] }).every(({ relevance }) => relevance < 1)).toBe(true)
+  })
+})
+
+describe('concepts', () => {
+  it.each([
+    ['do I need an umbrella tomorrow', 'sky/forecast'],
+    ['open a bug ticket', 'tracker/create_issue'],
+    ['where is my package', 'shop/track_parcel'],
+  ])('lead from "%s" to %s', (text, id) => {
+    expect(searcherOf(catalogue).rank({ text, must: [] })[0]?.id).toBe(id)
+  })
+
+  it('count less than the word itself', () => {
+    const searcher = searcherOf([
+      documentFor('a', { description: 'Shows a photo.' }),
+      documentFor('b', { description: 'Shows a picture.' }),
+    ])
+    expect(searcher.rank({ text: 'picture', must: [] }).map(({ id }) => id)).toEqual(['b', 'a'])
+  })
+})
+
+describe('hostile tools', () => {
+  const words = catalogue
+    .flatMap(({ name, description }) => `${name} ${description}`.split(/\W+|_/))
+    .filter(Boolean)
+  const hostile = [
+    documentFor('evil/a', { description: Array.from({ length: 40 }, () => words.join(' ')).join(' ') }),
+    documentFor('evil/b', {
+      description: Array.from(
+        { length: 3000 },
+        (_, number) => `${words[number % words.length]} w${number}`,
+      ).join(' '),
+    }),
+    documentFor(`evil/${words.join('_')}`),
+    documentFor('evil/c', { parameters: words.join(' ').repeat(20), parameterNames: words.join(' ') }),
+    documentFor('evil/d', { serverDescription: words.join(' ').repeat(20) }),
+  ]
+
+  it.each([
+    ['open an issue in the project', 'tracker/create_issue'],
+    ['weather for this place', 'sky/forecast'],
+    ['send an e-mail', 'mail/send_message'],
+    ['where is the shipment', 'shop/track_parcel'],
+  ])('do not displace the right one for "%s"', (text, id) => {
+    expect(searcherOf([...hostile, ...catalogue]).rank({ text, must: [] })[0]?.id).toBe(id)
+  })
+})
+
+describe('limits', () => {
+  const many = Array.from({ length: 500 }, (_, number) =>
+    documentFor(`s/tool_${number}`, { description: 'Common words.' }),
+  )
+
+  it('return the same beginning as the whole ranking', () => {
+    const searcher = searcherOf([...many, ...catalogue])
+    const all = searcher.rank({ text: 'common issue tool', must: [] })
+    for (const limit of [1, 7, 100])
+      expect(searcher.rank({ text: 'common issue tool', must: [], limit })).toEqual(all.slice(0, limit))
+  })
+
+  it('count only what is accepted', () => {
+    const hits = searcherOf(many).rank({
+      text: 'common',
+      must: [],
+      limit: 3,
+      accept: (id) => id.endsWith('7'),
+    })
+    expect(hits.map(({ id }) => id)).toEqual(['s/tool_107', 's/tool_117', 's/tool_127'])
+  })
+})
+
+describe('explain', () => {
+  it('takes the score apart by term and field', () => {
+    const searcher = searcherOf(catalogue)
+    const document = catalogue[0] as SearchDocument
+    const explanation = searcher.explain('open an issue', document)
+    const [best] = explanation.terms
+    expect(best).toMatchObject({ term: 'issu', kind: 'word', tools: 2 })
+    expect(Object.keys(best?.fields ?? {})).toEqual(['name', 'lead'])
+    const ranked = searcher.rank({ text: 'open an issue', must: [] }).find(({ id }) => id === document.id)
+    expect(explanation.score / (ranked?.score ?? 0)).toBeCloseTo(1, 1)
+  })
+})
+
+describe('bad input', () => {
+  it.each([
+    '',
+    '   ',
+    'the of and',
+    '🦀🦀',
+    '(.*)+[a-z]{2,}\\',
+    '\ud800\udc00\ud800',
+    'Привет 世界 mail',
+    'a'.repeat(100_000),
+  ])('is answered: %j', (text) => {
+    expect(Array.isArray(searcherOf(catalogue).rank({ text, must: [] }))).toBe(true)
+  })
+})
