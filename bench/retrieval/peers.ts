@@ -114,7 +114,9 @@ export const flexSearch: Engine = {
 }
 
 interface Lunr {
-  (define: (this: { field(name: string): void; add(document: object): void }) => void): {
+  (
+    define: (this: { field(name: string): void; add(document: object): void }) => void,
+  ): {
     query(build: (query: { term(word: string, options: object): void }) => void): { ref: string }[]
   }
   tokenizer(text: string): { toString(): string }[]
