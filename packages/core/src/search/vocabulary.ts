@@ -13,7 +13,9 @@ const asciiWord = /[A-Za-z0-9]+/g
 const typography = /[\u00a0\u00b7\u2010-\u2027\u2030-\u205e\u2190-\u21ff\u2500-\u27bf]/g
 
 export interface Term {
+  /** As it is written, in lower case. */
   readonly text: string
+  /** Of its stem: what the index holds. */
   readonly hash: number
   /** Hashes of the concepts that the word stands for in a tool's text. */
   readonly concepts: readonly number[]
@@ -50,11 +52,11 @@ export function createVocabulary(lexicon: Lexicon): Vocabulary {
   const termOf = (spelling: string): Term => {
     const known = terms.get(spelling)
     if (known) return known
-    const text = stem(spelling)
+    const stemmed = stem(spelling)
     const term: Term = {
-      text,
-      hash: hashOf(text),
-      ...conceptsOf(lexicon, text),
+      text: spelling,
+      hash: hashOf(stemmed),
+      ...conceptsOf(lexicon, stemmed),
       empty: stopWords.has(spelling),
       weight: weakWords.has(spelling) ? weakWeight : 1,
     }

@@ -117,7 +117,7 @@ describe('explain', () => {
     const document = catalogue[0] as SearchDocument
     const explanation = searcher.explain('open an issue', document)
     const [best] = explanation.terms
-    expect(best).toMatchObject({ term: 'issu', kind: 'word', tools: 2 })
+    expect(best).toMatchObject({ term: 'issue', kind: 'word', tools: 2 })
     expect(Object.keys(best?.fields ?? {})).toEqual(['name', 'lead'])
     const ranked = searcher.rank({ text: 'open an issue', must: [] }).find(({ id }) => id === document.id)
     expect(explanation.score / (ranked?.score ?? 0)).toBeCloseTo(1, 1)

@@ -44,7 +44,7 @@ describe('why a tool was not found', () => {
     expect(why('forecast', 'invoice totals')).toEqual({
       outcome: 'no-shared-word',
       id: 'sky/forecast',
-      asked: ['invoic', 'total'],
+      asked: ['invoice', 'totals'],
     })
   })
 
@@ -62,7 +62,7 @@ describe('why a tool was not found', () => {
       outcome: 'below-cut-off',
       cutOff: 0.95,
       held: ['state'],
-      missing: ['funeral', 'seat', 'arrangement', 'protocol'],
+      missing: ['funeral', 'seating', 'arrangements', 'protocol'],
     })
     expect(why('list_tickets', 'ticket', 2)).toMatchObject({
       outcome: 'beyond-limit',
