@@ -2,12 +2,12 @@
 import type { AskedTerm } from './asked-terms.js'
 
 /** For requests in prose: the share of what was asked for at which relevance is one half. */
-const half = 0.18
+const half = 0.205
 /** For a few keywords: what full coverage by words that occur but are not the point is worth. */
-const coverageWorth = 0.74
+const coverageWorth = 0.7
 /** Queries of at most this many words are keywords, from that many on prose; between them it is weighed. */
 const keywordLimit = 3
-const proseLimit = 7
+const proseLimit = 5
 /** Half of the pairs of an unspaced script straddle two words and are in no document for that reason alone. */
 const unspacedShare = 0.5
 
