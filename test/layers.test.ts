@@ -71,6 +71,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
       'search/segment.ts',
       'search/spelling.ts',
       'search/stop-words.ts',
+      'search/tally.ts',
       'search/term-index.ts',
       'search/tokenize.ts',
       'search/top.ts',

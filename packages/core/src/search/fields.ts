@@ -5,6 +5,7 @@ import { hashOf, nameSeed, pairOf } from './hash.js'
 import { impactByte } from './impact.js'
 import type { SearchDocument } from './searcher.js'
 import type { Analysis } from './segment.js'
+import { createTally } from './tally.js'
 import type { Vocabulary } from './vocabulary.js'
 
 export interface Field {
@@ -160,8 +161,12 @@ export type Visit = (field: Field, hash: number, frequency: number) => void
  * Every term of a document by field, with its weighted, length-normalised frequency. Concepts and pairs are terms as well. Costs the
  * text that is read: at most 2,000 characters and `termLimit` terms per field.
  */
-export function forEachTerm(document: SearchDocument, vocabulary: Vocabulary, visit: Visit): void {
-  const counts = new Map<number, number>()
+export function forEachTerm(
+  document: SearchDocument,
+  vocabulary: Vocabulary,
+  visit: Visit,
+  counts = createTally(),
+): void {
   for (const field of fields) {
     const text = field.textOf(document).slice(0, characterLimit)
     if (text === '') continue
@@ -173,47 +178,64 @@ export function forEachTerm(document: SearchDocument, vocabulary: Vocabulary, vi
       for (const term of word.terms) {
         if (field.distinct && counts.has(term.hash)) continue
         length += 1
-        if (field.concepts)
-          for (const concept of term.concepts) counts.set(concept, (counts.get(concept) ?? 0) + 1)
-        if (!term.empty || field.identity) counts.set(term.hash, (counts.get(term.hash) ?? 0) + 1)
+        if (field.concepts) for (const concept of term.concepts) counts.add(concept, 1)
+        if (!term.empty || field.identity) counts.add(term.hash, 1)
       }
       if (!field.pairs) continue
       for (const { hash, empty } of word.parts.length > 0 ? word.parts : [word.whole]) {
         if (empty) continue
-        const pair = pairOf(previous, hash)
-        if (previous !== 0 && previous !== hash) counts.set(pair, (counts.get(pair) ?? 0) + 1)
+        if (previous !== 0 && previous !== hash) counts.add(pairOf(previous, hash), 1)
         previous = hash
       }
     }
     const norm = 1 - field.dilution + (field.dilution * length) / field.usualLength
     const worth = field.weight / norm
-    for (const [hash, count] of counts) visit(field, hash, worth * Math.min(count, frequencyLimit))
+    const { size, terms, values } = counts
+    for (let place = 0; place < size; place += 1)
+      visit(field, terms[place] as number, worth * Math.min(values[place] as number, frequencyLimit))
   }
 }
 
-/** The postings of a document: its terms over all fields, and its names, the id among them. */
-export function analyse(document: SearchDocument, vocabulary: Vocabulary): Analysis {
-  const frequencies = new Map<number, number>()
-  const identity = new Set<number>()
-  forEachTerm(document, vocabulary, (field, hash, frequency) => {
-    frequencies.set(hash, (frequencies.get(hash) ?? 0) + frequency)
-    if (field.identity) identity.add(hash)
-  })
-  const terms: number[] = []
-  const bytes: number[] = []
-  const focus = focusOf(frequencies.size)
-  for (const [hash, frequency] of frequencies) {
-    terms.push(hash)
-    bytes.push(impactByte(frequency * focus, identity.has(hash)))
+/** Turns documents into postings: their terms over all fields, and their names, the id among them. Each answer replaces the last. */
+export function createAnalyser(vocabulary: Vocabulary): (document: SearchDocument) => Analysis {
+  const counts = createTally()
+  const frequencies = createTally()
+  let identity = new Uint8Array(512)
+  let bytes = new Uint8Array(512)
+  const grow = (room: number): void => {
+    if (room <= bytes.length) return
+    const more = [new Uint8Array(room * 2), new Uint8Array(room * 2)] as const
+    more[0].set(identity)
+    more[1].set(bytes)
+    identity = more[0]
+    bytes = more[1]
   }
-  const marks = new Set<number>()
-  for (const { folded } of namesOf(document)) marks.add(hashOf(folded, nameSeed))
-  for (const mark of marks)
-    if (!frequencies.has(mark)) {
-      terms.push(mark)
-      bytes.push(0)
+  return (document) => {
+    frequencies.clear()
+    forEachTerm(
+      document,
+      vocabulary,
+      (field, term, frequency) => {
+        const known = frequencies.size
+        const place = frequencies.placeOf(term)
+        grow(frequencies.size)
+        if (place === known) identity[place] = 0
+        if (field.identity) identity[place] = 1
+        frequencies.values[place] = (frequencies.values[place] as number) + frequency
+      },
+      counts,
+    )
+    const words = frequencies.size
+    const focus = focusOf(words)
+    for (let place = 0; place < words; place += 1)
+      bytes[place] = impactByte((frequencies.values[place] as number) * focus, identity[place] === 1)
+    for (const { folded } of namesOf(document)) {
+      const place = frequencies.placeOf(hashOf(folded, nameSeed))
+      grow(frequencies.size)
+      if (place >= words) bytes[place] = 0
     }
-  return { terms, bytes }
+    return { size: frequencies.size, terms: frequencies.terms, bytes }
+  }
 }
 
 /** Who speaks of everything is about nothing: the share of their strength that the terms of a tool with so many keep. */

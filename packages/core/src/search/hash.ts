@@ -1,4 +1,4 @@
-/** Terms are kept as 32-bit numbers: no dictionary has to be held, and segments can be merged without one. */
+/** Terms are kept as signed 32-bit numbers: no dictionary has to be held, and segments can be merged without one. */
 
 /**
  * FNV-1a over the code units, then mixed. Two of 100,000 words meet with a chance of about one in two; the pair then shares a
@@ -21,7 +21,7 @@ function mix(value: number): number {
   hash = Math.imul(hash, 0x7feb352d)
   hash ^= hash >>> 15
   hash = Math.imul(hash, 0x846ca68b)
-  return (hash ^ (hash >>> 16)) >>> 0
+  return hash ^ (hash >>> 16)
 }
 
 /** Seeds that keep names and concepts apart from words. */

@@ -12,7 +12,7 @@
 import { type AskedTerm, type AskedTerms, askedTerms } from './asked-terms.js'
 import { nameOfTier } from './exact-names.js'
 import { type Explanation, explain } from './explain.js'
-import { analyse } from './fields.js'
+import { createAnalyser } from './fields.js'
 import { identityBit, impactTable } from './impact.js'
 import { createLexicon } from './lexicon.js'
 import { createNameMatches } from './name-matches.js'
@@ -207,14 +207,14 @@ export function createLexicalSearcher(): LexicalSearcher {
 
   return {
     update({ put = [], remove = [] }) {
-      const words = vocabulary()
+      const analyse = createAnalyser(vocabulary())
       index.change(
         remove,
         (function* () {
-          for (const document of put) yield [document, analyse(document, words)] as const
+          for (const document of put) yield [document, analyse(document)] as const
         })(),
       )
-      if (put.length > 0) words.forget()
+      if (put.length > 0) vocabulary().forget()
     },
     rank,
     explain: (text, document) => {

@@ -1,6 +1,7 @@
 /** A part of the index that never changes once built: the postings of some tools in typed arrays, sorted by term. */
 
 import { fold, lettersOf } from './spelling.js'
+import { createTally } from './tally.js'
 
 /** Slots of a segment fit sixteen bits; a larger index has several segments. */
 export const segmentCapacity = 65_536
@@ -21,7 +22,7 @@ export interface Segment {
   readonly letters: Uint32Array
   readonly lengths: Uint8Array
   /** Distinct terms, ascending. The postings of `terms[n]` stand at `offsets[n]` up to `offsets[n + 1]`. */
-  readonly terms: Uint32Array
+  readonly terms: Int32Array
   readonly offsets: Uint32Array
   readonly slots: Uint16Array
   /** One byte per posting, see `impact.ts`. */
@@ -31,17 +32,17 @@ export interface Segment {
   deadCount: number
 }
 
-/** The postings of one tool: parallel arrays, each term once. */
+/** The postings of one tool: the first `size` of parallel arrays, each term once. */
 export interface Analysis {
-  readonly terms: readonly number[]
-  readonly bytes: readonly number[]
+  readonly size: number
+  readonly terms: Int32Array
+  readonly bytes: Uint8Array
 }
 
 /** Collects tools, then becomes a segment. Costs the postings it is given and sorting their distinct terms. */
 export function createSegmentBuilder() {
   const identities: Identity[] = []
-  const ordinals = new Map<number, number>()
-  const counts: number[] = []
+  const counts = createTally(4096)
   let postingOrdinals = new Uint32Array(1024)
   let postingBytes = new Uint8Array(1024)
   const ends: number[] = []
@@ -51,21 +52,15 @@ export function createSegmentBuilder() {
     get count() {
       return identities.length
     },
-    add(identity: Identity, { terms, bytes }: Analysis): void {
+    add(identity: Identity, { size: added, terms, bytes }: Analysis): void {
       identities.push(identity)
-      while (size + terms.length > postingBytes.length) {
+      while (size + added > postingBytes.length) {
         postingOrdinals = grown(postingOrdinals, new Uint32Array(postingOrdinals.length * 2))
         postingBytes = grown(postingBytes, new Uint8Array(postingBytes.length * 2))
       }
-      for (let index = 0; index < terms.length; index += 1) {
-        const term = terms[index] as number
-        let ordinal = ordinals.get(term)
-        if (ordinal === undefined) {
-          ordinal = counts.length
-          ordinals.set(term, ordinal)
-          counts.push(0)
-        }
-        counts[ordinal] = (counts[ordinal] as number) + 1
+      for (let index = 0; index < added; index += 1) {
+        const ordinal = counts.placeOf(terms[index] as number)
+        counts.values[ordinal] = (counts.values[ordinal] as number) + 1
         postingOrdinals[size] = ordinal
         postingBytes[size] = bytes[index] as number
         size += 1
@@ -73,13 +68,13 @@ export function createSegmentBuilder() {
       ends.push(size)
     },
     build(): Segment {
-      const terms = Uint32Array.from(ordinals.keys()).sort()
+      const terms = counts.terms.slice(0, counts.size).sort()
       const offsets = new Uint32Array(terms.length + 1)
       const next = new Uint32Array(terms.length)
       for (let index = 0; index < terms.length; index += 1) {
-        const ordinal = ordinals.get(terms[index] as number) as number
+        const ordinal = counts.placeOf(terms[index] as number)
         next[ordinal] = offsets[index] as number
-        offsets[index + 1] = (offsets[index] as number) + (counts[ordinal] as number)
+        offsets[index + 1] = (offsets[index] as number) + (counts.values[ordinal] as number)
       }
       const slots = new Uint16Array(size)
       const bytes = new Uint8Array(size)
@@ -155,7 +150,7 @@ export function mergeSegments(segments: readonly Segment[]): Segment {
     base: 0,
     identities,
     ...spellingsOf(identities),
-    terms: Uint32Array.from(terms),
+    terms: Int32Array.from(terms),
     offsets: Uint32Array.from(offsets),
     slots: slots.slice(0, size),
     bytes: bytes.slice(0, size),

@@ -8,7 +8,10 @@ import { forEachWord, stem, wholeWordPartLimit } from './tokenize.js'
 const spellingLimit = 100_000
 
 const asciiText = /^[\x00-\x7f]*$/
-const asciiWord = /[A-Za-z0-9]+/g
+/** 1 for the codes of ASCII letters and digits. */
+const isWordCode = Uint8Array.from({ length: 128 }, (_, code) =>
+  /[A-Za-z0-9]/.test(String.fromCharCode(code)) ? 1 : 0,
+)
 /** Dashes, quotes, bullets, arrows and the like: they separate words in any case. */
 const typography = /[\u00a0\u00b7\u2010-\u2027\u2030-\u205e\u2190-\u21ff\u2500-\u27bf]/g
 
@@ -47,7 +50,7 @@ export interface Vocabulary {
 export function createVocabulary(lexicon: Lexicon): Vocabulary {
   const terms = new Map<string, Term>()
   const words = new Map<string, SpelledWord>()
-  const written = new Map<string, SpelledWord>()
+  const written = new Map<number, { readonly raw: string; readonly word: SpelledWord }>()
 
   const termOf = (spelling: string): Term => {
     const known = terms.get(spelling)
@@ -94,15 +97,24 @@ export function createVocabulary(lexicon: Lexicon): Vocabulary {
         forEachWord(text, add)
         return found
       }
-      // Nearly all text is this: one lookup per word, as it is written.
-      for (const run of plain.match(asciiWord) ?? []) {
-        const known = written.get(run)
-        if (known) {
-          found.push(known)
-          continue
+      // Nearly all text is this: one lookup per word as it is written, by a hash made while reading, so that no string is cut out.
+      const end = plain.length
+      for (let start = 0; start < end; ) {
+        let hash = 0
+        let at = start
+        for (; at < end && isWordCode[plain.charCodeAt(at)] === 1; at += 1)
+          hash = (Math.imul(hash, 31) + plain.charCodeAt(at)) | 0
+        if (at > start) {
+          const known = written.get(hash)
+          if (known && known.raw.length === at - start && plain.startsWith(known.raw, start))
+            found.push(known.word)
+          else {
+            const raw = plain.slice(start, at)
+            forEachWord(raw, add)
+            written.set(hash, { raw, word: found.at(-1) as SpelledWord })
+          }
         }
-        forEachWord(run, add)
-        written.set(run, found.at(-1) as SpelledWord)
+        start = at + 1
       }
       return found
     },
