@@ -36,6 +36,8 @@ export interface Candidate {
   readonly plain: boolean
 }
 
+const plainWord = /^[a-z]{1,200}$/
+
 /** The whole query, then its words without the punctuation around them. At most `limit` of them. */
 export function candidatesOf(text: string, limit = 64): Candidate[] {
   const candidates: Candidate[] = []
@@ -52,7 +54,12 @@ export function candidatesOf(text: string, limit = 64): Candidate[] {
   if (trimmed.length <= 200) add(trimmed, true)
   for (const word of trimmed.split(/\s+/)) {
     if (candidates.length >= limit) break
-    if (word.length <= 200) add(withoutPunctuation(word), false)
+    // Nearly all words are this, and as they are.
+    if (plainWord.test(word)) {
+      if (word.length < 3 || seen.has(word)) continue
+      seen.add(word)
+      candidates.push({ text: word, folded: word, whole: false, plain: true })
+    } else if (word.length <= 200) add(withoutPunctuation(word), false)
   }
   return candidates
 }
