@@ -149,7 +149,7 @@ export const fields: readonly Field[] = [
 ]
 
 /** A term counts at most this often per field, so that repetition gains nothing. */
-const frequencyLimit = 3
+const frequencyLimit = 2
 /** Distinct terms, pairs and concepts of a tool that are not suspicious: 95 of 100 real tools have fewer than 120. */
 const usualTerms = 150
 const leadLimit = 300

@@ -8,7 +8,10 @@ import type { TermIndex } from './term-index.js'
 import { isStopWord, stem } from './tokenize.js'
 import type { Term, Vocabulary } from './vocabulary.js'
 
-/** A word used by the tools of more servers than this is common vocabulary. Servers, so that one alone cannot make it so. */
+/**
+ * A word used by the tools of more servers than this is common vocabulary. Servers, so that one alone cannot make it so; a tool
+ * without one stands for itself.
+ */
 const vocabularyServers = 3
 /** A query of more words is not taken for a name as a whole. */
 const nameWordLimit = 8
@@ -33,7 +36,8 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
       for (let posting = segment.offsets[position] as number; posting < end; posting += 1) {
         const slot = segment.slots[posting] as number
         if (segment.dead[slot] === 1) continue
-        servers.add(segment.identities[slot]?.server ?? '')
+        const { server = '', id = '' } = segment.identities[slot] ?? {}
+        servers.add(server || id)
         if (servers.size > vocabularyServers) return true
       }
     }
