@@ -75,6 +75,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
       'search/term-index.ts',
       'search/tokenize.ts',
       'search/top.ts',
+      'search/tuning.ts',
       'search/vocabulary.ts',
       'search/why.ts',
     ],

@@ -1,12 +1,10 @@
 /** A query as weighted terms: words that count, the concepts behind them, neighbouring pairs; as a whole and clause by clause. */
 import { pairOf } from './hash.js'
+import type { Tuning } from './tuning.js'
 import type { SpelledWord, Term, Vocabulary } from './vocabulary.js'
 
 /** Distinct words of a query that count; the rest is ignored. */
 const wordLimit = 64
-/** A word that is repeated counts a little more, not as often as it stands there. */
-const repetition = 0.3
-const pairWeight = 0.3
 /** From this many distinct words on a query is taken apart into clauses. */
 const longQuery = 18
 const clauseLimit = 12
@@ -30,20 +28,25 @@ export interface AskedTerms {
 export function askedTerms(
   text: string,
   vocabulary: Vocabulary,
+  tuning: Tuning,
   knows: (hash: number) => boolean,
 ): AskedTerms {
   const words = vocabulary.wordsOf(text)
-  const whole = termsOf(words, knows)
+  const whole = termsOf(words, tuning, knows)
   const distinct = whole.filter(({ kind }) => kind === 'word').length
   if (distinct < longQuery) return { whole, clauses: [] }
   const clauses = clausesOf(text)
-    .map((clause) => termsOf(vocabulary.wordsOf(clause), knows))
+    .map((clause) => termsOf(vocabulary.wordsOf(clause), tuning, knows))
     .filter((terms) => terms.filter(({ kind }) => kind === 'word').length >= 2)
     .slice(0, clauseLimit)
   return { whole, clauses: clauses.length > 1 ? clauses : [] }
 }
 
-function termsOf(words: readonly SpelledWord[], knows: (hash: number) => boolean): AskedTerm[] {
+function termsOf(
+  words: readonly SpelledWord[],
+  { pair: pairWeight, repetition }: Tuning,
+  knows: (hash: number) => boolean,
+): AskedTerm[] {
   const counts = new Map<Term, { count: number; unspaced: boolean }>()
   const asked = new Map<number, AskedTerm>()
   const pairs: AskedTerm[] = []
@@ -68,6 +71,7 @@ function termsOf(words: readonly SpelledWord[], knows: (hash: number) => boolean
   }
   for (const [term, { count, unspaced }] of counts) {
     const { text, hash } = term
+    // A word that is repeated counts a little more, not as often as it stands there.
     const weight = term.weight * Math.min(count, 1 + repetition * Math.log(count))
     // Two spellings of one stem are one term.
     const known = asked.get(hash)

@@ -4,6 +4,7 @@ import type { NameMatch } from './exact-names.js'
 import { fields, focusOf, forEachTerm } from './fields.js'
 import { saturation } from './impact.js'
 import type { SearchDocument } from './searcher.js'
+import type { Tuning } from './tuning.js'
 import type { Vocabulary } from './vocabulary.js'
 
 export interface TermExplanation {
@@ -37,11 +38,12 @@ export function explain(
   document: SearchDocument,
   terms: readonly AskedTerm[],
   vocabulary: Vocabulary,
+  tuning: Tuning,
   known: (term: AskedTerm) => { readonly worth: number; readonly tools: number },
   ranked: { readonly name: NameMatch | undefined; readonly score: number; readonly relevance: number },
 ): Explanation {
   const byTerm = new Map<number, Map<string, number>>()
-  forEachTerm(document, vocabulary, ({ name }, hash, frequency) => {
+  forEachTerm(document, vocabulary, tuning, ({ name }, hash, frequency) => {
     const byField = byTerm.get(hash) ?? new Map<string, number>()
     byTerm.set(hash, byField.set(name, frequency))
   })

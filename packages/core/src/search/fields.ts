@@ -6,11 +6,11 @@ import { impactByte } from './impact.js'
 import type { SearchDocument } from './searcher.js'
 import type { Analysis } from './segment.js'
 import { createTally } from './tally.js'
+import type { FieldName, Tuning } from './tuning.js'
 import type { Vocabulary } from './vocabulary.js'
 
 export interface Field {
-  readonly name: string
-  readonly weight: number
+  readonly name: FieldName
   /** How strongly a long text dilutes its words (b of BM25), and the length that is usual. A constant, not an average: */
   readonly dilution: number
   /** no tool can move another one's score by being long, and a change re-indexes nothing but itself. */
@@ -33,13 +33,12 @@ const characterLimit = 2000
 
 const common = { dilution: 0.7, termLimit: 60 }
 
-/** Weights were chosen by coordinate search over the benchmark's datasets; docs/search.md says how far they carry. */
+/** Their weights stand in `tuning.ts`. */
 export const fields: readonly Field[] = [
   {
     ...common,
     name: 'name',
     concepts: true,
-    weight: 2,
     usualLength: 3,
     identity: true,
     pairs: true,
@@ -49,7 +48,6 @@ export const fields: readonly Field[] = [
     ...common,
     name: 'alias',
     concepts: true,
-    weight: 2,
     usualLength: 3,
     identity: true,
     textOf: (document) => document.aliases.join('\n'),
@@ -58,7 +56,6 @@ export const fields: readonly Field[] = [
     ...common,
     name: 'server',
     concepts: true,
-    weight: 4,
     usualLength: 2,
     identity: true,
     textOf: (document) => document.server,
@@ -67,7 +64,6 @@ export const fields: readonly Field[] = [
     ...common,
     name: 'domain',
     concepts: true,
-    weight: 1,
     usualLength: 2,
     identity: true,
     textOf: (document) => document.domain,
@@ -76,7 +72,6 @@ export const fields: readonly Field[] = [
     ...common,
     name: 'title',
     concepts: true,
-    weight: 1,
     usualLength: 4,
     textOf: (document) => document.title,
   },
@@ -84,16 +79,14 @@ export const fields: readonly Field[] = [
     ...common,
     name: 'hint',
     concepts: true,
-    weight: 2,
     usualLength: 8,
     textOf: (document) => document.hint,
   },
-  { ...common, name: 'snippet', weight: 0.65, usualLength: 12, textOf: (document) => document.snippet },
+  { ...common, name: 'snippet', usualLength: 12, textOf: (document) => document.snippet },
   {
     ...common,
     name: 'lead',
     concepts: true,
-    weight: 0.65,
     dilution: 0.45,
     usualLength: 12,
     pairs: true,
@@ -103,7 +96,6 @@ export const fields: readonly Field[] = [
     ...common,
     name: 'description',
     concepts: true,
-    weight: 0.4,
     usualLength: 12,
     termLimit: 300,
     textOf: (document) => document.description.slice(leadOf(document.description).length, characterLimit),
@@ -112,7 +104,6 @@ export const fields: readonly Field[] = [
     ...common,
     name: 'parameter names',
     concepts: true,
-    weight: 0.6,
     usualLength: 5,
     termLimit: 40,
     distinct: true,
@@ -122,7 +113,6 @@ export const fields: readonly Field[] = [
     ...common,
     name: 'parameters',
     concepts: true,
-    weight: 0.4,
     dilution: 0.45,
     usualLength: 20,
     termLimit: 40,
@@ -133,7 +123,6 @@ export const fields: readonly Field[] = [
     ...common,
     name: 'server description',
     concepts: true,
-    weight: 0.45,
     usualLength: 12,
     textOf: (document) => document.serverDescription ?? '',
   },
@@ -141,7 +130,6 @@ export const fields: readonly Field[] = [
     ...common,
     name: 'usage',
     concepts: true,
-    weight: 1,
     usualLength: 12,
     distinct: true,
     textOf: (document) => document.usage ?? '',
@@ -164,6 +152,7 @@ export type Visit = (field: Field, hash: number, frequency: number) => void
 export function forEachTerm(
   document: SearchDocument,
   vocabulary: Vocabulary,
+  { fields: weights }: Tuning,
   visit: Visit,
   counts = createTally(),
 ): void {
@@ -189,7 +178,7 @@ export function forEachTerm(
       }
     }
     const norm = 1 - field.dilution + (field.dilution * length) / field.usualLength
-    const worth = field.weight / norm
+    const worth = weights[field.name] / norm
     const { size, terms, values } = counts
     for (let place = 0; place < size; place += 1)
       visit(field, terms[place] as number, worth * Math.min(values[place] as number, frequencyLimit))
@@ -197,7 +186,10 @@ export function forEachTerm(
 }
 
 /** Turns documents into postings: their terms over all fields, and their names, the id among them. Each answer replaces the last. */
-export function createAnalyser(vocabulary: Vocabulary): (document: SearchDocument) => Analysis {
+export function createAnalyser(
+  vocabulary: Vocabulary,
+  tuning: Tuning,
+): (document: SearchDocument) => Analysis {
   const counts = createTally()
   const frequencies = createTally()
   let identity = new Uint8Array(512)
@@ -215,6 +207,7 @@ export function createAnalyser(vocabulary: Vocabulary): (document: SearchDocumen
     forEachTerm(
       document,
       vocabulary,
+      tuning,
       (field, term, frequency) => {
         const known = frequencies.size
         const place = frequencies.placeOf(term)

@@ -22,6 +22,7 @@ import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
 import { positionOf } from './segment.js'
 import { createTermIndex } from './term-index.js'
 import { bestSlots } from './top.js'
+import { defaultTuning, type Tuning } from './tuning.js'
 import { createVocabulary, type Vocabulary } from './vocabulary.js'
 import { type Whereabouts, type WhyQuery, whyNot } from './why.js'
 
@@ -30,8 +31,6 @@ const leastIndexSize = 3000
 /** A concept that more than this share of the tools hold, and this many, decides nothing and is not added up. */
 const commonShare = 0.1
 const commonLeast = 1000
-/** The share of the score of a long query that its best clause decides. */
-const clauseShare = 0.35
 /** How strong an occurrence is that is not in a name. */
 const ordinaryStrength = 1.2
 /** Above any sum of term scores. */
@@ -60,6 +59,11 @@ export const defaultCutOff = 0.35
  * Without any term to rank by, `must` alone selects: everything that passes, relevance 1, by id. With neither: nothing.
  */
 export function createLexicalSearcher(): LexicalSearcher {
+  return createTunedSearcher(defaultTuning)
+}
+
+/** The same with other weights, to measure them. */
+export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
   const index = createTermIndex()
   const strengths = impactTable()
   let lazyVocabulary: Vocabulary | undefined
@@ -68,7 +72,7 @@ export function createLexicalSearcher(): LexicalSearcher {
   let clauseBest = new Float32Array(0)
 
   const vocabulary = (): Vocabulary => {
-    lazyVocabulary ??= createVocabulary(createLexicon())
+    lazyVocabulary ??= createVocabulary(createLexicon(tuning))
     return lazyVocabulary
   }
   const names = createNameMatches(index, vocabulary)
@@ -76,7 +80,12 @@ export function createLexicalSearcher(): LexicalSearcher {
     Math.log(1 + (Math.max(index.size, leastIndexSize) - frequency + 0.5) / (frequency + 0.5))
 
   const termsOf = (text: string): AskedTerms =>
-    askedTerms(text.slice(0, queryCharacterLimit), vocabulary(), (hash) => index.frequencyOf(hash) > 0)
+    askedTerms(
+      text.slice(0, queryCharacterLimit),
+      vocabulary(),
+      tuning,
+      (hash) => index.frequencyOf(hash) > 0,
+    )
   const isCommon = (kind: AskedTerm['kind'], frequency: number): boolean =>
     kind === 'concept' && frequency > Math.max(index.size * commonShare, commonLeast)
 
@@ -132,7 +141,8 @@ export function createLexicalSearcher(): LexicalSearcher {
     const highest = highestOf(scores, count)
     for (let slot = 0; slot < count; slot += 1)
       scores[slot] =
-        (1 - clauseShare) * (scores[slot] as number) + clauseShare * highest * (clauseBest[slot] as number)
+        (1 - tuning.clause) * (scores[slot] as number) +
+        tuning.clause * highest * (clauseBest[slot] as number)
   }
 
   function identitySlotsOf(term: number): Set<number> {
@@ -207,7 +217,7 @@ export function createLexicalSearcher(): LexicalSearcher {
 
   return {
     update({ put = [], remove = [] }) {
-      const analyse = createAnalyser(vocabulary())
+      const analyse = createAnalyser(vocabulary(), tuning)
       index.change(
         remove,
         (function* () {
@@ -224,6 +234,7 @@ export function createLexicalSearcher(): LexicalSearcher {
         document,
         termsOf(text).whole,
         vocabulary(),
+        tuning,
         ({ hash, weight, kind }) => {
           const tools = index.frequencyOf(hash)
           return { worth: isCommon(kind, tools) ? 0 : weight * inverseFrequency(tools), tools }

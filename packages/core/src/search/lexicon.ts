@@ -2,9 +2,7 @@
 import { actionGroups, topicGroups } from './concepts.js'
 import { conceptSeed, hashOf } from './hash.js'
 import { stem } from './tokenize.js'
-
-const actionWeight = 0.35
-const topicWeight = 0.5
+import type { Tuning } from './tuning.js'
 
 export interface Concept {
   readonly hash: number
@@ -21,12 +19,12 @@ export interface Lexicon {
 }
 
 /** Costs a few milliseconds, once per searcher. */
-export function createLexicon(): Lexicon {
+export function createLexicon({ action, topic }: Pick<Tuning, 'action' | 'topic'>): Lexicon {
   const held = new Map<string, Concept[]>()
   const asked = new Map<string, Concept[]>()
   for (const [kind, groups, weight] of [
-    ['action', actionGroups, actionWeight],
-    ['topic', topicGroups, topicWeight],
+    ['action', actionGroups, action],
+    ['topic', topicGroups, topic],
   ] as const)
     for (const group of groups.trim().split(/\n {2}(?! )/)) {
       const [own = '', more = ''] = group.split('|')

@@ -1,0 +1,54 @@
+/** Every weight of the ranking that was chosen on data, in one place. `npm run bench -- tuning` shows how far they carry. */
+
+export interface Tuning {
+  /** How much an occurrence in each field counts, before saturation. */
+  readonly fields: Readonly<Record<FieldName, number>>
+  /** How much a concept counts beside the word that leads to it: one for what is done, one for what it is done with. */
+  readonly action: number
+  readonly topic: number
+  /** How much two neighbouring words count beside each of them. */
+  readonly pair: number
+  /** The share of the score of a long query that its best clause decides. */
+  readonly clause: number
+  /** How much more a repeated word of a query counts: 1 + this · ln(times). */
+  readonly repetition: number
+}
+
+export type FieldName =
+  | 'name'
+  | 'alias'
+  | 'server'
+  | 'domain'
+  | 'title'
+  | 'hint'
+  | 'snippet'
+  | 'lead'
+  | 'description'
+  | 'parameter names'
+  | 'parameters'
+  | 'server description'
+  | 'usage'
+
+/** Fields that the datasets do not have (alias, domain, title, hint, snippet, usage) are set by analogy with those they have. */
+export const defaultTuning: Tuning = {
+  fields: {
+    name: 2,
+    alias: 2,
+    server: 4,
+    domain: 1,
+    title: 1,
+    hint: 2,
+    snippet: 0.65,
+    lead: 0.65,
+    description: 0.4,
+    'parameter names': 0.6,
+    parameters: 0.4,
+    'server description': 0.45,
+    usage: 1,
+  },
+  action: 0.35,
+  topic: 0.5,
+  pair: 0.3,
+  clause: 0.35,
+  repetition: 0.3,
+}
