@@ -13,6 +13,7 @@ export type {
   ImportedStep,
   ImportReport,
 } from './host-steps.js'
+export { explainBadJson } from './json-error.js'
 export type {
   DeliveryName,
   DropReason,
@@ -33,6 +34,7 @@ export {
 } from './manifest.js'
 export type { Measurement, Usage } from './measurement.js'
 export { type SearchFace, type SearchRequest, searchFaces } from './meta-tools.js'
+export { nearest } from './nearest.js'
 export type { Action, Policy, PolicyRequest } from './policy.js'
 export type { Inspection } from './projections.js'
 export { defaultPrompts, type Prompts } from './prompts.js'
@@ -43,6 +45,7 @@ export type { NameMatch } from './search/exact-names.js'
 export type { Explanation, TermExplanation } from './search/explain.js'
 export { createHybridSearcher, type HybridOptions } from './search/hybrid.js'
 export { createLexicalSearcher, defaultCutOff, type LexicalSearcher } from './search/lexical.js'
+export { type ParsedQuery, parseQuery } from './search/query.js'
 export type { Match, SearchResult } from './search/result.js'
 export type { Ranked, RankQuery, SearchDocument, Searcher } from './search/searcher.js'
 export type { Whereabouts, WhyQuery } from './search/why.js'
@@ -50,7 +53,7 @@ export type { ToolwellOptions } from './settings.js'
 export { memoryStore } from './stores/memory.js'
 export type { LedgerStore } from './stores/store.js'
 export type { SurfaceView } from './surface.js'
-export { quote, safeJson } from './text.js'
+export { firstLine, quote, safeJson } from './text.js'
 export { estimate, loadTokenizer, type Tokenizer } from './tokens.js'
 export {
   defineTool,

@@ -25,7 +25,7 @@ type Filter = keyof ParsedQuery['filters']
  *
  *     query     = lists | free
  *     lists     = (("select:" | "unload:") name *("," name))+   at the start only; a further directive word ends a list
- *     free      = *( "+" value | ("server:" | "domain:" | "group:") value | word )
+ *     free      = *( "+" value with a letter or in quotes | ("server:" | "domain:" | "group:") value | word )
  *     name      = JSON string | anything up to a comma, trimmed
  *     value     = JSON string | anything up to white space
  *
@@ -65,7 +65,9 @@ export function parseQuery(raw: string): ParsedQuery {
         ? position + 1
         : undefined
     const value = valueStart === undefined ? undefined : readValue(query, valueStart, problems)
-    if (value && value.text !== '') {
+    // A `+` before a figure is part of it: "call +49 30 1234", "a die with -1, 0, +1".
+    const isFigure = !filter && query[position + 1] !== '"' && value && !/\p{L}/u.test(value.text)
+    if (value && value.text !== '' && !isFigure) {
       if (!filter) must.add(value.text)
       else {
         if (filters[filter] !== undefined && filters[filter] !== value.text)

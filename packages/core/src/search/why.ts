@@ -6,7 +6,7 @@ import type { Ranked, RankQuery } from './searcher.js'
 /** Names that are compared where a name is unknown. */
 const comparedLimit = 20_000
 
-export interface WhyQuery extends Pick<RankQuery, 'text'> {
+export interface WhyQuery extends Pick<RankQuery, 'text' | 'accept'> {
   readonly must?: readonly string[]
   /** How many hits are shown. */
   readonly limit: number
@@ -50,14 +50,14 @@ export interface WhySource {
 }
 
 export function whyNot(name: string, query: WhyQuery, source: WhySource): Whereabouts {
-  const { text, must = [], limit, cutOff } = query
+  const { text, must = [], limit, cutOff, accept } = query
   const ids = source.called(name)
   const [id] = ids
   if (id === undefined) return { outcome: 'unknown-name', nearest: nearest(name, first(source.names())) }
   if (ids.length > 1) return { outcome: 'ambiguous-name', ids }
   const words = source.lacks(id, must)
   if (words.length > 0) return { outcome: 'must-missing', id, words }
-  const ranked = source.rank({ text, must })
+  const ranked = source.rank({ text, must, ...(accept ? { accept } : {}) })
   const asked = source.asked(text).filter(({ kind }) => kind === 'word')
   const at = ranked.findIndex((hit) => hit.id === id)
   const hit = ranked[at]

@@ -117,6 +117,12 @@ describe('free text', () => {
     expect(parseQuery('+ c++ a+b myserver:x +""')).toEqual({ ...nothing, text: '+ c++ a+b myserver:x +""' })
   })
 
+  it('keeps the sign of a figure as text, unless the figure is in quotes', () => {
+    const text = 'call +49 30 1234, a die with (-1, 0, +1)'
+    expect(parseQuery(text)).toEqual({ ...nothing, text })
+    expect(parseQuery('code +2fa +"365"')).toEqual({ ...nothing, must: ['2fa', '365'], text: 'code' })
+  })
+
   it('reads an unclosed quote up to the next space and says so', () => {
     const parsed = parseQuery('find +"two words')
     expect(parsed).toMatchObject({ must: ['two'], text: 'find words' })
