@@ -107,6 +107,11 @@ const commands = {
   build: () => {},
   bench: () => typescript('bench/run.ts', ...rest),
   examples: () => typescript('examples/run.ts', ...rest),
+  // Paths are meant from where npm was called.
+  toolwell: () =>
+    run(process.execPath, [join(root, 'packages/cli/bin/toolwell.mjs'), ...rest], {
+      cwd: process.env.INIT_CWD ?? process.cwd(),
+    }),
 }
 
 const action = Object.hasOwn(commands, command ?? '') ? commands[command] : undefined

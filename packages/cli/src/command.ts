@@ -1,0 +1,86 @@
+/** The command without a process around it: words in, an exit code out. Verbs are listed here. */
+import { nearest } from '@toolwell/core'
+import { readFlags } from './flags.js'
+import { manualOf, overview } from './help.js'
+import { Problem, usageProblem } from './problem.js'
+import { search } from './search/verb.js'
+import { OutputClosed, painter, type Terminal } from './terminal.js'
+import type { ExitCode, Verb } from './verb.js'
+
+const VERBS: readonly Verb[] = [search]
+
+export async function runToolwell(
+  words: readonly string[],
+  terminal: Terminal,
+  { verbs = VERBS, version = '' }: { verbs?: readonly Verb[]; version?: string } = {},
+): Promise<ExitCode> {
+  try {
+    return await dispatch(words, terminal, verbs, version)
+  } catch (error) {
+    if (error instanceof OutputClosed) return 0
+    try {
+      await terminal.errors.write(told(error, verbNamed(words[0], verbs), terminal))
+    } catch {
+      // Nobody reads what went wrong; the exit code still says that it did.
+    }
+    return 2
+  }
+}
+
+async function dispatch(
+  words: readonly string[],
+  terminal: Terminal,
+  verbs: readonly Verb[],
+  version: string,
+): Promise<ExitCode> {
+  const { output, errors, env } = terminal
+  const [first = '', ...rest] = words
+  if (first === '') {
+    await errors.write(overview(verbs, version, painter(errors, env)))
+    return 2
+  }
+  if (first === '--version' || first === '-v') {
+    await output.write(`${version}\n`)
+    return 0
+  }
+  const isHelp = ['--help', '-h', 'help'].includes(first)
+  if (isHelp && rest.length === 0) {
+    await output.write(overview(verbs, version, painter(output, env)))
+    return 0
+  }
+  const name = isHelp ? rest[0] : first
+  const verb = verbNamed(name, verbs)
+  if (!verb) throw unknownVerb(name ?? '', verbs)
+  const flagWords = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest
+  if (isHelp || flagWords.some((word) => word === '--help' || word === '-h')) {
+    await output.write(manualOf(verb, painter(output, env)))
+    return 0
+  }
+  return verb.run(readFlags(rest, verb.flags), terminal)
+}
+
+function verbNamed(name: string | undefined, verbs: readonly Verb[]): Verb | undefined {
+  return verbs.find((verb) => verb.name === name)
+}
+
+function unknownVerb(name: string, verbs: readonly Verb[]): Problem {
+  const known = verbs.map((verb) => verb.name)
+  const [meant] = nearest(name, known, 1)
+  const shown = JSON.stringify(name.slice(0, 60))
+  return usageProblem(
+    `There is no verb ${shown}.`,
+    meant ? `Did you mean ${meant}?` : `Known: ${known.join(', ')}.`,
+  )
+}
+
+/** The problem, what to do about it, and where the manual is; a fault of ours with its stack, to be reported. */
+function told(error: unknown, verb: Verb | undefined, { errors, env }: Terminal): string {
+  const paint = painter(errors, env)
+  const head = paint('toolwell:', 'error')
+  if (!(error instanceof Problem)) {
+    const { stack = String(error) } = error instanceof Error ? error : {}
+    return `${head} This is a fault of the command. Please report it with these lines:\n${stack}\n`
+  }
+  const manual = error.isUsage ? `\nSee: toolwell ${verb ? `${verb.name} ` : ''}--help` : ''
+  return `${head} ${error.message}${error.fix === '' ? '' : ` ${error.fix}`}${manual}\n`
+}

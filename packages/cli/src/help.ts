@@ -1,0 +1,60 @@
+/** The manual, made from what the verbs say of themselves. citty's own has no examples and colours whatever it is piped into. */
+import type { ArgDef } from 'citty'
+import { spellingsOf } from './flags.js'
+import type { Paint } from './terminal.js'
+import type { Verb } from './verb.js'
+
+export function overview(verbs: readonly Verb[], version: string, paint: Paint): string {
+  return [
+    `toolwell ${version}: every tool in reach, the needed ones on the surface.`,
+    '',
+    paint('Usage', 'bold'),
+    '  toolwell VERB [flags]',
+    '',
+    paint('Verbs', 'bold'),
+    ...columns(verbs.map(({ name, summary }) => [paint(name, 'name'), summary])),
+    '',
+    'toolwell VERB --help shows flags and examples. toolwell --version prints the version.',
+    '',
+  ].join('\n')
+}
+
+export function manualOf(verb: Verb, paint: Paint): string {
+  const { name, summary, usage, flags, notes = [], examples, exits } = verb
+  const all = { ...flags, help: { type: 'boolean', alias: 'h', description: 'This page.' } as const }
+  return [
+    summary,
+    '',
+    paint('Usage', 'bold'),
+    ...usage.map((line) => `  toolwell ${name} ${line}`),
+    '',
+    paint('Flags', 'bold'),
+    ...columns(Object.entries(all).flatMap(([key, flag]) => flagLine(key, flag, paint))),
+    ...notes.flatMap((note) => ['', note]),
+    '',
+    paint('Examples', 'bold'),
+    ...examples.flatMap(({ line, about }) => [`  ${paint(`# ${about}`, 'dim')}`, `  ${line}`]),
+    '',
+    paint('Exit codes', 'bold'),
+    ...Object.entries(exits).map(([code, meaning]) => `  ${code}  ${meaning}`),
+    '',
+  ].join('\n')
+}
+
+function flagLine(key: string, flag: ArgDef, paint: Paint): [string, string][] {
+  const spellings = spellingsOf(key, flag)
+  if (spellings.length === 0) return []
+  const hint = flag.type === 'boolean' ? '' : ` ${flag.valueHint ?? 'VALUE'}`
+  return [
+    [`${spellings.map((spelling) => paint(spelling, 'name')).join(', ')}${hint}`, flag.description ?? ''],
+  ]
+}
+
+function columns(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...rows.map(([left]) => visible(left).length))
+  return rows.map(([left, right]) => `  ${left}${' '.repeat(width - visible(left).length)}  ${right}`)
+}
+
+function visible(text: string): string {
+  return text.replace(/\u001b\[\d+m/g, '')
+}

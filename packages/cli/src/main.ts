@@ -1,0 +1,40 @@
+/** Where the command meets the process: the only file that knows its streams and sets its exit code. */
+import { readFileSync } from 'node:fs'
+import { runToolwell } from './command.js'
+import { type Output, OutputClosed } from './terminal.js'
+
+function outputTo(stream: NodeJS.WriteStream): Output {
+  let failure: NodeJS.ErrnoException | undefined
+  let wake = () => {}
+  stream.on('error', (error) => {
+    failure = error
+    wake()
+  })
+  stream.on('drain', () => wake())
+  return {
+    isTerminal: stream.isTTY === true,
+    columns: stream.isTTY ? stream.columns : undefined,
+    async write(text) {
+      if (!failure && !stream.write(text)) await new Promise<void>((resolve) => (wake = resolve))
+      if (failure?.code === 'EPIPE' || failure?.code === 'EOF') throw new OutputClosed()
+      if (failure) throw failure
+    },
+  }
+}
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+process.exitCode = await runToolwell(
+  process.argv.slice(2),
+  {
+    // Opened when it is asked for: an open standard input would keep the process alive.
+    get input() {
+      return process.stdin
+    },
+    output: outputTo(process.stdout),
+    errors: outputTo(process.stderr),
+    env: process.env,
+    folder: process.cwd(),
+    now: () => performance.now(),
+  },
+  { version },
+)

@@ -1,0 +1,151 @@
+/** One query to a catalogue: reads its grammar, ranks, and cuts off. */
+import { documentOf, nearest, type ParsedQuery, parseQuery, quote } from '@toolwell/core'
+import type { Catalogue, Entry } from './catalogue.js'
+
+/** Hits that the cut-off is applied to. Relevance does not fall with every rank, so a few more are looked at than are shown. */
+const RANKED = 500
+/** Hits below the cut-off that a miss names. */
+const NAMED = 3
+/** Names that a wrong one is compared with. */
+const COMPARED = 20_000
+
+export interface Limits {
+  readonly limit: number
+  /** 0 for none. */
+  readonly cutOff: number
+}
+
+export interface Match {
+  readonly key: string
+  readonly entry: Entry
+  readonly score: number
+  readonly relevance: number
+}
+
+export interface Answer {
+  readonly query: string
+  readonly matches: readonly Match[]
+  /** The best hits that the cut-off kept out. */
+  readonly below: readonly Match[]
+  /** What the user should know about how the query was read. */
+  readonly remarks: readonly string[]
+}
+
+/** A query as the ranker takes it. */
+export interface Asked {
+  readonly text: string
+  readonly must: readonly string[]
+  readonly accept?: (key: string) => boolean
+  readonly parsed: ParsedQuery
+}
+
+/** Plain text is ranked as it is written, line breaks included; only a query that uses the grammar is taken apart. */
+export function readQuery(query: string, catalogue: Catalogue): Asked {
+  const parsed = parseQuery(query)
+  const { must, filters } = parsed
+  const isFiltered = Object.keys(filters).length > 0
+  const isPlain = must.length === 0 && !isFiltered && parsed.select.length + parsed.unload.length === 0
+  const accept = (key: string) => passes(catalogue.get(key), filters)
+  return { text: isPlain ? query : parsed.text, must, ...(isFiltered ? { accept } : {}), parsed }
+}
+
+export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limits): Answer {
+  const asked = readQuery(query, catalogue)
+  const { parsed, text, must, accept } = asked
+  const remarks = [...parsed.problems]
+  if (parsed.select.length + parsed.unload.length > 0)
+    return { query, ...selected(catalogue, parsed, remarks), below: [], remarks }
+  remarks.push(...emptyFilters(catalogue, parsed.filters))
+  const isListing = text.trim() === '' && must.length === 0 && accept !== undefined
+  const ranked = isListing
+    ? [...catalogue.entries()]
+        .filter(([key]) => accept(key))
+        .map(([id]) => ({ id, score: 1, relevance: 1 }))
+        .sort((first, second) => (first.id < second.id ? -1 : 1))
+    : catalogue.searcher.rank({
+        text,
+        must,
+        limit: cutOff > 0 ? Math.max(limit, RANKED) : limit,
+        ...(accept ? { accept } : {}),
+      })
+  const matches: Match[] = []
+  const below: Match[] = []
+  for (const { id, score, relevance } of ranked) {
+    const entry = catalogue.get(id)
+    const into = relevance >= cutOff ? matches : below
+    if (entry && into.length < (into === below ? NAMED : limit))
+      into.push({ key: id, entry, score, relevance })
+  }
+  return { query, matches, below, remarks }
+}
+
+/** Why an answer is empty, in facts. */
+export interface Miss {
+  readonly reason: 'no-words' | 'not-found' | 'below-cut-off'
+  /** Words of the query that no tool has. */
+  readonly unknownWords: readonly string[]
+}
+
+export function missOf(catalogue: Catalogue, { query, below }: Answer): Miss {
+  const { text, must } = readQuery(query, catalogue)
+  // The words of a query are the same for every document; this one is in no index.
+  const nothing = documentOf({ id: '', tool: { name: '', description: '', inputSchema: {} } })
+  const words = catalogue.searcher.explain(text, nothing).terms.filter(({ kind }) => kind === 'word')
+  const unknownWords = words.filter(({ tools }) => tools === 0).map(({ term }) => term)
+  const reason =
+    below.length > 0 ? 'below-cut-off' : words.length + must.length === 0 ? 'no-words' : 'not-found'
+  return { reason, unknownWords }
+}
+
+/** `select:` asks for tools by name, which needs no ranking. `unload:` is for conversations. */
+function selected(
+  catalogue: Catalogue,
+  { select, unload }: ParsedQuery,
+  remarks: string[],
+): { matches: Match[] } {
+  if (unload.length > 0) remarks.push('"unload:" means something within a conversation only.')
+  const matches: Match[] = []
+  for (const name of select) {
+    const called = [...catalogue.entries()].filter(([key, entry]) =>
+      [key, entry.name, `${entry.server}/${entry.name}`].includes(name),
+    )
+    if (called.length === 0)
+      remarks.push(`No tool is called ${quote(name)}.${suggestion(name, namesIn(catalogue))}`)
+    matches.push(...called.map(([key, entry]) => ({ key, entry, score: 1, relevance: 1 })))
+  }
+  return { matches }
+}
+
+function emptyFilters(catalogue: Catalogue, filters: ParsedQuery['filters']): string[] {
+  return (['server', 'domain', 'group'] as const).flatMap((name) => {
+    const value = filters[name]
+    if (value === undefined) return []
+    const known = new Set<string>()
+    for (const [, entry] of catalogue.entries()) {
+      if (passes(entry, { [name]: value })) return []
+      known.add(name === 'domain' ? entry.domain || entry.server : entry[name])
+    }
+    return [`No tool has the ${name} ${quote(value)}.${suggestion(value, known)}`]
+  })
+}
+
+function passes(entry: Entry | undefined, { server, domain, group }: ParsedQuery['filters']): boolean {
+  if (!entry) return false
+  const same = (own: string, wanted: string | undefined) =>
+    wanted === undefined || own.toLowerCase() === wanted.toLowerCase()
+  return same(entry.server, server) && same(entry.domain || entry.server, domain) && same(entry.group, group)
+}
+
+function suggestion(name: string, known: Iterable<string>): string {
+  const close = nearest(name, known)
+  return close.length === 0 ? '' : ` Nearest: ${close.map((each) => quote(each)).join(', ')}.`
+}
+
+function* namesIn(catalogue: Catalogue): Iterable<string> {
+  let left = COMPARED
+  for (const [, { name }] of catalogue.entries()) {
+    if (left <= 0) return
+    left -= 1
+    yield name
+  }
+}

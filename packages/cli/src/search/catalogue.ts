@@ -1,0 +1,113 @@
+/** The tools of a catalogue, indexed: what is searched, and what is shown of each tool. */
+import {
+  createLexicalSearcher,
+  documentOf,
+  firstLine,
+  type LexicalSearcher,
+  type SearchDocument,
+} from '@toolwell/core'
+import { Problem } from '../problem.js'
+import { startProgress } from '../progress.js'
+import type { Terminal } from '../terminal.js'
+import { createFew } from './few.js'
+import { readCatalogue } from './read-catalogue.js'
+
+/** Tools that are handed to the index at once: few enough to be held, many enough that it is not rebuilt often. */
+const CHUNK = 8192
+
+export interface Entry {
+  /** As the catalogue has it, else server and name. */
+  readonly id: string | number
+  readonly name: string
+  readonly server: string
+  readonly domain: string
+  readonly group: string
+  /** The first line; empty where answers are for programs. */
+  readonly description: string
+  /** Kept where answers are to be explained. */
+  readonly document?: SearchDocument
+}
+
+export interface Catalogue {
+  readonly path: string
+  readonly size: number
+  readonly searcher: LexicalSearcher
+  /** By the id that the searcher knows. */
+  get(key: string): Entry | undefined
+  entries(): Iterable<readonly [key: string, entry: Entry]>
+}
+
+export interface CatalogueOptions {
+  readonly path: string
+  /** Leave out what cannot be read instead of refusing the catalogue. */
+  readonly skipBroken: boolean
+  /** How much is kept of each tool. A large catalogue that answers programs needs names alone. */
+  readonly keep: 'names' | 'descriptions' | 'documents'
+}
+
+/**
+ * A catalogue with a broken line is refused: a search in the rest would say "there is no such tool" of one that is there. Of tools with
+ * one id the first counts, and a remark says so. Remarks go to standard error.
+ */
+export async function loadCatalogue(options: CatalogueOptions, terminal: Terminal): Promise<Catalogue> {
+  const { path, skipBroken, keep } = options
+  const searcher = createLexicalSearcher()
+  const entries = new Map<string, Entry>()
+  const broken = createFew()
+  const repeated = createFew()
+  const remarks: string[] = []
+  const progress = startProgress('Reading tools', terminal)
+  let waiting: SearchDocument[] = []
+  const flush = () => {
+    searcher.update({ put: waiting })
+    waiting = []
+  }
+  for await (const found of readCatalogue(path, terminal)) {
+    if (found.kind === 'remark') remarks.push(found.text)
+    else if (found.kind === 'broken') broken.add(`${found.place}: ${found.problem}`)
+    else {
+      const { tool, server, serverDescription } = found.listed
+      const id = found.listed.id ?? (server === '' ? tool.name : `${server}/${tool.name}`)
+      const key = String(id)
+      if (entries.has(key)) {
+        repeated.add(`${found.place}: the id ${JSON.stringify(id)} was there before.`)
+        continue
+      }
+      const document = documentOf({ id: key, tool: { ...tool, source: server }, serverDescription })
+      entries.set(key, {
+        id,
+        name: tool.name,
+        server,
+        domain: document.domain,
+        group: typeof tool.group === 'string' ? tool.group : '',
+        description: keep === 'names' ? '' : firstLine(tool.description, 200),
+        ...(keep === 'documents' ? { document } : {}),
+      })
+      if (waiting.push(document) === CHUNK) flush()
+      await progress.tick()
+    }
+  }
+  flush()
+  await progress.done()
+  if (broken.count > 0 && !skipBroken)
+    throw new Problem(
+      `${path} is not used, because a part of it is broken:\n${broken.text()}`,
+      'Mend this, or search in the rest with --skip-broken.',
+    )
+  for (const remark of [...remarks, ...(broken.count > 0 ? [`Left out as broken:\n${broken.text()}`] : [])])
+    await terminal.errors.write(`toolwell: ${remark}\n`)
+  if (repeated.count > 0)
+    await terminal.errors.write(`toolwell: Of tools with one id the first counts:\n${repeated.text()}\n`)
+  if (entries.size === 0)
+    throw new Problem(
+      `${path} holds no tools.`,
+      'Give a file with one tool on each line, or what a server answers to tools/list.',
+    )
+  return {
+    path,
+    size: entries.size,
+    searcher,
+    get: (key) => entries.get(key),
+    entries: () => entries,
+  }
+}

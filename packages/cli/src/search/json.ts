@@ -1,0 +1,97 @@
+/** Answers for programs. The keys are documented in docs/command.md; new ones may be added, none changes its meaning. */
+import type { Explanation, Whereabouts } from '@toolwell/core'
+import type { Answer, Match, Miss } from './ask.js'
+import type { Catalogue } from './catalogue.js'
+
+/** One line of `--batch`. */
+export function batchLine(answer: Answer, explained: (match: Match) => Explanation | undefined): string {
+  const matches = answer.matches.map((match) => ({ ...brief(match), ...explanationOf(explained(match)) }))
+  return `${JSON.stringify({ query: answer.query, matches })}\n`
+}
+
+/** The line of `--batch` for one that could not be read: the lines of input and output go on matching. */
+export function brokenLine(line: number, error: string): string {
+  return `${JSON.stringify({ query: null, matches: [], line, error })}\n`
+}
+
+export function answerJson(
+  answer: Answer,
+  catalogue: Catalogue,
+  miss: Miss | undefined,
+  explained: (match: Match) => Explanation | undefined,
+): string {
+  const { query, matches, below, remarks } = answer
+  return pretty({
+    query,
+    tools: catalogue.size,
+    matches: matches.map((match) => ({
+      ...brief(match),
+      relevance: rounded(match.relevance),
+      server: match.entry.server,
+      description: match.entry.description,
+      ...explanationOf(explained(match)),
+    })),
+    ...(miss
+      ? {
+          missed: {
+            ...miss,
+            belowCutOff: below.map((match) => ({ ...brief(match), relevance: rounded(match.relevance) })),
+          },
+        }
+      : {}),
+    remarks,
+  })
+}
+
+export function whyJson(
+  query: string,
+  name: string,
+  why: Readonly<Record<string, unknown>>,
+  explanation: Explanation | undefined,
+): string {
+  return pretty({ query, name, ...why, ...explanationOf(explanation) })
+}
+
+/** Ids as the catalogue has them. */
+export function ownIds(why: Whereabouts, catalogue: Catalogue): Record<string, unknown> {
+  const own = (key: string) => catalogue.get(key)?.id ?? key
+  return {
+    ...why,
+    ...('id' in why ? { id: own(why.id) } : {}),
+    ...('ids' in why ? { ids: why.ids.map(own) } : {}),
+    ...('last' in why ? { last: own(why.last) } : {}),
+  }
+}
+
+function brief({ entry: { id, name }, score }: Match) {
+  return { id, name, score: rounded(score) }
+}
+
+function explanationOf(explanation: Explanation | undefined): object {
+  if (!explanation) return {}
+  const { name, terms, words, score } = explanation
+  return {
+    explanation: {
+      ...(name ? { name } : {}),
+      words: rounded(words),
+      score: rounded(score),
+      terms: terms.map((term) => ({
+        ...term,
+        worth: rounded(term.worth),
+        score: rounded(term.score),
+        fields: Object.fromEntries(
+          Object.entries(term.fields).map(([field, part]) => [field, rounded(part)]),
+        ),
+      })),
+    },
+  }
+}
+
+function pretty(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`
+}
+
+/** Finer than what the ranker tells apart. */
+function rounded(value: number): number {
+  return Math.round(value * 1e6) / 1e6
+}

@@ -1,0 +1,113 @@
+/** Answers for people. What a catalogue says is stripped of everything that could steer a terminal. */
+import { type Explanation, firstLine, quote, type Whereabouts } from '@toolwell/core'
+import type { Output, Paint } from '../terminal.js'
+import type { Answer, Match, Miss } from './ask.js'
+import type { Catalogue, Entry } from './catalogue.js'
+
+const LABEL = 48
+const LINE = 120
+/** Terms of an explanation that are shown; the rest counts little. */
+const TERMS = 12
+
+export function answerText(
+  { matches }: Answer,
+  { columns = LINE }: Output,
+  paint: Paint,
+  explained: (match: Match) => Explanation | undefined,
+): string {
+  const labels = matches.map(({ entry }) => labelOf(entry))
+  const width = Math.min(LABEL, Math.max(0, ...labels.map((label) => label.length)))
+  const lines = matches.flatMap((match, index) => {
+    const label = labels[index] ?? ''
+    const head = `${String(index + 1).padStart(2)}  ${paint(label.padEnd(width), 'name')}  ${match.relevance.toFixed(2)}`
+    const room = columns - 4 - Math.max(width, label.length) - 8
+    const about = room < 20 ? '' : firstLine(match.entry.description, room)
+    const explanation = explained(match)
+    return [
+      `${head}${about === '' ? '' : `  ${about}`}`,
+      ...(explanation ? explanationLines(explanation, paint) : []),
+    ]
+  })
+  return lines.map((line) => `${line}\n`).join('')
+}
+
+export function missText({ query, below }: Answer, miss: Miss, catalogue: Catalogue, cutOff: number): string {
+  const lines = [`No tool fits ${quote(query)}. Searched: ${catalogue.size.toLocaleString('en')} tools.`]
+  if (miss.reason === 'no-words')
+    lines.push('It holds no word that tells one tool from another. Say what the tool should do.')
+  if (miss.unknownWords.length > 0) lines.push(`In no tool: ${few(miss.unknownWords)}.`)
+  if (below.length > 0) {
+    const named = below.map(({ entry, relevance }) => `${labelOf(entry)} (${relevance.toFixed(2)})`)
+    lines.push(`Below the cut-off of ${cutOff}: ${named.join(', ')}. Show them with --no-cutoff.`)
+  }
+  return `${lines.join('\n')}\n`
+}
+
+/** What kept a tool out of an answer. */
+export function whyText(why: Whereabouts, name: string, catalogue: Catalogue): string {
+  const label = (key: string) => {
+    const entry = catalogue.get(key)
+    return entry ? labelOf(entry) : firstLine(key)
+  }
+  switch (why.outcome) {
+    case 'found':
+      return `${label(why.id)} is found: number ${why.rank}, relevance ${why.relevance.toFixed(2)}.`
+    case 'unknown-name':
+      return `No tool is called ${quote(name)}.${why.nearest.length > 0 ? ` Nearest: ${few(why.nearest)}.` : ''}`
+    case 'ambiguous-name':
+      return `${why.ids.length} tools are called ${quote(name)}. Ask for one of them: ${few(why.ids)}.`
+    case 'empty-query':
+      return `${label(why.id)} is not found: the query holds no word that tells one tool from another.`
+    case 'must-missing':
+      return `${label(why.id)} is left out: its name, server and domain are without ${few(why.words.map((word) => `+${word}`))}.`
+    case 'no-shared-word':
+      return `${label(why.id)} is not found: it has none of the words ${few(why.asked)}, nor one that means the same.`
+    case 'below-cut-off':
+      return `${label(why.id)} is not found: relevance ${why.relevance.toFixed(2)}, and an answer needs ${why.cutOff}. By score it is number ${why.rank}.${shares(why)}`
+    case 'beyond-limit':
+      return `${label(why.id)} is not shown: it is number ${why.rank}, and ${why.limit} are shown, ${label(why.last)} the last. --limit ${why.rank} shows it.${shares(why)}`
+  }
+}
+
+export function explanationLines({ name, terms, words, score }: Explanation, paint: Paint): string[] {
+  const told = terms.filter((term) => term.score > 0 || term.kind === 'word').slice(0, TERMS)
+  const width = Math.max(0, ...told.map(({ term }) => firstLine(term, 40).length))
+  const lines = told.map((term) => {
+    const parts = Object.entries(term.fields).map(([field, part]) => `${field} ${part.toFixed(2)}`)
+    const kind = term.kind === 'word' ? '' : `${term.kind}; `
+    const held = `${kind}in ${term.tools.toLocaleString('en')} ${term.tools === 1 ? 'tool' : 'tools'}`
+    const amount = term.score > 0 ? term.score.toFixed(2) : '-'
+    return `${firstLine(term.term, 40).padEnd(width)}  ${amount.padStart(6)}  ${parts.join(', ') || 'not in this tool'} ${paint(`(${held})`, 'dim')}`
+  })
+  const left = terms.filter((term) => term.score > 0).length - told.filter((term) => term.score > 0).length
+  if (left > 0) lines.push(`and ${left} more`)
+  if (name) lines.unshift(`its name is in the query (${name}), which goes before all words`)
+  const clauses = Math.abs(score - words) > 0.05 * Math.max(1, words)
+  lines.push(
+    `sum ${words.toFixed(2)}${clauses ? `; ${score.toFixed(2)} with the share of its best clause` : ''}`,
+  )
+  return lines.map((line) => `      ${line}`)
+}
+
+/** How a tool is called, with its id where that says something else. */
+export function labelOf({ id, name, server }: Entry): string {
+  const called = server === '' ? name : `${server}/${name}`
+  const own = String(id)
+  return firstLine(own === called || own === name ? called : `${called} [${own}]`, 100)
+}
+
+function shares({
+  held,
+  missing,
+}: {
+  readonly held: readonly string[]
+  readonly missing: readonly string[]
+}): string {
+  const has = held.length > 0 ? ` It has: ${few(held)}.` : ''
+  return missing.length > 0 ? `${has} It lacks: ${few(missing)}.` : has
+}
+
+function few(words: readonly string[]): string {
+  const shown = words.slice(0, 12).map((word) => firstLine(word, 60))
+  return `${shown.join(', ')}${words.length > shown.length ? ` and ${words.length - shown.length} more` : ''}`
+}

@@ -1,0 +1,133 @@
+/** `toolwell search`: which tools a query finds in a catalogue, in which order, and why. */
+import { defaultCutOff, type Explanation } from '@toolwell/core'
+import { usageProblem } from '../problem.js'
+import { painter, type Terminal } from '../terminal.js'
+import { defineVerb, type ExitCode } from '../verb.js'
+import { ask, type Limits, type Match, missOf, readQuery } from './ask.js'
+import { answerBatch } from './batch.js'
+import { type Catalogue, loadCatalogue } from './catalogue.js'
+import { answerJson } from './json.js'
+import { answerText, missText } from './text.js'
+import { tellWhy } from './why.js'
+
+const LIMIT = 10
+
+export const search = defineVerb({
+  name: 'search',
+  summary: 'Find tools in a catalogue by what they do, and see why each ranks where it does.',
+  usage: ['QUERY --catalog PATH [flags]', '--batch FILE --catalog PATH [flags]'],
+  flags: {
+    catalog: {
+      type: 'string',
+      valueHint: 'PATH',
+      description: 'The tools: JSONL, a tools/list result, a folder of such files, or - for standard input.',
+    },
+    limit: { type: 'string', valueHint: 'N', description: `At most this many matches. Default ${LIMIT}.` },
+    cutoff: {
+      type: 'boolean',
+      default: true,
+      description: `Also matches that are hardly relevant (below ${defaultCutOff}).`,
+    },
+    explain: {
+      type: 'boolean',
+      description: 'Show what each word of the query adds to each match, by field.',
+    },
+    why: {
+      type: 'string',
+      valueHint: 'NAME',
+      description: 'Say what became of this one tool, and what kept it out.',
+    },
+    batch: {
+      type: 'string',
+      valueHint: 'FILE',
+      description: 'Answer the queries of a JSONL file, or - for standard input: a line of JSON for each.',
+    },
+    json: { type: 'boolean', description: 'The answer as JSON.' },
+    'skip-broken': { type: 'boolean', description: 'Leave out what cannot be read of the catalogue.' },
+  },
+  notes: [
+    'A query is free text. select:a,b asks for tools by name; +word has to be in the name, server or domain;\nserver:, domain: and group: filter.',
+  ],
+  examples: [
+    { line: 'toolwell search "create an issue" --catalog tools.jsonl', about: 'the best tools, best first' },
+    {
+      line: 'toolwell search "create an issue" --catalog servers/ --explain',
+      about: 'a folder of tools/list results, with reasons',
+    },
+    {
+      line: 'toolwell search "create an issue" --catalog tools.jsonl --why update_issue',
+      about: 'why this tool is not among them',
+    },
+    {
+      line: 'toolwell search --batch queries.jsonl --catalog tools.jsonl --no-cutoff > ranked.jsonl',
+      about: 'one JSON line for each {"query": …}',
+    },
+  ],
+  exits: {
+    0: 'Something was found; with --why, the tool; with --batch, for at least one query.',
+    1: 'Nothing was found. Standard error says why.',
+    2: 'Wrong flags or broken input. With --batch, lines that could be read are answered all the same.',
+  },
+  async run(flags, terminal) {
+    const path = flags.catalog
+    const query = flags._.join(' ')
+    const { batch, why } = flags
+    if (path === undefined)
+      throw usageProblem('--catalog is missing.', 'Say where the tools are: --catalog tools.jsonl')
+    if (batch !== undefined && (flags._.length > 0 || why !== undefined))
+      throw usageProblem(
+        `--batch goes without ${why === undefined ? 'a query' : '--why'}.`,
+        'Leave one of them out.',
+      )
+    if (batch === undefined && query.trim() === '')
+      throw usageProblem(
+        'There is no query.',
+        'Say what the tool should do: toolwell search "create an issue" …',
+      )
+    if (batch === '-' && path === '-')
+      throw usageProblem('--batch and --catalog cannot both read standard input.', 'Give one of them a file.')
+    const limits: Limits = { limit: limitOf(flags.limit), cutOff: flags.cutoff ? defaultCutOff : 0 }
+    const keep =
+      flags.explain || why !== undefined ? 'documents' : batch === undefined ? 'descriptions' : 'names'
+    const skipBroken = flags['skip-broken'] === true
+    const catalogue = await loadCatalogue({ path, skipBroken, keep }, terminal)
+    const explained = flags.explain ? explainerOf(catalogue) : () => () => undefined
+    if (batch !== undefined) return answerBatch(batch, catalogue, limits, explained, terminal)
+    if (why !== undefined) return tellWhy(why, query, catalogue, limits, flags.json === true, terminal)
+    return answerOne(query, catalogue, limits, explained(query), flags.json === true, terminal)
+  },
+})
+
+async function answerOne(
+  query: string,
+  catalogue: Catalogue,
+  limits: Limits,
+  explained: (match: Match) => Explanation | undefined,
+  isJson: boolean,
+  { output, errors, env }: Terminal,
+): Promise<ExitCode> {
+  const answer = ask(catalogue, query, limits)
+  const miss = answer.matches.length === 0 ? missOf(catalogue, answer) : undefined
+  for (const remark of answer.remarks) await errors.write(`toolwell: ${remark}\n`)
+  if (isJson) await output.write(answerJson(answer, catalogue, miss, explained))
+  else if (miss) await errors.write(missText(answer, miss, catalogue, limits.cutOff))
+  else await output.write(answerText(answer, output, painter(output, env), explained))
+  return miss ? 1 : 0
+}
+
+function explainerOf(catalogue: Catalogue) {
+  return (query: string) =>
+    ({ entry }: Match): Explanation | undefined =>
+      entry.document && catalogue.searcher.explain(readQuery(query, catalogue).text, entry.document)
+}
+
+function limitOf(text: string | undefined): number {
+  if (text === undefined) return LIMIT
+  const limit = Number(text)
+  if (!/^\d+$/.test(text) || limit < 1 || !Number.isSafeInteger(limit))
+    throw usageProblem(
+      `--limit ${JSON.stringify(text)} is no number of matches.`,
+      'Give a whole number from 1.',
+    )
+  return limit
+}

@@ -1,0 +1,192 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { Problem } from '../src/problem.js'
+import { defineVerb } from '../src/verb.js'
+import { folderWith, issueTools, toolwell } from './support/run.js'
+
+const verb = (run: () => Promise<0 | 1 | 2>) =>
+  defineVerb({
+    name: 'try',
+    summary: 'Tries.',
+    usage: ['[WORDS]'],
+    flags: {
+      colour: { type: 'string', valueHint: 'NAME', alias: 'c', description: 'Which.' },
+      fast: { type: 'boolean', description: 'Now.' },
+      safe: { type: 'boolean', default: true, description: 'Without a net.' },
+    },
+    examples: [{ line: 'toolwell try', about: 'tries' }],
+    exits: { 0: 'Done.', 2: 'Not done.' },
+    run,
+  })
+const done = verb(async () => 0)
+
+describe('the manual', () => {
+  it('lists the verbs on standard output when asked, and on standard error when there is no verb', async () => {
+    const asked = await toolwell(['--help'], { version: '1.2.3' })
+    expect(asked).toMatchObject({ code: 0, errors: '' })
+    expect(asked.output).toContain('toolwell 1.2.3')
+    expect(asked.output).toMatch(/^ {2}search {2}/m)
+    expect(await toolwell([], { version: '1.2.3' })).toEqual({ code: 2, output: '', errors: asked.output })
+    expect(await toolwell(['help'], { version: '1.2.3' })).toEqual(asked)
+  })
+
+  it.each([
+    [['search', '--help']],
+    [['search', '-h', '--limit']],
+    [['help', 'search']],
+    [['--help', 'search']],
+  ])('of a verb has usage, every flag, examples and exit codes: %j', async (words) => {
+    const { code, output, errors } = await toolwell(words)
+    expect({ code, errors }).toEqual({ code: 0, errors: '' })
+    for (const flag of ['catalog', 'limit', 'no-cutoff', 'explain', 'why', 'batch', 'json', 'help'])
+      expect(output).toContain(`--${flag}`)
+    expect(output).toMatch(/Examples\n {2}# .*\n {2}toolwell search "/)
+    expect(output).toMatch(/Exit codes\n {2}0 {2}.*\n {2}1 {2}.*\n {2}2 {2}/)
+  })
+
+  it('has examples that the command takes', async () => {
+    const { output } = await toolwell(['search', '--help'])
+    const examples = output.slice(output.indexOf('Examples'))
+    const lines = [...examples.matchAll(/^ {2}toolwell (.*)$/gm)].map(([, line]) => line)
+    expect(lines.length).toBeGreaterThanOrEqual(4)
+    const folder = folderWith({
+      'tools.jsonl': issueTools,
+      'servers/forge.json': { tools: issueTools.slice(0, 2) },
+      'queries.jsonl': [{ query: 'issue' }],
+    })
+    for (const line of lines) {
+      const words = [...(line ?? '').replace(/ > .*/, '').matchAll(/"([^"]*)"|(\S+)/g)].map(
+        ([, quoted, bare]) => quoted ?? bare ?? '',
+      )
+      const { code, errors } = await toolwell(words, { folder })
+      // update_issue is not in this catalogue, which is an answer too.
+      expect([line, code, errors]).toEqual([line, words.includes('--why') ? 1 : 0, ''])
+    }
+  })
+
+  it('is not asked for behind a double dash', async () => {
+    expect(await toolwell(['try', '--', '--help'], { verbs: [done] })).toMatchObject({ code: 0, output: '' })
+  })
+
+  it('prints the version', async () => {
+    expect(await toolwell(['--version'], { version: '1.2.3' })).toEqual({
+      code: 0,
+      output: '1.2.3\n',
+      errors: '',
+    })
+  })
+})
+
+describe('words that are wrong', () => {
+  it.each([
+    [['serach'], 'There is no verb "serach". Did you mean search?', 'toolwell --help'],
+    [['zzz'], 'There is no verb "zzz". Known: search.', 'toolwell --help'],
+    [['constructor'], 'There is no verb "constructor". Known: search.', 'toolwell --help'],
+    [['search', 'a', '--catlog', 'b'], 'There is no flag --catlog. Did you mean --catalog?', 'search --help'],
+    [
+      ['search', 'a', '--no-cutof'],
+      'There is no flag --no-cutof. Did you mean --no-cutoff?',
+      'search --help',
+    ],
+    [['search', 'a', '--cutoff'], 'There is no flag --cutoff. Did you mean --no-cutoff?', 'search --help'],
+    [['search', 'a', '--no-json'], 'There is no flag --no-json. Did you mean --json?', 'search --help'],
+    [
+      ['search', 'a', '--zzzzzzzz=1'],
+      'There is no flag --zzzzzzzz. Text that begins with "-"',
+      'search --help',
+    ],
+    [['search', 'a', '-x'], 'There is no flag -x.', 'search --help'],
+    [['search', 'a', '--json=1'], '--json takes no value. Write --json alone.', 'search --help'],
+    [['search', 'a', '--catalog'], '--catalog needs a value. Write --catalog PATH.', 'search --help'],
+    [['search', 'a', '--catalog='], '--catalog needs a value.', 'search --help'],
+    [['search', 'a', '--catalog', '--json'], '--catalog needs a value.', 'search --help'],
+    [['search', 'a'], '--catalog is missing.', 'search --help'],
+    [['search', '--catalog', 'b'], 'There is no query.', 'search --help'],
+    [['search', ' \t', '--catalog', 'b'], 'There is no query.', 'search --help'],
+    [
+      ['search', 'a', '--catalog', 'b', '--limit', '0'],
+      '--limit "0" is no number of matches.',
+      'search --help',
+    ],
+    [['search', 'a', '--catalog', 'b', '--limit', '1e3'], '--limit "1e3" is no number', 'search --help'],
+    [['search', 'a', '--catalog', 'b', '--batch', 'c'], '--batch goes without a query.', 'search --help'],
+    [
+      ['search', '--why', 'a', '--catalog', 'b', '--batch', 'c'],
+      '--batch goes without --why.',
+      'search --help',
+    ],
+    [['search', '--catalog', '-', '--batch', '-'], 'cannot both read standard input', 'search --help'],
+  ])('%j end with 2 and %j', async (words, message, manual) => {
+    const { code, output, errors } = await toolwell(words)
+    expect({ code, output }).toEqual({ code: 2, output: '' })
+    expect(errors).toContain(message)
+    expect(errors).toMatch(new RegExp(`See: .*${manual}\\n$`))
+  })
+
+  it('are told from values and from words behind a double dash', async () => {
+    const take = (...words: string[]) => toolwell(['try', ...words], { verbs: [done] })
+    expect(await take('--colour', '-', '--fast', '--no-safe', '-c', 'red', '--colour=-red')).toMatchObject({
+      code: 0,
+    })
+    expect(await take('--', '--colur')).toMatchObject({ code: 0 })
+  })
+})
+
+describe('an end', () => {
+  it('is told with its fix where the user can mend it', async () => {
+    const verbs = [verb(() => Promise.reject(new Problem('It is late.', 'Come earlier.')))]
+    expect(await toolwell(['try'], { verbs })).toEqual({
+      code: 2,
+      output: '',
+      errors: 'toolwell: It is late. Come earlier.\n',
+    })
+  })
+
+  it('is told with its stack where it is a fault of the command', async () => {
+    const verbs = [verb(() => Promise.reject(new TypeError('undefined is no function')))]
+    const { code, errors } = await toolwell(['try'], { verbs })
+    expect(code).toBe(2)
+    expect(errors).toMatch(/fault of the command.*\nTypeError: undefined is no function\n {4}at /)
+  })
+
+  it('is quiet where nobody reads any more', async () => {
+    const folder = folderWith({ 'tools.jsonl': issueTools })
+    const words = ['search', 'issue', '--catalog', 'tools.jsonl']
+    expect(await toolwell(words, { folder, closesAfter: 0 })).toEqual({ code: 0, output: '', errors: '' })
+  })
+})
+
+describe('colours', () => {
+  const folder = () => folderWith({ 'tools.jsonl': issueTools })
+  const words = ['search', 'issue', '--catalog', 'tools.jsonl']
+  const colour = '\u001b['
+
+  it('are for screens', async () => {
+    expect((await toolwell(words, { folder: folder(), screen: { output: 80 } })).output).toContain(colour)
+    expect((await toolwell(words, { folder: folder(), screen: { errors: 80 } })).output).not.toContain(colour)
+    expect((await toolwell(['--help'], { screen: { output: 80 } })).output).toContain(colour)
+    expect((await toolwell(['--help'])).output).not.toContain(colour)
+    expect((await toolwell(['zzz'], { screen: { errors: 80 } })).errors).toContain(colour)
+  })
+
+  it.each([{ NO_COLOR: '1' }, { NO_COLOR: 'no' }, { TERM: 'dumb' }])('are left out with %j', async (env) => {
+    const { output } = await toolwell(words, { folder: folder(), screen: { output: 80 }, env })
+    expect(output).not.toContain(colour)
+    expect(output).toContain('create_issue')
+  })
+})
+
+describe('the sources', () => {
+  it('touch the process in one file only', () => {
+    const source = fileURLToPath(new URL('../src', import.meta.url))
+    const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.ts'),
+    )
+    const touching = files.filter((file) =>
+      /\b(?:process|console)\./.test(readFileSync(join(source, file), 'utf8')),
+    )
+    expect(touching).toEqual(['main.ts'])
+  })
+})
