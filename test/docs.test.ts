@@ -14,6 +14,7 @@ const files = [
     'CHANGELOG.md',
     'bench/README.md',
     'packages/core/README.md',
+    'packages/cli/README.md',
   ],
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))

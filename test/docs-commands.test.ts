@@ -1,0 +1,52 @@
+/**
+ * Runs every ```console block of the docs from the root of the clone and compares what is printed.
+ * UPDATE_GOLDEN=1 writes it into the docs instead; look at the diff as a reader would.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { toolwell } from '../packages/cli/test/support/run.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+const files = ['README.md', 'packages/cli/README.md', ...docs.map((file) => join('docs', file))].filter(
+  (file) => file.endsWith('.md'),
+)
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+const BLOCK = /^```console\n([\s\S]*?)^```/gm
+
+/**
+ * A block with what its commands print now. Each begins with `$ npx toolwell `, or with `$ echo '…' | npx toolwell `; words are parted by
+ * spaces or in double quotes.
+ */
+async function played(block: string): Promise<string> {
+  let text = ''
+  for (const line of block.split('\n').filter((each) => each.startsWith('$ '))) {
+    const [, input, rest] = /^\$ (?:echo '([^']*)' \| )?npx toolwell (.*)$/.exec(line) ?? []
+    if (rest === undefined) throw new Error(`Not a command that this test can run: ${line}`)
+    const words = [...rest.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '')
+    const { output, errors } = await toolwell(words, { folder: root, input: `${input ?? ''}\n` })
+    text += `${line}\n${output}${errors}`
+  }
+  return text
+}
+
+const shown = files.filter((file) => read(file).match(BLOCK))
+
+it('finds them', () => {
+  expect(shown).toEqual(
+    expect.arrayContaining(['README.md', 'packages/cli/README.md', join('docs', 'command.md')]),
+  )
+})
+
+it.each(shown)('%s shows what its commands print', async (file) => {
+  const before = read(file)
+  let after = before
+  for (const [, block = ''] of before.matchAll(BLOCK)) {
+    const text = await played(block)
+    after = after.replace(`\`\`\`console\n${block}\`\`\``, () => `\`\`\`console\n${text}\`\`\``)
+  }
+  if (process.env.UPDATE_GOLDEN) writeFileSync(join(root, file), after)
+  expect(process.env.UPDATE_GOLDEN ? read(file) : before).toBe(after)
+})
