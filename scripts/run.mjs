@@ -47,10 +47,12 @@ function install() {
   // `install --no-save` keeps to the lockfile and leaves it as it is; `ci` refuses a lockfile that does not list the
   // optional binaries of every other platform.
   const parameters = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
+  // Standard output belongs to what was asked for.
+  const stdio = ['inherit', 2, 2]
   // npm's own entry file, so that this works the same where `npm` is a .cmd shim.
   const npm = process.env.npm_execpath
-  if (npm?.endsWith('.js')) run(process.execPath, [npm, ...parameters])
-  else run('npm', parameters, { shell: process.platform === 'win32' })
+  if (npm?.endsWith('.js')) run(process.execPath, [npm, ...parameters], { stdio })
+  else run('npm', parameters, { stdio, shell: process.platform === 'win32' })
   writeFileSync(stamp, lock)
 }
 

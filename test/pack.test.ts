@@ -56,12 +56,16 @@ function cloneWorkspace(): void {
   mkdirSync(join(workspace, 'node_modules'), { recursive: true })
   for (const file of ['package.json', 'package-lock.json', 'tsconfig.base.json', 'scripts'])
     cpSync(join(root, file), join(workspace, file), { recursive: true })
-  cpSync(core, join(workspace, 'packages/core'), {
-    recursive: true,
-    filter: (path) => !['dist', 'node_modules'].includes(basename(path)),
-  })
+  for (const name of ['core', 'cli'])
+    cpSync(join(root, 'packages', name), join(workspace, 'packages', name), {
+      recursive: true,
+      filter: (path) => !['dist', 'node_modules'].includes(basename(path)),
+    })
+  mkdirSync(join(workspace, 'node_modules/@toolwell'))
+  symlinkSync(join(workspace, 'packages/core'), join(workspace, 'node_modules/@toolwell/core'), 'junction')
   for (const name of readdirSync(join(root, 'node_modules')))
-    if (!name.startsWith('.') && name !== '@toolwell') link(name, join(workspace, 'node_modules'))
+    if (!name.startsWith('.') && !['@toolwell', 'toolwell'].includes(name))
+      link(name, join(workspace, 'node_modules'))
   const lock = createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
     .digest('hex')
@@ -73,22 +77,28 @@ function link(name: string, folder: string): void {
   symlinkSync(join(root, 'node_modules', name), join(folder, name), 'junction')
 }
 
-let packed: string[] = []
-
-beforeAll(() => {
-  cloneWorkspace()
-  node(workspace, 'scripts/run.mjs', 'build')
+/** Packs one package of the workspace into the consumer's node_modules, and lists what went into it. */
+function install(folder: string, target: string): string[] {
   const npm = process.env.npm_execpath
   const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', temporary]
-  const folder = join(workspace, 'packages/core')
   const output = npm?.endsWith('.js')
     ? node(folder, npm, ...pack)
     : run('npm', pack, folder, process.platform === 'win32')
   const [report] = JSON.parse(output)
-  packed = report.files.map((file: { path: string }) => file.path)
-  mkdirSync(installed, { recursive: true })
-  run('tar', ['-xzf', report.filename, '-C', installed, '--strip-components=1'], temporary)
-  for (const name of ['@cfworker', '@noble']) link(name, join(consumer, 'node_modules'))
+  mkdirSync(target, { recursive: true })
+  run('tar', ['-xzf', report.filename, '-C', target, '--strip-components=1'], temporary)
+  return report.files.map((file: { path: string }) => file.path)
+}
+
+let packed: string[] = []
+let packedCommand: string[] = []
+
+beforeAll(() => {
+  cloneWorkspace()
+  node(workspace, 'scripts/run.mjs', 'build')
+  packed = install(join(workspace, 'packages/core'), installed)
+  packedCommand = install(join(workspace, 'packages/cli'), join(consumer, 'node_modules/toolwell'))
+  for (const name of ['@cfworker', '@noble', 'citty']) link(name, join(consumer, 'node_modules'))
   writeFileSync(join(consumer, 'package.json'), '{ "type": "module" }')
 }, 180_000)
 
@@ -195,4 +205,22 @@ describe('the packed core', () => {
     const used = `export const doors = [${doors.map((_door, index) => `door${index}`).join(', ')}]`
     typeCheck('node', [...all, used, readmeProgram()].join('\n'), { lib: ['ES2024'], types: ['node'] })
   }, 120_000)
+})
+
+describe('the packed command', () => {
+  it('holds the output of every source, the program, the manifest, the licence and the readme', () => {
+    const built = readdirSync(join(root, 'packages/cli/src'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => `dist/${file.replaceAll('\\', '/').slice(0, -'.ts'.length)}.js`)
+    const others = ['LICENSE', 'README.md', 'bin/toolwell.mjs', 'package.json']
+    expect([...packedCommand].sort()).toEqual([...built, ...others].sort())
+  })
+
+  it('runs where it is installed, without eval', () => {
+    writeFileSync(join(consumer, 'tools.jsonl'), '{"name":"send_letter","description":"Sends a letter."}\n')
+    const program = 'node_modules/toolwell/bin/toolwell.mjs'
+    const words = ['search', 'letter', '--catalog', 'tools.jsonl']
+    const flags = ['--disallow-code-generation-from-strings', program]
+    expect(node(consumer, ...flags, ...words)).toMatch(/^ 1 {2}send_letter /)
+  })
 })

@@ -1,6 +1,7 @@
 /** Where the command meets the process: the only file that knows its streams and sets its exit code. */
 import { readFileSync } from 'node:fs'
 import { runToolwell } from './command.js'
+import { Problem } from './problem.js'
 import { type Output, OutputClosed } from './terminal.js'
 
 function outputTo(stream: NodeJS.WriteStream): Output {
@@ -13,11 +14,20 @@ function outputTo(stream: NodeJS.WriteStream): Output {
   stream.on('drain', () => wake())
   return {
     isTerminal: stream.isTTY === true,
-    columns: stream.isTTY ? stream.columns : undefined,
+    // Some screens do not know, and say 0.
+    columns: stream.isTTY ? stream.columns || undefined : undefined,
     async write(text) {
-      if (!failure && !stream.write(text)) await new Promise<void>((resolve) => (wake = resolve))
+      try {
+        if (!failure && !stream.write(text))
+          await new Promise<void>((resolve) => {
+            wake = resolve
+          })
+      } catch (error) {
+        // Files are written at once, and fail at once.
+        failure = error as NodeJS.ErrnoException
+      }
       if (failure?.code === 'EPIPE' || failure?.code === 'EOF') throw new OutputClosed()
-      if (failure) throw failure
+      if (failure) throw new Problem(`The output could not be written: ${failure.message}.`)
     },
   }
 }

@@ -1,7 +1,7 @@
 /** The built command as a process of its own. `npm test` builds it first. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { folderWith, issueTools } from './support/run.js'
@@ -63,6 +63,19 @@ describe('the program', () => {
       env: { FORCE_COLOR: '3', TERM: 'xterm' },
     })
     expect(stdout).not.toContain('\u001b')
+  })
+
+  it.runIf(existsSync('/dev/full'))('says that the answer could not be written', () => {
+    const folder = folderWith({ 'tools.jsonl': issueTools })
+    const full = openSync('/dev/full', 'w')
+    const { status, stderr } = spawnSync(process.execPath, [program, 'search', 'issue', ...catalog], {
+      cwd: folder,
+      encoding: 'utf8',
+      stdio: ['ignore', full, 'pipe'],
+    })
+    closeSync(full)
+    expect(status).toBe(2)
+    expect(stderr).toMatch(/^toolwell: The output could not be written: ENOSPC.*\n$/)
   })
 
   it('ends quietly when its reader does, though there is more to read', async () => {

@@ -93,7 +93,11 @@ export function explanationLines({ name, terms, words, score }: Explanation, pai
 export function labelOf({ id, name, server }: Entry): string {
   const called = server === '' ? name : `${server}/${name}`
   const own = String(id)
-  return firstLine(own === called || own === name ? called : `${called} [${own}]`, 100)
+  return firstLine(own === name || letters(own) === letters(called) ? called : `${called} [${own}]`, 100)
+}
+
+function letters(text: string): string {
+  return text.replace(/[^\p{L}\p{N}]/gu, '')
 }
 
 function shares({
