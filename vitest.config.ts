@@ -7,6 +7,7 @@ const core = (file: string) => fileURLToPath(new URL(`./packages/core/src/${file
 export default defineConfig({
   resolve: {
     alias: {
+      '@toolwell/core/adapter': core('adapters/index.ts'),
       '@toolwell/core/ai-sdk': core('adapters/ai-sdk/index.ts'),
       '@toolwell/core/anthropic': core('adapters/anthropic/index.ts'),
       '@toolwell/core/google': core('adapters/google/index.ts'),

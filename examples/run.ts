@@ -13,6 +13,7 @@ const examples = [
   { name: 'Chat Completions', file: 'openai-chat.ts', parameters: [] },
   { name: 'Gemini', file: 'google.ts', parameters: [] },
   { name: 'AI SDK', file: 'ai-sdk.ts', parameters: [] },
+  { name: 'a wire of your own', file: 'own-wire.ts', parameters: [] },
   { name: 'the seeds, side by side', file: 'seeds.ts', parameters: [] },
 ]
 

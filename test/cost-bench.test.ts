@@ -212,3 +212,10 @@ function violation(wire: WireName, { tools, system, messages }: Body) {
   }
   return (protocols[wire].violationOf as (body: unknown, context: object) => unknown)(body, {})
 }
+
+it('counts text in messages as the model reads it, without the escapes of JSON', () => {
+  const schema = '{"type":"object","properties":{"a":{"type":"string"}}}'
+  const { text } = pieces.of('messages', { role: 'tool', content: `Found:\n- ${schema}` })
+  expect(text).toBe(`{"role":"tool","content":"Found:\n- ${schema}"}`)
+  expect(pieces.of('tools', JSON.parse(schema)).text).toBe(schema)
+})

@@ -53,6 +53,14 @@ it.each(['anthropic.ts', 'openai-responses.ts', 'openai-chat.ts', 'google.ts', '
   },
 )
 
+it('the adapter for a wire of one’s own runs and checks itself', () => {
+  expect(run('examples/own-wire.ts')).toMatchObject({
+    status: 0,
+    stderr: '',
+    stdout: 'Invoice 7 is on its way.\n',
+  })
+})
+
 const SEEDS = [
   ['SF', 'sf_tool_search', 'close_issue', 'LazyToolSessionState {"loadedLazyTools":["close_issue"]'],
   ['super-agent', 'tool_search', 'mcp__github__close_issue', 'countTokenEstimate {"active":'],

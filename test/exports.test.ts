@@ -1,6 +1,7 @@
 /** What each door of the core exports at run time. A name added or lost here is a change of the public API. */
 import { readFileSync } from 'node:fs'
 import * as root from '@toolwell/core'
+import * as adapter from '@toolwell/core/adapter'
 import * as aiSdk from '@toolwell/core/ai-sdk'
 import * as anthropic from '@toolwell/core/anthropic'
 import * as google from '@toolwell/core/google'
@@ -37,6 +38,10 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
       'safeJson',
       'searchFaces',
     ],
+  },
+  './adapter': {
+    door: adapter,
+    names: ['argumentsObject', 'argumentsText', 'createAdapter', 'cutOff', 'readArguments'],
   },
   './ai-sdk': { door: aiSdk, names: ['aiSdk', 'importTools'] },
   './anthropic': {

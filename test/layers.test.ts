@@ -183,6 +183,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
       'adapters/google/tools.ts',
       'adapters/google/wire.ts',
       'adapters/google/write-contents.ts',
+      'adapters/index.ts',
       'adapters/openai-chat/adapter.ts',
       'adapters/openai-chat/calls.ts',
       'adapters/openai-chat/chat-wire.ts',

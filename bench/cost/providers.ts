@@ -61,7 +61,7 @@ export const providers: readonly Provider[] = [
   },
   {
     name: 'no-cache',
-    title: 'no cache (Chat Completions)',
+    title: 'Chat Completions, cache not discounted',
     wire: 'openai-chat',
     rule: { kind: 'none' },
     prices: { read: 1, write: 1, output: 5 },

@@ -1,11 +1,12 @@
 /** `auto`: one decision before the first request, by what deferral would cost in the worst case. */
+import { readFileSync } from 'node:fs'
 import { createToolwell, type Tool, type ToolwellOptions } from '@toolwell/core'
 import { anthropic } from '@toolwell/core/anthropic'
 import { google } from '@toolwell/core/google'
 import { openaiChat } from '@toolwell/core/openai-chat'
 import { openaiResponses } from '@toolwell/core/openai-responses'
 import { describe, expect, it } from 'vitest'
-import { breakEven, cacheRule } from '../src/pricing.js'
+import { breakEven, type CacheRule, cacheRule } from '../src/pricing.js'
 import { server } from './support/tools.js'
 
 /** Tools of a server, about 250 tokens each. */
@@ -106,6 +107,17 @@ describe('prices of the host', () => {
       expect(() => createToolwell({ prices: prices as never })).toThrow(/prices/)
     },
   )
+})
+
+it('U2: breaks even where the guide says', () => {
+  const guide = readFileSync(new URL('../../../docs/guide/reference.md', import.meta.url), 'utf8').replace(/\s+/g, ' ')
+  const at = (prompt: number, rule: CacheRule) =>
+    `${Math.round(breakEven({ surface: 2000, prompt }, rule) / 1000)},000`
+  const [dear, cheap] = [cacheRule('anthropic'), cacheRule('google')]
+  const none = cacheRule('openai-chat', { read: 1, write: 1 })
+  expect(guide).toContain(`That is ${at(3000, dear)} to ${at(3000, cheap)} tokens with a prompt of 3,000`)
+  expect(guide).toContain(`and ${at(50_000, dear)} to ${at(50_000, cheap)} with one of 50,000`)
+  expect(guide).toContain(`${at(3000, none)} and ${at(50_000, none)} where \`prices\` say`)
 })
 
 it('U2: says why this delivery, where it chose', async () => {

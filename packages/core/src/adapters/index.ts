@@ -1,0 +1,13 @@
+/** `@toolwell/core/adapter`: what the adapters of this package are made with, for a wire of your own. See docs/adapters/writing-one.md. */
+
+export { type Adapter, createAdapter, type Thread, type Turn, type Wire } from './shared/adapter.js'
+export type { IdRules } from './shared/settle-ids.js'
+export {
+  argumentsObject,
+  argumentsText,
+  cutOff,
+  type Native,
+  readArguments,
+  type Unit,
+  type UnitCall,
+} from './shared/thread.js'
