@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
@@ -80,15 +80,26 @@ describe('every TypeScript block in the docs', () => {
   )
 })
 
+/** The anchors of a page's headings, as they are made where it is read. */
+function anchorsOf(file: string): string[] {
+  const text = readFileSync(file, 'utf8').replace(/^```[\s\S]*?^```/gm, '')
+  return [...text.matchAll(/^#+ (.*)$/gm)].map((match) =>
+    (match[1] ?? '')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replace(/\s/g, '-'),
+  )
+}
+
 describe('every link in the docs', () => {
   it.each(files)('leads somewhere in %s', (file) => {
     const text = readFileSync(join(root, file), 'utf8')
-    const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map((match) => match[1] ?? '')
-    const missing = links.filter(
-      (link) =>
-        !ts.sys.fileExists(join(root, file, '..', link)) &&
-        !ts.sys.directoryExists(join(root, file, '..', link)),
-    )
-    expect(missing.map((link) => relative('.', link))).toEqual([])
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)]
+    const missing = links.filter(([, link = '', anchor]) => {
+      const target = link === '' ? join(root, file) : join(root, file, '..', link)
+      if (!ts.sys.fileExists(target)) return !ts.sys.directoryExists(target)
+      return anchor !== undefined && !anchorsOf(target).includes(anchor)
+    })
+    expect(missing.map(([link]) => link)).toEqual([])
   })
 })

@@ -1,0 +1,60 @@
+/** The guide: programs that are said to print something do so, and the page with the bytes is what a run gives. */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+const guard = new URL('./setup/loopback-only.ts', import.meta.url).href
+const tsx = import.meta.resolve('tsx')
+
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'toolwell-guide-'))
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const run = (file: string, ...parameters: string[]) =>
+  spawnSync(process.execPath, ['--import', tsx, file, ...parameters], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { ...process.env, NODE_OPTIONS: `--import ${tsx} --import ${guard}` },
+  })
+
+describe('a program of the guide that says what it prints', () => {
+  const programs = ['docs/guide/first-loop.md', 'docs/guide/eager-tools.md'].flatMap((file) =>
+    [
+      ...read(file).matchAll(/^```ts\n((?:(?!^```)[\s\S])*?)^```\n\nIt prints:\n\n```text\n([\s\S]*?)^```/gm),
+    ].map(([, code = '', printed = ''], index) => ({ name: `${file} ${index + 1}`, code, printed })),
+  )
+
+  it('is found', () => {
+    expect(programs.length).toBeGreaterThanOrEqual(2)
+  })
+
+  it.each(programs)('prints that: $name', ({ code, printed }) => {
+    const file = join(folder, 'program.ts')
+    writeFileSync(file, code)
+    const { status, stdout, stderr } = run(file)
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: printed, stderr: '' })
+  })
+})
+
+it('the page with the bytes is what a run gives: `npx tsx examples/seen.ts --write` mends it', () => {
+  const { status, stdout, stderr } = run(join(root, 'examples/seen.ts'))
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect(stdout).toBe(read('docs/guide/what-the-model-sees.md'))
+})
+
+it('every page of the guide is in its table of contents', () => {
+  const contents = read('docs/guide/README.md')
+  const pages = readdirSync(join(root, 'docs/guide'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md') && file !== 'README.md')
+    .map((file) => file.replaceAll('\\', '/'))
+  expect(pages.filter((page) => !contents.includes(`](${page})`))).toEqual([])
+})
