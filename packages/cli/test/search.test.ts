@@ -94,6 +94,7 @@ describe('a query', () => {
     expect((await search('server:frge issue')).errors).toContain(
       'No tool has the server "frge". Nearest: "forge".',
     )
+    expect((await json('server:frge')).missed.reason).toBe('not-found')
     expect((await search('select:sendletter')).errors).toContain('"sendletter". Nearest: "send_letter".')
     expect(await search('unload:send_letter')).toMatchObject({
       code: 1,

@@ -37,6 +37,8 @@ export interface Asked {
   readonly must: readonly string[]
   readonly accept?: (key: string) => boolean
   readonly parsed: ParsedQuery
+  /** It uses nothing of the grammar. */
+  readonly isPlain: boolean
 }
 
 /** Plain text is ranked as it is written, line breaks included; only a query that uses the grammar is taken apart. */
@@ -46,7 +48,7 @@ export function readQuery(query: string, catalogue: Catalogue): Asked {
   const isFiltered = Object.keys(filters).length > 0
   const isPlain = must.length === 0 && !isFiltered && parsed.select.length + parsed.unload.length === 0
   const accept = (key: string) => passes(catalogue.get(key), filters)
-  return { text: isPlain ? query : parsed.text, must, ...(isFiltered ? { accept } : {}), parsed }
+  return { text: isPlain ? query : parsed.text, must, ...(isFiltered ? { accept } : {}), parsed, isPlain }
 }
 
 export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limits): Answer {
@@ -87,13 +89,12 @@ export interface Miss {
 }
 
 export function missOf(catalogue: Catalogue, { query, below }: Answer): Miss {
-  const { text, must } = readQuery(query, catalogue)
+  const { text, isPlain } = readQuery(query, catalogue)
   // The words of a query are the same for every document; this one is in no index.
   const nothing = documentOf({ id: '', tool: { name: '', description: '', inputSchema: {} } })
   const words = catalogue.searcher.explain(text, nothing).terms.filter(({ kind }) => kind === 'word')
   const unknownWords = words.filter(({ tools }) => tools === 0).map(({ term }) => term)
-  const reason =
-    below.length > 0 ? 'below-cut-off' : words.length + must.length === 0 ? 'no-words' : 'not-found'
+  const reason = below.length > 0 ? 'below-cut-off' : isPlain && words.length === 0 ? 'no-words' : 'not-found'
   return { reason, unknownWords }
 }
 
