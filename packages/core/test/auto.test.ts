@@ -110,7 +110,10 @@ describe('prices of the host', () => {
 })
 
 it('U2: breaks even where the guide says', () => {
-  const guide = readFileSync(new URL('../../../docs/guide/reference.md', import.meta.url), 'utf8').replace(/\s+/g, ' ')
+  const guide = readFileSync(new URL('../../../docs/guide/reference.md', import.meta.url), 'utf8').replace(
+    /\s+/g,
+    ' ',
+  )
   const at = (prompt: number, rule: CacheRule) =>
     `${Math.round(breakEven({ surface: 2000, prompt }, rule) / 1000)},000`
   const [dear, cheap] = [cacheRule('anthropic'), cacheRule('google')]
