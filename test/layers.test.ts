@@ -84,6 +84,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
     layer: '3 ledger',
     files: [
       'ledger-log.ts',
+      'ledger-shape.ts',
       'ledger-state.ts',
       'ledger.ts',
       'stores/file-lock.ts',

@@ -44,6 +44,7 @@ export function measureSurface(
       else if (pin.definition) tombstones += context.tokens(tombstone(pin.wireName, latch.tombstone))
   let inserts = sum(state.inserts.map((insert) => insert.tokens))
   let revealed = sum(state.revealedTokens.values())
+  if (!opened) revealed += sum(state.inserts.map((insert) => insert.revealed))
   for (const fact of facts) {
     if (fact.kind === 'activated') active.set(fact.tool.id, fact.tool)
     if (fact.kind === 'restored' && fact.pin) active.set(fact.tool, fact.pin)

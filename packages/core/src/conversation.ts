@@ -247,7 +247,9 @@ export function createConversation(
     clear: () => log.retried(() => log.append([[log.lastAnchor, { kind: 'cleared' }]])),
 
     fork: ({ id: forkId, anchor }) =>
-      log.exclusive(() => {
+      log.exclusive(async () => {
+        // Another process may have gone on with this ledger.
+        await log.reload()
         const { events } = log
         const end =
           anchor === undefined
@@ -265,9 +267,12 @@ export function createConversation(
       }),
 
     child: (options) =>
-      host.openChild(id, options, (child) =>
-        inherited(id, (options.inherit ?? 'snapshot') === 'snapshot' ? log.state : undefined, child),
-      ),
+      log.exclusive(async () => {
+        await log.reload()
+        return host.openChild(id, options, (child) =>
+          inherited(id, (options.inherit ?? 'snapshot') === 'snapshot' ? log.state : undefined, child),
+        )
+      }),
 
     recordRequest: (measurement) =>
       log.retried(async () => {

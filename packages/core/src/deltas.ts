@@ -122,22 +122,59 @@ function returns(back: readonly Entry[], state: LedgerState, context: Context, l
     const pin = parked ? { pin: context.pin(entry, placeOf(entry.id, state, latch.delivery)) } : {}
     return { kind: 'restored', tool: entry.id, ...pin }
   })
-  const text = context.settings.prompts.restored({ tools: back.map((entry) => entry.wireName) })
   const sources: Record<string, string> = {}
   for (const { source } of back) {
     const known = context.catalogue.sources.get(source)
     if (known && state.sources.get(source) === '') sources[source] = known.membership
   }
-  facts.push(
-    announce(
-      context,
-      'restored',
-      text,
-      back.map(({ id }) => id),
-      { sources, adds: latch.changes ? back.filter(({ id }) => isAside(id, state)) : [] },
-    ),
+  // An eager tool that a latch has passed over: it has no place to return to, and needs one. A new latch gives it one.
+  const joining = back.filter(
+    ({ id }) => latch === state.latch && !state.eager.has(id) && !state.tail.has(id) && !state.parked.has(id),
   )
+  const eager = joining.filter((entry) => isEager(entry, context, latch))
+  const others = back.filter((entry) => !eager.includes(entry))
+  if (others.length > 0) {
+    const text = context.settings.prompts.restored({ tools: others.map((entry) => entry.wireName) })
+    const about = others.map(({ id }) => id)
+    const adds = latch.changes ? others.filter(({ id }) => isAside(id, state)) : []
+    facts.push(announce(context, 'restored', text, about, { sources, adds }))
+  }
+  if (eager.length > 0) {
+    const joined = join(eager, state, context, latch)
+    const about = eager.map(({ id }) => id)
+    const also = { adds: joined.adds, ...(others.length > 0 ? {} : { sources }) }
+    facts.push(...joined.facts, announce(context, 'arrival', joined.lines.join('\n'), about, also))
+  }
   return facts
+}
+
+function isEager(entry: Entry, context: Context, latch: Latch): boolean {
+  return latch.delivery === 'eager' || !context.exposure(entry).deferred
+}
+
+/** Eager tools that come between two latches: at the end of the array, or (bridge) in the text. */
+function join(entries: readonly Entry[], state: LedgerState, context: Context, latch: Latch) {
+  const place = (entry: Entry) => placeOf(entry.id, state)
+  const unseen = entries.filter((entry) => place(entry) !== 'array')
+  return {
+    facts: entries.map(
+      (entry): LedgerFact => ({
+        kind: 'activated',
+        tool: context.pin(entry, place(entry)),
+        source: 'arrival',
+        asked: entry.id,
+        shown: place(entry) !== 'array',
+      }),
+    ),
+    lines: [
+      context.settings.prompts.eagerArrived({
+        tools: entries.map((entry) => entry.wireName),
+        bridge: deliveries[latch.delivery].metaTools.includes('bridge') ? BRIDGE_NAME : undefined,
+      }),
+      ...(latch.changes ? [] : unseen.map((entry) => schemaLine(entry, context))),
+    ],
+    adds: latch.changes ? unseen : [],
+  }
 }
 
 function isAside(id: string, state: LedgerState): boolean {
@@ -196,7 +233,6 @@ export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
   const facts: LedgerFact[] = []
   const latch = state.latch
   if (!latch) return facts
-  const delivery = deliveries[latch.delivery]
   const { prompts, face } = context.settings
   for (const source of context.catalogue.sources.values()) {
     const known = state.sources.get(source.name)
@@ -214,29 +250,13 @@ export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
       )
         continue
       if (context.gate.standing(entry, 'see') !== 'ready') continue
-      if (delivery.name === 'eager' || !context.exposure(entry).deferred) eager.push(entry)
+      if (isEager(entry, context, latch)) eager.push(entry)
       else fresh.push(entry)
     }
     const sources = { [source.name]: source.membership }
-    const place = (entry: Entry) => placeOf(entry.id, state)
-    for (const entry of eager)
-      facts.push({
-        kind: 'activated',
-        tool: context.pin(entry, place(entry)),
-        source: 'arrival',
-        asked: entry.id,
-        shown: place(entry) !== 'array',
-      })
-    const unseen = eager.filter((entry) => place(entry) !== 'array')
-    const lines: string[] = []
-    if (eager.length > 0)
-      lines.push(
-        prompts.eagerArrived({
-          tools: eager.map((entry) => entry.wireName),
-          bridge: delivery.metaTools.includes('bridge') ? BRIDGE_NAME : undefined,
-        }),
-        ...(latch.changes ? [] : unseen.map((entry) => schemaLine(entry, context))),
-      )
+    const joined = eager.length > 0 ? join(eager, state, context, latch) : undefined
+    facts.push(...(joined?.facts ?? []))
+    const lines = [...(joined?.lines ?? [])]
     // A known source whose list shrank, or lost and regained a tool, has nothing new to tell. A group is one line.
     // Of a source the model knows in part, only what joined while this process watched is certainly new.
     const certain = known === undefined || known === '' || state.latch?.shown.length !== 0 ? fresh : []
@@ -255,7 +275,7 @@ export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
         }),
       )
     const about = [...eager.map(({ id }) => id), ...told.flatMap((row) => row.ids)]
-    const adds = latch.changes ? unseen : []
+    const { adds = [] } = joined ?? {}
     if (lines.length > 0) facts.push(announce(context, 'arrival', lines.join('\n'), about, { sources, adds }))
   }
   return facts

@@ -14,7 +14,7 @@ export type ToolwellErrorCode =
   | 'invalid-manifest'
   /** A ledger was written by a newer format: `{ ledger, found, known }`. */
   | 'ledger-too-new'
-  /** A ledger holds a line that cannot be read: `{ ledger, line }`. Nothing was changed. */
+  /** A ledger holds a line or an event that cannot be read: `{ ledger, line }` or `{ ledger, event }`. Nothing was changed. */
   | 'ledger-corrupt'
   /** Someone else appended to this ledger first: `{ ledger, expected, found }`. Reopen and try again. */
   | 'ledger-conflict'

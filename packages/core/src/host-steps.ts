@@ -1,5 +1,6 @@
 /** Steps a host takes by itself: raise, unload, compact, import, inherit. Each gives facts; none writes. */
 import { countedIds, createBatch, lower, raise, raisedUnit, tokensOf, unitOf } from './activation.js'
+import type { Entry } from './catalogue.js'
 import type { Context } from './context.js'
 import { isActive, isLoaded, type LedgerState } from './ledger.js'
 import type { LedgerEvent, LedgerFact } from './ledger-event.js'
@@ -52,9 +53,15 @@ export function raiseByName(
   const already: string[] = []
   const refused: { name: string; reason: string }[] = []
   const wireName = (id: string) => context.catalogue.get(id)?.wireName ?? id
-  for (const name of names) {
-    // The host may know of everything: what policy denies is refused as denied, not as unknown.
-    const resolution = context.catalogue.resolve(name, () => true)
+  // The host may know of everything: what policy denies is refused as denied, not as unknown.
+  const resolved = names.map((name) => ({ name, resolution: context.catalogue.resolve(name, () => true) }))
+  // What is asked for makes no room for its neighbour in the list.
+  for (const { resolution } of resolved) {
+    const meant = resolution.kind === 'found' ? [resolution.entry] : []
+    const entries = resolution.kind === 'group' ? resolution.entries : meant
+    for (const { id } of entries) if (isLoaded(state, id)) batch.inUse.add(id)
+  }
+  for (const { name, resolution } of resolved) {
     const entries =
       resolution.kind === 'found'
         ? [
@@ -73,13 +80,14 @@ export function raiseByName(
       continue
     }
     // Before the first request nothing is loaded yet, and what will be sent anyway need not be raised.
-    const missing = entries.filter((entry) => context.exposure(entry).deferred && !isLoaded(state, entry.id))
-    already.push(...entries.filter((entry) => !missing.includes(entry)).map((entry) => entry.wireName))
+    const deferred = entries.filter((entry) => context.exposure(entry).deferred)
+    const isSent = (entry: Entry) => !deferred.includes(entry) || isLoaded(state, entry.id)
+    already.push(...entries.filter(isSent).map((entry) => entry.wireName))
     const raised = raise(
       state,
       context,
       batch,
-      missing.map((entry) => ({ entry, source, asked: name, shown: false })),
+      deferred.map((entry) => ({ entry, source, asked: name, shown: false })),
     )
     facts.push(...raised.facts)
     activated.push(...raised.activated.map(wireName))
@@ -240,8 +248,10 @@ export function seenBy(anchors: readonly string[], events: readonly LedgerEvent[
   let best = { known: 0, end: 0 }
   let known = new Set<string>()
   let end = 0
+  // A history that begins anew knows of no anchor yet, and of all that was done before its first message.
+  let isNew = true
   const close = () => {
-    if (known.size > 0 && known.size >= best.known) best = { known: known.size, end }
+    if ((isNew || known.size > 0) && known.size >= best.known) best = { known: known.size, end }
   }
   events.forEach((event, index) => {
     // What compaction itself writes stands at the message that replaces the rest: it belongs to what follows.
@@ -249,14 +259,13 @@ export function seenBy(anchors: readonly string[], events: readonly LedgerEvent[
     if (begins || (event.kind === 'deactivated' && event.reason === 'trimmed')) {
       close()
       known = new Set()
+      isNew = event.kind === 'cleared'
     }
-    if (event.kind === 'compacted') {
+    if (event.kind === 'compacted')
       for (const anchor of Object.values(event.kept)) if (seen.has(anchor)) known.add(anchor)
-      end = index + 1
-    }
-    if (event.kind === 'cleared' || !seen.has(event.anchor)) return
-    known.add(event.anchor)
-    end = index + 1
+    const isKnown = seen.has(event.anchor) && event.kind !== 'cleared'
+    if (isKnown) known.add(event.anchor)
+    if (begins || isKnown || event.anchor === '') end = index + 1
   })
   close()
   return best.end

@@ -2,6 +2,7 @@
 import { ToolwellError } from './errors.js'
 import { fold, type LedgerState, replay } from './ledger.js'
 import type { LedgerEvent, LedgerFact } from './ledger-event.js'
+import { assertEvents } from './ledger-shape.js'
 import type { LedgerStore } from './stores/store.js'
 
 /** A fact and the call or message it holds after. */
@@ -17,7 +18,7 @@ export interface LedgerLog {
   exclusive<T>(step: () => Promise<T>): Promise<T>
   /** A step that only writes: where someone else wrote first, it is taken again from what is true now. */
   retried<T>(step: () => Promise<T>): Promise<T>
-  /** All or nothing. Only inside a step. */
+  /** All or nothing. Only inside a step. Without facts it only makes sure that nobody else has written. */
   append(facts: readonly Anchored[]): Promise<void>
   /** Someone else wrote to this ledger: read it again, so that the next step starts from the truth. */
   reload(): Promise<void>
@@ -29,6 +30,7 @@ export function createLog(
   store: LedgerStore,
   onAppend: (fresh: readonly LedgerEvent[]) => void,
 ): LedgerLog {
+  assertEvents(id, stored)
   const events: LedgerEvent[] = [...stored]
   let state = replay(events)
   let queue: Promise<unknown> = Promise.resolve()
@@ -40,7 +42,9 @@ export function createLog(
       return state
     },
     get lastAnchor() {
-      return events.at(-1)?.anchor ?? ''
+      const last = events.at(-1)
+      // Nothing of the new history stands yet.
+      return last === undefined || last.kind === 'cleared' ? '' : last.anchor
     },
     exclusive(step) {
       const next = queue.then(step, step)
@@ -58,7 +62,6 @@ export function createLog(
         }
       }),
     async append(facts) {
-      if (facts.length === 0) return
       const fresh = facts.map(
         ([anchor, fact], index) => ({ id: events.length + index, anchor, ...fact }) as LedgerEvent,
       )
@@ -67,10 +70,11 @@ export function createLog(
         events.push(event)
         state = fold(state, event)
       }
-      onAppend(fresh)
+      if (fresh.length > 0) onAppend(fresh)
     },
     async reload() {
       const found = await store.read(id)
+      assertEvents(id, found)
       events.length = 0
       // Not by spreading: a long ledger has more events than a call may have arguments.
       for (const event of found) events.push(event)

@@ -39,6 +39,8 @@ export interface Insert {
   readonly tokens: number
   readonly adds: readonly WireTool[]
   readonly removes: readonly string[]
+  /** Tokens of `adds`. */
+  readonly revealed: number
 }
 
 export interface RequestRecord {
@@ -97,6 +99,8 @@ export interface LedgerState {
   readonly toTell: Set<string>
   /** Calls that started and did not end, by anchor. */
   readonly pending: Map<string, string>
+  /** The call that succeeded last. What it raises follows it. */
+  succeeded: { readonly anchor: string; readonly tool: string } | undefined
   /** Identical failing searches and calls. */
   readonly failures: Map<string, number>
   readonly aliasUses: Map<string, number>
@@ -111,6 +115,8 @@ export interface LedgerState {
   readonly revealed: Set<string>
   /** Tools that the provider is to take away again, by id: their wire names. */
   readonly toRemove: Map<string, string>
+  /** Answers that refer to tools, by anchor, with the latch under which they did. */
+  readonly referredIn: Map<string, number>
   /** What calls meant that had another name, or raised what they guessed: by anchor. */
   readonly meant: Map<string, Meant>
   /** How often a latch was made: the bytes before the messages are new since then. */
@@ -142,6 +148,7 @@ export function createState(): LedgerState {
     reminded: new Map(),
     toTell: new Set(),
     pending: new Map(),
+    succeeded: undefined,
     failures: new Map(),
     aliasUses: new Map(),
     requests: new Map(),
@@ -151,6 +158,7 @@ export function createState(): LedgerState {
     revealedTokens: new Map(),
     revealed: new Set(),
     toRemove: new Map(),
+    referredIn: new Map(),
     meant: new Map(),
     latches: 0,
     searchHistory: [],

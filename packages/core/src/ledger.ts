@@ -27,6 +27,7 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
       if (state.lastRequest) state.lastRequest.metaCalls++
       charge(state.searchTokens, event.anchor, event.tokens)
       charge(state.revealedTokens, event.anchor, event.revealed ?? 0)
+      if (event.revealed !== undefined) state.referredIn.set(event.anchor, state.latches)
       state.searchHistory.push({ turn: state.requests.size, query: event.query, loaded: event.loaded })
       break
     case 'activated':
@@ -55,6 +56,7 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
       break
     case 'call-succeeded':
       state.pending.delete(event.anchor)
+      state.succeeded = { anchor: event.anchor, tool: event.tool }
       touch(state, event.tool)
       break
     case 'call-failed':
@@ -116,6 +118,8 @@ export function isLoaded(state: LedgerState, id: string): boolean {
 
 function open(state: LedgerState, event: Opened) {
   const before = new Map(state.tail)
+  // What a reference showed stands nowhere when the provider does not put the definition behind it any more.
+  const byReference = state.latch?.delivery === 'native'
   state.latch = event
   state.relatch = undefined
   state.latches++
@@ -125,13 +129,16 @@ function open(state: LedgerState, event: Opened) {
   for (const pin of event.eager) state.eager.set(pin.id, pin)
   state.revealed.clear()
   state.toRemove.clear()
+  // What the provider was told of tools between the messages was about the array before this one.
+  state.inserts = state.inserts.map((insert) => ({ ...insert, adds: [], removes: [], revealed: 0 }))
   state.stubbed.clear()
   for (const pin of event.stubs ?? []) state.stubbed.add(pin.id)
   state.tail.clear()
   for (const pin of event.tail) {
     const held = before.get(pin.id) ?? state.parked.get(pin.id)
     if (!held) continue
-    state.tail.set(pin.id, { ...held, pin, live: true, kept: false })
+    const shownAt = byReference ? '' : held.shownAt
+    state.tail.set(pin.id, { ...held, pin, shownAt, live: true, kept: false })
     state.parked.delete(pin.id)
   }
   for (const [id, held] of before)
@@ -161,10 +168,13 @@ function activate(state: LedgerState, event: Extract<LedgerEvent, { kind: 'activ
   const turn = state.requests.size
   state.tail.set(tool.id, { pin: tool, live: true, kept: false, source, asked, turn, shownAt })
   state.parked.delete(tool.id)
-  if (source === 'call' && (asked !== tool.wireName || tool.aside)) {
+  // A group rises with the one of it that was called: the call was for that one.
+  const isCalled = state.succeeded?.anchor === anchor && state.succeeded.tool === tool.id
+  if (source === 'call' && isCalled && (asked !== tool.wireName || tool.aside)) {
     const guessedIn = event.shown && tool.aside ? state.latches : undefined
     state.meant.set(anchor, { wireName: tool.wireName, guessedIn })
   }
+  if (event.shown && tool.aside) state.referredIn.set(anchor, state.latches)
   touch(state, tool.id)
   state.toTell.delete(tool.id)
   state.toRemove.delete(tool.id)
@@ -220,11 +230,14 @@ function redefine(state: LedgerState, pin: Pin, anchor: string) {
 function fail(state: LedgerState, event: Extract<LedgerEvent, { kind: 'call-failed' }>) {
   const { anchor, reason, tokens } = event
   const started = state.pending.delete(anchor)
-  if (!started) replaced(state, anchor)
+  // It has run: that is a use, whatever came of it.
+  if (started) touch(state, event.tool)
+  else replaced(state, anchor)
   count(state.failures, event.key)
   count(state.aliasUses, started ? undefined : event.alias)
   if (GUESSES.has(reason)) state.hiddenCalls++
-  if (event.asked === RESERVE_NAME) state.reserveCalled = true
+  // Elsewhere it is a name like any other that no tool has.
+  if (event.asked === RESERVE_NAME && state.latch?.delivery === 'native') state.reserveCalled = true
   // A round spent on a hint or a schema would not exist with every tool on the wire; where it is, the round is the model's.
   const deferring = state.latch?.mode === 'on' && state.latch.delivery !== 'eager'
   if (!started && state.lastRequest) {
@@ -255,9 +268,8 @@ function charge(table: Map<string, number>, anchor: string, tokens: number) {
 }
 
 function announce(state: LedgerState, event: Extract<LedgerEvent, { kind: 'announced' }>) {
-  const { anchor, text, about, tokens, adds = [], removes = [] } = event
-  state.inserts.push({ anchor, topic: event.topic, text, about, tokens, adds, removes })
-  charge(state.revealedTokens, anchor, event.revealed ?? 0)
+  const { anchor, topic, text, about, tokens, adds = [], removes = [], revealed = 0 } = event
+  state.inserts.push({ anchor, topic, text, about, tokens, adds, removes, revealed })
   for (const id of about) {
     const name = state.tail.get(id)?.pin.wireName
     if (adds.some((tool) => tool.name === name)) state.revealed.add(id)
@@ -321,11 +333,11 @@ function compact(state: LedgerState, kept: Readonly<Record<string, string>>) {
     if (moved !== undefined) state.reminded.set(id, moved)
     else if (state.tail.get(id)?.live) state.toRemind.add(id)
   }
-  for (const table of [state.searchTokens, state.revealedTokens])
-    for (const [anchor, tokens] of [...table]) {
+  for (const table of [state.searchTokens, state.revealedTokens, state.referredIn])
+    for (const [anchor, value] of [...table]) {
       const moved = renamed(anchor)
       table.delete(anchor)
-      if (moved !== undefined) table.set(moved, tokens)
+      if (moved !== undefined) table.set(moved, value)
     }
   for (const [anchor, meant] of [...state.meant]) {
     const moved = renamed(anchor)

@@ -33,7 +33,7 @@ export function plan(
   if (opened)
     return [
       ...doubts,
-      ...facts.filter((fact) => fact.kind !== 'announced' || !startsOver(opened)),
+      ...facts.filter((fact) => fact.kind !== 'announced' || !startsOver(opened)).map(inWords),
       opened,
       ...deliver(state, context, latch, opened.tail, opened.eager, present, facts),
     ]
@@ -63,6 +63,13 @@ function startsOver({ reason }: { readonly reason: string }): boolean {
   return reason === 'start' || reason === 'clear'
 }
 
+/** A new array says by itself what there is. */
+function inWords(fact: LedgerFact): LedgerFact {
+  if (fact.kind !== 'announced') return fact
+  const { adds: _, removes: __, revealed: ___, ...said } = fact
+  return said
+}
+
 function deliver(
   state: LedgerState,
   context: Context,
@@ -78,7 +85,7 @@ function deliver(
   const loaded = new Set([...raised, ...eager.map((pin) => pin.id)])
   return [
     ...tellUnloaded(state, context, loaded),
-    ...takeAway(state, context, loaded),
+    ...(latch === state.latch ? takeAway(state, context, loaded) : []),
     ...remind(state, context, latch.delivery, raised),
     ...showAgain(state, context, latch, tail, present, told),
   ]
@@ -205,12 +212,14 @@ function showAgain(
     state.inserts.some(
       (insert) => SCHEMA_TOPICS.has(insert.topic) && insert.anchor === anchor && insert.about.includes(id),
     )
-  const hidden = tail.filter((pin) => !isInArray(pin)).map((pin) => pin.id)
-  const unseen = [...new Set(hidden)].filter((id) => {
-    const shownAt = state.tail.get(id)?.shownAt ?? ''
-    return shownAt === '' || (!written(id, shownAt) && !told.has(id))
+  // As the new latch will see it: what a reference showed stands nowhere.
+  const byReference = latch !== state.latch && state.latch?.delivery === 'native'
+  const unseen = tail.filter((pin) => {
+    if (isInArray(pin)) return false
+    const shownAt = (!byReference && state.tail.get(pin.id)?.shownAt) || ''
+    return shownAt === '' || (!written(pin.id, shownAt) && !told.has(pin.id))
   })
-  const entries = speakable(unseen, context)
+  const entries = speakable(new Set(unseen.map(({ id }) => id)), context)
   if (entries.length === 0) return []
   const about = entries.map(({ id }) => id)
   if (latch.changes) return [announce(context, 'schemas', '', about, { adds: entries })]

@@ -144,6 +144,7 @@ async function recordedBy(
   step: 'start' | 'settle',
   facts: readonly Anchored[],
 ): Promise<boolean> {
+  if (facts.length === 0) return true
   try {
     await log.append(facts)
     return true

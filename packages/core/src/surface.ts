@@ -13,6 +13,11 @@ export interface SurfaceView {
   readonly aside: readonly WireTool[]
   /** The tools that calls of other names were for, by anchor. `guessed` (native): the call reads as a search for it. */
   readonly meant: ReadonlyMap<string, { readonly wireName: string; readonly guessed: boolean }>
+  /**
+   * References in the history that the provider can follow: those of answers given under this latch, by anchor, and to
+   * tools that it declared when it was made. Others stay words until the next one, or old bytes would change.
+   */
+  readonly references: { readonly anchors: ReadonlySet<string>; readonly names: ReadonlySet<string> }
   /** Declared, and not to be called now: unloaded, or gone for the time being. A wire that can mask them does. */
   readonly masked: readonly string[]
   /** The loader's name; undefined when off or eager. */
@@ -35,6 +40,7 @@ export function project(state: LedgerState, requestId: string): SurfaceView {
       tools: [],
       aside: [],
       meant: new Map(),
+      references: { anchors: new Set(), names: new Set() },
       masked: [],
       loader: undefined,
       bridge: undefined,
@@ -78,12 +84,17 @@ export function project(state: LedgerState, requestId: string): SurfaceView {
         { wireName, guessed: guessedIn === state.latches },
       ]),
     ),
+    references: {
+      anchors: new Set(
+        [...state.referredIn].flatMap(([anchor, latch]) => (latch === state.latches ? [anchor] : [])),
+      ),
+      names: new Set([...latch.eager, ...latch.tail].map(({ wireName }) => wireName)),
+    },
     masked: [...masked],
     loader: loader?.name,
     bridge: bridge?.name,
     section: latch.section,
-    // What one wire can be told of tools between its messages, another may not take.
-    inserts: state.inserts.map((insert) => (latch.changes ? insert : { ...insert, adds: [], removes: [] })),
+    inserts: [...state.inserts],
   }
 }
 

@@ -1,5 +1,5 @@
 /** Step 2 of the flow: answers one search. Reads the state at batch start, asks the gate about every tool, and gives facts. */
-import { type Batch, lower, type Raise, raise, unitOf } from '../activation.js'
+import { type Batch, lower, type Raise, raise, raisedUnit, unitOf } from '../activation.js'
 import type { Entry } from '../catalogue.js'
 import type { Context } from '../context.js'
 import { isActive, isLoaded, type LedgerState, searchKey } from '../ledger.js'
@@ -67,6 +67,9 @@ export async function find(
   const activated: string[] = []
   const evicted: string[] = []
   const allowance = createAllowance(candidates, state, context)
+  // What is asked for by name makes no room for its neighbour in the list.
+  for (const { entry, explicit } of candidates)
+    if (explicit && isLoaded(state, entry.id)) batch.inUse.add(entry.id)
   for (const candidate of candidates) {
     const unit = unitOf(context, candidate.entry)
     if (unit.every(({ id }) => isLoaded(state, id) || batch.raised.has(id))) {
@@ -152,13 +155,14 @@ function unload(
       name,
       (entry) => isActive(state, entry.id) && !batch.lowered.has(entry.id),
     )
-    const entries =
+    // A group goes as it came: as a whole, and not while one of it is in use.
+    const unit =
       resolution.kind === 'found'
-        ? unitOf(context, resolution.entry)
+        ? [resolution.entry.id, ...raisedUnit(state, context, resolution.entry.id)]
         : resolution.kind === 'group'
-          ? resolution.entries
+          ? resolution.entries.map(({ id }) => id)
           : []
-    const active = entries.filter((entry) => isActive(state, entry.id) && !batch.inUse.has(entry.id))
+    const ids = unit.some((id) => batch.inUse.has(id)) ? [] : [...new Set(unit)]
     if (resolution.kind === 'ambiguous')
       misses.ambiguous.push({
         name,
@@ -166,16 +170,15 @@ function unload(
           .filter((entry) => usable(entry.id, context))
           .map((entry) => entry.wireName),
       })
-    else if (active.length === 0)
+    else if (ids.length === 0)
       misses.notFound.push({
         name,
         nearest: nearest(name, loadedNames(state, context)),
       })
-    const ids = active.map(({ id }) => id)
     facts.push(...lower(state, context, ids, 'unloaded', false))
-    for (const entry of active) {
-      batch.lowered.add(entry.id)
-      unloaded.push(entry.id)
+    for (const id of ids) {
+      batch.lowered.add(id)
+      unloaded.push(id)
     }
   }
   return unloaded

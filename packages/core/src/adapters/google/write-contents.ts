@@ -49,8 +49,9 @@ export function writeContents(
       const turn = modelTurn(unit, piece)
       written = turn.written
       draft = { ...draft, role: 'model', parts: turn.parts }
-      // Calls have to stand directly behind a turn of the user; anything else of the model may follow the model.
-      joins = unit.calls.length > 0
+      // Calls have to stand directly behind a turn of the user; anything else of the model may follow the model. Behind calls
+      // that nobody answered a new reply begins, whose ids may be theirs again.
+      joins = unit.calls.length > 0 && !isCalling(drafts.at(-1))
       if (joins) joinModelTurns(drafts)
     } else if (unit.kind === 'answer') {
       draft = { ...draft, parts: [responsePart(unit, piece?.parts[0], written.get(unit.callId))] }
@@ -81,6 +82,10 @@ export function writeContents(
       warn(`mended the form of a content with the role ${safeJson(source.role)}: servers refuse it`)
   }
   return drafts.map(toContent)
+}
+
+function isCalling(draft: Draft | undefined): boolean {
+  return draft?.role === 'model' && draft.parts.some((part) => part.functionCall)
 }
 
 /** The contents of the model at the end become one. */

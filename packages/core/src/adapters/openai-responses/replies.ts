@@ -23,11 +23,12 @@ function isOfReply(item: ResponsesItem): boolean {
   return isOfModel(item) || isOfHostTool(item)
 }
 
-function split(run: readonly ResponsesItem[], answered: ReadonlySet<string>): ResponsesItem[][] {
+function split(run: readonly ResponsesItem[], answered: ReadonlyMap<string, number>): ResponsesItem[][] {
+  const isShort = (id: string) => run.filter((item) => callIdOf(item) === id).length > (answered.get(id) ?? 0)
   const replies: ResponsesItem[][] = []
   let open: ResponsesItem[] = []
   for (const item of run) {
-    if (hasEnded(open, item, answered)) {
+    if (hasEnded(open, item, answered, isShort)) {
       replies.push(open)
       open = []
     }
@@ -43,27 +44,31 @@ function split(run: readonly ResponsesItem[], answered: ReadonlySet<string>): Re
 function hasEnded(
   open: readonly ResponsesItem[],
   next: ResponsesItem,
-  answered: ReadonlySet<string>,
+  answered: ReadonlyMap<string, number>,
+  isShort: (id: string) => boolean,
 ): boolean {
   const last = open.at(-1)
   if (!last) return false
   const calls = open.flatMap((item) => callIdOf(item) ?? [])
+  const called = callIdOf(next)
+  // A server that counts its ids anew in each reply: the answers are those of the last one.
+  if (called !== undefined && calls.includes(called) && isShort(called)) return true
   if (calls.some((id) => answered.has(id))) return false
   // The model goes on when its tools have answered.
   if (isOfHostTool(last)) return !isOfHostTool(next)
-  const called = callIdOf(next)
   if (called !== undefined) return calls.length > 0 && answered.has(called)
   return (next.type === 'reasoning' || isMessage(next)) && (calls.length > 0 || isMessage(last))
 }
 
-/** The calls answered between here and the next item of the model. */
-function answeredFrom(items: readonly ResponsesItem[], start: number): Set<string> {
-  const answered = new Set<string>()
+/** How often each call is answered between here and the next item of the model. */
+function answeredFrom(items: readonly ResponsesItem[], start: number): Map<string, number> {
+  const answered = new Map<string, number>()
   for (let index = start; index < items.length; index++) {
     const item = items[index] as ResponsesItem
     if (isOfModel(item)) break
     const isAnswer = item.type === 'function_call_output' || isSearchOutput(item)
-    if (isAnswer && typeof item.call_id === 'string') answered.add(item.call_id)
+    if (isAnswer && typeof item.call_id === 'string')
+      answered.set(item.call_id, (answered.get(item.call_id) ?? 0) + 1)
   }
   return answered
 }

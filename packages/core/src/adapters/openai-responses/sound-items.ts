@@ -17,11 +17,17 @@ const PREFIXES: Readonly<Record<string, string>> = {
   function_call: 'fc',
   function_call_output: 'fc',
   reasoning: 'rs',
+  tool_search_call: 'tsc',
+  tool_search_output: 'tso',
 }
 
 /** The item itself where it is sound; none where it says nothing; several for a message of Chat Completions that calls. */
 export function soundItems(item: ResponsesItem): readonly ResponsesItem[] {
   const { type, role } = item
+  if (type != null && typeof type !== 'string') {
+    const { type: _, ...rest } = item as Fields
+    return soundItems(rest as ResponsesItem)
+  }
   if (type != null && type !== 'message') return soundTyped(item, type)
   const { tool_calls: calls, tool_call_id: answered, ...message } = item as ResponsesItem & Fields
   if (role === 'tool' || role === 'function')

@@ -7,7 +7,15 @@ import type { Prompts } from '../../prompts.js'
 import type { SurfaceView } from '../../surface.js'
 import { safeJson } from '../../text.js'
 import { createOpenCalls } from './open-calls.js'
-import { argumentsObject, argumentsText, isRecord, type Placed, type Unit, type UnitCall } from './thread.js'
+import {
+  argumentsObject,
+  argumentsText,
+  isRecord,
+  type Placed,
+  referencesText,
+  type Unit,
+  type UnitCall,
+} from './thread.js'
 
 type Warn = (warning: string) => void
 
@@ -23,8 +31,22 @@ export function repair(
   warn: Warn,
   answersAnywhere = false,
 ): Placed[] {
-  const settled = settleOrder(placed, prompts, warn, answersAnywhere)
+  const settled = settleOrder(placed, prompts, warn, answersAnywhere).map((item) =>
+    settleReferences(item, view),
+  )
   return settleNames(settled, view, callable, prompts, warn)
+}
+
+/** What an answer refers to, as far as the provider can follow: a reference that was words once under this latch stays words. */
+function settleReferences(item: Placed, { delivery, references }: SurfaceView): Placed {
+  const { unit, anchor } = item
+  if (delivery !== 'native' || unit.kind !== 'answer' || !unit.loaded) return item
+  if (references.anchors.has(anchor)) return item
+  const loaded = unit.loaded.filter((name) => references.names.has(name))
+  if (loaded.length === unit.loaded.length) return item
+  const { kind, callId } = unit
+  const text = referencesText(unit.loaded)
+  return { ...item, unit: { kind, callId, text, ...(loaded.length > 0 ? { loaded } : {}) } }
 }
 
 /** One answer for each call, directly behind it unless it may stand anywhere; what answers no call is told. */
@@ -114,16 +136,16 @@ function settleNames(
   for (const item of placed) {
     const { unit } = item
     const call = unit.kind === 'answer' ? told.get(unit.callId) : undefined
+    const found = unit.kind === 'answer' ? guessed.get(unit.callId) : undefined
+    // It is known from here on, as if it had been searched for, unless it is taken away again right behind.
+    if (found !== undefined) callable.add(found)
     reveal(item, view, aside, callable)
     if (unit.kind === 'answer' && call) {
-      const found = guessed.get(unit.callId)
       told.delete(unit.callId)
       guessed.delete(unit.callId)
-      // It is known from here on, as if it had been searched for.
       if (found !== undefined) {
         const answer: Unit = { kind: 'answer', callId: unit.callId, text: '', loaded: [found] }
         output.push({ ...item, unit: answer })
-        callable.add(found)
       }
       const sentence = prompts.toldCall({
         name: safeJson(call.name),

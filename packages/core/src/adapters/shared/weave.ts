@@ -30,9 +30,7 @@ function placeInserts(
     const found = last.get(insert.anchor)
     if (found === undefined)
       warn('the message an update belongs to is gone; it stands at the nearest earlier place')
-    let index = found ?? position
-    // Behind all answers of the batch: nothing may stand between a call and its answers.
-    while (placed[index + 1]?.unit.kind === 'answer') index++
+    const index = batchEnd(placed, found ?? position)
     position = Math.max(position, index)
     const note = joined(notes.get(index), insert, view)
     if (note) notes.set(index, note)
@@ -40,12 +38,28 @@ function placeInserts(
   return notes
 }
 
-/** One note for all updates of a place. Definitions go with it only where the provider can take them. */
+/** Behind all answers of the batch, told ones too: nothing may stand between a call and its answers, or move them later. */
+function batchEnd(placed: readonly Placed[], start: number): number {
+  let reply = start
+  while (reply > 0 && placed[reply]?.unit.kind !== 'assistant') reply--
+  const calls = placed[reply]?.calls ?? []
+  const isOfBatch = (item: Placed | undefined) =>
+    item?.unit.kind === 'answer' || (item?.unit.kind === 'note' && calls.includes(item.anchor))
+  let end = start
+  while (isOfBatch(placed[end + 1])) end++
+  return end
+}
+
+/**
+ * One note for all updates of a place. Definitions go with it only where the provider can take them, each tool once: as the
+ * last update has it.
+ */
 function joined(before: Note | undefined, insert: Insert, { delivery }: SurfaceView): Note | undefined {
-  const native = delivery === 'native'
+  const fresh = delivery === 'native' ? insert : { adds: [], removes: [] }
   const text = [before?.text ?? '', insert.text].filter((each) => each !== '').join('\n\n')
-  const adds = [...(before?.adds ?? []), ...(native ? insert.adds : [])]
-  const removes = [...(before?.removes ?? []), ...(native ? insert.removes : [])]
+  const named = new Set([...fresh.adds.map(({ name }) => name), ...fresh.removes])
+  const adds = [...(before?.adds ?? []).filter(({ name }) => !named.has(name)), ...fresh.adds]
+  const removes = [...(before?.removes ?? []).filter((name) => !named.has(name)), ...fresh.removes]
   if (text === '' && adds.length === 0 && removes.length === 0) return before
   return {
     kind: 'note',

@@ -1,0 +1,117 @@
+/** Everything that must hold of one request: what the reference says, what may not leave, and which bytes may not change. */
+import type { Conversation } from '@toolwell/core'
+import type { Reference } from './reference-calls.js'
+import type { Turn, Wire } from './wires.js'
+import { cardMark, schemaMark, specOf, UNIVERSE } from './world.js'
+
+/** Throws where the two accounts differ; the message says what was expected. */
+export function expectSame(what: string, found: unknown, expected: unknown): void {
+  const [a, b] = [JSON.stringify(found), JSON.stringify(expected)]
+  if (a !== b) throw new Error(`${what}\n  found    ${a}\n  expected ${b}`)
+}
+
+export class RequestChecks {
+  /** Tools that policy has denied ever since this history began. */
+  private readonly unseen = new Set<string>()
+  private last: { rendered: string; latches: number; appended: readonly string[] } | undefined
+
+  /** A history begins: what is denied now may not leave until it is allowed. */
+  hide(reference: Reference): void {
+    this.unseen.clear()
+    for (const { id } of UNIVERSE) if (reference.denies(id, 'see')) this.unseen.add(id)
+  }
+  allow(reference: Reference): void {
+    for (const id of this.unseen) if (!reference.denies(id, 'see')) this.unseen.delete(id)
+  }
+  /** The next request need not begin as the last one did. */
+  restart(): void {
+    this.last = undefined
+  }
+
+  request(wire: Wire, { parts, view }: Turn, conversation: Conversation, reference: Reference): void {
+    const refused = wire.violationOf(parts)
+    if (refused !== undefined) throw new Error(`a strict endpoint refuses this request: ${refused}`)
+    expectSame('mode and delivery', [view.mode, view.delivery], [reference.mode, reference.delivery])
+    this.surface(view, conversation, reference)
+    this.schemas(JSON.stringify(parts), JSON.stringify(wire.toolsOf(parts)), view.mode, reference)
+    this.secrets(JSON.stringify(parts))
+    // A definition that its owner changed changes where it stands, and nothing else does.
+    this.prefix(wire.rendered(parts).replace(/-version-\d+/g, '-version-n'), view, reference)
+  }
+
+  private surface(view: Turn['view'], conversation: Conversation, reference: Reference): void {
+    const ready = UNIVERSE.filter(({ id }) => reference.may(id))
+    const isOff = view.mode === 'off'
+    const { fixed, appended, aside, masked } = reference.declared
+    const tools = view.tools.map(({ name }) => name)
+    if (isOff) expectSame('tools when off', [...tools].sort(), ready.map((each) => each.wire).sort())
+    else {
+      expectSame('eager, meta-tools and stubs, in order', tools.slice(0, fixed.length), fixed)
+      expectSame('what is appended', tools.slice(fixed.length).sort(), [...appended].sort())
+      expectSame('what is declared aside', view.aside.map(({ name }) => name).sort(), [...aside].sort())
+      expectSame('what is masked', [...view.masked].sort(), [...new Set(masked)].sort())
+    }
+    const { loadedLazyTools, suspended, visibleNames } = conversation.inspect()
+    const live = [...reference.tail].filter(([, held]) => held.live)
+    const raised = live.filter(([id, { late }]) => !late && (isOff || reference.may(id)))
+    expectSame('raised tools', [...loadedLazyTools].sort(), raised.map(([id]) => specOf(id).wire).sort())
+    const held = new Set([...reference.eager, ...reference.stubs, ...live.map(([id]) => id)])
+    for (const id of reference.parked.keys()) held.add(id)
+    const gone = (ids: Iterable<string>, isGone: (id: string) => boolean) =>
+      isOff ? [] : [...ids].filter(isGone).sort()
+    expectSame(
+      'suspended tools',
+      gone(Object.keys(suspended), (id) => held.has(id)),
+      gone(held, (id) => !reference.may(id)),
+    )
+    const callable = isOff ? ready : ready.filter(({ id }) => reference.isLoaded(id))
+    expectSame(
+      'what can be called',
+      visibleNames.map(({ name }) => name).sort(),
+      [...callable.map((each) => each.wire), ...reference.meta].sort(),
+    )
+  }
+
+  /** What is loaded stands somewhere in its newest form; what is hidden is not declared. */
+  private schemas(raw: string, declared: string, mode: string, reference: Reference): void {
+    for (const each of UNIVERSE) {
+      const { id, source } = each
+      const mark = schemaMark(each, reference.world.sources.get(source)?.tools.get(id) ?? 0)
+      const isShown = reference.may(id) && (mode === 'off' || reference.isLoaded(id))
+      if (isShown && !raw.includes(mark))
+        throw new Error(`the schema of ${id} (${mark}) stands nowhere in the request`)
+      const { place = 'text' } = reference.tail.get(id) ?? {}
+      const isSent = mode === 'off' || reference.eager.includes(id) || place !== 'text'
+      if (!isSent && declared.includes(mark))
+        throw new Error(`the schema of ${id} is sent though it is hidden`)
+    }
+  }
+
+  private secrets(raw: string): void {
+    for (const id of this.unseen) {
+      const each = specOf(id)
+      const [schema = ''] = schemaMark(each, 1).split('-version')
+      // Models of this test call what is denied, but never what is secret: its very name may not leave.
+      const marks = [cardMark(each), `${schema}-version`, ...(each.secret ? [each.wire, id] : [])]
+      const leaked = marks.find((mark) => raw.includes(mark))
+      if (leaked !== undefined) throw new Error(`${leaked} was denied from the beginning, and leaves`)
+    }
+  }
+
+  private prefix(rendered: string, view: Turn['view'], { latches, declared }: Reference): void {
+    const appended = view.tools.slice(declared.fixed.length).map(({ name }) => name)
+    const before = this.last?.latches === latches && view.mode === 'on' ? this.last : undefined
+    if (before)
+      expectSame('what was appended before', appended.slice(0, before.appended.length), before.appended)
+    const isStable = view.delivery === 'native' || view.delivery === 'bridge'
+    // Behind the last message the answers and notes of its turn follow; everything before it is settled.
+    const settled = before && isStable ? before.rendered.slice(0, before.rendered.lastIndexOf('{"')) : ''
+    if (!rendered.startsWith(settled)) {
+      let at = 0
+      while (rendered[at] === settled[at]) at++
+      const near = (text: string) => text.slice(Math.max(0, at - 60), at + 80)
+      throw new Error(`a byte of the prefix changed\n  before ${near(settled)}\n  after  ${near(rendered)}`)
+    }
+    this.last = { rendered, latches, appended }
+  }
+}

@@ -1,0 +1,121 @@
+/** Steps that belong together: what a host really lives through, and what steps by chance seldom become. */
+import fc from 'fast-check'
+import { type Model, type Named, type Step, step, type TurnStep } from './steps.js'
+import { specOf, UNIVERSE, type WorldStep } from './world.js'
+
+const turn = (...calls: readonly Model[]): TurnStep => ({ kind: 'turn', process: 0, calls, retried: 'no' })
+const select = (...names: readonly Named[]): Model => ({ kind: 'lists', unload: [], select: names })
+const unload = (...names: readonly Named[]): Model => ({ kind: 'lists', unload: names, select: [] })
+const call = (named: Named): Model => ({ kind: 'call', named, input: 'fits', bridged: false })
+const world = (change: WorldStep): Step => ({ kind: 'world', change })
+const wire = (id: string): Named => ({ id, how: 'wire' })
+
+const deferred = UNIVERSE.filter((each) => !each.eager && !each.secret).map(({ id }) => id)
+const any = fc.constantFrom(...UNIVERSE.filter((each) => !each.secret).map(({ id }) => id))
+const hidden = fc.constantFrom(...deferred)
+const latch: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constant('compact' as const), keep: fc.nat(4), trim: fc.boolean() }),
+  fc.record({ kind: fc.constant('switch' as const), wire: fc.nat(3) }),
+  fc.constant(world({ kind: 'deny', action: 'see', id: 'toolwell/tool_search' })),
+)
+/** A way to lose a tool, and the way back. */
+const absence = (id: string): fc.Arbitrary<readonly [Step, Step]> => {
+  const { source } = specOf(id)
+  const deny = world({ kind: 'deny', action: 'see', id })
+  return fc.constantFrom<readonly [Step, Step]>(
+    [deny, deny],
+    [world({ kind: 'fail', source }), world({ kind: 'heal', source })],
+    [world({ kind: 'go', source }), world({ kind: 'come', source })],
+    [world({ kind: 'lose', id }), world({ kind: 'regain', id })],
+  )
+}
+
+/** Raised or eager, away over a latch, and back. */
+const away = any.chain((id) =>
+  fc
+    .tuple(absence(id), latch, fc.boolean(), fc.boolean())
+    .map(([[lose, find], latched, told, again]) => [
+      turn(select(wire(id))),
+      turn(),
+      lose,
+      ...(told ? [turn(call(wire(id)))] : []),
+      latched,
+      turn(call(wire(id))),
+      find,
+      turn(),
+      ...(again ? [latched, turn(call(wire(id)))] : []),
+    ]),
+)
+/** More than fits under a cap, with some of it in use. */
+const crowd = fc
+  .tuple(fc.array(hidden, { minLength: 3, maxLength: 6 }), fc.nat(2))
+  .map(([ids, used]) => [
+    ...ids.slice(0, -1).flatMap((id) => [turn(select(wire(id)))]),
+    turn(call(wire(ids[used] ?? 'note'))),
+    turn(select(wire(ids.at(-1) ?? 'note')), call(wire(ids[0] ?? 'note'))),
+    turn(),
+  ])
+/** A server that comes late, used, changed, unloaded, and used again. */
+const late = fc
+  .constantFrom('late/fetch', 'late/tab_open', 'late/tick')
+  .chain((id) =>
+    latch.map((latched) => [
+      turn(),
+      world({ kind: 'come', source: 'late' }),
+      turn(select(wire(id))),
+      turn(),
+      world({ kind: 'change', id }),
+      turn(unload(wire(id))),
+      turn(call(wire(id))),
+      latched,
+      turn(unload(wire(id))),
+      turn(),
+    ]),
+  )
+/** Two tools of one short name, of which one goes. */
+const twins = fc.constantFrom('alpha/open', 'beta/open').chain((id) =>
+  absence(id).map(([lose, find]) => {
+    const short: Named = { id: 'beta/open', how: 'short' }
+    return [
+      turn(select(short)),
+      lose,
+      turn(select(short)),
+      turn(call(short)),
+      find,
+      turn(call(short)),
+      turn(unload(short)),
+      turn(),
+    ]
+  }),
+)
+/** A sub-agent that may have less than its parent has raised. */
+const heir = fc
+  .tuple(
+    hidden,
+    fc.constantFrom('see' as const, 'activate' as const),
+    fc.constantFrom('none' as const, 'names' as const, 'pattern' as const),
+  )
+  .map(([id, action, allow]): Step[] => [
+    turn(select(wire(id), wire('beta/watch'), wire('alpha/create'))),
+    world({ kind: 'deny', action, id }),
+    { kind: 'child', inherit: 'snapshot', allow },
+    turn(call(wire(id))),
+    turn(),
+  ])
+
+const episode: fc.Arbitrary<readonly Step[]> = fc.oneof(
+  { weight: 4, arbitrary: away },
+  { weight: 2, arbitrary: crowd },
+  { weight: 2, arbitrary: late },
+  { weight: 1, arbitrary: twins },
+  { weight: 1, arbitrary: heir },
+)
+
+/** Steps by chance, with episodes among them, at most so many. */
+export function story(longest: number): fc.Arbitrary<readonly Step[]> {
+  const single = step.map((each): readonly Step[] => [each])
+  const part = fc.oneof({ weight: 6, arbitrary: single }, { weight: 1, arbitrary: episode })
+  return fc
+    .array(part, { minLength: 1, maxLength: longest, size: 'max' })
+    .map((parts) => parts.flat().slice(0, longest * 2))
+}

@@ -1,0 +1,22 @@
+/**
+ * Random hosts, random models and random accidents, over four wires and two processes: the surface always equals a small
+ * reference that shares no code with it. `npm run fuzz` does the same for a million steps.
+ */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { conversationProperty } from './machine.js'
+
+/** The same conversations on every run: what new ones would find belongs to `npm run fuzz`. */
+const seed = Number(process.env.SEED ?? 2026)
+const runs = Number(process.env.RUNS ?? 160)
+
+describe('a conversation', () => {
+  it('is at every request what the reference says, whatever host, model and accidents do', async () => {
+    let steps = 0
+    const property = conversationProperty(40, (taken) => {
+      steps += taken
+    })
+    await fc.assert(property, { numRuns: runs, seed })
+    expect(steps).toBeGreaterThan(runs * 10)
+  }, 300_000)
+})

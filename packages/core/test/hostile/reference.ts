@@ -1,0 +1,200 @@
+/** A second, small account of what a conversation must be: sets and rules from the contract, no code of it. What a request declares. */
+import { type Action, type Delivery, type Rules, type Spec, specOf, UNIVERSE, type World } from './world.js'
+
+export interface Held {
+  live: boolean
+  /** Not raised by anyone: an eager tool that came after the latch. */
+  readonly late: boolean
+  readonly place: 'array' | 'aside' | 'text'
+}
+
+export const wireOf = (id: string) => specOf(id).wire
+const byWire = (a: string, b: string) => (wireOf(a) < wireOf(b) ? -1 : 1)
+const IDS = UNIVERSE.map(({ id }: Spec) => id)
+
+export class Surface {
+  mode: 'none' | 'off' | 'on' = 'none'
+  delivery: Delivery = 'append'
+  wire = ''
+  latches = 0
+  due: 'clear' | 'compaction' | undefined
+  eager: string[] = []
+  stubs: string[] = []
+  /** Raised under this latch, in order, unloaded ones too where their place is kept. */
+  tail = new Map<string, Held>()
+  /** Raised, and off the surface since a latch. */
+  parked = new Map<string, Held>()
+  told = new Set<string>()
+  mentioned = new Set<string>()
+  sources = new Map<string, string>()
+  /** Known here, and not to be used as of the last request. */
+  suspended = new Set<string>()
+  /** Least recently used first. */
+  recent: string[] = []
+  distrusted = false
+  reserveCalled = false
+  constructor(
+    readonly rules: Rules,
+    readonly world: World,
+  ) {}
+
+  exists(id: string): boolean {
+    return this.world.sources.get(specOf(id).source)?.tools.has(id) === true
+  }
+  denies(id: string, action: Action): boolean {
+    const { allow } = this.rules.child ?? {}
+    if (['see', action].some((each) => this.world.denied.has(`${each} ${id}`))) return true
+    return allow !== undefined && !allow.includes(id) && !id.startsWith('toolwell/')
+  }
+  may(id: string, action: Action = 'see'): boolean {
+    const isReady = this.world.sources.get(specOf(id).source)?.state === 'ready'
+    return this.exists(id) && isReady && !this.denies(id, action)
+  }
+  isDeferred(id: string): boolean {
+    const { all = false, named = [] } = this.rules.child ?? {}
+    return !specOf(id).eager && !all && !named.includes(id)
+  }
+  /** Without a search, or by its nature. */
+  isSent(id: string): boolean {
+    return !this.searches || !this.isDeferred(id)
+  }
+  isLive(id: string): boolean {
+    return this.tail.get(id)?.live === true
+  }
+  isLoaded(id: string): boolean {
+    return this.eager.includes(id) || this.isLive(id)
+  }
+  get searches(): boolean {
+    return this.mode === 'on' && this.delivery !== 'eager'
+  }
+  get meta(): string[] {
+    return !this.searches ? [] : this.delivery === 'bridge' ? ['tool_search', 'tool_call'] : ['tool_search']
+  }
+
+  /** What the request declares: in this order, behind it in any, out of sight, and not to be called now. */
+  get declared() {
+    const placed = (place: string) => [...this.tail].filter(([, held]) => held.place === place)
+    const array = placed('array').filter(([id]) => !this.eager.includes(id) && !this.stubs.includes(id))
+    const gone = [...this.eager, ...this.stubs].filter((id) => !this.may(id))
+    const dead = array.filter(([id, { live }]) => !live || !this.may(id)).map(([id]) => id)
+    const unseen = placed('aside').filter(([id, { live }]) => live && !this.may(id))
+    return {
+      fixed: [...this.eager.map(wireOf), ...this.meta, ...this.stubs.map(wireOf)],
+      appended: array.map(([id]) => wireOf(id)),
+      aside: placed('aside').map(([id]) => wireOf(id)),
+      masked: [...gone, ...dead, ...unseen.map(([id]) => id)].map(wireOf),
+    }
+  }
+
+  begin(wire: string, native: boolean): void {
+    const isNew = this.mode === 'none' || this.due !== undefined || wire !== this.wire
+    const isDoubted = this.mode === 'on' && this.delivery === 'native' && this.reserveCalled
+    const noLoader = this.meta.some((name) => this.denies(`toolwell/${name}`, 'see'))
+    const live = [...this.tail.keys()].filter((id) => this.isLive(id))
+    const known = new Set([...this.suspended, ...live, ...this.parked.keys()])
+    if (isNew || noLoader) this.latch(wire, native)
+    else if (this.mode === 'on') {
+      for (const id of [...this.told, ...this.eager]) known.add(id)
+      this.follow(known)
+    }
+    if (this.mode === 'on')
+      for (const id of known) this.may(id) ? this.suspended.delete(id) : this.suspended.add(id)
+    if (isDoubted) [this.distrusted, this.reserveCalled] = [true, false]
+    for (const id of [...this.told, ...this.eager, ...this.tail.keys()]) this.mentioned.add(id)
+  }
+
+  /** Everything is decided anew, from what is known now. */
+  private latch(wire: string, native: boolean): void {
+    const { rules } = this
+    const restarts = this.mode === 'none' || this.due === 'clear'
+    const held = new Map([...this.tail, ...this.parked])
+    const hidden = IDS.filter((id) => this.may(id) && this.isDeferred(id))
+    const stays = this.due === 'compaction' && this.searches
+    const lonely = rules.child !== undefined && hidden.every((id) => held.has(id))
+    const goesOn = !restarts && this.mode === 'on'
+    const on = rules.mode !== 'off' && (goesOn || (!lonely && rules.mode !== 'auto-off'))
+    this.delivery = on ? this.choose(stays ? this.delivery : rules.delivery, native) : 'eager'
+    this.mode = on ? 'on' : 'off'
+    this.wire = wire
+    this.due = undefined
+    this.latches++
+    this.eager = on ? IDS.filter((id) => this.may(id) && this.isSent(id)).sort(byWire) : []
+    const place = this.delivery === 'bridge' ? 'text' : 'array'
+    const raised = [...held].filter(
+      ([id, { live }]) => live && on && this.may(id) && !this.eager.includes(id),
+    )
+    this.tail = new Map(raised.map(([id, each]) => [id, { ...each, place }]))
+    const isOff = ([id, { live, late }]: [string, Held]) =>
+      live && !this.tail.has(id) && !(late && this.eager.includes(id))
+    this.parked = new Map([...held].filter(isOff))
+    this.told = new Set(this.searches ? hidden.filter((id) => !this.tail.has(id)) : [])
+    this.stubs = on && this.delivery === 'stub' ? [...this.told].sort(byWire) : []
+    this.sources.clear()
+    for (const name of this.world.sources.keys()) this.know(name)
+  }
+
+  private choose(wanted: Delivery | 'auto', native: boolean): Delivery {
+    if (this.rules.delivery === 'eager' || this.denies('toolwell/tool_search', 'see')) return 'eager'
+    const best = native && !this.distrusted ? 'native' : 'bridge'
+    const chosen = wanted === 'auto' || wanted === 'native' ? best : wanted
+    return chosen === 'bridge' && this.denies('toolwell/tool_call', 'see') ? 'append' : chosen
+  }
+
+  /** What came, went and returned since the last request. */
+  private follow(known: ReadonlySet<string>): void {
+    const hasPlace = (id: string) => this.eager.includes(id) || this.tail.has(id) || this.parked.has(id)
+    // An eager tool that a latch has passed over needs a place when it is back.
+    const passed = [...this.suspended].filter((id) => this.may(id) && !hasPlace(id) && this.isSent(id))
+    const back = [...this.parked].filter(([id]) => this.may(id) && !this.eager.includes(id))
+    for (const [id, held] of back) {
+      this.parked.delete(id)
+      this.tail.set(id, { ...held, place: this.placeFor(id) })
+    }
+    for (const id of this.suspended) if (this.may(id)) this.told.add(id)
+    for (const id of passed) this.hold(id, true)
+    for (const name of this.world.sources.keys()) {
+      const isOther = this.members(name) !== undefined && this.members(name) !== this.sources.get(name)
+      const fresh = isOther
+        ? IDS.filter((id) => specOf(id).source === name && !known.has(id) && !this.tail.has(id))
+        : []
+      const usable = fresh.filter((id) => this.may(id))
+      for (const id of usable) {
+        if (this.isSent(id)) this.hold(id, true)
+        this.told.add(id)
+      }
+      if (usable.length > 0 || this.sources.get(name) === '') this.know(name)
+    }
+    for (const name of this.sources.keys())
+      if (
+        this.members(name) === undefined &&
+        [...known].some((id) => specOf(id).source === name && name !== '')
+      )
+        this.sources.set(name, '')
+  }
+
+  /** The set of tools of a source, or nothing where it is not ready. */
+  private members(name: string): string | undefined {
+    const source = this.world.sources.get(name)
+    return source?.state === 'ready' ? `has ${[...source.tools.keys()].sort()}` : undefined
+  }
+  private know(name: string): void {
+    const members = this.members(name)
+    if (members !== undefined) this.sources.set(name, members)
+  }
+
+  protected placeFor(id: string): Held['place'] {
+    const kept = this.tail.get(id)
+    if (kept && kept.place !== 'text') return kept.place
+    if (this.mode !== 'on') return 'array'
+    if (this.delivery === 'stub') return this.stubs.includes(id) ? 'text' : 'array'
+    return this.delivery === 'bridge' ? 'text' : this.delivery === 'native' ? 'aside' : 'array'
+  }
+  protected hold(id: string, late: boolean): void {
+    this.tail.set(id, { live: true, late, place: this.placeFor(id) })
+    this.parked.delete(id)
+    this.touch(id)
+  }
+  protected touch(id: string): void {
+    if (this.tail.has(id)) this.recent = [...this.recent.filter((each) => each !== id), id]
+  }
+}
