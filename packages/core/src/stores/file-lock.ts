@@ -1,6 +1,6 @@
 /** Keeps processes apart that append to one file: a lock file that names its owner, held for one append. */
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { lstat, mkdir, open, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 
@@ -27,11 +27,18 @@ export async function withFileLock<T>(file: string, task: () => Promise<T>): Pro
   }
 }
 
+/**
+ * The owner is where a link points to, so that it is known from the first moment: a file would be nobody's between its
+ * making and its writing, and who dies there would keep everyone waiting until it is old.
+ */
 async function take(lock: string, owner: string): Promise<boolean> {
   try {
-    const handle = await open(lock, 'wx')
-    await handle.writeFile(owner)
-    await handle.close()
+    await symlink(owner, lock).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EEXIST' || error.code === 'ENOENT') throw error
+      // No links on this disk, or not for this user.
+      const handle = await open(lock, 'wx')
+      await handle.writeFile(owner).finally(() => handle.close())
+    })
     return true
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
@@ -76,14 +83,14 @@ async function isStale(lock: string): Promise<boolean> {
 
 async function isOld(path: string): Promise<boolean> {
   try {
-    return Date.now() - (await stat(path)).mtimeMs > STALE_AFTER
+    return Date.now() - (await lstat(path)).mtimeMs > STALE_AFTER
   } catch {
     return false
   }
 }
 
 async function ownerOf(lock: string): Promise<string | undefined> {
-  return readFile(lock, 'utf8').catch(() => undefined)
+  return readlink(lock).catch(() => readFile(lock, 'utf8').catch(() => undefined))
 }
 
 function isAlive(pid: number): boolean {
