@@ -114,6 +114,7 @@ const commands = {
     run(process.execPath, [join(root, 'packages/cli/bin/toolwell.mjs'), ...rest], {
       cwd: process.env.INIT_CWD ?? process.cwd(),
     }),
+  fuzz: () => typescript('packages/core/test/hostile/fuzz.ts', ...rest),
 }
 
 const action = Object.hasOwn(commands, command ?? '') ? commands[command] : undefined
