@@ -7,6 +7,7 @@ import { stringify } from './json.ts'
 import { benchRetrieval, refuseRetrieval, saveRetrieval } from './retrieval.ts'
 import { benchScale, refuseScale } from './scale.ts'
 import { benchSurface } from './surface.ts'
+import { benchTuning, refuseTuning } from './tuning.ts'
 
 export interface BenchOptions {
   /** The data folder, or undefined where there is none. */
@@ -53,6 +54,12 @@ const benches: Readonly<Record<string, Bench<object>>> = {
     isTimed: true,
     run: benchScale,
     refusal: refuseScale,
+  }),
+  tuning: defineBench({
+    about: 'whether the weights of the ranking carry to data they were not chosen on',
+    isTimed: false,
+    run: benchTuning,
+    refusal: refuseTuning,
   }),
 }
 

@@ -24,6 +24,11 @@ export interface Dataset {
   readonly queries: readonly BenchQuery[]
 }
 
+/** Datasets of one source share tools or queries: what is learned on one is not new to the other. */
+export function familyOf(name: string): string {
+  return name.split('-', 1)[0] ?? name
+}
+
 /** Every folder with a tools.jsonl and a queries file, by name. `split` reads queries.<split>.jsonl instead of queries.jsonl. */
 export async function loadDatasets(folder: string, split?: string): Promise<Dataset[]> {
   const names = (await readdir(folder).catch(() => [])).sort()

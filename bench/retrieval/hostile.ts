@@ -2,14 +2,15 @@
 import type { BenchTool, Dataset } from './datasets.ts'
 import { toolwell } from './toolwell.ts'
 
-const SAMPLE = 150
-
 export interface HostileFigures {
   readonly tools: number
-  /** Share of queries whose first right tool, if among the first ten, stands lower than without the hostile tools. Worst dataset. */
+  /** Share of queries in which a hostile tool stands before the first right one, where that was among the first ten. */
+  readonly overtaken: number
+  /** The same in the worst dataset. */
+  readonly worst: number
+  /** Share of queries whose first right tool stands lower for any reason: the words of hostile tools are also less rare than before. */
   readonly dropped: number
-  /** nDCG@10 is not computed again: the mean over the datasets of the same share. */
-  readonly meanDropped: number
+  readonly datasets: Readonly<Record<string, { readonly overtaken: number; readonly dropped: number }>>
 }
 
 /** Repetition, thousands of keywords, other tools' descriptions, stuffed names, parameters and server descriptions. */
@@ -51,28 +52,38 @@ export function hostileTools(tools: readonly BenchTool[]): BenchTool[] {
 }
 
 export async function measureHostile(datasets: readonly Dataset[]): Promise<HostileFigures> {
-  let worst = 0
-  let sum = 0
-  let count = 0
-  for (const { tools, queries } of datasets) {
-    const hostile = hostileTools(tools)
-    count = hostile.length
-    const calm = await toolwell.build(tools)
-    const attacked = await toolwell.build([...tools, ...hostile])
-    const step = Math.max(1, Math.floor(queries.length / SAMPLE))
-    let asked = 0
+  const figures: Record<string, { overtaken: number; dropped: number }> = {}
+  let tools = 0
+  for (const dataset of datasets) {
+    const hostile = hostileTools(dataset.tools)
+    tools = hostile.length
+    const calm = await toolwell.build(dataset.tools)
+    const attacked = await toolwell.build([...dataset.tools, ...hostile])
+    let overtaken = 0
     let dropped = 0
-    for (const { query, relevant } of queries.filter((_, index) => index % step === 0)) {
+    for (const { query, relevant } of dataset.queries) {
       const wanted = new Set(relevant)
       const before = (await calm.search(query, 10)).findIndex((id) => wanted.has(id))
-      const after = (await attacked.search(query, 60)).findIndex((id) => wanted.has(id))
-      asked += 1
-      if (before >= 0 && (after < 0 || after > before)) dropped += 1
+      if (before < 0) continue
+      const found = await attacked.search(query, 60)
+      const after = found.findIndex((id) => wanted.has(id))
+      const ahead = after < 0 ? found : found.slice(0, after)
+      if (ahead.some((id) => id.startsWith('hostile/'))) overtaken += 1
+      if (after < 0 || after > before) dropped += 1
     }
-    worst = Math.max(worst, dropped / asked)
-    sum += dropped / asked
+    const count = dataset.queries.length
+    figures[dataset.name] = { overtaken: round(overtaken / count), dropped: round(dropped / count) }
   }
-  return { tools: count, dropped: round(worst), meanDropped: round(sum / datasets.length) }
+  const all = Object.values(figures)
+  const mean = (share: (each: { overtaken: number; dropped: number }) => number) =>
+    round(all.reduce((sum, each) => sum + share(each), 0) / Math.max(1, all.length))
+  return {
+    tools,
+    overtaken: mean((each) => each.overtaken),
+    worst: Math.max(...all.map((each) => each.overtaken)),
+    dropped: mean((each) => each.dropped),
+    datasets: figures,
+  }
 }
 
 function wordsOf(text: string): string[] {

@@ -409,11 +409,16 @@ describe('a name that was asked for', () => {
       expect((await ask('select:create_issue,create_event')).unavailable).toEqual([
         { name: 'tracker__create_issue', state },
       ])
-      expect((await ask('create an issue in the tracker')).unavailable).toEqual([])
-      expect((await ask('close that issue')).unavailable).toContainEqual({
-        name: 'tracker__close_issue',
-        state,
-      })
+      expect((await ask('create an event in the calendar')).unavailable).toEqual([])
+      // What is left fits half as well at best, so that it is no answer in its place.
+      for (const [text, name] of [
+        ['create an issue in the tracker', 'tracker__create_issue'],
+        ['close that issue', 'tracker__close_issue'],
+      ] as const) {
+        const result = await ask(text)
+        expect(result.unavailable).toContainEqual({ name, state })
+        expect(result.matches.filter(({ fresh }) => fresh)).toEqual([])
+      }
     },
   )
 

@@ -258,6 +258,8 @@ async function keywordHits(
   const withheld: Candidate[] = []
   const unavailable: { name: string; state: string }[] = []
   const seen = new Set<string>()
+  /** The best score of a tool whose server is away: next to it, what fits half as well is no answer either. */
+  let missed = 0
   // A plain word that is a tool's whole name comes first too, beside what the other words find.
   const plain = plainNames(query.text, context).map(({ id }) => ({
     id,
@@ -277,6 +279,7 @@ async function keywordHits(
       const away = standing === 'connecting' || standing === 'failed' || standing === 'disabled'
       if (away && relevance >= context.settings.cutOff && unavailable.length < limit)
         unavailable.push({ name: entry.wireName, state: standing })
+      if (away && relevance >= context.settings.cutOff) missed = Math.max(missed, score)
       seen.add(id)
       continue
     }
@@ -301,7 +304,7 @@ async function keywordHits(
   const byName = hits.filter((hit) => hit.named)
   const byWords = hits.filter((hit) => !hit.named)
   // Where a tool was named, what its words also fit is no answer to the question.
-  const best = byName.length > 0 ? Number.POSITIVE_INFINITY : (byWords[0]?.score ?? 0)
+  const best = byName.length > 0 ? Number.POSITIVE_INFINITY : Math.max(missed, byWords[0]?.score ?? 0)
   const least = best * rivalShare(context.settings.cutOff)
   const strong = byWords.filter((hit) => hit.score >= least)
   const others = byWords.filter((hit) => hit.score < least)

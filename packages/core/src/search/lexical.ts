@@ -17,7 +17,7 @@ import { identityBit, impactTable } from './impact.js'
 import { createLexicon } from './lexicon.js'
 import { createNameMatches } from './name-matches.js'
 import { queryCharacterLimit } from './query.js'
-import { coverageTerms, createRelevance } from './relevance.js'
+import { createRelevance } from './relevance.js'
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
 import { positionOf } from './segment.js'
 import { createTermIndex } from './term-index.js'
@@ -31,8 +31,6 @@ const leastIndexSize = 3000
 /** A concept that more than this share of the tools hold, and this many, decides nothing and is not added up. */
 const commonShare = 0.1
 const commonLeast = 1000
-/** How strong an occurrence is that is not in a name. */
-const ordinaryStrength = 1.2
 /** Above any sum of term scores. */
 const exactTierScore = 10_000
 
@@ -108,22 +106,6 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
     }
   }
 
-  /** The score of one slot with every occurrence counted as an ordinary one. Looked up, since only the best are asked for. */
-  function coverage(terms: readonly AskedTerm[]): (slot: number) => number {
-    const worths = terms.map(({ hash, weight }) => ({
-      hash,
-      worth: weight * inverseFrequency(index.frequencyOf(hash)),
-    }))
-    return (slot) => {
-      let sum = 0
-      for (const { hash, worth } of worths) {
-        const byte = index.byteAt(hash, slot)
-        if (byte >= 0) sum += worth * Math.min(ordinaryStrength, strengths[byte] as number)
-      }
-      return sum
-    }
-  }
-
   /** Half a dozen requests in one: a tool that answers one of them fully should not lose to one that touches all. */
   function blendClauses(clauses: readonly (readonly AskedTerm[])[]): void {
     const count = index.slots
@@ -188,7 +170,6 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
       ({ hash, weight }) => weight * inverseFrequency(index.frequencyOf(hash)),
       ({ hash }) => index.frequencyOf(hash) > 0,
     )
-    const covered = relevance.needsCoverage ? coverage(coverageTerms(asked.whole)) : () => 0
     for (const [slot, tier] of exact) scores[slot] = (scores[slot] as number) + tier * exactTierScore
     const selecting = asked.whole.length === 0 && allowed !== undefined
     if (selecting) for (const slot of allowed) scores[slot] = (scores[slot] as number) + 1
@@ -210,7 +191,7 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
       return {
         id: index.identityOf(slot).id,
         score,
-        relevance: certain ? 1 : relevance.of(score, covered(slot)),
+        relevance: certain ? 1 : relevance(score),
       }
     })
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createLexicalSearcher } from '../../src/search/lexical.js'
+import { createLexicalSearcher, defaultCutOff } from '../../src/search/lexical.js'
 import type { Ranked, SearchDocument, Searcher } from '../../src/search/searcher.js'
 
 function documentFor(id: string, more: Partial<SearchDocument> = {}): SearchDocument {
@@ -109,14 +109,26 @@ describe('ranking', () => {
 })
 
 describe('relevance', () => {
-  it('is below the default cut-off for a query that is about something else', () => {
-    for (const text of [
-      'bake a chocolate cake in the city',
-      'weather balloon volume formula',
-      'message of the prophet Isaiah',
-    ])
-      for (const { relevance } of rank(searcherOf(catalogue.slice(0, 7)), text))
-        expect(relevance).toBeLessThan(0.35)
+  it('falls with every word that no tool holds, below the cut-off in the end', () => {
+    const searcher = searcherOf(catalogue.slice(0, 7))
+    const others =
+      'ferry crossing harbour tide lighthouse fog pilot cargo customs crew anchor gale reef dredger buoy'.split(
+        ' ',
+      )
+    const relevances = others.map((_, count) => {
+      const [best] = rank(searcher, ['content', ...others.slice(0, count)].join(' '))
+      expect(best?.id).toBe('drive/search_files')
+      return best?.relevance ?? 0
+    })
+    for (let index = 1; index < relevances.length; index += 1)
+      expect(relevances[index]).toBeLessThan(relevances[index - 1] as number)
+    expect(relevances[0]).toBeGreaterThan(defaultCutOff)
+    expect(relevances.at(-1)).toBeLessThan(defaultCutOff)
+  })
+
+  it('finds nothing for a query that shares nothing with any tool', () => {
+    for (const text of ['bake a chocolate cake in the city', 'weather balloon volume formula'])
+      expect(rank(searcherOf(catalogue.slice(0, 7)), text)).toEqual([])
   })
 
   it('is high for a long request of which a tool covers the point', () => {
