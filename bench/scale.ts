@@ -4,6 +4,7 @@ import type { Tool } from '@toolwell/core'
 import { atSize, GENERATED, loadCorpus } from './data.ts'
 import { type BenchTool, loadDatasets } from './retrieval/datasets.ts'
 import type { Engine } from './retrieval/engine.ts'
+import { createLines, type Line, printLines } from './retrieval/lines.ts'
 import { memory, percentile } from './retrieval/measure.ts'
 import { fts5, miniSearchDefault } from './retrieval/peers.ts'
 import { toolwell } from './retrieval/toolwell.ts'
@@ -13,6 +14,7 @@ const SIZES = [1_000, 10_000, 100_000, 1_000_000]
 /** Larger catalogues take a peer minutes per figure. */
 const LARGEST: Readonly<Record<string, number>> = { 'sqlite-fts5': 1_000_000, minisearch: 100_000 }
 const QUERIES = 100
+const ROUNDS = 2
 const SERVER = 50
 
 interface Row {
@@ -31,27 +33,22 @@ export async function benchScale({ data }: BenchOptions) {
   const print = (line: string) => process.stdout.write(`${line}\n`)
   const { tools: corpus, origin } = await loadCorpus(data)
   const queries = await queriesFor(data)
-  print(`Tools: ${origin}, then turned copies. ${queries.length} queries.\n`)
+  print(`Tools: ${origin}, then turned copies. ${queries.length} queries, asked of the engines in turn.\n`)
   print('engine             tools      build  re-index 50  of build     p50 ms     p95 ms   memory')
   const rows: Row[] = []
   for (const size of SIZES) {
     const tools = atSize(corpus, size).map(benchTool)
-    for (const engine of [toolwell, fts5, miniSearchDefault]) {
-      if (size > (LARGEST[engine.name] ?? size)) continue
-      const row = await measureAt(engine, tools, queries)
+    const engines = [toolwell, fts5, miniSearchDefault].filter(({ name }) => size <= (LARGEST[name] ?? size))
+    for (const row of await measureAt(engines, tools, queries)) {
       rows.push(row)
       print(
-        `${engine.name.padEnd(14)}${String(size).padStart(10)}${`${row.buildMilliseconds.toFixed(0)} ms`.padStart(11)}${`${row.reindexMilliseconds.toFixed(2)} ms`.padStart(13)}${`${(row.reindexShare * 100).toFixed(2)} %`.padStart(10)}${row.p50Milliseconds.toFixed(3).padStart(11)}${row.p95Milliseconds.toFixed(3).padStart(11)}${row.memoryMegabytes === undefined ? '   native' : `${row.memoryMegabytes.toFixed(1)} MB`.padStart(9)}`,
+        `${row.engine.padEnd(14)}${String(size).padStart(10)}${`${row.buildMilliseconds.toFixed(0)} ms`.padStart(11)}${`${row.reindexMilliseconds.toFixed(2)} ms`.padStart(13)}${`${(row.reindexShare * 100).toFixed(2)} %`.padStart(10)}${row.p50Milliseconds.toFixed(3).padStart(11)}${row.p95Milliseconds.toFixed(3).padStart(11)}${row.memoryMegabytes === undefined ? '   native' : `${row.memoryMegabytes.toFixed(1)} MB`.padStart(9)}`,
       )
     }
   }
   const lines = verdicts(rows)
-  print('\nLines')
-  for (const { what, figure, limit, holds } of lines)
-    print(`  ${holds ? 'ok  ' : 'MISS'} ${what}: ${figure} (limit ${limit})`)
-  if (lines.some(({ holds }) => !holds)) process.exitCode = 1
-  const result = { tools: origin, queries: queries.length, rows, lines }
-  return result
+  printLines(lines)
+  return { tools: origin, queries: queries.length, rows, lines }
 }
 
 export function refuseScale({ tools }: { readonly tools: string }): string | undefined {
@@ -61,67 +58,83 @@ export function refuseScale({ tools }: { readonly tools: string }): string | und
 }
 
 async function measureAt(
-  engine: Engine,
+  engines: readonly Engine[],
   tools: readonly BenchTool[],
   queries: readonly string[],
-): Promise<Row> {
-  const before = memory()
-  const started = performance.now()
-  const index = await engine.build(tools)
-  const buildMilliseconds = performance.now() - started
-  const memoryMegabytes = memory() - before
-  const server = tools
+): Promise<Row[]> {
+  const changed = tools
     .slice(0, SERVER)
     .map((tool) => ({ ...tool, description: `${tool.description} Changed.` }))
-  const replaced: number[] = []
-  for (let turn = 0; turn < 5; turn += 1) {
-    const start = performance.now()
-    index.replace?.(server)
-    replaced.push(performance.now() - start)
+  const sides = []
+  for (const engine of engines) {
+    process.stderr.write(`  ${engine.name}: indexing ${tools.length} tools\n`)
+    const before = memory()
+    const started = performance.now()
+    const index = await engine.build(tools)
+    const buildMilliseconds = performance.now() - started
+    // What building left on the stack is gone by the next turn of the event loop.
+    await new Promise((done) => setImmediate(done))
+    const memoryMegabytes = memory() - before
+    const replaced = Array.from({ length: 5 }, () => {
+      const start = performance.now()
+      index.replace?.(changed)
+      return performance.now() - start
+    })
+    sides.push({ engine, index, buildMilliseconds, memoryMegabytes, replaced, times: [] as number[] })
   }
-  for (const query of queries.slice(0, 20)) await index.search(query, 10)
-  const times: number[] = []
-  for (const query of queries) {
-    const start = performance.now()
-    await index.search(query, 10)
-    times.push(performance.now() - start)
-  }
-  index.close?.()
-  const reindexMilliseconds = percentile(replaced, 0.5)
-  return {
-    engine: engine.name,
-    tools: tools.length,
-    buildMilliseconds: round(buildMilliseconds),
-    reindexMilliseconds: round(reindexMilliseconds),
-    reindexShare: round(reindexMilliseconds / buildMilliseconds),
-    p50Milliseconds: round(percentile(times, 0.5)),
-    p95Milliseconds: round(percentile(times, 0.95)),
-    ...(engine === fts5 ? {} : { memoryMegabytes: round(memoryMegabytes) }),
-  }
+  // In turn, so that whatever else the machine does slows all alike. The first round warms.
+  for (let round = 0; round <= ROUNDS; round += 1)
+    for (const query of round === 0 ? queries.slice(0, 20) : queries)
+      for (const { index, times } of sides) {
+        const start = performance.now()
+        await index.search(query, 10)
+        if (round > 0) times.push(performance.now() - start)
+      }
+  return sides.map(({ engine, index, buildMilliseconds, memoryMegabytes, replaced, times }) => {
+    index.close?.()
+    const reindexMilliseconds = percentile(replaced, 0.5)
+    return {
+      engine: engine.name,
+      tools: tools.length,
+      buildMilliseconds: round(buildMilliseconds),
+      reindexMilliseconds: round(reindexMilliseconds),
+      reindexShare: round(reindexMilliseconds / buildMilliseconds),
+      p50Milliseconds: round(percentile(times, 0.5)),
+      p95Milliseconds: round(percentile(times, 0.95)),
+      ...(engine === fts5 ? {} : { memoryMegabytes: round(memoryMegabytes) }),
+    }
+  })
 }
 
-function verdicts(rows: readonly Row[]) {
+function verdicts(rows: readonly Row[]): readonly Line[] {
   const at = (engine: string, tools: number) =>
     rows.find((row) => row.engine === engine && row.tools === tools)
-  const lines: { what: string; figure: number; limit: number; holds: boolean }[] = []
-  const add = (what: string, figure: number, limit: number) => {
-    if (Number.isFinite(figure)) lines.push({ what, figure: round(figure), limit, holds: figure <= limit })
-  }
+  const { lines, add } = createLines()
   const large = at('toolwell', 100_000)
+  const ratio = (own: number | undefined, other: number | undefined) =>
+    (own ?? Number.NaN) / (other ?? Number.NaN)
   add(
     'p50 at 100k against FTS5',
-    (large?.p50Milliseconds ?? Number.NaN) / (at('sqlite-fts5', 100_000)?.p50Milliseconds ?? 1),
-    0.02,
+    ratio(large?.p50Milliseconds, at('sqlite-fts5', 100_000)?.p50Milliseconds),
+    {
+      floor: 0.02,
+      goal: 0.01,
+      atMost: true,
+    },
   )
-  add(
-    're-index of one server at 10k against a build',
-    at('toolwell', 10_000)?.reindexShare ?? Number.NaN,
-    0.02,
-  )
+  add('re-index of one server at 10k against a build', at('toolwell', 10_000)?.reindexShare, {
+    floor: 0.02,
+    goal: 0.01,
+    atMost: true,
+  })
   add(
     'memory at 100k against MiniSearch',
-    (large?.memoryMegabytes ?? Number.NaN) / (at('minisearch', 100_000)?.memoryMegabytes ?? 1),
-    0.2,
+    ratio(large?.memoryMegabytes, at('minisearch', 100_000)?.memoryMegabytes),
+    {
+      floor: 0.2,
+      goal: 0.1,
+      atMost: true,
+    },
   )
   return lines
 }
@@ -138,7 +151,15 @@ async function queriesFor(data: string | undefined): Promise<string[]> {
 }
 
 function benchTool({ name, description, inputSchema, source = '' }: Tool): BenchTool {
-  return { id: `${source}/${name}`, name, description, server: source, serverDescription: '', inputSchema }
+  // Joined, so that the string is whole: an engine that reads it first would be charged for putting it together.
+  return {
+    id: [source, name].join('/'),
+    name,
+    description,
+    server: source,
+    serverDescription: '',
+    inputSchema,
+  }
 }
 
 function round(value: number): number {
