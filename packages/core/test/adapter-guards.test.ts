@@ -167,6 +167,14 @@ describe('readUsage', () => {
     ).toEqual(figures)
   })
 
+  it('takes for zero what Gemini leaves out', () => {
+    expect(geminiApi.readUsage({ promptTokenCount: 7 })).toEqual({
+      inputTokens: 7,
+      cachedTokens: 0,
+      outputTokens: 0,
+    })
+  })
+
   it.each([messagesApi, chatApi, responsesApi, geminiApi])(
     'knows nothing where nothing was given',
     (door) => {

@@ -721,7 +721,7 @@ describe('a stream', () => {
       reply: content,
       messages: [content],
       finish: 'STOP',
-      usage: { inputTokens: 7, cachedTokens: undefined, outputTokens: 5 },
+      usage: { inputTokens: 7, cachedTokens: 0, outputTokens: 5 },
       rawUsage: { promptTokenCount: 7, candidatesTokenCount: 3, thoughtsTokenCount: 2 },
       error: undefined,
       complete: true,

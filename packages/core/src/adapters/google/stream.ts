@@ -11,12 +11,14 @@ export interface StreamedContent extends GoogleContent {
   readonly parts: readonly GooglePart[]
 }
 
-/** `usageMetadata` of a response as `recordRequest` wants it. */
+/** `usageMetadata` of a response as `recordRequest` wants it. This API leaves out what is zero. */
 export function readUsage(usage: unknown): Usage {
+  const inputTokens = figure(usage, 'promptTokenCount')
+  const rest = inputTokens === undefined ? undefined : 0
   return {
-    inputTokens: figure(usage, 'promptTokenCount'),
-    cachedTokens: figure(usage, 'cachedContentTokenCount'),
-    outputTokens: total(figure(usage, 'candidatesTokenCount'), figure(usage, 'thoughtsTokenCount')),
+    inputTokens,
+    cachedTokens: figure(usage, 'cachedContentTokenCount') ?? rest,
+    outputTokens: total(figure(usage, 'candidatesTokenCount'), figure(usage, 'thoughtsTokenCount')) ?? rest,
   }
 }
 
