@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
 const core = (file: string) => fileURLToPath(new URL(`./packages/core/src/${file}`, import.meta.url))
+const mcp = (file: string) => fileURLToPath(new URL(`./packages/mcp/src/${file}`, import.meta.url))
 
 // Tests run on the sources, so a stack trace names the line that was written; `test/pack.test.ts` proves the build.
 export default defineConfig({
@@ -14,9 +15,11 @@ export default defineConfig({
       '@toolwell/core/openai-chat': core('adapters/openai-chat/index.ts'),
       '@toolwell/core/openai-responses': core('adapters/openai-responses/index.ts'),
       '@toolwell/core/presets': core('presets/index.ts'),
+      '@toolwell/core/shared': core('shared.ts'),
       '@toolwell/core/stores/jsonl': core('stores/jsonl.ts'),
       '@toolwell/core/testing': core('testing/index.ts'),
       '@toolwell/core': core('index.ts'),
+      '@toolwell/mcp': mcp('index.ts'),
     },
   },
   test: {

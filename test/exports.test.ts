@@ -8,6 +8,7 @@ import * as google from '@toolwell/core/google'
 import * as openaiChat from '@toolwell/core/openai-chat'
 import * as openaiResponses from '@toolwell/core/openai-responses'
 import * as presets from '@toolwell/core/presets'
+import * as shared from '@toolwell/core/shared'
 import * as jsonl from '@toolwell/core/stores/jsonl'
 import * as testing from '@toolwell/core/testing'
 import { expect, it } from 'vitest'
@@ -83,6 +84,18 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
       'superAgentTools',
       'toolDashboard',
       'unknownServers',
+    ],
+  },
+  './shared': {
+    door: shared,
+    names: [
+      'assertKnownKeys',
+      'canonicalJson',
+      'fingerprintOf',
+      'firstLine',
+      'matchesGlob',
+      'nearest',
+      'shortHash',
     ],
   },
   './stores/jsonl': { door: jsonl, names: ['jsonlStore'] },

@@ -227,6 +227,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
     layer: '6 doors and contract suites',
     files: [
       'index.ts',
+      'shared.ts',
       'testing/anthropic-answer.ts',
       'testing/anthropic-history.ts',
       'testing/anthropic-protocol.ts',

@@ -36,6 +36,8 @@ export interface SourceUpdate {
   readonly description?: string
   readonly state?: SourceState
   readonly locked?: boolean
+  /** Names of tools that must not be seen or called, for reasons of the source's own. */
+  readonly quarantined?: readonly string[]
 }
 
 /** The host's own tools live in the source with the empty name. */
@@ -161,7 +163,11 @@ class MapCatalogue implements Catalogue {
         `A source cannot be named ${JSON.stringify(META)}: policies know the meta-tools by it. Rename the source.`,
         { path: 'source' },
       )
-    assertKnownKeys(update, ['tools', 'description', 'state', 'locked'], `setSource(${JSON.stringify(name)})`)
+    assertKnownKeys(
+      update,
+      ['tools', 'description', 'state', 'locked', 'quarantined'],
+      `setSource(${JSON.stringify(name)})`,
+    )
     if (!Array.isArray(update.tools))
       throw new ToolwellError(
         'invalid-option',
@@ -193,11 +199,12 @@ class MapCatalogue implements Catalogue {
     const before = this.revision - 1
     const known = new Set(this.#aboutNames().map(({ detail }) => detail))
     const ids = new Set<string>()
+    const heldBack = new Set(update.quarantined)
     for (const [toolName, tool] of next) {
       if (tool.canonicalName !== undefined && tool.canonicalName !== toolName) continue
       const id = toolId(name, toolName)
       ids.add(id)
-      this.#put(id, name, tool, locked)
+      this.#put(id, name, tool, locked, heldBack.has(toolName))
     }
     for (const id of previous?.ids ?? []) if (!ids.has(id)) this.#drop(id)
     this.#names.setDeprecated(name, next)
@@ -300,10 +307,10 @@ class MapCatalogue implements Catalogue {
     return ids
   }
 
-  #put(id: string, source: string, tool: Tool, locked: boolean) {
+  #put(id: string, source: string, tool: Tool, locked: boolean, heldBack: boolean) {
     const old = this.#entries.get(id)
     const next = createEntry(id, old?.wireName ?? this.#claim(id, source, tool.name), source, tool, false)
-    const quarantined = this.#isQuarantined(next, locked)
+    const quarantined = heldBack || this.#isQuarantined(next, locked)
     if (
       old &&
       old.quarantined === quarantined &&
@@ -386,7 +393,7 @@ class MapCatalogue implements Catalogue {
 }
 
 function assertState(state: SourceState) {
-  const known = ['ready', 'connecting', 'failed', 'disabled']
+  const known = ['ready', 'connecting', 'failed', 'disabled', 'needs-login']
   if (!known.includes(state))
     throw new ToolwellError(
       'invalid-option',

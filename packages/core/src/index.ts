@@ -63,5 +63,6 @@ export {
   type Risk,
   type Tool,
   type ToolAnnotations,
+  type ToolProgress,
 } from './tool.js'
 export { createToolwell, type OpenOptions, type Toolwell } from './toolwell.js'

@@ -1,6 +1,7 @@
 /** The one predicate: whether a tool may be seen, activated or called right now. Every path asks it, and deny wins. */
 import type { Catalogue, Entry } from './catalogue.js'
 import type { Notice } from './events.js'
+import type { SourceState } from './source.js'
 import type { Tool } from './tool.js'
 
 export type Action = 'see' | 'activate' | 'call'
@@ -22,7 +23,7 @@ export interface PolicyRequest {
 export type Policy = (request: PolicyRequest) => boolean
 
 /** `ready`, or the reason why not. Denied tools are answered like tools that do not exist. */
-export type Standing = 'ready' | 'denied' | 'vanished' | 'quarantined' | 'connecting' | 'failed' | 'disabled'
+export type Standing = SourceState | 'denied' | 'vanished' | 'quarantined'
 
 export interface Gate {
   standing(entry: Entry | undefined, action: Action, input?: Record<string, unknown>): Standing

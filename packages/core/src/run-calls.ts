@@ -13,7 +13,7 @@ import type { Context } from './context.js'
 import type { Notice } from './events.js'
 import { type Anchored, isConflict, type LedgerLog } from './ledger-log.js'
 import { firstLine } from './text.js'
-import type { Tool } from './tool.js'
+import type { Tool, ToolProgress } from './tool.js'
 
 /** Runs the real target. Throwing, or rejecting, is a failed call: the model reads the message. */
 export type Execute = (call: TargetCall, signal: AbortSignal | undefined) => unknown
@@ -22,6 +22,8 @@ export interface RunOptions {
   /** Default: the tool's own `execute`. Put permissions and approval prompts here: it sees the target, never a wrapper. */
   readonly execute?: Execute
   readonly signal?: AbortSignal
+  /** Signs of progress of the calls under way. */
+  readonly onProgress?: (progress: ToolProgress & { readonly callId: string; readonly tool: string }) => void
 }
 
 export interface CallAnswer {
@@ -67,7 +69,7 @@ export async function runCalls(
     // Not inside the queue: a tool may itself use this conversation.
     await Promise.all(
       judgement.verdicts.map(async (verdict) => {
-        if (verdict.kind === 'run') raw.set(verdict, await execute(verdict, options, context()))
+        if (verdict.kind === 'run') raw.set(verdict, await execute(verdict, options, context(), log.id))
       }),
     )
     recorded = await log.exclusive(async () => {
@@ -179,6 +181,7 @@ async function execute(
   verdict: Extract<Verdict, { kind: 'run' }>,
   options: RunOptions,
   context: Context,
+  conversation: string,
 ): Promise<Outcome> {
   const { prompts } = context.settings
   const { target, entry, asked } = verdict
@@ -186,7 +189,7 @@ async function execute(
     options.signal?.throwIfAborted()
     const work = options.execute
       ? options.execute(target, options.signal)
-      : runTool(entry.tool, target, options.signal)
+      : runTool(entry.tool, target, options, conversation, context.principal)
     const value = await abortable(Promise.resolve(work), options.signal)
     const text = textOf(value)
     return { kind: 'result', tool: entry.id, value, text: text === '' ? prompts.noOutput() : text }
@@ -217,9 +220,21 @@ function describeError(error: unknown): string {
   }
 }
 
-function runTool(tool: Tool, target: TargetCall, signal: AbortSignal | undefined): unknown {
+function runTool(
+  tool: Tool,
+  { callId, input, id }: TargetCall,
+  { signal, onProgress }: RunOptions,
+  conversation: string,
+  principal: string,
+): unknown {
   if (!tool.execute) throw new Error('this tool has no implementation; the host has to run it')
-  return tool.execute(target.input, { callId: target.callId, ...(signal ? { signal } : {}) })
+  return tool.execute(input, {
+    callId,
+    conversation,
+    principal,
+    ...(signal ? { signal } : {}),
+    ...(onProgress ? { onProgress: (progress) => onProgress({ callId, tool: id, ...progress }) } : {}),
+  })
 }
 
 function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

@@ -1,7 +1,7 @@
 /** Where tools come from, as far as everyone needs to know: a source's state, what is odd about it, what a change of it did. */
 
 /** Only `ready` tools can be seen, activated or called. */
-export type SourceState = 'ready' | 'connecting' | 'failed' | 'disabled'
+export type SourceState = 'ready' | 'connecting' | 'failed' | 'disabled' | 'needs-login'
 
 /** Something odd about a source that is not worth failing for. */
 export interface Finding {

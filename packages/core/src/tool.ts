@@ -22,6 +22,18 @@ export interface ExecuteContext {
   /** The provider's id of this call. */
   readonly callId: string
   readonly signal?: AbortSignal
+  /** The conversation the call is made in, and who it acts for: a tool may keep something for each. */
+  readonly conversation?: string
+  readonly principal?: string
+  /** Takes signs of progress, where the host wants them. */
+  readonly onProgress?: (progress: ToolProgress) => void
+}
+
+/** How far a running call has come. */
+export interface ToolProgress {
+  readonly progress: number
+  readonly total?: number
+  readonly message?: string
 }
 
 export interface Tool {

@@ -1,0 +1,156 @@
+/** Definitions on disk, one file per server and config, so that a catalogue can be searched before any server has started. */
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { canonicalJson, shortHash } from '@toolwell/core/shared'
+import type { ServerConfig } from './config/server-config.js'
+import type { ServerDefinition } from './definition.js'
+
+const FORMAT = 1
+/** After this long, a server that spoke the older protocol is asked again. */
+const LEGACY_HOLDS = 7 * 86_400_000
+
+export interface CachedDefinition {
+  readonly definition: ServerDefinition
+  /** Milliseconds since the epoch. */
+  readonly savedAt: number
+}
+
+export interface DefinitionCache {
+  read(server: ServerConfig): CachedDefinition | undefined
+  write(server: ServerConfig, definition: ServerDefinition, now?: number): void
+  forget(server: ServerConfig): void
+}
+
+export interface CacheOptions {
+  /** Default: `toolwell/servers` in the user's cache folder. */
+  readonly folder?: string
+  /** Told what could not be read or written. The work goes on without. */
+  readonly onWarning?: (detail: string) => void
+}
+
+export function defaultCacheFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
+  const base =
+    env.XDG_CACHE_HOME ||
+    (process.platform === 'win32' && env.LOCALAPPDATA) ||
+    (process.platform === 'darwin' ? join(homedir(), 'Library', 'Caches') : join(homedir(), '.cache'))
+  return join(base, 'toolwell', 'servers')
+}
+
+/** Everything that decides what a server offers, and to whom: with another token it may be another list. */
+export function serverFingerprint({ name, endpoint }: Pick<ServerConfig, 'name' | 'endpoint'>): string {
+  return shortHash(canonicalJson({ name, endpoint }), 32)
+}
+
+/** True while the server's own promise about its list holds. */
+export function isFresh({ definition, savedAt }: CachedDefinition, now = Date.now()): boolean {
+  const age = now - savedAt
+  return definition.ttlMs !== undefined && age >= 0 && age < definition.ttlMs
+}
+
+/** The era that need not be found out again. */
+export function knownEra(cached: CachedDefinition | undefined, now = Date.now()): 'legacy' | undefined {
+  if (cached?.definition.era !== 'legacy') return undefined
+  const age = now - cached.savedAt
+  return age >= 0 && age < LEGACY_HOLDS ? 'legacy' : undefined
+}
+
+/** Nothing here throws: a cache that cannot be used is a warning and a slower start. */
+export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOptions = {}): DefinitionCache {
+  let unwritable = false
+  const warn = (detail: string) => onWarning?.(detail)
+  const fileOf = (server: ServerConfig) => {
+    const readable = server.name.replace(/[^\w-]+/g, '_').slice(0, 40)
+    return join(folder, `${readable}-${serverFingerprint(server)}.json`)
+  }
+  const setAside = (file: string, why: string) => {
+    try {
+      renameSync(file, `${file}.unreadable`)
+      warn(`${file} ${why}; it was set aside as ${file}.unreadable, and the server will be asked again`)
+    } catch {
+      warn(`${file} ${why}; the server will be asked again`)
+    }
+  }
+  return {
+    read(server) {
+      const file = fileOf(server)
+      let text: string
+      try {
+        text = readFileSync(file, 'utf8')
+      } catch (error) {
+        const { code = '' } = error as { code?: string }
+        if (code === 'EISDIR') setAside(file, 'is a folder')
+        else if (code !== 'ENOENT' && code !== 'ENOTDIR') warn(`${file} cannot be read (${code})`)
+        return undefined
+      }
+      const read = decode(text, serverFingerprint(server))
+      if (typeof read === 'string') setAside(file, read)
+      return typeof read === 'string' ? undefined : read
+    },
+    write(server, definition, now = Date.now()) {
+      const file = fileOf(server)
+      const temporary = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`
+      try {
+        // Definitions are no secret, but what a private list holds is its owner's business.
+        mkdirSync(folder, { recursive: true, mode: 0o700 })
+        writeFileSync(temporary, encode(serverFingerprint(server), definition, now), { mode: 0o600 })
+        renameSync(temporary, file)
+      } catch (error) {
+        rmSync(temporary, { force: true, recursive: true })
+        if (!unwritable)
+          warn(
+            `definitions cannot be kept in ${folder} (${(error as { code?: string }).code ?? String(error)}); every start will list every server. Make the folder writable, or name another one`,
+          )
+        unwritable = true
+      }
+    },
+    forget(server) {
+      rmSync(fileOf(server), { force: true, recursive: true })
+    },
+  }
+}
+
+/** For programs that want no files. */
+export function memoryCache(): DefinitionCache {
+  const kept = new Map<string, CachedDefinition>()
+  return {
+    read: (server) => kept.get(serverFingerprint(server)),
+    write: (server, definition, now = Date.now()) =>
+      void kept.set(serverFingerprint(server), { definition, savedAt: now }),
+    forget: (server) => void kept.delete(serverFingerprint(server)),
+  }
+}
+
+/** The platform's own: a start reads every file. */
+function digest(text: string | undefined): string {
+  return createHash('sha256')
+    .update(text ?? '')
+    .digest('hex')
+}
+
+function encode(fingerprint: string, definition: ServerDefinition, savedAt: number): string {
+  const body = JSON.stringify({ fingerprint, savedAt, definition })
+  return `{"toolwell":${FORMAT},"check":"${digest(body)}","body":${body}}\n`
+}
+
+/** The content, or in words why it is none. */
+function decode(text: string, fingerprint: string): CachedDefinition | string {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return 'is damaged'
+  }
+  if (typeof value !== 'object' || value === null || !('toolwell' in value))
+    return 'was not written by Toolwell'
+  if (value.toolwell !== FORMAT) return 'was written by another version'
+  const { check, body } = value as {
+    check?: unknown
+    body?: Partial<CachedDefinition> & { fingerprint?: unknown }
+  }
+  if (check !== digest(JSON.stringify(body))) return 'is damaged'
+  if (!body || body.fingerprint !== fingerprint || !body.definition || typeof body.savedAt !== 'number')
+    return 'belongs to another server'
+  return { definition: body.definition, savedAt: body.savedAt }
+}

@@ -1,0 +1,120 @@
+/** A JSON text with comments and trailing commas, in which every value knows its line. Nothing here knows what the keys mean. */
+import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import type { ConfigProblem } from './problem.js'
+
+export type Path = readonly (string | number)[]
+
+export interface ConfigDocument {
+  readonly file: string
+  /** The value as plain data; undefined where the text is no JSON object. */
+  readonly value: Readonly<Record<string, unknown>> | undefined
+  readonly problems: readonly ConfigProblem[]
+  lineOf(path: Path): number | undefined
+}
+
+/** Larger files are not configs. */
+const MOST_CHARACTERS = 4 * 1024 * 1024
+
+export function readDocument(text: string, file: string): ConfigDocument {
+  const bare = text.replace(/^\uFEFF/, '')
+  const failed = (line: number | undefined, message: string, fix: string): ConfigDocument => ({
+    file,
+    value: undefined,
+    problems: [{ file, path: '', line, message, fix, severity: 'error' }],
+    lineOf: () => undefined,
+  })
+  if (bare.length > MOST_CHARACTERS)
+    return failed(
+      undefined,
+      'the file is larger than 4 MB, which no config is',
+      'Give the path of a config file',
+    )
+  if (bare.trim() === '')
+    return failed(1, 'the file is empty', 'Write { "mcpServers": { } }, or remove the file')
+  const errors: ParseError[] = []
+  const root = parseTree(bare, errors, { allowTrailingComma: true, disallowComments: false })
+  const [error] = errors
+  if (error) {
+    const line = lineAt(bare, error.offset)
+    return failed(
+      line,
+      `this is not JSON: ${words(printParseErrorCode(error.error))}`,
+      `Correct line ${line}; comments and trailing commas are allowed, single quotes and bare words are not`,
+    )
+  }
+  if (root?.type !== 'object')
+    return failed(1, 'the file does not hold an object', 'Write { "mcpServers": { } }')
+  const problems = duplicates(root, bare, file)
+  return {
+    file,
+    value: dataOf(root) as Record<string, unknown>,
+    problems,
+    lineOf(path) {
+      // Where the value is missing, the nearest thing around it says where it should be.
+      for (let length = path.length; length >= 0; length--) {
+        const node = findNodeAtLocation(root, path.slice(0, length) as (string | number)[])
+        if (node) return lineAt(bare, node.parent?.type === 'property' ? node.parent.offset : node.offset)
+      }
+      return 1
+    },
+  }
+}
+
+export function pathText(path: Path): string {
+  return path
+    .map((part, index) =>
+      typeof part === 'number'
+        ? `[${part}]`
+        : /^[\w-]+$/.test(part)
+          ? `${index === 0 ? '' : '.'}${part}`
+          : `[${JSON.stringify(part)}]`,
+    )
+    .join('')
+}
+
+/** Built by hand: `__proto__` as a key is a server's odd name, not a prototype. */
+function dataOf(node: Node): unknown {
+  if (node.type === 'array') return (node.children ?? []).map(dataOf)
+  if (node.type !== 'object') return node.value
+  const entries = (node.children ?? []).flatMap(({ children: [key, value] = [] }) =>
+    key && value ? [[String(key.value), dataOf(value)] as const] : [],
+  )
+  return Object.fromEntries(entries)
+}
+
+function duplicates(node: Node, text: string, file: string, path: Path = []): ConfigProblem[] {
+  if (node.type === 'array')
+    return (node.children ?? []).flatMap((child, index) => duplicates(child, text, file, [...path, index]))
+  if (node.type !== 'object') return []
+  const seen = new Set<string>()
+  return (node.children ?? []).flatMap(({ offset, children: [key, value] = [] }) => {
+    if (!key || !value) return []
+    const name = String(key.value)
+    const own = [...path, name]
+    const twice: ConfigProblem[] = seen.has(name)
+      ? [
+          {
+            file,
+            path: pathText(own),
+            line: lineAt(text, offset),
+            message: `${JSON.stringify(name)} stands here a second time, and the last one counts`,
+            fix: 'Remove one of the two, or rename it',
+            severity: 'warning',
+          },
+        ]
+      : []
+    seen.add(name)
+    return [...twice, ...duplicates(value, text, file, own)]
+  })
+}
+
+function lineAt(text: string, offset: number): number {
+  let line = 1
+  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line++
+  return line
+}
+
+/** `CommaExpected` → `comma expected`. */
+function words(code: string): string {
+  return code.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()
+}

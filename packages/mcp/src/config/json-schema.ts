@@ -1,0 +1,70 @@
+/** The JSON Schema of a config file, for editors. `toolwell.schema.json` in the package is this, written out. */
+import { type Key, PROFILE_KEYS, SERVER_KEYS } from './keys.js'
+
+type Schema = { readonly [keyword: string]: unknown }
+
+export function configSchema(): Schema {
+  const server = {
+    type: 'object',
+    properties: propertiesOf(SERVER_KEYS),
+    additionalProperties: false,
+    // An entry of neither kind changes one of the same name in a file of less weight.
+    not: { required: ['command', 'url'] },
+  }
+  const servers = { type: 'object', additionalProperties: server }
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Toolwell config',
+    description: 'MCP servers and how their tools are offered. Comments and trailing commas are allowed.',
+    type: 'object',
+    properties: {
+      $schema: { type: 'string' },
+      mcpServers: { ...servers, description: 'Servers by name.' },
+      servers: { ...servers, description: 'The same, under the name VS Code gives it.' },
+      inputs: { type: 'array', description: 'Questions VS Code asks. Not asked here.' },
+      profiles: {
+        type: 'object',
+        description: 'Selections of servers and tools, by name.',
+        additionalProperties: {
+          type: 'object',
+          properties: propertiesOf(PROFILE_KEYS),
+          additionalProperties: false,
+        },
+      },
+    },
+    additionalProperties: false,
+  }
+}
+
+function propertiesOf(keys: Readonly<Record<string, Key>>): Record<string, Schema> {
+  return Object.fromEntries(
+    Object.entries(keys).map(([name, key]) => [name, { description: key.about, ...valueSchema(key) }]),
+  )
+}
+
+const STRINGS = { type: 'array', items: { type: 'string' } }
+const DURATIONS = [
+  { type: 'number', minimum: 1000 },
+  { type: 'string', pattern: '^\\d+(\\.\\d+)?\\s*(ms|s|m|h)$' },
+]
+
+function valueSchema(key: Key): Schema {
+  switch (key.kind) {
+    case 'string':
+      return { type: 'string', minLength: 1 }
+    case 'boolean':
+      return { type: 'boolean' }
+    case 'strings':
+      return STRINGS
+    case 'texts':
+      return { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } }
+    case 'choice':
+      return { enum: key.values }
+    case 'boolean-or-strings':
+      return { anyOf: [{ type: 'boolean' }, STRINGS] }
+    case 'duration':
+      return { anyOf: DURATIONS }
+    case 'duration-or-false':
+      return { anyOf: [...DURATIONS, { const: false }] }
+  }
+}

@@ -1,0 +1,145 @@
+/** The keys of a config file: one table from which entries are checked and the JSON Schema for editors is made. */
+
+export type Kind =
+  | { readonly kind: 'string' | 'boolean' | 'strings' | 'texts' | 'duration' }
+  | { readonly kind: 'choice'; readonly values: readonly string[] }
+  /** A time, or false for never. */
+  | { readonly kind: 'duration-or-false' }
+  /** Yes or no for all tools, or patterns of names. */
+  | { readonly kind: 'boolean-or-strings' }
+
+export type Key = Kind & { readonly about: string }
+
+/** What starts or reaches a server, as clients write it. */
+const REACHED: Readonly<Record<string, Key>> = {
+  type: {
+    kind: 'choice',
+    values: ['stdio', 'http', 'streamable-http', 'streamableHttp', 'sse'],
+    about:
+      'How the server is reached. Left out: by command or url, and a url that has no Streamable HTTP is tried as SSE.',
+  },
+  command: {
+    kind: 'string',
+    about: 'The program to start. A path that begins with . is relative to this file.',
+  },
+  args: { kind: 'strings', about: 'Its arguments.' },
+  env: { kind: 'texts', about: 'Environment variables for it, besides the usual few (PATH, HOME, …).' },
+  cwd: {
+    kind: 'string',
+    about: 'The folder it runs in; relative to this file. Default: the workspace folder.',
+  },
+  url: { kind: 'string', about: 'The address of a remote server.' },
+  headers: { kind: 'texts', about: 'Headers of every request to it.' },
+}
+
+/** How Toolwell treats the server. */
+const TREATED: Readonly<Record<string, Key>> = {
+  description: {
+    kind: 'string',
+    about: 'What the server is for, in a line. Searched, and shown in inspect.',
+  },
+  enabled: { kind: 'boolean', about: 'False: known, and not used. Default: true.' },
+  lazy: {
+    kind: 'boolean',
+    about: 'False: its tools are always sent, and it is started at once and kept running. Default: true.',
+  },
+  alwaysLoad: {
+    kind: 'boolean-or-strings',
+    about: 'Tools that are always sent: true for all, or patterns of names.',
+  },
+  allow: {
+    kind: 'strings',
+    about: 'Only tools whose name fits one of these patterns. * stands for any characters.',
+  },
+  deny: { kind: 'strings', about: 'No tool whose name fits one of these patterns, whatever allow says.' },
+  timeout: {
+    kind: 'duration',
+    about: 'How long a call may take without a sign of progress: milliseconds, or "30s", "5m". Default: 60s.',
+  },
+  idle: {
+    kind: 'duration-or-false',
+    about: 'The server is stopped when unused for so long; false: never. Default: 5m.',
+  },
+  trust: {
+    kind: 'choice',
+    values: ['full', 'first-use', 'none'],
+    about:
+      'full: changed definitions are taken as they come. first-use (default): what was seen first counts, and changes are checked. none: nothing is used before it is approved, and its annotations are not believed.',
+  },
+  share: {
+    kind: 'choice',
+    values: ['all', 'client', 'conversation'],
+    about: 'Who shares one running server: everyone (default), one client, or one conversation.',
+  },
+}
+
+export const SERVER_KEYS: Readonly<Record<string, Key>> = { ...REACHED, ...TREATED }
+
+/** Keys that other clients write and that mean nothing here. They are not worth a word. */
+export const IGNORED_SERVER_KEYS: ReadonlySet<string> = new Set([
+  'autoApprove',
+  'alwaysAllow',
+  'dev',
+  'gallery',
+  'version',
+  'watchPaths',
+  'transportType',
+  'fromGalleryId',
+  'metadata',
+])
+
+/** Keys of other clients that say the same in other words. */
+export const FOREIGN_SERVER_KEYS: Readonly<Record<string, string>> = {
+  serverUrl: 'url',
+  httpUrl: 'url',
+  includeTools: 'allow',
+  excludeTools: 'deny',
+  disabledTools: 'deny',
+}
+
+export const FILE_KEYS = ['$schema', 'mcpServers', 'servers', 'inputs', 'profiles'] as const
+
+export const PROFILE_KEYS: Readonly<Record<string, Key>> = {
+  servers: { kind: 'strings', about: 'Servers of the profile, by name or pattern. Default: all.' },
+  allow: { kind: 'strings', about: 'Only tools that fit one of these patterns: "read_*", "github/*".' },
+  deny: { kind: 'strings', about: 'No tool that fits one of these patterns.' },
+}
+
+/** Why a value does not fit its key, in words, or undefined. */
+export function misfit(value: unknown, key: Kind): string | undefined {
+  switch (key.kind) {
+    case 'string':
+      return typeof value === 'string' && value.trim() !== ''
+        ? undefined
+        : 'must be a string that is not empty'
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : 'must be true or false'
+    case 'strings':
+      return isStrings(value) ? undefined : 'must be a list of strings'
+    case 'texts':
+      return isTexts(value) ? undefined : 'must be an object of strings'
+    case 'choice':
+      return key.values.includes(value as string) ? undefined : `must be one of ${key.values.join(', ')}`
+    case 'boolean-or-strings':
+      return typeof value === 'boolean' || isStrings(value)
+        ? undefined
+        : 'must be true, false or a list of patterns'
+    default:
+      // Times are read, and refused, where their unit is known.
+      return undefined
+  }
+}
+
+function isStrings(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+}
+
+/** Numbers and booleans are what people write for an environment variable; null is how some clients say "none". */
+function isTexts(value: unknown): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((item) => ['string', 'number', 'boolean'].includes(typeof item))
+  )
+}

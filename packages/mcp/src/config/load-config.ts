@@ -1,0 +1,281 @@
+/** Reads config files, the weaker first, and gives the servers of a profile with everything that is wrong, as data. */
+import { readFileSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
+import { matchesGlob, nearest } from '@toolwell/core/shared'
+import { type ConfigDocument, type Path, pathText, readDocument } from './document.js'
+import { FILE_KEYS, misfit, PROFILE_KEYS } from './keys.js'
+import type { ConfigProblem } from './problem.js'
+import { checkEntry, isRecord, problemAt, type RawEntry, readEntry } from './read-entry.js'
+import type { ServerConfig } from './server-config.js'
+
+export interface Profile {
+  readonly servers?: readonly string[]
+  readonly allow?: readonly string[]
+  readonly deny?: readonly string[]
+}
+
+export interface Config {
+  /** In order of name. Servers with an error are not among them. */
+  readonly servers: readonly ServerConfig[]
+  readonly profiles: Readonly<Record<string, Profile>>
+  readonly problems: readonly ConfigProblem[]
+  /** The files that were read. */
+  readonly files: readonly string[]
+}
+
+export interface ConfigFile {
+  readonly path: string
+  /** A file that need not be there: the user's own, say. */
+  readonly optional?: boolean
+  /** The text, where it does not come from the disk. */
+  readonly text?: string
+}
+
+export interface LoadOptions {
+  /** The weaker first: the user's file, then the project's. */
+  readonly files: readonly (string | ConfigFile)[]
+  readonly profile?: string
+  /** Default: the environment of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** Default: the current folder. */
+  readonly workspaceFolder?: string
+}
+
+/** A file with a name of ours is held to our keys; every other one belongs to some client, and may hold what it likes. */
+const OWN_FILE = /^\.?toolwell\b.*\.jsonc?$/
+
+/** Never throws for what is in a file: what can be used is used, the rest is in `problems`. */
+export function loadConfig(options: LoadOptions): Config {
+  const scope = {
+    env: options.env ?? process.env,
+    workspaceFolder: resolve(options.workspaceFolder ?? process.cwd()),
+  }
+  const problems: ConfigProblem[] = []
+  const files: string[] = []
+  const entries = new Map<string, { raw: RawEntry; fields: Record<string, unknown> }>()
+  const profiles: Record<string, Profile> = {}
+
+  for (const given of options.files) {
+    const file: ConfigFile = typeof given === 'string' ? { path: given } : given
+    const path = resolve(scope.workspaceFolder, file.path)
+    const document = open(path, file, problems)
+    if (!document) continue
+    files.push(path)
+    problems.push(...document.problems)
+    if (!document.value) continue
+    const foreign = !OWN_FILE.test(basename(path))
+    checkFileKeys(document, foreign, problems)
+    for (const raw of entriesOf(document, dirname(path), foreign, problems)) {
+      const checked = checkEntry(raw)
+      problems.push(...checked.problems)
+      if (!checked.fields || checked.problems.some(({ severity }) => severity === 'error')) {
+        // A broken entry of a stronger file must not let the weaker one come back to life.
+        entries.delete(raw.name)
+        continue
+      }
+      const below = entries.get(raw.name)
+      const isPatch = checked.fields.command === undefined && checked.fields.url === undefined
+      if (below && isPatch)
+        entries.set(raw.name, { raw: below.raw, fields: { ...below.fields, ...checked.fields } })
+      else {
+        if (below)
+          problems.push(
+            problemAt(
+              raw,
+              [],
+              `this replaces the server of the same name in ${below.raw.document.file}`,
+              'Rename one of the two to have both',
+              'warning',
+            ),
+          )
+        entries.set(raw.name, { raw, fields: { ...checked.fields } })
+      }
+    }
+    Object.assign(profiles, profilesOf(document, problems))
+  }
+
+  const servers: ServerConfig[] = []
+  for (const { raw, fields } of entries.values()) {
+    // What is switched off need not be able to start.
+    const read = readEntry(raw, fields, scope)
+    if (fields.enabled !== false) problems.push(...read.problems)
+    if (read.server) servers.push(read.server)
+  }
+  servers.sort((a, b) => (a.name < b.name ? -1 : 1))
+  return { servers: applyProfile(servers, profiles, options, files, problems), profiles, problems, files }
+}
+
+function open(path: string, file: ConfigFile, problems: ConfigProblem[]): ConfigDocument | undefined {
+  if (file.text !== undefined) return readDocument(file.text, path)
+  try {
+    return readDocument(readFileSync(path, 'utf8'), path)
+  } catch (error) {
+    const { code = 'unknown' } = error as { code?: string }
+    if (code === 'ENOENT' && file.optional) return undefined
+    const [message, fix] =
+      code === 'ENOENT'
+        ? ['there is no such file', 'Check the path']
+        : code === 'EISDIR'
+          ? ['this is a folder', 'Give the path of a file']
+          : [`the file cannot be read (${code})`, 'Check its permissions']
+    problems.push({ file: path, path: '', line: undefined, message, fix, severity: 'error' })
+    return undefined
+  }
+}
+
+function checkFileKeys(document: ConfigDocument, foreign: boolean, problems: ConfigProblem[]): void {
+  const keys = Object.keys(document.value ?? {})
+  for (const key of keys) {
+    if ((FILE_KEYS as readonly string[]).includes(key)) continue
+    const [suggestion] = nearest(key, FILE_KEYS, 1)
+    // In a client's own file only a slip of the pen is worth a word.
+    if (foreign && (suggestion === undefined || keys.includes(suggestion))) continue
+    problems.push({
+      file: document.file,
+      path: pathText([key]),
+      line: document.lineOf([key]),
+      message: `unknown key ${JSON.stringify(key)}`,
+      fix:
+        suggestion === undefined
+          ? `Remove it; known are ${FILE_KEYS.join(', ')}`
+          : `Did you mean ${JSON.stringify(suggestion)}? Rename or remove it`,
+      severity: foreign ? 'warning' : 'error',
+    })
+  }
+}
+
+function* entriesOf(
+  document: ConfigDocument,
+  folder: string,
+  foreign: boolean,
+  problems: ConfigProblem[],
+): Generator<RawEntry> {
+  for (const key of ['servers', 'mcpServers']) {
+    const value = document.value?.[key]
+    if (value === undefined || value === null) continue
+    if (!isRecord(value)) {
+      problems.push(
+        fault(document, [key], `${key} must be an object`, 'Write { "name": { "command": "…" } }'),
+      )
+      continue
+    }
+    for (const name of Object.keys(value)) {
+      const raw = { name, document, path: [key, name], value: value[name], folder, foreign }
+      const wrong = nameProblem(name)
+      if (wrong) problems.push(problemAt(raw, [], wrong, 'Rename it', 'error'))
+      else yield raw
+    }
+  }
+}
+
+function nameProblem(name: string): string | undefined {
+  if (name.trim() === '') return 'a server needs a name'
+  if (name === 'toolwell') return '"toolwell" is the name of the meta-tools'
+  if (name.length > 200) return 'the name of the server is longer than 200 characters'
+  return undefined
+}
+
+function profilesOf(document: ConfigDocument, problems: ConfigProblem[]): Record<string, Profile> {
+  const profiles: Record<string, Profile> = {}
+  const given = document.value?.profiles
+  if (given === undefined || given === null) return profiles
+  if (!isRecord(given)) {
+    problems.push(
+      fault(document, ['profiles'], 'profiles must be an object', 'Write { "name": { "servers": […] } }'),
+    )
+    return profiles
+  }
+  for (const [name, value] of Object.entries(given)) {
+    const path = ['profiles', name]
+    if (!isRecord(value)) {
+      problems.push(fault(document, path, 'a profile must be an object', 'Write { "servers": ["name"] }'))
+      continue
+    }
+    const wrong = Object.entries(value).flatMap(([key, each]): ConfigProblem[] => {
+      const known = Object.hasOwn(PROFILE_KEYS, key) ? PROFILE_KEYS[key] : undefined
+      const [suggestion] = nearest(key, Object.keys(PROFILE_KEYS), 1)
+      if (!known)
+        return [
+          fault(
+            document,
+            [...path, key],
+            `unknown key ${JSON.stringify(key)}`,
+            suggestion === undefined
+              ? `Known are ${Object.keys(PROFILE_KEYS).join(', ')}`
+              : `Did you mean ${JSON.stringify(suggestion)}?`,
+          ),
+        ]
+      const message = misfit(each, known)
+      return message
+        ? [fault(document, [...path, key], `${key} ${message}`, known.about.replace(/\.$/, ''))]
+        : []
+    })
+    problems.push(...wrong)
+    if (wrong.length === 0) profiles[name] = value as Profile
+  }
+  return profiles
+}
+
+function applyProfile(
+  servers: readonly ServerConfig[],
+  profiles: Readonly<Record<string, Profile>>,
+  { profile: name }: LoadOptions,
+  files: readonly string[],
+  problems: ConfigProblem[],
+): ServerConfig[] {
+  if (name === undefined) return [...servers]
+  const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined
+  if (!profile) {
+    const [suggestion] = nearest(name, Object.keys(profiles), 1)
+    const known = Object.keys(profiles).join(', ') || 'none'
+    problems.push({
+      file: files.at(-1) ?? '',
+      path: 'profiles',
+      line: undefined,
+      message: `there is no profile ${JSON.stringify(name)}`,
+      fix: suggestion === undefined ? `Known are: ${known}` : `Did you mean ${JSON.stringify(suggestion)}?`,
+      severity: 'error',
+    })
+    // Nothing is better than more than was asked for.
+    return []
+  }
+  return servers
+    .filter((server) => (profile.servers ?? ['*']).some((pattern) => matchesGlob(pattern, server.name)))
+    .map((server) => ({
+      ...server,
+      allow: narrowed(server, profile.allow),
+      deny: [...server.deny, ...ofServer(server.name, profile.deny ?? [])],
+    }))
+}
+
+/** Both lists have to let a tool pass; a pattern of one list may be narrower than the other's. */
+function narrowed(server: ServerConfig, allow: readonly string[] | undefined): readonly string[] | undefined {
+  if (allow === undefined) return server.allow
+  const own = ofServer(server.name, allow)
+  if (server.allow === undefined) return own
+  return own.flatMap((pattern) =>
+    (server.allow ?? []).flatMap((other) =>
+      matchesGlob(other, pattern) ? [pattern] : matchesGlob(pattern, other) ? [other] : [],
+    ),
+  )
+}
+
+/** `server/tool` speaks of one server; a pattern without a slash of all. */
+function ofServer(server: string, patterns: readonly string[]): string[] {
+  return patterns.flatMap((pattern) => {
+    const slash = pattern.indexOf('/')
+    if (slash < 0) return [pattern]
+    return matchesGlob(pattern.slice(0, slash), server) ? [pattern.slice(slash + 1)] : []
+  })
+}
+
+function fault(document: ConfigDocument, path: Path, message: string, fix: string): ConfigProblem {
+  return {
+    file: document.file,
+    path: pathText(path),
+    line: document.lineOf(path),
+    message,
+    fix,
+    severity: 'error',
+  }
+}

@@ -1,0 +1,221 @@
+/** One entry of `mcpServers`: checked against the table of keys, variables expanded, paths made absolute. */
+import { isAbsolute, resolve } from 'node:path'
+import { nearest } from '@toolwell/core/shared'
+import { type ConfigDocument, type Path, pathText } from './document.js'
+import { readDuration } from './duration.js'
+import { FOREIGN_SERVER_KEYS, IGNORED_SERVER_KEYS, misfit, SERVER_KEYS } from './keys.js'
+import type { ConfigProblem } from './problem.js'
+import { DEFAULTS, type ServerConfig, type Share, type Trust } from './server-config.js'
+import { expand, type VariableScope } from './variables.js'
+
+/** An entry as it stands in a file, and where that is. */
+export interface RawEntry {
+  readonly name: string
+  readonly document: ConfigDocument
+  readonly path: Path
+  readonly value: unknown
+  /** Relative paths start here. */
+  readonly folder: string
+  /** A file of another client: what is unknown in it is not ours to refuse. */
+  readonly foreign: boolean
+}
+
+export interface ReadEntry {
+  readonly server: ServerConfig | undefined
+  readonly problems: readonly ConfigProblem[]
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Checked keys of an entry, under our own names. */
+export function checkEntry(raw: RawEntry): { fields: Fields | undefined; problems: ConfigProblem[] } {
+  const problems: ConfigProblem[] = []
+  const report = (path: Path, message: string, fix: string, severity: ConfigProblem['severity'] = 'error') =>
+    problems.push(problemAt(raw, path, message, fix, severity))
+  if (!isRecord(raw.value)) {
+    report([], 'a server must be an object', 'Write { "command": "…" } or { "url": "…" }')
+    return { fields: undefined, problems }
+  }
+  const fields: Record<string, unknown> = {}
+  for (const [given, value] of Object.entries(raw.value)) {
+    if (value === null || value === undefined || IGNORED_SERVER_KEYS.has(given)) continue
+    if (given === 'disabled' && typeof value === 'boolean') {
+      if (value) fields.enabled = false
+      continue
+    }
+    const name = FOREIGN_SERVER_KEYS[given] ?? given
+    const key = Object.hasOwn(SERVER_KEYS, name) ? SERVER_KEYS[name] : undefined
+    if (!key) {
+      const [suggestion] = nearest(given, Object.keys(SERVER_KEYS), 1)
+      const meant = suggestion === undefined ? '' : `; did you mean ${JSON.stringify(suggestion)}?`
+      if (raw.foreign)
+        report(
+          [given],
+          `the key ${JSON.stringify(given)} has no meaning here${meant}`,
+          'Nothing needs to be done',
+          'warning',
+        )
+      else
+        report(
+          [given],
+          `unknown key ${JSON.stringify(given)}${meant}`,
+          suggestion === undefined
+            ? `Remove it; known are ${Object.keys(SERVER_KEYS).join(', ')}`
+            : `Write ${JSON.stringify(suggestion)}, or remove it`,
+        )
+      continue
+    }
+    // `trust: true` of another client means "do not ask me", which is not said of definitions.
+    if (name === 'trust' && typeof value === 'boolean' && raw.foreign) continue
+    const wrong = misfit(value, key)
+    if (wrong) report([given], `${given} ${wrong}`, key.about.replace(/\.$/, ''))
+    else fields[name] = value
+  }
+  return { fields, problems }
+}
+
+export function readEntry(raw: RawEntry, fields: Fields, scope: VariableScope): ReadEntry {
+  const problems: ConfigProblem[] = []
+  const secrets: string[] = []
+  const report = (path: Path, message: string, fix: string, severity: ConfigProblem['severity'] = 'error') =>
+    problems.push(problemAt(raw, path, message, fix, severity))
+  const text = (value: unknown, ...path: Path): string => {
+    const expanded = expand(String(value), scope)
+    secrets.push(...expanded.secrets)
+    if (expanded.problem) report(path, expanded.problem.message, expanded.problem.fix)
+    return expanded.text
+  }
+  const texts = (key: string): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries((fields[key] ?? {}) as Record<string, unknown>).map(([name, value]) => [
+        name,
+        text(value, key, name),
+      ]),
+    )
+  const duration = (key: 'timeout' | 'idle'): number => {
+    const value = fields[key]
+    if (value === undefined) return DEFAULTS[key]
+    if (value === false && key === 'idle') return Number.POSITIVE_INFINITY
+    const read = readDuration(value)
+    if (read === undefined)
+      report([key], `${key} must be a time above 0`, 'Write milliseconds, or a string such as "30s" or "5m"')
+    else if (typeof value === 'number' && value < 1000) {
+      // Some clients count in seconds.
+      if (raw.foreign) {
+        report([key], `${key} ${value} is read as seconds`, `Write "${value}s" to be clear`, 'warning')
+        return value * 1000
+      }
+      report([key], `${key} ${value} would be ${value} milliseconds`, `Write "${value}s" or "${value}ms"`)
+    }
+    return read ?? DEFAULTS[key]
+  }
+
+  const endpoint = endpointOf()
+  const server: ServerConfig | undefined = endpoint && {
+    name: raw.name,
+    endpoint,
+    description: (fields.description as string | undefined) ?? '',
+    enabled: fields.enabled !== false,
+    lazy: fields.lazy !== false,
+    alwaysLoad: fields.alwaysLoad === true ? ['*'] : ((fields.alwaysLoad || []) as string[]),
+    allow: fields.allow as string[] | undefined,
+    deny: (fields.deny as string[] | undefined) ?? [],
+    timeout: duration('timeout'),
+    idle: fields.lazy === false && fields.idle === undefined ? Number.POSITIVE_INFINITY : duration('idle'),
+    trust: (fields.trust as Trust | undefined) ?? 'first-use',
+    share: (fields.share as Share | undefined) ?? 'all',
+    secrets: [...secrets, ...Object.values(endpoint.type === 'stdio' ? endpoint.env : endpoint.headers)],
+  }
+  return { server: problems.some(({ severity }) => severity === 'error') ? undefined : server, problems }
+
+  function endpointOf(): ServerConfig['endpoint'] | undefined {
+    const { command, url, type } = fields
+    if (command === undefined && url === undefined) {
+      report(
+        [],
+        'the server has neither a command nor a url',
+        'Give "command" for a local server, "url" for a remote one',
+      )
+      return undefined
+    }
+    if (command !== undefined && url !== undefined) {
+      report([], 'the server has both a command and a url', 'Remove one of the two')
+      return undefined
+    }
+    if (command !== undefined) {
+      if (type !== undefined && type !== 'stdio')
+        report(['type'], `a server with a command is of type stdio, not ${String(type)}`, 'Remove "type"')
+      const program = text(command, 'command')
+      const args = ((fields.args ?? []) as unknown[]).map((value, index) => text(value, 'args', index))
+      if (/^\S+\s+\S/.test(program) && args.length === 0 && !isPath(program))
+        report(
+          ['command'],
+          'the command holds spaces, and no shell reads it',
+          `Split it: "command": ${JSON.stringify(program.split(/\s+/)[0])}, "args": ${JSON.stringify(
+            program
+              .split(/\s+/)
+              .slice(1)
+              .map(() => '…'),
+          )}`,
+          'warning',
+        )
+      return {
+        type: 'stdio',
+        command: isPath(program) ? resolve(raw.folder, program) : program,
+        args,
+        env: texts('env'),
+        cwd: fields.cwd === undefined ? scope.workspaceFolder : resolve(raw.folder, text(fields.cwd, 'cwd')),
+      }
+    }
+    if (type === 'stdio')
+      report(['type'], 'a server with a url is not of type stdio', 'Write "http" or "sse"')
+    const address = text(url, 'url')
+    if (!isHttp(address))
+      report(
+        ['url'],
+        'the url is not an http or https address',
+        'Write it in full: "https://example.com/mcp"',
+      )
+    return {
+      type: type === 'sse' ? 'sse' : type === undefined ? 'auto' : 'http',
+      url: address,
+      headers: texts('headers'),
+    }
+  }
+}
+
+export function problemAt(
+  raw: RawEntry,
+  path: Path,
+  message: string,
+  fix: string,
+  severity: ConfigProblem['severity'],
+): ConfigProblem {
+  const whole = [...raw.path, ...path]
+  return {
+    file: raw.document.file,
+    path: pathText(whole),
+    line: raw.document.lineOf(whole),
+    message,
+    fix,
+    server: raw.name,
+    severity,
+  }
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A program that is named by its place, not looked up on the PATH. */
+function isPath(program: string): boolean {
+  return /^\.{1,2}[\\/]/.test(program) || (!isAbsolute(program) && /^[^\s\\/]+[\\/]/.test(program))
+}
+
+function isHttp(address: string): boolean {
+  try {
+    return ['http:', 'https:'].includes(new URL(address).protocol)
+  } catch {
+    return false
+  }
+}

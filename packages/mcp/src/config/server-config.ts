@@ -1,0 +1,75 @@
+/** One server as it will be used: every variable expanded, every default filled in. The noun of this package. */
+
+export type Trust = 'full' | 'first-use' | 'none'
+export type Share = 'all' | 'client' | 'conversation'
+
+export interface StdioEndpoint {
+  readonly type: 'stdio'
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd: string
+}
+
+export interface HttpEndpoint {
+  /** `auto`: Streamable HTTP, and SSE where that is not spoken. */
+  readonly type: 'http' | 'sse' | 'auto'
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface ServerConfig {
+  readonly name: string
+  readonly endpoint: StdioEndpoint | HttpEndpoint
+  readonly description: string
+  readonly enabled: boolean
+  readonly lazy: boolean
+  /** Patterns of tool names. */
+  readonly alwaysLoad: readonly string[]
+  /** Undefined: every tool. */
+  readonly allow: readonly string[] | undefined
+  readonly deny: readonly string[]
+  /** Milliseconds. */
+  readonly timeout: number
+  /** Milliseconds; infinite for never. */
+  readonly idle: number
+  readonly trust: Trust
+  readonly share: Share
+  /** Strings that must not be shown: values of variables, environment and headers. */
+  readonly secrets: readonly string[]
+}
+
+export const DEFAULTS = { timeout: 60_000, idle: 300_000 } as const
+
+export type ServerOptions = Partial<Omit<ServerConfig, 'name' | 'endpoint'>>
+
+/** A server written in code instead of a file. */
+export function defineServer(
+  name: string,
+  endpoint:
+    | (Partial<Omit<StdioEndpoint, 'type'>> & { readonly command: string })
+    | (Partial<HttpEndpoint> & { readonly url: string }),
+  options: ServerOptions = {},
+): ServerConfig {
+  const whole: ServerConfig['endpoint'] =
+    'command' in endpoint
+      ? { args: [], env: {}, cwd: process.cwd(), ...endpoint, type: 'stdio' }
+      : { type: 'auto', headers: {}, ...endpoint }
+  const given = whole.type === 'stdio' ? Object.values(whole.env) : Object.values(whole.headers)
+  return {
+    name,
+    endpoint: whole,
+    description: '',
+    enabled: true,
+    lazy: true,
+    alwaysLoad: [],
+    allow: undefined,
+    deny: [],
+    timeout: DEFAULTS.timeout,
+    idle: DEFAULTS.idle,
+    trust: 'first-use',
+    share: 'all',
+    ...options,
+    secrets: [...(options.secrets ?? []), ...given],
+  }
+}

@@ -1,0 +1,69 @@
+/** Expands `${VAR}`, `${VAR:-default}`, `${env:VAR}` and `${workspaceFolder}` in one string of a config. */
+import { homedir } from 'node:os'
+import { basename, sep } from 'node:path'
+
+export interface VariableScope {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly workspaceFolder: string
+}
+
+export interface Expanded {
+  readonly text: string
+  /** What came out of the environment: never to be shown. */
+  readonly secrets: readonly string[]
+  /** Why it could not be expanded, as message and fix. */
+  readonly problem?: { readonly message: string; readonly fix: string }
+}
+
+const VARIABLE = /\$\{([^{}]*)\}/g
+const NAME = /^[A-Za-z_]\w*$/
+/** Everybody knows these, and a message without them is hard to read. */
+const PUBLIC = new Set(['HOME', 'USER', 'LOGNAME', 'PWD', 'TMPDIR', 'SHELL', 'LANG', 'PATH'])
+
+/** What is expanded is not expanded again: a value may hold `${…}` of its own. */
+export function expand(text: string, scope: VariableScope): Expanded {
+  const secrets: string[] = []
+  let problem: Expanded['problem']
+  const fail = (message: string, fix: string) => {
+    problem ??= { message, fix }
+    return ''
+  }
+  const expanded = text.replace(VARIABLE, (whole, inner: string) => {
+    const known = wellKnown(inner, scope)
+    if (known !== undefined) return known
+    const [, kind = '', rest = ''] = /^([a-z]+):(?!-)(.*)$/i.exec(inner) ?? []
+    if (kind !== '' && kind !== 'env')
+      return kind === 'input'
+        ? fail(
+            `${whole} is asked for by an editor, and nobody can be asked here`,
+            `Put the value into an environment variable and write \${env:${rest.toUpperCase().replace(/\W/g, '_')}}`,
+          )
+        : fail(
+            `${whole} is not known here`,
+            'Known are ${VAR}, ${VAR:-default}, ${env:VAR}, ${workspaceFolder} and ${userHome}',
+          )
+    const source = kind === 'env' ? rest : inner
+    const [name = '', ...fallback] = source.split(':-')
+    if (!NAME.test(name)) return fail(`${whole} is not the name of a variable`, 'Write ${NAME}')
+    const value = scope.env[name]
+    if (value !== undefined && value !== '') {
+      if (!PUBLIC.has(name)) secrets.push(value)
+      return value
+    }
+    if (fallback.length > 0) return fallback.join(':-')
+    if (value === '') return ''
+    return fail(
+      `the environment variable ${name} is not set`,
+      `Set ${name}, or give a default: \${${name}:-value}`,
+    )
+  })
+  return problem ? { text, secrets, problem } : { text: expanded, secrets }
+}
+
+function wellKnown(name: string, { workspaceFolder }: VariableScope): string | undefined {
+  if (name === 'workspaceFolder') return workspaceFolder
+  if (name === 'workspaceFolderBasename') return basename(workspaceFolder)
+  if (name === 'userHome') return homedir()
+  if (name === 'pathSeparator' || name === '/') return sep
+  return undefined
+}

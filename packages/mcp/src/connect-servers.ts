@@ -1,0 +1,307 @@
+/** Servers as sources of a catalogue: each joins when it is known, and none waits for another. */
+import type { CallToolResult } from '@modelcontextprotocol/client'
+import { type Catalogue, type SourceState, ToolwellError } from '@toolwell/core'
+import { assertKnownKeys } from '@toolwell/core/shared'
+import { type DefinitionCache, diskCache } from './cache.js'
+import type { Config } from './config/load-config.js'
+import { showEndpoint } from './config/redact.js'
+import type { ServerConfig } from './config/server-config.js'
+import { McpFailure } from './failure.js'
+import { combineReviews, type Reviewer, type ReviewFinding, trustAll } from './review.js'
+import type { ServerEvent, ServerState } from './state.js'
+import { describeServer, isOffered, toTools } from './tools.js'
+import type { Caller, CallerHandlers } from './upstream/caller.js'
+import type { CallOptions } from './upstream/connection.js'
+import type { ServerAuth } from './upstream/open-client.js'
+import { Upstream } from './upstream/upstream.js'
+import { createWatchdog } from './upstream/watchdog.js'
+
+export interface ConnectOptions {
+  /** Where definitions are kept. Default: files in the user's cache folder. */
+  readonly cache?: DefinitionCache
+  /** Checks every definition before it can be used. Default: all pass, but those of servers with trust "none". */
+  readonly review?: Reviewer
+  /** Credentials of a remote server. */
+  readonly auth?: (server: ServerConfig) => ServerAuth | undefined
+  /** What servers may ask of the callers of this program's conversations. */
+  readonly handlers?: CallerHandlers
+  /** Names this program to servers with `share: client`. */
+  readonly client?: string
+  /** Servers listed at a time, where nothing is known of them. Default 8. */
+  readonly concurrency?: number
+  /** Milliseconds to start, shake hands and list. Default 30,000. */
+  readonly connectTimeout?: number
+  readonly onEvent?: (event: ServerEvent) => void
+  readonly now?: () => number
+  readonly random?: () => number
+}
+
+export interface ServerReport {
+  readonly name: string
+  readonly state: ServerState
+  readonly reason: string
+  /** Command or address, without anything secret. */
+  readonly endpoint: string
+  readonly description: string
+  readonly era: 'modern' | 'legacy' | undefined
+  readonly info: { readonly name: string; readonly version: string } | undefined
+  readonly tools: readonly string[]
+  /** Names that the config keeps out. */
+  readonly denied: readonly string[]
+  readonly quarantined: ReadonlyMap<string, string>
+  readonly findings: readonly ReviewFinding[]
+  readonly starts: number
+  readonly pids: readonly number[]
+  /** When the list was last read from the server, in milliseconds since the epoch. */
+  readonly listedAt: number | undefined
+}
+
+export interface Servers {
+  inspect(): ServerReport[]
+  /** Runs a tool by the server's own name for it. Throws `McpFailure`; a result that says it is an error is a result. */
+  call(
+    server: string,
+    tool: string,
+    input: Record<string, unknown>,
+    options?: CallOptions,
+  ): Promise<CallToolResult>
+  /** Waits until no server is being listed for the first time, but no longer than this; gives those that still are. */
+  settled(milliseconds?: number): Promise<string[]>
+  /** Lists a server again, started for it where needed. */
+  refresh(server: string): Promise<void>
+  /** Has every definition in use reviewed again: something was approved, or is no longer. */
+  reviewAgain(server?: string): void
+  /** Stops every server. Idempotent. */
+  close(): Promise<void>
+}
+
+const KEYS = [
+  'cache',
+  'review',
+  'auth',
+  'handlers',
+  'client',
+  'concurrency',
+  'connectTimeout',
+  'onEvent',
+  'now',
+  'random',
+] as const satisfies readonly (keyof ConnectOptions)[]
+
+/** Returns at once: what is cached can be searched now, the rest joins when it has been listed. */
+export function connectServers(
+  catalogue: Catalogue,
+  config: Pick<Config, 'servers'> | readonly ServerConfig[],
+  options: ConnectOptions = {},
+): Servers {
+  assertKnownKeys(options, KEYS, 'connectServers')
+  const {
+    concurrency = 8,
+    connectTimeout = 30_000,
+    now = Date.now,
+    random = Math.random,
+    client = '',
+  } = options
+  if (!(concurrency >= 1))
+    throw new ToolwellError('invalid-option', `concurrency must be at least 1, not ${String(concurrency)}.`, {
+      path: 'concurrency',
+    })
+  const emit = (event: ServerEvent) => {
+    try {
+      options.onEvent?.(event)
+    } catch {
+      // A listener that throws has no say in what happens to servers.
+    }
+  }
+  const cache =
+    options.cache ?? diskCache({ onWarning: (detail) => emit({ kind: 'warning', server: '', detail }) })
+  const review = combineReviews(options.review ?? trustAll)
+  const watchdog = createWatchdog()
+  const upstreams = new Map<string, Upstream>()
+  const published = new Map<string, unknown>()
+  let closing: Promise<void> | undefined
+
+  const caller = (conversation: string | undefined, principal: string | undefined): Caller => ({
+    client: principal || client,
+    ...(conversation === undefined ? {} : { conversation }),
+    ...(options.handlers ? { handlers: options.handlers } : {}),
+  })
+
+  /** Brings the catalogue up to what is known of a server. */
+  const publish = (upstream: Upstream) => {
+    if (closing) return
+    const { server, definition } = upstream
+    const state = sourceState(upstream)
+    const reviewed = upstream.review
+    if (
+      published.get(server.name) === definition &&
+      definition !== undefined &&
+      reviewedAs.get(server.name) === reviewed
+    ) {
+      catalogue.setState(server.name, state)
+      return
+    }
+    published.set(server.name, definition)
+    reviewedAs.set(server.name, reviewed)
+    const tools = definition
+      ? toTools(server, definition, (tool, input, { signal, conversation, principal, onProgress }) =>
+          upstream.call(tool, input, {
+            caller: caller(conversation, principal),
+            ...(signal ? { signal } : {}),
+            ...(onProgress ? { onProgress } : {}),
+          }),
+        )
+      : []
+    catalogue.setSource(server.name, {
+      tools,
+      description: definition ? describeServer(server, definition) : server.description,
+      state,
+      quarantined:
+        reviewed.server === undefined ? [...reviewed.quarantined.keys()] : tools.map(({ name }) => name),
+    })
+  }
+  const reviewedAs = new Map<string, unknown>()
+
+  const servers = 'servers' in config ? config.servers : config
+  for (const server of servers) {
+    if (upstreams.has(server.name))
+      throw new ToolwellError(
+        'invalid-option',
+        `Two servers are named ${JSON.stringify(server.name)}. Rename one.`,
+        {
+          path: server.name,
+        },
+      )
+    const upstream = new Upstream({
+      server,
+      watchdog,
+      cache,
+      review,
+      auth: options.auth?.(server),
+      connectTimeout,
+      now,
+      random,
+      emit,
+      onChange: (changed) => {
+        if (upstreams.get(server.name) === changed) publish(changed)
+      },
+    })
+    upstreams.set(server.name, upstream)
+    publish(upstream)
+  }
+
+  const first = new Map<string, Promise<void>>()
+  const queue = [...upstreams.values()].filter(
+    ({ server, definition, isExpired }) =>
+      server.enabled &&
+      // An expired promise is worth a request, not a process.
+      (definition === undefined || !server.lazy || (isExpired && server.endpoint.type !== 'stdio')),
+  )
+  const lane = createLane(concurrency)
+  for (const upstream of queue) {
+    const { name } = upstream.server
+    const work = lane(async () => {
+      if (!closing) await upstream.refresh()
+    })
+      .catch(() => undefined)
+      .finally(() => first.delete(name))
+    if (upstream.definition === undefined) first.set(name, work)
+  }
+
+  const find = (name: string): Upstream => {
+    const upstream = upstreams.get(name)
+    if (upstream) return upstream
+    throw new McpFailure(
+      'unavailable',
+      name,
+      `there is no server ${JSON.stringify(name)}; known are ${[...upstreams.keys()].join(', ') || 'none'}`,
+    )
+  }
+
+  return {
+    inspect: () => [...upstreams.values()].map(report),
+    async call(server, tool, input, callOptions = {}) {
+      const upstream = find(server)
+      if (!isOffered(tool, upstream.server))
+        throw new McpFailure(
+          'unknown-tool',
+          server,
+          `the config does not offer ${JSON.stringify(tool)} of ${server}`,
+        )
+      return upstream.call(tool, input, {
+        ...callOptions,
+        caller: callOptions.caller ?? caller(undefined, undefined),
+      })
+    },
+    async settled(milliseconds = 2000) {
+      if (first.size > 0) await bounded(Promise.all(first.values()), milliseconds)
+      return [...first.keys()]
+    },
+    refresh: (server) => find(server).refresh(),
+    reviewAgain(server) {
+      for (const upstream of server === undefined ? upstreams.values() : [find(server)])
+        upstream.reviewAgain()
+    },
+    close() {
+      closing ??= (async () => {
+        await Promise.all([...upstreams.values()].map((upstream) => upstream.close()))
+        watchdog.close()
+        for (const name of upstreams.keys()) catalogue.setState(name, 'disabled')
+      })()
+      return closing
+    },
+  }
+}
+
+/** A server that is not running can be used all the same, as long as its tools are known. */
+function sourceState({ state, definition }: Upstream): SourceState {
+  if (state === 'disabled' || state === 'needs-login' || state === 'failed') return state
+  return definition ? 'ready' : 'connecting'
+}
+
+function report(upstream: Upstream): ServerReport {
+  const { server, definition, review } = upstream
+  const names = definition?.tools.map(({ name }) => name).sort() ?? []
+  const { info } = definition ?? {}
+  return {
+    name: server.name,
+    state: upstream.state,
+    reason: upstream.reason,
+    endpoint: showEndpoint(server.endpoint, server.secrets),
+    description: definition ? describeServer(server, definition) : server.description,
+    era: definition?.era,
+    info: info && { name: info.name, version: info.version },
+    tools: names.filter((name) => isOffered(name, server)),
+    denied: names.filter((name) => !isOffered(name, server)),
+    quarantined: review.quarantined,
+    findings: review.findings,
+    starts: upstream.starts,
+    pids: upstream.pids,
+    listedAt: upstream.listedAt,
+  }
+}
+
+/** So many at a time, in order. */
+function createLane(most: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async (work) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve))
+    running++
+    try {
+      return await work()
+    } finally {
+      running--
+      waiting.shift()?.()
+    }
+  }
+}
+
+async function bounded(work: Promise<unknown>, milliseconds: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds)
+  })
+  await Promise.race([work, late])
+  clearTimeout(timer)
+}

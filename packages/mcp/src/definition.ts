@@ -1,0 +1,45 @@
+/** What a server says about itself and its tools: the unit that is listed, cached, reviewed and offered. */
+import type { Implementation, Tool as McpTool, ServerCapabilities } from '@modelcontextprotocol/client'
+import { canonicalJson, shortHash } from '@toolwell/core/shared'
+
+export type { McpTool }
+
+export interface ServerDefinition {
+  readonly tools: readonly McpTool[]
+  readonly instructions: string
+  readonly capabilities: ServerCapabilities
+  readonly info: Implementation | undefined
+  /** `modern` is the stateless protocol from 2026 on, `legacy` the one that begins with initialize. */
+  readonly era: 'modern' | 'legacy'
+  /** How long the server says that its list holds, and for whom. */
+  readonly ttlMs: number | undefined
+  readonly cacheScope: 'public' | 'private'
+}
+
+/** Equal lists have equal names, whatever order they came in. */
+export function definitionHash({
+  tools,
+  instructions,
+}: Pick<ServerDefinition, 'tools' | 'instructions'>): string {
+  const each = tools.map((tool) => canonicalJson(tool)).sort()
+  return shortHash(canonicalJson({ each, instructions }), 32)
+}
+
+/** By name; of two with one name, the first. The order of a list is the server's whim. */
+export function toolsByName(tools: readonly McpTool[]): Map<string, McpTool> {
+  const byName = new Map<string, McpTool>()
+  for (const tool of tools) if (!byName.has(tool.name)) byName.set(tool.name, tool)
+  return byName
+}
+
+/** Names that joined, left, or are defined in another way. */
+export function difference(before: ReadonlyMap<string, McpTool>, after: ReadonlyMap<string, McpTool>) {
+  return {
+    added: [...after.keys()].filter((name) => !before.has(name)),
+    removed: [...before.keys()].filter((name) => !after.has(name)),
+    changed: [...after].flatMap(([name, tool]) => {
+      const old = before.get(name)
+      return old && canonicalJson(old) !== canonicalJson(tool) ? [name] : []
+    }),
+  }
+}

@@ -1,0 +1,43 @@
+/** The public API of this package: config files to servers, servers to sources of a catalogue. */
+export {
+  type CachedDefinition,
+  type DefinitionCache,
+  defaultCacheFolder,
+  diskCache,
+  memoryCache,
+  serverFingerprint,
+} from './cache.js'
+export { configSchema } from './config/json-schema.js'
+export {
+  type Config,
+  type ConfigFile,
+  type LoadOptions,
+  loadConfig,
+  type Profile,
+} from './config/load-config.js'
+export { type ConfigProblem, describeProblem } from './config/problem.js'
+export { redactor, showEndpoint } from './config/redact.js'
+export {
+  defineServer,
+  type HttpEndpoint,
+  type ServerConfig,
+  type ServerOptions,
+  type Share,
+  type StdioEndpoint,
+  type Trust,
+} from './config/server-config.js'
+export { type ConnectOptions, connectServers, type ServerReport, type Servers } from './connect-servers.js'
+export type { McpTool, ServerDefinition } from './definition.js'
+export { type FailureKind, McpFailure } from './failure.js'
+export {
+  combineReviews,
+  type Review,
+  type Reviewer,
+  type ReviewFinding,
+  type ReviewRequest,
+  trustAll,
+} from './review.js'
+export type { ServerEvent, ServerState } from './state.js'
+export type { Caller, CallerHandlers } from './upstream/caller.js'
+export type { CallOptions, Progress } from './upstream/connection.js'
+export type { ServerAuth } from './upstream/open-client.js'

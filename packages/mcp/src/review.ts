@@ -1,0 +1,59 @@
+/** The step between listing and the catalogue: whatever checks definitions stands here, and may hold some of them back. */
+import type { ServerConfig } from './config/server-config.js'
+import type { ServerDefinition } from './definition.js'
+
+export interface ReviewFinding {
+  /** Undefined: about the server itself, its instructions say. */
+  readonly tool?: string
+  readonly severity: 'hard' | 'soft'
+  readonly detail: string
+}
+
+export interface Review {
+  /** Tools that must not be seen or called, with the reason. */
+  readonly quarantined: ReadonlyMap<string, string>
+  /** The whole server must not be used, for this reason. */
+  readonly server?: string
+  readonly findings: readonly ReviewFinding[]
+}
+
+export interface ReviewRequest {
+  readonly server: ServerConfig
+  readonly definition: ServerDefinition
+  /** What was in use until now. */
+  readonly previous: ServerDefinition | undefined
+  /** Read from the cache, not from the server itself. */
+  readonly fromCache: boolean
+}
+
+/** Asked about every definition before a tool of it can be found, cached ones included. Synchronous: a start waits for it. */
+export type Reviewer = (request: ReviewRequest) => Review
+
+export const NOTHING_FOUND: Review = { quarantined: new Map(), findings: [] }
+
+/** Lets everything pass, but for servers that nothing is taken from before it is approved. */
+export const trustAll: Reviewer = ({ server }) =>
+  server.trust === 'none'
+    ? { ...NOTHING_FOUND, server: 'its trust is "none", and nothing of it has been approved' }
+    : NOTHING_FOUND
+
+/** Several reviewers as one: each may hold back, none may let loose. A reviewer that throws holds everything back. */
+export function combineReviews(...reviewers: readonly Reviewer[]): Reviewer {
+  return (request) => {
+    const quarantined = new Map<string, string>()
+    const findings: ReviewFinding[] = []
+    let server: string | undefined
+    for (const reviewer of reviewers) {
+      try {
+        const review = reviewer(request)
+        for (const [tool, reason] of review.quarantined)
+          if (!quarantined.has(tool)) quarantined.set(tool, reason)
+        findings.push(...review.findings)
+        server ??= review.server
+      } catch (error) {
+        server ??= `a check of its definitions failed: ${error instanceof Error ? error.message : String(error)}`
+      }
+    }
+    return { quarantined, findings, ...(server === undefined ? {} : { server }) }
+  }
+}

@@ -1,0 +1,87 @@
+/** Turns what a server lists into tools of the catalogue: deferred, with a hint for the index, and a way to run them. */
+import type { CallToolResult } from '@modelcontextprotocol/client'
+import type { ExecuteContext, Tool, ToolAnnotations } from '@toolwell/core'
+import { firstLine, matchesGlob } from '@toolwell/core/shared'
+import type { ServerConfig } from './config/server-config.js'
+import type { McpTool, ServerDefinition } from './definition.js'
+
+export type RunTool = (
+  tool: string,
+  input: Record<string, unknown>,
+  context: ExecuteContext,
+) => Promise<CallToolResult>
+
+/** In order of name, so that a server that shuffles its list changes nothing. */
+export function toTools(server: ServerConfig, definition: ServerDefinition, run: RunTool): Tool[] {
+  return definition.tools
+    .filter(({ name }) => isOffered(name, server))
+    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+    .map((tool) => toTool(server, definition, tool, run))
+}
+
+/** What the config lets through; deny wins. */
+export function isOffered(name: string, { allow, deny }: Pick<ServerConfig, 'allow' | 'deny'>): boolean {
+  if (deny.some((pattern) => matchesGlob(pattern, name))) return false
+  return allow === undefined || allow.some((pattern) => matchesGlob(pattern, name))
+}
+
+export function describeServer(server: ServerConfig, { instructions, info }: ServerDefinition): string {
+  return server.description || firstLine(instructions, 200) || info?.title || ''
+}
+
+function toTool(server: ServerConfig, definition: ServerDefinition, tool: McpTool, run: RunTool): Tool {
+  const { name, title, description, inputSchema, outputSchema, annotations, _meta: meta } = tool
+  // Marks and annotations are the server's word.
+  const believed = server.trust !== 'none'
+  const marked = believed && meta?.['anthropic/alwaysLoad'] === true
+  const alwaysLoad = marked || server.alwaysLoad.some((pattern) => matchesGlob(pattern, name))
+  return {
+    name,
+    description: typeof description === 'string' ? description : '',
+    inputSchema,
+    source: server.name,
+    searchHint: searchHint(server, definition, tool),
+    ...(typeof title === 'string' ? { title } : {}),
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(believed && isObject(annotations) ? { annotations: annotations as ToolAnnotations } : {}),
+    ...(server.lazy ? {} : { defer: false }),
+    ...(alwaysLoad ? { alwaysLoad: true } : {}),
+    execute: async (input, context) => textOf(await run(name, input, context), name),
+  }
+}
+
+/** Words that find the tool and stand nowhere else in it: what the server calls itself, and its own hint. */
+function searchHint(server: ServerConfig, { info }: ServerDefinition, { _meta: meta }: McpTool): string {
+  const own = meta?.['anthropic/searchHint']
+  const words = [server.name, info?.title, info?.name, typeof own === 'string' ? own : '']
+  return [...new Set(words.filter((word) => typeof word === 'string' && word !== ''))].join(' ').slice(0, 400)
+}
+
+/** What the model reads of a result. A result that says it is an error is thrown: it is a failed call. */
+function textOf(result: CallToolResult, name: string): string {
+  const content: readonly unknown[] = Array.isArray(result.content) ? result.content : []
+  const blocks = content.map(blockText).filter((text) => text !== '')
+  if (blocks.length === 0 && result.structuredContent !== undefined)
+    blocks.push(JSON.stringify(result.structuredContent))
+  const text = blocks.join('\n')
+  if (result.isError) throw new Error(text === '' ? `${name} failed and did not say why` : text)
+  return text
+}
+
+/** A request carries text; what is not text is named, with its size, so that the model knows what there is. */
+function blockText(block: unknown): string {
+  if (!isObject(block)) return ''
+  const { type, text, mimeType, data, uri, name, resource } = block as Record<string, unknown>
+  if (type === 'text') return typeof text === 'string' ? text : ''
+  if (type === 'resource_link') return `[resource ${[name, uri].filter(Boolean).join(' ')}]`
+  if (type === 'resource' && isObject(resource)) {
+    const { uri: at, text: inner, mimeType: kind } = resource as Record<string, unknown>
+    return typeof inner === 'string' ? inner : `[resource ${String(at)}${kind ? `, ${String(kind)}` : ''}]`
+  }
+  const size = typeof data === 'string' ? `, ${Math.ceil((data.length * 3) / 4 / 1024)} kB` : ''
+  return `[${String(type)}${mimeType ? ` ${String(mimeType)}` : ''}${size}]`
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}

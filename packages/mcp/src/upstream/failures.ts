@@ -1,0 +1,66 @@
+/** What went wrong with a server or a call, in words that say what to do, without anything secret. */
+import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
+import type { ServerConfig } from '../config/server-config.js'
+import { type FailureKind, McpFailure } from '../failure.js'
+import { ConnectionLost } from './connection.js'
+import { needsLogin } from './open-client.js'
+
+export interface Failures {
+  make(kind: FailureKind, message: string, cause?: unknown): McpFailure
+  /** The server could not be started, reached or listed. */
+  ofOpening(error: unknown, late: number | undefined): McpFailure
+  /** A call did not give a result. */
+  ofCall(error: unknown, tool: string, cancelled: boolean): McpFailure
+}
+
+export function createFailures({ name, timeout }: ServerConfig, hide: (text: string) => string): Failures {
+  const make = (kind: FailureKind, message: string, cause?: unknown) =>
+    new McpFailure(kind, name, hide(message), { cause })
+  const login = (cause: unknown) =>
+    make('needs-login', `${name} asks for a login: run toolwell login ${name}`, cause)
+  return {
+    make,
+    ofOpening(error, late) {
+      if (McpFailure.is(error)) return error
+      if (needsLogin(error)) return login(error)
+      const why =
+        late === undefined
+          ? messageOf(error)
+          : `it was not ready within ${seconds(late)}; is it an MCP server, and can it be reached?`
+      return make('unavailable', `${name} cannot be used: ${why}`, error)
+    },
+    ofCall(error, tool, cancelled) {
+      if (McpFailure.is(error)) return error
+      if (cancelled) return make('cancelled', `the call of ${tool} was cancelled`, error)
+      if (needsLogin(error)) return login(error)
+      if (error instanceof ConnectionLost)
+        return error.sent
+          ? make(
+              'lost',
+              `${name} was lost while it ran ${tool}: ${error.message}. Nobody knows whether it did its work; check before you call it again`,
+              error,
+            )
+          : make('unavailable', `${name} cannot be used: ${error.message}`, error)
+      if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
+        return make(
+          'timeout',
+          `${name} did not answer ${tool} within ${seconds(timeout)}; it was told to stop. Raise "timeout" in the config if it needs longer`,
+          error,
+        )
+      const verb = error instanceof ProtocolError ? 'refused' : 'could not run'
+      return make('answered', `${name} ${verb} ${tool}: ${messageOf(error)}`, error)
+    },
+  }
+}
+
+function seconds(milliseconds: number): string {
+  return milliseconds < 1000 ? `${milliseconds} ms` : `${Math.round(milliseconds / 1000)} s`
+}
+
+/** `fetch failed` says nothing; what caused it does. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { cause } = error
+  const inner = cause instanceof Error && !error.message.includes(cause.message) ? messageOf(cause) : ''
+  return inner === '' ? error.message : `${error.message}: ${inner}`
+}

@@ -1,0 +1,58 @@
+/** Lists the tools of a server page by page. One tool that is no tool does not cost the others. */
+import type { Client, StandardSchemaV1 } from '@modelcontextprotocol/client'
+import type { McpTool, ServerDefinition } from '../definition.js'
+
+/** A server that has more is not listed to the end. */
+const MOST_TOOLS = 20_000
+const MOST_PAGES = 2000
+/** A promise of more than a day is not believed. */
+const LONGEST_TTL = 86_400_000
+
+/** The SDK's own schema refuses a list for one bad entry. Entries are checked one by one, later and by name. */
+const ANYTHING: StandardSchemaV1<unknown, Record<string, unknown>> = {
+  '~standard': {
+    version: 1,
+    vendor: 'toolwell',
+    validate: (value) =>
+      typeof value === 'object' && value !== null
+        ? { value: value as Record<string, unknown> }
+        : { issues: [{ message: 'the answer is not an object' }] },
+  },
+}
+
+export async function listTools(
+  client: Client,
+  options: { readonly timeout: number; readonly signal: AbortSignal },
+): Promise<Pick<ServerDefinition, 'tools' | 'ttlMs' | 'cacheScope'>> {
+  const nothing = { tools: [], ttlMs: undefined, cacheScope: 'private' as const }
+  if (!client.getServerCapabilities()?.tools) return nothing
+  const tools: McpTool[] = []
+  const cursors = new Set<string>()
+  let ttlMs: number | undefined
+  let cacheScope: ServerDefinition['cacheScope'] = 'private'
+  let cursor: string | undefined
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const answer = await client.request(
+      { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
+      ANYTHING,
+      options,
+    )
+    if (!Array.isArray(answer.tools))
+      throw new Error('the server answered tools/list without a list of tools')
+    for (const tool of answer.tools) if (hasName(tool)) tools.push(tool)
+    if (page === 0) {
+      if (typeof answer.ttlMs === 'number' && answer.ttlMs >= 0) ttlMs = Math.min(answer.ttlMs, LONGEST_TTL)
+      if (answer.cacheScope === 'public') cacheScope = 'public'
+    }
+    const next = answer.nextCursor
+    // A cursor that comes again leads round in a circle.
+    if (typeof next !== 'string' || cursors.has(next) || tools.length >= MOST_TOOLS) break
+    cursors.add(next)
+    cursor = next
+  }
+  return { tools: tools.slice(0, MOST_TOOLS), ttlMs, cacheScope }
+}
+
+function hasName(tool: unknown): tool is McpTool {
+  return typeof tool === 'object' && tool !== null && typeof (tool as { name?: unknown }).name === 'string'
+}

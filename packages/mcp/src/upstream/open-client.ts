@@ -1,0 +1,141 @@
+/** Opens one protocol client to a server, over whatever it speaks, and finds out which era that is. */
+import {
+  type AuthProvider,
+  Client,
+  type ClientCapabilities,
+  type OAuthClientProvider,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type Transport,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client'
+import type { HttpEndpoint, ServerConfig } from '../config/server-config.js'
+import { ProcessTransport } from './process-transport.js'
+import type { Watchdog } from './watchdog.js'
+
+/** A server on a pipe that says nothing to a question it does not know speaks the older protocol. */
+const PROBE_TIMEOUT = 4000
+
+export type ServerAuth = AuthProvider | OAuthClientProvider
+
+export interface OpenOptions {
+  readonly server: ServerConfig
+  readonly version: string
+  readonly watchdog: Watchdog
+  readonly capabilities: ClientCapabilities
+  /** Known from before: the server need not be asked. */
+  readonly era: 'legacy' | undefined
+  readonly auth: ServerAuth | undefined
+  /** For the whole of it, in milliseconds. */
+  readonly timeout: number
+  readonly signal: AbortSignal
+  readonly onListChanged: () => void
+  readonly prepare: (client: Client) => void
+}
+
+export interface OpenClient {
+  readonly client: Client
+  readonly transport: Transport
+}
+
+export async function openClient(options: OpenOptions): Promise<OpenClient> {
+  const { endpoint } = options.server
+  if (endpoint.type === 'stdio') {
+    const start = () => new ProcessTransport({ endpoint, watchdog: options.watchdog })
+    if (options.era === 'legacy') return attempt(options, start(), 'legacy')
+    try {
+      return await attempt(options, start(), 'auto')
+    } catch (error) {
+      // Some older servers end when they are asked something before initialize. They get a fresh start.
+      if (!isRefusedProbe(error) || options.signal.aborted) throw error
+      return await attempt(options, start(), 'legacy')
+    }
+  }
+  if (endpoint.type === 'sse') return attempt(options, sse(endpoint, options.auth), 'legacy')
+  try {
+    return await attempt(options, streamable(endpoint, options.auth), options.era ?? 'auto')
+  } catch (error) {
+    if (endpoint.type !== 'auto' || !speaksNoStreamableHttp(error) || options.signal.aborted) throw error
+    try {
+      return await attempt(options, sse(endpoint, options.auth), 'legacy')
+    } catch {
+      // What the usual protocol answered says more than that the old one is not there either.
+      throw error
+    }
+  }
+}
+
+export function needsLogin(error: unknown): boolean {
+  if (error instanceof UnauthorizedError) return true
+  return (
+    error instanceof SdkHttpError &&
+    (error.code === SdkErrorCode.ClientHttpAuthentication || statusOf(error) === 401)
+  )
+}
+
+export function statusOf(error: unknown): number | undefined {
+  if (!(error instanceof SdkHttpError)) return undefined
+  const { status } = error.data as { status?: unknown }
+  return typeof status === 'number' ? status : undefined
+}
+
+async function attempt(
+  options: OpenOptions,
+  transport: Transport,
+  era: 'auto' | 'legacy',
+): Promise<OpenClient> {
+  const { capabilities, timeout, signal, version } = options
+  const client = new Client(
+    { name: 'toolwell', version },
+    {
+      capabilities,
+      versionNegotiation: { mode: era, probe: { timeoutMs: Math.min(PROBE_TIMEOUT, timeout) } },
+      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => options.onListChanged() } },
+    },
+  )
+  options.prepare(client)
+  // The SDK does not stop waiting for a process to start when the signal says so.
+  const stop = () => void transport.close().catch(() => undefined)
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    signal.throwIfAborted()
+    await client.connect(transport, { timeout, signal })
+    signal.throwIfAborted()
+    return { client, transport }
+  } catch (error) {
+    await transport.close().catch(() => undefined)
+    const epitaph = transport instanceof ProcessTransport ? transport.epitaph : undefined
+    if (signal.aborted) throw signal.reason
+    throw epitaph === undefined ? error : new Error(epitaph, { cause: error })
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+function streamable({ url, headers }: HttpEndpoint, authProvider: ServerAuth | undefined): Transport {
+  return new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers: { ...headers } },
+    ...(authProvider ? { authProvider } : {}),
+  }) as Transport
+}
+
+function sse({ url, headers }: HttpEndpoint, authProvider: ServerAuth | undefined): Transport {
+  return new SSEClientTransport(new URL(url), {
+    requestInit: { headers: { ...headers } },
+    ...(authProvider ? { authProvider } : {}),
+  }) as Transport
+}
+
+/** The process ended, or the pipe broke, over the question which protocol it speaks. */
+function isRefusedProbe(error: unknown): boolean {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
+  return cause instanceof SdkError && cause.code === SdkErrorCode.EraNegotiationFailed
+}
+
+function speaksNoStreamableHttp(error: unknown): boolean {
+  const status = statusOf(error)
+  return status !== undefined && status >= 400 && status < 500 && status !== 401 && status !== 403
+}

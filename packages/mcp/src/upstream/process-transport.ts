@@ -1,0 +1,216 @@
+/** A server on standard input and output, in a process group of its own that ends as a whole. */
+import type { ChildProcess } from 'node:child_process'
+import {
+  deserializeMessage,
+  type JSONRPCMessage,
+  serializeMessage,
+  type Transport,
+} from '@modelcontextprotocol/client'
+import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio'
+import spawn from 'cross-spawn'
+import type { StdioEndpoint } from '../config/server-config.js'
+import { createLineReader } from './line-reader.js'
+import type { Watchdog } from './watchdog.js'
+
+/** One message may be this long: ten thousand tools fit. */
+const MOST_BYTES = 64 * 1024 * 1024
+/** What is kept of standard error, for the message that says why a server died. */
+const KEPT_ERRORS = 4096
+/** Lines on standard output that are no messages; more is no banner but a broken server. */
+const MOST_GARBAGE = 1000
+/** Between asking a server to end, telling it, and ending it. */
+const GRACE = 1500
+
+export interface ProcessTransportOptions {
+  readonly endpoint: StdioEndpoint
+  readonly watchdog: Watchdog
+  /** Default 1,500 ms between each step of ending the server. */
+  readonly grace?: number
+}
+
+export class ProcessTransport implements Transport {
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  onmessage?: Transport['onmessage']
+  /** Lines that were no messages. */
+  garbage = 0
+  readonly #options: ProcessTransportOptions
+  readonly #lines = createLineReader(MOST_BYTES)
+  readonly #closed: Promise<void>
+  #resolveClosed: () => void = () => undefined
+  #child: ChildProcess | undefined
+  #errors = ''
+  #ending: Promise<void> | undefined
+  #gone = false
+  #exit: { code: number | null; signal: string | null } | undefined
+  #broken = ''
+
+  constructor(options: ProcessTransportOptions) {
+    this.#options = options
+    this.#closed = new Promise((resolve) => {
+      this.#resolveClosed = resolve
+    })
+  }
+
+  /** The SDK takes a transport with these two for a process, and asks it more patiently which protocol it speaks. */
+  get pid(): number | null {
+    return this.#child?.pid ?? null
+  }
+
+  get stderr(): string {
+    return this.#errors
+  }
+
+  /** Why the server is gone, or undefined while it runs. */
+  get epitaph(): string | undefined {
+    if (this.#broken !== '') return this.#broken
+    if (!this.#exit) return undefined
+    const { code, signal } = this.#exit
+    const how = signal === null ? `the server exited with code ${code}` : `the server was ended by ${signal}`
+    const said = this.#errors.trim().split('\n').slice(-5).join('\n').trim()
+    return said === '' ? how : `${how}: ${said}`
+  }
+
+  start(): Promise<void> {
+    const { endpoint, watchdog } = this.#options
+    return new Promise((resolve, reject) => {
+      const child = spawn(endpoint.command, [...endpoint.args], {
+        cwd: endpoint.cwd,
+        env: { ...getDefaultEnvironment(), ...endpoint.env },
+        stdio: ['pipe', 'pipe', 'pipe'],
+        detached: process.platform !== 'win32',
+        windowsHide: true,
+      })
+      this.#child = child
+      const { pid } = child
+      if (pid !== undefined) watchdog.watch(pid)
+      child.once('spawn', () => resolve())
+      child.once('error', (error: NodeJS.ErrnoException) => {
+        const reason = startFailure(error, endpoint)
+        this.#broken ||= reason
+        reject(new Error(reason))
+        this.#finish()
+      })
+      child.once('exit', (code, signal) => {
+        this.#exit = { code, signal }
+        // Helpers of the server that outlive it would hold the pipes, and whatever else they hold.
+        this.#signal('SIGKILL')
+        if (pid !== undefined) watchdog.forget(pid)
+        // A helper that left the group still has our pipes: what it says is nobody's.
+        setTimeout(() => this.#finish(), 250).unref()
+      })
+      child.once('close', () => this.#finish())
+      child.stdin?.on('error', (error) => this.onerror?.(error))
+      child.stdout?.on('error', (error) => this.onerror?.(error))
+      child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk))
+      child.stderr?.on('error', () => undefined)
+      child.stderr?.on('data', (chunk: Buffer) => {
+        this.#errors = (this.#errors + chunk.toString('utf8')).slice(-KEPT_ERRORS)
+      })
+    })
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#child?.stdin
+    if (this.#gone || !stdin?.writable) return Promise.reject(new Error('the server is gone'))
+    return new Promise((resolve, reject) => {
+      stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()))
+    })
+  }
+
+  /** Idempotent: every caller waits for the same end. */
+  close(): Promise<void> {
+    this.#ending ??= this.#end()
+    return this.#ending
+  }
+
+  async #end(): Promise<void> {
+    const child = this.#child
+    if (!child || this.#gone) return
+    const { grace = GRACE } = this.#options
+    child.stdin?.end()
+    if (await within(this.#closed, grace)) return
+    this.#signal('SIGTERM')
+    if (await within(this.#closed, grace)) return
+    this.#signal('SIGKILL')
+    await this.#closed
+  }
+
+  #read(chunk: Buffer): void {
+    let lines: string[]
+    try {
+      lines = this.#lines.push(chunk)
+    } catch (error) {
+      this.#fail(`the server sent a message of more than ${MOST_BYTES / 1024 / 1024} MB`, error)
+      return
+    }
+    for (const line of lines) {
+      if (line === '' || this.#broken !== '') continue
+      let message: JSONRPCMessage
+      try {
+        message = deserializeMessage(line)
+      } catch (error) {
+        this.garbage++
+        if (this.garbage === 1) this.onerror?.(asError(error))
+        if (this.garbage > MOST_GARBAGE)
+          this.#fail('the server writes to standard output what is not MCP', error)
+        continue
+      }
+      this.onmessage?.(message)
+    }
+  }
+
+  #fail(reason: string, error: unknown): void {
+    if (this.#broken !== '') return
+    this.#broken = reason
+    this.onerror?.(asError(error))
+    this.#child?.stdout?.destroy()
+    this.#signal('SIGKILL')
+    void this.close()
+  }
+
+  /** To the whole group; the group may be gone. */
+  #signal(signal: 'SIGTERM' | 'SIGKILL'): void {
+    const pid = this.#child?.pid
+    if (pid === undefined) return
+    try {
+      if (process.platform !== 'win32') process.kill(-pid, signal)
+      else if (!this.#exit) spawn('taskkill', ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore' })
+    } catch {
+      // There is nobody left.
+    }
+  }
+
+  #finish(): void {
+    if (this.#gone) return
+    this.#gone = true
+    const child = this.#child
+    if (child?.pid !== undefined) this.#options.watchdog.forget(child.pid)
+    for (const stream of [child?.stdin, child?.stdout, child?.stderr]) stream?.destroy()
+    this.#lines.clear()
+    this.#resolveClosed()
+    this.onclose?.()
+  }
+}
+
+function startFailure(error: NodeJS.ErrnoException, { command, cwd }: StdioEndpoint): string {
+  if (error.code === 'ENOENT')
+    return `the command ${JSON.stringify(command)} was not found (in the folder ${JSON.stringify(cwd)}); install it, or give its full path`
+  if (error.code === 'EACCES')
+    return `the command ${JSON.stringify(command)} may not be run; make it executable`
+  return `the command ${JSON.stringify(command)} could not be started: ${error.message}`
+}
+
+async function within(work: Promise<void>, milliseconds: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), milliseconds)
+  })
+  const done = await Promise.race([work.then(() => true), late])
+  clearTimeout(timer)
+  return done
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}

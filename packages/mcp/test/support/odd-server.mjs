@@ -1,0 +1,177 @@
+/**
+ * A server on standard input and output that does what it is told, also what no server should. Plain JSON-RPC, so that
+ * nothing keeps it from misbehaving. Its manners come as JSON in the first argument; the second marks the process.
+ */
+import { spawn } from 'node:child_process'
+import { appendFileSync, existsSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+
+const manners = JSON.parse(process.argv[2] ?? '{}')
+const log = (line) => manners.log && appendFileSync(manners.log, `${line}\n`)
+log(`start ${process.pid}`)
+
+const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+const answer = (id, result) => write({ id, result })
+const refuse = (id, code, message) => write({ id, error: { code, message } })
+const text = (value) => ({ content: [{ type: 'text', text: String(value) }] })
+const never = () => new Promise(() => {})
+
+if (manners.diesAtStart) {
+  process.stderr.write(`${manners.diesAtStart}\n`)
+  process.exit(3)
+}
+if (manners.diesWhile && existsSync(manners.diesWhile)) process.exit(4)
+if (manners.garbage) process.stdout.write('Welcome to the server!\n{"not":"a message"}\n\n[1,2\n')
+if (manners.helper) {
+  const helper = spawn('sleep', ['1000'], { stdio: 'inherit' })
+  log(`helper ${helper.pid}`)
+}
+if (manners.stubborn)
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => log(signal))
+if (manners.flood)
+  (function more() {
+    const line = `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } })}\n`
+    process.stdout.write(line.repeat(1000), () => setImmediate(more))
+  })()
+if (manners.endless)
+  (function more() {
+    process.stdout.write('x'.repeat(1024 * 1024), () => setImmediate(more))
+  })()
+
+const asked = new Map()
+let nextId = 1
+const ask = (method, params) =>
+  new Promise((resolve) => {
+    const id = `ask-${nextId++}`
+    asked.set(id, resolve)
+    write({ id, method, params })
+  })
+
+const named = (name, more = {}) => ({
+  name,
+  description: `Does ${name}.`,
+  inputSchema: { type: 'object', properties: {} },
+  ...more,
+})
+let round = 0
+function tools() {
+  round++
+  if (manners.count)
+    return Array.from({ length: manners.count }, (_, index) =>
+      named(`tool_${index}`, {
+        description: `Tool number ${index} of a long list, which does thing ${index}.`,
+      }),
+    )
+  const list = manners.tools ?? [
+    named('echo', { annotations: { readOnlyHint: true } }),
+    named('write'),
+    named('pid'),
+    named('wait'),
+    named('die'),
+    named('die_read', { annotations: { readOnlyHint: true } }),
+    named('ask'),
+    named('sample'),
+    named('roots'),
+    named('progress'),
+    named('change'),
+    named('fail'),
+  ]
+  if (manners.shuffles) return round % 2 ? list : [...list].reverse()
+  if (manners.changes && round > (manners.changesAfter ?? 1))
+    return list.map((tool) => (tool.name === 'echo' ? { ...tool, description: `Changed ${round}.` } : tool))
+  return list
+}
+
+async function call({ name, arguments: input = {}, _meta: meta }) {
+  log(`call ${name} ${JSON.stringify(input)}`)
+  if (manners.delay) await new Promise((resolve) => setTimeout(resolve, manners.delay))
+  if (name === 'pid') return text(process.pid)
+  if (name === 'wait') return never()
+  if (name === 'die' || name === 'die_read') {
+    if (input.unless && existsSync(input.unless)) return text('survived')
+    if (input.unless) appendFileSync(input.unless, '')
+    process.exit(7)
+  }
+  if (name === 'fail') return { ...text('it did not work'), isError: true }
+  if (name === 'ask')
+    return text(
+      JSON.stringify(
+        await ask('elicitation/create', {
+          mode: 'form',
+          message: input.question ?? 'Who?',
+          requestedSchema: { type: 'object', properties: { name: { type: 'string' } } },
+        }),
+      ),
+    )
+  if (name === 'sample')
+    return text(
+      JSON.stringify(
+        await ask('sampling/createMessage', {
+          messages: [{ role: 'user', content: { type: 'text', text: 'Say something' } }],
+          maxTokens: 10,
+        }),
+      ),
+    )
+  if (name === 'roots') return text(JSON.stringify(await ask('roots/list', {})))
+  if (name === 'progress') {
+    for (let step = 1; step <= 3; step++)
+      write({
+        method: 'notifications/progress',
+        params: { progressToken: meta?.progressToken, progress: step, total: 3, message: `step ${step}` },
+      })
+    return text('done')
+  }
+  if (name === 'change') {
+    manners.tools = [...tools(), named(input.name ?? 'fresh')]
+    write({ method: 'notifications/tools/list_changed' })
+    return text('changed')
+  }
+  return text(JSON.stringify(input))
+}
+
+async function handle({ id, method, params }) {
+  if (method === 'initialize') {
+    if (manners.mute) return
+    return answer(id, {
+      protocolVersion: params.protocolVersion,
+      capabilities: { tools: { listChanged: true } },
+      serverInfo: { name: 'odd', version: '1.0.0', title: manners.title ?? 'An odd server' },
+      ...(manners.instructions ? { instructions: manners.instructions } : {}),
+    })
+  }
+  if (method === 'tools/list') {
+    if (manners.muteList) return
+    if (manners.noList) return answer(id, { tools: 'none' })
+    const list = tools()
+    if (!manners.page)
+      return answer(id, { tools: list, ...(manners.ttlMs === undefined ? {} : { ttlMs: manners.ttlMs }) })
+    const from = Number(params?.cursor ?? 0)
+    const next = from + manners.page
+    const more = next < list.length || manners.circle
+    return answer(id, {
+      tools: list.slice(from, next),
+      ...(more ? { nextCursor: String(manners.circle ? 0 : next) } : {}),
+    })
+  }
+  if (method === 'tools/call') return answer(id, await call(params))
+  if (method === 'server/discover' && manners.diesOnProbe) process.exit(5)
+  if (method === 'server/discover' && manners.ignoresProbe) return
+  if (id !== undefined) refuse(id, -32601, 'Method not found')
+}
+
+const lines = createInterface({ input: process.stdin })
+lines.on('line', (line) => {
+  const message = JSON.parse(line)
+  if (message.method === 'notifications/cancelled') log(`cancelled ${message.params.requestId}`)
+  if (message.method === undefined) {
+    asked.get(message.id)?.(message.result ?? message.error)
+    asked.delete(message.id)
+    return
+  }
+  handle(message)
+})
+lines.on('close', () => {
+  log('end of input')
+  if (!manners.stubborn) process.exit(0)
+})
+if (manners.stubborn) setInterval(() => {}, 1000)

@@ -1,0 +1,58 @@
+/** Servers that misbehave, one manner at a time. */
+import { fileURLToPath } from 'node:url'
+import { defineServer, type ServerConfig, type ServerOptions } from '@toolwell/mcp'
+
+const program = fileURLToPath(new URL('odd-server.mjs', import.meta.url))
+
+export interface Manners {
+  readonly log?: string
+  /** Says this on standard error and exits. */
+  readonly diesAtStart?: string
+  /** Exits at start while this file exists. */
+  readonly diesWhile?: string
+  readonly garbage?: boolean
+  /** Starts a process of its own, which outlives it. */
+  readonly helper?: boolean
+  /** Ends neither with its input nor when it is told. */
+  readonly stubborn?: boolean
+  readonly flood?: boolean
+  /** One line without an end. */
+  readonly endless?: boolean
+  /** Never answers initialize. */
+  readonly mute?: boolean
+  readonly muteList?: boolean
+  readonly noList?: boolean
+  readonly diesOnProbe?: boolean
+  readonly ignoresProbe?: boolean
+  readonly count?: number
+  readonly page?: number
+  /** Always names the same next page. */
+  readonly circle?: boolean
+  readonly shuffles?: boolean
+  /** From the second list on, `echo` is described in another way each time. */
+  readonly changes?: boolean
+  readonly changesAfter?: number
+  readonly ttlMs?: number
+  readonly delay?: number
+  readonly title?: string
+  readonly instructions?: string
+  readonly tools?: readonly object[]
+}
+
+/** `mark` stands on the command line, for tests that count processes. */
+export function oddServer(
+  name: string,
+  manners: Manners = {},
+  options: ServerOptions = {},
+  mark = name,
+): ServerConfig {
+  return defineServer(
+    name,
+    { command: process.execPath, args: [program, JSON.stringify(manners), mark] },
+    options,
+  )
+}
+
+export function describedTool(name: string, more: object = {}): object {
+  return { name, description: `Does ${name}.`, inputSchema: { type: 'object', properties: {} }, ...more }
+}
