@@ -78,8 +78,10 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   const closed = new Promise<string>((resolve) => {
     over = resolve
   })
+  let end: string | undefined
   const finish = (reason: string) => {
     isClosed = true
+    end ??= reason
     over(reason)
   }
   const epitaph = () => (transport instanceof ProcessTransport ? transport.epitaph : undefined)
@@ -130,7 +132,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
           }),
         )
       } catch (error) {
-        throw lostOr(error, isClosed, epitaph())
+        throw lostOr(error, isClosed, end ?? epitaph())
       } finally {
         busy--
       }

@@ -39,6 +39,8 @@ export class ProcessTransport implements Transport {
   readonly #closed: Promise<void>
   #resolveClosed: () => void = () => undefined
   #child: ChildProcess | undefined
+  #waiting: string[] = []
+  #delivering: Promise<void> | undefined
   #errors = ''
   #ending: Promise<void> | undefined
   #gone = false
@@ -89,7 +91,7 @@ export class ProcessTransport implements Transport {
         const reason = startFailure(error, endpoint)
         this.#broken ||= reason
         reject(new Error(reason))
-        this.#finish()
+        void this.#finish()
       })
       child.once('exit', (code, signal) => {
         this.#exit = { code, signal }
@@ -97,9 +99,9 @@ export class ProcessTransport implements Transport {
         this.#signal('SIGKILL')
         if (pid !== undefined) watchdog.forget(pid)
         // A helper that left the group still has our pipes: what it says is nobody's.
-        setTimeout(() => this.#finish(), 250).unref()
+        setTimeout(() => void this.#finish(), 250).unref()
       })
-      child.once('close', () => this.#finish())
+      child.once('close', () => void this.#finish())
       child.stdin?.on('error', (error) => this.onerror?.(error))
       child.stdout?.on('error', (error) => this.onerror?.(error))
       child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk))
@@ -137,26 +139,46 @@ export class ProcessTransport implements Transport {
   }
 
   #read(chunk: Buffer): void {
-    let lines: string[]
     try {
-      lines = this.#lines.push(chunk)
+      this.#waiting.push(...this.#lines.push(chunk))
     } catch (error) {
       this.#fail(`the server sent a message of more than ${MOST_BYTES / 1024 / 1024} MB`, error)
       return
     }
-    for (const line of lines) {
+    this.#delivering ??= this.#deliver().finally(() => {
+      this.#delivering = undefined
+      this.#child?.stdout?.resume()
+    })
+  }
+
+  /**
+   * Progress and news have their effect before the next message is read: the SDK would lose those that come in one piece
+   * with the result. Nothing more is read meanwhile, so that a flood waits in the server, and we are not kept from our work.
+   */
+  async #deliver(): Promise<void> {
+    this.#child?.stdout?.pause()
+    for (let at = 0; at < this.#waiting.length; at++) {
+      const line = this.#waiting[at] ?? ''
       if (line === '' || this.#broken !== '') continue
-      let message: JSONRPCMessage
-      try {
-        message = deserializeMessage(line)
-      } catch (error) {
-        this.garbage++
-        if (this.garbage === 1) this.onerror?.(asError(error))
-        if (this.garbage > MOST_GARBAGE)
-          this.#fail('the server writes to standard output what is not MCP', error)
-        continue
-      }
+      const message = this.#parse(line)
+      if (!message) continue
       this.onmessage?.(message)
+      const method = 'method' in message ? message.method : ''
+      if (!('id' in message) && (at % 64 === 0 || /progress|list_changed/.test(method)))
+        await new Promise((resolve) => setImmediate(resolve))
+    }
+    this.#waiting = []
+  }
+
+  #parse(line: string): JSONRPCMessage | undefined {
+    try {
+      return deserializeMessage(line)
+    } catch (error) {
+      this.garbage++
+      if (this.garbage === 1) this.onerror?.(asError(error))
+      if (this.garbage > MOST_GARBAGE)
+        this.#fail('the server writes to standard output what is not MCP', error)
+      return undefined
     }
   }
 
@@ -181,9 +203,11 @@ export class ProcessTransport implements Transport {
     }
   }
 
-  #finish(): void {
+  async #finish(): Promise<void> {
     if (this.#gone) return
     this.#gone = true
+    // What it said before it went still counts.
+    await this.#delivering
     const child = this.#child
     if (child?.pid !== undefined) this.#options.watchdog.forget(child.pid)
     for (const stream of [child?.stdin, child?.stdout, child?.stderr]) stream?.destroy()

@@ -86,7 +86,8 @@ export class Upstream {
     if (!this.server.enabled) return 'disabled'
     if (this.#loginNeeded) return 'needs-login'
     if (this.review.server !== undefined) return 'quarantined'
-    if (this.#pool.connections.length > 0) return 'ready'
+    const isListing = this.#refreshing !== undefined && this.server.lazy && this.calls === 0
+    if (this.#pool.connections.length > 0 && !isListing) return 'ready'
     if (this.#refreshing || this.#pool.isOpening) return 'connecting'
     // One failure of a server that has worked is an accident: the next call may start it again.
     if (this.#pool.breaker.failures > (this.starts > 0 ? 1 : 0)) return 'failed'
@@ -141,8 +142,9 @@ export class Upstream {
     input: Record<string, unknown>,
     options: CallOptions = {},
   ): Promise<CallToolResult> {
-    this.#usable(name)
     const { signal, caller = {} } = options
+    // What is not known and cannot be under way is not worth starting a server for.
+    if (!this.#relisting) this.#usable(name)
     const key = keyOf(this.server, caller)
     for (let attempt = 0; ; attempt++) {
       const connection = await this.#acquire(key, caller, signal)

@@ -77,8 +77,8 @@ function tools() {
     named('fail'),
   ]
   if (manners.shuffles) return round % 2 ? list : [...list].reverse()
-  if (manners.changes && round > (manners.changesAfter ?? 1))
-    return list.map((tool) => (tool.name === 'echo' ? { ...tool, description: `Changed ${round}.` } : tool))
+  if (manners.changesWhile && existsSync(manners.changesWhile))
+    return list.map((tool) => (tool.name === 'echo' ? { ...tool, description: 'Changed.' } : tool))
   return list
 }
 

@@ -29,9 +29,8 @@ export interface Manners {
   /** Always names the same next page. */
   readonly circle?: boolean
   readonly shuffles?: boolean
-  /** From the second list on, `echo` is described in another way each time. */
-  readonly changes?: boolean
-  readonly changesAfter?: number
+  /** While this file exists, `echo` is described in another way. */
+  readonly changesWhile?: string
   readonly ttlMs?: number
   readonly delay?: number
   readonly title?: string

@@ -1,0 +1,427 @@
+/** A server's life: started once on the first call, shared, stopped when idle, started again when it died, gone at the end. */
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createToolwell } from '@toolwell/core'
+import {
+  type CallOptions,
+  type ConnectOptions,
+  connectServers,
+  memoryCache,
+  type ServerConfig,
+  type ServerEvent,
+  type Servers,
+} from '@toolwell/mcp'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { describedTool, type Manners, oddServer } from './support/odd-server.js'
+import { eventually, isAlive, running } from './support/processes.js'
+import { temporary } from './support/temporary.js'
+
+interface Setup {
+  readonly servers: Servers
+  readonly events: ServerEvent[]
+  readonly text: (server: string, tool: string, input?: object, options?: CallOptions) => Promise<string>
+  readonly well: ReturnType<typeof createToolwell>
+  readonly states: (server: string) => string[]
+}
+
+async function setup(config: readonly ServerConfig[], options: ConnectOptions = {}): Promise<Setup> {
+  const well = createToolwell({ mode: 'on', delivery: 'bridge' })
+  const events: ServerEvent[] = []
+  const servers = connectServers(well.catalogue, config, {
+    cache: memoryCache(),
+    ...options,
+    onEvent: (event) => events.push(event),
+  })
+  onTestFinished(() => servers.close())
+  await servers.settled(60_000)
+  return {
+    servers,
+    events,
+    well,
+    text: async (server, tool, input = {}, callOptions = {}) => {
+      const { content } = await servers.call(server, tool, input as Record<string, unknown>, callOptions)
+      return content.map((block) => (block.type === 'text' ? block.text : '')).join('')
+    },
+    states: (server) =>
+      events.flatMap((event) =>
+        event.kind === 'server-state' && event.server === server ? [event.state] : [],
+      ),
+  }
+}
+
+const odd = (manners: Manners = {}, options = {}) => oddServer('odd', manners, options)
+const stateOf = (servers: Servers, name = 'odd') => servers.inspect().find((each) => each.name === name)
+
+describe('a server', () => {
+  it('is started once, however many first calls there are', async () => {
+    const log = join(temporary(), 'log')
+    const { text, servers } = await setup([odd({ log })])
+    expect(readFileSync(log, 'utf8').match(/start/g)).toHaveLength(1)
+    const pids = await Promise.all(Array.from({ length: 20 }, () => text('odd', 'pid')))
+    expect(new Set(pids).size).toBe(1)
+    expect(readFileSync(log, 'utf8').match(/start/g)).toHaveLength(2)
+    expect(stateOf(servers)).toMatchObject({ state: 'ready', pids: [Number(pids[0])], starts: 2 })
+  })
+
+  it('is stopped when nobody has used it for a while, and starts again for the next call', async () => {
+    const { text, servers, states } = await setup([odd({}, { idle: 50 })])
+    const first = Number(await text('odd', 'pid'))
+    await eventually(() => stateOf(servers)?.state === 'idle', 'the server is idle')
+    await eventually(() => !isAlive(first), 'its process is gone')
+    const second = Number(await text('odd', 'pid'))
+    expect(second).not.toBe(first)
+    expect(states('odd')).toEqual([
+      'connecting',
+      'cached',
+      'connecting',
+      'ready',
+      'idle',
+      'connecting',
+      'ready',
+    ])
+  })
+
+  it('is not stopped while a call is under way', async () => {
+    const { text, servers } = await setup([odd({ delay: 300 }, { idle: 1 })])
+    const pids = await Promise.all([text('odd', 'pid'), text('odd', 'pid')])
+    expect(new Set(pids).size).toBe(1)
+    expect(stateOf(servers)?.starts).toBe(2)
+  })
+
+  it('that is not lazy runs from the start, and is started again by itself', async () => {
+    const { servers } = await setup([odd({}, { lazy: false, idle: Number.POSITIVE_INFINITY })])
+    const [pid = 0] = stateOf(servers)?.pids ?? []
+    expect(isAlive(pid)).toBe(true)
+    process.kill(pid, 'SIGKILL')
+    await eventually(() => (stateOf(servers)?.pids[0] ?? pid) !== pid, 'another one runs')
+  })
+
+  it('that is switched off is known, and never started', async () => {
+    const log = join(temporary(), 'log')
+    const { servers } = await setup([odd({ log }, { enabled: false })])
+    expect(stateOf(servers)?.state).toBe('disabled')
+    await expect(servers.call('odd', 'pid', {})).rejects.toMatchObject({ kind: 'disabled' })
+    expect(existsSync(log)).toBe(false)
+  })
+})
+
+describe('a server that died', () => {
+  it('between two calls is started again for the second', async () => {
+    const { text, servers } = await setup([odd()])
+    const first = Number(await text('odd', 'pid'))
+    process.kill(first, 'SIGKILL')
+    await eventually(() => stateOf(servers)?.pids.length === 0, 'its end was noticed')
+    expect(stateOf(servers)).toMatchObject({ state: 'idle', reason: 'the server was ended by SIGKILL' })
+    expect(Number(await text('odd', 'pid'))).not.toBe(first)
+  })
+
+  it('while it ran a tool that only reads is asked once more', async () => {
+    const file = join(temporary(), 'died-once')
+    const { text } = await setup([odd()])
+    expect(await text('odd', 'die_read', { unless: file })).toBe('survived')
+  })
+
+  it('while it ran a tool that writes is not asked again, and the caller is told so', async () => {
+    const log = join(temporary(), 'log')
+    const { text } = await setup([odd({ log })])
+    await expect(text('odd', 'die')).rejects.toMatchObject({
+      kind: 'lost',
+      message: expect.stringMatching(/exited with code 7.*Nobody knows whether it did its work/s),
+    })
+    expect(readFileSync(log, 'utf8').match(/call die/g)).toHaveLength(1)
+  })
+
+  it('while it ran a tool that only reads is asked once more, and not for ever', async () => {
+    const log = join(temporary(), 'log')
+    const { text } = await setup([odd({ log })])
+    await expect(text('odd', 'die_read')).rejects.toMatchObject({ kind: 'lost' })
+    expect(readFileSync(log, 'utf8').match(/call die_read/g)).toHaveLength(2)
+  })
+
+  it('is not asked again on the word of annotations that are not believed', async () => {
+    const log = join(temporary(), 'log')
+    const { text } = await setup([odd({ log }, { trust: 'none' })], {
+      review: () => ({ quarantined: new Map(), findings: [] }),
+    })
+    await expect(text('odd', 'die_read')).rejects.toMatchObject({ kind: 'lost' })
+    expect(readFileSync(log, 'utf8').match(/call die_read/g)).toHaveLength(1)
+  })
+})
+
+describe('a server that keeps failing', () => {
+  it('is left alone longer and longer, and says why', async () => {
+    let time = 0
+    const log = join(temporary(), 'log')
+    const { servers } = await setup([odd({ log, diesAtStart: 'no licence found' })], {
+      now: () => time,
+      random: () => 0.5,
+    })
+    expect(stateOf(servers)).toMatchObject({
+      state: 'failed',
+      reason: expect.stringMatching(/exited with code 3: no licence found/),
+    })
+    const attempt = () => servers.call('odd', 'echo', {})
+    for (let failures = 2; failures <= 5; failures++) {
+      await expect(attempt()).rejects.toMatchObject({ kind: 'unavailable' })
+      time += 100_000
+    }
+    // Each attempt is two starts: it might be an older server that ends when it is asked what it speaks.
+    const started = () => (readFileSync(log, 'utf8').match(/start/g)?.length ?? 0) / 2
+    expect(started()).toBe(5)
+    await expect(attempt()).rejects.toMatchObject({ kind: 'unavailable' })
+    await expect(attempt()).rejects.toMatchObject({
+      kind: 'resting',
+      message: expect.stringMatching(/failed 6 times and is left alone for another 8 s.*no licence found/),
+    })
+    expect(started()).toBe(6)
+    time += 8000
+    await expect(attempt()).rejects.toMatchObject({ kind: 'unavailable' })
+    expect(started()).toBe(7)
+  })
+
+  it('works again when the cause is gone', async () => {
+    let time = 0
+    const broken = join(temporary(), 'broken')
+    writeFileSync(broken, '')
+    const { servers, text, well } = await setup([odd({ diesWhile: broken })], { now: () => time })
+    expect(stateOf(servers)?.state).toBe('failed')
+    expect(well.catalogue.sources.get('odd')?.state).toBe('failed')
+    time += 100_000
+    rmSync(broken)
+    expect(await text('odd', 'echo', { a: 1 })).toBe('{"a":1}')
+    expect(well.catalogue.sources.get('odd')?.state).toBe('ready')
+    expect(stateOf(servers)).toMatchObject({ state: 'ready', reason: '' })
+  })
+
+  it('does not keep another from being used', async () => {
+    const { text, servers } = await setup(
+      [
+        odd(),
+        oddServer('broken', { diesAtStart: 'no' }),
+        oddServer('mute', { mute: true, ignoresProbe: true }),
+      ],
+      { connectTimeout: 1500 },
+    )
+    expect(await text('odd', 'echo', { fine: true })).toBe('{"fine":true}')
+    expect(servers.inspect().map(({ name, state }) => [name, state])).toEqual([
+      ['odd', 'ready'],
+      ['broken', 'failed'],
+      ['mute', 'failed'],
+    ])
+    expect(stateOf(servers, 'mute')?.reason).toMatch(/was not ready within 2 s/)
+  })
+})
+
+describe('a call', () => {
+  it('is cancelled at the server, and the connection goes on', async () => {
+    const log = join(temporary(), 'log')
+    const { text, servers } = await setup([odd({ log })])
+    const pid = await text('odd', 'pid')
+    const abort = new AbortController()
+    const call = servers.call('odd', 'wait', {}, { signal: abort.signal })
+    await eventually(() => readFileSync(log, 'utf8').includes('call wait'), 'the call arrived')
+    abort.abort()
+    await expect(call).rejects.toMatchObject({ kind: 'cancelled' })
+    expect(await text('odd', 'pid')).toBe(pid)
+    await eventually(() => readFileSync(log, 'utf8').includes('cancelled'), 'the server was told')
+  })
+
+  it('that is cancelled before the server runs starts nothing for itself, and harms nobody who waits too', async () => {
+    const { servers, text } = await setup([odd()])
+    const abort = new AbortController()
+    const given = servers.call('odd', 'echo', {}, { signal: abort.signal })
+    const other = text('odd', 'echo', { other: 1 })
+    abort.abort()
+    await expect(given).rejects.toMatchObject({ kind: 'cancelled' })
+    expect(await other).toBe('{"other":1}')
+  })
+
+  it('that is not answered ends with its timeout', async () => {
+    const log = join(temporary(), 'log')
+    const { servers } = await setup([odd({ log }, { timeout: 200 })])
+    await expect(servers.call('odd', 'wait', {})).rejects.toMatchObject({
+      kind: 'timeout',
+      message: expect.stringMatching(/did not answer wait within 200 ms.*Raise "timeout"/),
+    })
+    await eventually(() => readFileSync(log, 'utf8').includes('cancelled'), 'the server was told')
+  })
+
+  it('shows its progress', async () => {
+    const { text } = await setup([odd()])
+    const seen: unknown[] = []
+    expect(await text('odd', 'progress', {}, { onProgress: (each) => seen.push(each) })).toBe('done')
+    expect(seen).toEqual([1, 2, 3].map((step) => ({ progress: step, total: 3, message: `step ${step}` })))
+  })
+
+  it('of a tool the config keeps out is refused', async () => {
+    const { servers, well } = await setup([odd({}, { allow: ['e*', 'pid'], deny: ['pid'] })])
+    await expect(servers.call('odd', 'pid', {})).rejects.toMatchObject({ kind: 'unknown-tool' })
+    await expect(servers.call('odd', 'write', {})).rejects.toMatchObject({ kind: 'unknown-tool' })
+    expect([...well.catalogue.entries()].map(({ id }) => id)).toEqual(['odd/echo'])
+  })
+})
+
+describe('a list that changes', () => {
+  it('is read again before the next call, and told to the catalogue', async () => {
+    const { text, well, events } = await setup([odd()])
+    expect(well.catalogue.get('odd/fresh')).toBeUndefined()
+    await text('odd', 'change')
+    expect(await text('odd', 'fresh', { a: 1 })).toBe('{"a":1}')
+    expect(well.catalogue.get('odd/fresh')).toBeDefined()
+    expect(events).toContainEqual(
+      expect.objectContaining({ kind: 'server-listed', added: ['fresh'], removed: [], changed: [] }),
+    )
+  })
+
+  it('is the same list in another order', async () => {
+    const { text, events, well } = await setup([odd({ shuffles: true })])
+    const { revision } = well.catalogue
+    await text('odd', 'pid')
+    expect(events.filter(({ kind }) => kind === 'server-listed')).toHaveLength(1)
+    expect(well.catalogue.revision).toBe(revision)
+  })
+
+  it('is reviewed before it can be used, between list and call too', async () => {
+    const folder = temporary()
+    const log = join(folder, 'log')
+    const changesWhile = join(folder, 'changed')
+    const { servers, text, well } = await setup([odd({ changesWhile, log })], {
+      review: ({ definition, previous }) => {
+        const old = new Map(previous?.tools.map((tool) => [tool.name, tool.description]))
+        const changed = definition.tools.filter(
+          ({ name, description }) => previous && old.get(name) !== description,
+        )
+        return {
+          quarantined: new Map(changed.map(({ name }) => [name, 'its description changed'])),
+          findings: [],
+        }
+      },
+    })
+    writeFileSync(changesWhile, '')
+    await expect(text('odd', 'echo')).rejects.toMatchObject({
+      kind: 'quarantined',
+      message: 'echo of odd is quarantined: its description changed',
+    })
+    expect(readFileSync(log, 'utf8')).not.toContain('call echo')
+    expect(well.catalogue.get('odd/echo')?.quarantined).toBe(true)
+    expect(stateOf(servers)?.quarantined.get('echo')).toBe('its description changed')
+    expect(await text('odd', 'write', { other: true })).toBe('{"other":true}')
+  })
+})
+
+describe('at the end', () => {
+  it('no process is left, not even of servers that would not end or had helpers', async () => {
+    const mark = `mark-${Math.random()}`
+    const log = join(temporary(), 'log')
+    const config = [
+      oddServer('plain', {}, {}, mark),
+      oddServer('stubborn', { stubborn: true }, {}, mark),
+      oddServer('helped', { helper: true, log }, {}, mark),
+    ]
+    const { text, servers } = await setup(config)
+    for (const { name } of config) await text(name, 'pid')
+    expect(running(mark)).toHaveLength(3)
+    const helpers = () =>
+      [...readFileSync(log, 'utf8').matchAll(/helper (\d+)/g)].map(([, pid]) => Number(pid))
+    expect(helpers().some(isAlive)).toBe(true)
+    await servers.close()
+    expect(running(mark)).toEqual([])
+    await eventually(() => !helpers().some(isAlive), 'the helpers are gone')
+    await expect(servers.call('plain', 'pid', {})).rejects.toMatchObject({ kind: 'closed' })
+  })
+
+  it('what was starting is stopped', async () => {
+    const mark = `mark-${Math.random()}`
+    const well = createToolwell()
+    const config = [oddServer('mute', { mute: true, ignoresProbe: true }, {}, mark)]
+    const servers = connectServers(well.catalogue, config, { cache: memoryCache() })
+    await eventually(() => running(mark).length === 1, 'it was started')
+    await servers.close()
+    expect(running(mark)).toEqual([])
+  })
+})
+
+describe('what a server lists', () => {
+  it('may be ten thousand tools, whole or in pages', { timeout: 120_000 }, async () => {
+    const { well } = await setup([
+      oddServer('whole', { count: 10_000 }),
+      oddServer('pages', { count: 10_000, page: 97 }),
+    ])
+    expect(well.catalogue.sources.get('whole')?.ids.size).toBe(10_000)
+    expect(well.catalogue.sources.get('pages')?.ids.size).toBe(10_000)
+  })
+
+  it('ends where its pages go round in a circle', async () => {
+    const { servers } = await setup([odd({ page: 2, circle: true })])
+    expect(stateOf(servers)?.state).toBe('cached')
+  })
+
+  it('is used as far as it can be: bad tools, twins and long names cost no other tool', async () => {
+    const long = 'n'.repeat(200)
+    const tools = [
+      describedTool('good'),
+      describedTool('good', { description: 'The second of this name.' }),
+      describedTool('bad_schema', { inputSchema: 'none' }),
+      describedTool('array_schema', { inputSchema: { type: 'array' } }),
+      { description: 'Without a name.' },
+      describedTool(''),
+      describedTool(long),
+      null,
+      describedTool('odd annotations', { annotations: 7, title: 9, outputSchema: { type: 'nonsense' } }),
+    ]
+    const { well, text } = await setup([odd({ tools: tools as object[] })])
+    const names = [...well.catalogue.entries()].map(({ tool, wireName }) => [tool.name, wireName])
+    expect(names.map(([name]) => name).sort()).toEqual(['good', long, 'odd annotations'].sort())
+    for (const [, wireName] of names) expect(wireName).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/)
+    expect(well.catalogue.findings.map(({ kind }) => kind).sort()).toEqual([
+      'duplicate-tool',
+      'invalid-tool',
+      'invalid-tool',
+      'invalid-tool',
+    ])
+    expect(await text('odd', long, { a: 1 })).toBe('{"a":1}')
+    expect(await text('odd', 'odd annotations', { a: 1 })).toBe('{"a":1}')
+  })
+
+  it('that is no list makes the server fail, with the reason', async () => {
+    const { servers } = await setup([odd({ noList: true })])
+    expect(stateOf(servers)).toMatchObject({
+      state: 'failed',
+      reason: expect.stringMatching(/without a list of tools/),
+    })
+  })
+
+  it('that never comes is not waited for longer than allowed', async () => {
+    const { servers } = await setup([odd({ muteList: true })], { connectTimeout: 1000 })
+    expect(stateOf(servers)?.reason).toMatch(/was not ready within 1 s/)
+  })
+})
+
+describe('a server that talks nonsense', () => {
+  it('on standard output is understood all the same', async () => {
+    const { text } = await setup([odd({ garbage: true })])
+    expect(await text('odd', 'echo', { a: 1 })).toBe('{"a":1}')
+  })
+
+  it.each([
+    ['with messages nobody asked for', { flood: true }, /messages that nobody asked for|was not ready/],
+    ['with a line that never ends', { endless: true }, /more than 64 MB|was not ready/],
+  ])('%s is ended', { timeout: 60_000 }, async (_, manners, reason) => {
+    const mark = `mark-${Math.random()}`
+    const { servers, text } = await setup([oddServer('loud', manners, {}, mark), odd()], {
+      connectTimeout: 20_000,
+    })
+    expect(await text('odd', 'echo', { a: 1 })).toBe('{"a":1}')
+    const failure = await servers.call('loud', 'wait', {}).catch((error: Error) => error.message)
+    expect(failure).toMatch(reason)
+    await eventually(() => running(mark).length === 0, 'it is gone')
+  })
+
+  it.each([{ diesOnProbe: true }, { ignoresProbe: true }])(
+    'about the newer protocol is taken for an older one: %j',
+    async (manners) => {
+      const { text } = await setup([odd(manners)])
+      expect(await text('odd', 'echo', { a: 1 })).toBe('{"a":1}')
+    },
+  )
+})
