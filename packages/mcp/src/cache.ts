@@ -17,10 +17,11 @@ export interface CachedDefinition {
   readonly savedAt: number
 }
 
+/** A server may list other tools for a client that can do more; `asked` names what ours can. */
 export interface DefinitionCache {
-  read(server: ServerConfig): CachedDefinition | undefined
-  write(server: ServerConfig, definition: ServerDefinition, now?: number): void
-  forget(server: ServerConfig): void
+  read(server: ServerConfig, asked?: string): CachedDefinition | undefined
+  write(server: ServerConfig, definition: ServerDefinition, asked?: string, now?: number): void
+  forget(server: ServerConfig, asked?: string): void
 }
 
 export interface CacheOptions {
@@ -39,8 +40,11 @@ export function defaultCacheFolder(env: Readonly<Record<string, string | undefin
 }
 
 /** Everything that decides what a server offers, and to whom: with another token it may be another list. */
-export function serverFingerprint({ name, endpoint }: Pick<ServerConfig, 'name' | 'endpoint'>): string {
-  return shortHash(canonicalJson({ name, endpoint }), 32)
+export function serverFingerprint(
+  { name, endpoint }: Pick<ServerConfig, 'name' | 'endpoint'>,
+  asked = '',
+): string {
+  return shortHash(canonicalJson({ name, endpoint, asked }), 32)
 }
 
 /** True while the server's own promise about its list holds. */
@@ -60,9 +64,9 @@ export function knownEra(cached: CachedDefinition | undefined, now = Date.now())
 export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOptions = {}): DefinitionCache {
   let unwritable = false
   const warn = (detail: string) => onWarning?.(detail)
-  const fileOf = (server: ServerConfig) => {
+  const fileOf = (server: ServerConfig, asked?: string) => {
     const readable = server.name.replace(/[^\w-]+/g, '_').slice(0, 40)
-    return join(folder, `${readable}-${serverFingerprint(server)}.json`)
+    return join(folder, `${readable}-${serverFingerprint(server, asked)}.json`)
   }
   const setAside = (file: string, why: string) => {
     try {
@@ -73,8 +77,8 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
     }
   }
   return {
-    read(server) {
-      const file = fileOf(server)
+    read(server, asked) {
+      const file = fileOf(server, asked)
       let text: string
       try {
         text = readFileSync(file, 'utf8')
@@ -84,17 +88,17 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
         else if (code !== 'ENOENT' && code !== 'ENOTDIR') warn(`${file} cannot be read (${code})`)
         return undefined
       }
-      const read = decode(text, serverFingerprint(server))
+      const read = decode(text, serverFingerprint(server, asked))
       if (typeof read === 'string') setAside(file, read)
       return typeof read === 'string' ? undefined : read
     },
-    write(server, definition, now = Date.now()) {
-      const file = fileOf(server)
+    write(server, definition, asked, now = Date.now()) {
+      const file = fileOf(server, asked)
       const temporary = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`
       try {
         // Definitions are no secret, but what a private list holds is its owner's business.
         mkdirSync(folder, { recursive: true, mode: 0o700 })
-        writeFileSync(temporary, encode(serverFingerprint(server), definition, now), { mode: 0o600 })
+        writeFileSync(temporary, encode(serverFingerprint(server, asked), definition, now), { mode: 0o600 })
         renameSync(temporary, file)
       } catch (error) {
         rmSync(temporary, { force: true, recursive: true })
@@ -105,8 +109,8 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
         unwritable = true
       }
     },
-    forget(server) {
-      rmSync(fileOf(server), { force: true, recursive: true })
+    forget(server, asked) {
+      rmSync(fileOf(server, asked), { force: true, recursive: true })
     },
   }
 }
@@ -115,10 +119,10 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
 export function memoryCache(): DefinitionCache {
   const kept = new Map<string, CachedDefinition>()
   return {
-    read: (server) => kept.get(serverFingerprint(server)),
-    write: (server, definition, now = Date.now()) =>
-      void kept.set(serverFingerprint(server), { definition, savedAt: now }),
-    forget: (server) => void kept.delete(serverFingerprint(server)),
+    read: (server, asked) => kept.get(serverFingerprint(server, asked)),
+    write: (server, definition, asked, now = Date.now()) =>
+      void kept.set(serverFingerprint(server, asked), { definition, savedAt: now }),
+    forget: (server, asked) => void kept.delete(serverFingerprint(server, asked)),
   }
 }
 

@@ -178,6 +178,7 @@ export function connectServers(
       cache,
       review,
       auth: options.auth?.(server),
+      lister: caller(undefined, undefined),
       connectTimeout,
       now,
       random,

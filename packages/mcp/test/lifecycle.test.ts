@@ -2,52 +2,12 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createToolwell } from '@toolwell/core'
-import {
-  type CallOptions,
-  type ConnectOptions,
-  connectServers,
-  memoryCache,
-  type ServerConfig,
-  type ServerEvent,
-  type Servers,
-} from '@toolwell/mcp'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { connectServers, memoryCache, type Servers } from '@toolwell/mcp'
+import { describe, expect, it } from 'vitest'
 import { describedTool, type Manners, oddServer } from './support/odd-server.js'
 import { eventually, isAlive, running } from './support/processes.js'
+import { setup } from './support/setup.js'
 import { temporary } from './support/temporary.js'
-
-interface Setup {
-  readonly servers: Servers
-  readonly events: ServerEvent[]
-  readonly text: (server: string, tool: string, input?: object, options?: CallOptions) => Promise<string>
-  readonly well: ReturnType<typeof createToolwell>
-  readonly states: (server: string) => string[]
-}
-
-async function setup(config: readonly ServerConfig[], options: ConnectOptions = {}): Promise<Setup> {
-  const well = createToolwell({ mode: 'on', delivery: 'bridge' })
-  const events: ServerEvent[] = []
-  const servers = connectServers(well.catalogue, config, {
-    cache: memoryCache(),
-    ...options,
-    onEvent: (event) => events.push(event),
-  })
-  onTestFinished(() => servers.close())
-  await servers.settled(60_000)
-  return {
-    servers,
-    events,
-    well,
-    text: async (server, tool, input = {}, callOptions = {}) => {
-      const { content } = await servers.call(server, tool, input as Record<string, unknown>, callOptions)
-      return content.map((block) => (block.type === 'text' ? block.text : '')).join('')
-    },
-    states: (server) =>
-      events.flatMap((event) =>
-        event.kind === 'server-state' && event.server === server ? [event.state] : [],
-      ),
-  }
-}
 
 const odd = (manners: Manners = {}, options = {}) => oddServer('odd', manners, options)
 const stateOf = (servers: Servers, name = 'odd') => servers.inspect().find((each) => each.name === name)

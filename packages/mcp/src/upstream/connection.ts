@@ -1,10 +1,14 @@
 /** One live connection to a server: lists, calls, and says when it is over. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import {
   type CallToolResult,
   type Client,
+  isJSONRPCRequest,
+  isJSONRPCResponse,
   type JSONRPCMessage,
   type ListRootsResult,
   ProtocolError,
+  type RequestId,
   SdkError,
   SdkErrorCode,
   type Transport,
@@ -87,7 +91,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   const epitaph = () => (transport instanceof ProcessTransport ? transport.epitaph : undefined)
   client.onclose = () => finish(epitaph() ?? 'the connection was closed')
   client.onerror = () => undefined
-  guardAgainstFloods(transport, (reason) => {
+  guard(transport, (reason) => {
     finish(reason)
     void client.close().catch(() => undefined)
   })
@@ -202,18 +206,31 @@ async function watchSubscription(client: Client, onListChanged: () => void): Pro
   if (end === 'remote' || end === 'graceful') onListChanged()
 }
 
-function guardAgainstFloods(transport: Transport, drown: (reason: string) => void): void {
+/**
+ * Ends a connection that drowns us, and hands every answer over in the context of its question: on a pipe, an answer that
+ * asks for something would otherwise be nobody's.
+ */
+function guard(transport: Transport, drown: (reason: string) => void): void {
   let unasked = 0
+  const contexts = new Map<RequestId, <T>(work: () => T) => T>()
   const { onmessage } = transport
   const send = transport.send.bind(transport)
   transport.send = (message, options) => {
     unasked = 0
+    if (isJSONRPCRequest(message)) contexts.set(message.id, AsyncLocalStorage.snapshot())
+    else if ('params' in message && 'requestId' in (message.params ?? {}))
+      contexts.delete(message.params?.requestId as RequestId)
     return send(message, options)
   }
   transport.onmessage = ((message: JSONRPCMessage, extra) => {
     unasked++
     if (unasked === MOST_UNASKED) drown(`the server sent ${MOST_UNASKED} messages that nobody asked for`)
-    if (unasked < MOST_UNASKED) onmessage?.(message, extra)
+    if (unasked >= MOST_UNASKED) return
+    const id = isJSONRPCResponse(message) ? message.id : undefined
+    const within = id === undefined ? undefined : contexts.get(id)
+    if (id === undefined || !within) return onmessage?.(message, extra)
+    contexts.delete(id)
+    within(() => onmessage?.(message, extra))
   }) as NonNullable<Transport['onmessage']>
 }
 
@@ -224,8 +241,7 @@ function lostOr(error: unknown, isClosed: boolean, epitaph: string | undefined):
   if (code === SdkErrorCode.RequestTimeout) return error
   const why = epitaph ?? (error instanceof Error ? error.message : String(error))
   if (code === SdkErrorCode.NotConnected) return new ConnectionLost(why, false, { cause: error })
-  // The server does not know the session any more: it has not looked at the call.
-  if (statusOf(error) === 404) return new ConnectionLost(why, false, { cause: error })
+  if (isForgotten(error)) return new ConnectionLost(why, false, { cause: error })
   if (isRefused(error)) return new ConnectionLost(why, false, { cause: error })
   if (
     isClosed ||
@@ -235,6 +251,12 @@ function lostOr(error: unknown, isClosed: boolean, epitaph: string | undefined):
   )
     return new ConnectionLost(why, true, { cause: error })
   return error
+}
+
+/** The server does not know our session any more, and has not looked at the call. Some say so in words alone. */
+function isForgotten(error: unknown): boolean {
+  const status = statusOf(error)
+  return status === 404 || (status === 400 && error instanceof Error && /session/i.test(error.message))
 }
 
 /** Nothing listened at the address: the call went nowhere. */

@@ -57,10 +57,18 @@ function seconds(milliseconds: number): string {
   return milliseconds < 1000 ? `${milliseconds} ms` : `${Math.round(milliseconds / 1000)} s`
 }
 
-/** `fetch failed` says nothing; what caused it does. */
+/** A server may answer with a whole page. */
+const MOST_CHARACTERS = 500
+
 function messageOf(error: unknown): string {
+  const message = whole(error).replace(/\s+/g, ' ').trim()
+  return message.length > MOST_CHARACTERS ? `${message.slice(0, MOST_CHARACTERS - 1)}…` : message
+}
+
+/** `fetch failed` says nothing; what caused it does. */
+function whole(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error
-  const inner = cause instanceof Error && !error.message.includes(cause.message) ? messageOf(cause) : ''
+  const inner = cause instanceof Error && !error.message.includes(cause.message) ? whole(cause) : ''
   return inner === '' ? error.message : `${error.message}: ${inner}`
 }

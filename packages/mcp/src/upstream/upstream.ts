@@ -30,6 +30,8 @@ export interface UpstreamOptions {
   readonly cache: DefinitionCache
   readonly review: Reviewer
   readonly auth: ServerAuth | undefined
+  /** Who lists: a server may offer other tools to a caller that can be asked more. */
+  readonly lister: Caller
   /** Milliseconds to start, shake hands and list. */
   readonly connectTimeout: number
   readonly now: () => number
@@ -53,6 +55,7 @@ export class Upstream {
   readonly #pool: Pool
   readonly #failures: Failures
   readonly #hide: (text: string) => string
+  #asked = ''
   #cached: CachedDefinition | undefined
   #tools = new Map<string, McpTool>()
   #loginNeeded = false
@@ -78,7 +81,8 @@ export class Upstream {
       },
     })
     if (!this.server.enabled) return
-    this.#cached = options.cache.read(this.server)
+    this.#asked = capabilityKey(options.lister)
+    this.#cached = options.cache.read(this.server, this.#asked)
     if (this.#cached) this.#adopt(this.#cached.definition, true)
   }
 
@@ -125,12 +129,13 @@ export class Upstream {
 
   async #refresh(): Promise<void> {
     if (!this.server.enabled || this.#pool.closing.aborted) return
-    const key = keyOf(this.server, {})
+    const { lister } = this.#options
+    const key = keyOf(this.server, lister)
     const starts = this.starts
-    const connection = await this.#pool.acquire(key, () => this.#open(undefined, true))
+    const connection = await this.#pool.acquire(key, () => this.#open(lister, true))
     // It was running already: then it has not been listed by being opened.
     if (this.starts === starts) {
-      this.#relist(connection)
+      this.#relist(connection, true)
       await this.#relisting
     }
     if (this.server.lazy && this.calls === 0 && connection.busy === 0) await this.#pool.retire(key)
@@ -155,6 +160,11 @@ export class Upstream {
       try {
         const result = await connection.call(tool, input, options)
         this.#pool.breaker.succeed()
+        if (this.#loginNeeded) {
+          this.#loginNeeded = false
+          this.reason = ''
+          this.#announce()
+        }
         return result
       } catch (error) {
         const lost = error instanceof ConnectionLost
@@ -235,27 +245,28 @@ export class Upstream {
   }
 
   /** Opens, and lists unless the server has promised that what is known still holds. */
-  async #open(caller: Caller | undefined, mustList: boolean): Promise<Connection> {
+  async #open(caller: Caller, mustList: boolean): Promise<Connection> {
     const { server } = this
     const { connectTimeout, now, auth, watchdog } = this.#options
     const deadline = AbortSignal.timeout(connectTimeout)
     const signal = AbortSignal.any([this.#pool.closing, deadline])
+    const isWhole = capabilityKey(caller) === this.#asked
     let connection: Connection | undefined
     try {
       const opened = await openConnection({
         server,
         version: VERSION,
         watchdog,
-        handlers: caller?.handlers,
+        handlers: caller.handlers,
         owner: server.share === 'all' ? undefined : caller,
         era: knownEra(this.#cached, now()),
         auth,
         timeout: connectTimeout,
         signal,
-        onListChanged: () => connection && this.#relist(connection),
+        onListChanged: () => connection && this.#relist(connection, isWhole),
       })
       connection = opened
-      if (mustList || !this.#isFresh) this.#keep(await opened.list(signal))
+      if (mustList || !this.#isFresh) this.#keep(await opened.list(signal), isWhole)
       this.starts++
       this.#loginNeeded = false
       this.reason = this.review.server ?? ''
@@ -272,25 +283,27 @@ export class Upstream {
     }
   }
 
-  #keep(definition: ServerDefinition): void {
+  /** A list made for a caller that can do less, or more, changes tools and brings or takes none. */
+  #keep(listed: ServerDefinition, isWhole: boolean): void {
     const now = this.#options.now()
     const known = this.definition
+    const definition = isWhole || !known ? listed : { ...known, tools: merged(known, listed) }
     this.#cached = { definition, savedAt: now }
-    this.#options.cache.write(this.server, definition, now)
+    this.#options.cache.write(this.server, definition, this.#asked, now)
     // The same list in another order is the same list.
     if (!known || known.era !== definition.era || definitionHash(known) !== definitionHash(definition))
       this.#adopt(definition, false)
   }
 
   /** The server says that its list has changed. However often it says so, one listing follows the one under way. */
-  #relist(connection: Connection): void {
+  #relist(connection: Connection, isWhole: boolean): void {
     if (this.#relistAsked) return
     this.#relistAsked = true
     const work = (this.#relisting ?? Promise.resolve()).then(async () => {
       this.#relistAsked = false
       const deadline = AbortSignal.timeout(this.#options.connectTimeout)
       try {
-        this.#keep(await connection.list(AbortSignal.any([this.#pool.closing, deadline])))
+        this.#keep(await connection.list(AbortSignal.any([this.#pool.closing, deadline])), isWhole)
       } catch (error) {
         if (connection.isClosed || this.#pool.closing.aborted) return
         const detail = `its list of tools has changed and could not be read: ${this.#hide(String(error))}`
@@ -335,7 +348,16 @@ export class Upstream {
 /** Who shares a connection. A server learns when it is reached what it may ask, so callers that answer different questions cannot share. */
 function keyOf({ share }: ServerConfig, { client = '', conversation = '', handlers }: Caller): string {
   const whose = { all: [], client: [client], conversation: [client, conversation] }[share]
-  return JSON.stringify([...whose, Object.keys(capabilitiesOf(handlers))])
+  return JSON.stringify([...whose, capabilityKey({ ...(handlers ? { handlers } : {}) })])
+}
+
+function capabilityKey({ handlers }: Caller): string {
+  return Object.keys(capabilitiesOf(handlers)).join(' ')
+}
+
+function merged(known: ServerDefinition, listed: ServerDefinition): McpTool[] {
+  const now = toolsByName(listed.tools)
+  return known.tools.map((tool) => now.get(tool.name) ?? tool)
 }
 
 /** Repeating it does no harm, if what the server says of it can be believed. */

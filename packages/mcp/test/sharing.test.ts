@@ -1,0 +1,173 @@
+/** Who shares a running server, and whom it may ask: a question reaches the caller whose call caused it, and nobody else. */
+import { createToolwell } from '@toolwell/core'
+import { type Caller, connectServers, defineServer, memoryCache, type ServerConfig } from '@toolwell/mcp'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startEverything, startModern } from './support/http-servers.js'
+import { oddServer } from './support/odd-server.js'
+import { play } from './support/play.js'
+import { setup } from './support/setup.js'
+
+/** A caller that answers every question with its own name, and remembers what it was asked. */
+function person(name: string, conversation = 'one') {
+  const asked: string[] = []
+  const caller: Caller = {
+    client: name,
+    conversation,
+    handlers: {
+      elicit: async ({ message }) => {
+        asked.push(message)
+        return { action: 'accept', content: { name } }
+      },
+      sample: async () => {
+        asked.push('sample')
+        return { model: name, role: 'assistant', content: { type: 'text', text: name } }
+      },
+      roots: () => {
+        asked.push('roots')
+        return [{ uri: `file:///${name}` }]
+      },
+    },
+  }
+  return { name, caller, asked }
+}
+
+describe('share', () => {
+  const pidOf = async (server: ServerConfig, callers: readonly Caller[]) => {
+    const { text } = await setup([server])
+    const pids: string[] = []
+    for (const caller of callers) pids.push(await text('odd', 'pid', {}, { caller }))
+    return new Set(pids).size
+  }
+  const callers: Caller[] = [
+    { client: 'ada', conversation: '1' },
+    { client: 'ada', conversation: '2' },
+    { client: 'bob', conversation: '1' },
+    { client: 'ada', conversation: '1' },
+  ]
+
+  it.each([
+    ['all', 1],
+    ['client', 2],
+    ['conversation', 3],
+  ] as const)('%s keeps %i servers for three conversations of two clients', async (share, count) => {
+    expect(await pidOf(oddServer('odd', {}, { share }), callers)).toBe(count)
+  })
+
+  it('conversation is by the conversation that a model calls in', async () => {
+    const { well } = await setup([oddServer('odd', {}, { share: 'conversation' })])
+    const one = await play(well, 'one')
+    const two = await play(well, 'two')
+    const first = await one.call('odd__pid', {})
+    expect(first).toMatch(/^\d+$/)
+    expect(await two.call('odd__pid', {})).not.toBe(first)
+    expect(await one.call('odd__pid', {})).toBe(first)
+  })
+
+  it('client is by who a conversation acts for', async () => {
+    const { well } = await setup([oddServer('odd', {}, { share: 'client' })])
+    const first = await (await play(well, 'one', 'ada')).call('odd__pid', {})
+    expect(await (await play(well, 'two', 'ada')).call('odd__pid', {})).toBe(first)
+    expect(await (await play(well, 'three', 'bob')).call('odd__pid', {})).not.toBe(first)
+  })
+})
+
+describe('a question of a server', () => {
+  it.each(['all', 'client', 'conversation'] as const)(
+    'reaches the caller alone, with share %s',
+    async (share) => {
+      const { text } = await setup([oddServer('odd', {}, { share })])
+      const ada = person('ada')
+      const bob = person('bob')
+      expect(JSON.parse(await text('odd', 'ask', { question: 'A?' }, ada))).toMatchObject({
+        content: { name: 'ada' },
+      })
+      expect(JSON.parse(await text('odd', 'sample', {}, bob))).toMatchObject({ model: 'bob' })
+      expect(JSON.parse(await text('odd', 'roots', {}, ada))).toEqual({ roots: [{ uri: 'file:///ada' }] })
+      expect([ada.asked, bob.asked]).toEqual([['A?', 'roots'], ['sample']])
+    },
+  )
+
+  it('of calls at the same time reaches each its own, where each has a connection', async () => {
+    const { text } = await setup([oddServer('odd', {}, { share: 'client' })])
+    const people = Array.from({ length: 5 }, (_, index) => person(`person-${index}`))
+    const answers = await Promise.all(people.map((each) => text('odd', 'ask', { question: each.name }, each)))
+    expect(answers.map((answer) => JSON.parse(answer).content.name)).toEqual(people.map(({ name }) => name))
+    for (const { name, asked } of people) expect(asked).toEqual([name])
+  })
+
+  it('that may be meant for either of two callers on one pipe reaches neither, and the server is told why', async () => {
+    const { text, servers } = await setup([oddServer('odd')])
+    const ada = person('ada')
+    const bob = person('bob')
+    await text('odd', 'echo', {}, ada)
+    const abort = new AbortController()
+    const waiting = servers.call('odd', 'wait', {}, { ...bob, signal: abort.signal }).catch(() => 'cancelled')
+    const answer = JSON.parse(await text('odd', 'ask', { question: 'Whose?' }, ada))
+    expect(answer.message).toMatch(/not clear whose call/)
+    abort.abort()
+    await waiting
+    expect([ada.asked, bob.asked]).toEqual([[], []])
+    expect(JSON.parse(await text('odd', 'ask', { question: 'Now?' }, ada))).toMatchObject({
+      action: 'accept',
+    })
+  })
+
+  it('is never asked of a caller that answers none', async () => {
+    const { text } = await setup([oddServer('odd')])
+    const ada = person('ada')
+    await text('odd', 'ask', {}, ada)
+    // Without the capability, the SDK on our side answers that there is no such method.
+    expect(JSON.parse(await text('odd', 'ask', { question: 'Anyone?' }))).toMatchObject({ code: -32601 })
+    expect(ada.asked).toHaveLength(1)
+  })
+
+  it('over HTTP reaches the caller whose call carries it, with several under way', {
+    timeout: 60_000,
+  }, async () => {
+    const { url } = await startEverything('streamableHttp')
+    // The server shows the tool only to those who can answer.
+    const { handlers = {} } = person('lister').caller
+    const { servers } = await setup([defineServer('everything', { url })], { handlers })
+    const people = Array.from({ length: 4 }, (_, index) => person(`person-${index}`))
+    const results = await Promise.all(
+      people.map(({ caller }) =>
+        servers.call('everything', 'trigger-sampling-request', { prompt: 'x', maxTokens: 10 }, { caller }),
+      ),
+    )
+    results.forEach((result, index) => {
+      expect(JSON.stringify(result.content)).toContain(`person-${index}`)
+    })
+    for (const { asked } of people) expect(asked).toEqual(['sample'])
+  })
+
+  it('in the newer protocol, where an answer asks, reaches the caller alone', async () => {
+    const { url } = await startModern()
+    const program = new URL('support/modern-server.mjs', import.meta.url).pathname
+    const { text } = await setup([
+      defineServer('http', { url }),
+      defineServer('pipe', { command: process.execPath, args: [program, 'stdio'] }),
+    ])
+    for (const server of ['http', 'pipe']) {
+      const people = Array.from({ length: 4 }, (_, index) => person(`person-${index}`))
+      const answers = await Promise.all(
+        people.map((each) => text(server, 'ask', { question: each.name }, each)),
+      )
+      expect(answers).toEqual(people.map(({ name }) => JSON.stringify({ name })))
+      for (const { name, asked } of people) expect(asked).toEqual([name])
+    }
+  })
+
+  it('reaches the handlers of the program, when a model made the call', async () => {
+    const well = createToolwell({ mode: 'on', delivery: 'bridge' })
+    const { caller, asked } = person('host')
+    const servers = connectServers(well.catalogue, [oddServer('odd')], {
+      cache: memoryCache(),
+      ...(caller.handlers ? { handlers: caller.handlers } : {}),
+    })
+    onTestFinished(() => servers.close())
+    await servers.settled(60_000)
+    const model = await play(well, 'one')
+    expect(await model.call('odd__ask', { question: 'Which?' })).toContain('host')
+    expect(asked).toEqual(['Which?'])
+  })
+})
