@@ -88,15 +88,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
   },
   './shared': {
     door: shared,
-    names: [
-      'assertKnownKeys',
-      'canonicalJson',
-      'fingerprintOf',
-      'firstLine',
-      'matchesGlob',
-      'nearest',
-      'shortHash',
-    ],
+    names: ['assertKnownKeys', 'canonicalJson', 'fingerprintOf', 'matchesGlob', 'shortHash'],
   },
   './stores/jsonl': { door: jsonl, names: ['jsonlStore'] },
   './testing': {

@@ -128,6 +128,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
       // One search call from query to answer: reads the ledger, raises tools, writes what the model reads.
       'search/candidate.ts',
       'search/find.ts',
+      'search/late-sources.ts',
       'search/render.ts',
       'settings.ts',
       'surface.ts',

@@ -70,6 +70,8 @@ export interface Catalogue {
   resolve(asked: string, usable: (entry: Entry) => boolean): Resolution
   /** Ids that joined, changed or left since a revision. */
   changesSince(revision: number): Iterable<string>
+  /** Waits for a change that makes it so, but no longer than this. */
+  until(holds: () => boolean, milliseconds: number): Promise<void>
 }
 
 export function createCatalogue(
@@ -102,6 +104,7 @@ class MapCatalogue implements Catalogue {
   readonly #onChange: (change: SourceChange) => void
   readonly #naming: WireNaming | undefined
   readonly #names: NameIndex = createNameIndex((id) => this.#entries.get(id))
+  readonly #waiters = new Set<() => void>()
   /** Oldest first. Shortened to one line per id when it has grown to `#mostChanges`. */
   #changes: { readonly id: string; readonly revision: number }[] = []
   #mostChanges = 1024
@@ -253,6 +256,7 @@ class MapCatalogue implements Catalogue {
   }
 
   #report(name: string, before: number, findings: readonly Finding[]) {
+    for (const waiter of [...this.#waiters]) waiter()
     const changed = [...this.changesSince(before)].sort()
     if (changed.length === 0 && findings.length === 0 && this.sources.has(name)) return
     const source = this.sources.get(name)
@@ -305,6 +309,22 @@ class MapCatalogue implements Catalogue {
       ids.add(change.id)
     }
     return ids
+  }
+
+  until(holds: () => boolean, milliseconds: number) {
+    return new Promise<void>((resolve) => {
+      const finish = () => {
+        clearTimeout(timer)
+        this.#waiters.delete(check)
+        resolve()
+      }
+      const check = () => {
+        if (holds()) finish()
+      }
+      const timer = setTimeout(finish, milliseconds)
+      this.#waiters.add(check)
+      check()
+    })
   }
 
   #put(id: string, source: string, tool: Tool, locked: boolean, heldBack: boolean) {

@@ -30,6 +30,7 @@ export interface Settings {
   readonly largeTool: number
   readonly resultBudget: number
   readonly cardBudget: number
+  readonly waitForSources: number
   readonly cards: 'latched' | 'live'
   readonly cardPlace: 'loader' | 'section'
   readonly schemas: 'once' | 'twice'

@@ -1,6 +1,7 @@
 /** The one predicate: whether a tool may be seen, activated or called right now. Every path asks it, and deny wins. */
 import type { Catalogue, Entry } from './catalogue.js'
 import type { Notice } from './events.js'
+import { toolId } from './names.js'
 import type { SourceState } from './source.js'
 import type { Tool } from './tool.js'
 
@@ -29,6 +30,8 @@ export interface Gate {
   standing(entry: Entry | undefined, action: Action, input?: Record<string, unknown>): Standing
   /** May be mentioned to the model at all. */
   visible(entry: Entry): boolean
+  /** May a source be named of which no tool is known yet? The policies are asked about a tool `*` of it. */
+  mayName(source: string): boolean
 }
 
 export interface GateOptions {
@@ -84,7 +87,16 @@ export function createGate(options: GateOptions): Gate {
     return state
   }
 
-  return { standing, visible: (entry) => standing(entry, 'see') === 'ready' }
+  return {
+    standing,
+    visible: (entry) => standing(entry, 'see') === 'ready',
+    mayName: (source) => allows(anyToolOf(source), 'see'),
+  }
+}
+
+function anyToolOf(source: string): Entry {
+  const tool = { name: '*', description: '', inputSchema: {}, source }
+  return { id: toolId(source, '*'), wireName: '', source, tool, quarantined: false, fingerprint: '' }
 }
 
 function describe(value: unknown): string {

@@ -52,6 +52,8 @@ export interface ToolwellOptions {
   readonly resultBudget?: number
   /** Tokens of the list of hidden tools. Default 1,500. */
   readonly cardBudget?: number
+  /** Milliseconds that a search which finds nothing waits for sources that are still connecting. Default 2,000; 0: never. */
+  readonly waitForSources?: number
   /**
    * `latched` (default): the list of hidden tools is as of the last latch, and what changes is told in the history.
    * `live`: it is written anew with every change, and the cache is lost each time.
@@ -101,6 +103,7 @@ const KEYS = [
   'largeTool',
   'resultBudget',
   'cardBudget',
+  'waitForSources',
   'cards',
   'cardPlace',
   'schemas',
@@ -211,6 +214,7 @@ export function readSettings(
     largeTool: number('largeTool', options.largeTool ?? 8000, 1),
     resultBudget: number('resultBudget', options.resultBudget ?? 10_000, 1),
     cardBudget: number('cardBudget', options.cardBudget ?? 1500, 0),
+    waitForSources: number('waitForSources', options.waitForSources ?? 2000, 0, 600_000),
     cards: oneOf('cards', options.cards ?? 'latched', ['latched', 'live']),
     prices: readPrices(prices),
     cardPlace: oneOf('cardPlace', options.cardPlace ?? 'loader', ['loader', 'section']),

@@ -1,6 +1,4 @@
 /** Small parts that the other packages of this workspace are built with too. Not for hosts: they may change with any release. */
 export { canonicalJson, fingerprintOf, shortHash } from './fingerprint.js'
-export { nearest } from './nearest.js'
 export { assertKnownKeys } from './options.js'
 export { matchesGlob } from './rules.js'
-export { firstLine } from './text.js'

@@ -101,7 +101,7 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
         writeFileSync(temporary, encode(serverFingerprint(server, asked), definition, now), { mode: 0o600 })
         renameSync(temporary, file)
       } catch (error) {
-        rmSync(temporary, { force: true, recursive: true })
+        remove(temporary)
         if (!unwritable)
           warn(
             `definitions cannot be kept in ${folder} (${(error as { code?: string }).code ?? String(error)}); every start will list every server. Make the folder writable, or name another one`,
@@ -110,7 +110,7 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
       }
     },
     forget(server, asked) {
-      rmSync(fileOf(server, asked), { force: true, recursive: true })
+      remove(fileOf(server, asked))
     },
   }
 }
@@ -123,6 +123,14 @@ export function memoryCache(): DefinitionCache {
     write: (server, definition, asked, now = Date.now()) =>
       void kept.set(serverFingerprint(server, asked), { definition, savedAt: now }),
     forget: (server, asked) => void kept.delete(serverFingerprint(server, asked)),
+  }
+}
+
+function remove(file: string): void {
+  try {
+    rmSync(file, { force: true, recursive: true })
+  } catch {
+    // It was never written, or the folder is no folder.
   }
 }
 

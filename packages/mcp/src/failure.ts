@@ -20,7 +20,7 @@ export type FailureKind =
   /** The connection was lost while the tool ran: nobody knows whether it did its work. */
   | 'lost'
   /** The tool, or the protocol, answered with an error. */
-  | 'answered'
+  | 'error'
   /** Everything has been closed. */
   | 'closed'
 

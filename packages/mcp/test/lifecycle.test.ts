@@ -23,6 +23,16 @@ describe('a server', () => {
     expect(stateOf(servers)).toMatchObject({ state: 'ready', pids: [Number(pids[0])], starts: 2 })
   })
 
+  it('that is being listed for the first time runs the calls that come meanwhile, and is not stopped under them', async () => {
+    const log = join(temporary(), 'log')
+    const { text } = await setup([odd({ log })], { wait: false })
+    const keys = Array.from({ length: 10 }, (_, index) => ({ key: index }))
+    expect(await Promise.all(keys.map((input) => text('odd', 'write', input)))).toEqual(
+      keys.map((input) => JSON.stringify(input)),
+    )
+    expect(readFileSync(log, 'utf8').match(/start/g)).toHaveLength(1)
+  })
+
   it('is stopped when nobody has used it for a while, and starts again for the next call', async () => {
     const { text, servers, states } = await setup([odd({}, { idle: 50 })])
     const first = Number(await text('odd', 'pid'))
@@ -280,7 +290,7 @@ describe('at the end', () => {
     ]
     const { text, servers } = await setup(config)
     for (const { name } of config) await text(name, 'pid')
-    expect(running(mark)).toHaveLength(3)
+    await eventually(() => running(mark).length === 3, 'those that were only listed are gone')
     const helpers = () =>
       [...readFileSync(log, 'utf8').matchAll(/helper (\d+)/g)].map(([, pid]) => Number(pid))
     expect(helpers().some(isAlive)).toBe(true)

@@ -9,6 +9,7 @@ import { nearest } from '../nearest.js'
 import { answerForm } from '../placement.js'
 import { quote } from '../text.js'
 import { type Candidate, createAllowance, toMatch } from './candidate.js'
+import { awaySources, waitForSources } from './late-sources.js'
 import { type ParsedQuery, parseQuery } from './query.js'
 import type { SearchResult } from './result.js'
 import { isStopWord, queryTokens } from './tokenize.js'
@@ -57,10 +58,17 @@ export async function find(
   const loadedBefore = loadedNames(state, context)
   const misses: Misses = { notFound: [], ambiguous: [], unavailable: [] }
 
+  await waitForSources(query, context, async () => {
+    const known = query.select.every((name) => context.catalogue.resolve(name, () => true).kind !== 'none')
+    const asksMore = query.select.length === 0
+    return known && (!asksMore || (await keywordHits(query, request, limit, state, context)).hits.length > 0)
+  })
   const unloaded = unload(query.unload, state, context, batch, facts, misses)
   const selected = select(query.select, context, batch, misses)
   const ranked = await keywordHits(query, request, limit, state, context)
   if (ranked.hits.length === 0) misses.unavailable.push(...ranked.unavailable)
+  if (selected.length + ranked.hits.length + unloaded.length === 0)
+    misses.unavailable.push(...awaySources(query, context))
   const candidates = distinct([...selected, ...ranked.hits])
 
   const dropped: Dropped[] = ranked.weak.map((id) => ({ tool: id, reason: 'below-cut-off' as const }))
@@ -276,7 +284,7 @@ async function keywordHits(
     const standing = context.gate.standing(entry, 'activate')
     if (standing !== 'ready') {
       // Where nothing else fits, "there is no such tool" would be untrue of a server that is only away.
-      const away = standing === 'connecting' || standing === 'failed' || standing === 'disabled'
+      const away = standing !== 'denied' && standing !== 'vanished' && standing !== 'quarantined'
       if (away && relevance >= context.settings.cutOff && unavailable.length < limit)
         unavailable.push({ name: entry.wireName, state: standing })
       if (away && relevance >= context.settings.cutOff) missed = Math.max(missed, score)

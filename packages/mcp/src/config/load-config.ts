@@ -1,7 +1,8 @@
 /** Reads config files, the weaker first, and gives the servers of a profile with everything that is wrong, as data. */
 import { readFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import { matchesGlob, nearest } from '@toolwell/core/shared'
+import { nearest } from '@toolwell/core'
+import { matchesGlob } from '@toolwell/core/shared'
 import { type ConfigDocument, type Path, pathText, readDocument } from './document.js'
 import { FILE_KEYS, misfit, PROFILE_KEYS } from './keys.js'
 import type { ConfigProblem } from './problem.js'

@@ -17,5 +17,9 @@ export interface ConfigProblem {
 export function describeProblem(problem: ConfigProblem): string {
   const place = problem.line === undefined ? problem.file : `${problem.file}:${problem.line}`
   const path = problem.path === '' ? '' : ` ${problem.path}`
-  return `${place}${path}: ${problem.message}. ${problem.fix}.`
+  return `${place}${path}: ${sentence(problem.message)} ${sentence(problem.fix)}`
+}
+
+function sentence(text: string): string {
+  return /[.?!]$/.test(text) ? text : `${text}.`
 }

@@ -1,6 +1,6 @@
 /** One entry of `mcpServers`: checked against the table of keys, variables expanded, paths made absolute. */
 import { isAbsolute, resolve } from 'node:path'
-import { nearest } from '@toolwell/core/shared'
+import { nearest } from '@toolwell/core'
 import { type ConfigDocument, type Path, pathText } from './document.js'
 import { readDuration } from './duration.js'
 import { FOREIGN_SERVER_KEYS, IGNORED_SERVER_KEYS, misfit, SERVER_KEYS } from './keys.js'

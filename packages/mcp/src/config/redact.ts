@@ -52,7 +52,7 @@ function secretsOf(endpoint: ServerConfig['endpoint']): string[] {
 }
 
 function isSecretFlag(argument: string | undefined): boolean {
-  return argument?.startsWith('-') === true && SECRET_FLAG.test(argument)
+  return argument?.startsWith('-') === true && !argument.includes('=') && SECRET_FLAG.test(argument)
 }
 
 function hideFlags(args: readonly string[]): string[] {

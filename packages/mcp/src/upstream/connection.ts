@@ -20,7 +20,7 @@ import { needsLogin, type OpenOptions, openClient, statusOf } from './open-clien
 import { ProcessTransport } from './process-transport.js'
 
 /** Messages that came since we last said anything. More is a flood. */
-const MOST_UNASKED = 100_000
+const MOST_UNASKED = 20_000
 /** A call that shows progress may take this many times its timeout in all. */
 const MOST_EXTENSIONS = 20
 

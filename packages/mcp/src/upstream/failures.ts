@@ -48,7 +48,7 @@ export function createFailures({ name, timeout }: ServerConfig, hide: (text: str
           error,
         )
       const verb = error instanceof ProtocolError ? 'refused' : 'could not run'
-      return make('answered', `${name} ${verb} ${tool}: ${messageOf(error)}`, error)
+      return make('error', `${name} ${verb} ${tool}: ${messageOf(error)}`, error)
     },
   }
 }

@@ -14,6 +14,8 @@ export interface PoolOptions {
 }
 
 interface Slot {
+  /** Those who have it, or wait for it. */
+  users: number
   opening: Promise<Connection> | undefined
   connection: Connection | undefined
   idle: NodeJS.Timeout | undefined
@@ -24,6 +26,7 @@ export class Pool {
   readonly #options: PoolOptions
   readonly #slots = new Map<string, Slot>()
   readonly #closing = new AbortController()
+  readonly #ending = new Set<Promise<void>>()
 
   constructor(options: PoolOptions) {
     this.#options = options
@@ -43,16 +46,31 @@ export class Pool {
     return this.#closing.signal
   }
 
-  /** A failed `open` counts against the server unless it says otherwise. A caller that gives up leaves the others waiting. */
-  acquire(key: string, open: () => Promise<Connection>): Promise<Connection> {
-    const slot = this.#slots.get(key) ?? { opening: undefined, connection: undefined, idle: undefined }
+  /**
+   * Opened once, however many wait for it; every `acquire` that succeeds needs its `release`. Until then nothing but
+   * the connection's own end, or ours, takes it away.
+   */
+  async acquire(key: string, open: () => Promise<Connection>): Promise<Connection> {
+    const slot = this.#slots.get(key) ?? {
+      users: 0,
+      opening: undefined,
+      connection: undefined,
+      idle: undefined,
+    }
     this.#slots.set(key, slot)
     clearTimeout(slot.idle)
-    if (slot.connection && !slot.connection.isClosed) return Promise.resolve(slot.connection)
-    if (slot.opening) return slot.opening
-    slot.opening = this.#open(key, slot, open)
-    this.#options.onChange()
-    return slot.opening
+    slot.users++
+    try {
+      if (slot.connection && !slot.connection.isClosed) return slot.connection
+      if (!slot.opening) {
+        slot.opening = this.#open(key, slot, open)
+        this.#options.onChange()
+      }
+      return await slot.opening
+    } catch (error) {
+      this.#leave(key, slot)
+      throw error
+    }
   }
 
   async #open(key: string, slot: Slot, open: () => Promise<Connection>): Promise<Connection> {
@@ -75,43 +93,53 @@ export class Pool {
       return connection
     } finally {
       slot.opening = undefined
-      if (!slot.connection) this.#forget(key, slot)
       this.#options.onChange()
     }
   }
 
-  /** Nobody uses the connection now: the clock starts. */
-  release(key: string): void {
+  /** When nobody uses the connection any more, the clock starts; or its time is up at once. */
+  release(key: string, isDone = false): void {
     const slot = this.#slots.get(key)
-    const connection = slot?.connection
-    if (!slot || !connection) return
-    clearTimeout(slot.idle)
-    if (connection.busy > 0 || !Number.isFinite(this.#options.idle)) return
-    slot.idle = setTimeout(() => {
-      if (slot.connection === connection && connection.busy === 0) void this.retire(key)
-    }, this.#options.idle)
-    slot.idle.unref()
+    if (!slot) return
+    this.#leave(key, slot)
+    if (slot.users > 0 || !slot.connection) return
+    if (isDone) this.#retire(key, slot)
+    else if (Number.isFinite(this.#options.idle)) {
+      clearTimeout(slot.idle)
+      slot.idle = setTimeout(() => this.#retire(key, slot), this.#options.idle)
+      slot.idle.unref()
+    }
   }
 
-  /** Closes a connection that works. */
-  async retire(key: string): Promise<void> {
-    const slot = this.#slots.get(key)
-    const connection = slot?.connection
-    if (!slot || !connection) return
+  #leave(key: string, slot: Slot): void {
+    slot.users--
+    if (slot.users === 0 && !slot.connection && !slot.opening && this.#slots.get(key) === slot)
+      this.#slots.delete(key)
+  }
+
+  /** Closes a connection that works. Nobody waits for its end but `close`. */
+  #retire(key: string, slot: Slot): void {
+    const { connection } = slot
+    if (!connection || slot.users > 0) return
     this.#forget(key, slot)
+    this.#end(connection)
     this.#options.onChange()
-    await connection.close()
+  }
+
+  #end(connection: Connection): void {
+    const end = connection.close().finally(() => this.#ending.delete(end))
+    this.#ending.add(end)
   }
 
   /** Closes a connection that does not. */
-  async drop(key: string, connection: Connection): Promise<void> {
+  drop(key: string, connection: Connection): void {
     const slot = this.#slots.get(key)
     if (slot?.connection === connection) {
       this.#forget(key, slot)
       this.breaker.fail()
       this.#options.onChange()
     }
-    await connection.close()
+    this.#end(connection)
   }
 
   async close(reason: Error): Promise<void> {
@@ -123,13 +151,13 @@ export class Pool {
       await connection?.close()
       await opening?.catch(() => undefined)
     })
-    await Promise.all(ends)
+    await Promise.all([...ends, ...this.#ending])
   }
 
   #forget(key: string, slot: Slot): void {
     clearTimeout(slot.idle)
     slot.connection = undefined
-    if (this.#slots.get(key) === slot && !slot.opening) this.#slots.delete(key)
+    if (slot.users === 0 && !slot.opening && this.#slots.get(key) === slot) this.#slots.delete(key)
   }
 }
 

@@ -3,6 +3,8 @@ import type { ChildProcess } from 'node:child_process'
 import {
   deserializeMessage,
   type JSONRPCMessage,
+  SdkError,
+  SdkErrorCode,
   serializeMessage,
   type Transport,
 } from '@modelcontextprotocol/client'
@@ -114,7 +116,8 @@ export class ProcessTransport implements Transport {
 
   send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin
-    if (this.#gone || !stdin?.writable) return Promise.reject(new Error('the server is gone'))
+    if (this.#gone || !stdin?.writable)
+      return Promise.reject(new SdkError(SdkErrorCode.NotConnected, 'the server is gone'))
     return new Promise((resolve, reject) => {
       stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()))
     })

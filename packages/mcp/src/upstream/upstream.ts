@@ -138,8 +138,7 @@ export class Upstream {
       this.#relist(connection, true)
       await this.#relisting
     }
-    if (this.server.lazy && this.calls === 0 && connection.busy === 0) await this.#pool.retire(key)
-    else this.#pool.release(key)
+    this.#pool.release(key, this.server.lazy && this.calls === 0)
   }
 
   async call(
@@ -153,28 +152,37 @@ export class Upstream {
     const key = keyOf(this.server, caller)
     for (let attempt = 0; ; attempt++) {
       const connection = await this.#acquire(key, caller, signal)
-      // The list may have changed since the caller saw it.
-      if (this.#relisting) await abortable(this.#relisting, signal)
-      const tool = this.#usable(name)
-      this.calls++
       try {
-        const result = await connection.call(tool, input, options)
-        this.#pool.breaker.succeed()
-        if (this.#loginNeeded) {
-          this.#loginNeeded = false
-          this.reason = ''
-          this.#announce()
-        }
-        return result
+        // The list may have changed since the caller saw it.
+        if (this.#relisting) await abortable(this.#relisting, signal)
+        return await this.#send(connection, this.#usable(name), input, options)
       } catch (error) {
         const lost = error instanceof ConnectionLost
-        if (lost) await this.#pool.drop(key, connection)
-        const repeatable = lost && (!error.sent || isRepeatable(tool, this.server))
+        if (lost) this.#pool.drop(key, connection)
+        const tool = this.#tools.get(name)
+        const repeatable = lost && (!error.sent || (tool && isRepeatable(tool, this.server)))
         if (attempt > 0 || !repeatable || signal?.aborted) throw this.#callFailure(error, name, signal)
       } finally {
         this.#pool.release(key)
       }
     }
+  }
+
+  async #send(
+    connection: Connection,
+    tool: McpTool,
+    input: Record<string, unknown>,
+    options: CallOptions,
+  ): Promise<CallToolResult> {
+    this.calls++
+    const result = await connection.call(tool, input, options)
+    this.#pool.breaker.succeed()
+    if (this.#loginNeeded) {
+      this.#loginNeeded = false
+      this.reason = ''
+      this.#announce()
+    }
+    return result
   }
 
   async close(): Promise<void> {
@@ -233,7 +241,7 @@ export class Upstream {
     throw fail('unknown-tool', `${server.name} has no tool ${JSON.stringify(name)}`)
   }
 
-  #acquire(key: string, caller: Caller, signal: AbortSignal | undefined): Promise<Connection> {
+  async #acquire(key: string, caller: Caller, signal: AbortSignal | undefined): Promise<Connection> {
     const rest = this.#pool.breaker.remaining()
     if (rest > PATIENCE && this.#pool.connections.length === 0)
       throw this.#failures.make(
@@ -241,7 +249,17 @@ export class Upstream {
         `${this.server.name} failed ${this.#pool.breaker.failures} times and is left alone for another ${Math.ceil(rest / 1000)} s. ${this.reason}`,
       )
     const opened = this.#pool.acquire(key, () => this.#open(caller, false))
-    return abortable(opened, signal, () => this.#failures.make('cancelled', 'the call was cancelled'))
+    try {
+      return await abortable(opened, signal, () => this.#failures.make('cancelled', 'the call was cancelled'))
+    } catch (error) {
+      // Whoever gave up must not hold what the others have waited for.
+      if (signal?.aborted)
+        opened.then(
+          () => this.#pool.release(key),
+          () => undefined,
+        )
+      throw error
+    }
   }
 
   /** Opens, and lists unless the server has promised that what is known still holds. */
@@ -289,10 +307,20 @@ export class Upstream {
     const known = this.definition
     const definition = isWhole || !known ? listed : { ...known, tools: merged(known, listed) }
     this.#cached = { definition, savedAt: now }
-    this.#options.cache.write(this.server, definition, this.#asked, now)
+    this.#store(definition, now)
     // The same list in another order is the same list.
     if (!known || known.era !== definition.era || definitionHash(known) !== definitionHash(definition))
       this.#adopt(definition, false)
+  }
+
+  /** A host's own cache may fail; a list is worth more than its copy. */
+  #store(definition: ServerDefinition, now: number): void {
+    try {
+      this.#options.cache.write(this.server, definition, this.#asked, now)
+    } catch (error) {
+      const detail = `its definitions could not be kept: ${String(error)}`
+      this.#options.emit({ kind: 'warning', server: this.server.name, detail })
+    }
   }
 
   /** The server says that its list has changed. However often it says so, one listing follows the one under way. */

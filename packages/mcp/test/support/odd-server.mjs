@@ -54,6 +54,7 @@ const named = (name, more = {}) => ({
   ...more,
 })
 let round = 0
+let calls = 0
 function tools() {
   round++
   if (manners.count)
@@ -84,6 +85,12 @@ function tools() {
 
 async function call({ name, arguments: input = {}, _meta: meta }) {
   log(`call ${name} ${JSON.stringify(input)}`)
+  calls++
+  // Every other time before it has done its work, every other time after.
+  if (manners.diesEvery && calls % manners.diesEvery === 0) {
+    if (calls % (2 * manners.diesEvery) === 0) log(`done ${JSON.stringify(input)}`)
+    process.exit(9)
+  }
   if (manners.delay) await new Promise((resolve) => setTimeout(resolve, manners.delay))
   if (name === 'pid') return text(process.pid)
   if (name === 'wait') return never()
@@ -126,6 +133,7 @@ async function call({ name, arguments: input = {}, _meta: meta }) {
     write({ method: 'notifications/tools/list_changed' })
     return text('changed')
   }
+  log(`done ${JSON.stringify(input)}`)
   return text(JSON.stringify(input))
 }
 

@@ -33,6 +33,8 @@ export interface Manners {
   readonly changesWhile?: string
   readonly ttlMs?: number
   readonly delay?: number
+  /** Exits at every so manieth call. */
+  readonly diesEvery?: number
   readonly title?: string
   readonly instructions?: string
   readonly tools?: readonly object[]

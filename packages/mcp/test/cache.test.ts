@@ -1,0 +1,197 @@
+/** Definitions on disk: what was listed is there at the next start, and nothing that is wrong with a file is fatal. */
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { defineServer, diskCache, type ServerDefinition, serverFingerprint } from '@toolwell/mcp'
+import { describe, expect, it } from 'vitest'
+import { startModern } from './support/http-servers.js'
+import { oddServer } from './support/odd-server.js'
+import { eventually } from './support/processes.js'
+import { setup } from './support/setup.js'
+import { temporary } from './support/temporary.js'
+
+const server = defineServer('one', { command: 'x', env: { TOKEN: 'very-secret' } })
+const definition: ServerDefinition = {
+  tools: [{ name: 'a', inputSchema: { type: 'object' } }],
+  instructions: 'Use with care.',
+  capabilities: { tools: {} },
+  info: { name: 'x', version: '1' },
+  era: 'legacy',
+  ttlMs: undefined,
+  cacheScope: 'private',
+}
+
+function open(folder = join(temporary(), 'cache')) {
+  const warnings: string[] = []
+  const cache = diskCache({ folder, onWarning: (detail) => warnings.push(detail) })
+  const files = () => (existsSync(folder) ? readdirSync(folder) : [])
+  return { cache, warnings, folder, files, file: () => join(folder, files()[0] ?? '') }
+}
+
+describe('a cache', () => {
+  it('gives back what was written, to nobody else, and holds no secret', () => {
+    const { cache, file, files, folder } = open()
+    expect(cache.read(server)).toBeUndefined()
+    cache.write(server, definition, '', 1234)
+    expect(cache.read(server)).toEqual({ definition: JSON.parse(JSON.stringify(definition)), savedAt: 1234 })
+    expect(files()).toHaveLength(1)
+    expect(statSync(file()).mode & 0o777).toBe(0o600)
+    expect(statSync(folder).mode & 0o777).toBe(0o700)
+    expect(readFileSync(file(), 'utf8')).not.toContain('very-secret')
+    cache.forget(server)
+    expect(cache.read(server)).toBeUndefined()
+  })
+
+  it('belongs to one config: another argument, token or address is another server', () => {
+    const prints = [
+      defineServer('one', { command: 'x' }),
+      defineServer('one', { command: 'y' }),
+      defineServer('one', { command: 'x', args: ['z'] }),
+      defineServer('one', { command: 'x', cwd: '/tmp' }),
+      defineServer('one', { command: 'x', env: { TOKEN: 'a' } }),
+      defineServer('one', { command: 'x', env: { TOKEN: 'b' } }),
+      defineServer('one', { url: 'http://x' }),
+      defineServer('one', { url: 'http://x', headers: { Authorization: 'a' } }),
+      defineServer('two', { command: 'x' }),
+    ].map((each) => serverFingerprint(each))
+    expect(new Set(prints).size).toBe(prints.length)
+    const same = defineServer('one', { command: 'x' }, { timeout: 5, deny: ['a'], lazy: false })
+    expect(serverFingerprint(same)).toBe(prints[0])
+  })
+
+  it.each([
+    ['cut off', (text: string) => text.slice(0, -20), 'is damaged'],
+    ['changed by hand', (text: string) => text.replace('with care', 'freely'), 'is damaged'],
+    ['something else', () => '{"name":"other"}', 'was not written by Toolwell'],
+    [
+      'of another version',
+      (text: string) => text.replace('"toolwell":1', '"toolwell":99'),
+      'was written by another version',
+    ],
+    ['empty', () => '', 'is damaged'],
+    ['binary', () => '\u0000\u0001', 'is damaged'],
+  ])('sets a file aside that is %s', (_, damage, why) => {
+    const { cache, warnings, file, files } = open()
+    cache.write(server, definition)
+    const path = file()
+    writeFileSync(path, damage(readFileSync(path, 'utf8')))
+    expect(cache.read(server)).toBeUndefined()
+    expect(warnings).toEqual([
+      `${path} ${why}; it was set aside as ${path}.unreadable, and the server will be asked again`,
+    ])
+    expect(files()).toEqual([`${path.split('/').at(-1)}.unreadable`])
+    cache.write(server, definition)
+    expect(cache.read(server)?.definition.instructions).toBe('Use with care.')
+  })
+
+  it('sets a file aside that belongs to another server', () => {
+    const { cache, warnings, folder, file } = open()
+    const other = defineServer('one', { command: 'other' })
+    cache.write(other, definition)
+    const text = readFileSync(file(), 'utf8')
+    cache.forget(other)
+    cache.write(server, definition)
+    writeFileSync(file(), text)
+    expect(cache.read(server)).toBeUndefined()
+    expect(warnings[0]).toMatch(/belongs to another server/)
+    expect(existsSync(folder)).toBe(true)
+  })
+
+  it('that cannot be written is one warning, and the work goes on', async () => {
+    const folder = temporary()
+    writeFileSync(join(folder, 'file'), '')
+    const { cache, warnings } = open(join(folder, 'file', 'cache'))
+    const { text, report } = await setup([oddServer('odd')], { cache })
+    expect(report('odd').state).toBe('cached')
+    expect(await text('odd', 'echo', { a: 1 })).toBe('{"a":1}')
+    expect(warnings).toHaveLength(1)
+    expect(warnings[0]).toMatch(
+      /definitions cannot be kept in .* Make the folder writable, or name another one/,
+    )
+  })
+
+  it('does not follow what stands in the way of its files', () => {
+    const folder = temporary()
+    const { cache, warnings } = open(folder)
+    cache.write(server, definition)
+    const [name = ''] = readdirSync(folder)
+    cache.forget(server)
+    mkdirSync(join(folder, name))
+    expect(cache.read(server)).toBeUndefined()
+    expect(warnings[0]).toMatch(/is a folder/)
+    // A link is replaced by a file of our own, not written through.
+    writeFileSync(join(folder, 'precious'), 'keep me')
+    symlinkSync(join(folder, 'precious'), join(folder, name))
+    cache.write(server, definition)
+    expect(readFileSync(join(folder, 'precious'), 'utf8')).toBe('keep me')
+    expect(cache.read(server)).toBeDefined()
+    chmodSync(folder, 0o700)
+  })
+})
+
+describe('how long a list holds', () => {
+  it('a server that promised it is not listed again until then', async () => {
+    let time = 1_000_000
+    let lists = 0
+    const { url } = await startModern({
+      cacheHints: { 'tools/list': { ttlMs: 60_000, cacheScope: 'public' } },
+      before: (request) => {
+        if (request.headers['mcp-method'] === 'tools/list') lists++
+        return false
+      },
+    })
+    const { cache } = open()
+    const config = [defineServer('modern', { url })]
+    const start = async () => {
+      const { text, servers } = await setup(config, { cache, now: () => time })
+      expect(await text('modern', 'echo', { a: 1 })).toBe('{"a":1}')
+      await servers.close()
+      return lists
+    }
+    expect(await start()).toBe(1)
+    time += 30_000
+    expect(await start()).toBe(1)
+    time += 60_000
+    // Expired: a request is worth it, and then the promise holds again.
+    expect(await start()).toBe(2)
+  })
+
+  it('without a promise a local server is listed when it is started, and not before', async () => {
+    const { cache } = open()
+    const folder = temporary()
+    const log = join(folder, 'log')
+    const config = [oddServer('odd', { log })]
+    await (await setup(config, { cache })).servers.close()
+    expect(readFileSync(log, 'utf8').match(/start/g)).toHaveLength(1)
+    const { well, text, events } = await setup(config, { cache })
+    expect(well.catalogue.get('odd/echo')).toBeDefined()
+    expect(readFileSync(log, 'utf8').match(/start/g)).toHaveLength(1)
+    await text('odd', 'echo')
+    expect(readFileSync(log, 'utf8').match(/start/g)).toHaveLength(2)
+    expect(events.filter(({ kind }) => kind === 'server-listed')).toEqual([])
+  })
+
+  it('a cached list that is out of date is put right by the first call', async () => {
+    const { cache } = open()
+    const changesWhile = join(temporary(), 'changed')
+    const config = [oddServer('odd', { changesWhile })]
+    await (await setup(config, { cache })).servers.close()
+    writeFileSync(changesWhile, '')
+    const { well, text, events } = await setup(config, { cache })
+    expect(well.catalogue.get('odd/echo')?.tool.description).toBe('Does echo.')
+    await text('odd', 'echo')
+    await eventually(
+      () => well.catalogue.get('odd/echo')?.tool.description === 'Changed.',
+      'the change arrived',
+    )
+    expect(events).toContainEqual(expect.objectContaining({ kind: 'server-listed', changed: ['echo'] }))
+  })
+})

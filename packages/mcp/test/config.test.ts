@@ -1,0 +1,402 @@
+/** Config files: those of four clients as they are, ours with every key, and everything that can be wrong with one. */
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import {
+  type Config,
+  configSchema,
+  describeProblem,
+  type LoadOptions,
+  loadConfig,
+  redactor,
+  showEndpoint,
+} from '@toolwell/mcp'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { temporary } from './support/temporary.js'
+
+/** Reads one text as the file of this name in the folder `/project`. */
+function load(text: string | object, options: Partial<LoadOptions> & { name?: string } = {}): Config {
+  const { name = 'toolwell.json', ...rest } = options
+  const file = { path: `/project/${name}`, text: typeof text === 'string' ? text : JSON.stringify(text) }
+  return loadConfig({ files: [file], env: {}, workspaceFolder: '/workspace', ...rest })
+}
+
+const errorsOf = (config: Config) =>
+  config.problems.filter(({ severity }) => severity === 'error').map(describeProblem)
+const one = (entry: object, options: Parameters<typeof load>[1] = {}) =>
+  load({ mcpServers: { one: entry } }, options)
+
+describe('a file of another client works unchanged', () => {
+  it.each([
+    [
+      'claude_desktop_config.json',
+      `{
+        "globalShortcut": "Ctrl+Q",
+        "mcpServers": { "files": { "command": "npx", "args": ["-y", "some-server", "\${HOME}/docs"], "env": { "LEVEL": "info" } } }
+      }`,
+      {
+        type: 'stdio',
+        command: 'npx',
+        args: ['-y', 'some-server', '/home-of-ada/docs'],
+        env: { LEVEL: 'info' },
+      },
+    ],
+    [
+      '.mcp.json',
+      `{ "mcpServers": { "files": { "type": "http", "url": "\${BASE:-https://example.com}/mcp", "headers": { "Authorization": "Bearer \${TOKEN}" } } } }`,
+      { type: 'http', url: 'https://example.com/mcp', headers: { Authorization: 'Bearer abc123' } },
+    ],
+    [
+      'cursor/mcp.json',
+      `{ "mcpServers": { "files": { "command": "\${workspaceFolder}/run", "args": ["\${env:TOKEN}"], "disabled": false, "autoApprove": ["x"] } } }`,
+      { type: 'stdio', command: '/workspace/run', args: ['abc123'] },
+    ],
+    [
+      '.vscode/mcp.json',
+      `{
+        // written by hand
+        "inputs": [{ "id": "key", "type": "promptString" }],
+        "servers": { "files": { "type": "sse", "url": "http://127.0.0.1:3000/sse", }, },
+      }`,
+      { type: 'sse', url: 'http://127.0.0.1:3000/sse' },
+    ],
+  ])('%s', (name, text, endpoint) => {
+    const config = load(text, { name, env: { HOME: '/home-of-ada', TOKEN: 'abc123' } })
+    expect(config.problems).toEqual([])
+    expect(config.servers).toMatchObject([
+      { name: 'files', endpoint, enabled: true, lazy: true, share: 'all' },
+    ])
+  })
+
+  it('and what has another name there is understood', () => {
+    const { servers, problems } = load(
+      {
+        mcpServers: {
+          a: {
+            serverUrl: 'https://example.com/a',
+            disabledTools: ['x'],
+            disabled: true,
+            timeout: 90,
+            trust: true,
+          },
+          b: { httpUrl: 'https://example.com/b', includeTools: ['r*'], excludeTools: ['rm'], colour: 'red' },
+        },
+      },
+      { name: 'settings.json' },
+    )
+    expect(servers).toMatchObject([
+      { enabled: false, deny: ['x'], timeout: 90_000, trust: 'first-use' },
+      { allow: ['r*'], deny: ['rm'] },
+    ])
+    expect(problems.map(({ severity, path }) => [severity, path])).toEqual([
+      ['warning', 'mcpServers.b.colour'],
+    ])
+  })
+})
+
+describe('a server', () => {
+  it('takes every key', () => {
+    const { servers, problems } = one({
+      command: './bin/server',
+      cwd: 'data',
+      description: 'Things',
+      enabled: true,
+      lazy: false,
+      alwaysLoad: ['read_*'],
+      allow: ['*'],
+      deny: ['rm'],
+      timeout: '2m',
+      idle: false,
+      trust: 'none',
+      share: 'conversation',
+    })
+    expect(problems).toEqual([])
+    expect(servers[0]).toMatchObject({
+      endpoint: { command: '/project/bin/server', cwd: '/project/data' },
+      lazy: false,
+      alwaysLoad: ['read_*'],
+      timeout: 120_000,
+      idle: Number.POSITIVE_INFINITY,
+      trust: 'none',
+      share: 'conversation',
+    })
+  })
+
+  it('is found relative to its file, on the PATH, or where it says', () => {
+    const commandOf = (command: string) => {
+      const { endpoint } = one({ command }).servers[0] ?? {}
+      return endpoint?.type === 'stdio' ? endpoint.command : undefined
+    }
+    expect(['../x', './x', 'bin/x', 'npx', '/opt/x'].map(commandOf)).toEqual([
+      '/x',
+      '/project/x',
+      '/project/bin/x',
+      'npx',
+      '/opt/x',
+    ])
+  })
+
+  it('runs in the workspace unless it says otherwise', () => {
+    expect(one({ command: 'x' }).servers[0]?.endpoint).toMatchObject({ cwd: '/workspace' })
+  })
+
+  it('expands what it holds once, and knows the usual names', () => {
+    const env = { A: '${B}', B: 'no', EMPTY: '' }
+    const args = [
+      '${A}',
+      '${EMPTY}',
+      '${EMPTY:-full}',
+      '${NONE:-a:-b}',
+      '${userHome}',
+      '$A $(B) ${}x'.slice(0, 7),
+    ]
+    const { endpoint } = one({ command: 'x', args }, { env }).servers[0] ?? {}
+    expect(endpoint).toMatchObject({ args: ['${B}', '', 'full', 'a:-b', homedir(), '$A $(B)'] })
+  })
+})
+
+describe('what is wrong is said with file, line and fix, and the rest works', () => {
+  it.each([
+    [
+      'an unknown key',
+      '{\n"mcpServers": {\n"a": { "command": "x", "timeOut": 1000 } } }',
+      '/project/toolwell.json:3 mcpServers.a.timeOut: unknown key "timeOut"; did you mean "timeout"? Write "timeout", or remove it.',
+    ],
+    [
+      'an unknown key of the file',
+      '{ "mcpServer": {} }',
+      '/project/toolwell.json:1 mcpServer: unknown key "mcpServer". Did you mean "mcpServers"? Rename or remove it.',
+    ],
+    [
+      'a missing command',
+      '{ "mcpServers": { "a": {} } }',
+      '/project/toolwell.json:1 mcpServers.a: the server has neither a command nor a url. Give "command" for a local server, "url" for a remote one.',
+    ],
+    [
+      'a wrong url',
+      '{ "mcpServers": { "a": { "url": "example.com" } } }',
+      '/project/toolwell.json:1 mcpServers.a.url: the url is not an http or https address. Write it in full: "https://example.com/mcp".',
+    ],
+    [
+      'a variable that is not set',
+      '{ "mcpServers": { "a": { "command": "x",\n\n"args": ["${NOPE}"] } } }',
+      '/project/toolwell.json:3 mcpServers.a.args[0]: the environment variable NOPE is not set. Set NOPE, or give a default: ${NOPE:-value}.',
+    ],
+    [
+      'a question an editor would ask',
+      '{ "servers": { "a": { "command": "x", "env": { "K": "${input:api-key}" } } } }',
+      '/project/toolwell.json:1 servers.a.env.K: ${input:api-key} is asked for by an editor, and nobody can be asked here. Put the value into an environment variable and write ${env:API_KEY}.',
+    ],
+    [
+      'a wrong type',
+      '{ "mcpServers": { "a": { "command": "x", "args": "y" } } }',
+      '/project/toolwell.json:1 mcpServers.a.args: args must be a list of strings. Its arguments.',
+    ],
+    [
+      'a time without a unit',
+      '{ "mcpServers": { "a": { "command": "x", "timeout": 30 } } }',
+      '/project/toolwell.json:1 mcpServers.a.timeout: timeout 30 would be 30 milliseconds. Write "30s" or "30ms".',
+    ],
+    [
+      'broken JSON',
+      '{\n"mcpServers": {\n"a": { "command": \'x\' } } }',
+      /^\/project\/toolwell\.json:3: this is not JSON: invalid symbol\. Correct line 3;/,
+    ],
+    [
+      'an empty file',
+      '',
+      '/project/toolwell.json:1: the file is empty. Write { "mcpServers": { } }, or remove the file.',
+    ],
+    [
+      'a list',
+      '[]',
+      '/project/toolwell.json:1: the file does not hold an object. Write { "mcpServers": { } }.',
+    ],
+    [
+      'a server that is a string',
+      '{ "mcpServers": { "a": "x" } }',
+      '/project/toolwell.json:1 mcpServers.a: a server must be an object. Write { "command": "…" } or { "url": "…" }.',
+    ],
+    [
+      'both kinds at once',
+      '{ "mcpServers": { "a": { "command": "x", "url": "http://x" } } }',
+      '/project/toolwell.json:1 mcpServers.a: the server has both a command and a url. Remove one of the two.',
+    ],
+    [
+      'our own name',
+      '{ "mcpServers": { "toolwell": { "command": "x" } } }',
+      '/project/toolwell.json:1 mcpServers.toolwell: "toolwell" is the name of the meta-tools. Rename it.',
+    ],
+  ])('%s', (_, text, message) => {
+    const errors = errorsOf(load(text))
+    expect(errors).toHaveLength(1)
+    if (typeof message === 'string') expect(errors[0]).toBe(message)
+    else expect(errors[0]).toMatch(message)
+  })
+
+  it('one bad server costs no other', () => {
+    const config = load({ mcpServers: { bad: { command: 7 }, good: { command: 'x' }, worse: null } })
+    expect(config.servers.map(({ name }) => name)).toEqual(['good'])
+    expect(config.problems.map(({ server }) => server).sort()).toEqual(['bad', 'worse'])
+  })
+
+  it('a server that is switched off may be broken', () => {
+    expect(one({ command: 'x', args: ['${NOPE}'], enabled: false }).problems).toEqual([])
+  })
+
+  it('a file that is missing, a folder, or may not be read', () => {
+    const folder = temporary()
+    const secret = join(folder, 'secret.json')
+    writeFileSync(secret, '{}')
+    chmodSync(secret, 0)
+    mkdirSync(join(folder, 'folder.json'))
+    const read = (path: string, optional = false) =>
+      loadConfig({ files: [{ path: join(folder, path), optional }] })
+    expect(errorsOf(read('missing.json'))[0]).toMatch(/there is no such file\. Check the path/)
+    expect(read('missing.json', true).problems).toEqual([])
+    expect(errorsOf(read('folder.json'))[0]).toMatch(/this is a folder/)
+    if (process.getuid?.() !== 0) expect(errorsOf(read('secret.json'))[0]).toMatch(/cannot be read/)
+  })
+
+  it('nothing a file can hold makes it throw', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.json(),
+          fc.object().map((value) => JSON.stringify({ mcpServers: value })),
+        ),
+        (text) => {
+          const { problems, servers } = load(text)
+          for (const problem of problems) expect(describeProblem(problem)).toMatch(/\S[.?] \S/)
+          expect(Array.isArray(servers)).toBe(true)
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
+  it('a name such as __proto__ is a name', () => {
+    const config = load(
+      '{ "mcpServers": { "__proto__": { "command": "x" }, "constructor": { "command": "y" } } }',
+    )
+    expect(config.servers.map(({ name }) => name)).toEqual(['__proto__', 'constructor'])
+  })
+})
+
+describe('several files', () => {
+  const both = (user: object, project: object) =>
+    loadConfig({
+      files: [
+        { path: '/user/toolwell.json', text: JSON.stringify(user) },
+        { path: '/project/toolwell.json', text: JSON.stringify(project) },
+      ],
+      env: {},
+      workspaceFolder: '/workspace',
+    })
+
+  it('the later one has the last word on a server, and says that it took it', () => {
+    const config = both(
+      { mcpServers: { a: { command: './mine' } } },
+      { mcpServers: { a: { command: './theirs' } } },
+    )
+    expect(config.servers).toMatchObject([{ endpoint: { command: '/project/theirs' } }])
+    expect(config.problems.map(describeProblem)).toEqual([
+      '/project/toolwell.json:1 mcpServers.a: this replaces the server of the same name in /user/toolwell.json. Rename one of the two to have both.',
+    ])
+  })
+
+  it('an entry without command and url changes the one below it', () => {
+    const config = both(
+      { mcpServers: { a: { command: './mine', deny: ['x'] }, b: { command: 'y' } } },
+      { mcpServers: { a: { enabled: false }, b: { deny: ['z'] } } },
+    )
+    expect(config.problems).toEqual([])
+    expect(config.servers).toMatchObject([
+      { name: 'a', enabled: false, deny: ['x'], endpoint: { command: '/user/mine' } },
+      { name: 'b', enabled: true, deny: ['z'] },
+    ])
+  })
+
+  it('a broken entry does not bring the weaker one back', () => {
+    const config = both({ mcpServers: { a: { command: 'old' } } }, { mcpServers: { a: { command: 5 } } })
+    expect(config.servers).toEqual([])
+  })
+})
+
+describe('a profile', () => {
+  const text = {
+    mcpServers: {
+      git: { command: 'g', allow: ['read_*', 'write_x'] },
+      mail: { command: 'm' },
+      web: { command: 'w' },
+    },
+    profiles: {
+      work: { servers: ['git', 'm*'], allow: ['read_*', 'mail/send'], deny: ['git/read_secret'] },
+    },
+  }
+
+  it('selects servers and tools', () => {
+    expect(load(text, { profile: 'work' }).servers).toMatchObject([
+      { name: 'git', allow: ['read_*'], deny: ['read_secret'] },
+      { name: 'mail', allow: ['read_*', 'send'], deny: [] },
+    ])
+  })
+
+  it('that is not there gives no server, and the nearest name', () => {
+    const config = load(text, { profile: 'wrok' })
+    expect(config.servers).toEqual([])
+    expect(errorsOf(config)[0]).toMatch(/there is no profile "wrok"\. Did you mean "work"\?/)
+  })
+
+  it('with a wrong key is refused', () => {
+    expect(errorsOf(load({ profiles: { a: { server: [] } } }))[0]).toMatch(/Did you mean "servers"\?/)
+  })
+})
+
+describe('secrets', () => {
+  const { servers } = load(
+    {
+      mcpServers: {
+        local: {
+          command: 'run',
+          args: ['--api-key', 'flagsecret', '--token=inline-secret', '--name', 'visible', '${FROM_ENV}'],
+          env: { KEY: 'environment-secret' },
+        },
+        remote: {
+          url: 'https://ada:pass-word@example.com/mcp?key=query-secret#x',
+          headers: { Authorization: 'Bearer header-secret' },
+        },
+      },
+    },
+    { env: { FROM_ENV: 'expanded-secret' } },
+  )
+  const secret =
+    /flagsecret|inline-secret|environment-secret|pass-word|query-secret|header-secret|expanded-secret/
+
+  it('are not in what is shown of a server', () => {
+    const shown = servers.map(({ endpoint, secrets }) => showEndpoint(endpoint, secrets))
+    expect(shown).toEqual([
+      'run --api-key *** --token=*** --name visible ***',
+      'https://***@example.com/mcp?key=***#x',
+    ])
+  })
+
+  it('are taken out of any text', () => {
+    for (const server of servers) {
+      const hide = redactor(server)
+      const everything = JSON.stringify(server.endpoint)
+      expect(everything).toMatch(secret)
+      expect(hide(everything)).not.toMatch(secret)
+      expect(hide(`at ${encodeURIComponent(everything)}`)).not.toMatch(secret)
+    }
+    expect(redactor({ secrets: ['on', 'true'], endpoint: servers[0]?.endpoint as never })('turn it on')).toBe(
+      'turn it on',
+    )
+  })
+})
+
+it('the JSON Schema in the package is the one the keys give; `npx vitest run packages/mcp/test/config.test.ts -u` writes it', async () => {
+  await expect(`${JSON.stringify(configSchema(), null, 2)}\n`).toMatchFileSnapshot('../toolwell.schema.json')
+})
