@@ -4,6 +4,7 @@ import { cpus } from 'node:os'
 import { resolve } from 'node:path'
 import { benchCost, refuseCost, saveCost } from './cost.ts'
 import { stringify } from './json.ts'
+import { benchMcp } from './mcp.ts'
 import { benchRetrieval, refuseRetrieval, saveRetrieval } from './retrieval.ts'
 import { benchScale, refuseScale } from './scale.ts'
 import { benchSurface } from './surface.ts'
@@ -34,6 +35,11 @@ const benches: Readonly<Record<string, Bench<object>>> = {
     about: 'what a request costs as the catalogue and the set of raised tools grow',
     isTimed: true,
     run: benchSurface,
+  }),
+  mcp: defineBench({
+    about: 'what servers cost: until they can be searched, until they are listed, in memory, per call',
+    isTimed: true,
+    run: benchMcp,
   }),
   cost: defineBench({
     about: 'what a conversation costs with each delivery, by the prices and cache rules of each provider',

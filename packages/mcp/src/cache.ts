@@ -141,6 +141,9 @@ function digest(text: string | undefined): string {
     .digest('hex')
 }
 
+/** The head says what follows, so that the rest is looked at once: `{"toolwell":1,"check":"…","body":…}`. */
+const HEAD = /^\{"toolwell":(\d+),"check":"([0-9a-f]{64})","body":/
+
 function encode(fingerprint: string, definition: ServerDefinition, savedAt: number): string {
   const body = JSON.stringify({ fingerprint, savedAt, definition })
   return `{"toolwell":${FORMAT},"check":"${digest(body)}","body":${body}}\n`
@@ -148,21 +151,23 @@ function encode(fingerprint: string, definition: ServerDefinition, savedAt: numb
 
 /** The content, or in words why it is none. */
 function decode(text: string, fingerprint: string): CachedDefinition | string {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return 'is damaged'
-  }
-  if (typeof value !== 'object' || value === null || !('toolwell' in value))
-    return 'was not written by Toolwell'
-  if (value.toolwell !== FORMAT) return 'was written by another version'
-  const { check, body } = value as {
-    check?: unknown
-    body?: Partial<CachedDefinition> & { fingerprint?: unknown }
-  }
-  if (check !== digest(JSON.stringify(body))) return 'is damaged'
-  if (!body || body.fingerprint !== fingerprint || !body.definition || typeof body.savedAt !== 'number')
+  const [head, format, check] = HEAD.exec(text) ?? []
+  if (head === undefined)
+    return text.startsWith('{"toolwell"') || !isJson(text) ? 'is damaged' : 'was not written by Toolwell'
+  if (Number(format) !== FORMAT) return 'was written by another version'
+  const body = text.slice(head.length).replace(/\}\n?$/, '')
+  if (check !== digest(body)) return 'is damaged'
+  const value = JSON.parse(body) as Partial<CachedDefinition> & { fingerprint?: unknown }
+  if (value.fingerprint !== fingerprint || !value.definition || typeof value.savedAt !== 'number')
     return 'belongs to another server'
-  return { definition: body.definition, savedAt: body.savedAt }
+  return { definition: value.definition, savedAt: value.savedAt }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }

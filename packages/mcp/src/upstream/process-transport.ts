@@ -148,27 +148,32 @@ export class ProcessTransport implements Transport {
       this.#fail(`the server sent a message of more than ${MOST_BYTES / 1024 / 1024} MB`, error)
       return
     }
-    this.#delivering ??= this.#deliver().finally(() => {
-      this.#delivering = undefined
-      this.#child?.stdout?.resume()
-    })
+    if (!this.#delivering) this.#deliver()
   }
 
   /**
    * Progress and news have their effect before the next message is read: the SDK would lose those that come in one piece
    * with the result. Nothing more is read meanwhile, so that a flood waits in the server, and we are not kept from our work.
    */
-  async #deliver(): Promise<void> {
-    this.#child?.stdout?.pause()
-    for (let at = 0; at < this.#waiting.length; at++) {
-      const line = this.#waiting[at] ?? ''
+  #deliver(): void {
+    const lines = this.#waiting
+    for (let at = 0; at < lines.length; at++) {
+      const line = lines[at] ?? ''
       if (line === '' || this.#broken !== '') continue
       const message = this.#parse(line)
       if (!message) continue
       this.onmessage?.(message)
       const method = 'method' in message ? message.method : ''
-      if (!('id' in message) && (at % 64 === 0 || /progress|list_changed/.test(method)))
-        await new Promise((resolve) => setImmediate(resolve))
+      if ('id' in message || (at % 64 !== 63 && !/progress|list_changed/.test(method))) continue
+      this.#waiting = lines.slice(at + 1)
+      this.#child?.stdout?.pause()
+      this.#delivering = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+        this.#delivering = undefined
+        this.#deliver()
+        if (!this.#delivering) this.#child?.stdout?.resume()
+        return this.#delivering
+      })
+      return
     }
     this.#waiting = []
   }

@@ -63,7 +63,7 @@ export async function startModern(options: ModernOptions = {}): Promise<HttpServ
   const handler = createMcpHandler(() => createModernServer(options))
   const node = toNodeHandler(handler)
   const server = createServer((request, response) => {
-    if (!options.before?.(request, response)) void node(request, response)
+    if (!options.before?.(request, response)) void node(request as Parameters<typeof node>[0], response)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const stop = async () => {

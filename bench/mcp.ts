@@ -1,0 +1,314 @@
+/** What servers cost: until the catalogue can be searched, until they are listed, in memory, and per call. */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { createToolwell, type Tool } from '@toolwell/core'
+import {
+  connectServers,
+  defineServer,
+  diskCache,
+  memoryCache,
+  type ServerConfig,
+  type ServerDefinition,
+} from '@toolwell/mcp'
+import { atSize, loadCorpus } from './data.ts'
+import type { BenchOptions } from './run.ts'
+
+const COUNTS = [3, 20, 71]
+const STARTS = 7
+const CALLS = 1000
+const HEALTHY = 6
+
+setFlagsFromString('--expose_gc')
+const collect = runInNewContext('gc') as () => void
+const print = (line: string) => process.stdout.write(`${line}\n`)
+const require = createRequire(import.meta.url)
+const odd = fileURLToPath(new URL('../packages/mcp/test/support/odd-server.mjs', import.meta.url))
+
+interface Line {
+  readonly what: string
+  readonly figure: number
+  readonly limit: number
+  readonly holds: boolean
+}
+
+const atMost = (what: string, figure: number, limit: number): Line => ({
+  what,
+  figure,
+  limit,
+  holds: figure <= limit,
+})
+
+export async function benchMcp({ data }: BenchOptions): Promise<object> {
+  const { tools, origin } = await loadCorpus(data)
+  print(`Tools: ${origin}. Medians.\n`)
+  const folder = mkdtempSync(join(tmpdir(), 'toolwell-bench-'))
+  try {
+    const start = benchStart(tools, folder)
+    const listing = await benchListing(folder)
+    const memory = benchMemory(tools)
+    const call = await benchCall()
+    const trouble = await benchTrouble()
+    const lines = [
+      atMost(
+        'catalogue of 71 cached servers against 3',
+        ratio(start.at(-1)?.filledMilliseconds, start[0]?.filledMilliseconds),
+        1.5,
+      ),
+      atMost(
+        'first search over 71 cached servers against 3',
+        ratio(start.at(-1)?.milliseconds, start[0]?.milliseconds),
+        1.5,
+      ),
+      atMost('processes started for it', Math.max(...start.map(({ started }) => started)), 0),
+      atMost('a call through the source against the bare client', call.ratio, 1.1),
+      atMost('healthy servers beside dead, mute and flapping ones against alone', trouble.ratio, 1.1),
+      atMost(
+        'listing ten servers at once against one after the other',
+        ratio(listing.together, listing.oneByOne),
+        1,
+      ),
+    ]
+    print('\nLines')
+    for (const { what, figure, limit, holds } of lines)
+      print(`  ${holds ? 'ok  ' : 'MISS'} ${what}: ${figure.toFixed(2)} (limit ${limit})`)
+    if (lines.some(({ holds }) => !holds)) process.exitCode = 1
+    return { tools: origin, start, listing, memory, call, trouble, lines }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** From the start of a process to an answered search, every definition in the cache. */
+function benchStart(corpus: readonly Tool[], folder: string) {
+  const groups = bySource(corpus, Math.max(...COUNTS))
+  const script = fileURLToPath(new URL('./mcp/start.mjs', import.meta.url))
+  const cache = diskCache({ folder })
+  for (const [name, tools] of groups)
+    cache.write(defineServer(name, { command: 'not-started', cwd: '/' }), definition(tools))
+  const names = [...groups.keys()]
+  const once = (count: number) => {
+    const parameters = [script, folder, JSON.stringify(names.slice(0, count))]
+    const { stdout, stderr } = spawnSync(process.execPath, parameters, { encoding: 'utf8' })
+    if (stdout === '') throw new Error(stderr)
+    return JSON.parse(stdout) as {
+      filled: number
+      milliseconds: number
+      started: number
+      found: boolean
+      tools: number
+    }
+  }
+  for (const count of COUNTS) once(count)
+  print('from the start of the process to an answered search, warm cache')
+  print(' servers   tools     filled   answered   processes')
+  // Taken in turn, so that a busy moment of the machine falls on all alike.
+  const runs = Array.from({ length: STARTS }, () => COUNTS.map(once))
+  return COUNTS.map((servers, index) => {
+    const own = runs.flatMap((run) => run[index] ?? [])
+    const [first] = own
+    const row = {
+      servers,
+      tools: first?.tools ?? 0,
+      /** Every tool is in the catalogue. */
+      filledMilliseconds: median(own.map(({ filled }) => filled)),
+      /** The first search is answered: what it found had to be indexed before. */
+      milliseconds: median(own.map(({ milliseconds }) => milliseconds)),
+      started: Math.max(...own.map(({ started }) => started)),
+    }
+    print(
+      `${pad(servers, 8)}${pad(row.tools, 8)}${pad(row.filledMilliseconds.toFixed(0), 11)}${pad(row.milliseconds.toFixed(0), 11)}${pad(row.started, 12)}`,
+    )
+    return row
+  })
+}
+
+/** Ten real servers from npm, nothing known of them. */
+async function benchListing(folder: string) {
+  const real = (name: string, index: number): ServerConfig => {
+    const manifest = require.resolve(`@modelcontextprotocol/server-${name}/package.json`)
+    const program = join(dirname(manifest), 'dist', 'index.js')
+    const args = name === 'filesystem' ? [program, folder] : [program]
+    const env: Record<string, string> =
+      name === 'memory' ? { MEMORY_FILE_PATH: join(folder, `${index}.json`) } : {}
+    return defineServer(`${name}${index}`, { command: process.execPath, args, env })
+  }
+  const kinds = ['everything', 'filesystem', 'memory', 'sequential-thinking']
+  const config = Array.from({ length: 10 }, (_, index) => real(kinds[index % kinds.length] ?? '', index))
+  const list = async (concurrency: number) => {
+    const { catalogue } = createToolwell()
+    const started = performance.now()
+    const servers = connectServers(catalogue, config, { cache: memoryCache(), concurrency })
+    await servers.settled(600_000)
+    const milliseconds = performance.now() - started
+    const listed = servers.inspect().filter(({ state }) => state === 'cached').length
+    await servers.close()
+    if (listed !== config.length)
+      throw new Error(`only ${listed} of ${config.length} servers could be listed`)
+    return milliseconds
+  }
+  const together = median([await list(8), await list(8), await list(8)])
+  const oneByOne = median([await list(1), await list(1), await list(1)])
+  print(
+    `\nlisting ten real servers: ${together.toFixed(0)} ms at once, ${oneByOne.toFixed(0)} ms one after the other`,
+  )
+  return { together, oneByOne }
+}
+
+function benchMemory(corpus: readonly Tool[]) {
+  const size = 2500
+  const cache = memoryCache()
+  const groups = bySource(atSize(corpus, size), 71)
+  const config = [...groups].map(([name, tools]) => {
+    const server = defineServer(name, { command: 'not-started' })
+    // What a file gives: no object is shared with the corpus.
+    cache.write(server, JSON.parse(JSON.stringify(definition(tools))))
+    return server
+  })
+  const { catalogue } = createToolwell()
+  collect()
+  const before = process.memoryUsage().heapUsed
+  const servers = connectServers(catalogue, config, { cache })
+  collect()
+  const kilobytes = (process.memoryUsage().heapUsed - before) / 1024
+  const tools = catalogue.size
+  print(
+    `\nmemory: ${(kilobytes / 1024).toFixed(1)} MB for ${tools} tools of ${config.length} servers, besides their definitions`,
+  )
+  void servers.close()
+  return { tools, servers: config.length, kilobytes }
+}
+
+/** The same server behind the SDK's own client and behind ours, call by call in turn. */
+async function benchCall() {
+  const args = [odd, '{}', 'bench']
+  const bare = new Client({ name: 'bench', version: '1' })
+  await bare.connect(new StdioClientTransport({ command: process.execPath, args }))
+  await bare.listTools()
+  const { catalogue } = createToolwell()
+  const servers = connectServers(catalogue, [defineServer('odd', { command: process.execPath, args })], {
+    cache: memoryCache(),
+  })
+  await servers.settled(60_000)
+  const through = catalogue.get('odd/echo')?.tool.execute
+  const input = { text: 'x'.repeat(200) }
+  const times = { bare: [] as number[], source: [] as number[] }
+  const timed = async (list: number[], work: () => unknown) => {
+    const started = performance.now()
+    await work()
+    list.push((performance.now() - started) * 1000)
+  }
+  for (let call = 0; call < CALLS + 300; call++) {
+    await timed(times.bare, () => bare.callTool({ name: 'echo', arguments: input }))
+    await timed(times.source, () => through?.(input, { callId: String(call) }))
+  }
+  await bare.close()
+  await servers.close()
+  const bareMicroseconds = median(times.bare.slice(300))
+  const sourceMicroseconds = median(times.source.slice(300))
+  print(
+    `\na call: ${bareMicroseconds.toFixed(0)} µs with the bare client, ${sourceMicroseconds.toFixed(0)} µs through the source`,
+  )
+  return { bareMicroseconds, sourceMicroseconds, ratio: sourceMicroseconds / bareMicroseconds }
+}
+
+/** The latency of healthy servers alone, and beside as many that are dead, mute or dying. Rounds in turn. */
+async function benchTrouble() {
+  const server = (name: string, manners: object) =>
+    defineServer(name, { command: process.execPath, args: [odd, JSON.stringify(manners), 'bench'] })
+  const healthy = Array.from({ length: HEALTHY }, (_, index) => server(`healthy${index}`, {}))
+  const troubled = [
+    server('dead', { diesAtStart: 'no' }),
+    server('mute', { mute: true, ignoresProbe: true }),
+    server('flapping', { diesEvery: 50 }),
+  ]
+  const open = async (config: readonly ServerConfig[]) => {
+    const servers = connectServers(createToolwell().catalogue, config, {
+      cache: memoryCache(),
+      connectTimeout: 5000,
+    })
+    await servers.settled(60_000)
+    for (const { name } of healthy) await servers.call(name, 'echo', {})
+    return servers
+  }
+  const alone = await open(healthy)
+  const beside = await open([...healthy, ...troubled])
+  const drive = async (servers: typeof alone, disturbed: boolean) => {
+    const times: number[] = []
+    let isOver = false
+    const disturbance = troubled.map(async ({ name }) => {
+      while (disturbed && !isOver) {
+        await servers.call(name, 'echo', {}).catch(() => undefined)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+    })
+    for (let round = 0; round < 60; round++)
+      for (const { name } of healthy) {
+        const started = performance.now()
+        await servers.call(name, 'echo', { round })
+        times.push((performance.now() - started) * 1000)
+      }
+    isOver = true
+    await Promise.all(disturbance)
+    return median(times)
+  }
+  await drive(alone, false)
+  const rounds = []
+  for (let round = 0; round < 5; round++)
+    rounds.push({ alone: await drive(alone, false), beside: await drive(beside, true) })
+  await Promise.all([alone.close(), beside.close()])
+  const aloneMicroseconds = median(rounds.map((round) => round.alone))
+  const besideMicroseconds = median(rounds.map((round) => round.beside))
+  print(
+    `\nhealthy servers: ${aloneMicroseconds.toFixed(0)} µs a call alone, ${besideMicroseconds.toFixed(0)} µs beside troubled ones`,
+  )
+  return { aloneMicroseconds, besideMicroseconds, ratio: besideMicroseconds / aloneMicroseconds }
+}
+
+function definition(tools: readonly Tool[]): ServerDefinition {
+  return {
+    tools: tools.map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      inputSchema: inputSchema as ServerDefinition['tools'][number]['inputSchema'],
+    })),
+    instructions: '',
+    capabilities: { tools: {} },
+    info: undefined,
+    era: 'legacy',
+    ttlMs: undefined,
+    cacheScope: 'private',
+  }
+}
+
+/** The tools by server; generated ones, which have few servers, are dealt out to as many. */
+function bySource(tools: readonly Tool[], count: number): Map<string, Tool[]> {
+  const groups = new Map<string, Tool[]>()
+  const real = new Set(tools.map(({ source }) => source)).size >= count
+  tools.forEach((tool, index) => {
+    const name = real ? (tool.source ?? '') : `server${index % count}`
+    const members = groups.get(name)
+    if (members) members.push(tool)
+    else groups.set(name, [tool])
+  })
+  return groups
+}
+
+function median(numbers: readonly number[]): number {
+  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN
+}
+
+function ratio(a: number | undefined, b: number | undefined): number {
+  return (a ?? Number.NaN) / (b ?? Number.NaN)
+}
+
+function pad(value: number | string, width: number): string {
+  return String(value).padStart(width)
+}
