@@ -11,6 +11,7 @@ import * as presets from '@toolwell/core/presets'
 import * as shared from '@toolwell/core/shared'
 import * as jsonl from '@toolwell/core/stores/jsonl'
 import * as testing from '@toolwell/core/testing'
+import * as mcp from '@toolwell/mcp'
 import { expect, it } from 'vitest'
 
 const DOORS: Readonly<Record<string, { readonly door: object; readonly names: readonly string[] }>> = {
@@ -113,4 +114,24 @@ it('has these doors and no other', () => {
 
 it.each(Object.entries(DOORS))('%s exports these names and no other', (_path, { door, names }) => {
   expect(Object.keys(door).sort()).toEqual(names)
+})
+
+it('@toolwell/mcp exports these names and no other', () => {
+  expect(Object.keys(mcp).sort()).toEqual([
+    'McpFailure',
+    'combineReviews',
+    'configSchema',
+    'connectServers',
+    'defaultCacheFolder',
+    'defaultConfigFiles',
+    'defineServer',
+    'describeProblem',
+    'diskCache',
+    'loadConfig',
+    'memoryCache',
+    'redactor',
+    'serverFingerprint',
+    'showEndpoint',
+    'trustAll',
+  ])
 })

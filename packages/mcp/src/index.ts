@@ -11,6 +11,7 @@ export { configSchema } from './config/json-schema.js'
 export {
   type Config,
   type ConfigFile,
+  defaultConfigFiles,
   type LoadOptions,
   loadConfig,
   type Profile,

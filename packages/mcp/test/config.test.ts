@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import {
   type Config,
   configSchema,
+  defaultConfigFiles,
   describeProblem,
   type LoadOptions,
   loadConfig,
@@ -323,6 +324,19 @@ describe('several files', () => {
     const config = both({ mcpServers: { a: { command: 'old' } } }, { mcpServers: { a: { command: 5 } } })
     expect(config.servers).toEqual([])
   })
+})
+
+it('the usual places are that of the user and then that of the project, and neither has to be there', () => {
+  const folder = temporary()
+  const files = defaultConfigFiles(folder, { XDG_CONFIG_HOME: join(folder, 'config') })
+  expect(loadConfig({ files })).toMatchObject({ servers: [], problems: [], files: [] })
+  mkdirSync(join(folder, 'config', 'toolwell'), { recursive: true })
+  writeFileSync(
+    join(folder, 'config', 'toolwell', 'toolwell.json'),
+    '{ "mcpServers": { "a": { "command": "x" } } }',
+  )
+  writeFileSync(join(folder, 'toolwell.json'), '{ "mcpServers": { "a": { "deny": ["y"] } } }')
+  expect(loadConfig({ files }).servers).toMatchObject([{ name: 'a', deny: ['y'] }])
 })
 
 describe('a profile', () => {

@@ -54,7 +54,8 @@ const TREATED: Readonly<Record<string, Key>> = {
   deny: { kind: 'strings', about: 'No tool whose name fits one of these patterns, whatever allow says.' },
   timeout: {
     kind: 'duration',
-    about: 'How long a call may take without a sign of progress: milliseconds, or "30s", "5m". Default: 60s.',
+    about:
+      'How long a call may take, or be without a sign of progress where the host watches it: milliseconds, or "30s", "5m". Default: 60s.',
   },
   idle: {
     kind: 'duration-or-false',

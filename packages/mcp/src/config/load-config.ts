@@ -1,6 +1,7 @@
 /** Reads config files, the weaker first, and gives the servers of a profile with everything that is wrong, as data. */
 import { readFileSync } from 'node:fs'
-import { basename, dirname, resolve } from 'node:path'
+import { homedir } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
 import { nearest } from '@toolwell/core'
 import { matchesGlob } from '@toolwell/core/shared'
 import { type ConfigDocument, type Path, pathText, readDocument } from './document.js'
@@ -40,6 +41,18 @@ export interface LoadOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** Default: the current folder. */
   readonly workspaceFolder?: string
+}
+
+/** Where configs are looked for: the user's own file, then the project's. Neither has to be there. */
+export function defaultConfigFiles(
+  workspaceFolder = process.cwd(),
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): ConfigFile[] {
+  const home = env.XDG_CONFIG_HOME || join(homedir(), '.config')
+  return [
+    { path: join(home, 'toolwell', 'toolwell.json'), optional: true },
+    { path: join(workspaceFolder, 'toolwell.json'), optional: true },
+  ]
 }
 
 /** A file with a name of ours is held to our keys; every other one belongs to some client, and may hold what it likes. */

@@ -118,8 +118,10 @@ export class ProcessTransport implements Transport {
     const stdin = this.#child?.stdin
     if (this.#gone || !stdin?.writable)
       return Promise.reject(new SdkError(SdkErrorCode.NotConnected, 'the server is gone'))
-    return new Promise((resolve, reject) => {
-      stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()))
+    // What cannot be written shows as the end of the server.
+    if (stdin.write(serializeMessage(message))) return Promise.resolve()
+    return new Promise((resolve) => {
+      stdin.once('drain', resolve)
     })
   }
 
