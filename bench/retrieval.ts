@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { drawRetrieval } from './retrieval/chart.ts'
 import { type CutOffFigures, measureCutOff } from './retrieval/cut-off.ts'
 import { type Dataset, loadDatasets, loadTools } from './retrieval/datasets.ts'
+import { writeSearchDocs } from './retrieval/docs.ts'
 import { type HostileFigures, measureHostile } from './retrieval/hostile.ts'
 import { createLines, type Line, printLines } from './retrieval/lines.ts'
 import { measure, percentile } from './retrieval/measure.ts'
@@ -148,10 +149,11 @@ export function refuseRetrieval({ data }: RetrievalResult): string | undefined {
     : undefined
 }
 
-/** The chart of docs/search.md, from the figures alone. */
+/** The chart and the tables of docs/search.md, from the figures alone. */
 export async function saveRetrieval(figures: RetrievalResult): Promise<string[]> {
   await writeFile(new URL('../docs/images/retrieval.svg', import.meta.url), drawRetrieval(figures))
-  return ['docs/images/retrieval.svg']
+  await writeSearchDocs({ retrieval: figures })
+  return ['docs/images/retrieval.svg', 'docs/search.md']
 }
 
 /** The mean nDCG of the datasets that share a catalogue, before and after many unrelated tools join it. */

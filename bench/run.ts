@@ -6,9 +6,9 @@ import { benchCost, refuseCost, saveCost } from './cost.ts'
 import { stringify } from './json.ts'
 import { benchMcp } from './mcp.ts'
 import { benchRetrieval, refuseRetrieval, saveRetrieval } from './retrieval.ts'
-import { benchScale, refuseScale } from './scale.ts'
+import { benchScale, refuseScale, saveScale } from './scale.ts'
 import { benchSurface } from './surface.ts'
-import { benchTuning, refuseTuning } from './tuning.ts'
+import { benchTuning, refuseTuning, saveTuning } from './tuning.ts'
 
 export interface BenchOptions {
   /** The data folder, or undefined where there is none. */
@@ -60,12 +60,14 @@ const benches: Readonly<Record<string, Bench<object>>> = {
     isTimed: true,
     run: benchScale,
     refusal: refuseScale,
+    save: saveScale,
   }),
   tuning: defineBench({
     about: 'whether the weights of the ranking carry to data they were not chosen on',
     isTimed: false,
     run: benchTuning,
     refusal: refuseTuning,
+    save: saveTuning,
   }),
 }
 

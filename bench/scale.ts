@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Tool } from '@toolwell/core'
 import { atSize, GENERATED, loadCorpus } from './data.ts'
 import { type BenchTool, loadDatasets } from './retrieval/datasets.ts'
+import { writeSearchDocs } from './retrieval/docs.ts'
 import type { Engine } from './retrieval/engine.ts'
 import { createLines, type Line, printLines } from './retrieval/lines.ts'
 import { memory, percentile } from './retrieval/measure.ts'
@@ -29,7 +30,14 @@ interface Row {
   readonly memoryMegabytes?: number
 }
 
-export async function benchScale({ data }: BenchOptions) {
+export interface ScaleFigures {
+  readonly tools: string
+  readonly queries: number
+  readonly rows: readonly Row[]
+  readonly lines: readonly Line[]
+}
+
+export async function benchScale({ data }: BenchOptions): Promise<ScaleFigures> {
   const print = (line: string) => process.stdout.write(`${line}\n`)
   const { tools: corpus, origin } = await loadCorpus(data)
   const queries = await queriesFor(data)
@@ -51,10 +59,16 @@ export async function benchScale({ data }: BenchOptions) {
   return { tools: origin, queries: queries.length, rows, lines }
 }
 
-export function refuseScale({ tools }: { readonly tools: string }): string | undefined {
+export function refuseScale({ tools }: ScaleFigures): string | undefined {
   return tools === GENERATED
     ? 'the committed figures are those of real tools; see bench/README.md'
     : undefined
+}
+
+/** The table of docs/search.md. */
+export async function saveScale(scale: ScaleFigures): Promise<string[]> {
+  await writeSearchDocs({ scale })
+  return ['docs/search.md']
 }
 
 async function measureAt(

@@ -16,12 +16,16 @@ export function documentFor(tool: BenchTool) {
   })
 }
 
+const PART = 65_536
+
 export const toolwell: Engine = {
   name: 'toolwell',
   about: 'createLexicalSearcher() of @toolwell/core, defaults',
   build(tools) {
     const searcher = createLexicalSearcher()
-    searcher.update({ put: tools.map(documentFor) })
+    // In parts, so that not a million documents are held at once.
+    for (let start = 0; start < tools.length; start += PART)
+      searcher.update({ put: tools.slice(start, start + PART).map(documentFor) })
     return {
       search: (query, limit) => searcher.rank({ text: query, must: [], limit }).map(({ id }) => id),
       replace: (changed) => searcher.update({ put: changed.map(documentFor) }),

@@ -1,4 +1,5 @@
 import {
+  createHybridSearcher,
   type Searcher,
   type SearchFace,
   type SearchResult,
@@ -733,6 +734,21 @@ describe("the host's own searcher", () => {
     const { ask } = await player({ searcher })
     expect(names(await ask('something +must server:calendar'))).toEqual(['calendar__find_slot'])
     expect(queries).toMatchObject([{ text: 'something', must: ['must'] }])
+  })
+
+  it('may be words and an embedding, and words alone where that fails', async () => {
+    let works = true
+    const searcher = createHybridSearcher({
+      embed: async (texts) => {
+        if (!works) throw new Error('no model')
+        return texts.map((text) => (/slot|gathering/.test(text) ? [1, 0.1] : [0.1, 1]))
+      },
+    })
+    const { ask, host } = await player({ searcher })
+    expect(names(await ask('gathering'))[0]).toBe('calendar__find_slot')
+    works = false
+    expect(names(await ask('create an issue'))[0]).toBe('tracker__create_issue')
+    expect(host.events.filter((event) => event.kind === 'searcher-failed')).toHaveLength(1)
   })
 
   it('does not get past policy', async () => {

@@ -17,9 +17,6 @@ const deadShare = 0.25
 /** One for all tools without an alias. */
 const none: readonly string[] = []
 
-/** One for all tools without: most have none. */
-const noAliases: readonly string[] = []
-
 export interface TermIndex {
   /** Living tools. */
   readonly size: number

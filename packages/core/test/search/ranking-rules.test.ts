@@ -138,3 +138,45 @@ describe('bad input', () => {
     expect(Array.isArray(searcherOf(catalogue).rank({ text, must: [] }))).toBe(true)
   })
 })
+
+describe('tools that say little, or too much', () => {
+  const bare = (id: string, more: Partial<SearchDocument> = {}): SearchDocument => ({
+    id,
+    name: id,
+    server: '',
+    aliases: [],
+    domain: '',
+    hint: '',
+    snippet: '',
+    title: '',
+    description: '',
+    parameters: '',
+    ...more,
+  })
+
+  it('are found by name where there is nothing else, and by nothing where there is no name either', () => {
+    const searcher = searcherOf([bare('rotate_keys'), bare('')])
+    expect(searcher.rank({ text: 'rotate the keys', must: [] }).map(({ id }) => id)).toEqual(['rotate_keys'])
+  })
+
+  it('cost the same whatever the length of what is not read', () => {
+    const long = 'harvest '.repeat(250) + 'moonlight '.repeat(200_000)
+    const searcher = searcherOf([
+      bare('a', { description: long, parameters: long, hint: long }),
+      bare('moonlight_sonata'),
+    ])
+    expect(searcher.rank({ text: 'moonlight', must: [] })[0]?.id).toBe('moonlight_sonata')
+  })
+
+  it.each([
+    ['emoji', '🦀🎉', []],
+    ['regex characters', '(.*)+[a-z]{2,}\\ rotate', ['rotate_keys']],
+    ['lone surrogates', '\ud800 rotate \udfff', ['rotate_keys']],
+    ['mixed scripts', 'Привет 世界 rotate keys مرحبا', ['rotate_keys']],
+    ['nothing but stop words', 'could you please show me', []],
+    ['100 kB', `rotate ${'filler '.repeat(15_000)}`, ['rotate_keys']],
+  ])('answer a query of %s', (_, text, ids) => {
+    const searcher = searcherOf([bare('rotate_keys'), bare('list_tables', { description: 'Lists tables.' })])
+    expect(searcher.rank({ text, must: [] }).map(({ id }) => id)).toEqual(ids)
+  })
+})

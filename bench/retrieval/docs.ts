@@ -1,0 +1,183 @@
+/** The tables of docs/search.md, written from the committed figures: what stands between the marks is never written by hand. */
+import { readFile, writeFile } from 'node:fs/promises'
+import type { RetrievalResult } from '../retrieval.ts'
+import type { ScaleFigures } from '../scale.ts'
+import type { TuningFigures } from '../tuning.ts'
+import type { Line } from './lines.ts'
+
+export interface SearchFigures {
+  readonly retrieval: RetrievalResult
+  readonly scale: ScaleFigures
+  readonly tuning: TuningFigures
+}
+
+const MARK = /(<!-- figures: ([a-z-]+) -->\n)[\s\S]*?(<!-- end -->)/g
+const document = new URL('../../docs/search.md', import.meta.url)
+
+export function fillSearchDocs(text: string, figures: SearchFigures): string {
+  const blocks = blocksOf(figures)
+  return text.replace(MARK, (_, start: string, name: string, end: string) => {
+    const block = blocks[name]
+    if (block === undefined) throw new Error(`docs/search.md wants figures named ${name}; there are none`)
+    return `${start}\n${block}\n\n${end}`
+  })
+}
+
+/** Writes the tables with one file of results replaced by newer figures. */
+export async function writeSearchDocs(newer: Partial<SearchFigures>): Promise<void> {
+  const stored = async (name: string) =>
+    JSON.parse(await readFile(new URL(`../results/${name}.json`, import.meta.url), 'utf8'))
+  const figures: SearchFigures = {
+    retrieval: newer.retrieval ?? (await stored('retrieval')),
+    scale: newer.scale ?? (await stored('scale')),
+    tuning: newer.tuning ?? (await stored('tuning')),
+  }
+  await writeFile(document, fillSearchDocs(await readFile(document, 'utf8'), figures))
+}
+
+function blocksOf({ retrieval, scale, tuning }: SearchFigures): Readonly<Record<string, string>> {
+  return {
+    lines: linesTable([...retrieval.lines, ...scale.lines]),
+    engines: enginesTable(retrieval),
+    datasets: datasetsTable(retrieval),
+    'cut-off': cutOffTable(retrieval),
+    ways: waysTable(retrieval),
+    hostile: hostileTable(retrieval),
+    tuning: tuningTable(tuning),
+    parts: partsTable(tuning),
+    scale: scaleTable(scale),
+  }
+}
+
+function linesTable(lines: readonly Line[]): string {
+  return markdown(
+    ['figure', 'measured', 'floor', 'goal', ''],
+    lines.map(({ what, figure, floor, goal, holds, reached }) => [
+      what,
+      String(figure),
+      floor === undefined ? '–' : String(floor),
+      String(goal),
+      reached ? 'goal reached' : holds === false ? '**missed**' : holds ? 'holds' : 'not reached',
+    ]),
+  )
+}
+
+function enginesTable({ engines }: RetrievalResult): string {
+  const rows = [...engines].sort((first, second) => second.mean.ndcg10 - first.mean.ndcg10)
+  return markdown(
+    ['engine', 'nDCG@10', 'R@1', 'R@3', 'R@5', 'R@10', 'Hit@5', 'MRR', 'set up as'],
+    rows.map(({ engine, about, mean }) => [
+      engine === 'toolwell' ? `**${engine}**` : engine,
+      ...[mean.ndcg10, mean.r1, mean.r3, mean.r5, mean.r10, mean.hit5, mean.mrr].map(three),
+      about,
+    ]),
+  )
+}
+
+function datasetsTable({ engines }: RetrievalResult): string {
+  const [ours, other] = ['toolwell', 'sqlite-fts5'].map((name) =>
+    engines.find(({ engine }) => engine === name),
+  )
+  return markdown(
+    ['dataset', 'queries', 'nDCG@10', 'FTS5', 'R@5', 'FTS5', 'Hit@3', 'FTS5'],
+    Object.entries(ours?.datasets ?? {}).map(([name, row]) => {
+      const their = other?.datasets[name]
+      return [
+        name,
+        String(row.queries),
+        three(row.ndcg10),
+        three(their?.ndcg10 ?? 0),
+        three(row.r5),
+        three(their?.r5 ?? 0),
+        three(row.hit3),
+        three(their?.hit3 ?? 0),
+      ]
+    }),
+  )
+}
+
+function cutOffTable({ cutOff }: RetrievalResult): string {
+  return markdown(
+    ['cut-off', 'Hit@5 lost', 'nothing, right tools removed', 'nothing, about something else'],
+    cutOff.curve.map((each) => [
+      each.cutOff === cutOff.cutOff ? `**${each.cutOff}** (default)` : String(each.cutOff),
+      three(each.hit5Lost),
+      three(each.nothingWithoutTools),
+      three(each.nothingOffTopic),
+    ]),
+  )
+}
+
+function waysTable({ cutOff }: RetrievalResult): string {
+  return markdown(
+    ['decided by', 'Hit@5 lost', 'nothing, right tools removed', 'nothing, about something else'],
+    cutOff.ways.map(({ way, hit5Lost, nothingWithoutTools, nothingOffTopic }) => [
+      way,
+      three(hit5Lost),
+      three(nothingWithoutTools),
+      three(nothingOffTopic),
+    ]),
+  )
+}
+
+function hostileTable({ hostile }: RetrievalResult): string {
+  return markdown(
+    ['dataset', 'a hostile tool before the right one', 'the right one lower for any reason'],
+    Object.entries(hostile.datasets).map(([name, { overtaken, dropped }]) => [
+      name,
+      three(overtaken),
+      three(dropped),
+    ]),
+  )
+}
+
+function tuningTable({ datasets, neutral, default: own, leftOut }: TuningFigures): string {
+  return markdown(
+    ['dataset', 'neutral weights', 'default', 'chosen without this source', 'the choice'],
+    [
+      ...Object.entries(datasets).map(([name, row]) => [
+        name,
+        three(row.neutral),
+        three(row.default),
+        three(row.leftOut),
+        row.chosen,
+      ]),
+      ['**mean**', three(neutral), three(own), three(leftOut), ''],
+    ],
+  )
+}
+
+function partsTable({ changes }: TuningFigures): string {
+  const parts = Object.entries(changes).filter(([what]) => !what.includes('×'))
+  return markdown(
+    ['without', 'mean nDCG@10'],
+    parts.map(([what, change]) => [
+      what.replace('without ', ''),
+      `${change > 0 ? '+' : ''}${change.toFixed(4)}`,
+    ]),
+  )
+}
+
+function scaleTable({ rows }: ScaleFigures): string {
+  return markdown(
+    ['engine', 'tools', 'build', 're-index of 50', 'p50', 'p95', 'memory'],
+    rows.map((row) => [
+      row.engine,
+      row.tools.toLocaleString('en'),
+      `${(row.buildMilliseconds / 1000).toFixed(2)} s`,
+      `${row.reindexMilliseconds.toFixed(1)} ms`,
+      `${row.p50Milliseconds.toFixed(2)} ms`,
+      `${row.p95Milliseconds.toFixed(2)} ms`,
+      row.memoryMegabytes === undefined ? 'outside JavaScript' : `${row.memoryMegabytes.toFixed(0)} MB`,
+    ]),
+  )
+}
+
+function three(value: number): string {
+  return value.toFixed(3).replace(/^0/, '')
+}
+
+function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}
