@@ -13,7 +13,7 @@ export function expectSame(what: string, found: unknown, expected: unknown): voi
 export class RequestChecks {
   /** Tools that policy has denied ever since this history began. */
   private readonly unseen = new Set<string>()
-  private last: { rendered: string; latches: number; appended: readonly string[] } | undefined
+  private last: { rendered: string; tools: string; latches: number; appended: readonly string[] } | undefined
 
   /** A history begins: what is denied now may not leave until it is allowed. */
   hide(reference: Reference): void {
@@ -36,7 +36,9 @@ export class RequestChecks {
     this.schemas(JSON.stringify(parts), JSON.stringify(wire.toolsOf(parts)), view.mode, reference)
     this.secrets(JSON.stringify(parts))
     // A definition that its owner changed changes where it stands, and nothing else does.
-    this.prefix(wire.rendered(parts).replace(/-version-\d+/g, '-version-n'), view, reference)
+    const timeless = (text: string) => text.replace(/-version-\d+/g, '-version-n')
+    const tools = timeless(JSON.stringify(wire.toolsOf(parts)))
+    this.prefix(timeless(wire.rendered(parts)), tools, view, reference)
   }
 
   private surface(view: Turn['view'], conversation: Conversation, reference: Reference): void {
@@ -98,12 +100,18 @@ export class RequestChecks {
     }
   }
 
-  private prefix(rendered: string, view: Turn['view'], { latches, declared }: Reference): void {
+  /** Where the array may grow, nothing changes as long as it does not. */
+  private prefix(
+    rendered: string,
+    tools: string,
+    view: Turn['view'],
+    { latches, declared }: Reference,
+  ): void {
     const appended = view.tools.slice(declared.fixed.length).map(({ name }) => name)
     const before = this.last?.latches === latches && view.mode === 'on' ? this.last : undefined
     if (before)
       expectSame('what was appended before', appended.slice(0, before.appended.length), before.appended)
-    const isStable = view.delivery === 'native' || view.delivery === 'bridge'
+    const isStable = view.delivery === 'native' || view.delivery === 'bridge' || before?.tools === tools
     // Behind the last message the answers and notes of its turn follow; everything before it is settled.
     const settled = before && isStable ? before.rendered.slice(0, before.rendered.lastIndexOf('{"')) : ''
     if (!rendered.startsWith(settled)) {
@@ -112,6 +120,6 @@ export class RequestChecks {
       const near = (text: string) => text.slice(Math.max(0, at - 60), at + 80)
       throw new Error(`a byte of the prefix changed\n  before ${near(settled)}\n  after  ${near(rendered)}`)
     }
-    this.last = { rendered, latches, appended }
+    this.last = { rendered, tools, latches, appended }
   }
 }

@@ -1,6 +1,6 @@
 /** Steps that belong together: what a host really lives through, and what steps by chance seldom become. */
 import fc from 'fast-check'
-import { type Model, type Named, type Step, step, type TurnStep } from './steps.js'
+import { type Model, model, type Named, type Step, step, type TurnStep } from './steps.js'
 import { specOf, UNIVERSE, type WorldStep } from './world.js'
 
 const turn = (...calls: readonly Model[]): TurnStep => ({ kind: 'turn', process: 0, calls, retried: 'no' })
@@ -103,12 +103,19 @@ const heir = fc
     turn(),
   ])
 
+/** A model that says the same again and again, in one reply and in many. */
+const loop = fc.tuple(model, fc.integer({ min: 2, max: 5 }), fc.boolean()).map(([same, times, atOnce]) => {
+  const again = Array.from({ length: times }, () => same)
+  return [...(atOnce ? [turn(...again)] : again.map((each) => turn(each))), turn()]
+})
+
 const episode: fc.Arbitrary<readonly Step[]> = fc.oneof(
   { weight: 4, arbitrary: away },
   { weight: 2, arbitrary: crowd },
   { weight: 2, arbitrary: late },
   { weight: 1, arbitrary: twins },
   { weight: 1, arbitrary: heir },
+  { weight: 1, arbitrary: loop },
 )
 
 /** Steps by chance, with episodes among them, at most so many. */

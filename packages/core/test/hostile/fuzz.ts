@@ -1,77 +1,140 @@
-/** `npm run fuzz -- [--steps N] [--cases N] [--seed N]`: the hostile tests for as long as one likes, from any seed. */
+/** `npm run fuzz -- [--steps N] [--cases N] [--seed N] [--only TEXT]`: the hostile tests for as long as one likes, from any seed. */
+import { parseArgs } from 'node:util'
 import fc from 'fast-check'
 import { textBoundaries } from './boundaries.js'
-import { conversationProperty } from './machine.js'
+import { conversationProperty, shortest } from './machine.js'
+import type { Setup, Step } from './steps.js'
 import { storedBoundaries } from './stored.js'
 
-const USAGE = `Usage: npm run fuzz -- [--steps N] [--cases N] [--seed N]
+const USAGE = `Usage: npm run fuzz -- [--steps N] [--cases N] [--seed N] [--only TEXT]
 
-  --steps N  steps of random conversations against the reference model (default 1000000)
-  --cases N  texts at the trust boundary, over all kinds of them (default 100000)
-  --seed N   where to begin; the seed of a failure makes it the first thing that is tried
+  --steps N    steps of random conversations against the reference model (default 1000000)
+  --cases N    cases of each kind of text at the trust boundary (default 100000)
+  --seed N     where to begin (default: by the clock)
+  --only TEXT  only what has this in its name: conversations, names, schemas, ledger …
+
+It ends with 0 when nothing was found, with 1 and the shortest way to it when something was, and with 2 when it was not
+understood. What is printed then repeats the failure as the first thing that is tried.
 `
-const flags = { '--steps': 1_000_000, '--cases': 100_000, '--seed': Date.now() % 2 ** 31 }
-const given = process.argv.slice(2)
-for (let index = 0; index < given.length; index += 2) {
-  const flag = given[index] as keyof typeof flags
-  const value = Number(given[index + 1])
-  if (!Object.hasOwn(flags, flag) || !Number.isInteger(value) || value < 0) {
-    process.stderr.write(
-      flag === ('--help' as string) ? USAGE : `Not understood: ${given.slice(index).join(' ')}\n\n${USAGE}`,
-    )
-    process.exit(flag === ('--help' as string) ? 0 : 2)
+interface Task {
+  readonly name: string
+  readonly unit: string
+  readonly all: number
+  /** Runs from one seed; then the next seed follows. */
+  readonly portion: number
+  readonly property: fc.IAsyncProperty<unknown[]>
+  /** What a number of runs comes to. */
+  count(runs: number): number
+  shorten?(counterexample: unknown[]): Promise<string>
+}
+
+function read() {
+  const { values } = parseArgs({
+    options: {
+      steps: { type: 'string', default: '1000000' },
+      cases: { type: 'string', default: '100000' },
+      seed: { type: 'string', default: `${Date.now() % 2 ** 31}` },
+      only: { type: 'string', default: '' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  const number = (name: 'steps' | 'cases' | 'seed') => {
+    if (!/^\d+$/.test(values[name])) throw new Error(`--${name} takes a number, not ${values[name]}`)
+    return Number(values[name])
   }
-  flags[flag] = value
+  return { ...values, steps: number('steps'), cases: number('cases'), seed: number('seed') }
+}
+
+function tasks({ steps, cases, only }: ReturnType<typeof read>): Task[] {
+  let taken = 0
+  const texts = [...textBoundaries, ...storedBoundaries].map(
+    ({ name, property }): Task => ({
+      name,
+      unit: 'cases',
+      all: cases,
+      portion: 100,
+      property,
+      count: (runs) => runs,
+    }),
+  )
+  const conversations: Task = {
+    name: 'conversations',
+    unit: 'steps',
+    all: steps,
+    portion: 20,
+    property: conversationProperty(80, (more) => {
+      taken += more
+    }),
+    count: () => {
+      const sum = taken
+      taken = 0
+      return sum
+    },
+    shorten: async ([setup, story]) => {
+      const found = await shortest(setup as Setup, story as Step[])
+      return `${JSON.stringify(found.setup)}\n${found.steps.map((step) => `  ${JSON.stringify(step)}`).join('\n')}\n${found.error}`
+    },
+  }
+  return [...texts, conversations].filter(({ name, all }) => all > 0 && name.includes(only))
 }
 
 const started = performance.now()
+const seconds = () => Math.round((performance.now() - started) / 1000)
+const { isTTY } = process.stdout
 let shown = 0
-function progress(what: string, done: number, all: number): void {
-  const isLast = done >= all
-  const isTerminal = process.stdout.isTTY
-  // A terminal is told twice a second, a log at every tenth.
-  if (!isLast && (isTerminal ? performance.now() - shown < 500 : Math.floor((done * 10) / all) <= shown))
-    return
-  shown = isTerminal ? performance.now() : Math.floor((done * 10) / all)
-  const seconds = Math.round((performance.now() - started) / 1000)
-  const line = `${what}: ${Math.min(done, all).toLocaleString('en')} of ${all.toLocaleString('en')}, ${seconds} s`
-  process.stdout.write(isTerminal ? `\r\u001b[K${line}${isLast ? '\n' : ''}` : `${line}\n`)
+
+/** A terminal is told twice a second, a log once a minute. */
+function progress({ name, unit, all }: Task, done: number): void {
+  const now = performance.now()
+  if (done < all && now - shown < (isTTY ? 500 : 60_000)) return
+  shown = now
+  const figures = `${Math.min(done, all).toLocaleString('en')} of ${all.toLocaleString('en')} ${unit}`
+  const line = `${name}: ${figures}, ${seconds()} s`
+  process.stdout.write(isTTY ? `\r\u001b[K${line}${done >= all ? '\n' : ''}` : `${line}\n`)
 }
 
-/** Runs a property in portions, each from a seed of its own, until enough was done. */
-async function run(
-  what: string,
-  property: fc.IAsyncProperty<unknown[]>,
-  all: number,
-  portion: number,
-  count: (runs: number) => number,
-): Promise<void> {
-  shown = process.stdout.isTTY ? 0 : -1
+/** Runs one task in portions, each from a seed of its own, until enough was done. */
+async function perform(task: Task, first: number): Promise<boolean> {
   let done = 0
-  for (let seed = flags['--seed']; done < all; seed++) {
-    const result = await fc.check(property, { seed, numRuns: portion })
+  for (let seed = first; done < task.all; seed++) {
+    const result = await fc.check(task.property, { seed, numRuns: task.portion })
     if (result.failed) {
+      const report = result.counterexample
+        ? await (task.shorten?.(result.counterexample) ??
+            `${fc.stringify(result.counterexample)}\n${String(result.errorInstance)}`)
+        : fc.defaultReportMessage(result)
       process.stdout.write(
-        `\n${what} failed; again with: npm run fuzz -- --seed ${seed}\n\n${fc.defaultReportMessage(result)}\n${String(result.errorInstance)}\n`,
+        `\n${task.name}: found something. Again with\n  npm run fuzz -- --only '${task.name}' --seed ${seed}\n\n${report}\n`,
       )
-      process.exit(1)
+      return false
     }
-    done += count(result.numRuns)
-    progress(what, done, all)
+    done += task.count(result.numRuns)
+    progress(task, done)
   }
+  return true
 }
 
-process.stdout.write(`seed ${flags['--seed']}\n`)
-const boundaries = [...textBoundaries, ...storedBoundaries]
-const share = Math.ceil(flags['--cases'] / boundaries.length)
-for (const { name, property } of boundaries) await run(name, property, share, 100, (runs) => runs)
-let steps = 0
-const property = conversationProperty(80, (taken) => {
-  steps += taken
-})
-await run('conversations, in steps', property, flags['--steps'], 20, () => {
-  const taken = steps
-  steps = 0
-  return taken
-})
-process.stdout.write(`nothing found in ${Math.round((performance.now() - started) / 1000)} s\n`)
+async function main(): Promise<number> {
+  let options: ReturnType<typeof read>
+  try {
+    options = read()
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${USAGE}`)
+    return 2
+  }
+  if (options.help) {
+    process.stdout.write(USAGE)
+    return 0
+  }
+  const chosen = tasks(options)
+  if (chosen.length === 0) {
+    process.stderr.write(`Nothing has ${JSON.stringify(options.only)} in its name.\n\n${USAGE}`)
+    return 2
+  }
+  process.stdout.write(`seed ${options.seed}\n`)
+  for (const task of chosen) if (!(await perform(task, options.seed))) return 1
+  process.stdout.write(`nothing found in ${seconds()} s\n`)
+  return 0
+}
+
+process.exitCode = await main()

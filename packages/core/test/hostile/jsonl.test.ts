@@ -208,7 +208,7 @@ const jitter = (round: number) => 1 + ((round * 7919) % 7)
 describe('a process', () => {
   it('that is killed among its appends loses none that was acknowledged, and leaves no lock that stays', async () => {
     const all: Writer[] = []
-    for (let round = 0; round < 24; round++) {
+    for (let round = 0; round < 16; round++) {
       const writer = write(`r${round}`)
       all.push(writer)
       await writer.until(jitter(round))

@@ -249,19 +249,28 @@ export class Machine {
       expectSame('events of a retry', this.lengths.get(process.conversation.id), before)
     this.adrift = false
     this.checks.request(this.wire, turn, process.conversation, this.reference)
-    await this.retry(step, turn, requestId)
-    this.snapshots.set(this.messages.length, this.reference.clone())
+    const asked = [...this.messages]
+    const { retried } = step
+    if (retried === 'here' || retried === 'there') await this.retry(step, asked, turn, requestId)
+    this.snapshots.set(asked.length, this.reference.clone())
     await this.answer(step, turn, process)
+    if (retried === 'late') await this.retry(step, asked, turn, requestId)
   }
 
-  private async retry(step: TurnStep, turn: Turn, requestId: string): Promise<void> {
-    if (step.retried === 'no') return
+  private async retry(
+    step: TurnStep,
+    asked: readonly object[],
+    turn: Turn,
+    requestId: string,
+  ): Promise<void> {
     const other = this.at(step.retried === 'here' ? step.process : step.process === 0 ? 1 : 0)
     const { id } = other.conversation
     const before = this.lengths.get(id)
-    const again = await this.line(other).begin(this.messages, { requestId })
+    const again = await this.line(other).begin(asked, { requestId })
     if (turn.view.mode === 'on') expectSame('the bytes of a retry', again.parts, turn.parts)
     expectSame('events of a retry', this.lengths.get(id), before)
+    // It knows the request from before, and has no need to know what came of it.
+    if (step.retried === 'late') return
     const live = this.at(step.process).conversation
     // Another process that has read the log knows what this one knows; what is hidden, in the order of its catalogue.
     const known = ({ conversation }: Pick<Process, 'conversation'>) => {
@@ -376,4 +385,44 @@ export function conversationProperty(
     for (const each of taken) await machine.take(each)
     onEnd(taken.length)
   }) as unknown as fc.IAsyncProperty<unknown[]>
+}
+
+/** The same failure with fewer steps and fewer calls: whatever can be left out is left out. */
+export async function shortest(
+  setup: Setup,
+  story: readonly Step[],
+): Promise<{ readonly setup: Setup; readonly steps: readonly Step[]; readonly error: string }> {
+  const errorOf = async (steps: readonly Step[]): Promise<string | undefined> => {
+    try {
+      const machine = await Machine.start(setup)
+      for (const each of steps) await machine.take(each)
+      return undefined
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+  }
+  let steps = story
+  let error = (await errorOf(steps)) ?? 'it did not fail again'
+  for (let before = -1; before !== JSON.stringify(steps).length; ) {
+    before = JSON.stringify(steps).length
+    for (const fewer of reductions(steps)) {
+      const found = await errorOf(fewer)
+      if (found === undefined) continue
+      steps = fewer
+      error = found
+      break
+    }
+  }
+  return { setup, steps, error }
+}
+
+function* reductions(steps: readonly Step[]): Generator<readonly Step[]> {
+  for (const [index, step] of steps.entries()) {
+    yield steps.toSpliced(index, 1)
+    if (step.kind !== 'turn') continue
+    for (let call = 0; call < step.calls.length; call++)
+      yield steps.with(index, { ...step, calls: step.calls.toSpliced(call, 1) })
+    const { crash: _, intruder: __, ...calm } = step
+    if (step.crash ?? step.intruder) yield steps.with(index, calm)
+  }
 }

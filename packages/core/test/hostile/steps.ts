@@ -24,7 +24,8 @@ export interface TurnStep {
   /** Which of two processes takes it. */
   readonly process: 0 | 1
   readonly calls: readonly Model[]
-  readonly retried: 'no' | 'here' | 'there'
+  /** By this process or the other one at once, or when the reply was already run. */
+  readonly retried: 'no' | 'here' | 'there' | 'late'
   /** The n-th append of begin or run fails, before or after it was stored; and whether the host still has the reply. */
   readonly crash?: { readonly at: 'begin' | 0 | 1; readonly stored: boolean; readonly kept: boolean }
   /** The other process writes between request and reply. */
@@ -64,7 +65,7 @@ const listed: fc.Arbitrary<Named> = fc.record({
   id,
   how: fc.constantFrom<Spelling>('wire', 'wire', 'cased', 'id', 'alias', 'short', 'group'),
 })
-const model: fc.Arbitrary<Model> = fc.oneof(
+export const model: fc.Arbitrary<Model> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
@@ -126,7 +127,13 @@ const turn: fc.Arbitrary<TurnStep> = fc.record(
     kind: fc.constant('turn' as const),
     process,
     calls: fc.array(model, { maxLength: 4 }),
-    retried: fc.constantFrom('no' as const, 'no' as const, 'here' as const, 'there' as const),
+    retried: fc.constantFrom(
+      'no' as const,
+      'no' as const,
+      'here' as const,
+      'there' as const,
+      'late' as const,
+    ),
     crash: fc.record({
       at: fc.constantFrom('begin' as const, 0 as const, 1 as const),
       stored: fc.boolean(),

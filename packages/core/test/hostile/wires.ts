@@ -12,6 +12,7 @@ import {
   responsesProtocol,
   type ScriptedCall,
 } from '@toolwell/core/testing'
+import fc from 'fast-check'
 
 type Thread = ReturnType<ReturnType<typeof openaiChat>['thread']>
 
@@ -174,4 +175,7 @@ const gemini: Wire = {
 }
 
 /** The third is the second with the beta by which tools come and go between messages. */
-export const WIRES: readonly Wire[] = [chat, messages(false), messages(true), responses, gemini]
+export const WIRES: readonly Wire[] = [chat, messages(false), messages(true), responses, gemini].map((wire) =>
+  // A counterexample names it.
+  Object.assign(wire, { [fc.toStringMethod]: () => wire.name }),
+)
