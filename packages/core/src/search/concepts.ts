@@ -4,7 +4,7 @@
 export const actionGroups = `
   create add new make generate build compose insert initialize init setup register open start
   generate create produce make build draw render design compose
-  delete remove erase clear drop discard destroy purge uninstall clean
+  delete remove erase clear drop discard destroy purge uninstall clean wipe rid trash dispose
   update edit modify change alter revise patch set adjust replace rename
   get fetch retrieve read obtain load pull view access look lookup see check
   list enumerate all browse display every show
@@ -27,7 +27,8 @@ export const actionGroups = `
   stop cancel kill terminate end abort halt close quit
   move transfer relocate migrate rename shift
   copy duplicate clone replicate fork
-  connect link join attach associate relate
+  connect link join attach associate relate relation relationship
+  append attach add include insert extend
   recommend suggest advise advice propose recommendation suggestion
   explain describe define definition meaning clarify
   learn study teach education tutor lesson course
@@ -70,11 +71,11 @@ export const topicGroups = `
   time date clock timezone hour now today current | utc gmt oclock
   calendar event meeting schedule appointment agenda | events monday tuesday wednesday thursday friday saturday sunday
     availability busy
-  reminder todo task checklist
+  reminder todo task checklist | remind forget deadline due chore
   email mail inbox gmail message outlook mailbox | emails sender recipient newsletter subject
   message chat sms text dm slack conversation whatsapp telegram discord
   phone call telephone contact mobile number dial
-  contact person people profile address
+  contact person people profile address colleague employee coworker staff | who team teammate
   image picture photo photograph pic illustration graphic png jpg jpeg artwork | drawing photos portrait wallpaper visual
     sketch pixel painting camera
   video clip movie film footage youtube stream watch | videos vlog tiktok vimeo subtitle
@@ -92,7 +93,7 @@ export const topicGroups = `
     thesis researchers pubmed doi citations scholarly scientists abstract
   document doc file pdf report docx word
   pdf document file page | pdfs ebook manuscript
-  file document folder directory path filesystem
+  file document folder directory path filesystem | txt md zip json xml yaml log backup desktop
   folder directory path
   spreadsheet excel sheet csv workbook cell table column | xlsx xls pivot sheets
   presentation slide powerpoint deck ppt slides | pptx keynote powerpoints slideshow
@@ -106,9 +107,10 @@ export const topicGroups = `
   code program programming script source function software developer snippet | python javascript java debug compile algorithm
     coding programmer typescript c++
   website web site page url webpage internet online link html | websites homepage landing blog domain webpages wordpress
-  url link address website web page
+  url link address website web page | http https www com org
   browser web page tab navigate chrome
   map location place geographic geography coordinates navigation gps directions | maps nearest nearby near street
+    pharmacy supermarket atm
   location address place city coordinates where nearby geocode latitude longitude | nearest near zip postal street
     neighborhood
   directions route navigation driving path distance map way travel | drive walking traffic commute fastest miles
@@ -188,6 +190,7 @@ export const topicGroups = `
   language translate translation linguistic word english spanish french vocabulary | german japanese chinese russian
     portuguese arabic italian korean hindi mandarin phrase fluent pronunciation hello conversation
   translate translation language translator multilingual | german japanese chinese russian portuguese arabic italian korean
+    finnish swedish dutch polish turkish greek czech danish norwegian hungarian ukrainian vietnamese thai hebrew
     hindi french spanish
   word dictionary definition meaning vocabulary synonym thesaurus | phrase idiom etymology term
   grammar writing spelling proofread essay text | paragraph rewrite rephrase polish improve sentence edit plagiarism
@@ -316,5 +319,7 @@ export const topicGroups = `
   channel slack discord server
   team group workspace organization
   label tag category
-  status state progress condition
+  elevation altitude height | high tall mountain summit peak
+  observation fact finding
+  status state progress condition | modified untracked staged unstaged healthy uptime
 `
