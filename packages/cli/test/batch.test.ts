@@ -46,7 +46,7 @@ describe('a batch', () => {
   })
 
   it('obeys --limit and --no-cutoff, and takes --explain and --json', async () => {
-    const queries = [{ query: 'espresso grinder office' }, { query: 'issue' }]
+    const queries = [{ query: 'quartz espresso grinder burr hopper portafilter office' }, { query: 'issue' }]
     const [gold, issue] = linesOf(
       (await batch(queries, ['--no-cutoff', '--limit', '1', '--explain', '--json'])).output,
     )

@@ -57,7 +57,7 @@ describe('an answer', () => {
   })
 
   it('holds what lies below the cut-off only when asked', async () => {
-    const query = 'espresso grinder office'
+    const query = 'quartz espresso grinder burr hopper portafilter office'
     const { code, matches, missed } = await json(query)
     expect({ code, matches }).toEqual({ code: 1, matches: [] })
     expect(missed).toMatchObject({ reason: 'below-cut-off', belowCutOff: [{ name: 'send_letter' }] })
@@ -176,7 +176,7 @@ describe('--why', () => {
     ['send_letter', 'server:forge letter', 1, /^send_letter is left out by the filters of the query\.\n$/],
     [
       'send_letter',
-      'espresso grinder office',
+      'quartz espresso grinder burr hopper portafilter office',
       1,
       /^send_letter is not found: relevance 0\.\d\d, and an answer needs 0\.\d+\..* It has: office\. It lacks: /,
     ],
