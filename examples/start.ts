@@ -75,7 +75,7 @@ async function prove(): Promise<void> {
       const surface = tokenizer.count(JSON.stringify(body.tools ?? []))
       const cells = [
         String(++number),
-        describe(answer.reply as ChatMessage),
+        describe(answer.messages[0] as ChatMessage),
         `${thousands(surface)} tokens`,
         kept === undefined ? 'first' : `${percent(kept)} kept`,
       ]

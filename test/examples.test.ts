@@ -23,8 +23,8 @@ it.each(['bridge', 'append'])(
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     expect(stdout).toContain('checks hold.')
     expect(stdout).toContain('the model is scripted')
-    expect(stdout).not.toContain('\u001b')
-    expect(stdout).not.toContain('✗')
+    expect(stdout).toMatch(/ 2 +search “/)
+    expect(stdout).not.toMatch(/\u001b|✗|undefined/)
     expect(left()).toEqual(before)
   },
 )
