@@ -63,6 +63,8 @@ export interface Conversation {
     readonly wire: string
     /** Every anchor of the history, where the caller knows them: what was shown elsewhere is then shown again. */
     readonly present?: ReadonlySet<string>
+    /** The answers among them that refer to tools by the provider's own means, where the caller knows them. */
+    readonly references?: ReadonlySet<string>
     /** What the wire can do natively. Default: nothing. */
     readonly support?: WireSupport
   }): Promise<SurfaceView>
@@ -161,6 +163,7 @@ export function createConversation(
     anchor,
     wire,
     present,
+    references,
     support,
   }: Parameters<Conversation['begin']>[0]): Promise<SurfaceView> => {
     if (typeof requestId !== 'string' || requestId === '')
@@ -182,7 +185,7 @@ export function createConversation(
       )
     }
     const current = host.context(wire)
-    const facts = plan(log.state, current, present, support)
+    const facts = plan(log.state, current, { present, references }, support)
     const flipped = facts.flatMap((fact) =>
       fact.kind === 'suspended' || fact.kind === 'restored' ? [fact.tool] : [],
     )

@@ -15,11 +15,18 @@ import { openFact } from './opening.js'
 import { isInArray } from './placement.js'
 import { distrust } from './truth-probe.js'
 
-/** `present`: the anchors of the history that is about to be sent, where they are known. */
+/** The history that is about to be sent, as far as it is known. */
+export interface SentHistory {
+  /** Every anchor of it. */
+  readonly present?: ReadonlySet<string> | undefined
+  /** Of these, the answers in which the provider itself finds references to tools. */
+  readonly references?: ReadonlySet<string> | undefined
+}
+
 export function plan(
   state: LedgerState,
   context: Context,
-  present?: ReadonlySet<string>,
+  history: SentHistory = {},
   support: WireSupport = {},
 ): LedgerFact[] {
   const doubts = doubt(state, context)
@@ -35,7 +42,7 @@ export function plan(
       ...doubts,
       ...facts.filter((fact) => fact.kind !== 'announced' || !startsOver(opened)).map(inWords),
       opened,
-      ...deliver(state, context, latch, opened.tail, opened.eager, present, facts),
+      ...deliver(state, context, latch, opened.tail, opened.eager, history, facts),
     ]
   const tail = [...state.tail.values()].filter((each) => each.live).map((each) => each.pin)
   // What `restored` brings back on this request has to be seen on it.
@@ -44,7 +51,7 @@ export function plan(
     ...doubts,
     ...facts,
     ...arrivals(state, context),
-    ...deliver(state, context, latch, tail, [...state.eager.values()], present, facts),
+    ...deliver(state, context, latch, tail, [...state.eager.values()], history, facts),
   ]
 }
 
@@ -76,7 +83,7 @@ function deliver(
   latch: Latch,
   tail: readonly Pin[],
   eager: readonly Pin[],
-  present: ReadonlySet<string> | undefined,
+  history: SentHistory,
   facts: readonly LedgerFact[],
 ): LedgerFact[] {
   // What has changed is shown with the news of it.
@@ -87,7 +94,7 @@ function deliver(
     ...tellUnloaded(state, context, loaded),
     ...(latch === state.latch ? takeAway(state, context, loaded) : []),
     ...remind(state, context, latch.delivery, raised),
-    ...showAgain(state, context, latch, tail, present, told),
+    ...showAgain(state, context, latch, tail, history, told),
   ]
 }
 
@@ -202,13 +209,18 @@ function showAgain(
   context: Context,
   latch: Latch,
   tail: readonly Pin[],
-  present: ReadonlySet<string> | undefined,
+  { present, references }: SentHistory,
   told: ReadonlySet<string>,
 ): LedgerFact[] {
+  // A thread that was on another wire meanwhile comes back with words in their place. A guess is made a reference again.
+  const isReferred = (anchor: string) =>
+    state.referredIn.get(anchor) !== state.latches ||
+    state.meant.get(anchor)?.guessedIn === state.latches ||
+    references?.has(anchor) !== false
   // An update finds a place even where its message is gone; an answer goes with its call.
   const written = (id: string, anchor: string) =>
     !present ||
-    present.has(anchor) ||
+    (present.has(anchor) && isReferred(anchor)) ||
     state.inserts.some(
       (insert) => SCHEMA_TOPICS.has(insert.topic) && insert.anchor === anchor && insert.about.includes(id),
     )

@@ -129,6 +129,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         anchor: anchors.names.at(-1) ?? '',
         wire: wire.name,
         present: new Set(anchors.names),
+        references: referring(anchors),
         support: {
           native: wire.native,
           text: () => wholeText(messages, request),
@@ -213,6 +214,13 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       return conversation.importSteps(steps, others, unreadable)
     },
   }
+}
+
+/** The answers that refer to tools instead of describing them. */
+function referring({ placed }: Anchors): ReadonlySet<string> {
+  return new Set(
+    placed.flatMap(({ unit, anchor }) => (unit.kind === 'answer' && unit.loaded ? [anchor] : [])),
+  )
 }
 
 /** The same history on another wire is another request: its definitions and its delivery are that wire's. */
