@@ -8,7 +8,7 @@ import { conversationProperty } from './machine.js'
 
 /** The same conversations on every run: what new ones would find belongs to `npm run fuzz`. */
 const seed = Number(process.env.SEED ?? 2026)
-const runs = Number(process.env.RUNS ?? 130)
+const runs = Number(process.env.RUNS ?? 100)
 
 describe('a conversation', () => {
   it('is at every request what the reference says, whatever host, model and accidents do', async () => {

@@ -8,7 +8,7 @@ describe('whatever is written in', () => {
     '$name',
     async ({ property }) => {
       await fc.assert(property, {
-        numRuns: Number(process.env.RUNS ?? 250),
+        numRuns: Number(process.env.RUNS ?? 200),
         seed: Number(process.env.SEED ?? 2026),
       })
     },
