@@ -123,6 +123,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
       'plan.ts',
       'pricing.ts',
       'projections.ts',
+      'prohibition.ts',
       'property-keys.ts',
       'run-calls.ts',
       // One search call from query to answer: reads the ledger, raises tools, writes what the model reads.

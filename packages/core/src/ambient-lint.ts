@@ -5,6 +5,8 @@
 import type { Catalogue, Entry } from './catalogue.js'
 import type { AmbientFinding } from './events.js'
 import { namesOf, type Resolution } from './name-index.js'
+import { foldName } from './names.js'
+import { prohibitionsIn } from './prohibition.js'
 import type { Exposure } from './rules.js'
 import { firstLine } from './text.js'
 
@@ -56,9 +58,8 @@ export function findNamed(
   resolve: (name: string) => Resolution,
   isHidden: (entry: Entry) => boolean,
 ): AmbientFinding[] {
-  const lookupFrom =
-    (source: string): Lookup =>
-    (name) => {
+  const lookupFrom = (source: string): Lookup =>
+    remembering((name) => {
       const resolution = resolve(name)
       if (resolution.kind === 'none' || resolution.kind === 'group') return []
       const entries = resolution.kind === 'found' ? [resolution.entry] : resolution.entries
@@ -67,15 +68,16 @@ export function findNamed(
         (entry) => source === '' || entry.source === source || isFullName(name, entry),
       )
       return near.every(isHidden) ? near : []
-    }
+    })
   return texts.flatMap(({ where, source, text }) => {
     const found = new Map<string, AmbientFinding>()
-    for (const { named, index, entries } of mentions(text, lookupFrom(source))) {
-      if (isForbidden(text.slice(Math.max(0, index - CLAUSE), index))) continue
+    const isForbidden = prohibitionsIn(text)
+    for (const { named, index, end, entries } of mentions(text, lookupFrom(source))) {
+      if (isForbidden(index, end)) continue
       const tools = entries.map(({ id }) => id)
       const key = tools.join('\n')
       const known = found.get(key)
-      const around = text.slice(Math.max(0, index - 40), index + named.length + 40)
+      const around = text.slice(Math.max(0, index - 40), end + 40)
       found.set(key, {
         ...(known ?? {
           tools,
@@ -92,6 +94,16 @@ export function findNamed(
   })
 }
 
+/** A prompt says the same words again and again. */
+function remembering(lookup: Lookup): Lookup {
+  const known = new Map<string, readonly Entry[]>()
+  return (name) => {
+    const entries = known.get(name) ?? lookup(name)
+    known.set(name, entries)
+    return entries
+  }
+}
+
 interface Word {
   readonly text: string
   readonly index: number
@@ -100,6 +112,7 @@ interface Word {
 interface Mention {
   readonly named: string
   readonly index: number
+  readonly end: number
   readonly entries: readonly Entry[]
 }
 
@@ -109,10 +122,16 @@ type Lookup = (name: string) => readonly Entry[]
 const TOKEN =
   /[\p{Script=Latin}\p{N}]+(?:[_\-./:]+[\p{Script=Latin}\p{N}]+)*|(?:(?!\p{Script=Latin})\p{L})[\p{M}]*(?:(?!\p{Script=Latin})[\p{L}\p{M}\p{N}_-])*/gu
 /** What makes `read` in «the read tool» a name, and what has to stand before it. */
-const TOOL_WORD = /^(?:tools?$|functions?$|工具|ツール|도구)/iu
+const TOOL_WORD = /^(?:tool$|function$|工具|ツール|도구)/iu
 const LEAD_WORD =
   /^(?:the|your|use|uses|using|call|calls|calling|invoke|invoking|via|with|run|running|through)$/i
 const MOST_WORDS = 4
+/** «Use monitor to watch»: an everyday word is a name where it is what is used, and nothing more follows it. */
+const USE_WORD = /^(?:use|uses|using|call|calls|calling|invoke|invokes|invoking)$/i
+const ALONE =
+  /^["'”’*]*(?:\s*(?:$|[.,;:!?\n])|\s+(?:to|for|when|before|after|first|instead|whenever|once|if|on)\b)/i
+/** «The use case», «a call list»: no order. */
+const ARTICLE = /^(?:a|an|the|this|that|these|those|each|every|any|no|of|in|at|your|its)$/i
 
 function* mentions(text: string, lookup: Lookup): Generator<Mention> {
   /** The words before this one that only blanks and quotes part from it. */
@@ -124,8 +143,13 @@ function* mentions(text: string, lookup: Lookup): Generator<Mention> {
     end = word.index + word.text.length
     const phrase = TOOL_WORD.test(word.text) ? nameBefore(row, word, text, lookup) : undefined
     if (phrase) yield phrase
+    const [before, order] = row.slice(-2).map((each) => each.text)
+    const isUsed =
+      row.length < 2 ? USE_WORD.test(before ?? '') : USE_WORD.test(order ?? '') && !ARTICLE.test(before ?? '')
     row = [...row.slice(-MOST_WORDS), word]
-    yield* namesIn(word, text, lookup)
+    if (isLatin(word.text))
+      yield* namesIn(word, text, lookup, isUsed && ALONE.test(text.slice(end, end + 24)))
+    else yield* namesWithin(word, text, lookup)
   }
 }
 
@@ -144,29 +168,80 @@ function nameBefore(
     if (words.every((word) => looksLikeName(word.text) || isCoded(text, word))) return undefined
     const named = words.map((word) => word.text).join(' ')
     const entries = lookup(named).filter((entry) => hasWords(entry, named))
-    if (entries.length > 0) return { named, index: first.index, entries }
+    if (entries.length > 0) return { named, index: first.index, end: endOf(words.at(-1) ?? first), entries }
   }
   return undefined
 }
 
-function* namesIn(word: Word, text: string, lookup: Lookup): Generator<Mention> {
+function* namesIn(word: Word, text: string, lookup: Lookup, isUsed = false): Generator<Mention> {
+  if (!isAddress(text, word)) yield* partsOrWhole(word, text, lookup, isUsed)
+}
+
+function* partsOrWhole(word: Word, text: string, lookup: Lookup, isUsed = false): Generator<Mention> {
   const { text: named, index } = word
   if (isValue(text, word)) return
-  const coded = isCoded(text, word)
-  const joined = /[-./:]/.test(named)
-  if (coded || joined || looksLikeName(named)) {
-    const entries = lookup(named).filter(
-      (entry) => coded || (joined ? isSpelt(entry, named) : hasWords(entry, named)),
-    )
-    if (entries.length > 0) {
-      yield { named, index, entries }
-      return
+  const coded = isUsed || isCoded(text, word)
+  const joined = /[./:]/.test(named)
+  const entries = lookup(named).filter((entry) => {
+    if (coded) return true
+    if (joined) return isSpelt(entry, named)
+    return looksLikeName(named) || named.includes('-')
+      ? hasWords(entry, named) || isRunTogether(entry, named)
+      : isRunTogether(entry, named)
+  })
+  if (entries.length > 0) {
+    yield { named, index, end: endOf(word), entries }
+    return
+  }
+  if (!joined) return
+  // `close_issue/label_issue`, `tracker.close_issue`: the parts may be names. In a path of folders they are not.
+  const parts = [...named.matchAll(/[^./:]+/g)]
+  if (named.includes('/') && parts.some(([part]) => !looksLikeName(part) && lookup(part).length === 0)) return
+  for (const part of parts)
+    if (looksLikeName(part[0]))
+      yield* partsOrWhole({ text: part[0], index: index + part.index }, text, lookup)
+}
+
+/** Where no blanks part words: 请使用发送工具. A name stands before the word for a tool, or behind the one for using it. */
+function* namesWithin(word: Word, text: string, lookup: Lookup): Generator<Mention> {
+  const whole = [...namesIn(word, text, lookup)]
+  yield* whole
+  if (whole.length > 0) return
+  const found = (from: number, to: number): Mention | undefined => {
+    const named = word.text.slice(from, to)
+    const entries = lookup(named).filter((entry) => isSpelt(entry, named))
+    return entries.length > 0 ? { named, index: word.index + from, end: word.index + to, entries } : undefined
+  }
+  const firstOf = (spans: readonly [number, number][]) => {
+    for (const [from, to] of spans) {
+      const mention = found(from, to)
+      if (mention) return mention
+    }
+    return undefined
+  }
+  const told = new Set<number>()
+  for (const { index, 0: mark } of word.text.matchAll(
+    /工具|ツール|도구|使用|调用|調用|运行|運行|执行|執行|呼叫/gu,
+  )) {
+    const isTool = /^(?:工具|ツール|도구)$/u.test(mark)
+    const edge = isTool ? index : index + mark.length
+    const lengths = Array.from({ length: LONGEST_RUN - 1 }, (_, at) => LONGEST_RUN - at)
+    const spans = lengths
+      .map((length): [number, number] => (isTool ? [edge - length, edge] : [edge, edge + length]))
+      .filter(([from, to]) => from >= 0 && to <= word.text.length)
+    const mention = firstOf(spans)
+    if (mention && !told.has(mention.index)) {
+      told.add(mention.index)
+      yield mention
     }
   }
-  // `close_issue/label_issue`, `tracker.close_issue`: the parts may be names.
-  if (/[./:]/.test(named))
-    for (const part of named.matchAll(/[^./:]+/g))
-      if (looksLikeName(part[0])) yield* namesIn({ text: part[0], index: index + part.index }, text, lookup)
+}
+
+/** Letters of a name that is looked for within a run of others. */
+const LONGEST_RUN = 16
+
+function endOf({ text, index }: Word): number {
+  return index + text.length
 }
 
 /** Several words in one. A product may look so too (GitHub), so that all its words have to be the name's. */
@@ -178,21 +253,49 @@ function isLatin(word: string): boolean {
   return /\p{Script=Latin}/u.test(word)
 }
 
-/** Between backticks, or called: `read`, read(path). Not «file(s)». */
-function isCoded(text: string, { text: word, index }: Word): boolean {
-  const behind = text.slice(index + word.length, index + word.length + 5)
-  if (text[index - 1] === '`' && /^(?:`|\s?[({])/.test(behind)) return true
+/** Between backticks, quotes or tags, or called: `read`, "read", <tool>read</tool>, read(path). Not «file(s)», not a spoken word. */
+function isCoded(text: string, word: Word): boolean {
+  const { index } = word
+  const end = endOf(word)
+  const behind = text.slice(end, end + 5)
+  const before = text.slice(Math.max(0, index - 40), index)
+  if (before.endsWith('`') && /^(?:`|\s?[({])/.test(behind)) return true
+  if (/<[\w-]*(?:tool|function|call|invoke|name)[\w-]*>\s*$/i.test(before) && /^\s*</.test(behind))
+    return true
+  if (isNamedTag(before)) return true
+  if (/(?:^|[\s([,])(["'“‘「])$/.test(before) && /^["'”’」](?!\s*:)/.test(behind))
+    return !/(?::|\b(?:say|says|said|answers?|reply|replies|word|words|titled?|labell?ed|called|type|write|text))\s*["'“‘「]$/i.test(
+      before,
+    )
   return behind.startsWith('(') && !/^\((?:e?s|ies|ing|ed)?\)/.test(behind)
 }
 
+/** `<invoke name="read">`. */
+function isNamedTag(before: string): boolean {
+  return /<(?:\w+:)?(?:tool|function|invoke|call|tool_call|function_call)\s(?:[^<>]*\s)?name=["']?$/i.test(
+    before,
+  )
+}
+
 /** «action=list_files», «the `search` parameter»: the name of something else. */
-function isValue(text: string, { text: word, index }: Word): boolean {
-  const behind = text.slice(index + word.length, index + word.length + 24)
+function isValue(text: string, word: Word): boolean {
+  const behind = text.slice(endOf(word), endOf(word) + 24)
+  const before = text.slice(Math.max(0, word.index - 40), word.index)
   return (
-    /=\s*["'`]?$/.test(text.slice(Math.max(0, index - 3), index)) ||
+    (/=\s*["'`]?$/.test(before) && !isNamedTag(before)) ||
     /^["'`*]*\s+(?:parameter|argument|field|option|action|property|key)\b(?!=)/i.test(behind)
   )
 }
+
+/** `src/send_letter.ts`, `https://example.com/send_letter`: a file or a page. */
+function isAddress(text: string, word: Word): boolean {
+  const start = text.slice(Math.max(0, word.index - 200), word.index)
+  const run = /[^\s"'`<>()]*$/.exec(start)?.[0] ?? ''
+  return /:\/\/|[/\\]$/.test(run) || word.text.includes('://') || FILE.test(word.text)
+}
+
+const FILE =
+  /\.(?:[cm]?[jt]sx?|py|rs|go|rb|java|kts?|swift|c|h|cc|cpp|hpp|cs|php|sh|ps1|sql|mdx?|txt|rst|jsonl?|ya?ml|toml|ini|cfg|env|lock|xml|html?|s?css|csv|log|svg|png|jpe?g|pdf)$/i
 
 function isFullName(name: string, entry: Entry): boolean {
   return [entry.id, entry.wireName].some((full) => full.toLowerCase() === name.toLowerCase())
@@ -207,6 +310,17 @@ function hasWords(entry: Entry, named: string): boolean {
   return namesOf(entry).some((name) => wordsOf(name) === words)
 }
 
+/** `webfetch` and `WEBFETCH` for `WebFetch`. Not a word that everyone writes in one, `login`. */
+function isRunTogether(entry: Entry, named: string): boolean {
+  if (named.length < 6 || COMPOUND.test(named.replaceAll('-', ''))) return false
+  const plain = foldName(named)
+  const isOne = named === named.toLowerCase() || named === named.toUpperCase()
+  return isOne && namesOf(entry).some((name) => wordsOf(name).includes(' ') && foldName(name) === plain)
+}
+
+const COMPOUND =
+  /^(?:(?:log|sign|check|plug|opt)(?:in|out|up|on)|(?:set|back|clean|start|look|follow|pop|mark|line|group|make)up|(?:down|up|re)loads?|(?:time|lay|print|roll|work)out|(?:shut|break|drop|count|slow)down|(?:work|over)flow|(?:data|code)base|(?:file|user|host|nick)name|(?:web|home)(?:site|page)|feedback|rollback|callback|notebook|dashboard|keyboard|timestamp|screenshot|bookmark|checklist|spreadsheet|webhook|update|upgrade|input|output|overview|preview|review|offline|online|today|todo)$/i
+
 /** `todo write` for `todo_write`, `TodoWrite` and `TODO-WRITE`. */
 function wordsOf(name: string): string {
   return name
@@ -215,22 +329,6 @@ function wordsOf(name: string): string {
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\p{M}]+/gu, ' ')
     .trim()
-}
-
-/** As much as one looks at before a name to tell an order from a prohibition. */
-const CLAUSE = 120
-/** A second turn («never … without», «not that, but use») makes an order of it again. */
-const FORBIDS =
-  /(?:\bnot|n['’]t|\bnever|\bavoid|\bcannot)\b(?!.*\b(?:without|before|until|unless|but|except|only)\b)(?!.*[,:(–—→-]\s*(?:\w+\s+){0,2}(?:use|call|invoke|run|ask|try|prefer|see|with)\b)/i
-const CONDITION = /\b(?:if|when|where|while)\b[^,]*,/gi
-const COMPARES =
-  /\b(?:instead of|rather than|unlike|than|over|without|replaces|similar to)\s+(?:\w+\s+){0,3}[`"'“‘*]*$/i
-
-/** «Never call X», «prefer Y over X»: nothing is lost where X is out of sight. */
-function isForbidden(before: string): boolean {
-  const ends = [...before.matchAll(/[.!?;\n](?=\s|$)/g)].at(-1)
-  const clause = before.slice(ends ? ends.index + 1 : 0).replace(CONDITION, '')
-  return FORBIDS.test(clause) || (COMPARES.test(clause) && !/\b(?:not|never)\b|n['’]t\b/i.test(clause))
 }
 
 function fixOf(entries: readonly Entry[], named: string, where: AmbientFinding['where']): string {
