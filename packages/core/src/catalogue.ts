@@ -6,6 +6,7 @@ import { createNameIndex, type NameIndex, type Resolution } from './name-index.j
 import { foldName, suffixed, toolId, type WireNaming, wireNameOf } from './names.js'
 import { assertKnownKeys } from './options.js'
 import type { Finding, SourceChange, SourceState } from './source.js'
+import { showInvisible } from './text.js'
 import { assertTool, problemOf, type Tool } from './tool.js'
 
 export type { Finding, SourceChange, SourceState } from './source.js'
@@ -187,13 +188,18 @@ class MapCatalogue implements Catalogue {
       const problem = problemOf(tool)
       const label = typeof tool?.name === 'string' ? tool.name : String(tool)
       if (problem)
-        findings.push({ kind: 'invalid-tool', source: name, tool: label, detail: `${label} ${problem}` })
+        findings.push({
+          kind: 'invalid-tool',
+          source: name,
+          tool: label,
+          detail: showInvisible(`${label} ${problem}`),
+        })
       else if (next.has(tool.name))
         findings.push({
           kind: 'duplicate-tool',
           source: name,
           tool: label,
-          detail: `${label} is listed twice; the first one is kept`,
+          detail: showInvisible(`${label} is listed twice; the first one is kept`),
         })
       else next.set(tool.name, tool)
     }
@@ -201,6 +207,7 @@ class MapCatalogue implements Catalogue {
     this.revision++
     const before = this.revision - 1
     const known = new Set(this.#aboutNames().map(({ detail }) => detail))
+    if (!previous && name !== HOST) this.#looks.putSource(name)
     const ids = new Set<string>()
     const heldBack = new Set(update.quarantined)
     for (const [toolName, tool] of next) {
@@ -241,6 +248,7 @@ class MapCatalogue implements Catalogue {
     for (const id of source.ids) this.#drop(id)
     this.#names.setDeprecated(name, new Map())
     this.#findings.delete(name)
+    if (name !== HOST) this.#looks.removeSource(name)
     this.sources.delete(name)
     this.#report(name, this.revision - 1, [])
   }
@@ -365,9 +373,11 @@ class MapCatalogue implements Catalogue {
         kind: 'name-collision',
         source,
         tool: name,
-        detail: reserved
-          ? `${name} is the name of a meta-tool; this tool is sent as ${wireName}`
-          : `${id} would share the wire name ${plain} with ${holder}; it is sent as ${wireName}`,
+        detail: showInvisible(
+          reserved
+            ? `${name} is the name of a meta-tool; this tool is sent as ${wireName}`
+            : `${id} would share the wire name ${plain} with ${holder}; it is sent as ${wireName}`,
+        ),
       })
     this.#wireNames.set(wireName, id)
     return wireName

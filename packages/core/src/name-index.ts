@@ -2,6 +2,7 @@
 import type { Entry } from './catalogue.js'
 import { foldName, toolId } from './names.js'
 import type { Finding } from './source.js'
+import { showInvisible } from './text.js'
 import type { Tool } from './tool.js'
 
 export type Resolution =
@@ -73,7 +74,7 @@ export function createNameIndex(get: (id: string) => Entry | undefined): NameInd
             survivor === undefined
               ? `${name} is a deprecated alias in a cycle of canonicalName; let one of them name a real tool`
               : `${name} is a deprecated alias of ${JSON.stringify(survivor)}, which does not exist`
-          broken.push({ kind: 'broken-alias', source, tool: name, detail })
+          broken.push({ kind: 'broken-alias', source, tool: name, detail: showInvisible(detail) })
           continue
         }
         const keys = [...new Set([toolId(source, name), name])]

@@ -32,6 +32,11 @@ export function safeJson(value: unknown): string {
   return (JSON.stringify(value) ?? 'null').replace(/[<>]/g, escaped).replace(INVISIBLE, escaped)
 }
 
+/** The same for a person who reads a log: what cannot be seen is written as its number. */
+export function showInvisible(text: string): string {
+  return text.replace(INVISIBLE, escaped)
+}
+
 /** A quoted, neutralised one-line version of what a source or a model wrote. */
 export function quote(text: string, limit = 160): string {
   return safeJson(firstLine(text, limit))

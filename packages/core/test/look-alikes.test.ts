@@ -25,6 +25,11 @@ describe('a tool whose name is drawn like that of another', () => {
     ['a soft hyphen', 'sea\u00adrch', 'U+00AD'],
     ['a tag character', 'search\u{e0041}', 'U+E0041'],
     ['another hyphen', 'look\u2010up', 'U+2010', 'look-up'],
+    ['another underscore', 'delete\u2017all', 'U+2017', 'delete_all'],
+    ['a sign', 'fi\u00d7', 'U+00D7', 'fix'],
+    ['a long s', '\u017find', 'U+017F', 'find'],
+    ['a Lisu letter', '\ua4e1ist', 'U+A4E1', 'list'],
+    ['a small Cherokee letter', '\uab81ead', 'U+AB81', 'read'],
     ['another case besides', 'S\u0415ARCH', 'U+0415'],
   ])('by %s is told of, with the letters that are not what they seem', (_, copy, letter, real = 'search') => {
     for (const sources of [
@@ -43,8 +48,55 @@ describe('a tool whose name is drawn like that of another', () => {
   it('is told of where only an alias is, and where the source is', () => {
     const { catalogue } = createToolwell({ tools: [tool('search')] })
     catalogue.setSource('a', { tools: [tool('find', { aliases: ['s\u0435arch'] })] })
-    expect(catalogue.findings).toMatchObject([{ kind: 'homoglyph', source: 'a', tool: 'find' }])
-    expect(kinds({ github: ['a'], g\u0456thub: ['b'] })).toEqual([['homoglyph', 'g\u0456thub', '']])
+    expect(catalogue.findings).toMatchObject([
+      {
+        kind: 'homoglyph',
+        source: 'a',
+        tool: 'find',
+        detail: expect.stringContaining('the alias s\u0435arch of a/find (U+0435) looks like search;'),
+      },
+    ])
+    expect(kinds({ github: ['a'], g\u0456thub: ['b'] })).toContainEqual(['homoglyph', 'g\u0456thub', ''])
+  })
+
+  it.each([
+    ['a source with tools', ['a'], ['b']],
+    ['a source without tools', [], []],
+    ['a source whose tools are all alike', ['a'], ['a']],
+  ])('is told of where it is %s, once, and goes with it', (_, real, copy) => {
+    const { catalogue } = createToolwell()
+    const set = (name: string, names: readonly string[]) =>
+      catalogue.setSource(name, { tools: names.map((each) => tool(each)) })
+    const alike = () =>
+      catalogue.findings.filter(({ detail }) => detail.includes('looks like the source github'))
+    set('github', real)
+    set('githu\u042c', copy)
+    set('githu\u042c', [])
+    expect(alike()).toMatchObject([{ kind: 'homoglyph', source: 'githu\u042c', tool: '' }])
+    expect(alike()[0]?.detail).toContain('U+042C')
+    set('github', [])
+    expect(alike()).toHaveLength(1)
+    catalogue.removeSource('github')
+    expect(alike()).toEqual([])
+    set('github', [])
+    expect(alike()).toHaveLength(1)
+    catalogue.removeSource('githu\u042c')
+    expect(catalogue.findings).toEqual([])
+  })
+
+  it.each([
+    ['gitlab', 'gitIab'],
+    ['gitlab', 'git1ab'],
+    ['modern', 'rnodern'],
+    ['toolwell', 'tooIwell'],
+  ])('only in some typefaces is told of where it is a source: %s and %s', (real, copy) => {
+    // The one that Toolwell has for itself cannot be given.
+    const sources = real === 'toolwell' ? { [copy]: [] } : { [real]: [], [copy]: [] }
+    const [finding, ...more] = findings(sources)
+    expect(more).toEqual([])
+    expect(finding).toMatchObject({ kind: 'look-alike', tool: '' })
+    expect([real, copy]).toContain(finding?.source)
+    for (const name of [real, copy]) expect(finding?.detail).toContain(name)
   })
 
   it("is told of where it imitates one of Toolwell's own", () => {
@@ -72,11 +124,67 @@ describe('a tool whose name is drawn like that of another', () => {
 describe('a name that deceives by itself', () => {
   it.each([
     ['letters of another script in a word', 'p\u0430yments', 'reads as payments'],
-    ['characters that nobody sees', 'pay\u2060ments', 'holds characters that nobody sees (U+2060)'],
+    [
+      'characters that nobody sees',
+      'pay\u2060ments',
+      'pay\\u2060ments holds characters that nobody sees (U+2060)',
+    ],
+    ['a Lisu letter', '\ua4e1ist', 'reads as List'],
+    ['another Lisu letter', '\ua4e3ead', 'reads as Read'],
+    ['a Canadian syllable', '\u14aaoad', 'reads as Load'],
+    ['a small Cherokee letter', '\uab81ead', 'reads as read'],
+    ['a Deseret letter', '\u{1043b}ool', 'reads as tool'],
+    ['a hook', '\u0192etch', 'reads as fetch'],
+    ['a barred Cyrillic letter', '\u0493ind', 'reads as find'],
+    ['a long s', '\u017find', 'reads as find'],
+    ['a Latin iota', '\u0269in', 'reads as iin'],
+    ['a full-width letter among others', '\uff46ind', 'reads as find'],
+    [
+      'a letter of another script with an accent',
+      'r\u0435\u0301ad',
+      'several scripts within a word (U+0435)',
+    ],
+    ['a letter that is like none', 'fi\u0436d', 'several scripts within a word (U+0436)'],
+    ['a Greek letter in the middle', 's\u03b5arch', 'several scripts within a word (U+03B5)'],
+    ['a Greek letter that is drawn like a plain one', '\u03bfpen', 'reads as open'],
+    ['a Hebrew letter', 'l\u05e1st', 'several scripts within a word (U+05E1)'],
   ])('with %s is told of', (_, name, detail) => {
     expect(findings({ shop: [name] })).toMatchObject([
       { kind: 'homoglyph', source: 'shop', tool: name, detail: expect.stringContaining(detail) },
     ])
+  })
+
+  it('is told of where it is a source, without a tool', () => {
+    expect(findings({ '\uab90ithub': [] })).toMatchObject([
+      {
+        kind: 'homoglyph',
+        source: '\uab90ithub',
+        tool: '',
+        detail: expect.stringContaining('reads as Github'),
+      },
+    ])
+  })
+
+  it('is written in full in what is said of it: nothing in a detail is unseen', () => {
+    const hidden = 'sea\u200brch'
+    const { catalogue } = createToolwell({ tools: [tool('search')] })
+    catalogue.setSource(hidden, {
+      tools: [
+        tool(hidden),
+        tool(hidden),
+        tool('x', { aliases: ['sea\u200brch'] }),
+        { ...tool('y\u200b'), inputSchema: 1 as never },
+        tool('old\u200b', { canonicalName: 'none\u200b' }),
+      ],
+    })
+    const found = catalogue.findings
+    expect(new Set(found.map(({ kind }) => kind))).toEqual(
+      new Set(['homoglyph', 'duplicate-tool', 'invalid-tool', 'broken-alias']),
+    )
+    for (const { detail } of found) {
+      expect(detail).not.toContain('\u200b')
+      expect(detail).toContain('\\u200b')
+    }
   })
 })
 
@@ -87,6 +195,17 @@ it.each([
   ['scripts side by side, not within a word', { a: ['открыть_issue', 'β_version', 'zoom_μm'] }],
   ['accents', { a: ['résumé_lesen', 'resume_lesen', 'straße'] }],
   ['emoji with their selectors', { a: ['\u2615\ufe0f', '👩\u200d💻_review'] }],
+  [
+    'honest words of several scripts, and signs',
+    {
+      a: [
+        ...['café', 'naïve', 'Ærø', 'Łódź', 'þing', 'kayıt_ara', 'açık', 'tìm_kiếm', 'Nº', 'ñandú', 'đọc'],
+        ...['Tシャツ検索', 'PDF変換', 'QR코드', 'ค้นหาPDF', '查询API', 'поиск_pdf', 'e-почта', 'веб2'],
+        ...['Δt', 'μm', 'kΩ', 'λx', 'CO₂', 'm²', 'ＡＰＩ検索', '\u2019s', '2×4', 'ﾃｽﾄ1'],
+      ],
+    },
+  ],
+  ['honest sources', { café: ['a'], 'поиск-pdf': ['a'], Tシャツ: ['a'], gitlab: ['a'], github: ['a'] }],
   ['names that differ', { a: ['close', 'clone', 'log_in', 'login_2', 'burn', 'bun'] }],
 ])('nothing is said of %s', (_, sources) => {
   expect(findings(sources)).toEqual([])
