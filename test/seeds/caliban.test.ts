@@ -57,6 +57,17 @@ describe('Decision 1: one tool, one round trip', () => {
     expect(host.ran).toEqual(['mcp__github__list_issues'])
   })
 
+  it('gives a token for the definition only where the bridge takes it', async () => {
+    const answer = async (more: ToolwellOptions) => {
+      const host = await startSeed(options(lazy(), more), { servers: servers() })
+      await host.ask('List them.', search('list issues'))
+      expect(readable(host.answer())).toContain('"name":"mcp__github__list_issues"')
+      return readable(host.answer())
+    }
+    expect(await answer({})).not.toContain('"load"')
+    expect(await answer({ delivery: 'bridge' })).toMatch(/"load":"[0-9a-f]+"/)
+  })
+
   it('shows the schema only once where the default is asked for', async () => {
     const host = await startSeed(options(lazy(), { schemas: 'once' }), { servers: servers() })
     await host.ask('List them.', search('list issues'))
@@ -168,6 +179,24 @@ describe('Decision 4: sticky, and the least recently used makes room', () => {
     expect(host.names().slice(-2)).toEqual(['mcp__crowd__paint_0', 'mcp__crowd__paint_2'])
   })
 
+  it('CB-1: counts a call that failed as a use, as much as one that went well', async () => {
+    const failing = makeTool('broken', 'Paints no more.', {
+      execute: () => {
+        throw new Error('no paint left')
+      },
+    })
+    const host = await startSeed(options(lazy({ tools: { max_active_schemas: 2 } })), {
+      servers: { crowd: [...crowd(3).crowd, failing] },
+    })
+    const broken = 'mcp__crowd__broken'
+    await host.ask('Load.', search(`select:${broken},mcp__crowd__paint_0`))
+    // The one that fails is the last of the two.
+    await host.ask('Paint.', [use('mcp__crowd__paint_0'), use(broken)])
+    expect(host.raw()).toContain('no paint left')
+    await host.ask('One more.', search('select:mcp__crowd__paint_2'))
+    expect(host.names().slice(-2)).toEqual([broken, 'mcp__crowd__paint_2'])
+  })
+
   it('CB-2: never evicts what the same search activates or asks for; what does not fit is told', async () => {
     const host = await startSeed(options(lazy({ tools: { max_active_schemas: 2 } })), { servers: crowd(4) })
     await host.ask('Load.', search(`select:${names(4).join(',')}`))
@@ -177,6 +206,14 @@ describe('Decision 4: sticky, and the least recently used makes room', () => {
     // The older of the two is asked for again: the other one goes.
     await host.ask('Load.', search('select:mcp__crowd__paint_0,mcp__crowd__paint_2'))
     expect(host.names().slice(-2)).toEqual(['mcp__crowd__paint_0', 'mcp__crowd__paint_2'])
+  })
+
+  it('CB-2: keeps the least recently used of the two where the same search asks for it, also behind a new one', async () => {
+    const host = await startSeed(options(lazy({ tools: { max_active_schemas: 2 } })), { servers: crowd(4) })
+    await host.ask('Load.', search(`select:${names(2).join(',')}`))
+    await host.ask('Load.', search('select:mcp__crowd__paint_2,mcp__crowd__paint_0'))
+    expect(host.names().slice(-2)).toEqual(['mcp__crowd__paint_0', 'mcp__crowd__paint_2'])
+    expect(readable(host.answer())).toContain('Unloaded to make room: mcp__crowd__paint_1.')
   })
 
   it('CB-4: refuses a cap of nothing, and says why; with lazy_mcp off it does not matter', () => {

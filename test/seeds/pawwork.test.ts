@@ -218,6 +218,27 @@ describe('how to verify: the tests that the document lists', () => {
     expect(cards(host)).toContain('No deferred tools can be loaded now.')
   })
 
+  it('the system prompt tells of the list and of the exact name, and of nothing once all is loaded', async () => {
+    const host = await start([info(ENTER), info(EXIT)])
+    await host.ask('go')
+    const systems = host.requests.map(({ body }) => {
+      const [first] = body.messages
+      return first?.role === 'system' ? String(first.content) : ''
+    })
+    const section =
+      '# More tools\nThe description of tool_info lists tools that are not loaded. Call tool_info with the exact name of one, then call it by its own name from your next message on.'
+    expect(systems.map((text) => text.includes(section))).toEqual([true, true, false])
+    expect(systems[2]).not.toMatch(/more tools|tool_info/i)
+    expect(host.body().tools?.map((each) => each.function.name)).toEqual(
+      expect.arrayContaining([ENTER, EXIT, 'tool_info']),
+    )
+    const bridged = await start([], { delivery: 'bridge', affordance: 'strong' })
+    await bridged.ask('go')
+    expect(String(bridged.body().messages[0]?.content)).toContain(
+      'with the exact name of one, then call it with tool_call. Do this before you answer that something is not possible.',
+    )
+  })
+
   it('by default, without the preset, the list stays as it was and the cache is kept', async () => {
     const host = await start([info(ENTER)], { cards: 'latched' })
     await host.ask('go')

@@ -117,6 +117,20 @@ describe('Meta-Tool Schema', () => {
     expect(result.nextInstruction).toMatch(/^\d more tools? fit/m)
   })
 
+  it('shows what fits and has no room as available_lazy, with the reason, and does not load it', async () => {
+    const host = await startSeed(options({ maxActive: 1 }))
+    await host.ask('Look.', search({ query: 'select:memory_search,query_journal' }))
+    const { matches, loadedAfter, nextInstruction } = resultOf(host.answer())
+    expect(matches.map(({ name, status }) => [name, status])).toEqual([
+      ['memory_search', 'loaded'],
+      ['query_journal', 'available_lazy'],
+    ])
+    expect(loadedAfter).toEqual(['memory_search'])
+    expect(nextInstruction).toContain('query_journal: no room')
+    expect(host.names()).toContain('memory_search')
+    expect(host.names()).not.toContain('query_journal')
+  })
+
   it('tells an old name as a deprecated alias of the tool that will run, in words and by select', async () => {
     const host = await startSeed(options())
     for (const query of ['find_memory', 'please find_memory about it', 'select:find_memory']) {

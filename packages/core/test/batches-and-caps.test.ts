@@ -205,6 +205,20 @@ describe('a cap', () => {
     expect(raised(roomy)).toEqual(['git__enter_worktree', 'git__exit_worktree'])
   })
 
+  it('makes no room for a member that joined its group by unloading another of it', async () => {
+    const member = (name: string) => tool(name, { group: 'pair' })
+    const host = await open([reply(find('select:late__one')), reply(find('select:box__alpha'))], {
+      maxActive: 2,
+    })
+    host.well.catalogue.setSource('late', { tools: [member('one')] })
+    await host.ask('go')
+    expect(raised(host)).toEqual(['late__one', 'box__alpha'])
+    host.well.catalogue.setSource('late', { tools: [member('one'), member('two')] })
+    await host.conversation.activate(['late__two'])
+    await host.ask('go on')
+    expect(raised(host)).toEqual(['late__one', 'late__two'])
+  })
+
   it('counts a tool whose server is away, so that its return cannot exceed it', async () => {
     const host = await open([reply(find('select:calendar__find_slot,box__alpha'))], { maxActive: 2 })
     await host.ask('go')

@@ -32,6 +32,10 @@ export function pawwork({ deferred }: PawworkOptions = {}) {
         : [{ tool: '*', defer: false }, ...deferred.map((tool) => ({ tool, defer: true }))],
     face: { ...searchFaces.byName, render },
     prompts: {
+      section: ({ loader, bridge, deferred, cards, strong }) =>
+        deferred === 0
+          ? ''
+          : `# More tools\n${cards === '' ? `The description of ${loader} lists tools that are not loaded.` : 'The tools listed below are not loaded.'} Call ${loader} with the exact name of one, ${bridge === undefined ? 'then call it by its own name from your next message on' : `then call it with ${bridge}`}.${strong ? ' Do this before you answer that something is not possible.' : ''}${cards === '' ? '' : `\n\n${cards}`}`,
       cardsEmpty: () => 'No deferred tools can be loaded now.',
       searchEmpty: () => 'No name was given. Give the name of a tool from the list.',
       searchAlready: () => 'In your list of tools already; call directly:',

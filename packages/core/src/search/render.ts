@@ -151,7 +151,11 @@ function linesOnRest(result: SearchResult, prompts: Prompts): string[] {
 function renderMatch(match: Match): string {
   const risk = match.risk && match.risk !== 'read' ? ` [${match.risk}]` : ''
   const alias = match.status === 'deprecated_alias' ? ` (${quote(match.name)} is its old name)` : ''
-  if (match.schemaPreview !== undefined)
-    return `- ${safeJson({ name: match.canonicalName, description: match.description, inputSchema: match.schemaPreview, load: match.loadToken })}${risk}${alias}`
+  if (match.schemaPreview !== undefined) {
+    const { canonicalName: name, description, schemaPreview: inputSchema } = match
+    // Only the bridge takes a token; elsewhere it would be paid for and never asked.
+    const load = match.bridged ? { load: match.loadToken } : {}
+    return `- ${safeJson({ name, description, inputSchema, ...load })}${risk}${alias}`
+  }
   return `- ${match.signature}${risk}${alias}: ${quote(match.description, 200)}`
 }
