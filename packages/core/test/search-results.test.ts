@@ -233,12 +233,12 @@ describe('what a search finds', () => {
   })
 
   it.each([
-    ['FA-1: only symbols', '??? !!! --- ...'],
-    ['QW-6: only stop words', 'the of and please use a tool'],
+    ['only symbols', '??? !!! --- ...'],
+    ['only stop words', 'the of and please use a tool'],
     ['a filter that fits nothing', 'server:nowhere'],
     ['a must that fits nothing', '+zither issue'],
     ['select without names', 'select:'],
-  ])('is nothing, and raises nothing, for %s', async (_, query) => {
+  ])('QW-6, FA-1: is nothing, and raises nothing, for %s', async (_, query) => {
     const { host, ask } = await player()
     expect((await ask(query)).matches).toEqual([])
     expect(host.conversation.inspect().loadedLazyTools).toEqual([])

@@ -50,7 +50,7 @@ describe('a cache', () => {
     expect(cache.read(server)).toBeUndefined()
   })
 
-  it('belongs to one config: another argument, token or address is another server', () => {
+  it('SF-5: belongs to one config: another argument, token or address is another server', () => {
     const prints = [
       defineServer('one', { command: 'x' }),
       defineServer('one', { command: 'y' }),
@@ -92,7 +92,7 @@ describe('a cache', () => {
     expect(cache.read(server)?.definition.instructions).toBe('Use with care.')
   })
 
-  it('sets a file aside that belongs to another server', () => {
+  it('SF-5: sets a file aside that belongs to another server', () => {
     const { cache, warnings, folder, file } = open()
     const other = defineServer('one', { command: 'other' })
     cache.write(other, definition)

@@ -150,7 +150,7 @@ describe('arguments over the bridge', () => {
     expect(answer).toContain('"minLength":2')
   })
 
-  it('ironclaw-5149: that are wrong in the same way for the third time get one line, and nothing runs', async () => {
+  it('hermes-100979, ironclaw-5149: that are wrong in the same way for the third time get one line, and nothing runs', async () => {
     const host = await play({ tools: [strict], delivery: 'bridge' })
     const wrong = () => host.step(bridge('git__label', { labels: [1] }))
     const [first, , third] = [await wrong(), await wrong(), await wrong()].map(([text]) => text ?? '')
