@@ -33,6 +33,7 @@ export class RequestChecks {
     if (refused !== undefined) throw new Error(`a strict endpoint refuses this request: ${refused}`)
     expectSame('mode and delivery', [view.mode, view.delivery], [reference.mode, reference.delivery])
     this.surface(view, conversation, reference)
+    if (reference.searches) this.cards(view, reference)
     this.schemas(JSON.stringify(parts), JSON.stringify(wire.toolsOf(parts)), view.mode, reference)
     this.secrets(JSON.stringify(parts))
     // A definition that its owner changed changes where it stands, and nothing else does.
@@ -72,6 +73,31 @@ export class RequestChecks {
       visibleNames.map(({ name }) => name).sort(),
       [...callable.map((each) => each.wire), ...reference.meta].sort(),
     )
+  }
+
+  /** Where the array shows what was found, an answer shows it a second time only if the host wants that. */
+  answers(answers: Awaited<ReturnType<Turn['run']>>['answers'], { rules, world }: Reference): void {
+    for (const { outcome, text } of answers) {
+      if (outcome.kind !== 'search') continue
+      for (const { canonicalName, fresh } of outcome.result.matches) {
+        const each = UNIVERSE.find(({ wire }) => wire === canonicalName)
+        const version = each && world.sources.get(each.source)?.tools.get(each.id)
+        if (!each || version === undefined || !fresh) continue
+        const isShown = text.includes(schemaMark(each, version))
+        expectSame(`the schema of ${each.id} in an answer`, isShown, rules.schemas === 'twice')
+      }
+    }
+  }
+
+  /** The list names what it was made of, a group as one, in its own place and nowhere else beside the messages. */
+  private cards({ section, tools }: Turn['view'], { cards, rules }: Reference): void {
+    const loader = JSON.stringify(tools.find(({ name }) => name === 'tool_search'))
+    const unitsOf = (ids: readonly string[]) => [...new Set(ids.map((id) => specOf(id).group ?? id))].sort()
+    const listed = (text: string) =>
+      unitsOf(UNIVERSE.filter((each) => text.includes(cardMark(each))).map(({ id }) => id))
+    const [place, other] = rules.cardPlace === 'section' ? [section, loader] : [loader, section]
+    expectSame('the list of hidden tools', listed(place), unitsOf(cards))
+    expectSame('the other place of the list', listed(other), [])
   }
 
   /** What is loaded stands somewhere in its newest form; what is hidden is not declared. */

@@ -81,7 +81,7 @@ export class Machine {
   }
 
   private async process(id: string): Promise<Process> {
-    const { mode, delivery, maxActive, hiddenCalls } = this.setup.rules
+    const { mode, delivery, maxActive, hiddenCalls, cards, cardPlace, schemas } = this.setup.rules
     const well = createToolwell({
       tools: hostTools(this.world, this.ran),
       mode: mode.startsWith('auto') ? 'auto' : (mode as 'on' | 'off'),
@@ -89,6 +89,9 @@ export class Machine {
       delivery,
       hiddenCalls,
       ...(maxActive === undefined ? {} : { maxActive }),
+      ...(cards === undefined ? {} : { cards }),
+      ...(cardPlace === undefined ? {} : { cardPlace }),
+      ...(schemas === undefined ? {} : { schemas }),
       policy: policyOf(this.world),
       store: this.store,
     })
@@ -338,6 +341,7 @@ export class Machine {
       this.settle(found, expected),
       expected,
     )
+    if (turn.view.delivery === 'append') this.checks.answers(ran.answers, this.reference)
     const executed = expected.filter((kind) => kind === 'result' || kind === 'error').length
     expectSame('how many tools ran', this.ran.length - ranBefore, executed)
     if (!died) this.messages.push(...messages, ...ran.messages)

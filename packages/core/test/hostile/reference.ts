@@ -27,6 +27,10 @@ export class Surface {
   told = new Set<string>()
   mentioned = new Set<string>()
   sources = new Map<string, string>()
+  /** What the list of hidden tools was made of, where it is kept true. */
+  listed = ''
+  /** Whom the list names. A stub is a card already. */
+  cards: string[] = []
   /** Known here, and not to be used as of the last request. */
   suspended = new Set<string>()
   /** Least recently used first. */
@@ -92,7 +96,8 @@ export class Surface {
     const noLoader = this.meta.some((name) => this.denies(`toolwell/${name}`, 'see'))
     const live = [...this.tail.keys()].filter((id) => this.isLive(id))
     const known = new Set([...this.suspended, ...live, ...this.parked.keys()])
-    if (isNew || noLoader) this.latch(wire, native)
+    const isOnlyStale = !isNew && !noLoader && this.isStale
+    if (isNew || noLoader || isOnlyStale) this.latch(wire, native, isOnlyStale)
     else if (this.mode === 'on') {
       for (const id of [...this.told, ...this.eager]) known.add(id)
       this.follow(known)
@@ -104,12 +109,12 @@ export class Surface {
   }
 
   /** Everything is decided anew, from what is known now. */
-  private latch(wire: string, native: boolean): void {
+  private latch(wire: string, native: boolean, isOnlyStale: boolean): void {
     const { rules } = this
     const restarts = this.mode === 'none' || this.due === 'clear'
     const held = new Map([...this.tail, ...this.parked])
     const hidden = IDS.filter((id) => this.may(id) && this.isDeferred(id))
-    const stays = this.due === 'compaction' && this.searches
+    const stays = this.searches && (this.due === 'compaction' || isOnlyStale)
     const lonely = rules.child !== undefined && hidden.every((id) => held.has(id))
     const goesOn = !restarts && this.mode === 'on'
     const on = rules.mode !== 'off' && (goesOn || (!lonely && rules.mode !== 'auto-off'))
@@ -131,6 +136,20 @@ export class Surface {
     this.stubs = on && this.delivery === 'stub' ? [...this.told].sort(byWire) : []
     this.sources.clear()
     for (const name of this.world.sources.keys()) this.know(name)
+    this.listed = this.list
+    this.cards = this.delivery === 'stub' ? [] : [...this.told]
+  }
+
+  /** Whom a list of hidden tools would be about now. */
+  private get list(): string {
+    const hidden = IDS.filter((id) => this.may(id) && this.isDeferred(id))
+    return JSON.stringify([hidden, [...this.tail.keys()].filter((id) => this.isLive(id)).sort()])
+  }
+  private get isStale(): boolean {
+    if (this.rules.cards !== 'live' || !this.searches) return false
+    const isOther = (name: string) =>
+      this.members(name) !== undefined && this.members(name) !== this.sources.get(name)
+    return this.list !== this.listed || [...this.world.sources.keys()].some(isOther)
   }
 
   private choose(wanted: Delivery | 'auto', native: boolean): Delivery {

@@ -62,6 +62,10 @@ export interface Rules {
   readonly delivery: Delivery | 'auto'
   readonly maxActive: number | undefined
   readonly hiddenCalls: 'activate-and-run' | 'hint' | 'refuse'
+  /** Absent: the default of each. */
+  readonly cards?: 'latched' | 'live'
+  readonly cardPlace?: 'loader' | 'section'
+  readonly schemas?: 'once' | 'twice'
   /** A sub-agent: what it may use, what of it is named and so eager, and whether everything is. */
   readonly child?: {
     readonly allow: readonly string[] | undefined
@@ -81,7 +85,7 @@ export interface World {
 }
 
 export type WorldStep =
-  | { readonly kind: 'come' | 'go' | 'fail' | 'heal' | 'redefine' | 'rename'; readonly source: string }
+  | { readonly kind: 'come' | 'go' | 'fail' | 'heal' | 'redefine'; readonly source: string }
   | { readonly kind: 'lose' | 'regain' | 'change'; readonly id: string }
   | { readonly kind: 'deny'; readonly action: Action; readonly id: string }
 
