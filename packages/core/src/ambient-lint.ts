@@ -127,7 +127,9 @@ const LEAD_WORD =
   /^(?:the|your|use|uses|using|call|calls|calling|invoke|invoking|via|with|run|running|through)$/i
 const MOST_WORDS = 4
 /** «Use monitor to watch»: an everyday word is a name where it is what is used, and nothing more follows it. */
-const USE_WORD = /^(?:use|uses|using|call|calls|calling|invoke|invokes|invoking)$/i
+const USE_WORD = /^(?:use|uses|using|call|calls|calling|invoke|invokes|invoking|run|runs|running)$/i
+/** «Call the tool deploy». */
+const USE_TOOL = /(?:^|\s)(?:use|using|call|calling|invoke|run)\s+(?:the\s+)?(?:tool|function)$/i
 const ALONE =
   /^["'”’*]*(?:\s*(?:$|[.,;:!?\n])|\s+(?:to|for|when|before|after|first|instead|whenever|once|if|on)\b)/i
 /** «The use case», «a call list»: no order. */
@@ -143,14 +145,18 @@ function* mentions(text: string, lookup: Lookup): Generator<Mention> {
     end = word.index + word.text.length
     const phrase = TOOL_WORD.test(word.text) ? nameBefore(row, word, text, lookup) : undefined
     if (phrase) yield phrase
-    const [before, order] = row.slice(-2).map((each) => each.text)
-    const isUsed =
-      row.length < 2 ? USE_WORD.test(before ?? '') : USE_WORD.test(order ?? '') && !ARTICLE.test(before ?? '')
+    const isUsed = isOrder(row.slice(-3).map((each) => each.text))
     row = [...row.slice(-MOST_WORDS), word]
     if (isLatin(word.text))
       yield* namesIn(word, text, lookup, isUsed && ALONE.test(text.slice(end, end + 24)))
     else yield* namesWithin(word, text, lookup)
   }
+}
+
+/** Whether the words before a word make it what is used. */
+function isOrder(words: readonly string[]): boolean {
+  const order = words.at(-1) ?? ''
+  return (USE_WORD.test(order) && !ARTICLE.test(words.at(-2) ?? '')) || USE_TOOL.test(words.join(' '))
 }
 
 /** «the web search tool»: the longest row of words that is a name, behind a word that makes it one. */

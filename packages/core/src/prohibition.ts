@@ -12,14 +12,12 @@ export function prohibitionsIn(text: string): (index: number, end: number) => bo
     const before = text.slice(from, index).replace(from === line.start ? ITEM : '', '')
     const ends = [...before.matchAll(/[.!?;](?=\s|$)|[。！？；，]/g)].at(-1)
     const clause = ends ? before.slice(ends.index + 1) : before
-    const after = text.slice(end, end + CLAUSE).split(/[\n;。！？；]|[.!?](?:\s|$)/)[0] ?? ''
+    const rest = text.slice(end, end + CLAUSE).split(/[\n;。！？；]|[.!?](?:\s|$)/)[0] ?? ''
+    const after = rest.replace(/^[`"'“”‘’*>)\]]+/, '')
     // What stands above a list is said of each item's first sentence.
     if (line.forbidden && from === line.start && !ends && isItem(clause)) return true
-    return (
-      forbidsBefore(clause) ||
-      forbidsAfter(clause, after.replace(/^[`"'“”‘’*>)\]]+/, '')) ||
-      setsAside(clause)
-    )
+    if (forbidsBefore(clause) && !beginsAnew(clause, after)) return true
+    return forbidsAfter(clause, after) || setsAside(clause)
   }
 }
 
@@ -72,12 +70,12 @@ const BANNED = String.raw`(?:forbidden|prohibited|banned|disallowed|off[\s-]limi
 
 /** What comes between: «never call», «not allowed to use», «avoid running». */
 const FORBIDS_USE = new RegExp(
-  String.raw`(?:${NOT}${MEANWHILE}|\bno\s+need\s+to|\b(?:avoid|stop|quit|refrain(?:ing)?\s+from)|\b${BANNED}\s+(?:to|from))[\s,*_]+${USE}`,
+  String.raw`(?:${NOT}${MEANWHILE}|\bno\s+(?:need\s+to|longer)|\b(?:under|in)\s+no\s+(?:circumstances?|case)(?:\s+(?:should|may|must|can)\s+you)?|\b(?:avoid|stop|quit|refrain(?:ing)?\s+from)|\b${BANNED}\s+(?:to|from))[\s,*_]+${USE}`,
   'gi',
 )
-/** «Avoid X», «this, not X», «forbidden: X». */
+/** «Avoid X», «this, not X», «forbidden: X», «you have no X». */
 const FORBIDS_NAME = new RegExp(
-  String.raw`(?:\b(?:avoid|not|never)\s+(?:(?:the|a|any|your)\s+)?|\b${BANNED}(?:\s+\w+){0,2}(?:\s+(?:is|are))?\s*:\s*(?:[^\s,]+\s*(?:,|or|and)\s+)*)["'“‘${'`'}*(]*$`,
+  String.raw`(?:(?:\b(?:avoid|not|never|(?:ha(?:ve|s)|is|are)\s+no|no\s+access\s+to)|(?:\bnot|n['’]t)\s+have(?:\s+access\s+to)?)\s+(?:(?:the|a|any|your)\s+)?|\b${BANNED}(?:\s+\w+){0,2}(?:\s+(?:is|are))?\s*:\s*(?:[^\s,]+\s*(?:,|or|and)\s+)*)["'“‘${'`'}*(]*$`,
   'i',
 )
 /** What a list below it names is forbidden: «Never:», «Forbidden tools:», «Things to avoid:». */
@@ -91,7 +89,7 @@ const TURNS =
 
 /** What stands between «use» and a name where the name is what is used: articles, and other names in a list. */
 function isObject(words: string): boolean {
-  if (TURNS.test(words)) return false
+  if (TURNS.test(words.replace(/\bsuch\s+as\b/gi, ''))) return false
   const afterColon = /^(.*?):/s.exec(words)
   if (
     afterColon &&
@@ -110,17 +108,26 @@ function isItem(clause: string): boolean {
   )
 }
 
+/** «Do not use memory, X is better»: the name is no item of that list. */
+function beginsAnew(clause: string, after: string): boolean {
+  return /,\s*["'“‘`*]*$/.test(clause) && /^\s+(?:is|are|has|have|does|will|can|must|should)\b/i.test(after)
+}
+
+/** «If you do not call X …», «not using X …»: what would be wrong. */
+const CONDITION = /\b(?:if|unless|when|whenever|until|wenn|falls|si|quand|lorsque)\b[^,]*$/i
+
 function forbidsBefore(clause: string): boolean {
   const last = [...clause.matchAll(FORBIDS_USE)].at(-1)
   if (last) {
-    const isCondition = /\b(?:if|unless|when|whenever|until)\b[^,]*$/i.test(clause.slice(0, last.index))
-    return !isCondition && isObject(clause.slice(last.index + last[0].length))
+    if (CONDITION.test(clause.slice(0, last.index)) || /^not\s+\w+ing$/i.test(last[0])) return false
+    return isObject(clause.slice(last.index + last[0].length))
   }
+  if (CONDITION.test(clause)) return false
   return FORBIDS_NAME.test(clause) || OTHERS_BEFORE.some((pattern) => pattern.test(clause))
 }
 
 function forbidsBelow(heading: string): boolean {
-  if (/\b(?:if|unless|when|whenever|until)\b[^,]*$/i.test(heading)) return false
+  if (CONDITION.test(heading)) return false
   return FORBIDS_LIST.test(heading) || forbidsBefore(heading)
 }
 
@@ -129,12 +136,13 @@ const QUOTE = '["\'“‘«`*(]*'
 const KIND = String.raw`(?:(?:das|die|den|dem|le|la|les|l['’]|un|une)\s*)?(?:(?:tool|werkzeug|outil|funktion|fonction)\s+)?`
 const OTHERS_BEFORE = [
   // 不要使用 X, 请勿调用 X
-  /(?:不要|请勿|請勿|切勿|勿|禁止|不得|不可以?|不能|不准|不许|不許|别|別|避免|停止)(?:再|直接|去|在此)?(?:使用|调用|調用|运行|運行|执行|執行|用)?\s*["'“‘「`*]*$/u,
+  /(?:不要|请勿|請勿|切勿|勿|严禁|嚴禁|禁止|不得|不应该?|不允许|不可以?|不能|不准|不许|不許|别|別|避免|停止)(?:再|直接|去|在此)?(?:使用|调用|調用|运行|運行|执行|執行|用)?\s*["'“‘「`*]*$/u,
   // Verwende niemals X, vermeide X
   new RegExp(
     String.raw`\b(?:verwende|benutze|nutze|rufe?|führe|starte)(?:n|t)?(?:\s+sie)?(?:\s+bitte)?\s+(?:nie|niemals|nicht|kein\w*|auf\s+keinen\s+fall)\s+${KIND}${QUOTE}$`,
     'iu',
   ),
+  new RegExp(String.raw`\bweder\s+${KIND}(?:\S+\s+noch\s+${KIND})?${QUOTE}$`, 'iu'),
   new RegExp(String.raw`\bvermeide(?:n\s+sie)?\s+${KIND}${QUOTE}$`, 'iu'),
   // N'utilise jamais X, ne pas appeler X, évite d'utiliser X
   new RegExp(
@@ -142,7 +150,7 @@ const OTHERS_BEFORE = [
     'iu',
   ),
   new RegExp(
-    String.raw`(?:\bne\s+(?:pas|jamais|plus)\s+|\b(?:interdit|interdiction)\s+(?:de\s+|d['’])|(?<!\p{L})évite[rz]?\s+(?:de\s+|d['’]))(?:utiliser|appeler|invoquer|exécuter|lancer|employer)\s+${KIND}${QUOTE}$`,
+    String.raw`(?:\bne\s+(?:\p{L}+\s+)?(?:pas|jamais|plus)\s+|\b(?:interdit|interdiction)\s+(?:de\s+|d['’])|(?<!\p{L})évite[rz]?\s+(?:de\s+|d['’]))(?:utiliser|appeler|invoquer|exécuter|lancer|employer)\s+${KIND}${QUOTE}$`,
     'iu',
   ),
   new RegExp(String.raw`(?<!\p{L})évite[rz]?\s+${KIND}${QUOTE}$`, 'iu'),
@@ -152,21 +160,22 @@ const OTHERS_BEFORE = [
 const MORE = String.raw`(?:\s+(?:tools?|functions?|werkzeuge?))?(?:\s*(?:,|and|or|und|oder|et|ou|和|、)\s*[^\s,]+){0,6}`
 const AFTER = [
   new RegExp(
-    String.raw`^${MORE}\s+(?:(?:is|are)\s+(?:strictly\s+)?(?:${BANNED}|not\s+(?:allowed|permitted|to\s+be\s+(?:used|called|run|invoked)))|(?:(?:must|should|shall|may|can)\s*(?:not|never)|cannot|(?:must|should|ca)n['’]t)(?:\s+ever)?\s+be\s+(?:used|called|run|invoked|executed))\b(?!.*\b(?:without|before|until|unless|but|except|only)\b)`,
+    String.raw`^${MORE}\s+(?:(?:is|are)\s+(?:strictly\s+)?(?:${BANNED}|disabled|unavailable|deprecated|obsolete|not\s+(?:available|allowed|permitted|to\s+be\s+(?:used|called|run|invoked)))|(?:(?:must|should|shall|may|can)\s*(?:not|never)|cannot|(?:must|should|ca)n['’]t)(?:\s+ever)?\s+be\s+(?:used|called|run|invoked|executed))\b(?!.*\b(?:without|before|until|unless|but|except|only)\b)`,
     'i',
   ),
   new RegExp(
-    String.raw`^${MORE}\s+(?:(?:ist|sind)\s+(?:streng\s+)?(?:verboten|untersagt|gesperrt|tabu|nicht\s+erlaubt)|(?:darf|dürfen|soll|sollen|sollte|sollten)\s+(?:nicht|nie|niemals)\s+(?:verwendet|benutzt|genutzt|aufgerufen|ausgeführt))(?!\p{L})`,
+    String.raw`^${MORE}\s+(?:(?:ist|sind)\s+(?:streng\s+)?(?:verboten|untersagt|gesperrt|tabu|nicht\s+erlaubt)|(?:darf|dürfen|soll|sollen|sollte|sollten)\s+(?:nicht|nie|niemals)\s+(?:verwendet|benutzt|genutzt|aufgerufen|ausgeführt)|nicht\s+(?:verwenden|benutzen|nutzen|aufrufen|ausführen))(?!\p{L})`,
     'iu',
   ),
   new RegExp(
     String.raw`^${MORE}\s+(?:(?:est|sont)\s+(?:strictement\s+)?interdite?s?|ne\s+(?:doit|doivent|peut|peuvent)\s+(?:pas|jamais)\s+être\s+(?:utilisé|appelé|exécuté|invoqué))`,
     'iu',
   ),
-  /^\s*(?:工具)?\s*(?:已|被|已被)?(?:禁用|禁止|不可用|(?:不得|不要|不能|不可|请勿|切勿)(?:被)?(?:使用|调用|执行|运行))/u,
+  /^\s*(?:工具)?\s*(?:已|被|已被)?(?:禁用|禁止|不可用|(?:不得|不要|不能|不可|不允许|不应该?|请勿|切勿)(?:被)?(?:使用|调用|执行|运行))/u,
 ]
 
 function forbidsAfter(clause: string, after: string): boolean {
+  if (CONDITION.test(clause)) return false
   if (AFTER.some((pattern) => pattern.test(after))) return true
   // Benutze X nicht; rufe X niemals auf. Niemals X verwenden.
   const orders =
@@ -186,5 +195,7 @@ const COMPARES =
 
 /** «Prefer Y over X». Not where it is denied in turn: «never without X». */
 function setsAside(clause: string): boolean {
-  return COMPARES.test(clause) && !/\b(?:not|never|no|cannot)\b|n['’]t\b/i.test(clause)
+  return (
+    COMPARES.test(clause) && !/\b(?:not|never|no|cannot|avoid|forbidden|prohibited)\b|n['’]t\b/i.test(clause)
+  )
 }
