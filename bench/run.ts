@@ -7,6 +7,7 @@ import { stringify } from './json.ts'
 import { benchMcp } from './mcp.ts'
 import { benchRetrieval, refuseRetrieval, saveRetrieval } from './retrieval.ts'
 import { benchScale, refuseScale, saveScale } from './scale.ts'
+import { benchScan, refuseScan } from './scan.ts'
 import { benchSurface } from './surface.ts'
 import { benchTuning, refuseTuning, saveTuning } from './tuning.ts'
 
@@ -68,6 +69,12 @@ const benches: Readonly<Record<string, Bench<object>>> = {
     run: benchTuning,
     refusal: refuseTuning,
     save: saveTuning,
+  }),
+  scan: defineBench({
+    about: 'what the poisoning scan finds in labelled definitions and in real ones, and how long it takes',
+    isTimed: true,
+    run: benchScan,
+    refusal: refuseScan,
   }),
 }
 

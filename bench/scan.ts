@@ -1,0 +1,178 @@
+/** What the poisoning scan finds: by technique in labelled definitions, in real ones where the data folder is in place, and in what time. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { scanServers } from '../packages/mcp/src/scan/scan.ts'
+import type { ScannedServer } from '../packages/mcp/src/scan/shadowing.ts'
+import { readCorpus } from '../packages/mcp/test/scan/read-corpus.ts'
+import { isHard, scanSample } from '../packages/mcp/test/scan/support.ts'
+import { GENERATED } from './data.ts'
+
+const ATTACKS = [
+  'attacks',
+  'held-out-a',
+  'held-out-b',
+  'held-out-c',
+  'held-out-d',
+  'held-out-e',
+  'held-out-f',
+  'held-out-g',
+]
+const BENIGN = ['benign', 'benign-held-out']
+const LEAST_RECALL = 0.95
+const MOST_SOFT = 0.01
+
+interface Counts {
+  readonly count: number
+  /** With any finding. */
+  readonly found: number
+  /** With a hard one. */
+  readonly held: number
+}
+
+export interface ScanFigures {
+  readonly attacks: Counts & { readonly recall: number }
+  readonly byTechnique: Readonly<Record<string, Counts>>
+  readonly byFile: Readonly<Record<string, Counts>>
+  readonly benign: Counts
+  /** Attacks among all samples with a finding, and among those held back. */
+  readonly precision: { readonly found: number; readonly held: number }
+  readonly real:
+    | {
+        readonly origin: string
+        readonly tools: number
+        readonly hard: number
+        readonly soft: number
+        readonly softFindings: readonly string[]
+      }
+    | undefined
+  readonly msPerThousandTools: number | undefined
+}
+
+const counted = (samples: readonly { readonly found: boolean; readonly held: boolean }[]): Counts => ({
+  count: samples.length,
+  found: samples.filter(({ found }) => found).length,
+  held: samples.filter(({ held }) => held).length,
+})
+
+const round = (value: number, digits = 3) => Number(value.toFixed(digits))
+
+export async function benchScan({ data }: { readonly data: string | undefined }): Promise<ScanFigures> {
+  const judge = (file: string) =>
+    readCorpus(file).map((sample) => {
+      const findings = scanSample(sample)
+      return { file, technique: sample.technique, found: findings.length > 0, held: isHard(findings) }
+    })
+  const attacks = ATTACKS.flatMap(judge)
+  const benign = BENIGN.flatMap(judge)
+  const grouped = (key: 'file' | 'technique', samples: typeof attacks) =>
+    Object.fromEntries(
+      [...new Set(samples.map((one) => one[key]))].map((name) => [
+        name,
+        counted(samples.filter((one) => one[key] === name)),
+      ]),
+    )
+  const all = counted(attacks)
+  const harmless = counted(benign)
+  const servers = await realServers(data)
+  const { real, msPerThousandTools } = servers
+    ? scanReal(servers)
+    : { real: undefined, msPerThousandTools: undefined }
+  const figures: ScanFigures = {
+    attacks: { ...all, recall: round(all.found / all.count) },
+    byTechnique: grouped('technique', attacks),
+    byFile: { ...grouped('file', attacks), ...grouped('file', benign) },
+    benign: harmless,
+    precision: {
+      found: round(all.found / (all.found + harmless.found)),
+      held: round(all.held / (all.held + harmless.held)),
+    },
+    real,
+    msPerThousandTools,
+  }
+  process.stdout.write(`${table(figures)}\n`)
+  const isMissed =
+    figures.attacks.recall < LEAST_RECALL ||
+    (real !== undefined && (real.hard > 0 || real.soft / real.tools > MOST_SOFT))
+  if (isMissed) process.exitCode = 1
+  return figures
+}
+
+export function refuseScan({ real }: ScanFigures): string | undefined {
+  return real === undefined
+    ? `the committed figures are those of real tools, not ${GENERATED} ones; see bench/README.md`
+    : undefined
+}
+
+async function realServers(data: string | undefined): Promise<ScannedServer[] | undefined> {
+  const folder = data === undefined ? undefined : join(data, 'mcp-catalog')
+  const files = folder
+    ? (await readdir(folder).catch(() => [])).filter((file) => file.endsWith('.json')).sort()
+    : []
+  if (!folder || files.length === 0) {
+    process.stdout.write(
+      `No tools in ${folder ?? 'the data folder'}; only the labelled definitions are scanned. See bench/README.md.\n`,
+    )
+    return undefined
+  }
+  return Promise.all(
+    files.map(async (file) => {
+      const { instructions, result } = JSON.parse(await readFile(join(folder, file), 'utf8')) as {
+        instructions?: string
+        result: { tools: unknown[] }
+      }
+      return { name: file.replace(/\.json$/, ''), instructions, tools: result.tools }
+    }),
+  )
+}
+
+function scanReal(servers: readonly ScannedServer[]): Pick<ScanFigures, 'real' | 'msPerThousandTools'> {
+  // Processor time: what else the machine does is not the scan's.
+  const started = process.cpuUsage()
+  const reports = scanServers(servers)
+  const { user, system } = process.cpuUsage(started)
+  const tools = reports.flatMap((report) => report.tools.map((tool) => ({ ...tool, server: report.server })))
+  const soft = tools.filter(({ findings }) => findings.length > 0 && !isHard(findings))
+  return {
+    real: {
+      origin: `mcp-catalog (${servers.length} servers)`,
+      tools: tools.length,
+      hard: [...tools, ...reports].filter(({ findings }) => isHard(findings)).length,
+      soft: soft.length,
+      softFindings: soft.flatMap(({ server, tool, findings }) =>
+        findings.map(({ rule }) => `${server}/${tool}: ${rule}`),
+      ),
+    },
+    msPerThousandTools: Math.round((user + system) / tools.length),
+  }
+}
+
+function table({
+  attacks,
+  byTechnique,
+  byFile,
+  benign,
+  precision,
+  real,
+  msPerThousandTools,
+}: ScanFigures): string {
+  const line = (name: string, { count, found, held }: Counts) =>
+    `${name.padEnd(24)} ${String(count).padStart(6)} ${String(found).padStart(6)} ${String(held).padStart(6)}  ${(found / count).toFixed(3)}`
+  const heading = `${''.padEnd(24)} ${'count'.padStart(6)} ${'found'.padStart(6)} ${'held'.padStart(6)}  share found`
+  return [
+    heading,
+    ...Object.entries(byTechnique).map(([name, counts]) => line(name, counts)),
+    line('all attacks', attacks),
+    line('harmless', benign),
+    '',
+    ...Object.entries(byFile).map(([name, counts]) => line(name, counts)),
+    '',
+    `precision: ${precision.found} of what is found, ${precision.held} of what is held back`,
+    ...(real
+      ? [
+          `real tools: ${real.tools}, hard ${real.hard}, soft ${real.soft} (${((100 * real.soft) / real.tools).toFixed(2)} %)`,
+          ...real.softFindings.map((text) => `  ${text}`),
+          `processor time for 1,000 tools: ${msPerThousandTools} ms`,
+        ]
+      : []),
+  ].join('\n')
+}
