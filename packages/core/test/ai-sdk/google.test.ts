@@ -1,5 +1,6 @@
 /** Gemini through the SDK, against its strict scripted endpoint. */
 import { describe, expect, it } from 'vitest'
+import { protocolOf } from '../../src/adapters/ai-sdk/protocol.js'
 import { mixed } from '../support/tools.js'
 import { bridged, call, calls, majors, said, search, sentCalls, startHost } from './support.js'
 
@@ -7,6 +8,19 @@ const wire = 'google'
 const eager = ['read_file', 'write_file', 'tool_search']
 const name = 'tracker__create_issue'
 const options = (delivery: 'append' | 'bridge') => ({ tools: mixed(), mode: 'on', delivery }) as const
+
+it.each([
+  ['google.generative-ai', 'google'],
+  ['google.vertex.chat', 'google'],
+  ['googleVertex.chat', 'google'],
+  ['vertex.anthropic.messages', 'anthropic'],
+  ['vertex.maas.chat', 'openai-chat'],
+  ['openai.chat', 'openai-chat'],
+  ['azure.responses', 'openai-responses'],
+  ['somebody', 'ai-sdk'],
+] as const)('takes the provider %s for one that speaks %s', (provider, protocol) => {
+  expect(protocolOf(provider)).toBe(protocol)
+})
 
 describe.each(majors)('AI SDK $major', ({ major }) => {
   it('searches, calls and answers over the bridge', async () => {
@@ -36,6 +50,15 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     expect(host.toolsJson(2)).toBe(host.toolsJson(1))
     expect(sentCalls(host.body(2))).toEqual(['tool_search', name])
     expect(host.raw(2)).not.toContain('skip_thought_signature_validator')
+    expect(host.raw(2)).toContain('create_issue ran with')
+  })
+
+  it('knows Gemini on Vertex by the name of its provider', async () => {
+    const script = [calls(search(`select:${name}`)), calls(bridged(name, '{"value":"x"}')), said()]
+    const provider = 'google.vertex.chat'
+    const host = await startHost({ major, wire, provider, script, options: options('bridge') })
+    await host.ask('Make an issue.')
+    expect(host.statuses()).toEqual([200, 200, 200])
     expect(host.raw(2)).toContain('create_issue ran with')
   })
 

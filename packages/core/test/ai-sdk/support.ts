@@ -89,12 +89,18 @@ const limits = {
   google: {},
 } as const
 
-function modelOf(major: 6 | 7, wire: WireName, url: string, named?: string): object {
+function modelOf(
+  major: 6 | 7,
+  wire: WireName,
+  url: string,
+  named?: string,
+  name = 'google.generative-ai',
+): object {
   const isAnthropic = wire.startsWith('anthropic')
   const settings = { baseURL: isAnthropic ? `${url}/v1` : url, apiKey: 'none' }
   // Of this provider there is one version here; version 7 of the SDK takes it, too.
   if (wire === 'google')
-    return createGoogleGenerativeAI({ ...settings, baseURL: `${url}/v1beta` })('gemini-3-scripted')
+    return createGoogleGenerativeAI({ ...settings, name, baseURL: `${url}/v1beta` })('gemini-3-scripted')
   if (major === 7) {
     if (isAnthropic) return createAnthropic4(settings)('claude-scripted')
     const openai = createOpenAI4(settings)
@@ -121,6 +127,8 @@ export interface Setup {
   readonly wire?: WireName
   /** The model's name. Default: one that no provider knows. */
   readonly named?: string
+  /** The name of Google's provider: on Vertex it goes by another. */
+  readonly provider?: string
   readonly script: readonly ScriptedReply[]
   readonly options?: ToolwellOptions
   readonly adapter?: AiSdkOptions
@@ -144,7 +152,7 @@ export async function startHost(setup: Setup) {
   const well = setup.well ?? createToolwell({ tools: mixed(), mode: 'on', ...setup.options })
   const conversation = setup.conversation ?? (await well.open({ id: `thread-${Math.random()}` }))
   const lazy = aiSdk<Message>(conversation, adapter)
-  const model = modelOf(major, wire, endpoint.url, setup.named)
+  const model = modelOf(major, wire, endpoint.url, setup.named, setup.provider)
   const messages: Message[] = []
   const body = (index: number) => endpoint.requests.at(index)?.body as unknown as Body
   const settings = { model, maxRetries: 0, stopWhen: sdk.stepCountIs(10), ...limits[wire] }

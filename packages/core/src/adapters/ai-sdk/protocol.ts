@@ -3,12 +3,15 @@ import type { IdRules } from '../shared/settle-ids.js'
 
 export type Protocol = 'anthropic' | 'google' | 'openai-chat' | 'openai-responses' | 'ai-sdk'
 
-/** The SDK names its providers `openai.chat`, `openai.responses`, `anthropic.messages`, `vertex.anthropic.messages` … */
+/**
+ * The SDK names its providers `openai.chat`, `openai.responses`, `anthropic.messages`, `vertex.anthropic.messages` … Gemini
+ * on Vertex is `google.vertex.chat`; the open models there are `vertex.maas.chat`, behind a server of the Chat family.
+ */
 export function protocolOf(provider: string): Protocol {
   if (provider.includes('anthropic')) return 'anthropic'
+  if (/^(google|googleVertex|vertex)\b/.test(provider) && !/\b(maas|xai)\b/.test(provider)) return 'google'
   if (provider.endsWith('.responses')) return 'openai-responses'
   if (provider.endsWith('.chat')) return 'openai-chat'
-  if (/^(google|vertex)\b/.test(provider)) return 'google'
   return 'ai-sdk'
 }
 
