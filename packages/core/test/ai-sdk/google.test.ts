@@ -7,7 +7,8 @@ import { bridged, call, calls, majors, said, search, sentCalls, startHost } from
 const wire = 'google'
 const eager = ['read_file', 'write_file', 'tool_search']
 const name = 'tracker__create_issue'
-const options = (delivery: 'append' | 'bridge') => ({ tools: mixed(), mode: 'on', delivery }) as const
+const options = (delivery: 'append' | 'bridge' | 'stub') =>
+  ({ tools: mixed(), mode: 'on', delivery }) as const
 
 it.each([
   ['google.generative-ai', 'google'],
@@ -72,5 +73,34 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
       '"arguments":{"description":"The arguments, as the schema of the tool',
     )
     expect(host.raw(1)).toContain('create_issue ran with')
+  })
+
+  it('takes the arguments of a stub as text, or as they are', async () => {
+    const wrapped = (value: unknown) => call(name, { arguments_json: JSON.stringify(value) })
+    const script = [calls(search(`select:${name}`)), calls(wrapped({ value: 'x' }), call(name)), said()]
+    const host = await startHost({ major, wire, script, options: options('stub') })
+    const { parts } = await host.askStreaming('Make an issue.')
+    expect(host.statuses()).toEqual([200, 200, 200])
+    expect(host.toolsJson(2)).toBe(host.toolsJson(0))
+    const made = parts.filter(({ type, toolName }) => type === 'tool-call' && toolName === name)
+    expect(made).toMatchObject([{ input: { value: 'x' } }, { input: { value: 'x' } }])
+    expect(host.raw(2).split('create_issue ran with')).toHaveLength(3)
+  })
+
+  it('declares a tool that takes any object with its arguments as text, and one without any without', async () => {
+    const given = [
+      {
+        name: 'set_all',
+        description: 'Sets',
+        inputSchema: { type: 'object', additionalProperties: { type: 'string' } },
+      },
+      { name: 'ping', description: 'Pings', inputSchema: { type: 'object', additionalProperties: false } },
+    ].map((tool) => ({ ...tool, execute: (input: unknown) => `got ${JSON.stringify(input)}` }))
+    const script = [calls(call('set_all', { arguments_json: '{"a":"b"}' }), call('ping', {})), said()]
+    const host = await startHost({ major, wire, script, options: { tools: given, mode: 'on' } })
+    await host.ask('Set it.')
+    expect(host.statuses()).toEqual([200, 200])
+    expect(host.raw(1)).toContain('got {\\"a\\":\\"b\\"}')
+    expect(host.raw(1)).toContain('got {}')
   })
 })

@@ -17,6 +17,7 @@ import { readMessages } from './read-messages.js'
 import type { Registry } from './registry.js'
 import { createReplyReader } from './reply.js'
 import { targetRunner } from './targets.js'
+import { withOwnArguments } from './text-arguments.js'
 import { holdsSearch, unwrapped } from './tool-search.js'
 import type { AiCallOptions, AiExecuteOptions, AiMessage, AiModel } from './wire.js'
 
@@ -96,7 +97,8 @@ export function createExchanges(
       const turn = await createAdapter(conversation, wire).begin(restored(asked.prompt))
       view = turn.view
       way = view.delivery === 'native' ? possible : undefined
-      const { tools, missing } = declare(given, registry.has, turn.view, protocol, way)
+      const { prompts } = conversation
+      const { tools, missing, inText } = declare(given, registry.has, turn.view, protocol, prompts, way)
       const search = way === 'tool-search' ? view.loader : undefined
       const batch = createBatch(async (some) => {
         const execute = targetRunner(some, registry, host)
@@ -134,7 +136,8 @@ export function createExchanges(
             const target = registry.nameOf(name)
             return target !== undefined && names.has(target) ? target : undefined
           },
-          unwrapped: (call) => (call.toolName === search ? unwrapped(call) : call),
+          wraps: (name) => name === search || inText.has(name),
+          unwrapped: (call) => (call.toolName === search ? unwrapped(call) : withOwnArguments(call)),
           found: batch.expect,
         }),
         close: batch.close,

@@ -16,7 +16,9 @@ export interface ReplyContext {
   isBeside(name: string): boolean
   /** The name under which the SDK has the tool that is meant. */
   targetOf(asked: string): string | undefined
-  /** A call as the model made it, out of what the provider wraps it in. */
+  /** Whether calls of this tool come wrapped: the SDK sees them when they are whole. */
+  wraps(name: string): boolean
+  /** A call of such a tool as it is meant, out of what it is wrapped in. */
   unwrapped(call: AiReplyCall): AiReplyCall
   found(call: UnitCall): void
 }
@@ -30,10 +32,11 @@ export function createReplyReader(context: ReplyContext): ReplyReader {
   const seen = new Set<string>()
   /** Calls whose name may still change: the SDK sees them when they are complete. */
   const held = new Set<string>()
+  const isHeld = (name: string) => name === context.bridge || context.wraps(name) || !context.known(name)
 
   const readCall = (given: AiReplyCall): AiReplyCall => {
     if (given.providerExecuted || context.isBeside(given.toolName)) return given
-    const part = context.unwrapped(given)
+    const part = context.wraps(given.toolName) ? context.unwrapped(given) : given
     const id = distinct(part.toolCallId, seen)
     const written = { name: part.toolName, arguments: part.input }
     const input = readArguments(part.input)
@@ -56,7 +59,7 @@ export function createReplyReader(context: ReplyContext): ReplyReader {
       if (!part.type.startsWith('tool-input-')) return part
       const { id, toolName } = part as { readonly id?: string; readonly toolName?: string }
       if (id === undefined) return part
-      if (toolName !== undefined && (toolName === context.bridge || !context.known(toolName))) held.add(id)
+      if (toolName !== undefined && isHeld(toolName)) held.add(id)
       return held.has(id) ? undefined : part
     },
   }
