@@ -125,6 +125,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
       'projections.ts',
       'prohibition.ts',
       'property-keys.ts',
+      'whole-schema.ts',
       'run-calls.ts',
       // One search call from query to answer: reads the ledger, raises tools, writes what the model reads.
       'search/candidate.ts',
@@ -254,6 +255,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
       'testing/google-wording.ts',
       'testing/guards.ts',
       'testing/index.ts',
+      'testing/openai-schema.ts',
       'testing/openai-wording.ts',
       'testing/pieces.ts',
       'testing/protocol.ts',

@@ -1,6 +1,7 @@
 /** What a wire cannot carry as it is, and how it is carried instead. Deterministic; used for surfaces and answers alike. */
 import type { WireTool } from './ledger-event.js'
 import { legalKeys } from './property-keys.js'
+import { wholeSchema } from './whole-schema.js'
 
 interface Dialect {
   /** The longest description a tool may have. Descriptions inside a schema are not limited. */
@@ -11,12 +12,15 @@ interface Dialect {
   readonly dropped?: readonly string[]
   /** Names that parameters may have. */
   readonly keys?: RegExp
+  /** Objects have to name their properties, if none, and arrays their items. */
+  readonly whole?: boolean
 }
 
 /** What servers of the Chat Completions family take. */
 const CHAT: Dialect = {
   description: 1024,
   notAtTop: ['oneOf', 'anyOf', 'allOf', 'enum', 'const', 'not'],
+  whole: true,
 }
 
 const DIALECTS: Readonly<Record<string, Dialect>> = {
@@ -24,7 +28,7 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
   'openai-chat': CHAT,
   // A provider of the AI SDK that is not known: most have a server of that family behind them.
   'ai-sdk': CHAT,
-  'openai-responses': { notAtTop: ['oneOf', 'anyOf', 'allOf', 'enum', 'not'] },
+  'openai-responses': { notAtTop: ['oneOf', 'anyOf', 'allOf', 'enum', 'not'], whole: true },
   google: { dropped: ['$schema'] },
 }
 
@@ -49,7 +53,12 @@ export function fitWire(given: WireTool, wire: string): Fitted {
     ? legalKeys(given.inputSchema, dialect.keys)
     : { schema: given.inputSchema, keys: new Map<string, string>() }
   const checked = schema === given.inputSchema ? given : { ...given, inputSchema: schema }
-  return { tool: shortened(lowered(checked, dialect), dialect), checked, keys }
+  return { tool: shortened(lowered(completed(checked, dialect), dialect), dialect), checked, keys }
+}
+
+function completed(tool: WireTool, { whole = false }: Dialect): WireTool {
+  const inputSchema = whole ? wholeSchema(tool.inputSchema) : tool.inputSchema
+  return inputSchema === tool.inputSchema ? tool : { ...tool, inputSchema }
 }
 
 /** Rules that may not stand at the top of the schema are told to the model in its description instead. */

@@ -84,8 +84,55 @@ describe.each(harnesses)('on $name', (harness) => {
   })
 })
 
+/** A tool without arguments, one with a list of anything, at the top and further down, and stubs of both. */
+describe.each(harnesses)('on $name', (harness) => {
+  const bare = (source?: string) => [
+    tool(`${source ?? 'own'}_ping`, { ...(source ? { source } : {}), inputSchema: { type: 'object' } }),
+    tool(`${source ?? 'own'}_tag`, {
+      ...(source ? { source } : {}),
+      inputSchema: {
+        type: 'object',
+        properties: {
+          tags: { type: 'array' },
+          deep: { anyOf: [{ type: 'object', properties: { default: { type: ['array', 'null'] } } }] },
+          sample: { type: 'string', default: { type: 'array' } },
+        },
+      },
+    }),
+  ]
+
+  it.each(harness.deliveries)(
+    'a strict server takes what says nothing of its properties or its items (%s)',
+    async (delivery) => {
+      const tools = [...bare(), ...bare('odd')]
+      const script = [says(find('select:odd__odd_ping,odd__odd_tag')), { text: 'done' }]
+      const host = await harness.open({ tools, mode: 'on', delivery }, script)
+      await host.ask('go')
+      expect(host.requests.map(({ violation }) => violation)).toEqual([undefined, undefined])
+    },
+  )
+})
+
 describe('a schema', () => {
   const given = { name: 'list', description: 'Lists', inputSchema: odd }
+
+  it('of OpenAI names its properties and its items, and is otherwise left alone', () => {
+    const properties = { tags: { type: 'array' }, sample: { default: { type: 'array' } } }
+    const inputSchema = { type: 'object', properties }
+    for (const wire of ['openai-chat', 'openai-responses', 'ai-sdk']) {
+      const fit = fitWire({ ...given, inputSchema }, wire)
+      expect(fit.tool.inputSchema).toEqual({
+        type: 'object',
+        properties: { tags: { type: 'array', items: {} }, sample: { default: { type: 'array' } } },
+      })
+      expect(fit.checked.inputSchema).toBe(inputSchema)
+      expect(fitWire({ ...given, inputSchema: { type: 'object' } }, wire).tool.inputSchema).toEqual({
+        type: 'object',
+        properties: {},
+      })
+    }
+    expect(fitWire({ ...given, inputSchema }, 'anthropic').tool.inputSchema).toBe(inputSchema)
+  })
 
   it('that fits is the very object that was given', () => {
     const plain = { ...given, inputSchema: { type: 'object', properties: { a: {} } } }

@@ -7,9 +7,17 @@ import { mixed, server, tool } from './support/tools.js'
 const wireTools: readonly ChatTool[] = [
   {
     type: 'function',
-    function: { name: 'zebra', description: 'Z', parameters: { type: 'object' }, strict: true },
+    function: {
+      name: 'zebra',
+      description: 'Z',
+      parameters: { type: 'object', properties: {} },
+      strict: true,
+    },
   },
-  { type: 'function', function: { name: 'apple', description: 'A', parameters: { type: 'object' } } },
+  {
+    type: 'function',
+    function: { name: 'apple', description: 'A', parameters: { type: 'object', properties: {} } },
+  },
 ]
 
 const begin = (conversation: Conversation, requestId: string) =>

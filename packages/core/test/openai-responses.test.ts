@@ -74,7 +74,13 @@ function expectGrowing(host: ResponsesHost, from = 0, to = host.requests.length)
 
 describe('off', () => {
   const wire: ResponsesFunctionTool[] = [
-    { type: 'function', name: 'read', description: 'Reads', parameters: { type: 'object' }, strict: true },
+    {
+      type: 'function',
+      name: 'read',
+      description: 'Reads',
+      parameters: { type: 'object', properties: {} },
+      strict: true,
+    },
   ]
 
   it("sends the host's very arrays and its instructions, and nothing else", async () => {
@@ -240,7 +246,12 @@ describe('calls', () => {
   })
 
   describe.each(['on', 'off'] as const)('in a namespace (%s)', (mode) => {
-    const read = { type: 'function', name: 'read_file', parameters: { type: 'object' }, strict: false }
+    const read = {
+      type: 'function',
+      name: 'read_file',
+      parameters: { type: 'object', properties: {} },
+      strict: false,
+    }
     const files = { type: 'namespace', name: 'files', description: 'Files', tools: [read] }
     const offer: ResponsesItem = { type: 'additional_tools', role: 'developer', tools: [files] }
     const user: ResponsesItem = { role: 'user', content: 'x' }
@@ -289,7 +300,10 @@ describe('what changes between requests', () => {
       expect(host.conversation.inspect().loadedLazyTools).toEqual([])
       await host.ask('more')
       if (delivery === 'append')
-        expect(host.body().tools?.at(-1)).toMatchObject({ name: target, parameters: { type: 'object' } })
+        expect(host.body().tools?.at(-1)).toMatchObject({
+          name: target,
+          parameters: { type: 'object', properties: {} },
+        })
     },
   )
 

@@ -6,6 +6,7 @@
 
 import type { ChatRequestBody, ChatRole, ChatTool, ChatToolCall } from './chat-request.js'
 import { type Fields, type Found, isObject, violation } from './guards.js'
+import { schemaObjection } from './openai-schema.js'
 import {
   arrayViolation,
   eachOf,
@@ -168,8 +169,11 @@ function parametersViolation(parameters: unknown, at: string, name: string): Fou
     const type = JSON.stringify(parameters.type) ?? '"None"'
     return refuse(`schema must be a JSON Schema of 'type: "object"', got 'type: ${type}'.`)
   }
-  if (!NOT_AT_TOP.some((keyword) => Object.hasOwn(parameters, keyword))) return undefined
-  return refuse(`schema must have type 'object' and not have '${NOT_AT_TOP.join("'/'")}' at the top level.`)
+  if (NOT_AT_TOP.some((keyword) => Object.hasOwn(parameters, keyword))) {
+    return refuse(`schema must have type 'object' and not have '${NOT_AT_TOP.join("'/'")}' at the top level.`)
+  }
+  const reason = schemaObjection(parameters)
+  return reason === undefined ? undefined : refuse(reason)
 }
 
 /** Runs after the tools were checked. */

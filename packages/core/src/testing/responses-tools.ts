@@ -1,6 +1,7 @@
 /** The rules about tool definitions on the OpenAI Responses wire, in `tools` and in the items that carry some. */
 
 import { type Fields, type Found, isObject, violation } from './guards.js'
+import { schemaObjection } from './openai-schema.js'
 import { eachOf, missing, nameViolation, wrongType, wrongValue } from './openai-wording.js'
 import type { Violation } from './protocol.js'
 import {
@@ -126,7 +127,7 @@ function parametersViolation(parameters: unknown, at: string, name: string, stri
   if (NOT_AT_TOP.some((keyword) => Object.hasOwn(parameters, keyword))) {
     return refuse(`schema must have type 'object' and not have '${NOT_AT_TOP.join("'/'")}' at the top level.`)
   }
-  const reason = strict ? strictObjection(parameters, []) : undefined
+  const reason = schemaObjection(parameters) ?? (strict ? strictObjection(parameters, []) : undefined)
   return reason === undefined ? undefined : refuse(reason)
 }
 

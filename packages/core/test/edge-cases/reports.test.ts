@@ -49,7 +49,7 @@ describe('stubs', () => {
     })
     const host = await play({ tools: [strict], delivery: 'stub' })
     const stub = (await host.begin()).parts.tools?.find((each) => each.function.name === 'bank__charge')
-    expect(stub?.function.parameters).toEqual({ type: 'object', additionalProperties: true })
+    expect(stub?.function.parameters).toEqual({ type: 'object', properties: {}, additionalProperties: true })
     const [good, bad] = await host.step(
       { name: 'bank__charge', arguments: { cents: 1 } },
       { name: 'bank__charge', arguments: { euros: 1 } },

@@ -3,7 +3,7 @@ import type { WireTool } from '../../ledger-event.js'
 import type { Prompts } from '../../prompts.js'
 import type { SurfaceView } from '../../surface.js'
 import type { Tool } from '../../tool.js'
-import { objectSchema } from '../shared/tools.js'
+import { fitted, objectSchema } from '../shared/tools.js'
 import type { NativeWay } from './native-way.js'
 import type { Protocol } from './protocol.js'
 import { deferred, RESERVE } from './references.js'
@@ -36,7 +36,7 @@ export function declare(
   const schemaOf = (tool: WireTool | Tool): Schema => {
     const text = protocol === 'google' ? withTextArguments(tool, prompts.bridgeArguments()) : undefined
     if (text) inText.add(tool.name)
-    return text ?? objectSchema(tool)
+    return text ?? objectSchema(fitted(tool, protocol))
   }
   const found = (tool: WireTool | Tool): AiFunction[] => {
     const own = byName.get(tool.name)

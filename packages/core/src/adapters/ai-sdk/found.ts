@@ -6,7 +6,7 @@ import type { WireTool } from '../../ledger-event.js'
 import type { CallAnswer } from '../../run-calls.js'
 import { revealed } from '../../search/render.js'
 import { isRecord } from '../shared/thread.js'
-import { objectSchema } from '../shared/tools.js'
+import { fitted, objectSchema } from '../shared/tools.js'
 import type { NativeWay } from './native-way.js'
 
 /** A function as OpenAI's search brings it. */
@@ -72,7 +72,7 @@ export function foundIn(output: unknown): readonly (readonly [string, FoundFunct
 /** Not strict, and said outright: without that the provider tries strict mode, and changes schemas that happen to allow it. */
 export function foundFunction(tool: WireTool): FoundFunction {
   const { name, description } = tool
-  const parameters = objectSchema(tool)
+  const parameters = objectSchema(fitted(tool, 'openai-responses'))
   return { type: 'function', name, description, parameters, strict: false, defer_loading: true }
 }
 

@@ -3,7 +3,7 @@ import type { WireTool } from '../../ledger-event.js'
 import type { SurfaceView } from '../../surface.js'
 import type { Tool } from '../../tool.js'
 import { isRecord, readArguments, referencesText, type Unit } from '../shared/thread.js'
-import { objectSchema } from '../shared/tools.js'
+import { fitted, objectSchema } from '../shared/tools.js'
 import { foundFunction, references } from './found.js'
 import type { AnswerSource } from './read-messages.js'
 import { type AiFunction, type AiReplyCall, type AiResultPart, WIRE } from './wire.js'
@@ -11,7 +11,11 @@ import { type AiFunction, type AiReplyCall, type AiResultPart, WIRE } from './wi
 /** The loader as the SDK declares a search that the client runs. */
 export function searchTool(loader: WireTool | Tool): AiFunction {
   const { name, description } = loader
-  const args = { execution: 'client', description, parameters: objectSchema(loader) }
+  const args = {
+    execution: 'client',
+    description,
+    parameters: objectSchema(fitted(loader, 'openai-responses')),
+  }
   return { type: 'provider', id: 'openai.tool_search', name, args } as AiFunction
 }
 

@@ -1,0 +1,26 @@
+/** What OpenAI refuses in the schema of a function on both of its wires, strict or not. */
+import { type Fields, isObject } from './guards.js'
+
+/** Keywords whose value is data, whatever it looks like. */
+const DATA = ['const', 'enum', 'default', 'examples']
+
+/** Properties of the object itself have to be there, if none, and the items of every array. */
+export function schemaObjection(parameters: Fields): string | undefined {
+  if (!isObject(parameters.properties)) return 'In context=(), object schema missing properties.'
+  return itemsObjection(parameters, [])
+}
+
+function itemsObjection(schema: unknown, context: readonly string[]): string | undefined {
+  if (typeof schema !== 'object' || schema === null) return undefined
+  const { type, items } = schema as Fields
+  const isArray = type === 'array' || (Array.isArray(type) && type.includes('array'))
+  if (isArray && items === undefined) {
+    return `In context=(${context.map((step) => `'${step}'`).join(', ')}), array schema missing items.`
+  }
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (DATA.includes(keyword) && context.at(-1) !== 'properties') continue
+    const found = itemsObjection(value, [...context, keyword])
+    if (found !== undefined) return found
+  }
+  return undefined
+}
