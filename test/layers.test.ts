@@ -164,6 +164,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
       'adapters/ai-sdk/search-items.ts',
       'adapters/ai-sdk/targets.ts',
       'adapters/ai-sdk/tool-changes.ts',
+      'adapters/ai-sdk/sound-messages.ts',
       'adapters/ai-sdk/text-arguments.ts',
       'adapters/ai-sdk/tool-search.ts',
       'adapters/ai-sdk/tools.ts',

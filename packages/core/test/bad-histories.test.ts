@@ -6,6 +6,7 @@ import { type Conversation, createToolwell, type ToolwellOptions } from '@toolwe
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { brokenHistory, type Element } from './support/broken-histories.js'
+import { brokenSdkWires } from './support/broken-sdk-wires.js'
 import { type BrokenWire, brokenWires } from './support/broken-wires.js'
 import { mixed } from './support/tools.js'
 
@@ -17,7 +18,7 @@ const settings: readonly ToolwellOptions[] = [
 
 const last: Element = { kind: 'user', text: 'Go on.' }
 
-describe.each(brokenWires)('a broken history on $name', (wire: BrokenWire) => {
+describe.each([...brokenWires, ...brokenSdkWires])('a broken history on $name', (wire: BrokenWire) => {
   const check = async (
     law: (open: () => Promise<Conversation>, elements: readonly Element[]) => Promise<void>,
   ) => {
@@ -28,7 +29,7 @@ describe.each(brokenWires)('a broken history on $name', (wire: BrokenWire) => {
         fc.asyncProperty(brokenHistory, (elements) =>
           law(() => well.open({ id: `thread-${++count}` }), [...elements, last]),
         ),
-        { numRuns: 30 },
+        { numRuns: wire.runs ?? 30 },
       )
     }
   }

@@ -17,6 +17,8 @@ export interface BrokenWire {
   readonly name: string
   /** Whether everything that is mended is told, the form of a message too. */
   readonly tells: boolean
+  /** How many histories are tried, where that is not the usual number. */
+  readonly runs?: number
   /** The same elements give the same messages, each time new objects. */
   render(elements: readonly Element[]): readonly unknown[]
   /** What the model says and the user answers. */

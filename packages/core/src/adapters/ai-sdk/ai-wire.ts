@@ -6,6 +6,7 @@ import type { NativeWay } from './native-way.js'
 import { type Protocol, rules } from './protocol.js'
 import { readMessages } from './read-messages.js'
 import { withSearchItems } from './search-items.js'
+import { inTurns, soundMessages } from './sound-messages.js'
 import { withToolChanges } from './tool-changes.js'
 import { withSearches } from './tool-search.js'
 import { type AiMessage, WIRE } from './wire.js'
@@ -34,7 +35,8 @@ export function aiWire(
   prompts: Prompts,
   { beside = [], way, given = () => true, stored = false }: AiWireOptions = {},
 ): Wire<AiMessage, AiReply, AiParts> {
-  const { ids, opensWithUser = false } = rules[protocol]
+  const { ids, opensWithUser = false, turns = false, answers, ...others } = rules[protocol]
+  const inMessages = { ...others, ...(answers ? { results: prompts.noOutput() } : {}) }
   return {
     name: protocol,
     // The SDK takes it beside the messages.
@@ -42,6 +44,7 @@ export function aiWire(
     ...(ids ? { ids } : {}),
     opensWithUser,
     native: way && way !== 'references' ? 'changes' : way,
+    sound: (message) => soundMessages(message, inMessages),
     parse: readMessages,
     write(units, view) {
       const { section } = view
@@ -58,6 +61,7 @@ export function aiWire(
             : units
       const kept = stored || searches
       const messages = writeMessages(changed, { protocol, section, prompts, known: kept ? undefined : known })
+      if (turns) return inTurns(messages)
       return protocol === 'openai-responses' ? withSearchItems(messages, view, prompts) : messages
     },
     ofHost: () => beside,

@@ -15,19 +15,53 @@ export function protocolOf(provider: string): Protocol {
   return 'ai-sdk'
 }
 
+/** What servers demand of a message. */
+export interface MessageRules {
+  /** What a user's message, and each text in it, has to be: `something` is any text, `words` is more than spaces. */
+  readonly users?: 'something' | 'words'
+  /** The same of the model's. */
+  readonly replies?: 'something' | 'words'
+  /** The model's messages end in something that it said or called, and not in what it thought. */
+  readonly endsInWords?: boolean
+  /** Arguments of calls are objects. */
+  readonly objects?: boolean
+  /** What stands in an answer that must not be empty. */
+  readonly results?: string
+}
+
 /** What servers demand of a history. */
-export interface ProtocolRules {
+export interface ProtocolRules extends Omit<MessageRules, 'results'> {
   readonly ids?: IdRules
   readonly opensWithUser?: boolean
+  /** Calls stand directly behind a turn of the user, and their answers in one. */
+  readonly turns?: boolean
+  /** An answer that is an error or a list says something. */
+  readonly answers?: boolean
 }
 
 const fields = { call: 'toolCallId', answer: 'toolCallId' }
 
 /** What the SDK hands on to servers as it is, although they refuse it. */
 export const rules: Readonly<Record<Protocol, ProtocolRules>> = {
-  anthropic: { ids: { legal: /^[a-zA-Z0-9_-]+$/, scope: 'history', fields }, opensWithUser: true },
-  google: {},
-  'openai-chat': { ids: { max: 40, scope: 'turn', fields } },
+  anthropic: {
+    ids: { legal: /^[a-zA-Z0-9_-]+$/, scope: 'history', fields },
+    opensWithUser: true,
+    users: 'words',
+    replies: 'words',
+    endsInWords: true,
+    objects: true,
+    answers: true,
+  },
+  google: {
+    ids: { scope: 'turn', fields },
+    opensWithUser: true,
+    users: 'something',
+    replies: 'something',
+    objects: true,
+    turns: true,
+  },
+  'openai-chat': { ids: { max: 40, scope: 'turn', fields }, users: 'something' },
   'openai-responses': { ids: { max: 64, scope: 'history', fields } },
-  'ai-sdk': {},
+  // Most have a server of the Chat family behind them.
+  'ai-sdk': { users: 'something' },
 }
