@@ -206,6 +206,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
       'adapters/openai-responses/read-items.ts',
       'adapters/openai-responses/replies.ts',
       'adapters/openai-responses/responses-wire.ts',
+      'adapters/openai-responses/settle-reasoning.ts',
       'adapters/openai-responses/sound-items.ts',
       'adapters/openai-responses/stream.ts',
       'adapters/openai-responses/tools.ts',

@@ -770,6 +770,44 @@ describe('reasoning', () => {
         .map((item) => item.id),
     ).toEqual([undefined, undefined])
   })
+
+  describe.each(['on', 'off'] as const)('that the API would refuse (%s)', (mode) => {
+    const user: ResponsesItem = { role: 'user', content: 'x' }
+    const said = (id: string): ResponsesItem => ({ type: 'message', id, role: 'assistant', content: 'Yes.' })
+    const begin = async (...items: ResponsesItem[]) => {
+      const conversation = await createToolwell({ tools: mixed(), mode, delivery: 'eager' }).open({ id: 'x' })
+      const { parts, warnings } = await openaiResponses(conversation).begin(items)
+      expect(responsesProtocol().violationOf({ model: 'm', ...parts } as never)).toBeUndefined()
+      return { input: parts.input, warnings }
+    }
+
+    it('goes where the reply broke off behind it', async () => {
+      const { input, warnings } = await begin(user, reasoning('rs_1'), user, reasoning('rs_2', null))
+      expect(input).toEqual([user, user])
+      expect(warnings).toHaveLength(2)
+    })
+
+    it('goes where it stands a second time and would be looked up, and so do the ids behind it', async () => {
+      const { input } = await begin(
+        user,
+        reasoning('rs_1', null),
+        said('msg_1'),
+        user,
+        reasoning('rs_1', null),
+        said('msg_2'),
+        user,
+      )
+      const { id: _, ...rest } = said('msg_2')
+      expect(input).toEqual([user, reasoning('rs_1', null), said('msg_1'), user, rest, user])
+    })
+
+    it('stays where it stands a second time with its content, without its id', async () => {
+      const again = [reasoning('rs_1'), said('msg_1'), user]
+      const { input } = await begin(user, ...again, ...again)
+      const { id: _, ...sealed } = reasoning('rs_1') as { id: string }
+      expect(input.slice(4, 5)).toEqual([sealed])
+    })
+  })
 })
 
 describe('the prefix', () => {

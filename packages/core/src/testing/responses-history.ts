@@ -22,9 +22,13 @@ export function historyViolation(body: ResponsesRequestBody): Found {
   const callable = declaredTools(body)
   const calls = new Map<string, OpenCall>()
   const ids = new Set<string>()
-  for (const [index, item] of itemsOf(body).entries()) {
+  const items = itemsOf(body)
+  for (const [index, item] of items.entries()) {
     const at = `input[${index}]`
-    const found = duplicateItemViolation(item, ids) ?? turnViolation(item, at, calls, callable)
+    const found =
+      duplicateItemViolation(item, ids) ??
+      loneReasoningViolation(item, items.slice(index + 1)) ??
+      turnViolation(item, at, calls, callable)
     if (found) return found
     load(item, callable)
   }
@@ -42,6 +46,17 @@ function duplicateItemViolation({ id }: ResponsesItem, ids: Set<string>): Found 
   }
   ids.add(id)
   return undefined
+}
+
+/** Reasoning comes with what it led to: something that the model said or called. */
+function loneReasoningViolation({ type, id }: ResponsesItem, behind: readonly ResponsesItem[]): Found {
+  if (type !== 'reasoning') return undefined
+  const next = behind.find((item) => item.type !== 'reasoning')
+  const kind = next?.type ?? 'message'
+  const isLed = kind === 'message' ? next?.role === 'assistant' : kind.endsWith('_call')
+  if (isLed) return undefined
+  const message = `Item '${id ?? 'reasoning'}' of type 'reasoning' was provided without its required following item.`
+  return violation(message, 'input', 'lone_reasoning')
 }
 
 function turnViolation(

@@ -118,8 +118,9 @@ function outputViolation(item: Fields, at: string): Found {
   )
 }
 
-function reasoningViolation({ id, summary }: Fields, at: string): Found {
-  if (id === undefined || id === null) return missing(`${at}.id`)
+/** What carries its own content need not be looked up. */
+function reasoningViolation({ id, summary, encrypted_content: sealed }: Fields, at: string): Found {
+  if ((id === undefined || id === null) && typeof sealed !== 'string') return missing(`${at}.id`)
   if (summary === undefined) return missing(`${at}.summary`)
   return Array.isArray(summary) ? undefined : wrongType(`${at}.summary`, 'an array', summary)
 }

@@ -33,6 +33,14 @@ interface Body {
 }
 
 const reasoning = { type: 'reasoning', text: 'Hm.' }
+/** As OpenAI's provider and Anthropic's leave it. */
+const signed = (itemId: string) => ({
+  ...reasoning,
+  providerOptions: {
+    openai: { itemId, reasoningEncryptedContent: 'sealed' },
+    anthropic: { signature: 'signed' },
+  },
+})
 const read = (input: unknown, toolCallId = 'call_1') => ({
   type: 'tool-call',
   toolCallId,
@@ -59,6 +67,9 @@ const odd: readonly (() => Message)[] = [
   () => ({ role: 'assistant', content: [{ type: 'text', text: '\n' }] }),
   () => ({ role: 'assistant', content: [reasoning] }),
   () => ({ role: 'assistant', content: [reasoning, { type: 'text', text: 'So.' }] }),
+  () => ({ role: 'assistant', content: [signed('rs_1')] }),
+  () => ({ role: 'assistant', content: [signed('rs_2'), { type: 'text', text: 'So.' }] }),
+  () => ({ role: 'assistant', content: [signed('rs_3'), read({ value: 'x' })] }),
   () => ({ role: 'assistant', content: 'Well.' }),
   () => ({ role: 'assistant', content: [{ type: 'text', text: '' }, read({ value: 'x' })] }),
   () => ({ role: 'assistant', content: [read('text'), read([1], 'call_2'), read(null, 'call_3')] }),

@@ -248,6 +248,8 @@ const responses: BrokenWire = {
       }),
       () => ({ role: 'tool', tool_call_id: 'call_2', name: 'read_file', content: 'r' }),
       () => ({ type: 'reasoning', id: `rs_${++count}`, summary: [], encrypted_content: 'sealed' }),
+      () => ({ type: 'reasoning', id: 'rs_same', summary: [] }),
+      () => ({ type: 'reasoning', id: 'rs_sealed', summary: [], encrypted_content: 'sealed' }),
       () => ({ type: 'reasoning', summary: [] }),
       () => ({ type: 'compaction', encrypted_content: 'sealed' }),
       () => call({ call_id: undefined, name: undefined }),

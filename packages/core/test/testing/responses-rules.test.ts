@@ -38,6 +38,8 @@ const loading = (id: string, ...tools: unknown[]) => ({
 })
 const adding = (...tools: unknown[]) => ({ type: 'additional_tools', role: 'developer', tools })
 const thinking = { type: 'reasoning', id: 'rs_1', summary: [] }
+const sealed = { ...thinking, encrypted_content: 'sealed' }
+const spoken = { role: 'assistant', content: 'Yes.' }
 
 const request = (more: object = {}) => ({ model: 'scripted', input: [user], ...more })
 const withTools = (...tools: unknown[]) => request({ tools })
@@ -195,23 +197,44 @@ const messages: readonly Rule[] = [
     'input',
   ],
   [
-    'reasoning keeps its id',
-    input(user, thinking),
-    input(user, { ...thinking, id: undefined }),
+    'reasoning keeps its id, or carries its content',
+    input(user, thinking, spoken, { ...sealed, id: undefined }, spoken),
+    input(user, { ...thinking, id: undefined }, spoken),
     'missing_required_parameter',
     'input[1].id',
   ],
   [
+    'reasoning stands before what the model said',
+    input(user, thinking, { ...thinking, id: 'rs_2' }, spoken),
+    input(user, thinking, user),
+    'lone_reasoning',
+    'input',
+  ],
+  [
+    'reasoning stands before what the model called',
+    history(thinking, call('c1'), answer('c1')),
+    history(call('c1'), thinking, answer('c1')),
+    'lone_reasoning',
+    'input',
+  ],
+  [
+    'reasoning is not the last item',
+    input(user, sealed, spoken),
+    input(user, sealed),
+    'lone_reasoning',
+    'input',
+  ],
+  [
     'reasoning has a summary',
-    input(user, thinking),
-    input(user, { ...thinking, summary: undefined }),
+    input(user, thinking, spoken),
+    input(user, { ...thinking, summary: undefined }, spoken),
     'missing_required_parameter',
     'input[1].summary',
   ],
   [
     'a summary is a list',
-    input(user, thinking),
-    input(user, { ...thinking, summary: 'Hm' }),
+    input(user, thinking, spoken),
+    input(user, { ...thinking, summary: 'Hm' }, spoken),
     'invalid_type',
     'input[1].summary',
   ],

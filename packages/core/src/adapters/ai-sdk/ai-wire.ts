@@ -3,6 +3,7 @@ import type { Prompts } from '../../prompts.js'
 import type { Wire } from '../shared/adapter.js'
 import type { UnitCall } from '../shared/thread.js'
 import type { NativeWay } from './native-way.js'
+import { withUniqueItems } from './openai-options.js'
 import { type Protocol, rules } from './protocol.js'
 import { readMessages } from './read-messages.js'
 import { withSearchItems } from './search-items.js'
@@ -62,7 +63,9 @@ export function aiWire(
       const kept = stored || searches
       const messages = writeMessages(changed, { protocol, section, prompts, known: kept ? undefined : known })
       if (turns) return inTurns(messages)
-      return protocol === 'openai-responses' ? withSearchItems(messages, view, prompts) : messages
+      return protocol === 'openai-responses'
+        ? withSearchItems(withUniqueItems(messages), view, prompts)
+        : messages
     },
     ofHost: () => beside,
     parts: (messages) => ({ prompt: messages }),

@@ -1,6 +1,7 @@
 /** What OpenAI's provider keeps with a call: the id of its item, and its namespace. On Azure it goes by that name. */
+import { sameItems } from '../shared/same-items.js'
 import { isRecord } from '../shared/thread.js'
-import type { AiPart } from './wire.js'
+import { type AiMessage, type AiPart, partsOf } from './wire.js'
 
 type Options = Readonly<Record<string, unknown>>
 
@@ -22,4 +23,25 @@ export function withOpenaiOptions<Part extends AiPart>(part: Part, options: Opti
 export function untied<Part extends AiPart>(part: Part): Part {
   const { itemId, namespace, ...others } = openaiOptions(part)
   return itemId === undefined && namespace === undefined ? part : withOpenaiOptions(part, others)
+}
+
+/**
+ * A message that stands twice in a history keeps the ids of its items once: the API refuses the second. Reasoning may have
+ * one id in several parts of its message.
+ */
+export function withUniqueItems(messages: readonly AiMessage[]): AiMessage[] {
+  const seen = new Set<unknown>()
+  return messages.map((message) => {
+    if (message.role !== 'assistant') return message
+    const parts = partsOf(message)
+    const ids = parts.map((part) => openaiOptions(part).itemId)
+    const made = parts.map((part, index) => (seen.has(ids[index]) ? withoutItem(part) : part))
+    for (const id of ids) if (id !== undefined) seen.add(id)
+    return sameItems(made, parts) ? message : { ...message, content: made }
+  })
+}
+
+function withoutItem(part: AiPart): AiPart {
+  const { itemId: _, ...others } = openaiOptions(part)
+  return withOpenaiOptions(part, others)
 }

@@ -61,7 +61,7 @@ export const rules: Readonly<Record<Protocol, ProtocolRules>> = {
     turns: true,
   },
   'openai-chat': { ids: { max: 40, scope: 'turn', fields }, users: 'something' },
-  'openai-responses': { ids: { max: 64, scope: 'history', fields } },
+  'openai-responses': { ids: { max: 64, scope: 'history', fields }, endsInWords: true },
   // Most have a server of the Chat family behind them.
   'ai-sdk': { users: 'something' },
 }

@@ -17,7 +17,7 @@ export function soundMessages(message: AiMessage, rules: MessageRules): readonly
     return [rules.results && isResult(part) ? withOutput(part, rules.results) : part]
   })
   const kept = rules.endsInWords && role === 'assistant' ? withoutLastThoughts(parts) : parts
-  if (says && kept.length === 0) return []
+  if (kept.length === 0 && (says || given.length > 0)) return []
   return sameItems(kept, given) ? [message] : [{ ...message, content: kept }]
 }
 

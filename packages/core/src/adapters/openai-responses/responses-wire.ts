@@ -5,6 +5,7 @@ import type { Wire } from '../shared/adapter.js'
 import { isRecord } from '../shared/thread.js'
 import { withNamespaces } from './namespaces.js'
 import { createReader } from './read-items.js'
+import { settleReasoning } from './settle-reasoning.js'
 import { soundItems } from './sound-items.js'
 import { responsesTools } from './tools.js'
 import { ID_RULES, type ResponsesItem, type ResponsesReply, type ResponsesTool, WIRE } from './wire.js'
@@ -47,7 +48,7 @@ export function responsesWire(
     sound: soundItems,
     parse: reader.units,
     write: (units, view, warn = () => {}) =>
-      uniqueIds(withNamespaces(writeItems(units, view, prompts, warn), view, warn)),
+      uniqueIds(settleReasoning(withNamespaces(writeItems(units, view, prompts, warn), view, warn), warn)),
     parts(input, view, { instructions }) {
       const tools = responsesTools(view)
       const own = instructions ?? ''
