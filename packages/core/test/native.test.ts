@@ -1,7 +1,7 @@
 /** What native delivery puts on the wire of its two providers, byte by byte. */
 import { anthropic } from '@toolwell/core/anthropic'
 import { openaiResponses, type ResponsesItem } from '@toolwell/core/openai-responses'
-import type { ScriptedCall, ScriptedReply } from '@toolwell/core/testing'
+import { anthropicProtocol, type ScriptedCall, type ScriptedReply } from '@toolwell/core/testing'
 import { describe, expect, it } from 'vitest'
 import { createToolwell } from '../src/index.js'
 import { mixed, server, tool } from './support/tools.js'
@@ -278,9 +278,44 @@ describe('cache marks of ours', () => {
     )
     const json = JSON.stringify(parts)
     expect(json.split('"cache_control"')).toHaveLength(5)
-    // Ours has the shorter life where the host's have it: a longer one may not follow.
-    expect(json).not.toContain('"1h"')
   })
+
+  /** The marks of a request in the order in which the API reads them. */
+  const lives = (value: unknown): string[] => {
+    if (Array.isArray(value)) return value.flatMap(lives)
+    if (typeof value !== 'object' || value === null) return []
+    const { content, cache_control: mark } = value as { content?: unknown; cache_control?: { ttl?: string } }
+    return [...lives(content), ...(mark ? [mark.ttl ?? '5m'] : [])]
+  }
+
+  it.each([
+    ['5m', undefined, undefined, ['5m', '5m', '5m']],
+    ['1h', undefined, undefined, ['1h', '1h', '1h']],
+    ['5m', '1h', undefined, ['1h', '1h', '5m', '5m']],
+    ['1h', '5m', undefined, ['1h', '5m', '5m', '5m']],
+    ['1h', '1h', undefined, ['1h', '1h', '1h', '1h']],
+    ['5m', undefined, '1h', ['1h', '1h', '1h', '5m']],
+    ['1h', undefined, '5m', ['1h', '1h', '5m', '5m']],
+    ['1h', '1h', '5m', ['1h', '1h', '5m', '5m']],
+    ['5m', '1h', '1h', ['1h', '1h', '1h', '5m']],
+  ] as const)(
+    'live %s, and keep the order beside one of the host in the system prompt (%s) and one in a message (%s)',
+    async (cache, inSystem, inMessage, expected) => {
+      const mark = (ttl: string | undefined) => (ttl ? { cache_control: { type: 'ephemeral', ttl } } : {})
+      const { parts } = await begin(
+        [
+          { role: 'user', content: [{ type: 'text', text: 'Hello', ...mark(inMessage) }] },
+          { role: 'assistant', content: 'Hi' },
+          { role: 'user', content: 'Go on' },
+        ],
+        [{ type: 'text', text: 'Be brief.', ...mark(inSystem) }],
+        cache,
+      )
+      expect([...lives(parts.tools), ...lives(parts.system), ...lives(parts.messages)]).toEqual(expected)
+      const request = { model: 'm', max_tokens: 9, ...parts } as never
+      expect(anthropicProtocol().violationOf(request)).toBeUndefined()
+    },
+  )
 })
 
 describe('a tool that was away at a latch', () => {

@@ -349,7 +349,14 @@ function markViolation(mark: unknown, at: string): Found {
 /** The mark on the request itself takes one of the four places. */
 function marksViolation({ tools = [], system, messages, cache_control: mark }: AnthropicRequestBody): Found {
   const marked = [...tools, ...blocksOf(system), ...messages.flatMap(({ content }) => blocksOf(content))]
-  const count = marked.flatMap(marksOn).length + (isObject(mark) ? 1 : 0)
+  const marks = [...marked.flatMap(marksOn), ...(isObject(mark) ? [mark] : [])]
+  const count = marks.length
+  const short = marks.findIndex(({ ttl }) => ttl !== '1h')
+  if (short >= 0 && marks.slice(short).some(({ ttl }) => ttl === '1h')) {
+    const order = 'Blocks are processed in the order `tools`, `system`, `messages`.'
+    const reason = `a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. ${order}`
+    return violation(null, reason, 'cache_marks_order')
+  }
   if (count <= MAX_MARKS) return undefined
   const reason = `A maximum of ${MAX_MARKS} blocks with cache_control may be provided. Found ${count}.`
   return violation(null, reason, 'too_many_cache_marks')

@@ -701,6 +701,19 @@ describe('cache marks', () => {
       'invalid_value',
       'tools.0.cache_control.ttl',
     ],
+    [
+      'a mark of an hour stands before those of five minutes: tools, system, messages',
+      {
+        ...withTool(tool('read', { cache_control: { ...mark, ttl: '1h' } })),
+        system: [text('Hi', { cache_control: mark })],
+      },
+      {
+        ...withTool(tool('read', { cache_control: mark })),
+        system: [text('Hi', { cache_control: { ...mark, ttl: '1h' } })],
+      },
+      'cache_marks_order',
+      null,
+    ],
     ['there are at most four marks', marked(4), marked(5), 'too_many_cache_marks', null],
     [
       'the mark on the request counts',
