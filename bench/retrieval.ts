@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { drawRetrieval } from './retrieval/chart.ts'
-import { type CutOffFigures, measureCutOff } from './retrieval/cut-off.ts'
+import { type CutOffFigures, measureCutOff, type Trade } from './retrieval/cut-off.ts'
 import { type Dataset, loadDatasets, loadTools } from './retrieval/datasets.ts'
 import { writeSearchDocs } from './retrieval/docs.ts'
 import { type HostileFigures, measureHostile } from './retrieval/hostile.ts'
@@ -127,13 +127,11 @@ export async function benchRetrieval({ data, split }: BenchOptions): Promise<Ret
     speed,
     lines: bundled ? [] : verdicts(engines, distractors, recordedRouter, cutOff, speed),
   }
-  print(
-    `\nCut-off ${cutOff.cutOff}: Hit@5 falls by ${cutOff.hit5Lost}. With the right tools removed ${cutOff.nothingWithoutTools} of the queries find nothing, of those about something else ${cutOff.nothingOffTopic}. Other lines:`,
-  )
-  for (const { cutOff: line, hit5Lost, nothingWithoutTools, nothingOffTopic } of cutOff.curve)
-    print(
-      `  ${line.toFixed(2)}  Hit@5 −${hit5Lost.toFixed(3)}  nothing: without the tools ${nothingWithoutTools.toFixed(3)}, off topic ${nothingOffTopic.toFixed(3)}`,
-    )
+  const { answers, loads } = cutOff
+  print(`\nAnswers, from a relevance on (${cutOff.cutOff} by default): Hit@5 falls by ${cutOff.hit5Lost}.`)
+  for (const { cutOff: line, ...trade } of answers) print(tradeLine(line, trade))
+  print(`Loaded at once, from a certainty on (${cutOff.loadFrom} by default):`)
+  for (const { loadFrom: line, ...trade } of loads) print(tradeLine(line, trade))
   print(
     `Hostile tools: one stands before the right tool in ${hostile.overtaken} of the queries, ${hostile.worst} in the worst dataset.`,
   )
@@ -208,8 +206,13 @@ function verdicts(
   for (const [name, { p50Ratio, tools }] of Object.entries(speed))
     add(`p50 at ${tools} tools (${name}) against FTS5`, p50Ratio, { floor: 0.25, goal: 0.1, atMost: true })
   add('Hit@5 lost to the default cut-off', cutOff.hit5Lost, { floor: 0.02, goal: 0.02, atMost: true })
-  add('queries that find nothing once their tools are removed', cutOff.nothingWithoutTools, { goal: 0.8 })
+  const quiet = cutOff.loads.find(({ loadFrom }) => loadFrom === cutOff.loadFrom)?.nothingWithoutTools
+  add('queries that load nothing once their tools are removed', quiet, { floor: 0.8, goal: 0.8 })
   return lines
+}
+
+function tradeLine(line: number, { right, nothingWithoutTools, nothingOffTopic }: Trade): string {
+  return `  ${line.toFixed(2)}  right tool ${right.toFixed(3)}  nothing: without the tools ${nothingWithoutTools.toFixed(3)}, off topic ${nothingOffTopic.toFixed(3)}`
 }
 
 /** What is being measured, on one line of the terminal that is overwritten. */

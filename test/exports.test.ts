@@ -24,6 +24,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
       'createLexicalSearcher',
       'createToolwell',
       'defaultCutOff',
+      'defaultLoadFrom',
       'defaultPrompts',
       'defineTool',
       'documentOf',

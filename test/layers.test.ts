@@ -52,6 +52,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
     layer: '2 search',
     files: [
       'search/asked-terms.ts',
+      'search/certainty.ts',
       'search/concepts.ts',
       'search/document.ts',
       'search/exact-names.ts',
@@ -131,6 +132,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
       'search/candidate.ts',
       'search/find.ts',
       'search/late-sources.ts',
+      'search/named-in-query.ts',
       'search/render.ts',
       'settings.ts',
       'surface.ts',

@@ -1,5 +1,5 @@
-/** What the cut-off keeps and what it turns away: hits lost, and queries that find nothing because there is nothing to find. */
-import { createLexicalSearcher, defaultCutOff } from '@toolwell/core'
+/** The two lines of a search, what is an answer and what is loaded: what each keeps and what it turns away. */
+import { createLexicalSearcher, defaultCutOff, defaultLoadFrom } from '@toolwell/core'
 import { type Dataset, familyOf } from './datasets.ts'
 import { type Evidence, evidenceOf, learn } from './learned.ts'
 import { documentFor } from './toolwell.ts'
@@ -7,27 +7,36 @@ import { documentFor } from './toolwell.ts'
 /** Queries per dataset: what is learned from them needs explanations, which cost more than a ranking. */
 const SAMPLE = 250
 const CUT_OFFS = [0.2, 0.3, defaultCutOff, 0.4, 0.5, 0.6, 0.7, 0.8]
-/** Losses of Hit@5 at which ways to decide are compared. */
-const LOSSES = [0.02, 0.05, 0.1, 0.2, 0.4]
+const LOAD_FROMS = [0, 0.2, 0.3, 0.4, defaultLoadFrom, 0.6, 0.7]
+/** Share of queries without their tools that load nothing, at which ways to decide are compared. */
+const QUIET = 0.8
 
-interface Trade {
-  /** Share of queries that lose their right tools from the first five. */
-  readonly hit5Lost: number
-  /** Share that find nothing once their right tools are taken out of the catalogue. Others that are nearly right stay in it. */
+/** What a line keeps, and what it turns away. Means over the datasets. */
+export interface Trade {
+  /** Share of queries with a right tool among the first five that is above the line. */
+  readonly right: number
+  /** Share with nothing above it once their right tools are taken out of the catalogue. Others that are nearly right stay in it. */
   readonly nothingWithoutTools: number
-  /** Share of queries of other datasets, about other things, that find nothing. */
+  /** Share of queries of other datasets, about other things, with nothing above it. */
   readonly nothingOffTopic: number
 }
 
-export interface CutOffFigures extends Trade {
+export interface CutOffFigures {
   readonly cutOff: number
+  readonly loadFrom: number
+  /** Without any line. */
   readonly hit5: number
+  /** Share of queries that lose their right tools from the first five to the cut-off. */
+  readonly hit5Lost: number
+  /** What is an answer at all: loaded, or offered by its signature. */
+  readonly answers: readonly (Trade & { readonly cutOff: number })[]
+  /** What is loaded at once. */
+  readonly loads: readonly (Trade & { readonly loadFrom: number })[]
+  /** The default line of `loads`, by dataset. */
   readonly datasets: Readonly<Record<string, Trade>>
-  /** The same trade for other values of the cut-off; means over the datasets. */
-  readonly curve: readonly (Trade & { readonly cutOff: number })[]
   /**
-   * The same question put to other evidence: how much is turned away when a given share of Hit@5 may be lost. `learned` is a logistic
-   * regression over eight features of a hit, trained on the other datasets only.
+   * Other evidence for loading, each with the line at which 80 % of the queries without their tools load nothing. `learned` is a
+   * logistic regression over eight features of a hit, trained on the other sources only.
    */
   readonly ways: readonly (Trade & { readonly way: string })[]
 }
@@ -40,27 +49,30 @@ interface Case {
   readonly offTopic: readonly Evidence[]
 }
 
+type Score = (hit: Evidence) => number
+
 export function measureCutOff(datasets: readonly Dataset[]): CutOffFigures {
   const cases = datasets.flatMap((dataset) => casesOf(dataset, datasets))
   const names = datasets.map(({ name }) => name)
+  const own = new Map(names.map((name) => [name, cases.filter(({ dataset }) => dataset === name)]))
   const trade = (scoreFor: (dataset: string) => Score, line: number, among = names): Trade => {
-    const mean = (share: (each: readonly Case[], score: Score) => number) =>
+    const mean = (holds: (each: Case, isAbove: (hit: Evidence) => boolean) => boolean) =>
       round(
         among.reduce((sum, name) => {
-          const own = cases.filter(({ dataset }) => dataset === name)
-          return sum + share(own, scoreFor(name))
-        }, 0) / among.length,
+          const score = scoreFor(name)
+          const list = own.get(name) ?? []
+          const share = list.filter((each) => holds(each, (hit) => score(hit) >= line)).length
+          return sum + share / Math.max(1, list.length)
+        }, 0) / Math.max(1, among.length),
       )
-    const none = (list: readonly Evidence[], score: Score) => list.every((hit) => score(hit) < line)
-    const share = (own: readonly Case[], holds: (each: Case) => boolean) =>
-      own.filter(holds).length / Math.max(1, own.length)
     return {
-      hit5Lost: mean((own, score) => share(own, ({ right }) => right.length > 0 && none(right, score))),
-      nothingWithoutTools: mean((own, score) => share(own, ({ others }) => none(others, score))),
-      nothingOffTopic: mean((own, score) => share(own, ({ offTopic }) => none(offTopic, score))),
+      right: mean(({ right }, isAbove) => right.some(isAbove)),
+      nothingWithoutTools: mean(({ others }, isAbove) => !others.some(isAbove)),
+      nothingOffTopic: mean(({ offTopic }, isAbove) => !offTopic.some(isAbove)),
     }
   }
   const relevance = () => (hit: Evidence) => hit.relevance
+  const loading = () => (hit: Evidence) => (hit.relevance >= defaultCutOff ? hit.certainty : -1)
   const learned = new Map(
     names.map((name) => [
       name,
@@ -71,40 +83,37 @@ export function measureCutOff(datasets: readonly Dataset[]): CutOffFigures {
       ),
     ]),
   )
-  const ways: (Trade & { way: string })[] = []
-  for (const [way, scoreFor] of [
-    ['relevance', relevance],
-    ['score', () => (hit: Evidence) => hit.score],
-    ['share of the words', () => (hit: Evidence) => hit.features[1] ?? 0],
-    ['learned', (name: string) => learned.get(name) ?? (() => 0)],
-  ] as const)
-    for (const loss of LOSSES) {
-      const lines = cases.flatMap(({ dataset, right }) => right.map(scoreFor(dataset))).sort((a, b) => a - b)
-      // The highest line that loses no more than that.
-      let [low, high] = [0, lines.length - 1]
-      while (low < high) {
-        const middle = (low + high + 1) >>> 1
-        if (trade(scoreFor, lines[middle] ?? 0).hit5Lost <= loss) low = middle
-        else high = middle - 1
-      }
-      ways.push({ way, ...trade(scoreFor, lines[low] ?? 0) })
+  const ways = (
+    [
+      ['certainty', loading],
+      ['relevance', relevance],
+      ['score', () => (hit: Evidence) => hit.score],
+      ['number of words held', () => (hit: Evidence) => hit.features[1] ?? 0],
+      ['learned', (name: string) => learned.get(name) ?? (() => 0)],
+    ] as const
+  ).map(([way, scoreFor]) => {
+    const lines = cases.flatMap(({ dataset, others }) => others.map(scoreFor(dataset))).sort((a, b) => a - b)
+    // The lowest line that is quiet enough.
+    let [low, high] = [0, lines.length - 1]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (trade(scoreFor, lines[middle] ?? 0).nothingWithoutTools >= QUIET) high = middle
+      else low = middle + 1
     }
-  const hits = (own: readonly Case[]) =>
-    own.filter(({ right }) => right.length > 0).length / Math.max(1, own.length)
+    return { way, ...trade(scoreFor, lines[low] ?? 0) }
+  })
+  const hit5 = trade(relevance, 0).right
   return {
     cutOff: defaultCutOff,
-    hit5: round(
-      names.reduce((sum, name) => sum + hits(cases.filter(({ dataset }) => dataset === name)), 0) /
-        names.length,
-    ),
-    ...trade(relevance, defaultCutOff),
-    datasets: Object.fromEntries(names.map((name) => [name, trade(relevance, defaultCutOff, [name])])),
-    curve: CUT_OFFS.map((cutOff) => ({ cutOff, ...trade(relevance, cutOff) })),
+    loadFrom: defaultLoadFrom,
+    hit5,
+    hit5Lost: round(hit5 - trade(relevance, defaultCutOff).right),
+    answers: CUT_OFFS.map((cutOff) => ({ cutOff, ...trade(relevance, cutOff) })),
+    loads: LOAD_FROMS.map((loadFrom) => ({ loadFrom, ...trade(loading, loadFrom) })),
+    datasets: Object.fromEntries(names.map((name) => [name, trade(loading, defaultLoadFrom, [name])])),
     ways,
   }
 }
-
-type Score = (hit: Evidence) => number
 
 function casesOf(dataset: Dataset, all: readonly Dataset[]): Case[] {
   const searcher = createLexicalSearcher()

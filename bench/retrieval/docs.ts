@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import type { RetrievalResult } from '../retrieval.ts'
 import type { ScaleFigures } from '../scale.ts'
 import type { TuningFigures } from '../tuning.ts'
+import type { Trade } from './cut-off.ts'
 import type { Line } from './lines.ts'
 
 export interface SearchFigures {
@@ -42,6 +43,8 @@ function blocksOf({ retrieval, scale, tuning }: SearchFigures): Readonly<Record<
     engines: enginesTable(retrieval),
     datasets: datasetsTable(retrieval),
     'cut-off': cutOffTable(retrieval),
+    loads: loadTable(retrieval),
+    'loads-by-dataset': loadsByDatasetTable(retrieval),
     ways: waysTable(retrieval),
     hostile: hostileTable(retrieval),
     tuning: tuningTable(tuning),
@@ -97,27 +100,41 @@ function datasetsTable({ engines }: RetrievalResult): string {
   )
 }
 
+const tradeHead = ['right tool', 'nothing, right tools removed', 'nothing, about something else']
+
+function tradeCells({ right, nothingWithoutTools, nothingOffTopic }: Trade): string[] {
+  return [three(right), three(nothingWithoutTools), three(nothingOffTopic)]
+}
+
+function lineCell(line: number, usual: number): string {
+  return line === usual ? `**${line}** (default)` : String(line)
+}
+
 function cutOffTable({ cutOff }: RetrievalResult): string {
   return markdown(
-    ['cut-off', 'Hit@5 lost', 'nothing, right tools removed', 'nothing, about something else'],
-    cutOff.curve.map((each) => [
-      each.cutOff === cutOff.cutOff ? `**${each.cutOff}** (default)` : String(each.cutOff),
-      three(each.hit5Lost),
-      three(each.nothingWithoutTools),
-      three(each.nothingOffTopic),
-    ]),
+    ['cut-off', ...tradeHead],
+    cutOff.answers.map((each) => [lineCell(each.cutOff, cutOff.cutOff), ...tradeCells(each)]),
+  )
+}
+
+function loadTable({ cutOff }: RetrievalResult): string {
+  return markdown(
+    ['loaded from', ...tradeHead],
+    cutOff.loads.map((each) => [lineCell(each.loadFrom, cutOff.loadFrom), ...tradeCells(each)]),
   )
 }
 
 function waysTable({ cutOff }: RetrievalResult): string {
   return markdown(
-    ['decided by', 'Hit@5 lost', 'nothing, right tools removed', 'nothing, about something else'],
-    cutOff.ways.map(({ way, hit5Lost, nothingWithoutTools, nothingOffTopic }) => [
-      way,
-      three(hit5Lost),
-      three(nothingWithoutTools),
-      three(nothingOffTopic),
-    ]),
+    ['decided by', ...tradeHead],
+    cutOff.ways.map((each) => [each.way, ...tradeCells(each)]),
+  )
+}
+
+function loadsByDatasetTable({ cutOff }: RetrievalResult): string {
+  return markdown(
+    ['dataset', ...tradeHead],
+    Object.entries(cutOff.datasets).map(([name, trade]) => [name, ...tradeCells(trade)]),
   )
 }
 

@@ -3,6 +3,7 @@ import type { LexicalSearcher, Ranked, SearchDocument } from '@toolwell/core'
 
 export interface Evidence {
   readonly relevance: number
+  readonly certainty: number
   readonly score: number
   /** Log score; share of the words held, by number and by worth; share held in the name; lead over the 2nd, 10th and 50th; words. */
   readonly features: readonly number[]
@@ -13,7 +14,7 @@ export function evidenceOf(
   text: string,
   documents: ReadonlyMap<string, SearchDocument>,
   ranked: readonly Ranked[],
-  { id, score, relevance }: Ranked,
+  { id, score, relevance, certainty = relevance }: Ranked,
 ): Evidence {
   const document = documents.get(id)
   const words = document ? searcher.explain(text, document).terms.filter(({ kind }) => kind === 'word') : []
@@ -26,6 +27,7 @@ export function evidenceOf(
   const all = Math.max(1e-9, worth(words))
   return {
     relevance,
+    certainty,
     score,
     features: [
       Math.log(1 + score),

@@ -30,18 +30,18 @@ describe('a batch', () => {
     ]
     const { code, output, errors } = await batch(queries)
     expect({ code, errors }).toEqual({ code: 0, errors: '' })
-    const score = expect.any(Number)
+    const [score, certainty] = [expect.any(Number), expect.any(Number)]
     expect(linesOf(output)).toEqual([
       {
         query: 'create issue',
         matches: [
-          { id: 1, name: 'create_issue', score },
-          { id: 'close', name: 'close_issue', score },
+          { id: 1, name: 'create_issue', score, certainty: 1 },
+          { id: 'close', name: 'close_issue', score, certainty },
         ],
       },
       { query: 'brew espresso', matches: [] },
       { query: '', matches: [] },
-      { query: 'letter', matches: [{ id: 'send_letter', name: 'send_letter', score }] },
+      { query: 'letter', matches: [{ id: 'send_letter', name: 'send_letter', score, certainty: 1 }] },
     ])
   })
 

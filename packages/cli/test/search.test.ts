@@ -15,7 +15,7 @@ describe('an answer', () => {
     expect({ code, errors }).toEqual({ code: 0, errors: '' })
     const [first, second] = output.split('\n')
     expect(first).toMatch(
-      /^ 1 {2}forge\/create_issue \[1\] {2,}1\.00 {2}Opens a new issue in a repository\.$/,
+      /^ 1 {2}forge\/create_issue \[1\] {2,}1\.00 {2}sure {2}Opens a new issue in a repository\.$/,
     )
     expect(second).toMatch(/^ 2 {2}forge\/close_issue \[close\]/)
   })
@@ -42,6 +42,7 @@ describe('an answer', () => {
           id: 1,
           name: 'create_issue',
           score: expect.any(Number),
+          certainty: 1,
           relevance: expect.any(Number),
           server: 'forge',
           description: 'Opens a new issue in a repository.',
@@ -71,8 +72,8 @@ describe('an answer', () => {
   it('fits the screen', async () => {
     const words = ['search', 'issue', '--catalog', 'tools.jsonl']
     const env = { NO_COLOR: '1' }
-    const { output } = await toolwell(words, { folder: folder(), screen: { output: 60 }, env })
-    for (const line of output.split('\n')) expect(line.length).toBeLessThanOrEqual(60)
+    const { output } = await toolwell(words, { folder: folder(), screen: { output: 70 }, env })
+    for (const line of output.split('\n')) expect(line.length).toBeLessThanOrEqual(70)
     expect(output).toContain('…')
   })
 })

@@ -27,6 +27,7 @@ export interface Settings {
   readonly hiddenCalls: 'activate-and-run' | 'hint' | 'refuse'
   readonly activationLimit: number
   readonly cutOff: number
+  readonly loadFrom: number
   readonly largeTool: number
   readonly resultBudget: number
   readonly cardBudget: number

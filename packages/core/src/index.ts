@@ -44,7 +44,12 @@ export { documentOf } from './search/document.js'
 export type { NameMatch } from './search/exact-names.js'
 export type { Explanation, TermExplanation } from './search/explain.js'
 export { createHybridSearcher, type HybridOptions } from './search/hybrid.js'
-export { createLexicalSearcher, defaultCutOff, type LexicalSearcher } from './search/lexical.js'
+export {
+  createLexicalSearcher,
+  defaultCutOff,
+  defaultLoadFrom,
+  type LexicalSearcher,
+} from './search/lexical.js'
 export { type ParsedQuery, parseQuery } from './search/query.js'
 export type { Match, SearchResult } from './search/result.js'
 export type { Ranked, RankQuery, SearchDocument, Searcher } from './search/searcher.js'

@@ -69,6 +69,8 @@ export interface Prompts {
 
   searchLoaded(facts: { readonly count: number; readonly bridge: string | undefined }): string
   searchAlready(facts: { readonly bridge: string | undefined }): string
+  /** `bridge`: where it may be called without being loaded. */
+  searchOffered(facts: { readonly bridge: string | undefined }): string
   searchDropped(): string
   searchMore(facts: { readonly more: number }): string
   searchEvicted(facts: { readonly tools: readonly string[] }): string
@@ -216,6 +218,10 @@ export const defaultPrompts: Prompts = {
       : `${plural(count, 'tool')} loaded. Call ${them(count)} by name from your next message on:`,
   searchAlready: ({ bridge }) =>
     bridge ? `Already loaded; call with ${bridge}:` : 'Already loaded; call directly:',
+  searchOffered: ({ bridge }) =>
+    bridge
+      ? `May fit; not loaded. Call what you need with ${bridge}, or see its schema first with select:name:`
+      : 'May fit; not loaded. Load what you need with select:name:',
   searchDropped: () => 'Found, not loaded (load with select:name):',
   searchMore: ({ more }) =>
     `${plural(more, 'more tool')} ${more === 1 ? 'fits' : 'fit'}; say more of what you need, or raise limit.`,

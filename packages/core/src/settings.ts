@@ -15,7 +15,7 @@ import {
 import type { Policy } from './policy.js'
 import { defaultPrompts, guardedPrompts, type Prompts } from './prompts.js'
 import { checkRules, type ExposureRule } from './rules.js'
-import { defaultCutOff } from './search/lexical.js'
+import { defaultCutOff, defaultLoadFrom } from './search/lexical.js'
 import type { Searcher } from './search/searcher.js'
 import type { LedgerStore } from './stores/store.js'
 import { estimate, type Tokenizer } from './tokens.js'
@@ -44,8 +44,10 @@ export interface ToolwellOptions {
   readonly hiddenCalls?: 'activate-and-run' | 'hint' | 'refuse'
   /** Keyword hits that one search may raise. Default 5. Exact names have no limit. */
   readonly activationLimit?: number
-  /** From 0 to 1: hits below this relevance are not loaded. Default 0.35. */
+  /** From 0 to 1: hits below this relevance are no answer. Default 0.35. */
   readonly cutOff?: number
+  /** From 0 to 1: answers below this certainty are offered by their signatures, not loaded. Default 0.5; 0: every answer is loaded. */
+  readonly loadFrom?: number
   /** A tool above so many tokens is raised only by its exact name. Default 8,000. */
   readonly largeTool?: number
   /** Tokens of schemas in one search answer. Default 10,000. */
@@ -100,6 +102,7 @@ const KEYS = [
   'hiddenCalls',
   'activationLimit',
   'cutOff',
+  'loadFrom',
   'largeTool',
   'resultBudget',
   'cardBudget',
@@ -211,6 +214,7 @@ export function readSettings(
     ]),
     activationLimit: number('activationLimit', options.activationLimit ?? 5, 1),
     cutOff: number('cutOff', options.cutOff ?? defaultCutOff, 0, 1),
+    loadFrom: number('loadFrom', options.loadFrom ?? defaultLoadFrom, 0, 1),
     largeTool: number('largeTool', options.largeTool ?? 8000, 1),
     resultBudget: number('resultBudget', options.resultBudget ?? 10_000, 1),
     cardBudget: number('cardBudget', options.cardBudget ?? 1500, 0),

@@ -133,14 +133,14 @@ describe('a search', () => {
     expect(lastResult(only)).toContain('Already loaded; call directly:\n- read_file(')
   })
 
-  it('loads whatever has a word of it where there is no cut-off', async () => {
+  it('loads whatever has a word of it where neither line is drawn', async () => {
     const tools = [
       tool('paint_wall', { source: 'box' }),
       tool('mix', { source: 'box', description: 'Stirs a bucket, for those who paint.' }),
     ]
     const loaded = async (options: ToolwellOptions) =>
       (await play({ tools, ...options }, find('paint wall'))).conversation.inspect().loadedLazyTools
-    expect(await loaded({ cutOff: 0 })).toEqual(['box__paint_wall', 'box__mix'])
+    expect(await loaded({ cutOff: 0, loadFrom: 0 })).toEqual(['box__paint_wall', 'box__mix'])
     expect(await loaded({})).toEqual(['box__paint_wall'])
   })
 })

@@ -176,7 +176,7 @@ describe.each(['append', 'bridge'] as const)('the recorded bodies of one story o
 
   async function tell(): Promise<TestHost> {
     const host = await startHost({ tools: mixed(), mode: 'on', delivery }, [
-      search('file an issue'),
+      search('create an issue'),
       call('tracker__create_issue'),
       search('select:worktree'),
       { text: 'Filed.' },

@@ -20,6 +20,8 @@ export interface Match {
   readonly entry: Entry
   readonly score: number
   readonly relevance: number
+  /** From `defaultLoadFrom` on an agent's search loads it; what is less certain is offered. */
+  readonly certainty: number
 }
 
 export interface Answer {
@@ -62,7 +64,7 @@ export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limi
   const ranked = isListing
     ? [...catalogue.entries()]
         .filter(([key]) => accept(key))
-        .map(([id]) => ({ id, score: 1, relevance: 1 }))
+        .map(([id]) => ({ id, score: 1, relevance: 1, certainty: 1 }))
         .sort((first, second) => (first.id < second.id ? -1 : 1))
     : catalogue.searcher.rank({
         text,
@@ -72,11 +74,11 @@ export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limi
       })
   const matches: Match[] = []
   const below: Match[] = []
-  for (const { id, score, relevance } of ranked) {
+  for (const { id, score, relevance, certainty = relevance } of ranked) {
     const entry = catalogue.get(id)
     const into = relevance >= cutOff ? matches : below
     if (entry && into.length < (into === below ? NAMED : limit))
-      into.push({ key: id, entry, score, relevance })
+      into.push({ key: id, entry, score, relevance, certainty })
   }
   return { query, matches, below, remarks }
 }
@@ -112,7 +114,7 @@ function selected(
     )
     if (called.length === 0)
       remarks.push(`No tool is called ${quote(name)}.${suggestion(name, namesIn(catalogue))}`)
-    matches.push(...called.map(([key, entry]) => ({ key, entry, score: 1, relevance: 1 })))
+    matches.push(...called.map(([key, entry]) => ({ key, entry, score: 1, relevance: 1, certainty: 1 })))
   }
   return { matches }
 }

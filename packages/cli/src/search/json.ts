@@ -63,8 +63,8 @@ export function ownIds(why: Whereabouts, catalogue: Catalogue): Record<string, u
   }
 }
 
-function brief({ entry: { id, name }, score }: Match) {
-  return { id, name, score: rounded(score) }
+function brief({ entry: { id, name }, score, certainty }: Match) {
+  return { id, name, score: rounded(score), certainty: rounded(certainty) }
 }
 
 function explanationOf(explanation: Explanation | undefined): object {

@@ -1,5 +1,5 @@
 /** Answers for people. What a catalogue says is stripped of everything that could steer a terminal. */
-import { type Explanation, firstLine, quote, type Whereabouts } from '@toolwell/core'
+import { defaultLoadFrom, type Explanation, firstLine, quote, type Whereabouts } from '@toolwell/core'
 import type { Output, Paint } from '../terminal.js'
 import type { Answer, Match, Miss } from './ask.js'
 import type { Catalogue, Entry } from './catalogue.js'
@@ -19,8 +19,9 @@ export function answerText(
   const width = Math.min(LABEL, Math.max(0, ...labels.map((label) => label.length)))
   const lines = matches.flatMap((match, index) => {
     const label = labels[index] ?? ''
-    const head = `${String(index + 1).padStart(2)}  ${paint(label.padEnd(width), 'name')}  ${match.relevance.toFixed(2)}`
-    const room = columns - 4 - Math.max(width, label.length) - 8
+    const sure = match.certainty >= defaultLoadFrom ? 'sure' : '    '
+    const head = `${String(index + 1).padStart(2)}  ${paint(label.padEnd(width), 'name')}  ${match.relevance.toFixed(2)}  ${paint(sure, 'dim')}`
+    const room = columns - 4 - Math.max(width, label.length) - 14
     const about = room < 20 ? '' : firstLine(match.entry.description, room)
     const explanation = explained(match)
     return [

@@ -27,6 +27,8 @@ export function caliban({ tools = {}, server = {} }: CalibanConfig = {}): Toolwe
     activationLimit: RESULTS.most,
     largeTool: Number.POSITIVE_INFINITY,
     resultBudget: Number.POSITIVE_INFINITY,
+    // What is found is loaded, as `max_results` says.
+    loadFrom: 0,
     rules: [{ source: '', defer: false }, ...hot.map(([name]) => ({ server: name, defer: false }))],
     face: {
       name: 'ToolSearch',

@@ -26,6 +26,7 @@ export function qwenCode() {
     schemas: 'twice',
     // `max_results` is the limit of one search; nothing below it is held back.
     activationLimit: 20,
+    loadFrom: 0,
     face: qwenFace,
     wireName: (source, name) => `mcp__${source}__${name}`,
     cardPlace: 'section',

@@ -48,12 +48,13 @@ export interface LazyToolSessionState {
   searchHistory: { turn: number; query: string; loaded: string[] }[]
 }
 
-/** Loads every match, however many and however weak. `cutOff: 0.35` and `activationLimit: 5` give Toolwell's own manners back. */
+/** Loads every match, however many and however weak. `cutOff: 0.35`, `loadFrom: 0.5` and `activationLimit: 5` give Toolwell's own manners back. */
 export function sf(): ToolwellOptions {
   return {
     mode: 'on',
     delivery: 'append',
     cutOff: 0,
+    loadFrom: 0,
     activationLimit: Number.POSITIVE_INFINITY,
     largeTool: Number.POSITIVE_INFINITY,
     face: {

@@ -16,6 +16,8 @@ export interface AskedTerm {
   readonly kind: 'word' | 'concept' | 'pair'
   /** A word of a script without spaces. */
   readonly unspaced: boolean
+  /** Hashes of the concepts that a word leads to. */
+  readonly concepts: readonly number[]
 }
 
 export interface AskedTerms {
@@ -65,6 +67,7 @@ function termsOf(
           weight: pairWeight,
           kind: 'pair',
           unspaced: false,
+          concepts: [],
         })
       previous = term
     }
@@ -75,7 +78,9 @@ function termsOf(
     const weight = term.weight * Math.min(count, 1 + repetition * Math.log(count))
     // Two spellings of one stem are one term.
     const known = asked.get(hash)
-    if (!known || known.weight < weight) asked.set(hash, { text, hash, weight, kind: 'word', unspaced })
+    const concepts = term.asked.map((concept) => concept.hash)
+    if (!known || known.weight < weight)
+      asked.set(hash, { text, hash, weight, kind: 'word', unspaced, concepts })
   }
   for (const [term, { count }] of counts)
     for (const concept of term.asked) {
@@ -88,6 +93,7 @@ function termsOf(
         weight,
         kind: 'concept',
         unspaced: false,
+        concepts: [],
       })
     }
   for (const pair of pairs) asked.set(pair.hash, pair)

@@ -19,6 +19,8 @@ export interface Candidate {
   readonly explicit: boolean
   /** Its exact name stands in the query: no rival displaces it. */
   readonly named: boolean
+  /** Surely meant: it is loaded. Otherwise it is offered by its signature. */
+  readonly sure: boolean
   readonly score: number
 }
 

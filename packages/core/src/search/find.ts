@@ -10,9 +10,10 @@ import { answerForm } from '../placement.js'
 import { quote } from '../text.js'
 import { type Candidate, createAllowance, toMatch } from './candidate.js'
 import { awaySources, waitForSources } from './late-sources.js'
+import { exactNames, plainNames } from './named-in-query.js'
 import { type ParsedQuery, parseQuery } from './query.js'
 import type { SearchResult } from './result.js'
-import { isStopWord, queryTokens } from './tokenize.js'
+import type { Ranked } from './searcher.js'
 
 /** Hits with less than this share of the best score are named, not raised: half of it at the usual cut-off, and as that is set. */
 const rivalShare = (cutOff: number) => Math.min(1, cutOff / 0.7)
@@ -74,7 +75,11 @@ export async function find(
   const dropped: Dropped[] = ranked.weak.map((id) => ({ tool: id, reason: 'below-cut-off' as const }))
   const activated: string[] = []
   const evicted: string[] = []
-  const allowance = createAllowance(candidates, state, context)
+  const allowance = createAllowance(
+    candidates.filter(({ sure }) => sure),
+    state,
+    context,
+  )
   // What is asked for by name makes no room for its neighbour in the list.
   for (const { entry, explicit } of candidates)
     if (explicit && isLoaded(state, entry.id)) batch.inUse.add(entry.id)
@@ -84,6 +89,7 @@ export async function find(
       batch.inUse.add(candidate.entry.id)
       continue
     }
+    if (!candidate.sure) continue
     const refusal = allowance.refuse(candidate, unit)
     if (refusal) {
       dropped.push({ tool: candidate.entry.id, reason: refusal })
@@ -224,6 +230,7 @@ function select(names: readonly string[], context: Context, batch: Batch, misses
         deprecated,
         explicit: true,
         named: true,
+        sure: true,
         score: Number.POSITIVE_INFINITY,
       })
   }
@@ -249,7 +256,7 @@ async function keywordHits(
   const ranked =
     query.text === '' && query.must.length === 0
       ? [...context.catalogue.entries()]
-          .map((entry) => ({ id: entry.id, score: 1, relevance: 1 }))
+          .map((entry): Ranked => ({ id: entry.id, score: 1, relevance: 1 }))
           .sort((a, b) => (a.id < b.id ? -1 : 1))
       : await context.rank({
           text: query.text,
@@ -269,13 +276,11 @@ async function keywordHits(
   /** The best score of a tool whose server is away: next to it, what fits half as well is no answer either. */
   let missed = 0
   // A plain word that is a tool's whole name comes first too, beside what the other words find.
-  const plain = plainNames(query.text, context).map(({ id }) => ({
-    id,
-    score: ranked[0]?.score ?? 1,
-    relevance: 1,
-  }))
-  for (const { id, score, relevance } of [
-    ...[...named.keys()].map((id) => ({ id, score: EXACT, relevance: 1 })),
+  const plain = plainNames(query.text, context).map(
+    ({ id }): Ranked => ({ id, score: ranked[0]?.score ?? 1, relevance: 1 }),
+  )
+  for (const { id, score, relevance, certainty = relevance } of [
+    ...[...named.keys()].map((id): Ranked => ({ id, score: EXACT, relevance: 1 })),
     ...plain,
     ...ranked,
   ]) {
@@ -300,6 +305,7 @@ async function keywordHits(
       deprecated,
       explicit: false,
       named: score === EXACT,
+      sure: certainty >= context.settings.loadFrom,
       score,
     }
     if (request.includeLoaded === false && isLoaded(state, id)) {
@@ -328,45 +334,6 @@ async function keywordHits(
     more: fresh.filter((hit) => !kept.includes(hit)).length,
     unavailable,
   }
-}
-
-/** Words of the query that are, exactly, the name of a tool, by its id. They win whatever the ranker says. */
-function exactNames(
-  text: string,
-  context: Context,
-): Map<string, { readonly alias?: string | undefined; readonly deprecated: boolean }> {
-  const words = [text, ...text.split(/[\s,;"'`()]+/)].filter((word) => word !== '' && word.length <= 200)
-  const named = new Map<string, { alias?: string | undefined; deprecated: boolean }>()
-  for (const word of words) {
-    const resolution = context.catalogue.resolve(word, (entry) => context.gate.visible(entry))
-    if (resolution.kind !== 'found') continue
-    const { entry, alias, deprecated } = resolution
-    const spelled = [
-      entry.id,
-      entry.wireName,
-      entry.tool.name,
-      ...context.catalogue.aliasesOf(entry.id),
-    ].includes(word)
-    // A plain word such as "search" is somebody's tool name only by accident unless it is the whole query.
-    if (!spelled || !(word === text || /[_./:-]|[a-z][A-Z]/.test(word))) continue
-    // A tool's own name says more than an old one beside it.
-    if (!deprecated || !named.has(entry.id)) named.set(entry.id, { alias, deprecated })
-  }
-  return named
-}
-
-/** Tools whose whole name is a plain word of the query, "deploy" say: no keyword-stuffed rival may displace them. */
-function plainNames(text: string, context: Context): Entry[] {
-  const words =
-    queryTokens(text).length === 0
-      ? []
-      : text.split(/[^\p{L}\p{N}]+/u).filter((word) => word.length >= 3 && !isStopWord(word.toLowerCase()))
-  return [...new Set(words)].flatMap((word) => {
-    const resolution = context.catalogue.resolve(word, (entry) => context.gate.visible(entry))
-    return resolution.kind === 'found' && resolution.entry.tool.name.toLowerCase() === word.toLowerCase()
-      ? [resolution.entry]
-      : []
-  })
 }
 
 function passes(entry: Entry, query: ParsedQuery, request: SearchRequest): boolean {
@@ -404,9 +371,10 @@ function overviewOf(context: Context): { name: string; count: number }[] {
 /** What the model should do now; empty where the lists of what was not found or not loaded say it all. */
 function instruct(
   found: Omit<SearchResult, 'nextInstruction'>,
-  { settings: { prompts } }: Context,
+  { settings: { prompts, hiddenCalls } }: Context,
   bridge: string | undefined,
 ): string {
+  const callable = hiddenCalls === 'activate-and-run'
   const { query, matches, unloaded, notFound, ambiguous, unavailable, overview } = found
   if (found.repeated) return prompts.searchAgain()
   const fresh = matches.filter((match) => match.fresh).length
@@ -417,6 +385,8 @@ function instruct(
   )
   if (loaded.length > 0)
     return prompts.searchAlready({ bridge: loaded.some((match) => match.bridged) ? bridge : undefined })
+  if (matches.some(({ canonicalName }) => !dropped.has(canonicalName)))
+    return prompts.searchOffered({ bridge: callable ? bridge : undefined })
   if ([matches, unloaded, notFound, ambiguous, unavailable].some((list) => list.length > 0)) return ''
   if (query.trim() === '') return prompts.searchEmpty()
   const sources = overview.map(({ name, count }) => ({ name: name === '' ? '' : quote(name, 60), count }))

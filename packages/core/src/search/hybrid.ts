@@ -67,11 +67,21 @@ export function createHybridSearcher({ embed, weight = 0.5, batch = 64 }: Hybrid
             .sort((first, second) => second.likeness - first.likeness || compare(first.id, second.id))
             .slice(0, added)
     const fused = [
-      ...likely.map(({ id, score, relevance }) => {
+      ...likely.map(({ id, score, relevance, certainty = 0 }) => {
         const likeness = similarity(id)
-        return { id, score: score / best + weight * likeness, relevance: Math.max(relevance, likeness ** 2) }
+        return {
+          id,
+          score: score / best + weight * likeness,
+          relevance: Math.max(relevance, likeness ** 2),
+          certainty: Math.max(certainty, likeness ** 2),
+        }
       }),
-      ...more.map(({ id, likeness }) => ({ id, score: weight * likeness, relevance: likeness ** 2 })),
+      ...more.map(({ id, likeness }) => ({
+        id,
+        score: weight * likeness,
+        relevance: likeness ** 2,
+        certainty: likeness ** 2,
+      })),
     ]
     fused.sort((first, second) => second.score - first.score || compare(first.id, second.id))
     return [...certain, ...fused].slice(0, limit)

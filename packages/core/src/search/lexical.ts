@@ -10,6 +10,7 @@
  * The index keeps no text but names, so `explain` is given the document again; the rest needs the index alone.
  */
 import { type AskedTerm, type AskedTerms, askedTerms } from './asked-terms.js'
+import { createCertainty } from './certainty.js'
 import { nameOfTier } from './exact-names.js'
 import { type Explanation, explain } from './explain.js'
 import { createAnalyser } from './fields.js'
@@ -31,6 +32,8 @@ const leastIndexSize = 3000
 /** A concept that more than this share of the tools hold, and this many, decides nothing and is not added up. */
 const commonShare = 0.1
 const commonLeast = 1000
+/** Further down the order nothing is sure, and looking costs. */
+const surePlaces = 20
 /** Above any sum of term scores. */
 const exactTierScore = 10_000
 
@@ -44,6 +47,8 @@ export interface LexicalSearcher extends Searcher {
 
 /** Relevance from which on a hit is an answer. docs/search.md says what it keeps and what it turns away. */
 export const defaultCutOff = 0.35
+/** Certainty from which on an answer is loaded; below it is offered by its signature. docs/search.md has the trade. */
+export const defaultLoadFrom = 0.5
 
 /**
  * `update` applies removals first, then puts; it costs the text it is given. `rank` costs the postings of the query's terms and one
@@ -165,11 +170,13 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
     scores.fill(0, 0, count)
     addUp(asked.whole, scores)
     if (asked.clauses.length > 0) blendClauses(asked.clauses)
-    const relevance = createRelevance(
-      asked.whole,
-      ({ hash, weight }) => weight * inverseFrequency(index.frequencyOf(hash)),
-      ({ hash }) => index.frequencyOf(hash) > 0,
-    )
+    const worthOf = ({ hash, weight }: AskedTerm) => weight * inverseFrequency(index.frequencyOf(hash))
+    const isKnown = ({ hash }: AskedTerm) => index.frequencyOf(hash) > 0
+    const relevance = createRelevance(asked.whole, worthOf, isKnown)
+    const certainty = createCertainty(asked.whole, worthOf, isKnown, (hash) => {
+      const byteAt = index.reader(hash)
+      return (slot) => byteAt(slot) >= 0
+    })
     for (const [slot, tier] of exact) scores[slot] = (scores[slot] as number) + tier * exactTierScore
     const selecting = asked.whole.length === 0 && allowed !== undefined
     if (selecting) for (const slot of allowed) scores[slot] = (scores[slot] as number) + 1
@@ -185,13 +192,15 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
         (!allowed || allowed.has(slot)) &&
         (!accept || accept(index.identityOf(slot).id)),
     )
-    return best.map((slot) => {
+    return best.map((slot, place) => {
       const score = scores[slot] as number
       const certain = selecting || exact.has(slot)
+      const sure = place < surePlaces ? certainty(slot) : 0
       return {
         id: index.identityOf(slot).id,
         score,
         relevance: certain ? 1 : relevance(score),
+        certainty: certain ? 1 : sure,
       }
     })
   }
@@ -235,7 +244,7 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
             for (const [slot, identity] of identities.entries()) if (dead[slot] === 0) yield identity.name
         },
         asked: (text) => termsOf(text).whole,
-        holds: (id, { hash }) => names.called(id).some((slot) => index.byteAt(hash, slot) >= 0),
+        holds: (id, { hash }) => names.called(id).some((slot) => index.reader(hash)(slot) >= 0),
         lacks: (id, must) => {
           const slots = names.called(id)
           return must.filter((entry) => {

@@ -4,7 +4,7 @@ import type { AskedTerm } from './asked-terms.js'
 /** The share of what was asked for at which relevance is one half. At the default cut-off the share is 0.12. */
 const half = 0.22
 /** Half of the pairs of an unspaced script straddle two words and are in no document for that reason alone. */
-const unspacedShare = 0.5
+export const shareOfUnknownPairs = 0.5
 /** Certainty is for exact names. */
 const mostLikely = 0.99
 
@@ -20,6 +20,7 @@ export function createRelevance(
 ): (score: number) => number {
   let asked = 0
   for (const term of terms)
-    if (term.kind === 'word') asked += worthOf(term) * (term.unspaced && !isKnown(term) ? unspacedShare : 1)
+    if (term.kind === 'word')
+      asked += worthOf(term) * (term.unspaced && !isKnown(term) ? shareOfUnknownPairs : 1)
   return (score) => (score <= 0 ? 0 : Math.min(mostLikely, score / (score + half * asked)))
 }

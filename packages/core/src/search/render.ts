@@ -1,5 +1,5 @@
 /** Turns a search result into the text the model reads. The first line is for machines: `importHistory` reads it, and only it. */
-import type { Context } from '../context.js'
+import type { Context, Settings } from '../context.js'
 import type { Pin, WireTool } from '../ledger-event.js'
 import { BRIDGE_NAME } from '../meta-tools.js'
 import type { Prompts } from '../prompts.js'
@@ -24,12 +24,12 @@ export function renderSearch(
   context: Context,
   references: boolean,
 ): string {
-  if (references && revealed(result).length > 0) return renderRest(result, context.settings.prompts)
+  if (references && revealed(result).length > 0) return renderRest(result, context.settings)
   // It is paid for on every request: the beginning of a fingerprint tells two definitions of one tool apart.
   const loaded = machine.loaded.map(({ id, fingerprint }) => [id, fingerprint.slice(0, 8)])
   const unloaded = machine.unloaded.length > 0 ? { unloaded: machine.unloaded } : {}
   const line = `${MARK}${safeJson({ loaded, ...unloaded })}`
-  return `${line}\n${renderedByFace(result, context) ?? renderText(result, context.settings.prompts)}`
+  return `${line}\n${renderedByFace(result, context) ?? renderText(result, context.settings)}`
 }
 
 /** The found tools that an answer shows in full, or refers to. */
@@ -40,9 +40,9 @@ export function revealed(result: SearchResult): readonly WireTool[] {
 }
 
 /** All but the tools that are shown in full. */
-function renderRest(result: SearchResult, prompts: Prompts): string {
+function renderRest(result: SearchResult, settings: Settings): string {
   const rest = { ...result, matches: result.matches.filter((match) => match.schemaPreview === undefined) }
-  return hasMoreToSay(rest) ? renderText(rest, prompts, true) : ''
+  return hasMoreToSay(rest) ? renderText(rest, settings, true) : ''
 }
 
 function hasMoreToSay({ matches, more, ...lists }: SearchResult): boolean {
@@ -56,7 +56,7 @@ function renderedByFace(result: SearchResult, { settings, notify }: Context): st
   try {
     const rendered = face.render?.(result, {
       remarks: remarksOn(result, prompts),
-      rest: revealed(result).length > 0 ? renderRest(result, prompts) : renderText(result, prompts),
+      rest: revealed(result).length > 0 ? renderRest(result, settings) : renderText(result, settings),
     })
     return typeof rendered === 'object' ? safeJson(rendered) : rendered
   } catch (error) {
@@ -88,7 +88,7 @@ export function readMachineLine(answer: string): MachineLine | undefined {
   }
 }
 
-function renderText(result: SearchResult, prompts: Prompts, isRest = false): string {
+function renderText(result: SearchResult, { prompts, hiddenCalls }: Settings, isRest = false): string {
   const lines: string[] = []
   const nothing = [
     result.matches,
@@ -109,10 +109,16 @@ function renderText(result: SearchResult, prompts: Prompts, isRest = false): str
     if (some.length > 0) lines.push(prompts.searchAlready({ bridge }), ...some.map(renderMatch))
   }
   lines.push(...linesOnDropped(result, prompts))
-  const lazy = result.matches.filter(
-    (match) => match.status === 'available_lazy' && !droppedNames.has(match.name),
+  const offered = result.matches.filter(
+    (match) => match.status === 'available_lazy' && !droppedNames.has(match.canonicalName),
   )
-  lines.push(...lazy.map(renderMatch))
+  if (offered.length > 0) {
+    const callable = hiddenCalls === 'activate-and-run' && offered.every(({ bridged }) => bridged)
+    lines.push(
+      prompts.searchOffered({ bridge: callable ? BRIDGE_NAME : undefined }),
+      ...offered.map(renderMatch),
+    )
+  }
   lines.push(...linesOnRest(result, prompts))
   // The third identical miss: one line, so that a loop costs nothing.
   return result.repeated ? prompts.searchAgain() : lines.join('\n')

@@ -26,6 +26,11 @@ export interface Ranked {
   readonly score: number
   /** From 0 to 1: how likely it is that the query asks for this tool. The cut-off is set on this figure. */
   readonly relevance: number
+  /**
+   * From 0 to 1: how much of what was asked for the tool speaks of. Hits below `loadFrom` are offered, not loaded. Left out:
+   * relevance counts.
+   */
+  readonly certainty?: number
 }
 
 export interface RankQuery {

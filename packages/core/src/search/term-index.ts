@@ -27,8 +27,8 @@ export interface TermIndex {
   frequencyOf(term: number): number
   /** Visits the postings of a term in living tools. */
   forEach(term: number, visit: (slot: number, byte: number) => void): void
-  /** The posting of a term in one slot, or -1. */
-  byteAt(term: number, slot: number): number
+  /** Reads the posting of a term in one slot after the other: the byte, or -1. Out of date with the next change. */
+  reader(term: number): (slot: number) => number
   identityOf(slot: number): Identity
   isDead(slot: number): boolean
   /** Removals first. Costs what it is given; merging adds a logarithmic factor over many changes. */
@@ -125,22 +125,26 @@ export function createTermIndex(): TermIndex {
         }
       }
     },
-    byteAt(term, slot) {
-      const segment = segmentAt(segments, slot)
-      const position = positionOf(segment, term)
-      if (position < 0) return -1
-      // The postings of a term are in order of their slots.
-      const wanted = slot - segment.base
-      let low = segment.offsets[position] as number
-      let high = (segment.offsets[position + 1] as number) - 1
-      while (low <= high) {
-        const middle = (low + high) >>> 1
-        const found = segment.slots[middle] as number
-        if (found === wanted) return segment.bytes[middle] as number
-        if (found < wanted) low = middle + 1
-        else high = middle - 1
+    reader(term) {
+      const positions = segments.map((segment) => positionOf(segment, term))
+      return (slot) => {
+        const at = segmentIndexAt(segments, slot)
+        const segment = segments[at] as Segment
+        const position = positions[at] as number
+        if (position < 0) return -1
+        // The postings of a term are in order of their slots.
+        const wanted = slot - segment.base
+        let low = segment.offsets[position] as number
+        let high = (segment.offsets[position + 1] as number) - 1
+        while (low <= high) {
+          const middle = (low + high) >>> 1
+          const found = segment.slots[middle] as number
+          if (found === wanted) return segment.bytes[middle] as number
+          if (found < wanted) low = middle + 1
+          else high = middle - 1
+        }
+        return -1
       }
-      return -1
     },
     identityOf(slot) {
       const segment = segmentAt(segments, slot)
@@ -186,6 +190,10 @@ function living(segment: Segment): number {
 }
 
 function segmentAt(segments: readonly Segment[], slot: number): Segment {
+  return segments[segmentIndexAt(segments, slot)] as Segment
+}
+
+function segmentIndexAt(segments: readonly Segment[], slot: number): number {
   let low = 0
   let high = segments.length - 1
   while (low < high) {
@@ -193,5 +201,5 @@ function segmentAt(segments: readonly Segment[], slot: number): Segment {
     if ((segments[middle] as Segment).base <= slot) low = middle
     else high = middle - 1
   }
-  return segments[low] as Segment
+  return low
 }

@@ -245,7 +245,14 @@ function says(sent: Record<string, unknown>, written: Record<string, unknown>, o
   if (on.name === 'anthropic' && hasOddKeys(written)) return true
   const { $schema: _, ...expected } = written
   const { $schema: __, ...found } = sent
-  const sorted = (value: object) => JSON.stringify(Object.entries(value).sort())
+  // OpenAI wants `properties` and `items` to be there; empty ones, and what is no object, say nothing.
+  const said = (key: string, value: unknown) => {
+    if (key === 'items' && JSON.stringify(value) === '{}') return undefined
+    if (key !== 'properties') return value
+    return typeof value === 'object' && Object.keys(value ?? {}).length > 0 ? value : undefined
+  }
+  const sorted = (value: object) =>
+    JSON.stringify(Object.entries(JSON.parse(JSON.stringify(value, said))).sort())
   if (sorted(found) === sorted(expected)) return true
   const { description: told, ...kept } = found
   const at = typeof told === 'string' ? told.lastIndexOf(MOVED) : -1
