@@ -510,9 +510,13 @@ describe('messages of the host', () => {
       caller: { type: 'direct' },
     }
     const serverUse = { type: 'server_tool_use', id: 'srv', name: 'web_search', input: { query: 'x' } }
+    const serverResult = { type: 'web_search_tool_result', tool_use_id: 'srv', content: [] }
     const messages: AnthropicMessage[] = [
       user('go'),
-      { role: 'assistant', content: [thinking, redacted, serverUse, { type: 'text', text: 'So.' }, use] },
+      {
+        role: 'assistant',
+        content: [thinking, redacted, serverUse, serverResult, { type: 'text', text: 'So.' }, use],
+      },
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'done' }] },
       { role: 'assistant', content: [thinking, { ...use, id: 'b', name: 'read_file' }] },
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'b', content: 'read' }] },
@@ -522,6 +526,7 @@ describe('messages of the host', () => {
       thinking,
       redacted,
       serverUse,
+      serverResult,
       { type: 'text', text: 'So.' },
       { ...use, name: 'tool_call', input: { name: 'ops__gone', arguments: { deep: [1] } } },
     ])

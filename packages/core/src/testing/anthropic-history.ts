@@ -12,7 +12,7 @@ import {
   referencesIn,
   violation,
 } from './anthropic-request.js'
-import type { Found } from './guards.js'
+import { type Found, firstOf, isObject } from './guards.js'
 
 export interface HistoryOptions {
   readonly strictHistory?: boolean
@@ -38,6 +38,8 @@ export function historyViolation(body: AnthropicRequestBody, options: HistoryOpt
     placementViolation(body.messages) ??
     toolsNeededViolation(body) ??
     pairingViolation(turnsOf(body.messages)) ??
+    serverPairingViolation(body.messages) ??
+    firstOf(body.messages.entries(), ([index, message]) => lastBlockViolation(message, index)) ??
     knowledgeViolation(body, options)
   )
 }
@@ -107,6 +109,52 @@ function pairingViolation(turns: readonly Turn[]): Found {
     if (open.length > 0) return unanswered(turn.at, open, 'unanswered_tool_use')
   }
   return undefined
+}
+
+/**
+ * What the API itself ran stands with its result in the model's turn. Calls of the client, with their results, may come
+ * between: one that the API's own tool makes names it as its caller.
+ */
+function serverPairingViolation(messages: readonly AnthropicMessage[]): Found {
+  const open = new Map<string, { readonly kind: string; readonly index: number }>()
+  const unansweredOf = (ids: Iterable<string>) =>
+    firstOf(ids, (id) => {
+      const call = open.get(id)
+      const reason = `\`${call?.kind}\` with id \`${id}\` was found without a corresponding result block`
+      return call && violation(`messages.${call.index}`, reason, 'unanswered_server_call')
+    })
+  for (const [index, { role, content }] of messages.entries()) {
+    const blocks = blocksOf(content)
+    if (role === 'user' && !blocks.some(({ type }) => type === 'tool_result')) {
+      const found = unansweredOf(open.keys())
+      if (found) return found
+    }
+    if (role !== 'assistant') continue
+    const before = [...open.keys()]
+    for (const [place, { type, id, tool_use_id: of }] of blocks.entries()) {
+      if (SERVER_CALLS.includes(type)) {
+        const found = unansweredOf([String(id)])
+        if (found) return found
+        open.set(String(id), { kind: type, index })
+      }
+      if (!type.endsWith('_tool_result') || open.delete(String(of))) continue
+      const reason = `unexpected \`tool_use_id\` found in \`${type}\` blocks: ${String(of)}. No call of that id stands before it.`
+      return violation(`messages.${index}.content.${place}`, reason, 'orphan_server_result')
+    }
+    const called = blocks.flatMap(({ caller }) => (isObject(caller) ? [String(caller.tool_id)] : []))
+    const found = unansweredOf(before.filter((id) => open.get(id)?.index !== index && !called.includes(id)))
+    if (found) return found
+  }
+  return undefined
+}
+
+const SERVER_CALLS = ['server_tool_use', 'mcp_tool_use']
+
+function lastBlockViolation({ role, content }: AnthropicMessage, index: number): Found {
+  const type = role === 'assistant' ? blocksOf(content).at(-1)?.type : undefined
+  if (type !== 'thinking' && type !== 'redacted_thinking') return undefined
+  const reason = `The final block in an assistant message cannot be \`${type}\`.`
+  return violation(`messages.${index}`, reason, 'final_thinking')
 }
 
 /** Each id of a turn with its block's place. */

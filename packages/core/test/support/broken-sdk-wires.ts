@@ -48,6 +48,21 @@ const read = (input: unknown, toolCallId = 'call_1') => ({
   input,
 })
 
+/** A search that the provider ran itself. */
+const ran = (toolCallId: string) => ({
+  type: 'tool-call',
+  toolCallId,
+  toolName: 'web_search',
+  input: { query: 'x' },
+  providerExecuted: true,
+})
+const found = (toolCallId: string) => ({
+  type: 'tool-result',
+  toolCallId,
+  toolName: 'web_search',
+  output: { type: 'json', value: [] },
+})
+
 /** What the SDK itself lets pass: it checks the form of messages, and not what they say. */
 const odd: readonly (() => Message)[] = [
   () => ({ role: 'user', content: '' }),
@@ -74,6 +89,13 @@ const odd: readonly (() => Message)[] = [
   () => ({ role: 'assistant', content: [{ type: 'text', text: '' }, read({ value: 'x' })] }),
   () => ({ role: 'assistant', content: [read('text'), read([1], 'call_2'), read(null, 'call_3')] }),
   () => ({ role: 'assistant', content: [read({}), read({ value: 'x' })] }),
+  () => ({ role: 'assistant', content: [reasoning, ran('srvtoolu_1'), { type: 'text', text: 'So.' }] }),
+  () => ({
+    role: 'assistant',
+    content: [ran('srvtoolu_2'), found('srvtoolu_2'), { type: 'text', text: 'So.' }],
+  }),
+  () => ({ role: 'assistant', content: [found('srvtoolu_3'), { type: 'text', text: 'So.' }] }),
+  () => ({ role: 'assistant', content: [ran('srvtoolu_4')] }),
   () => ({ role: 'tool', content: [] }),
   () => ({
     role: 'tool',
@@ -161,7 +183,7 @@ function sdkWire(major: 6 | 7, { name, model, violationOf }: Provider): BrokenWi
     name: `AI SDK ${major} with ${name}`,
     // Its warnings are the SDK's, with a reply; here there is none.
     tells: false,
-    runs: 8,
+    runs: 16,
     render: (elements) => elements.map(messageOf),
     exchange: () => [
       { role: 'assistant', content: 'Fine.' },

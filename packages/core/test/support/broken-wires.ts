@@ -140,6 +140,35 @@ const oddAnthropic: readonly (() => unknown)[] = [
       { type: 'text', text: 'So.' },
     ],
   }),
+  () => ({ role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm.', signature: 's' }] }),
+  () => ({
+    role: 'assistant',
+    content: [
+      { type: 'text', text: 'So.' },
+      { type: 'redacted_thinking', data: 'sealed' },
+    ],
+  }),
+  () => ({
+    role: 'assistant',
+    content: [
+      { type: 'thinking', thinking: 'Hm.', signature: 's' },
+      { type: 'server_tool_use', id: 'srvtoolu_3', name: 'web_search', input: { query: 'x' } },
+    ],
+  }),
+  () => ({
+    role: 'assistant',
+    content: [
+      { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_4', content: [] },
+      { type: 'text', text: 'So.' },
+    ],
+  }),
+  () => ({
+    role: 'assistant',
+    content: [
+      { type: 'mcp_tool_use', id: 'mcptoolu_1', name: 'find', server_name: 's', input: {} },
+      oddUse(),
+    ],
+  }),
   () => ({ role: 'system', content: 'Be brief.' }),
   () => ({ role: 'system', content: [{ type: 'text', text: 'Be brief.' }] }),
   () => ({

@@ -14,6 +14,9 @@ const result = (id: string, content: unknown = 'done', more: object = {}) => ({
   content,
   ...more,
 })
+const ran = (id: string, type = 'server_tool_use') => ({ type, id, name: 'web_search', input: {} })
+const ranResult = (id: string, type = 'web_search_tool_result') => ({ type, tool_use_id: id, content: [] })
+const thinking = { type: 'thinking', thinking: 'Hm.', signature: 's' }
 const reference = (tool_name: unknown) => ({ type: 'tool_reference', tool_name })
 const tool = (name: unknown, more: object = {}) => ({ name, input_schema: schema, ...more })
 const deferred = (name: string, more: object = {}) => tool(name, { defer_loading: true, ...more })
@@ -440,6 +443,76 @@ describe('calls and results', () => {
   })
 })
 
+describe('what the API ran itself, and what the model thought', () => {
+  const asked = [ran('s'), call('a')]
+  const byCode = { ...call('b'), caller: { type: 'code_execution_20260120', tool_id: 's' } }
+  holds([
+    [
+      'a call stands with its result',
+      history(assistant([ran('s'), ranResult('s'), text()]), user()),
+      history(assistant([ran('s'), text()]), user()),
+      'unanswered_server_call',
+      'messages.1',
+    ],
+    [
+      'a call to a server of the host does, too',
+      history(assistant([ran('s', 'mcp_tool_use'), ranResult('s', 'mcp_tool_result')]), user()),
+      history(assistant([ran('s', 'mcp_tool_use')]), user()),
+      'unanswered_server_call',
+      'messages.1',
+    ],
+    [
+      'a call may wait in a turn that is not over',
+      history(assistant(asked), user([result('a')])),
+      history(assistant(asked), user([result('a')]), assistant(), user()),
+      'unanswered_server_call',
+      'messages.1',
+    ],
+    [
+      'a call waits for what it calls itself',
+      history(assistant(asked), user([result('a')]), assistant([byCode]), user([result('b')])),
+      history(assistant(asked), user([result('a')]), assistant([call('b')]), user([result('b')])),
+      'unanswered_server_call',
+      'messages.1',
+    ],
+    [
+      'its result may follow those of the client',
+      history(assistant(asked), user([result('a')]), assistant([ranResult('s'), text()])),
+      history(assistant(asked), user([result('a')]), assistant([ranResult('t'), text()])),
+      'orphan_server_result',
+      'messages.3.content.0',
+    ],
+    [
+      'an id is used again only behind its result',
+      history(assistant([ran('s'), ranResult('s'), ran('s'), ranResult('s')]), user()),
+      history(assistant([ran('s'), ran('s'), ranResult('s')]), user()),
+      'unanswered_server_call',
+      'messages.1',
+    ],
+    [
+      'a result stands behind its call',
+      history(assistant([ran('s'), ranResult('s')])),
+      history(assistant([ranResult('s'), ran('s')])),
+      'orphan_server_result',
+      'messages.1.content.0',
+    ],
+    [
+      'thinking leads to something',
+      history(assistant([thinking, text()])),
+      history(assistant([text(), thinking]), user()),
+      'final_thinking',
+      'messages.1',
+    ],
+    [
+      'so does thinking that is kept secret',
+      history(assistant([{ type: 'redacted_thinking', data: 'x' }, text()])),
+      history(assistant([{ type: 'redacted_thinking', data: 'x' }])),
+      'final_thinking',
+      'messages.1',
+    ],
+  ])
+})
+
 describe('tools', () => {
   holds([
     ['tools are a list', withTool(tool('read')), request({ tools: {} }), 'invalid_type', 'tools'],
@@ -767,8 +840,8 @@ describe('system messages, where they are allowed', () => {
       ],
       [
         'one follows a server’s result',
-        history(assistant([serverResult]), system('Hi')),
-        history(assistant([serverResult, text()]), system('Hi')),
+        history(assistant([ran('s'), serverResult]), system('Hi')),
+        history(assistant([ran('s'), serverResult, text()]), system('Hi')),
         'misplaced_system',
         'messages.2',
       ],

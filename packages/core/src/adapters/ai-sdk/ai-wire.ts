@@ -5,6 +5,7 @@ import type { UnitCall } from '../shared/thread.js'
 import type { NativeWay } from './native-way.js'
 import { withUniqueItems } from './openai-options.js'
 import { type Protocol, rules } from './protocol.js'
+import { withProviderCalls } from './provider-calls.js'
 import { readMessages } from './read-messages.js'
 import { withSearchItems } from './search-items.js'
 import { inTurns, soundMessages } from './sound-messages.js'
@@ -36,7 +37,7 @@ export function aiWire(
   prompts: Prompts,
   { beside = [], way, given = () => true, stored = false }: AiWireOptions = {},
 ): Wire<AiMessage, AiReply, AiParts> {
-  const { ids, opensWithUser = false, turns = false, answers, ...others } = rules[protocol]
+  const { ids, opensWithUser = false, turns = false, answers, ran: _, ...others } = rules[protocol]
   const inMessages = { ...others, ...(answers ? { results: prompts.noOutput() } : {}) }
   return {
     name: protocol,
@@ -61,7 +62,8 @@ export function aiWire(
             ? withSearches(units, view)
             : units
       const kept = stored || searches
-      const messages = writeMessages(changed, { protocol, section, prompts, known: kept ? undefined : known })
+      const written = writeMessages(changed, { protocol, section, prompts, known: kept ? undefined : known })
+      const messages = stored ? written : withProviderCalls(written, rules[protocol])
       if (turns) return inTurns(messages)
       return protocol === 'openai-responses'
         ? withSearchItems(withUniqueItems(messages), view, prompts)

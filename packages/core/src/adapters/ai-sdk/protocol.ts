@@ -37,6 +37,8 @@ export interface ProtocolRules extends Omit<MessageRules, 'results'> {
   readonly turns?: boolean
   /** An answer that is an error or a list says something. */
   readonly answers?: boolean
+  /** Which calls that a provider ran itself may be sent: those with their results, those with a name of its own, none. */
+  readonly ran?: 'paired' | 'named' | 'none'
 }
 
 const fields = { call: 'toolCallId', answer: 'toolCallId' }
@@ -51,6 +53,7 @@ export const rules: Readonly<Record<Protocol, ProtocolRules>> = {
     endsInWords: true,
     objects: true,
     answers: true,
+    ran: 'paired',
   },
   google: {
     ids: { scope: 'turn', fields },
@@ -59,8 +62,9 @@ export const rules: Readonly<Record<Protocol, ProtocolRules>> = {
     replies: 'something',
     objects: true,
     turns: true,
+    ran: 'named',
   },
-  'openai-chat': { ids: { max: 40, scope: 'turn', fields }, users: 'something' },
+  'openai-chat': { ids: { max: 40, scope: 'turn', fields }, users: 'something', ran: 'none' },
   'openai-responses': { ids: { max: 64, scope: 'history', fields }, endsInWords: true },
   // Most have a server of the Chat family behind them.
   'ai-sdk': { users: 'something' },

@@ -22,7 +22,7 @@ export function soundMessages(message: AiMessage, rules: MessageRules): readonly
 }
 
 /** A reply that ran into its limit while the model was thinking. */
-function withoutLastThoughts(parts: readonly AiPart[]): readonly AiPart[] {
+export function withoutLastThoughts(parts: readonly AiPart[]): readonly AiPart[] {
   return parts.slice(0, parts.findLastIndex(({ type }) => type !== 'reasoning') + 1)
 }
 

@@ -7,6 +7,7 @@ import type { Prompts } from '../../prompts.js'
 import { safeJson } from '../../text.js'
 import { sameItems } from '../shared/same-items.js'
 import { argumentsObject, isRecord, readArguments, referencesText } from '../shared/thread.js'
+import { isServerCall, unpaired } from './server-tools.js'
 import {
   type AnthropicBlock,
   type AnthropicMessage,
@@ -36,7 +37,7 @@ export function sendable(
   limits: Limits,
   warn: Warn,
 ): readonly AnthropicMessage[] {
-  const lost = lostSearches(messages, limits.known)
+  const lost: Lost = { searches: lostSearches(messages, limits.known), blocks: unpaired(messages) }
   const made = messages.flatMap((message, index): readonly AnthropicMessage[] => {
     const { role, content } = message
     if (role === 'system') return limits.systemBetween ? [message] : asUser(message, warn)
@@ -100,26 +101,37 @@ function withKnown(block: AnthropicBlock, known: ReadonlySet<string>, warn: Warn
 function ofModel(
   given: readonly AnthropicBlock[],
   { known, prompts }: Limits,
-  lost: ReadonlySet<unknown>,
+  lost: Lost,
   warn: Warn,
 ): readonly AnthropicBlock[] {
+  const isLost = (block: AnthropicBlock) =>
+    lost.blocks.has(block) || lost.searches.has(isServerCall(block) ? block.id : block.tool_use_id)
   const blocks = given.flatMap((block): readonly AnthropicBlock[] => {
     if (isBlank(block)) return []
+    if (lost.blocks.has(block)) {
+      warn(`dropped a block of the type ${safeJson(block.type)}: its other half is missing`)
+      return []
+    }
     if (isCall(block) && !isRecord(block.input))
       return [{ ...block, input: argumentsObject(readArguments(block.input)) }]
-    if (block.type === 'server_tool_use' && lost.has(block.id)) return []
+    if (isServerCall(block) && isLost(block)) return []
     const names = searchedIn(block)
     if (names.every((name) => known.has(name))) return [block]
     warnOfLost(names, known, warn)
-    if (lost.has(block.tool_use_id)) return []
+    if (isLost(block)) return []
     const left = names.filter((name) => known.has(name)).map(reference)
     return [{ ...block, content: { ...(block.content as object), tool_references: left } }]
   })
-  const last = blocks.at(-1)
-  // Thinking may not come last where a search went.
-  return last && isThinking(last) && given.some((block) => lost.has(block.tool_use_id))
-    ? [...blocks, textBlock(prompts.calledSomething())]
-    : blocks
+  // Thinking may not come last: words stand for what it led to, and where that was nothing yet, it goes.
+  const spoken = blocks.findLastIndex((block) => !isThinking(block)) + 1
+  if (spoken === blocks.length) return blocks
+  return given.some(isLost) ? [...blocks, textBlock(prompts.calledSomething())] : blocks.slice(0, spoken)
+}
+
+/** What the API does not take back of its own tools: searches by their ids, and single blocks. */
+interface Lost {
+  readonly searches: ReadonlySet<unknown>
+  readonly blocks: ReadonlySet<AnthropicBlock>
 }
 
 /** The API's own searches of which nothing is declared any more, by their ids: they go as a whole. */
