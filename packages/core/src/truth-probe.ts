@@ -16,11 +16,9 @@ export function distrust(state: LedgerState): string | undefined {
   if (state.reserveCalled)
     return `the model called ${RESERVE_NAME}, which it should not see: something on the way shows it every declared tool`
   const pairs = pairsOf([...state.requests.values()].filter((record) => record.latch === state.latches))
-  if (pairs.filter(sendsTwice).length >= VOTES)
+  if (sendsTwice(pairs))
     return 'input grows by more than was loaded: something on the way sends deferred definitions with every request'
-  const steady = pairs.filter(({ loaded }) => loaded === 0)
-  const rereads = pairs.filter((pair) => pair.loaded > 0 && cachedShare(pair) < 0.2)
-  if (rereads.length >= VOTES && steady.some((pair) => cachedShare(pair) > 0.6))
+  if (readsAgain(pairs))
     return 'each loaded tool makes the provider read the prompt again: something on the way puts deferred tools into it'
   return undefined
 }
@@ -47,20 +45,56 @@ function pairsOf(records: readonly RequestRecord[]): Pair[] {
 }
 
 /**
- * The provider counted what was loaded a second time. The host's tokens are brought to the provider's scale, but never
- * upwards: input that is less than was sent may be a part of it, what was not cached say, and grows by what was said alone.
+ * The provider counts what was loaded a second time, and about that much. Images and thoughts that the host does not
+ * measure may look like it: how far requests are off between which nothing was loaded tells how much of that there is.
+ * The host's tokens are brought to the provider's scale, but never upwards: input that is less than was sent may be a part
+ * of it, what was not cached say, and grows by what was said alone.
  */
-function sendsTwice({ before, after, loaded }: Pair): boolean {
-  if (loaded < LEAST) return false
-  const { eager, active, cards, metaTools, revealed = 0 } = before.tokens
-  const sent = eager + active + cards + metaTools + revealed + before.messageTokens
-  const scale = Math.max(1, before.inputTokens / sent)
-  const said = after.messageTokens - before.messageTokens
-  const grown = (after.inputTokens - before.inputTokens) / scale
-  const surplus = grown - said - loaded
-  return surplus > loaded / 2 && surplus > Math.abs(said) / 4
+function sendsTwice(pairs: readonly Pair[]): boolean {
+  const steady = pairs.filter(({ loaded }) => loaded === 0)
+  if (steady.length === 0) return false
+  const scale = Math.max(1, Math.min(...pairs.map(({ before }) => before.inputTokens / sentIn(before))))
+  const surplusOf = (pair: Pair) =>
+    (pair.after.inputTokens - pair.before.inputTokens) / scale - saidIn(pair) - pair.loaded
+  const noise = Math.max(...steady.map((pair) => Math.abs(surplusOf(pair)) - tolerance(pair)))
+  const loads = pairs.filter(({ loaded }) => loaded >= LEAST)
+  const twice = loads.filter((pair) => {
+    const surplus = surplusOf(pair)
+    const about = surplus > pair.loaded / 2 && surplus < pair.loaded * 2
+    return about && surplus > tolerance(pair) && pair.loaded > noise * 2
+  })
+  return twice.length >= VOTES && twice.length > loads.length / 2
 }
 
-function cachedShare({ before, after }: Pair): number {
-  return after.cachedTokens === undefined ? 1 : after.cachedTokens / before.inputTokens
+function sentIn({ tokens, messageTokens }: Pair['before']): number {
+  const { eager, active, cards, metaTools, revealed = 0 } = tokens
+  return eager + active + cards + metaTools + revealed + messageTokens
+}
+
+function saidIn({ before, after }: Pair): number {
+  return after.messageTokens - before.messageTokens
+}
+
+/** How far an estimate of what was said may be off. */
+function tolerance(pair: Pair): number {
+  return Math.abs(saidIn(pair)) / 4
+}
+
+/**
+ * The provider's cache held a part of this prompt, and is without it as soon as a tool is loaded. A prompt that was too
+ * short to be kept never was in it. A cache that also forgets where nothing is loaded, or keeps what it has where
+ * something is, tells of nothing.
+ */
+function readsAgain(pairs: readonly Pair[]): boolean {
+  let held = 0
+  let votes = 0
+  let others = 0
+  for (const { before, after, loaded } of pairs) {
+    held = Math.max(held, before.cachedTokens ?? 0)
+    if (after.cachedTokens === undefined || held === 0 || before.inputTokens < held) continue
+    const forgotten = after.cachedTokens < held / 5
+    if (forgotten && loaded > 0) votes += 1
+    else if (forgotten || loaded > 0) others += 1
+  }
+  return votes >= VOTES && votes > others
 }

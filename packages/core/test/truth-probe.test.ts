@@ -3,7 +3,9 @@ import { createToolwell, type Measurement, type ToolwellEvent } from '@toolwell/
 import { type AnthropicMessage, type AnthropicReply, anthropic } from '@toolwell/core/anthropic'
 import { anthropicProtocol, type ScriptedReply, startScriptedEndpoint } from '@toolwell/core/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { createState, type LedgerState, type RequestRecord } from '../src/ledger.js'
 import { estimate } from '../src/tokens.js'
+import { distrust } from '../src/truth-probe.js'
 import { mixed, server } from './support/tools.js'
 
 const find = (name: string): ScriptedReply => ({
@@ -99,7 +101,8 @@ const searches = [find('wide__one'), find('wide__two'), find('wide__three')]
 
 describe('a proxy that strips deferral', () => {
   it('P4: is noticed by what input costs, said at once, and avoided from the next latch on', async () => {
-    const host = await open(searches, stripping)
+    const host = await open([{ text: 'Well.' }, ...searches], stripping)
+    await host.ask('Hello')
     await host.ask('go')
     const { withheld } = host.conversation.inspect()
     expect(withheld).toHaveProperty('native')
@@ -171,5 +174,134 @@ describe('figures that are not all input', () => {
     expect(host.conversation.inspect().accounting.provider.inputTokens).toBe(0)
     const [measured] = host.events.filter((event) => event.kind === 'measured')
     expect(measured).not.toHaveProperty('inputTokens')
+  })
+})
+
+describe('figures of requests', () => {
+  interface Figure {
+    /** Tokens of definitions that came in before this request. */
+    readonly loaded?: number
+    /** What was said before it, as the host counts. */
+    readonly said?: number
+    /** What the provider counts on top of that. */
+    readonly more?: number
+    readonly cached?: number
+    readonly latch?: number
+  }
+
+  /** What the probe says of requests in this order. */
+  function told(figures: readonly Figure[], latches = 1, input = 1000): string | undefined {
+    let messageTokens = 1000
+    let revealed = 0
+    let inputTokens = input
+    const requests = figures.map(({ loaded = 0, said = 50, more = 0, cached, latch = 1 }, index) => {
+      messageTokens += said
+      revealed += loaded
+      inputTokens += said + loaded + more
+      const tokens = { eager: 0, active: 0, cards: 0, metaTools: 0, revealed }
+      const cachedTokens = cached === undefined ? {} : { cachedTokens: cached }
+      return [String(index), { tokens, latch, messageTokens, inputTokens, ...cachedTokens }] as const
+    })
+    return distrust({
+      ...createState(),
+      latch: { delivery: 'native' } as LedgerState['latch'],
+      latches,
+      requests: new Map(requests as unknown as [string, RequestRecord][]),
+    })
+  }
+  const twice: Figure = { loaded: 500, more: 500 }
+  const loads: Figure = { loaded: 500 }
+  const TWICE = /grows by more than was loaded/
+  const AGAIN = /read the prompt again/
+
+  it('P4: tell that definitions are counted twice by two loads and one request without', () => {
+    expect(told([{}, {}, twice, twice])).toMatch(TWICE)
+    expect(told([{}, twice, twice, {}])).toMatch(TWICE)
+  })
+
+  it.each<[string, readonly Figure[]]>([
+    ['one load', [{}, {}, twice, {}, {}]],
+    ['no request without a load to compare with', [{}, twice, twice, twice]],
+    ['loads that are counted once as often as twice', [{}, {}, twice, loads, twice, loads]],
+    [
+      'loads too small to be told from noise',
+      [{}, {}, { loaded: 150, more: 150 }, { loaded: 150, more: 150 }],
+    ],
+    [
+      'much more than twice: something else came along',
+      [{}, {}, { loaded: 500, more: 1600 }, { loaded: 500, more: 1600 }],
+    ],
+    [
+      'images that come with every request',
+      [{}, ...Array.from({ length: 4 }, () => [{ more: 500 }, twice]).flat()],
+    ],
+    [
+      'thoughts that are counted in one request and not in the next',
+      [{}, {}, twice, { more: -500 }, twice, { more: -500 }],
+    ],
+    [
+      'long messages that the host counts a little low',
+      [{}, {}, ...[1, 2].map(() => ({ loaded: 500, said: 4000, more: 600 }))],
+    ],
+    ['loads of an older latch', [{}, {}, twice, twice, { latch: 2 }, { latch: 2 }]],
+  ])('P4: tell nothing by %s', (_name, figures) => {
+    expect(told(figures, figures.some(({ latch }) => latch === 2) ? 2 : 1)).toBeUndefined()
+  })
+
+  it('P4: are off without a doubt where long messages are counted a little low and nothing is loaded', () => {
+    expect(told([{}, { said: 4000, more: 600 }, twice, twice])).toMatch(TWICE)
+  })
+
+  it('P4: tell nothing by input of which a part is left out', () => {
+    expect(told([{}, {}, loads, loads, loads], 1, 600)).toBeUndefined()
+  })
+
+  const cold: Figure = { ...loads, cached: 0 }
+  it('P4: tell that the cache is lost with every load', () => {
+    expect(told([{ cached: 0 }, { cached: 1000 }, cold, { cached: 1500 }, cold])).toMatch(AGAIN)
+    expect(told([{ cached: 0 }, { cached: 1000 }, cold, cold])).toMatch(AGAIN)
+    // Loads before the cache had anything tell neither way.
+    expect(told([{ cached: 0 }, cold, cold, { cached: 1000 }, cold, { cached: 1500 }, cold])).toMatch(AGAIN)
+  })
+
+  it.each<[string, readonly Figure[]]>([
+    ['one load', [{ cached: 0 }, { cached: 1000 }, cold, { cached: 1500 }]],
+    [
+      'loads while the prompt was too short to be cached',
+      [{ cached: 0 }, cold, cold, { cached: 0 }, { cached: 2000 }, { cached: 2100 }],
+    ],
+    [
+      'a cache that forgets without a load, too',
+      [
+        { cached: 0 },
+        { cached: 1000 },
+        cold,
+        { cached: 1500 },
+        { cached: 0 },
+        { cached: 1500 },
+        cold,
+        { cached: 1500 },
+        { cached: 0 },
+      ],
+    ],
+    [
+      'a cache that keeps what it has at other loads',
+      [{ cached: 0 }, { cached: 1000 }, cold, { ...loads, cached: 1500 }, cold, { ...loads, cached: 1500 }],
+    ],
+    [
+      'a cache of which only the beginning is used',
+      [{ cached: 0 }, { cached: 1000 }, ...[1, 2, 3].map(() => ({ ...loads, said: 20_000, cached: 1000 }))],
+    ],
+    ['loads whose share of the cache was not told', [{ cached: 0 }, { cached: 1000 }, loads, loads]],
+    [
+      'a history that was cut',
+      [{ said: 5000, cached: 0 }, { cached: 6000 }, { said: -5000, cached: 0 }, cold, cold],
+    ],
+    [
+      'loads of an older latch',
+      [{ cached: 0 }, { cached: 1000 }, cold, { cached: 1500 }, cold, { latch: 2, cached: 0 }],
+    ],
+  ])('P4: tell nothing of the cache by %s', (_name, figures) => {
+    expect(told(figures, figures.some(({ latch }) => latch === 2) ? 2 : 1)).toBeUndefined()
   })
 })
