@@ -86,7 +86,7 @@ function createSession(options: HostOptions, conversation: Conversation, history
     if (options.approve && !(await options.approve(call))) throw new Error('the user did not allow it')
     if (call.name === delegate.name) return runHelper(options, conversation, here.wire.name, call)
     if (!call.tool.execute) throw new Error('this host cannot run it')
-    return call.tool.execute(call.input, { callId: call.callId })
+    return call.tool.execute(call.input, call.context)
   }
 
   const step = async (): Promise<boolean> => {

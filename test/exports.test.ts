@@ -79,6 +79,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
       'qwenSubagent',
       'qwenTool',
       'sf',
+      'sfMcpTools',
       'sfToolSearchResult',
       'sfTools',
       'superAgent',

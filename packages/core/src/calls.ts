@@ -1,33 +1,23 @@
 /** Judges a batch of calls against the state at its start. Nothing a model does throws: every call gets a typed outcome. */
 import { type Batch, createBatch, raise, unitOf } from './activation.js'
 import { schemaLine } from './announce.js'
-import type { Entry } from './catalogue.js'
+import type { Entry, Source } from './catalogue.js'
 import type { Context } from './context.js'
 import { deliveries } from './delivery/index.js'
 import { canonicalJson, shortHash } from './fingerprint.js'
 import { isLoaded, type LedgerState, loaderName } from './ledger.js'
 import type { DropReason, FailureReason, LedgerFact, Pin } from './ledger-event.js'
 import { BRIDGE_NAME, metaEntry, type SearchRequest } from './meta-tools.js'
+import { bounded, innerArguments, isRecord, type ModelCall, unwrap } from './model-call.js'
 import type { Resolution } from './name-index.js'
+import { nearest } from './nearest.js'
 import { find, recordedQuery, suggest } from './search/find.js'
 import { quoteName } from './search/query.js'
 import { renderSearch, revealed } from './search/render.js'
 import type { SearchResult } from './search/result.js'
+import { namedSources } from './seen-sources.js'
 import { quote, safeJson } from './text.js'
-
-/** Levels of nesting in the arguments of a call. */
-const MAX_DEPTH = 1000
-
-/** One call as the model made it. */
-export interface ModelCall {
-  /** The provider's id. */
-  readonly callId: string
-  /** Names the call in the ledger; unique in the conversation, unlike some providers' ids. */
-  readonly anchor: string
-  readonly name: string
-  /** The arguments, parsed; or the text that would not parse. */
-  readonly input: { readonly value: unknown } | { readonly unparsable: string; readonly problem: string }
-}
+import type { ExecuteContext } from './tool.js'
 
 /** The call that really happens: the target, never a wrapper. This is what permissions, hooks and telemetry see. */
 export interface TargetCall {
@@ -38,6 +28,8 @@ export interface TargetCall {
   readonly wireName: string
   readonly tool: Entry['tool']
   readonly input: Record<string, unknown>
+  /** What the tool's own `execute` is given beside the arguments. */
+  readonly context: ExecuteContext
 }
 
 export type Outcome =
@@ -56,13 +48,15 @@ export type Verdict =
   | {
       readonly kind: 'run'
       readonly call: ModelCall
-      readonly target: TargetCall
+      readonly target: Omit<TargetCall, 'context'>
       readonly entry: Entry
       /** The name as the model gave it, out of any wrapper. */
       readonly asked: string
       readonly alias: string | undefined
       /** Not loaded at batch start: a success raises it. */
       readonly hidden: boolean
+      /** The model called a tool that stands for this one. */
+      readonly forwarded: boolean
       readonly key: string
     }
 
@@ -118,7 +112,7 @@ export function settled(
           batch,
           unit.map((member) => {
             // Where the provider reveals tools, the history tells the guess as the search that would have led to it.
-            const shown = native && member.id === entry.id
+            const shown = native && member.id === entry.id && !verdict.forwarded
             return { entry: member, source: 'call', asked, ...alias, shown }
           }),
         )
@@ -249,117 +243,180 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context, batch:
     return fail('invalid', prompts.badArguments({ name: quote(call.name), problem: quote(problemOf(call)) }))
 
   const value = 'value' in call.input ? call.input.value : {}
-  const wrapped = bridged ? unwrap(value) : { name: call.name, input: value, load: undefined }
-  if (!wrapped || !isRecord(wrapped.input)) {
+  const wrapped = bridged ? unwrap(value) : isRecord(value) && { name: call.name, input: value }
+  if (!wrapped) {
     const problem = bridged ? 'it needs "name" (a string) and "arguments" (an object)' : 'it is not an object'
     return fail('invalid', prompts.badArguments({ name: quote(call.name), problem }))
   }
-  const asked = wrapped.name
-  const input = wrapped.input
-  given = input
-  if (bridged && (asked === BRIDGE_NAME || asked === loader))
-    return fail('invalid', prompts.bridgeMisuse({ bridge: BRIDGE_NAME }), '', asked)
+  if (bridged && (wrapped.name === BRIDGE_NAME || wrapped.name === loader))
+    return fail('invalid', prompts.bridgeMisuse({ bridge: BRIDGE_NAME }), '', wrapped.name)
   if (bridged && gate.standing(metaEntry(BRIDGE_NAME), 'call') === 'denied')
-    return fail('denied', prompts.denied({ name: BRIDGE_NAME }), '', asked)
+    return fail('denied', prompts.denied({ name: BRIDGE_NAME }), '', wrapped.name)
 
-  const offered = on ? loader : undefined
-  const missing = () =>
-    prompts.unknown({ asked: quote(asked), nearest: suggest(asked, context, batch), loader: offered })
-  const pinned = pinOf(asked, state, context)
-  if (pinned && !context.catalogue.get(pinned.id))
-    return fail(
-      'unavailable',
-      prompts.unavailable({ name: pinned.wireName, state: 'no longer available' }),
-      pinned.id,
-      asked,
-    )
-  const resolution = resolveCall(asked, pinned, state, context)
-  if (resolution.kind === 'none' || resolution.kind === 'group') return fail('unknown', missing(), '', asked)
-  if (resolution.kind === 'ambiguous')
-    return fail(
-      'unknown',
-      prompts.ambiguous({ asked: quote(asked), names: resolution.entries.map((entry) => entry.wireName) }),
-      '',
-      asked,
-    )
-
-  const { entry, alias } = resolution
-  const standing = gate.standing(entry, 'see')
-  if (standing !== 'ready') {
-    // Denied after it was shown: the model knows the name, so it is told that the tool is gone, and no more.
-    const text = prompts.unavailable({
-      name: entry.wireName,
-      state: standing === 'denied' ? 'no longer available' : standing,
-    })
-    return fail(standing === 'denied' ? 'denied' : 'unavailable', text, entry.id, asked, alias)
-  }
-  const hidden = on && !isLoaded(state, entry.id)
-  // Before anything that shows the schema or says how to load it.
-  if (hidden && gate.standing(entry, 'activate') !== 'ready')
-    return fail('denied', prompts.denied({ name: entry.wireName }), entry.id, asked, alias)
-  if (wrapped.load !== undefined && wrapped.load !== context.loadToken(entry))
-    return fail(
-      'stale',
-      `${prompts.stale({ name: entry.wireName })}\n${schemaLine(entry, context)}`,
-      entry.id,
-      asked,
-      alias,
-    )
-  if (hidden && settings.hiddenCalls === 'hint')
-    return fail(
-      'hint',
-      prompts.hint({
-        name: entry.wireName,
-        loader,
-        select: selects(entry.wireName, context),
-      }),
-      entry.id,
-      asked,
-      alias,
-    )
-  if (hidden && settings.hiddenCalls === 'refuse')
-    return fail('refused', prompts.refused({ name: entry.wireName }), entry.id, asked, alias)
-  // Where the provider has the schema it holds the model to it; where it has not, this is the only check.
-  const raised = on ? state.tail.get(entry.id) : undefined
-  if (hidden || bridged || !state.latch || (raised?.live && !raised.pin.definition)) {
-    const check = context.check(entry, input)
-    if (check.kind === 'unusable')
-      context.notify({ kind: 'schema-unusable', tool: entry.id, detail: check.detail })
-    if (check.kind === 'invalid')
+  /** `within`: the source of the tool, where the call names one. */
+  const judgeTarget = (
+    asked: string,
+    input: Record<string, unknown>,
+    { load, within }: { readonly load?: string | undefined; readonly within?: string },
+  ): Verdict => {
+    given = input
+    const forwarded = within !== undefined
+    const [source, ...twins] = forwarded ? namedSources(context, within) : []
+    if (forwarded && (!source || twins.length > 0))
+      return fail('unknown', prompts.unknownServer(servers(within, context)), '', asked)
+    const missing = () =>
+      prompts.unknown({
+        asked: quote(asked),
+        nearest: suggest(asked, context, batch),
+        loader: on ? loader : undefined,
+      })
+    const pinned = pinOf(asked, state, context, source)
+    if (pinned && !context.catalogue.get(pinned.id))
       return fail(
-        'schema-needed',
-        `${prompts.schemaNeeded({ name: entry.wireName, problems: check.problems })}\n${schemaLine(entry, context)}`,
+        'unavailable',
+        prompts.unavailable({ name: pinned.wireName, state: 'no longer available' }),
+        pinned.id,
+        asked,
+      )
+    const resolution = resolveCall(asked, pinned, state, context, source)
+    if (resolution.kind === 'none' && source && source.state !== 'ready')
+      return fail(
+        'unavailable',
+        prompts.unavailable({ name: quote(source.name), state: source.state }),
+        '',
+        asked,
+      )
+    if (resolution.kind === 'none' || resolution.kind === 'group')
+      return fail('unknown', missing(), '', asked)
+    if (resolution.kind === 'ambiguous')
+      return fail(
+        'unknown',
+        prompts.ambiguous({ asked: quote(asked), names: resolution.entries.map((entry) => entry.wireName) }),
+        '',
+        asked,
+      )
+
+    const { entry, alias } = resolution
+    const standing = gate.standing(entry, 'see')
+    if (standing !== 'ready') {
+      // Denied after it was shown: the model knows the name, so it is told that the tool is gone, and no more.
+      const text = prompts.unavailable({
+        name: entry.wireName,
+        state: standing === 'denied' ? 'no longer available' : standing,
+      })
+      return fail(standing === 'denied' ? 'denied' : 'unavailable', text, entry.id, asked, alias)
+    }
+    const hidden = on && !isLoaded(state, entry.id)
+    // Before anything that shows the schema or says how to load it.
+    if (hidden && gate.standing(entry, 'activate') !== 'ready')
+      return fail('denied', prompts.denied({ name: entry.wireName }), entry.id, asked, alias)
+    if (load !== undefined && load !== context.loadToken(entry))
+      return fail(
+        'stale',
+        `${prompts.stale({ name: entry.wireName })}\n${schemaLine(entry, context)}`,
         entry.id,
         asked,
         alias,
       )
+    if (hidden && settings.hiddenCalls === 'hint')
+      return fail(
+        'hint',
+        prompts.hint({
+          name: entry.wireName,
+          loader,
+          select: selects(entry.wireName, context),
+        }),
+        entry.id,
+        asked,
+        alias,
+      )
+    if (hidden && settings.hiddenCalls === 'refuse')
+      return fail('refused', prompts.refused({ name: entry.wireName }), entry.id, asked, alias)
+    // Where the provider has the schema it holds the model to it; where it has not, this is the only check.
+    const raised = on ? state.tail.get(entry.id) : undefined
+    const wrapper = entry.tool.forwards
+    if (
+      hidden ||
+      bridged ||
+      forwarded ||
+      wrapper ||
+      !state.latch ||
+      (raised?.live && !raised.pin.definition)
+    ) {
+      const check = context.check(entry, input)
+      if (check.kind === 'unusable')
+        context.notify({ kind: 'schema-unusable', tool: entry.id, detail: check.detail })
+      if (check.kind === 'invalid')
+        return fail(
+          'schema-needed',
+          `${prompts.schemaNeeded({ name: entry.wireName, problems: check.problems })}\n${schemaLine(entry, context)}`,
+          entry.id,
+          asked,
+          alias,
+        )
+    }
+    const original = context.restore(entry, input)
+    if (gate.standing(entry, 'call', original) !== 'ready')
+      return fail('denied', prompts.denied({ name: entry.wireName }), entry.id, asked, alias)
+    if (wrapper) {
+      const meant = forwarded ? undefined : forward(entry, original, context)
+      if (meant) return judgeTarget(meant.tool, meant.input, { within: meant.source })
+      return fail('invalid', prompts.bridgeMisuse({ bridge: entry.wireName }), entry.id, asked, alias)
+    }
+    return {
+      kind: 'run',
+      call,
+      entry,
+      asked,
+      alias,
+      hidden,
+      forwarded,
+      key: keyOf(entry.id, input),
+      target: {
+        callId: call.callId,
+        id: entry.id,
+        name: entry.tool.name,
+        wireName: entry.wireName,
+        tool: entry.tool,
+        input: original,
+      },
+    }
   }
-  const original = context.restore(entry, input)
-  if (gate.standing(entry, 'call', original) !== 'ready')
-    return fail('denied', prompts.denied({ name: entry.wireName }), entry.id, asked, alias)
+  return judgeTarget(wrapped.name, wrapped.input, 'load' in wrapped ? { load: wrapped.load } : {})
+}
+
+/** What a call of a tool that stands for others means. The tool is the host's code: where it fails, nothing was meant. */
+function forward(
+  { id, tool }: Entry,
+  input: Record<string, unknown>,
+  context: Context,
+): { tool: string; source: string; input: Record<string, unknown> } | undefined {
+  try {
+    const meant = tool.forwards?.(input)
+    const inner = innerArguments(meant?.input)
+    if (meant && inner) return { tool: String(meant.tool), source: String(meant.source), input: inner }
+  } catch (error) {
+    context.notify({ kind: 'hook-failed', hook: 'forwards', detail: `${id}: ${String(error)}` })
+  }
+  return undefined
+}
+
+/** The servers that a wrong name may have meant. */
+function servers(asked: string, context: Context): { asked: string; names: string[] } {
+  const names = namedSources(context).map(({ name }) => name)
+  const near = nearest(asked, names)
   return {
-    kind: 'run',
-    call,
-    entry,
-    asked,
-    alias,
-    hidden,
-    key: keyOf(entry.id, input),
-    target: {
-      callId: call.callId,
-      id: entry.id,
-      name: entry.tool.name,
-      wireName: entry.wireName,
-      tool: entry.tool,
-      input: original,
-    },
+    asked: quote(asked, 60),
+    names: (near.length > 0 ? near : names).slice(0, 10).map((name) => quote(name, 60)),
   }
 }
 
 /** What this conversation has declared or raised under exactly this name: the model means that, whatever the catalogue calls it now. */
-function pinOf(asked: string, state: LedgerState, context: Context): Pin | undefined {
+function pinOf(asked: string, state: LedgerState, context: Context, within?: Source): Pin | undefined {
   const raised = [...state.tail.values()].map((held) => held.pin).reverse()
-  const named = [...state.eager.values(), ...raised].filter((pin) => pin.wireName === asked)
+  const named = [...state.eager.values(), ...raised].filter(
+    (pin) => pin.wireName === asked && (!within || within.ids.has(pin.id)),
+  )
   // A name may have passed from a tool that is gone to another.
   return named.find((pin) => context.catalogue.get(pin.id)) ?? named[0]
 }
@@ -370,12 +427,15 @@ function resolveCall(
   pinned: Pin | undefined,
   state: LedgerState,
   context: Context,
+  within?: Source,
 ): Resolution {
   const entry = pinned && context.catalogue.get(pinned.id)
   if (entry && knowable(entry, state, context)) return { kind: 'found', entry, deprecated: false }
-  const ready = context.catalogue.resolve(asked, (each) => context.gate.standing(each, 'see') === 'ready')
+  const resolve = (usable: (entry: Entry) => boolean) =>
+    context.catalogue.resolve(asked, (each) => (!within || each.source === within.name) && usable(each))
+  const ready = resolve((each) => context.gate.standing(each, 'see') === 'ready')
   if (ready.kind === 'found' || ready.kind === 'ambiguous') return ready
-  return context.catalogue.resolve(asked, (each) => knowable(each, state, context))
+  return resolve((each) => knowable(each, state, context))
 }
 
 /** A denied tool is like one that does not exist, unless this conversation has already shown it. */
@@ -384,45 +444,10 @@ function knowable(entry: Entry, state: LedgerState, context: Context): boolean {
   return state.eager.has(entry.id) || state.tail.has(entry.id) || state.told.has(entry.id)
 }
 
-/** Reads the wrapper's input. Some models send the inner arguments as JSON text; that is read too. */
-function unwrap(value: unknown): { name: string; input: unknown; load: string | undefined } | undefined {
-  if (!isRecord(value) || typeof value.name !== 'string' || value.name === '') return undefined
-  const load = typeof value.load === 'string' && value.load !== '' ? value.load : undefined
-  let input: unknown = value.arguments ?? {}
-  if (typeof input === 'string') {
-    try {
-      input = input.trim() === '' ? {} : JSON.parse(input)
-    } catch {
-      return undefined
-    }
-    if (isTooDeep(input)) return undefined
-  }
-  return { name: value.name, input, load }
-}
-
-/** Arguments that would break every recursive reader of JSON behind us count as unreadable here. */
-function bounded(call: ModelCall): ModelCall {
-  if (!('value' in call.input) || !isTooDeep(call.input.value)) return call
-  return { ...call, input: { unparsable: '', problem: `they are nested deeper than ${MAX_DEPTH} levels` } }
-}
-
-function isTooDeep(value: unknown): boolean {
-  let level: unknown[] = [value]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) return true
-    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []))
-  }
-  return false
-}
-
 function keyOf(name: string, input: unknown): string {
   return shortHash(`${name}\n${typeof input === 'string' ? input : canonicalJson(input)}`)
 }
 
 function problemOf(call: ModelCall): string {
   return 'problem' in call.input ? call.input.problem : ''
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,7 +1,7 @@
 /** The public API of the core. What is not exported here is nobody's business. */
 export type { Accounting } from './accounting.js'
 export { lintAmbient } from './ambient-lint.js'
-export type { ModelCall, Outcome, TargetCall } from './calls.js'
+export type { Outcome, TargetCall } from './calls.js'
 export type { Catalogue, Entry, Finding, Source, SourceState, SourceUpdate } from './catalogue.js'
 export type { ChildOptions, Conversation } from './conversation.js'
 export { ToolwellError, type ToolwellErrorCode } from './errors.js'
@@ -34,6 +34,7 @@ export {
 } from './manifest.js'
 export type { Measurement, Usage } from './measurement.js'
 export { type SearchFace, type SearchRequest, searchFaces } from './meta-tools.js'
+export type { ModelCall } from './model-call.js'
 export { nearest } from './nearest.js'
 export type { Action, Policy, PolicyRequest } from './policy.js'
 export type { Inspection } from './projections.js'
@@ -64,8 +65,11 @@ export {
   defineTool,
   type ExecuteContext,
   type FloorRole,
+  type Forwarded,
   type JsonSchema,
   type Risk,
+  type SeenSource,
+  type SeenTool,
   type Tool,
   type ToolAnnotations,
   type ToolProgress,

@@ -103,6 +103,8 @@ export interface Prompts {
     readonly nearest: readonly string[]
     readonly loader: string | undefined
   }): string
+  /** A call named a server that does not exist, or could be several. */
+  unknownServer(facts: { readonly asked: string; readonly names: readonly string[] }): string
   ambiguous(facts: { readonly asked: string; readonly names: readonly string[] }): string
   denied(facts: { readonly name: string }): string
   unavailable(facts: { readonly name: string; readonly state: string }): string
@@ -253,6 +255,8 @@ export const defaultPrompts: Prompts = {
 
   unknown: ({ asked, nearest, loader }) =>
     `There is no tool named ${asked}.${nearest.length ? ` Nearest: ${list(nearest)}.` : ''}${loader ? ` Find tools with ${loader}.` : ''}`,
+  unknownServer: ({ asked, names }) =>
+    `No server is named exactly ${asked}. ${names.length ? `There is: ${list(names)}.` : 'There are none.'} Nothing was run.`,
   ambiguous: ({ asked, names }) =>
     `${asked} could be ${list(names)}. Call one of these exact names. Nothing was run.`,
   denied: ({ name }) => `The call of ${name} is not permitted. Nothing was run.`,

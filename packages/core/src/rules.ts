@@ -63,7 +63,7 @@ export function assertFloor(entry: Entry, rules: readonly ExposureRule[]): void 
   throw new ToolwellError(
     'floor',
     `${entry.id} cannot be deferred: ${floor}. Remove the defer mark or the rule that names it.`,
-    { tool: entry.id, role: tool.role ?? 'dynamic-description' },
+    { tool: entry.id, role: tool.role ?? (tool.forwards ? 'forwards' : 'dynamic-description') },
   )
 }
 
@@ -88,9 +88,10 @@ export function exposureOf(entry: Entry, options: ExposureOptions): Exposure {
 }
 
 function floorOf(entry: Entry): string | undefined {
-  const { role, dynamicDescription } = entry.tool
+  const { role, dynamicDescription, forwards } = entry.tool
   if (role) return `a ${role} tool must be in sight, or models do without it`
   if (dynamicDescription) return 'its description changes while the program runs, and a card would freeze it'
+  if (forwards) return 'calls of it are calls of others, so it can never be raised by its own'
   return undefined
 }
 

@@ -1,19 +1,13 @@
 /** Runs the calls of one reply: judged together, written down before they run, settled in one append, and only then answered. */
 import { createBatch } from './activation.js'
-import {
-  type Judgement,
-  judge,
-  type ModelCall,
-  type Outcome,
-  settled,
-  type TargetCall,
-  type Verdict,
-} from './calls.js'
+import { type Judgement, judge, type Outcome, settled, type TargetCall, type Verdict } from './calls.js'
 import type { Context } from './context.js'
 import type { Notice } from './events.js'
 import { type Anchored, isConflict, type LedgerLog } from './ledger-log.js'
+import type { ModelCall } from './model-call.js'
+import { seenSources } from './seen-sources.js'
 import { firstLine } from './text.js'
-import type { Tool, ToolProgress } from './tool.js'
+import type { ToolProgress } from './tool.js'
 
 /** Runs the real target. Throwing, or rejecting, is a failed call: the model reads the message. */
 export type Execute = (call: TargetCall, signal: AbortSignal | undefined) => unknown
@@ -184,12 +178,11 @@ async function execute(
   conversation: string,
 ): Promise<Outcome> {
   const { prompts } = context.settings
-  const { target, entry, asked } = verdict
+  const { entry, asked } = verdict
+  const target = targetOf(verdict, options, context, conversation)
   try {
     options.signal?.throwIfAborted()
-    const work = options.execute
-      ? options.execute(target, options.signal)
-      : runTool(entry.tool, target, options, conversation, context.principal)
+    const work = (options.execute ?? runTool)(target, options.signal)
     const value = await abortable(Promise.resolve(work), options.signal)
     const text = textOf(value)
     return { kind: 'result', tool: entry.id, value, text: text === '' ? prompts.noOutput() : text }
@@ -220,21 +213,29 @@ function describeError(error: unknown): string {
   }
 }
 
-function runTool(
-  tool: Tool,
-  { callId, input, id }: TargetCall,
+function targetOf(
+  { target }: Extract<Verdict, { kind: 'run' }>,
   { signal, onProgress }: RunOptions,
+  context: Context,
   conversation: string,
-  principal: string,
-): unknown {
+): TargetCall {
+  const { callId, id } = target
+  return {
+    ...target,
+    context: {
+      callId,
+      conversation,
+      principal: context.principal,
+      sources: (named) => seenSources(context, named),
+      ...(signal ? { signal } : {}),
+      ...(onProgress ? { onProgress: (progress) => onProgress({ callId, tool: id, ...progress }) } : {}),
+    },
+  }
+}
+
+function runTool({ tool, input, context }: TargetCall): unknown {
   if (!tool.execute) throw new Error('this tool has no implementation; the host has to run it')
-  return tool.execute(input, {
-    callId,
-    conversation,
-    principal,
-    ...(signal ? { signal } : {}),
-    ...(onProgress ? { onProgress: (progress) => onProgress({ callId, tool: id, ...progress }) } : {}),
-  })
+  return tool.execute(input, context)
 }
 
 function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

@@ -1,5 +1,6 @@
 /** A tool as its owner writes it: definition, how to run it, and how it may be exposed. The first noun of the flow. */
 import { ToolwellError } from './errors.js'
+import type { SourceState } from './source.js'
 
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
@@ -27,6 +28,35 @@ export interface ExecuteContext {
   readonly principal?: string
   /** Takes signs of progress, where the host wants them. */
   readonly onProgress?: (progress: ToolProgress) => void
+  /** The sources this conversation may know of, with the tools it may see and use; those that answer to a name. */
+  readonly sources?: (named?: string) => readonly SeenSource[]
+}
+
+/** A source as one conversation may see it. */
+export interface SeenSource {
+  readonly name: string
+  readonly description: string
+  readonly state: SourceState
+  /** In order of name. What is denied, held back or away is not among them. */
+  readonly tools: readonly SeenTool[]
+}
+
+/** A tool with the very description and schema that a request would declare. */
+export interface SeenTool {
+  /** Its name at its source. */
+  readonly name: string
+  /** The name it is sent under. */
+  readonly wireName: string
+  readonly description: string
+  readonly inputSchema: JsonSchema
+}
+
+/** The call that a call stands for. */
+export interface Forwarded {
+  /** The source's name, as the model wrote it. */
+  readonly source: string
+  readonly tool: string
+  readonly input: unknown
 }
 
 /** How far a running call has come. */
@@ -45,6 +75,11 @@ export interface Tool {
   readonly annotations?: ToolAnnotations
   /** Runs the tool. Left out where the host runs tools itself (see `run` of an adapter). */
   readonly execute?: (input: Record<string, unknown>, context: ExecuteContext) => unknown
+  /**
+   * A call of this tool is a call of another: that one is judged, checked, permitted, run and raised in its place. Given
+   * arguments that fit the schema. Never deferred.
+   */
+  readonly forwards?: (input: Record<string, unknown>) => Forwarded
 
   /** True: deferred. False: eager. Left out: decided by the rules (own tools eager, tools of a named source deferred). */
   readonly defer?: boolean
@@ -123,7 +158,7 @@ const FIELD_KINDS: readonly [readonly (keyof Tool)[], (value: unknown) => boolea
   [['risk'], oneOf(RISKS), `one of ${RISKS.join(', ')}`],
   [['aliases', 'guidelines'], (value) => Array.isArray(value) && value.every(isString), 'a list of strings'],
   [['annotations'], (value) => typeof value === 'object' && value !== null, 'an object'],
-  [['execute'], (value) => typeof value === 'function', 'a function'],
+  [['execute', 'forwards'], (value) => typeof value === 'function', 'a function'],
 ]
 
 /** The reason a value cannot be used as a tool, or undefined. Never throws, whatever it is given. */

@@ -21,6 +21,7 @@ export {
   sfToolSearchResult,
   sfTools,
 } from './sf.js'
+export { type SfMcpOptions, sfMcpTools } from './sf-mcp.js'
 export {
   countTokenEstimate,
   getDeferredToolSummary,

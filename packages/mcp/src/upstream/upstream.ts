@@ -138,6 +138,8 @@ export class Upstream {
       this.#relist(connection, true)
       await this.#relisting
     }
+    // Only calls would show it otherwise, and nobody can call a server that counts as failed. One that is kept running has to last.
+    if (this.server.lazy) this.#pool.breaker.succeed()
     this.#pool.release(key, this.server.lazy && this.calls === 0)
   }
 

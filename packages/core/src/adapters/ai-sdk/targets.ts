@@ -30,14 +30,14 @@ async function run(
   options: Started['options'] | undefined,
   host: Execute | undefined,
 ): Promise<unknown> {
-  const { callId, input, tool } = target
+  const { callId, input, tool, context } = target
   const imported = importedOf(tool)
   const signal = options?.abortSignal
   if (imported?.tool.execute && options)
     return lastOf(imported.tool.execute(await imported.check(input), { ...options, toolCallId: callId }))
   if (host) return host(target, signal)
   if (!tool.execute) throw new Error('this tool has no implementation; the host has to run it')
-  return tool.execute(input, { callId, ...(signal ? { signal } : {}) })
+  return tool.execute(input, { ...context, ...(signal ? { signal } : {}) })
 }
 
 /** Each call may have a time limit of its own, so this is not left to the run of the batch. */
