@@ -1,13 +1,13 @@
 /**
- * `npm start`: the proof. The example host does a real task on 63 tools over a real wire; the model is scripted, and
- * everything printed is read from the recorded requests, the ledger, and the files in the workspace.
+ * `npm start`: the proof. The example host does a real task with five real MCP servers over a real wire; the model is
+ * scripted, and everything printed is read from the recorded requests, the ledger, the servers and the files they wrote.
  */
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DeliveryName, loadTokenizer, type ToolwellEvent } from '@toolwell/core'
-import type { ChatMessage } from '@toolwell/core/openai-chat'
+import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
 import {
   type ChatRequestBody,
   chatProtocol,
@@ -16,26 +16,12 @@ import {
   startScriptedChat,
 } from '@toolwell/core/testing'
 import { openSession, type Session } from './host.ts'
-import { steps, task } from './proof/model.ts'
+import { HIDDEN, LATER, LEARNT, SHIPPED, scenes, task } from './proof/model.ts'
 import { bar, bold, cyan, dim, green, heading, line, percent, red, row, thousands } from './proof/print.ts'
-import { createProofHost, seedWorkspace } from './proof/setup.ts'
+import { everyTool, gone, readDelivery, tokensBySource, wait } from './proof/reading.ts'
+import { DENIED, memoryOf, openProof, type Proof, projectOf, type Setup, seedProject } from './proof/setup.ts'
 
-const USAGE = `Usage: npm start [-- --delivery bridge|append] [-- --once]
-
-Runs the proof: one task, a busy server, a killed process, a fork and a compaction, on a scripted model behind a real
-Chat Completions wire. Needs no key and no network. Exits 0 when every check holds.
-
-Examples
-  npm start
-  npm start -- --delivery append     found tools join the tools array instead of being called through tool_call
-  npm start -- --once                exit when the proof is done (it always does, so far)`
-
-const flags = process.argv.slice(2)
-if (flags.includes('--help')) {
-  line(USAGE)
-  process.exit(0)
-}
-const delivery = readDelivery(flags)
+const delivery: DeliveryName = readDelivery(process.argv.slice(2))
 
 const tokenizer = await loadTokenizer()
 const folder = await mkdtemp(join(tmpdir(), 'toolwell-proof-'))
@@ -47,68 +33,106 @@ const chat = await startScriptedChat({
 })
 const checks: { readonly what: string; readonly holds: boolean }[] = []
 const check = (what: string, holds: boolean) => checks.push({ what, holds })
+const open: Proof[] = []
+/** Every process of a server that ran. */
+const pids = new Set<number>()
+const previous = new Map<string, string>()
+let number = 0
 
 try {
+  await seedProject(folder)
+  heading(
+    'Toolwell',
+    'the model is scripted; the loop, the wire, the ledger, the servers and the files are real',
+  )
+  await listServers()
   await prove()
 } finally {
+  for (const { servers } of open) await servers.close()
   await chat.close()
   await rm(folder, { recursive: true, force: true })
 }
+check('no process of a server is left', await gone(pids))
 report()
 
-async function prove(): Promise<void> {
-  await seedWorkspace(folder)
-  const previous = new Map<string, string>()
-  let number = 0
-  const host = createProofHost({
-    folder,
-    url: chat.url,
-    delivery,
-    tokenizer,
-    onEvent: (event) => events.push(event),
-    onRequest({ session, answer }) {
-      const body = JSON.parse((chat.requests.at(-1) as { raw: string }).raw) as ChatRequestBody
-      const rendered = chatProtocol().renderOrder(body)
-      const before = previous.get(session)
-      const kept = before === undefined ? undefined : commonPrefix(before, rendered) / (before.length - 1)
-      previous.set(session, rendered)
-      const surface = tokenizer.count(JSON.stringify(body.tools ?? []))
-      const cells = [
-        String(++number),
-        describe(answer.messages[0] as ChatMessage),
-        `${thousands(surface)} tokens`,
-        kept === undefined ? 'first' : `${percent(kept)} kept`,
-      ]
-      line(`  ${row(cells, [2, 62, 12, 12])}`)
-      if (delivery === 'bridge' && before !== undefined)
-        check(`request ${number} keeps every earlier byte`, kept === undefined || kept >= 1)
+function start(more: Partial<Setup> = {}): Proof {
+  const proof = openProof({ folder, url: chat.url, mode: 'on', delivery, tokenizer, ...more })
+  open.push(proof)
+  return proof
+}
+
+/** Nothing is known of the servers yet: each is started, asked for its tools, and stopped again. */
+async function listServers(): Promise<void> {
+  heading(
+    '1  The first start',
+    'nothing is cached: every server of examples/proof/toolwell.json is listed once',
+  )
+  const first = start({
+    onServer(event) {
+      for (const { pids: running } of first.servers.inspect()) for (const pid of running) pids.add(pid)
+      if (event.kind !== 'server-state' || event.state !== 'cached') return
+      const { tools = [] } = first.servers.inspect().find(({ name }) => name === event.server) ?? {}
+      const tokens = tokensBySource(first.well, tokenizer).get(event.server) ?? 0
+      line(`  ${row([event.server, `${tools.length} tools`, `${thousands(tokens)} tokens`], [16, 9, 12])}`)
     },
   })
-  const everything = host.well.catalogue
-  heading('Toolwell', 'the model is scripted; the loop, the wire, the ledger and the tools are real')
-  const session = await openSession(host, 'main')
+  const late = await first.servers.settled(120_000)
+  const failed = first.servers.inspect().flatMap(({ name, reason }) => (reason ? [`${name}: ${reason}`] : []))
+  if (late.length + failed.length > 0)
+    throw new Error(`Not every server could be listed. ${[...late, ...failed].join('; ')}`)
+  await first.servers.close()
+}
 
-  heading(
-    '1  A task',
-    `${everything.size} tools from ${everything.sources.size - 1} servers and the host; each row is one request`,
+async function prove(): Promise<void> {
+  const proof = start({ onEvent: (event) => events.push(event), onRequest: showRequest })
+  const { host, servers, well } = proof
+  const started = () => servers.inspect().filter(({ starts }) => starts > 0)
+  const everything = everyTool(well, tokenizer)
+  heading('2  The second start', 'what is cached can be searched at once')
+  line(
+    `  ${servers.inspect().length} servers, ${well.catalogue.size - 1} tools, ${thousands(everything)} tokens if all were sent; ${started().length} processes`,
   )
+  check(
+    'every tool is known from the cache',
+    servers.inspect().every(({ state }) => state === 'cached'),
+  )
+  const session = await openSession(host, 'main')
+  const script = scenes(projectOf(folder))
+
+  heading('3  A task', 'each row is one request')
   line(dim(`  ${row(['#', 'what the model did', 'tools array', 'prefix'], [2, 62, 12, 12])}`))
-  queue.push(...steps.task)
+  const runningAtFirst: number[] = []
+  const [find, ...rest] = script.task
+  if (find) queue.push(find)
+  queue.push((request) => {
+    // One search has been answered, and no tool has been called.
+    runningAtFirst.push(started().length)
+    return rest[0]?.(request) ?? { text: '' }
+  })
+  queue.push(...rest.slice(1))
   await session.ask(task)
   told(session)
-  const code = await readFile(join(folder, 'workspace', 'src', 'invoice.js'), 'utf8')
-  check('the bug is fixed in the file', code.includes('i < items.length;'))
+  check('no server was started before one of its tools was called', runningAtFirst.join() === '0')
   check(
-    'a call of a hidden tool in the wrong case ran, and raised it',
-    session.conversation.inspect().loadedLazyTools.includes('repository__create_commit'),
+    'only the servers that were used have been started',
+    started()
+      .map(({ name }) => name)
+      .join() === 'filesystem,memory',
   )
-  check('what policy denies never left', !chat.requests.some(({ raw }) => raw.includes('publish_release')))
+  const code = await readFile(join(projectOf(folder), 'src', 'invoice.js'), 'utf8')
+  check('the bug is fixed in the file', code.includes('i < items.length;'))
+  const raisedByCall = events.some(
+    (event) => event.kind === 'activated' && event.source === 'call' && event.tool.wireName === HIDDEN,
+  )
+  check('a call of a hidden tool in the wrong case ran, and raised it', raisedByCall)
+  const [, denied = ''] = DENIED.split('/')
+  check('what policy denies never left', !chat.requests.some(({ raw }) => raw.includes(denied)))
 
-  heading('2  A busy server, and a sub-agent', 'the first attempt gets 503 and is repeated')
-  queue.push(...steps.busy)
+  heading('4  A busy server, and a sub-agent', 'the first attempt gets 503 and is repeated')
+  queue.push(...script.busy)
   const busy = chat.requests.length
   const raised = session.conversation.inspect().loadedLazyTools.join()
-  await session.ask('Ask a helper which issues are open.')
+  await session.ask('Ask a helper what there is in the project.')
   check('the repeated request has the same bytes', chat.requests[busy]?.raw === chat.requests[busy + 1]?.raw)
   check(
     'the sub-agent left its parent as it was',
@@ -116,14 +140,14 @@ async function prove(): Promise<void> {
   )
   check(
     'the sub-agent got the one tool it may use, and no loader',
-    names(chat.requests[busy + 2]?.body).join() === 'tracker__list_issues',
+    names(chat.requests[busy + 2]?.body).join() === 'filesystem__list_directory',
   )
 
   heading(
-    '3  Killed and resumed',
+    '5  Killed and resumed',
     'another process works on the session and is killed with a request on the way',
   )
-  queue.push(...steps.killed, ...steps.resumed)
+  queue.push(...script.killed, ...script.resumed)
   await killWorkerAt(chat.requests.length + 2)
   const dead = chat.requests.length - 1
   const resumed = await openSession(host, 'main')
@@ -134,44 +158,62 @@ async function prove(): Promise<void> {
   )
   check(
     'what the dead process had raised is still raised',
-    resumed.conversation.inspect().loadedLazyTools.includes('mail__create_draft'),
+    resumed.conversation.inspect().loadedLazyTools.includes('memory__add_observations'),
   )
+  check('what was learnt is remembered', (await readFile(memoryOf(folder), 'utf8')).includes(LEARNT))
   told(resumed)
 
-  heading('4  A fork', 'from before the second search')
-  queue.push(...steps.fork)
-  const point = resumed.messages.findIndex((message) =>
-    JSON.stringify(message).includes('bump the package version'),
-  )
+  heading('6  A fork', 'from before the second search')
+  queue.push(...script.fork)
+  const point = resumed.messages.findIndex((message) => JSON.stringify(message).includes(LATER))
   const fork = await resumed.fork('fork', point)
   await fork.ask('What have you got so far?')
   told(fork)
+  const firstSearch = events.find((event) => event.kind === 'searched')
+  const loadedThen = firstSearch?.kind === 'searched' ? firstSearch.loaded : []
   check(
     'the fork knows what was raised before it, and nothing later',
-    fork.conversation.inspect().loadedLazyTools.every((name) => name.startsWith('tracker__')),
+    loadedThen.length > 0 &&
+      fork.conversation.inspect().loadedLazyTools.join() ===
+        loadedThen.map((id) => well.catalogue.get(id)?.wireName).join(),
   )
 
-  heading('5  A compaction', 'the history becomes a summary; raised tools stay usable')
-  queue.push(...steps.compacted)
+  heading('7  A compaction', 'the history becomes a summary; raised tools stay usable')
+  queue.push(...script.compacted)
   await resumed.compact()
   previous.clear() // the one moment at which the prefix is meant to change
   const searches = count(events, 'searched')
-  await resumed.ask('Close the bug.')
+  await resumed.ask('Remember that 1.4.1 has been shipped.')
   check(
     'a tool raised before the compaction was called without a new search',
     count(events, 'searched') === searches,
   )
-  check(
-    'the issue is closed',
-    (
-      await readFile(join(folder, 'workspace', '.tracker', 'issues.json'), 'utf8').catch(() => allFiles())
-    ).includes('closed'),
-  )
+  check('that is remembered, too', (await readFile(memoryOf(folder), 'utf8')).includes(SHIPPED))
   check(
     'the strict endpoint refused nothing',
     chat.requests.every(({ violation }) => violation === undefined),
   )
+  for (const { pids: running } of servers.inspect()) for (const pid of running) pids.add(pid)
   totals(resumed)
+  await breakEven(well.catalogue.size - 1)
+}
+
+function showRequest({ session, answer }: Parameters<NonNullable<Setup['onRequest']>>[0]): void {
+  const body = JSON.parse((chat.requests.at(-1) as { raw: string }).raw) as ChatRequestBody
+  const rendered = chatProtocol().renderOrder(body)
+  const before = previous.get(session)
+  const kept = before === undefined ? undefined : commonPrefix(before, rendered) / (before.length - 1)
+  previous.set(session, rendered)
+  const surface = tokenizer.count(JSON.stringify(body.tools ?? []))
+  const cells = [
+    String(++number),
+    describe(answer.messages[0] as ChatMessage),
+    `${thousands(surface)} tokens`,
+    kept === undefined ? 'first' : `${percent(kept)} kept`,
+  ]
+  line(`  ${row(cells, [2, 62, 12, 12])}`)
+  if (delivery === 'bridge' && before !== undefined)
+    check(`request ${number} keeps every earlier byte`, kept === undefined || kept >= 1)
 }
 
 function told({ conversation }: Session): void {
@@ -185,20 +227,52 @@ function told({ conversation }: Session): void {
 function totals({ conversation }: Session): void {
   const { accounting } = conversation.inspect()
   heading('What it cost', `${tokenizer.name}; the whole conversation, searches and extra rounds included`)
-  const widest = Math.max(accounting.actual, accounting.counterfactual)
-  line(
-    `  every tool eager  ${bar(accounting.counterfactual / widest, 40)} ${thousands(accounting.counterfactual)} input tokens`,
-  )
-  line(
-    `  as it was         ${bar(accounting.actual / widest, 40)} ${thousands(accounting.actual)} input tokens`,
-  )
-  const share = accounting.saved / accounting.counterfactual
-  const rounds = `${accounting.metaRequests} of ${accounting.requests} requests only searched`
-  line(`  net ${accounting.saved < 0 ? 'loss' : 'saving'} ${bold(percent(Math.abs(share)))}  ${dim(rounds)}`)
+  compare('input tokens', accounting)
+  compare('by cache prices', accounting.cost)
+  line(`  ${dim(`${accounting.metaRequests} of ${accounting.requests} requests only searched`)}`)
   if (accounting.reread > 0)
     line(
       `  ${dim(`${thousands(accounting.reread)} message tokens read again because the tools array before them changed`)}`,
     )
+}
+
+type Sums = { readonly actual: number; readonly counterfactual: number; readonly saved: number }
+
+function compare(unit: string, { actual, counterfactual, saved }: Sums): void {
+  const widest = Math.max(actual, counterfactual)
+  const share = `net ${saved < 0 ? 'loss' : 'saving'} ${percent(Math.abs(saved / counterfactual))}`
+  line(`  every tool sent  ${bar(counterfactual / widest, 40)} ${thousands(counterfactual)} ${unit}`)
+  line(`  as it was        ${bar(actual / widest, 40)} ${thousands(actual)}  ${bold(share)}`)
+}
+
+/** What Toolwell would have done with these servers if nobody had told it to defer. */
+async function breakEven(tools: number): Promise<void> {
+  const { well, servers } = start({ mode: 'auto' })
+  const conversation = await well.open({ id: 'auto' })
+  const { parts } = await openaiChat(conversation).begin([{ role: 'user', content: task }])
+  const { mode, because } = conversation.inspect()
+  const sent = parts.tools?.length ?? 0
+  heading('Is that worth it here?', 'the proof defers because it was told to (mode: on)')
+  line(`  Left to itself (mode: auto) it would ${mode === 'off' ? `send all ${sent} tools` : 'defer'}:`)
+  line(`  ${because}, with up to twelve searches in a turn.`)
+  // All but the denied one, and the host's own.
+  check('where deferring may not pay, auto sends everything', mode === 'on' || sent === tools)
+  check(
+    'asking for that started nothing',
+    servers.inspect().every(({ starts }) => starts === 0),
+  )
+
+  // The same task with two servers, deferred against all reason.
+  await seedProject(folder)
+  const small = start({ profile: 'small' })
+  queue.push(...scenes(projectOf(folder)).task)
+  const session = await openSession(small.host, 'small')
+  await session.ask(task)
+  for (const { pids: running } of small.servers.inspect()) for (const pid of running) pids.add(pid)
+  const { accounting } = session.conversation.inspect()
+  const size = `${small.well.catalogue.size - 1} tools, ${thousands(everyTool(small.well, tokenizer))} tokens`
+  line(`  The same task with filesystem and memory alone (${size}), deferred all the same:`)
+  compare('by cache prices', accounting.cost)
 }
 
 function report(): void {
@@ -223,17 +297,18 @@ async function killWorkerAt(requests: number): Promise<void> {
   const script = new URL('./proof/worker.ts', import.meta.url).pathname
   const worker = spawn(
     process.execPath,
-    ['--import', 'tsx', script, folder, chat.url, delivery, 'Write to Ada that it is fixed.'],
+    ['--import', 'tsx', script, folder, chat.url, delivery, 'Remember what was wrong with it.'],
     { stdio: ['ignore', 'ignore', 'inherit'] },
   )
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-  const poll = setInterval(() => {
-    if (chat.requests.length >= requests) worker.kill('SIGKILL')
-  }, 5)
+  await Promise.race([wait(() => chat.requests.length >= requests), ended])
+  worker.kill('SIGKILL')
   await ended
-  clearInterval(poll)
   line(`  ${dim(`process ${worker.pid} killed (${worker.signalCode ?? worker.exitCode})`)}`)
   check('the worker was killed, not finished', worker.signalCode === 'SIGKILL')
+  const left = await readFile(join(folder, 'worker-pids'), 'utf8').catch(() => '')
+  const orphans = left.split('\n').filter(Boolean).map(Number)
+  check('the server it had started ended with it', orphans.length > 0 && (await gone(orphans)))
 }
 
 function describe(message: ChatMessage): string {
@@ -257,31 +332,4 @@ function names(body: ChatRequestBody | undefined): string[] {
 
 function count(list: readonly ToolwellEvent[], kind: string): number {
   return list.filter((event) => event.kind === kind).length
-}
-
-async function allFiles(): Promise<string> {
-  const { readdir } = await import('node:fs/promises')
-  const root = join(folder, 'workspace', '.tracker')
-  const files = await readdir(root, { recursive: true })
-  return (await Promise.all(files.map((file) => readFile(join(root, file), 'utf8').catch(() => '')))).join(
-    '\n',
-  )
-}
-
-function readDelivery(given: readonly string[]): DeliveryName {
-  const at = given.indexOf('--delivery')
-  const value = at < 0 ? 'bridge' : given[at + 1]
-  const unknown = given.filter(
-    (flag, index) => flag !== '--once' && flag !== '--delivery' && (at < 0 || index !== at + 1),
-  )
-  if (unknown.length === 0 && (value === 'bridge' || value === 'append')) return value
-  const problem =
-    unknown.length > 0
-      ? `Unknown: ${unknown.join(' ')}. Flags of npm start go behind a --.`
-      : `--delivery needs bridge or append${value === undefined ? '' : `, not ${value}`}.`
-  process.stderr.write(`${problem}
-
-${USAGE}
-`)
-  process.exit(2)
 }

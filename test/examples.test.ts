@@ -1,31 +1,50 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const guard = new URL('./setup/loopback-only.ts', import.meta.url).href
-const run = (file: string, ...parameters: string[]) =>
+const runWith = (env: Record<string, string>, file: string, ...parameters: string[]) =>
   spawnSync(process.execPath, ['--import', 'tsx', file, ...parameters], {
     cwd: root,
     encoding: 'utf8',
     // Children and their children may connect to loopback only, like the tests themselves.
-    env: { ...process.env, NODE_OPTIONS: `--import tsx --import ${guard}` },
+    env: { ...process.env, NODE_OPTIONS: `--import tsx --import ${guard}`, ...env },
   })
+const run = (file: string, ...parameters: string[]) => runWith({}, file, ...parameters)
 
 it.each(['bridge', 'append'])(
   'the proof of npm start holds over %s, prints plain text and leaves nothing behind',
   (delivery) => {
+    const home = mkdtempSync(join(tmpdir(), 'toolwell-home-'))
+    onTestFinished(() => rmSync(home, { recursive: true, force: true }))
     const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith('toolwell-proof-'))
     const before = left()
-    const { status, stdout, stderr } = run('examples/start.ts', '--once', '--delivery', delivery)
+    const { status, stdout, stderr } = runWith(
+      { HOME: home },
+      'examples/start.ts',
+      '--once',
+      '--delivery',
+      delivery,
+    )
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     expect(stdout).toContain('checks hold.')
     expect(stdout).toContain('the model is scripted')
-    expect(stdout).toMatch(/ 2 +search “/)
+    // Listed one by one, then known from the cache without a process.
+    for (const name of ['everything', 'filesystem', 'memory', 'playwright', 'chrome-devtools'])
+      expect(stdout).toMatch(new RegExp(`^ {2}${name} +\\d+ tools +[\\d.]+k? tokens$`, 'm'))
+    expect(stdout).toMatch(/^ {2}5 servers, \d+ tools, [\d.]+k tokens if all were sent; 0 processes$/m)
+    expect(stdout).toMatch(/ 1 +search “/)
+    // What it says of small catalogues is measured, too.
+    expect(stdout).toMatch(/net saving/)
+    expect(stdout).toMatch(/deferred all the same:\n.*\n.*net loss \d/)
     expect(stdout).not.toMatch(/\u001b|✗|undefined/)
     expect(left()).toEqual(before)
+    // No server has written into the user's home, or looked for news of itself.
+    expect(readdirSync(home)).toEqual([])
   },
 )
 

@@ -1,24 +1,52 @@
-/** What the proof and the process it kills have in common: workspace, tools, host options. */
+/** What the proof and the process it kills have in common: the project, the servers, host options. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createToolwell, type DeliveryName, type Tokenizer, type ToolwellEvent } from '@toolwell/core'
+import { fileURLToPath } from 'node:url'
+import {
+  createToolwell,
+  type DeliveryName,
+  type Tokenizer,
+  type Toolwell,
+  type ToolwellEvent,
+} from '@toolwell/core'
 import { jsonlStore } from '@toolwell/core/stores/jsonl'
+import {
+  connectServers,
+  describeProblem,
+  diskCache,
+  loadConfig,
+  type ServerEvent,
+  type Servers,
+} from '@toolwell/mcp'
 import { delegate, type HostOptions } from '../host.ts'
-import { createWorkshop } from '../workshop/index.ts'
 
 export interface Setup {
+  /** Everything lies in here: project, sessions, what the memory server remembers, the cache of definitions. */
   readonly folder: string
   readonly url: string
+  readonly mode: 'on' | 'auto'
+  /** A profile of toolwell.json; all servers when absent. */
+  readonly profile?: string
   readonly delivery: DeliveryName
   readonly tokenizer: Tokenizer
   readonly onEvent?: (event: ToolwellEvent) => void
+  readonly onServer?: (event: ServerEvent) => void
   readonly onRequest?: NonNullable<HostOptions['onRequest']>
 }
 
-/** A small project with a bug in it, and its first commit. */
-export async function seedWorkspace(folder: string): Promise<void> {
-  await mkdir(join(folder, 'workspace', 'src'), { recursive: true })
-  const write = (path: string, text: string) => writeFile(join(folder, 'workspace', path), text)
+export interface Proof {
+  readonly host: HostOptions
+  readonly well: Toolwell
+  readonly servers: Servers
+}
+
+export const projectOf = (folder: string) => join(folder, 'project')
+export const memoryOf = (folder: string) => join(folder, 'memory.jsonl')
+
+/** A small project with a bug in it. */
+export async function seedProject(folder: string): Promise<void> {
+  await mkdir(join(projectOf(folder), 'src'), { recursive: true })
+  const write = (path: string, text: string) => writeFile(join(projectOf(folder), path), text)
   await write('package.json', '{\n  "name": "acorn-invoices",\n  "version": "1.4.0"\n}\n')
   await write(
     'src/invoice.js',
@@ -26,35 +54,39 @@ export async function seedWorkspace(folder: string): Promise<void> {
   )
 }
 
-export function createProofHost({
-  folder,
-  url,
-  delivery,
-  tokenizer,
-  onEvent,
-  onRequest,
-}: Setup): HostOptions {
-  const workshop = createWorkshop(join(folder, 'workspace'))
+/** One predicate for cards, search, activation and calls: nobody runs code in a browser from here. */
+export const DENIED = 'playwright/browser_run_code_unsafe'
+
+/** The servers of toolwell.json as sources of a catalogue: from the cache where there is one, listed where there is none. */
+export function openProof(setup: Setup): Proof {
+  const { folder, url, mode, profile, delivery, tokenizer, onEvent, onServer, onRequest } = setup
+  const config = loadConfig({
+    files: [fileURLToPath(new URL('./toolwell.json', import.meta.url))],
+    workspaceFolder: projectOf(folder),
+    ...(profile === undefined ? {} : { profile }),
+  })
+  const [problem] = config.problems
+  if (problem) throw new Error(describeProblem(problem))
   const well = createToolwell({
-    tools: [...workshop.ownTools, delegate],
-    // Said, so that the proof is about deferral whatever the break-even is for this catalogue.
-    mode: 'on',
+    tools: [delegate],
+    mode,
     delivery,
     tokenizer,
     store: jsonlStore(join(folder, 'sessions')),
-    // One predicate for cards, search, activation and calls: nobody publishes from here.
-    policy: ({ id }) => id !== 'release/publish_release',
+    policy: ({ id }) => id !== DENIED,
     ...(onEvent ? { onEvent } : {}),
   })
-  for (const { name, description, tools } of workshop.servers)
-    well.catalogue.setSource(name, { description, tools })
-  return {
+  const servers = connectServers(well.catalogue, config, {
+    cache: diskCache({ folder: join(folder, 'cache') }),
+    ...(onServer ? { onEvent: onServer } : {}),
+  })
+  const host: HostOptions = {
     well,
     servers: { 'openai-chat': { url, model: 'scripted' } },
     folder: join(folder, 'sessions'),
-    system: 'You are a careful engineer. You work on the project in the current folder.',
-    approve: ({ name }) => name !== 'send_draft',
+    system: `You are a careful engineer. You work on the project in ${projectOf(folder)}.`,
     countTokens: (text) => tokenizer.count(text),
     ...(onRequest ? { onRequest } : {}),
   }
+  return { host, well, servers }
 }

@@ -1,15 +1,23 @@
-/** A second process that works on the same session, until it is killed half-way through a request. */
+/** A second process that works on the same session, until it is killed half-way through a request. It never closes its servers. */
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { loadTokenizer } from '@toolwell/core'
 import { openSession } from '../host.ts'
-import { createProofHost } from './setup.ts'
+import { openProof } from './setup.ts'
 
 const [folder = '', url = '', delivery = 'bridge', text = ''] = process.argv.slice(2)
-const tokenizer = await loadTokenizer()
-const host = createProofHost({
+const { host, servers } = openProof({
   folder,
   url,
+  mode: 'on',
   delivery: delivery === 'append' ? 'append' : 'bridge',
-  tokenizer,
+  tokenizer: await loadTokenizer(),
+  // Whoever kills this process wants to know what it had started.
+  onServer(event) {
+    if (event.kind !== 'server-state' || event.state !== 'ready') return
+    const pids = servers.inspect().flatMap((server) => server.pids)
+    appendFileSync(join(folder, 'worker-pids'), `${pids.join('\n')}\n`)
+  },
 })
 const session = await openSession(host, 'main')
 await session.ask(text)
