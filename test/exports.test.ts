@@ -91,7 +91,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
   },
   './shared': {
     door: shared,
-    names: ['assertKnownKeys', 'canonicalJson', 'fingerprintOf', 'matchesGlob', 'shortHash'],
+    names: ['assertKnownKeys', 'canonicalJson', 'fingerprintOf', 'matchesGlob', 'shortHash', 'withFileLock'],
   },
   './stores/jsonl': { door: jsonl, names: ['jsonlStore'] },
   './testing': {
@@ -120,17 +120,23 @@ it.each(Object.entries(DOORS))('%s exports these names and no other', (_path, { 
 
 it('@toolwell/mcp exports these names and no other', () => {
   expect(Object.keys(mcp).sort()).toEqual([
+    'LoginError',
     'McpFailure',
     'combineReviews',
     'configSchema',
     'connectServers',
     'defaultCacheFolder',
     'defaultConfigFiles',
+    'defaultLoginFolder',
     'defineServer',
     'describeProblem',
     'diskCache',
+    'diskLogins',
     'loadConfig',
+    'login',
+    'logout',
     'memoryCache',
+    'readDuration',
     'redactor',
     'serverFingerprint',
     'showEndpoint',

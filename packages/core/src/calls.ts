@@ -12,6 +12,7 @@ import { bounded, innerArguments, isRecord, type ModelCall, unwrap } from './mod
 import type { Resolution } from './name-index.js'
 import { nearest } from './nearest.js'
 import { find, recordedQuery, suggest } from './search/find.js'
+import { awayState } from './search/late-sources.js'
 import { quoteName } from './search/query.js'
 import { renderSearch, revealed } from './search/render.js'
 import type { SearchResult } from './search/result.js'
@@ -302,7 +303,7 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context, batch:
       // Denied after it was shown: the model knows the name, so it is told that the tool is gone, and no more.
       const text = prompts.unavailable({
         name: entry.wireName,
-        state: standing === 'denied' ? 'no longer available' : standing,
+        state: standing === 'denied' ? 'no longer available' : awayState(entry, standing, context),
       })
       return fail(standing === 'denied' ? 'denied' : 'unavailable', text, entry.id, asked, alias)
     }

@@ -15,6 +15,8 @@ export interface Source {
   readonly name: string
   readonly description: string
   readonly state: SourceState
+  /** What the user can do about the state, in the host's words; empty where there is nothing to say. */
+  readonly advice: string
   /** Changed definitions of a locked source are quarantined until approved. */
   readonly locked: boolean
   readonly ids: ReadonlySet<string>
@@ -36,6 +38,8 @@ export interface SourceUpdate {
   readonly tools: readonly Tool[]
   readonly description?: string
   readonly state?: SourceState
+  /** What the user can do about the state. The model reads it, so it must not hold what a server says. */
+  readonly advice?: string
   readonly locked?: boolean
   /** Names of tools that must not be seen or called, for reasons of the source's own. */
   readonly quarantined?: readonly string[]
@@ -59,7 +63,7 @@ export interface Catalogue {
   /** Replaces the tools of a source by these. Costs what the source holds. */
   setSource(name: string, update: SourceUpdate): void
   /** Changes only the state: tools of a source that is not ready stay known. */
-  setState(name: string, state: SourceState): void
+  setState(name: string, state: SourceState, advice?: string): void
   removeSource(name: string): void
   /** Accepts a quarantined definition of a locked source. */
   approve(id: string): void
@@ -169,7 +173,7 @@ class MapCatalogue implements Catalogue {
       )
     assertKnownKeys(
       update,
-      ['tools', 'description', 'state', 'locked', 'quarantined'],
+      ['tools', 'description', 'state', 'advice', 'locked', 'quarantined'],
       `setSource(${JSON.stringify(name)})`,
     )
     if (!Array.isArray(update.tools))
@@ -223,6 +227,7 @@ class MapCatalogue implements Catalogue {
       name,
       description: update.description ?? previous?.description ?? '',
       state: update.state ?? previous?.state ?? 'ready',
+      advice: update.advice ?? (update.state === undefined ? previous?.advice : undefined) ?? '',
       locked,
       ids,
       membership: shortHash([...ids].sort().join('\n')),
@@ -231,12 +236,12 @@ class MapCatalogue implements Catalogue {
     this.#report(name, before, [...findings, ...fresh])
   }
 
-  setState(name: string, state: SourceState) {
+  setState(name: string, state: SourceState, advice = '') {
     assertState(state)
     const source = this.sources.get(name)
-    if (!source || source.state === state) return
+    if (!source || (source.state === state && source.advice === advice)) return
     this.revision++
-    this.sources.set(name, { ...source, state })
+    this.sources.set(name, { ...source, state, advice })
     for (const id of source.ids) this.#touch(id)
     this.#report(name, this.revision - 1, [])
   }

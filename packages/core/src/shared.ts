@@ -2,3 +2,4 @@
 export { canonicalJson, fingerprintOf, shortHash } from './fingerprint.js'
 export { assertKnownKeys } from './options.js'
 export { matchesGlob } from './rules.js'
+export { withFileLock } from './stores/file-lock.js'

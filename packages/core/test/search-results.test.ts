@@ -403,6 +403,19 @@ describe('a name that was asked for', () => {
     )
   })
 
+  it('is reported with what the user can do about its server', async () => {
+    const { ask, play } = await player({}, (well) =>
+      well.catalogue.setState('tracker', 'needs-login', 'run the login command'),
+    )
+    const state = 'needs-login (run the login command)'
+    const unavailable = [{ name: 'tracker__create_issue', state }]
+    expect((await ask('select:create_issue')).unavailable).toEqual(unavailable)
+    expect((await ask('create an issue in the tracker')).unavailable).toContainEqual(unavailable[0])
+    expect(await play({ name: 'tracker__create_issue', arguments: { title: 'x' } })).toContain(
+      `tracker__create_issue cannot be used now: ${state}. Nothing was run.`,
+    )
+  })
+
   it.each(['connecting', 'failed', 'disabled'] as const)(
     'is reported where its server is %s',
     async (state) => {

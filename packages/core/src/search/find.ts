@@ -9,7 +9,7 @@ import { nearest } from '../nearest.js'
 import { answerForm } from '../placement.js'
 import { quote } from '../text.js'
 import { type Candidate, createAllowance, toMatch } from './candidate.js'
-import { awaySources, waitForSources } from './late-sources.js'
+import { awaySources, awayState, waitForSources } from './late-sources.js'
 import { exactNames, plainNames } from './named-in-query.js'
 import { type ParsedQuery, parseQuery } from './query.js'
 import type { SearchResult } from './result.js'
@@ -217,7 +217,7 @@ function select(names: readonly string[], context: Context, batch: Batch, misses
     if (usable.length === 0 && blocked) {
       const standing = context.gate.standing(blocked, 'activate')
       if (standing === 'denied') misses.notFound.push({ name, nearest: suggest(name, context, batch) })
-      else misses.unavailable.push({ name: blocked.wireName, state: standing })
+      else misses.unavailable.push({ name: blocked.wireName, state: awayState(blocked, standing, context) })
       continue
     }
     const alias = resolution.kind === 'found' ? resolution.alias : undefined
@@ -291,7 +291,7 @@ async function keywordHits(
       // Where nothing else fits, "there is no such tool" would be untrue of a server that is only away.
       const away = standing !== 'denied' && standing !== 'vanished' && standing !== 'quarantined'
       if (away && relevance >= context.settings.cutOff && unavailable.length < limit)
-        unavailable.push({ name: entry.wireName, state: standing })
+        unavailable.push({ name: entry.wireName, state: awayState(entry, standing, context) })
       if (away && relevance >= context.settings.cutOff) missed = Math.max(missed, score)
       seen.add(id)
       continue

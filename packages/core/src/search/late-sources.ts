@@ -1,5 +1,5 @@
 /** Sources that are still connecting: a search that finds nothing waits for them, but not for long, and then says who is missing. */
-import type { Source } from '../catalogue.js'
+import type { Entry, Source } from '../catalogue.js'
 import type { Context } from '../context.js'
 import { quote } from '../text.js'
 import type { ParsedQuery } from './query.js'
@@ -30,10 +30,21 @@ export async function waitForSources(
   await context.catalogue.until(() => !connecting(), most)
 }
 
+/** Why a tool cannot be used, with what the user can do about its server. */
+export function awayState(entry: Entry, standing: string, context: Context): string {
+  return whyAway(standing, context.catalogue.sources.get(entry.source))
+}
+
 /** What is missing, as a search result names it. */
 export function awaySources(query: ParsedQuery, context: Context): { name: string; state: string }[] {
   return missing(query, context)
     .filter(({ name }) => context.gate.mayName(name))
     .slice(0, MOST_NAMED)
-    .map(({ name, state }) => ({ name: quote(name, 60), state }))
+    .map((source) => ({ name: quote(source.name, 60), state: whyAway(source.state, source) }))
+}
+
+function whyAway(standing: string, source: Source | undefined): string {
+  return source && source.state === standing && source.advice !== ''
+    ? `${standing} (${source.advice})`
+    : standing
 }

@@ -1,4 +1,4 @@
-/** Keeps processes apart that append to one file: a lock file that names its owner, held for one append. */
+/** Keeps processes apart that write one file: a lock file that names its owner, held for one task. */
 import { randomUUID } from 'node:crypto'
 import { lstat, mkdir, open, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
@@ -8,14 +8,21 @@ import { dirname } from 'node:path'
 const STALE_AFTER = 10_000
 const GIVE_UP_AFTER = 15_000
 
-/** Runs the task while no other process holds the file. Rejects when the lock cannot be had, with the path to look at. */
-export async function withFileLock<T>(file: string, task: () => Promise<T>): Promise<T> {
+/**
+ * Runs the task while no other process holds the file. Rejects when the lock cannot be had, with the path to look at. A task that takes
+ * longer than an append says how long it may take.
+ */
+export async function withFileLock<T>(
+  file: string,
+  task: () => Promise<T>,
+  { staleAfter = STALE_AFTER, giveUpAfter = GIVE_UP_AFTER } = {},
+): Promise<T> {
   const lock = `${file}.lock`
   // The token tells this holding of the lock from every other, also by the same process.
   const owner = `${hostname()}:${process.pid}:${randomUUID()}`
-  const deadline = Date.now() + GIVE_UP_AFTER
+  const deadline = Date.now() + giveUpAfter
   for (let attempt = 0; !(await take(lock, owner)); attempt++) {
-    await clearStale(lock)
+    await clearStale(lock, staleAfter)
     if (Date.now() > deadline)
       throw new Error(`another process holds ${lock}; if none does, delete that file and try again`)
     await new Promise((resolve) => setTimeout(resolve, Math.min(20, 1 + attempt)))
@@ -55,12 +62,12 @@ async function take(lock: string, owner: string): Promise<boolean> {
  * Removes a lock whose owner is gone. One process at a time may do so, and looks again while it may: otherwise it could
  * remove the lock that another one has taken in between.
  */
-async function clearStale(lock: string): Promise<void> {
-  if (!(await isStale(lock))) return
+async function clearStale(lock: string, staleAfter: number): Promise<void> {
+  if (!(await isStale(lock, staleAfter))) return
   const right = `${lock}.clearing`
   if (!(await take(right, String(process.pid)))) {
     // Whoever held this right and died is cleared by age alone; a rename lets only one of those who see it go on.
-    if (await isOld(right))
+    if (await isOld(right, STALE_AFTER))
       await rename(right, `${right}.${process.pid}`).then(
         () => rm(`${right}.${process.pid}`, { force: true }),
         () => {},
@@ -68,22 +75,22 @@ async function clearStale(lock: string): Promise<void> {
     return
   }
   try {
-    if (await isStale(lock)) await rm(lock, { force: true })
+    if (await isStale(lock, staleAfter)) await rm(lock, { force: true })
   } finally {
     await rm(right, { force: true })
   }
 }
 
-/** Left by a dead process of this machine, or older than any append. */
-async function isStale(lock: string): Promise<boolean> {
+/** Left by a dead process of this machine, or older than any task. */
+async function isStale(lock: string, staleAfter: number): Promise<boolean> {
   const [host, pid] = ((await ownerOf(lock)) ?? '').split(':')
   if (host === hostname() && pid !== undefined && !isAlive(Number(pid))) return true
-  return isOld(lock)
+  return isOld(lock, staleAfter)
 }
 
-async function isOld(path: string): Promise<boolean> {
+async function isOld(path: string, age: number): Promise<boolean> {
   try {
-    return Date.now() - (await lstat(path)).mtimeMs > STALE_AFTER
+    return Date.now() - (await lstat(path)).mtimeMs > age
   } catch {
     return false
   }
