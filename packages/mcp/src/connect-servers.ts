@@ -2,6 +2,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { type Catalogue, type SourceState, ToolwellError } from '@toolwell/core'
 import { assertKnownKeys } from '@toolwell/core/shared'
+import { diskLogins, type LoginStore } from './auth/login-store.js'
+import { storedAuth } from './auth/stored-auth.js'
 import { type DefinitionCache, diskCache } from './cache.js'
 import type { Config } from './config/load-config.js'
 import { showEndpoint } from './config/redact.js'
@@ -12,6 +14,7 @@ import type { ServerEvent, ServerState } from './state.js'
 import { describeServer, isOffered, toTools } from './tools.js'
 import type { Caller, CallerHandlers } from './upstream/caller.js'
 import type { CallOptions } from './upstream/connection.js'
+import { loginAdvice } from './upstream/failures.js'
 import type { ServerAuth } from './upstream/open-client.js'
 import { Upstream } from './upstream/upstream.js'
 import { createWatchdog } from './upstream/watchdog.js'
@@ -21,7 +24,9 @@ export interface ConnectOptions {
   readonly cache?: DefinitionCache
   /** Checks every definition before it can be used. Default: all pass, but those of servers with trust "none". */
   readonly review?: Reviewer
-  /** Credentials of a remote server. */
+  /** Where logins are kept. Default: files that only the user can read. */
+  readonly logins?: LoginStore
+  /** Credentials of a remote server. Default: its login, if there is one. */
   readonly auth?: (server: ServerConfig) => ServerAuth | undefined
   /** What servers may ask of the callers of this program's conversations. */
   readonly handlers?: CallerHandlers
@@ -78,6 +83,7 @@ export interface Servers {
 const KEYS = [
   'cache',
   'review',
+  'logins',
   'auth',
   'handlers',
   'client',
@@ -113,8 +119,9 @@ export function connectServers(
       // A listener that throws has no say in what happens to servers.
     }
   }
-  const cache =
-    options.cache ?? diskCache({ onWarning: (detail) => emit({ kind: 'warning', server: '', detail }) })
+  const warn = (server: string) => (detail: string) => emit({ kind: 'warning', server, detail })
+  const cache = options.cache ?? diskCache({ onWarning: warn('') })
+  const logins = options.logins ?? diskLogins({ onWarning: warn('') })
   const review = combineReviews(options.review ?? trustAll)
   const watchdog = createWatchdog()
   const upstreams = new Map<string, Upstream>()
@@ -132,13 +139,14 @@ export function connectServers(
     if (closing) return
     const { server, definition } = upstream
     const state = sourceState(upstream)
+    const advice = state === 'needs-login' ? loginAdvice(server) : ''
     const reviewed = upstream.review
     if (
       published.get(server.name) === definition &&
       definition !== undefined &&
       reviewedAs.get(server.name) === reviewed
     ) {
-      catalogue.setState(server.name, state)
+      catalogue.setState(server.name, state, advice)
       return
     }
     published.set(server.name, definition)
@@ -156,6 +164,7 @@ export function connectServers(
       tools,
       description: definition ? describeServer(server, definition) : server.description,
       state,
+      advice,
       quarantined:
         reviewed.server === undefined ? [...reviewed.quarantined.keys()] : tools.map(({ name }) => name),
     })
@@ -177,7 +186,9 @@ export function connectServers(
       watchdog,
       cache,
       review,
-      auth: options.auth?.(server),
+      auth: options.auth
+        ? options.auth(server)
+        : storedAuth(server, { store: logins, now, onWarning: warn(server.name) }),
       lister: caller(undefined, undefined),
       connectTimeout,
       now,

@@ -1,4 +1,14 @@
 /** The public API of this package: config files to servers, servers to sources of a catalogue. */
+export { type LoginOptions, type LoginResult, login } from './auth/login.js'
+export { LoginError, type LoginErrorCode } from './auth/login-error.js'
+export {
+  defaultLoginFolder,
+  diskLogins,
+  type Login,
+  type LoginStore,
+  type LoginStoreOptions,
+} from './auth/login-store.js'
+export { type LogoutResult, logout } from './auth/logout.js'
 export {
   type CachedDefinition,
   type DefinitionCache,
@@ -7,6 +17,7 @@ export {
   memoryCache,
   serverFingerprint,
 } from './cache.js'
+export { readDuration } from './config/duration.js'
 export { configSchema } from './config/json-schema.js'
 export {
   type Config,
@@ -21,6 +32,7 @@ export { redactor, showEndpoint } from './config/redact.js'
 export {
   defineServer,
   type HttpEndpoint,
+  type OAuthSettings,
   type ServerConfig,
   type ServerOptions,
   type Share,

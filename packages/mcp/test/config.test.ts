@@ -124,6 +124,42 @@ describe('a server', () => {
     })
   })
 
+  it('says how to log in to it, and its secret is one', () => {
+    const oauth = { clientId: '${ID}', clientSecret: '${KEY}', scopes: ['a b', 'c'], callbackPort: 8123 }
+    const { servers, problems } = one(
+      { url: 'https://x.example', oauth },
+      { env: { ID: 'me', KEY: 'shh-secret' } },
+    )
+    expect(problems).toEqual([])
+    expect(servers[0]?.oauth).toEqual({
+      clientId: 'me',
+      clientSecret: 'shh-secret',
+      scopes: ['a', 'b', 'c'],
+      callbackPort: 8123,
+    })
+    expect(servers[0]?.secrets).toContain('shh-secret')
+    expect(one({ url: 'https://x.example', oauth: {} }).servers[0]?.oauth).toEqual({})
+    expect(one({ url: 'https://x.example' }).servers[0]?.oauth).toBe(undefined)
+  })
+
+  it.each([
+    [{ oauth: 'me' }, 'oauth must be an object'],
+    [{ oauth: { clientID: 'me' } }, 'did you mean "clientId"?'],
+    [{ oauth: { callbackPort: 70_000 } }, 'mcpServers.one.oauth.callbackPort'],
+    [{ oauth: { scopes: 7 } }, 'scopes must be a list of strings'],
+    [{ oauth: { clientSecret: '${NOPE}' } }, 'NOPE is not set'],
+  ])('says what is wrong with %j', (entry, message) => {
+    expect(errorsOf(one({ url: 'https://x.example', ...entry }))).toEqual([expect.stringContaining(message)])
+  })
+
+  it('of another client may say more about its login than is meant here', () => {
+    const oauth = { enabled: true, scope: 'a b', redirectUri: 'http://localhost:7777/x' }
+    const { servers, problems } = one({ url: 'https://x.example', oauth }, { name: 'settings.json' })
+    expect(servers[0]?.oauth).toEqual({ scopes: ['a', 'b'] })
+    expect(problems.map(({ severity }) => severity)).toEqual(['warning', 'warning'])
+    expect(one({ url: 'https://x.example', oauth: false }, { name: 'x.json' }).problems).toEqual([])
+  })
+
   it('is found relative to its file, on the PATH, or where it says', () => {
     const commandOf = (command: string) => {
       const { endpoint } = one({ command }).servers[0] ?? {}

@@ -60,6 +60,12 @@ function valueSchema(key: Key): Schema {
       return { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } }
     case 'choice':
       return { enum: key.values }
+    case 'words':
+      return { anyOf: [STRINGS, { type: 'string' }] }
+    case 'port':
+      return { type: 'integer', minimum: 1, maximum: 65_535 }
+    case 'object':
+      return { type: 'object', properties: propertiesOf(key.keys), additionalProperties: false }
     case 'boolean-or-strings':
       return { anyOf: [{ type: 'boolean' }, STRINGS] }
     case 'duration':

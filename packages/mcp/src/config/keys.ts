@@ -7,6 +7,11 @@ export type Kind =
   | { readonly kind: 'duration-or-false' }
   /** Yes or no for all tools, or patterns of names. */
   | { readonly kind: 'boolean-or-strings' }
+  /** A list of words, or the words in one string. */
+  | { readonly kind: 'words' }
+  | { readonly kind: 'port' }
+  /** An object with keys of its own. */
+  | { readonly kind: 'object'; readonly keys: Readonly<Record<string, Key>> }
 
 export type Key = Kind & { readonly about: string }
 
@@ -30,6 +35,22 @@ const REACHED: Readonly<Record<string, Key>> = {
   },
   url: { kind: 'string', about: 'The address of a remote server.' },
   headers: { kind: 'texts', about: 'Headers of every request to it.' },
+  oauth: {
+    kind: 'object',
+    about: 'What `toolwell login` needs to know beyond what the server says of itself.',
+    keys: {
+      clientId: {
+        kind: 'string',
+        about: 'A client that is registered with the server, or the https address of its metadata document.',
+      },
+      clientSecret: { kind: 'string', about: 'Its secret: "${NAME_OF_A_VARIABLE}".' },
+      scopes: { kind: 'words', about: 'Scopes to ask for, instead of those that the server names.' },
+      callbackPort: {
+        kind: 'port',
+        about: 'The port of the redirect address http://127.0.0.1:PORT/callback, where it is registered.',
+      },
+    },
+  },
 }
 
 /** How Toolwell treats the server. */
@@ -98,6 +119,9 @@ export const FOREIGN_SERVER_KEYS: Readonly<Record<string, string>> = {
   disabledTools: 'deny',
 }
 
+/** The same within `oauth`. */
+export const FOREIGN_OAUTH_KEYS: Readonly<Record<string, string>> = { scope: 'scopes' }
+
 export const FILE_KEYS = ['$schema', 'mcpServers', 'servers', 'inputs', 'profiles'] as const
 
 export const PROFILE_KEYS: Readonly<Record<string, Key>> = {
@@ -125,6 +149,16 @@ export function misfit(value: unknown, key: Kind): string | undefined {
       return typeof value === 'boolean' || isStrings(value)
         ? undefined
         : 'must be true, false or a list of patterns'
+    case 'words':
+      return typeof value === 'string' || isStrings(value) ? undefined : 'must be a list of strings'
+    case 'port':
+      return Number.isInteger(value) && Number(value) > 0 && Number(value) < 65_536
+        ? undefined
+        : 'must be a whole number from 1 to 65535'
+    case 'object':
+      return typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? undefined
+        : 'must be an object'
     default:
       // Times are read, and refused, where their unit is known.
       return undefined

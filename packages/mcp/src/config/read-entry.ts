@@ -3,9 +3,16 @@ import { isAbsolute, resolve } from 'node:path'
 import { nearest } from '@toolwell/core'
 import { type ConfigDocument, type Path, pathText } from './document.js'
 import { readDuration } from './duration.js'
-import { FOREIGN_SERVER_KEYS, IGNORED_SERVER_KEYS, misfit, SERVER_KEYS } from './keys.js'
+import {
+  FOREIGN_OAUTH_KEYS,
+  FOREIGN_SERVER_KEYS,
+  IGNORED_SERVER_KEYS,
+  type Key,
+  misfit,
+  SERVER_KEYS,
+} from './keys.js'
 import type { ConfigProblem } from './problem.js'
-import { DEFAULTS, type ServerConfig, type Share, type Trust } from './server-config.js'
+import { DEFAULTS, type OAuthSettings, type ServerConfig, type Share, type Trust } from './server-config.js'
 import { expand, type VariableScope } from './variables.js'
 
 /** An entry as it stands in a file, and where that is. */
@@ -36,42 +43,56 @@ export function checkEntry(raw: RawEntry): { fields: Fields | undefined; problem
     report([], 'a server must be an object', 'Write { "command": "…" } or { "url": "…" }')
     return { fields: undefined, problems }
   }
-  const fields: Record<string, unknown> = {}
-  for (const [given, value] of Object.entries(raw.value)) {
-    if (value === null || value === undefined || IGNORED_SERVER_KEYS.has(given)) continue
-    if (given === 'disabled' && typeof value === 'boolean') {
-      if (value) fields.enabled = false
-      continue
+  const check = (
+    values: Fields,
+    keys: Readonly<Record<string, Key>>,
+    foreignKeys: Readonly<Record<string, string>>,
+    path: Path,
+  ): Record<string, unknown> => {
+    const fields: Record<string, unknown> = {}
+    for (const [given, value] of Object.entries(values)) {
+      if (value === null || value === undefined || (path.length === 0 && IGNORED_SERVER_KEYS.has(given)))
+        continue
+      if (path.length === 0 && given === 'disabled' && typeof value === 'boolean') {
+        if (value) fields.enabled = false
+        continue
+      }
+      const name = foreignKeys[given] ?? given
+      const key = Object.hasOwn(keys, name) ? keys[name] : undefined
+      if (!key) {
+        unknown([...path, given], given, Object.keys(keys))
+        continue
+      }
+      // `trust: true` of another client means "do not ask me", which is not said of definitions.
+      if (['trust', 'oauth'].includes(name) && typeof value === 'boolean' && raw.foreign) continue
+      const wrong = misfit(value, key)
+      if (wrong) report([...path, given], `${given} ${wrong}`, key.about.replace(/\.$/, ''))
+      else if (key.kind === 'object')
+        fields[name] = check(value as Fields, key.keys, FOREIGN_OAUTH_KEYS, [...path, given])
+      else fields[name] = value
     }
-    const name = FOREIGN_SERVER_KEYS[given] ?? given
-    const key = Object.hasOwn(SERVER_KEYS, name) ? SERVER_KEYS[name] : undefined
-    if (!key) {
-      const [suggestion] = nearest(given, Object.keys(SERVER_KEYS), 1)
-      const meant = suggestion === undefined ? '' : `; did you mean ${JSON.stringify(suggestion)}?`
-      if (raw.foreign)
-        report(
-          [given],
-          `the key ${JSON.stringify(given)} has no meaning here${meant}`,
-          'Nothing needs to be done',
-          'warning',
-        )
-      else
-        report(
-          [given],
-          `unknown key ${JSON.stringify(given)}${meant}`,
-          suggestion === undefined
-            ? `Remove it; known are ${Object.keys(SERVER_KEYS).join(', ')}`
-            : `Write ${JSON.stringify(suggestion)}, or remove it`,
-        )
-      continue
-    }
-    // `trust: true` of another client means "do not ask me", which is not said of definitions.
-    if (name === 'trust' && typeof value === 'boolean' && raw.foreign) continue
-    const wrong = misfit(value, key)
-    if (wrong) report([given], `${given} ${wrong}`, key.about.replace(/\.$/, ''))
-    else fields[name] = value
+    return fields
   }
-  return { fields, problems }
+  const unknown = (path: Path, given: string, known: readonly string[]) => {
+    const [suggestion] = nearest(given, known, 1)
+    const meant = suggestion === undefined ? '' : `; did you mean ${JSON.stringify(suggestion)}?`
+    if (raw.foreign)
+      report(
+        path,
+        `the key ${JSON.stringify(given)} has no meaning here${meant}`,
+        'Nothing needs to be done',
+        'warning',
+      )
+    else
+      report(
+        path,
+        `unknown key ${JSON.stringify(given)}${meant}`,
+        suggestion === undefined
+          ? `Remove it; known are ${known.join(', ')}`
+          : `Write ${JSON.stringify(suggestion)}, or remove it`,
+      )
+  }
+  return { fields: check(raw.value, SERVER_KEYS, FOREIGN_SERVER_KEYS, []), problems }
 }
 
 export function readEntry(raw: RawEntry, fields: Fields, scope: VariableScope): ReadEntry {
@@ -111,6 +132,7 @@ export function readEntry(raw: RawEntry, fields: Fields, scope: VariableScope): 
   }
 
   const endpoint = endpointOf()
+  const oauth = oauthOf()
   const server: ServerConfig | undefined = endpoint && {
     name: raw.name,
     endpoint,
@@ -124,9 +146,25 @@ export function readEntry(raw: RawEntry, fields: Fields, scope: VariableScope): 
     idle: fields.lazy === false && fields.idle === undefined ? Number.POSITIVE_INFINITY : duration('idle'),
     trust: (fields.trust as Trust | undefined) ?? 'first-use',
     share: (fields.share as Share | undefined) ?? 'all',
-    secrets: [...secrets, ...Object.values(endpoint.type === 'stdio' ? endpoint.env : endpoint.headers)],
+    oauth,
+    secrets: [
+      ...secrets,
+      ...Object.values(endpoint.type === 'stdio' ? endpoint.env : endpoint.headers),
+      ...(oauth?.clientSecret === undefined ? [] : [oauth.clientSecret]),
+    ],
   }
   return { server: problems.some(({ severity }) => severity === 'error') ? undefined : server, problems }
+
+  function oauthOf(): OAuthSettings | undefined {
+    if (fields.oauth === undefined) return undefined
+    const { clientId, clientSecret, scopes, callbackPort } = fields.oauth as Fields
+    return {
+      ...(clientId === undefined ? {} : { clientId: text(clientId, 'oauth', 'clientId') }),
+      ...(clientSecret === undefined ? {} : { clientSecret: text(clientSecret, 'oauth', 'clientSecret') }),
+      ...(scopes === undefined ? {} : { scopes: [scopes as string | string[]].flat().flatMap(words) }),
+      ...(callbackPort === undefined ? {} : { callbackPort: callbackPort as number }),
+    }
+  }
 
   function endpointOf(): ServerConfig['endpoint'] | undefined {
     const { command, url, type } = fields
@@ -205,6 +243,10 @@ export function problemAt(
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function words(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== '')
 }
 
 /** A program that is named by its place, not looked up on the PATH. */

@@ -18,6 +18,17 @@ export interface HttpEndpoint {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** What a login to a remote server needs beyond what the server says of itself. */
+export interface OAuthSettings {
+  /** A client that the authorization server knows; or the https address of a document that describes one. */
+  readonly clientId?: string
+  readonly clientSecret?: string
+  /** Instead of those that the server asks for. */
+  readonly scopes?: readonly string[]
+  /** The port of the address the browser comes back to, where it has been registered. */
+  readonly callbackPort?: number
+}
+
 export interface ServerConfig {
   readonly name: string
   readonly endpoint: StdioEndpoint | HttpEndpoint
@@ -35,6 +46,7 @@ export interface ServerConfig {
   readonly idle: number
   readonly trust: Trust
   readonly share: Share
+  readonly oauth: OAuthSettings | undefined
   /** Strings that must not be shown: values of variables, environment and headers. */
   readonly secrets: readonly string[]
 }
@@ -69,7 +81,8 @@ export function defineServer(
     idle: DEFAULTS.idle,
     trust: 'first-use',
     share: 'all',
+    oauth: undefined,
     ...options,
-    secrets: [...(options.secrets ?? []), ...given],
+    secrets: [...(options.secrets ?? []), ...given, options.oauth?.clientSecret ?? []].flat(),
   }
 }

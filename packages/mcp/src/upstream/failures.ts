@@ -1,9 +1,10 @@
 /** What went wrong with a server or a call, in words that say what to do, without anything secret. */
 import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
+import { hasOwnCredentials } from '../auth/stored-auth.js'
 import type { ServerConfig } from '../config/server-config.js'
 import { type FailureKind, McpFailure } from '../failure.js'
 import { ConnectionLost } from './connection.js'
-import { needsLogin } from './open-client.js'
+import { asksForMore, needsLogin } from './open-client.js'
 
 export interface Failures {
   make(kind: FailureKind, message: string, cause?: unknown): McpFailure
@@ -13,11 +14,23 @@ export interface Failures {
   ofCall(error: unknown, tool: string, cancelled: boolean): McpFailure
 }
 
-export function createFailures({ name, timeout }: ServerConfig, hide: (text: string) => string): Failures {
+/** What the user can do about a server that wants a login. A model may read it: it holds nothing that the server says. */
+export function loginAdvice(server: Pick<ServerConfig, 'name' | 'endpoint'>): string {
+  const quoted = /^[\w.@:/-]+$/.test(server.name) ? server.name : JSON.stringify(server.name)
+  return hasOwnCredentials(server)
+    ? `correct the Authorization header in its config, or remove it and run toolwell login ${quoted}`
+    : `run toolwell login ${quoted}`
+}
+
+export function createFailures(server: ServerConfig, hide: (text: string) => string): Failures {
+  const { name, timeout } = server
   const make = (kind: FailureKind, message: string, cause?: unknown) =>
     new McpFailure(kind, name, hide(message), { cause })
-  const login = (cause: unknown) =>
-    make('needs-login', `${name} asks for a login: run toolwell login ${name}`, cause)
+  const login = (cause: unknown) => {
+    const scope = asksForMore(cause) ? cause.requiredScope?.replace(/[^\x21-\x7e ]/g, '').slice(0, 200) : ''
+    const more = asksForMore(cause) ? ` that grants more${scope ? ` (${scope})` : ''}` : ''
+    return make('needs-login', `${name} asks for a login${more}: ${loginAdvice(server)}`, cause)
+  }
   return {
     make,
     ofOpening(error, late) {

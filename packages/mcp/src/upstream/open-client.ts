@@ -3,6 +3,8 @@ import {
   type AuthProvider,
   Client,
   type ClientCapabilities,
+  type FetchLike,
+  InsufficientScopeError,
   type OAuthClientProvider,
   SdkError,
   SdkErrorCode,
@@ -19,7 +21,17 @@ import type { Watchdog } from './watchdog.js'
 /** A server on a pipe that says nothing to a question it does not know speaks the older protocol. */
 const PROBE_TIMEOUT = 4000
 
-export type ServerAuth = AuthProvider | OAuthClientProvider
+/** What credentials can do besides being given. */
+export interface AuthHooks {
+  /** Sends every request to the server. */
+  readonly fetch?: FetchLike
+  /** Calls when there may be other credentials than those that were refused. Returns what ends it. */
+  watch?(onChange: () => void): () => void
+  /** Takes credentials out of a text. */
+  hide?(text: string): string
+}
+
+export type ServerAuth = (AuthProvider | OAuthClientProvider) & AuthHooks
 
 export interface OpenOptions {
   readonly server: ServerConfig
@@ -69,11 +81,16 @@ export async function openClient(options: OpenOptions): Promise<OpenClient> {
 }
 
 export function needsLogin(error: unknown): boolean {
-  if (error instanceof UnauthorizedError) return true
+  if (error instanceof UnauthorizedError || asksForMore(error)) return true
   return (
     error instanceof SdkHttpError &&
     (error.code === SdkErrorCode.ClientHttpAuthentication || statusOf(error) === 401)
   )
+}
+
+/** The login holds, but not for this. */
+export function asksForMore(error: unknown): error is InsufficientScopeError {
+  return error instanceof InsufficientScopeError
 }
 
 export function statusOf(error: unknown): number | undefined {
@@ -119,6 +136,7 @@ function streamable({ url, headers }: HttpEndpoint, authProvider: ServerAuth | u
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
     ...(authProvider ? { authProvider } : {}),
+    ...(authProvider?.fetch ? { fetch: authProvider.fetch } : {}),
   }) as Transport
 }
 
@@ -126,6 +144,7 @@ function sse({ url, headers }: HttpEndpoint, authProvider: ServerAuth | undefine
   return new SSEClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
     ...(authProvider ? { authProvider } : {}),
+    ...(authProvider?.fetch ? { fetch: authProvider.fetch } : {}),
   }) as Transport
 }
 

@@ -17,7 +17,7 @@ import { VERSION } from '../version.js'
 import { type Caller, capabilitiesOf } from './caller.js'
 import { type CallOptions, type Connection, ConnectionLost, openConnection } from './connection.js'
 import { createFailures, type Failures } from './failures.js'
-import type { ServerAuth } from './open-client.js'
+import { asksForMore, type ServerAuth } from './open-client.js'
 import { Pool } from './pool.js'
 import type { Watchdog } from './watchdog.js'
 
@@ -59,6 +59,7 @@ export class Upstream {
   #cached: CachedDefinition | undefined
   #tools = new Map<string, McpTool>()
   #loginNeeded = false
+  #stopWatching: (() => void) | undefined
   #lastState: ServerState | undefined
   #revival: NodeJS.Timeout | undefined
   #relisting: Promise<void> | undefined
@@ -68,7 +69,8 @@ export class Upstream {
   constructor(options: UpstreamOptions) {
     this.server = options.server
     this.#options = options
-    this.#hide = redactor(options.server)
+    const hide = redactor(options.server)
+    this.#hide = (text) => hide(options.auth?.hide?.(text) ?? text)
     this.#failures = createFailures(options.server, this.#hide)
     this.#pool = new Pool({
       idle: options.server.idle,
@@ -179,16 +181,13 @@ export class Upstream {
     this.calls++
     const result = await connection.call(tool, input, options)
     this.#pool.breaker.succeed()
-    if (this.#loginNeeded) {
-      this.#loginNeeded = false
-      this.reason = ''
-      this.#announce()
-    }
+    this.#wasLetIn()
     return result
   }
 
   async close(): Promise<void> {
     clearTimeout(this.#revival)
+    this.#stopWatching?.()
     await this.#pool.close(this.#failures.make('closed', `${this.server.name} was closed`))
   }
 
@@ -288,14 +287,14 @@ export class Upstream {
       connection = opened
       if (mustList || !this.#isFresh) this.#keep(await opened.list(signal), isWhole)
       this.starts++
-      this.#loginNeeded = false
+      this.#setLoginNeeded(false)
       this.reason = this.review.server ?? ''
       return opened
     } catch (error) {
       await connection?.close()
       if (this.#pool.closing.aborted) throw this.#pool.closing.reason
       const failure = this.#failures.ofOpening(error, deadline.aborted ? connectTimeout : undefined)
-      this.#loginNeeded = failure.kind === 'needs-login'
+      this.#setLoginNeeded(failure.kind === 'needs-login')
       this.reason = failure.message
       if (!this.#loginNeeded) this.#pool.breaker.fail()
       this.#revive()
@@ -334,6 +333,7 @@ export class Upstream {
       const deadline = AbortSignal.timeout(this.#options.connectTimeout)
       try {
         this.#keep(await connection.list(AbortSignal.any([this.#pool.closing, deadline])), isWhole)
+        this.#wasLetIn()
       } catch (error) {
         if (connection.isClosed || this.#pool.closing.aborted) return
         const detail = `its list of tools has changed and could not be read: ${this.#hide(String(error))}`
@@ -357,12 +357,31 @@ export class Upstream {
 
   #callFailure(error: unknown, name: string, signal: AbortSignal | undefined): McpFailure {
     const failure = this.#failures.ofCall(error, name, signal?.aborted === true)
-    if (failure.kind === 'needs-login') {
-      this.#loginNeeded = true
+    // What one tool lacks says nothing of the others.
+    if (failure.kind === 'needs-login' && !asksForMore(failure.cause)) {
+      this.#setLoginNeeded(true)
       this.reason = failure.message
       this.#announce()
     }
     return failure
+  }
+
+  /** While a login is needed, somebody may log in elsewhere at any time; then the server is reached again. */
+  #setLoginNeeded(needed: boolean): void {
+    this.#loginNeeded = needed
+    if (needed && !this.#pool.closing.aborted)
+      this.#stopWatching ??= this.#options.auth?.watch?.(() => void this.refresh().catch(() => undefined))
+    else {
+      this.#stopWatching?.()
+      this.#stopWatching = undefined
+    }
+  }
+
+  #wasLetIn(): void {
+    if (!this.#loginNeeded) return
+    this.#setLoginNeeded(false)
+    this.reason = ''
+    this.#announce()
   }
 
   #announce(isChanged = false): void {

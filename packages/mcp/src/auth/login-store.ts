@@ -1,0 +1,199 @@
+/** Logins on disk, one file per server, that only their owner can read. Several processes may use them at once. */
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import type {
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+} from '@modelcontextprotocol/client'
+import { canonicalJson, shortHash, withFileLock } from '@toolwell/core/shared'
+import type { ServerConfig } from '../config/server-config.js'
+
+const FORMAT = 1
+/** A renewal asks one server one question, which is given up before this. */
+const LOCK = { staleAfter: 60_000, giveUpAfter: 60_000 }
+
+/** Everything that is known of one login. */
+export interface Login {
+  /** Who we are to the authorization server. */
+  readonly client?: StoredOAuthClientInformation
+  readonly tokens?: StoredOAuthTokens
+  /** When the access token ends, in milliseconds since the epoch; undefined where nobody said. */
+  readonly expiresAt?: number
+  /** Where the tokens came from, and where they are renewed. */
+  readonly discovery?: OAuthDiscoveryState
+  readonly resource?: string
+  /** The address the client was registered with. */
+  readonly redirectUrl?: string
+  /** Scopes that the server has asked for since; the next login asks for them. */
+  readonly wanted?: string
+}
+
+export interface LoginStore {
+  read(server: ServerConfig): Login | undefined
+  /** Throws where it cannot be kept. */
+  write(server: ServerConfig, login: Login): void
+  forget(server: ServerConfig): void
+  /** Runs the work while no other process runs its own on the same login. */
+  exclusively<T>(server: ServerConfig, work: () => Promise<T>): Promise<T>
+  /** Another text when the login is another one. Cheap. */
+  stamp(server: ServerConfig): string
+}
+
+export interface LoginStoreOptions {
+  /** Default: `toolwell/logins` in the user's folder for data of programs. */
+  readonly folder?: string
+  /** Told what could not be read, and what was done about it. */
+  readonly onWarning?: (detail: string) => void
+}
+
+export function defaultLoginFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
+  const base =
+    env.XDG_DATA_HOME ||
+    (process.platform === 'win32' && env.LOCALAPPDATA) ||
+    (process.platform === 'darwin'
+      ? join(homedir(), 'Library', 'Application Support')
+      : join(homedir(), '.local', 'share'))
+  return join(base, 'toolwell', 'logins')
+}
+
+/** Two servers of one address may be two accounts; another address or another client is another login. */
+export function loginFingerprint({
+  name,
+  endpoint,
+  oauth,
+}: Pick<ServerConfig, 'name' | 'endpoint' | 'oauth'>): string {
+  const url = endpoint.type === 'stdio' ? '' : endpoint.url
+  return shortHash(canonicalJson({ name, url, client: oauth?.clientId ?? '' }), 32)
+}
+
+export function diskLogins({ folder = defaultLoginFolder(), onWarning }: LoginStoreOptions = {}): LoginStore {
+  const warn = (detail: string) => onWarning?.(detail)
+  const fileOf = (server: ServerConfig) => {
+    const readable = server.name.replace(/[^\w-]+/g, '_').slice(0, 40)
+    return join(folder, `${readable}-${loginFingerprint(server)}.json`)
+  }
+  const setAside = (file: string, server: ServerConfig, why: string) => {
+    const next = `the login of ${server.name} is not known any more`
+    try {
+      renameSync(file, `${file}.unreadable`)
+      warn(`${file} ${why}; it was set aside as ${file}.unreadable, and ${next}`)
+    } catch {
+      warn(`${file} ${why}; ${next}`)
+    }
+  }
+  return {
+    read(server) {
+      const file = fileOf(server)
+      let text: string
+      try {
+        text = readFileSync(file, 'utf8')
+      } catch (error) {
+        const { code = '' } = error as { code?: string }
+        if (code === 'EISDIR') setAside(file, server, 'is a folder')
+        else if (code !== 'ENOENT' && code !== 'ENOTDIR') warn(`${file} cannot be read (${code})`)
+        return undefined
+      }
+      closeToOthers(file, warn)
+      const login = decode(text, loginFingerprint(server))
+      if (!login) setAside(file, server, 'is damaged, or of another version')
+      return login
+    },
+    write(server, login) {
+      const file = fileOf(server)
+      const temporary = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`
+      const { name, endpoint } = server
+      const url = endpoint.type === 'stdio' ? '' : withoutSecrets(endpoint.url)
+      const content = { toolwell: FORMAT, fingerprint: loginFingerprint(server), name, url, login }
+      try {
+        mkdirSync(folder, { recursive: true, mode: 0o700 })
+        // The folder may be older than this program's care for it.
+        chmodSync(folder, 0o700)
+        writeFileSync(temporary, `${JSON.stringify(content)}\n`, { mode: 0o600, flag: 'wx' })
+        renameSync(temporary, file)
+      } catch (error) {
+        rmSync(temporary, { force: true })
+        throw error
+      }
+    },
+    forget(server) {
+      rmSync(fileOf(server), { force: true, recursive: true })
+    },
+    async exclusively(server, work) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      return withFileLock(fileOf(server), work, LOCK)
+    },
+    stamp(server) {
+      try {
+        const { mtimeMs, ino, size } = lstatSync(fileOf(server))
+        return `${mtimeMs} ${ino} ${size}`
+      } catch {
+        return ''
+      }
+    },
+  }
+}
+
+/** A file that others could read is closed, and its owner told: somebody may have read it. */
+function closeToOthers(file: string, warn: (detail: string) => void): void {
+  if (process.platform === 'win32') return
+  try {
+    if ((statSync(file).mode & 0o077) === 0) return
+    chmodSync(file, 0o600)
+    warn(
+      `${file} could be read by other users; it is closed to them now. Log in again if that may have happened`,
+    )
+  } catch {
+    // Not ours to close; what it holds can be used all the same.
+  }
+}
+
+function decode(text: string, fingerprint: string): Login | undefined {
+  try {
+    const content = JSON.parse(text) as Record<string, unknown>
+    const { login } = content as { login?: unknown }
+    const isOurs = content.toolwell === FORMAT && content.fingerprint === fingerprint
+    return isOurs && isLogin(login) ? login : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isLogin(value: unknown): value is Login {
+  if (!isObject(value)) return false
+  const { client, tokens, expiresAt, discovery, ...texts } = value
+  const isText = (each: unknown) => each === undefined || typeof each === 'string'
+  return (
+    (client === undefined || (isObject(client) && typeof client.client_id === 'string')) &&
+    (tokens === undefined ||
+      (isObject(tokens) && typeof tokens.access_token === 'string' && isText(tokens.refresh_token))) &&
+    (expiresAt === undefined || typeof expiresAt === 'number') &&
+    (discovery === undefined ||
+      (isObject(discovery) && typeof discovery.authorizationServerUrl === 'string')) &&
+    Object.values(texts).every(isText)
+  )
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** For the eyes of whoever looks into the folder. */
+function withoutSecrets(url: string): string {
+  try {
+    const { origin, pathname } = new URL(url)
+    return origin + pathname
+  } catch {
+    return ''
+  }
+}
