@@ -752,6 +752,21 @@ describe('reasoning', () => {
     ])
   })
 
+  it('that the provider would look up stays before words of the model, whatever was mended behind them', async () => {
+    const said: ResponsesItem = { id: 'msg_x', type: 'message', role: 'assistant', content: 'Filing it.' }
+    const host = await open(
+      'bridge',
+      [calls(call('tracker__create_issue'), call('read_file'))],
+      {},
+      {
+        reply: (output, index) => (index === 1 ? [reasoning('rs_1', null), said, ...output] : output),
+      },
+    )
+    await host.ask('go')
+    expect(host.input().slice(1, 3)).toEqual([reasoning('rs_1', null), said])
+    expect(outline(host)).toContain('call_1 tool_call')
+  })
+
   it('that the provider would look up goes when the call behind it was mended, and so do the ids of its group', async () => {
     const host = await open(
       'bridge',

@@ -3,7 +3,6 @@
  * name, and refuses a call of it without; a function that is declared or added is called without one. Where a function
  * stands may change at a latch, so what a call was recorded with does not tell.
  */
-import { NATIVE_SEARCH } from '../../names.js'
 import type { SurfaceView } from '../../surface.js'
 import { safeJson } from '../../text.js'
 import { isCall, type ResponsesItem } from './wire.js'
@@ -38,7 +37,7 @@ function learn(item: ResponsesItem, plain: Set<string>, spaces: Map<string, Set<
   if (!Array.isArray(tools) || (type !== 'additional_tools' && type !== 'tool_search_output')) return
   const add = (space: string, name: string) => spaces.set(space, (spaces.get(space) ?? new Set()).add(name))
   for (const tool of tools as readonly LoadedTool[]) {
-    if (typeof tool?.name !== 'string' || tool.name === NATIVE_SEARCH) continue
+    if (typeof tool?.name !== 'string') continue
     if (tool.type === 'namespace') for (const member of tool.tools ?? []) add(tool.name, String(member.name))
     else if (type === 'additional_tools') plain.add(tool.name)
     else add(tool.name, tool.name)
