@@ -36,6 +36,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
       'names.ts',
       'nearest.ts',
       'options.ts',
+      'plain-json.ts',
       'prompts.ts',
       'signature.ts',
       'source.ts',

@@ -3,7 +3,7 @@ import type { Entry } from './catalogue.js'
 import type { Context } from './context.js'
 import type { LedgerFact } from './ledger-event.js'
 import type { Prompts } from './prompts.js'
-import { safeJson, stripInvisible } from './text.js'
+import { safeJson, stripInvisible, wholeStart } from './text.js'
 
 /** Characters of one guideline that reach the model. */
 const GUIDANCE_LIMIT = 2000
@@ -59,7 +59,7 @@ export function guidance(text: string): string[] {
   let left = GUIDANCE_LIMIT
   for (const line of lines.map((each) => each.trim()).filter((each) => each !== '')) {
     if (left <= 0) break
-    kept.push(line.length > left ? `${line.slice(0, left).toWellFormed()}…` : line)
+    kept.push(line.length > left ? `${wholeStart(line, left)}…` : line)
     left -= line.length
   }
   return kept

@@ -1,6 +1,8 @@
 /** What a wire cannot carry as it is, and how it is carried instead. Deterministic; used for surfaces and answers alike. */
 import type { WireTool } from './ledger-event.js'
+import { plainJson } from './plain-json.js'
 import { legalKeys } from './property-keys.js'
+import { wholeStart } from './text.js'
 import { wholeSchema } from './whole-schema.js'
 
 interface Dialect {
@@ -47,8 +49,9 @@ export interface Fitted {
 }
 
 /** Fits a definition to a wire. One that fits is given back as it is. */
-export function fitWire(given: WireTool, wire: string): Fitted {
+export function fitWire(tool: WireTool, wire: string): Fitted {
   const dialect = DIALECTS[wire] ?? {}
+  const given = plainJson(tool)
   const { schema, keys } = dialect.keys
     ? legalKeys(given.inputSchema, dialect.keys)
     : { schema: given.inputSchema, keys: new Map<string, string>() }
@@ -79,7 +82,7 @@ function lowered(tool: WireTool, { notAtTop = [], dropped = [] }: Dialect): Wire
 function shortened(tool: WireTool, { description: limit = Number.POSITIVE_INFINITY }: Dialect): WireTool {
   if (tool.description.length <= limit) return tool
   const note = ' … (continued in the description of the parameters)'
-  const head = tool.description.slice(0, limit - note.length).toWellFormed()
+  const head = wholeStart(tool.description, limit - note.length)
   const own = tool.inputSchema.description
   const whole = typeof own === 'string' && own !== '' ? `${tool.description}\n\n${own}` : tool.description
   return { ...tool, description: head + note, inputSchema: { ...tool.inputSchema, description: whole } }

@@ -27,6 +27,12 @@ export function firstLine(text: string, limit = 160): string {
     : line
 }
 
+/** The first characters of a text, none of them halved. */
+export function wholeStart(text: string, length: number): string {
+  const head = text.slice(0, length)
+  return head.isWellFormed() ? head : head.replace(/[\uD800-\uDBFF]$/, '').toWellFormed()
+}
+
 /** JSON on one line in which no tag can open or close and nothing is invisible: those are escapes, so parsing gives the same value. */
 export function safeJson(value: unknown): string {
   return (JSON.stringify(value) ?? 'null').replace(/[<>]/g, escaped).replace(INVISIBLE, escaped)

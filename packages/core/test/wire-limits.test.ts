@@ -26,6 +26,19 @@ it('keeps every description within what servers of this family accept, and loses
   }
 })
 
+it('never cuts a description within a character', async () => {
+  const tools = [0, 1].map((shift) =>
+    tool(`own_${shift}`, { description: 'x'.repeat(shift) + '😀'.repeat(600) }),
+  )
+  const host = await startHost({ tools, mode: 'on' }, [{ text: 'done' }], {
+    endpoint: { maxDescription: 1024 },
+  })
+  await host.ask('go')
+  const own = host.body().tools?.filter((each) => each.function.name.startsWith('own')) ?? []
+  expect(own).toHaveLength(2)
+  for (const { function: each } of own) expect(each.description).toMatch(/^x?😀+ … \(continued in the /u)
+})
+
 it('moves a long list of hidden tools into the description of the first parameter', async () => {
   const host = await startHost({ tools: server('docs', many), mode: 'on' }, [{ text: 'done' }], {
     endpoint: { maxDescription: 1024 },

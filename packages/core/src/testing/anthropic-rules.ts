@@ -16,7 +16,7 @@ import {
   wrongType,
   wrongValue,
 } from './anthropic-request.js'
-import { type Fields, type Found, isObject } from './guards.js'
+import { type Fields, type Found, isObject, unicodeViolation } from './guards.js'
 import type { Violation } from './protocol.js'
 
 export type {
@@ -76,6 +76,7 @@ export function anthropicViolationOf(
 ): Violation | undefined {
   if (!isObject(body)) return violation(null, 'Input should be a valid dictionary', 'invalid_type')
   return (
+    unicodeViolation(body) ??
     fieldsViolation(body) ??
     systemViolation(body.system) ??
     messagesViolation(body.messages, options) ??

@@ -5,7 +5,7 @@
  */
 
 import type { ChatRequestBody, ChatRole, ChatTool, ChatToolCall } from './chat-request.js'
-import { type Fields, type Found, isObject, violation } from './guards.js'
+import { type Fields, type Found, isObject, unicodeViolation, violation } from './guards.js'
 import { schemaObjection } from './openai-schema.js'
 import {
   arrayViolation,
@@ -37,6 +37,7 @@ const NOT_AT_TOP = ['oneOf', 'anyOf', 'allOf', 'enum', 'const', 'not']
 export function chatViolationOf(body: unknown, options: ChatRuleOptions = {}): ChatViolation | undefined {
   if (!isObject(body)) return wrongType(null, 'an object', body)
   return (
+    unicodeViolation(body) ??
     modelViolation(body.model) ??
     messagesViolation(body.messages) ??
     toolsViolation(body.tools, options) ??

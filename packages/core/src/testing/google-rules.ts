@@ -17,7 +17,7 @@ import {
 } from './google-tools.js'
 import { turnsViolation } from './google-turns.js'
 import { missing } from './google-wording.js'
-import { type Found, violation } from './guards.js'
+import { type Found, unicodeViolation, violation } from './guards.js'
 import type { Violation } from './protocol.js'
 
 /** The first rule that the body breaks, shapes before turns. Reads the body once; keeps and changes nothing. */
@@ -36,7 +36,8 @@ export function googleViolationOf(body: unknown, options: GoogleRuleOptions = {}
     continuationToken: text,
     store: flag,
   })(body, '')
-  if (shape) return shape
+  const ill = unicodeViolation(body) ?? shape
+  if (ill) return ill
   // The shapes have been checked above, so the body is one, give or take its nulls.
   const request = body as GoogleRequestBody
   if (!request.contents?.length) return missing('contents', 'contents is not specified')

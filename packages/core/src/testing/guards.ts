@@ -21,3 +21,15 @@ export function firstOf<Entry>(entries: Iterable<Entry>, check: (entry: Entry) =
 export function violation(message: string, param: string | null, code: string): Violation {
   return { message, param, code }
 }
+
+/** The JSON of servers holds text, and half of a surrogate pair is none. */
+export function unicodeViolation(value: unknown): Found {
+  if (typeof value === 'string') {
+    if (value.isWellFormed()) return undefined
+    const reason =
+      'We could not parse the JSON body of your request: a string holds half of a surrogate pair.'
+    return violation(reason, null, 'invalid_json')
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  return firstOf(Object.entries(value), ([key, each]) => unicodeViolation(key) ?? unicodeViolation(each))
+}

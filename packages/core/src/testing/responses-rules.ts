@@ -5,7 +5,7 @@
  * sends `null` for pairing and namespaces, which get names here so that a test can tell them apart.
  */
 
-import { type Fields, type Found, isObject, violation } from './guards.js'
+import { type Fields, type Found, isObject, unicodeViolation, violation } from './guards.js'
 import { missing, wrongType } from './openai-wording.js'
 import { toolChoiceViolation } from './responses-choice.js'
 import { historyViolation } from './responses-history.js'
@@ -26,6 +26,7 @@ const STATEFUL = ['previous_response_id', 'conversation', 'prompt', 'background'
 export function responsesViolationOf(body: unknown, options: ResponsesRuleOptions = {}): Found {
   if (!isObject(body)) return wrongType(null, 'an object', body)
   return (
+    unicodeViolation(body) ??
     modelViolation(body.model) ??
     statefulViolation(body) ??
     optional(body.instructions, 'instructions', stringViolation) ??

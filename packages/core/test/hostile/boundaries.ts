@@ -224,7 +224,7 @@ const words = define(
     // On some wires a long description continues in the schema; all of it is there.
     if (sent && how === 'append')
       assert(
-        JSON.stringify(sent).includes(JSON.stringify(description).slice(1, -1)),
+        JSON.stringify(sent).includes(JSON.stringify(description.toWellFormed()).slice(1, -1)),
         'a description was changed',
       )
     played.well.catalogue.setSource('wild', {
@@ -239,7 +239,8 @@ const words = define(
 
 const MOVED = 'The input also has to match '
 /** Whether one schema says what another does: the same, or what its wire refuses at the top is told in the description. */
-function says(sent: Record<string, unknown>, written: Record<string, unknown>, on: Wire): boolean {
+function says(shown: Schema, given: Schema, on: Wire): boolean {
+  const [sent, written] = [meant(shown) as Schema, meant(given) as Schema]
   if (JSON.stringify(sent) === JSON.stringify(written)) return true
   // There names of parameters are made legal, at every depth.
   if (on.name === 'anthropic' && hasOddKeys(written)) return true
@@ -257,11 +258,23 @@ function says(sent: Record<string, unknown>, written: Record<string, unknown>, o
   const { description: told, ...kept } = found
   const at = typeof told === 'string' ? told.lastIndexOf(MOVED) : -1
   if (typeof told !== 'string' || at < 0) return false
-  const moved = JSON.parse(told.slice(at + MOVED.length)) as Record<string, unknown>
+  const moved = meant(JSON.parse(told.slice(at + MOVED.length))) as Schema
   const { description = '', ...rules } = expected
   // One that is no text said nothing.
   const isWhole = typeof description !== 'string' || told.slice(0, at).trimEnd() === description.trimEnd()
   return isWhole && sorted({ ...kept, ...moved }) === sorted(rules)
+}
+type Schema = Record<string, unknown>
+/** With whole characters, and without properties and items of which nothing is said: some wires want them all the same. */
+function meant(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed()
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(meant)
+  const says = ([key, each]: readonly [string, unknown]) =>
+    !(key === 'properties' || key === 'items') ||
+    (typeof each === 'object' && each !== null && Object.keys(each).length > 0)
+  const entries = Object.entries(value).filter(says)
+  return Object.fromEntries(entries.map(([key, each]) => [key.toWellFormed(), meant(each)]))
 }
 function hasOddKeys(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false

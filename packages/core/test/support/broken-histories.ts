@@ -18,7 +18,16 @@ export type Element =
 type Change = (elements: readonly Element[]) => readonly Element[]
 
 /** Declared, deferred, gone, Toolwell's own, and what no tool can be named. */
-const NAMES = ['read_file', 'tracker__create_issue', 'gone', 'tool_search', 'tool_call', 'bad name!', '']
+const NAMES = [
+  'read_file',
+  'tracker__create_issue',
+  'gone',
+  'tool_search',
+  'tool_call',
+  'bad name!',
+  '',
+  'cut\ud83d',
+]
 const INPUTS = [
   { value: 'x' },
   {},
@@ -26,6 +35,7 @@ const INPUTS = [
   { name: 'tracker__create_issue', arguments: { value: 'x' } },
   { name: 'nowhere', arguments: {} },
   '{"value":"cut sho',
+  { value: 'cut \ud83d', '\udc00': 1 },
 ]
 const IDS = [
   '',
@@ -37,12 +47,13 @@ const IDS = [
   'é🎉',
   'call_1_2',
   'call',
+  'call\ud83d',
 ]
 
 const call = fc.record({ name: fc.constantFrom(...NAMES), input: fc.constantFrom(...INPUTS) })
 const round = fc.record({
-  asked: fc.option(fc.constantFrom('Do it.', 'And then?'), { nil: undefined }),
-  said: fc.constantFrom('', 'Let me see.'),
+  asked: fc.option(fc.constantFrom('Do it.', 'And then?', 'Cut \ud83d'), { nil: undefined }),
+  said: fc.constantFrom('', 'Let me see.', 'Cut \udc00'),
   calls: fc.array(call, { maxLength: 3 }),
   closing: fc.boolean(),
 })
@@ -57,7 +68,12 @@ const sound: fc.Arbitrary<readonly Element[]> = fc
       return [
         ...(asked === undefined ? [] : [{ kind: 'user' as const, text: asked }]),
         { kind: 'reply', text: made.length > 0 ? said : said || 'Yes.', calls: made },
-        ...made.map(({ id, name }) => ({ kind: 'answer' as const, id, name, text: `answer to ${id}` })),
+        ...made.map(({ id, name }) => ({
+          kind: 'answer' as const,
+          id,
+          name,
+          text: `answer to ${id}${name === 'gone' ? ' \ud83d' : ''}`,
+        })),
         ...(closing ? [{ kind: 'reply' as const, text: 'Done.', calls: [] }] : []),
       ]
     })

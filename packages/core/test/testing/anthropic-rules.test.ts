@@ -69,6 +69,7 @@ function holds(rules: readonly Rule[], options: AnthropicRuleOptions = {}): void
 describe('the request', () => {
   holds([
     ['a body is an object', request(), [], 'invalid_type', null],
+    ['text is whole characters', request(), saying('cut \ud83d'), 'invalid_json', null],
     ['a model is named', request(), request({ model: '' }), 'missing_required_parameter', 'model'],
     ['a model is named by a string', request(), request({ model: 7 }), 'invalid_type', 'model'],
     [

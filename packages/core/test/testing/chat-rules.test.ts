@@ -23,6 +23,13 @@ type Rule = readonly [rule: string, accepted: unknown, rejected: unknown, code: 
 
 const rules: readonly Rule[] = [
   ['a body is an object', request(), [], 'invalid_type', null],
+  [
+    'text is whole characters',
+    request(),
+    request({ messages: [{ role: 'user', content: 'cut \ud83d' }] }),
+    'invalid_json',
+    null,
+  ],
   ['a body is not null', request(), null, 'invalid_type', null],
   ['a model is named', request(), { messages: [user] }, 'missing_required_parameter', 'model'],
   ['a model is named by a string', request(), request({ model: 7 }), 'invalid_type', 'model'],

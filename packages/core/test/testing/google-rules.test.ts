@@ -34,6 +34,13 @@ type Rule = readonly [rule: string, accepted: unknown, rejected: unknown, code: 
 
 const rules: readonly Rule[] = [
   ['a body is an object', request(), [], 'invalid_type', null],
+  [
+    'text is whole characters',
+    request(),
+    request({ contents: [{ role: 'user', parts: [{ text: 'cut \udc00' }] }] }),
+    'invalid_json',
+    null,
+  ],
   ['a body is not null', request(), null, 'invalid_type', null],
   [
     'a field is known',

@@ -7,6 +7,7 @@ import type { ImportedStep, ImportReport } from '../../host-steps.js'
 import { createState } from '../../ledger.js'
 import { BRIDGE_NAME } from '../../meta-tools.js'
 import { assertKnownKeys, invalid, kindOf } from '../../options.js'
+import { plainJson } from '../../plain-json.js'
 import type { Prompts } from '../../prompts.js'
 import type { CallAnswer, RunOptions } from '../../run-calls.js'
 import { readMachineLine } from '../../search/render.js'
@@ -111,16 +112,19 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   conversation: Conversation,
   wire: Wire<Message, Reply, Parts, Prompt>,
 ): Adapter<Message, Reply, Parts, Prompt> {
-  const read = (messages: readonly Message[]) => {
+  const sound = (messages: readonly Message[]) => {
     if (!Array.isArray(messages))
       throw invalid('messages', `This takes your history, an array of messages, not ${kindOf(messages)}.`)
-    return wire.parse(messages.flatMap((each) => soundOf(wire, each)))
+    return messages.map((message: Message) => soundOf(wire, message))
   }
+  const read = (messages: readonly Message[]) => wire.parse(sound(messages).flat())
   const anchored = (messages: readonly Message[]) => anchorsOf(read(messages))
   return {
     async begin(messages, request = {} as Prompt) {
       assertKnownKeys(request, ['requestId', ...(wire.prompt ?? [])], 'begin')
-      const anchors = anchored(messages)
+      const entries = sound(messages)
+      const history = entries.flat()
+      const anchors = anchorsOf(wire.parse(history))
       const { requestId = nameOf(wire.name, anchors, conversation.epoch) } = request as {
         readonly requestId?: string
       }
@@ -142,19 +146,19 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         view,
         warnings,
         parts: wire.parts(
-          compose(wire, messages, anchors, view, conversation.prompts, warn),
+          compose(wire, { messages, entries, anchors }, view, conversation.prompts, warn),
           view,
-          request,
+          plainJson(request),
           warn,
         ),
         run: async (reply, options) => {
-          const calls = wire.calls(reply, messages)
+          const calls = wire.calls(reply, history)
           const made = calls.map(({ id, name, input }, index) => {
             const nth = calls.slice(0, index).filter((before) => before.id === id).length
             return { callId: id, anchor: anchors.next(id, nth), name, input }
           })
           const answers = await conversation.run(made, options)
-          return { messages: wire.answer(answers, view, calls), answers }
+          return { messages: plainJson(wire.answer(answers, view, calls)), answers }
         },
       }
     },
@@ -251,26 +255,38 @@ function targetOf({ name, input }: UnitCall): string {
   return typeof inner === 'string' ? inner : name
 }
 
-/** What is no object is no message on any wire. */
+/** What is no object is no message on any wire, and neither is one whose fields cannot be read. */
 function soundOf<Message>(
   wire: { sound?(message: Message): readonly Message[] },
   message: Message,
 ): readonly Message[] {
-  return isRecord(message) ? (wire.sound?.(message) ?? [message]) : []
+  if (!isRecord(message)) return []
+  try {
+    const plain = plainJson(message)
+    return wire.sound?.(plain) ?? [plain]
+  } catch {
+    return []
+  }
+}
+
+/** A history, what is sound of each of its entries, and their names. */
+interface Given<Message> {
+  readonly messages: readonly Message[]
+  readonly entries: readonly (readonly Message[])[]
+  readonly anchors: Anchors
 }
 
 function compose<Message, Reply, Parts, Prompt extends object>(
   wire: Wire<Message, Reply, Parts, Prompt>,
-  messages: readonly Message[],
-  anchors: Anchors,
+  { messages, entries, anchors }: Given<Message>,
   view: SurfaceView,
   prompts: Prompts,
   warn: (warning: string) => void,
 ): readonly Message[] {
-  for (const message of messages) {
-    const sound = soundOf(wire, message)
+  for (const [index, sound] of entries.entries()) {
     if (sound.length === 0) warn('dropped an entry of the history that says nothing')
-    else if (sound[0] !== message) warn('mended the form of an entry of the history: servers refuse it')
+    else if (sound[0] !== messages[index])
+      warn('mended the form of an entry of the history: servers refuse it')
   }
   const ofHost = wire.ofHost?.(anchors.placed.map(({ unit }) => unit)) ?? []
   const callable = new Set([...view.tools.map((tool) => tool.name), ...ofHost])

@@ -2,6 +2,7 @@
 
 import type { WireTool } from '../../ledger-event.js'
 import type { ModelCall } from '../../model-call.js'
+import { isTooDeep, plainJson } from '../../plain-json.js'
 
 /** What a unit was read from. It is sent again as it is, to the wire it came from, unless the unit was mended. */
 export interface Native {
@@ -57,12 +58,16 @@ export function referencesText(names: readonly string[]): string {
   return names.length === 0 ? '' : `Loaded: ${names.join(', ')}.`
 }
 
+const TOO_DEEP = 'it is nested too deeply'
+
 /** Reads arguments that came as text. Nothing at all counts as no arguments: some servers send that. */
 export function readArguments(text: unknown): ModelCall['input'] {
-  if (typeof text === 'object' && text !== null) return { value: text }
+  if (typeof text === 'object' && text !== null)
+    return isTooDeep(text) ? { unparsable: '', problem: TOO_DEEP } : { value: text }
   if (typeof text !== 'string' || text.trim() === '') return { value: {} }
   try {
-    return { value: JSON.parse(text) }
+    const value: unknown = JSON.parse(text)
+    return isTooDeep(value) ? { unparsable: text, problem: TOO_DEEP } : { value }
   } catch (error) {
     return { unparsable: text, problem: error instanceof Error ? error.message : String(error) }
   }
@@ -86,7 +91,7 @@ export function argumentsText({ text, input }: Pick<UnitCall, 'text' | 'input'>)
 
 /** Arguments as an object, for wires that carry objects. */
 export function argumentsObject(input: ModelCall['input']): Record<string, unknown> {
-  const value = 'value' in input ? input.value : { unparsable: input.unparsable }
+  const value = plainJson('value' in input ? input.value : { unparsable: input.unparsable })
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
     : { value }

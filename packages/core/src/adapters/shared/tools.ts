@@ -1,6 +1,7 @@
 /** Definitions to the shape of a wire: each converted once, and a host's own array sent again as it is. */
 import { fitWire } from '../../dialect.js'
 import type { WireTool } from '../../ledger-event.js'
+import { plainJson } from '../../plain-json.js'
 import type { SurfaceView } from '../../surface.js'
 import type { Tool } from '../../tool.js'
 
@@ -18,7 +19,7 @@ export function createToolCodec<Native>(convert: (tool: WireTool | Tool) => Nati
   return {
     read(wire, read) {
       const made = wire.map(read)
-      originals.set(made, wire)
+      originals.set(made, plainJson(wire))
       return made
     },
     write({ tools: sent }) {

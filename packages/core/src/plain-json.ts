@@ -1,0 +1,65 @@
+/**
+ * Values as JSON that servers can read. Half of a surrogate pair, which a cut text ends in, is refused by most; what is
+ * nested without end, in a circle or a number too big for JSON cannot even be written.
+ */
+
+/** Levels of nesting. No message and no schema needs so many, and JSON can be written far deeper on every runtime. */
+const DEEPEST = 500
+const CUT = '…'
+
+/** The very value where there is nothing to mend. Objects that are more than data pass as they are: a file, an address. */
+export function plainJson<Value>(value: Value): Value {
+  return mended(value, []) as Value
+}
+
+/** Whether a value is nested deeper than it could be sent. */
+export function isTooDeep(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return depth >= DEEPEST || Object.values(value).some((each) => isTooDeep(each, depth + 1))
+}
+
+function mended(value: unknown, above: object[]): unknown {
+  if (typeof value === 'string') return value.isWellFormed() ? value : value.toWellFormed()
+  if (typeof value === 'bigint') return String(value)
+  if (!isData(value)) return value
+  if (above.length >= DEEPEST || above.includes(value)) return CUT
+  above.push(value)
+  const made = isList(value) ? mendedList(value, above) : mendedFields(value, above)
+  above.pop()
+  return made
+}
+
+function mendedList(list: readonly unknown[], above: object[]): readonly unknown[] {
+  let made: unknown[] | undefined
+  for (let index = 0; index < list.length; index++) {
+    const each = mended(list[index], above)
+    if (each === list[index]) continue
+    made ??= [...list]
+    made[index] = each
+  }
+  return made ?? list
+}
+
+function mendedFields(fields: Fields, above: object[]): Fields {
+  let changed = false
+  const entries = Object.entries(fields).map(([key, value]): [string, unknown] => {
+    const field = key.toWellFormed()
+    const each = mended(value, above)
+    changed ||= field !== key || each !== value
+    return [field, each]
+  })
+  return changed ? Object.fromEntries(entries) : fields
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function isList(value: object): value is readonly unknown[] {
+  return Array.isArray(value)
+}
+
+function isData(value: unknown): value is Fields | readonly unknown[] {
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return true
+  const kind = Object.getPrototypeOf(value)
+  return kind === Object.prototype || kind === null
+}
