@@ -886,6 +886,14 @@ describe('a streamed reply', () => {
     expect(usage).toEqual({ inputTokens: 3, cachedTokens: undefined, outputTokens: 9 })
   })
 
+  it('takes blocks at any place, in the order of their places', async () => {
+    const said = (text: string) => ({ type: 'text', text })
+    const places = [1e8, 2 ** 40, 1.5, 0].map((index) => begun(index, said(String(index))))
+    const { reply, complete } = await assemble(events(start, ...places, ...end))
+    expect(reply.content).toEqual(['0', '1.5', '100000000', '1099511627776'].map(said))
+    expect(complete).toBe(true)
+  })
+
   it.each<[string, unknown[]]>([
     ['nothing', []],
     ['an error event', [start, { type: 'error', error: { type: 'overloaded_error' } }]],

@@ -178,6 +178,57 @@ describe('a stream', () => {
     })
   })
 
+  const piece = (fields: object, name: string, text: string) => ({
+    tool_calls: [{ ...fields, type: 'function', function: { ...(name && { name }), arguments: text } }],
+  })
+  it.each<[string, readonly object[]]>([
+    [
+      'one id for every call',
+      [
+        piece({ index: 0, id: 'a' }, 'one', '{"v"'),
+        piece({ index: 1, id: 'a' }, 'two', '{"w"'),
+        piece({ index: 0, id: 'a' }, '', ':1}'),
+        piece({ index: 1 }, '', ':2}'),
+      ],
+    ],
+    [
+      'one index for every call',
+      [
+        piece({ index: 0, id: 'a' }, 'one', '{"v"'),
+        piece({ index: 0, id: 'b' }, 'two', '{"w":2}'),
+        piece({ index: 0, id: 'a' }, '', ':1}'),
+      ],
+    ],
+    [
+      'no index',
+      [
+        piece({ id: 'a' }, 'one', '{"v"'),
+        piece({}, '', ':'),
+        piece({ id: 'b' }, 'two', '{"w":2}'),
+        piece({ id: 'a' }, 'one', '1}'),
+      ],
+    ],
+    [
+      'no id',
+      [
+        piece({ index: 0 }, 'one', '{"v"'),
+        piece({ index: 1, id: '' }, 'two', '{"w":2}'),
+        piece({ index: 0, id: null }, '', ':1}'),
+        { tool_calls: [null, 7] },
+      ],
+    ],
+    [
+      'a place far away',
+      [piece({ index: 0, id: 'a' }, 'one', '{"v":1}'), piece({ index: 1e9, id: 'b' }, 'two', '{"w":2}')],
+    ],
+  ])('keeps calls apart where there is %s', async (_what, deltas) => {
+    const { reply } = await assemble(of(...deltas))
+    expect(reply.message.tool_calls?.map((call) => call.function)).toEqual([
+      { name: 'one', arguments: '{"v":1}' },
+      { name: 'two', arguments: '{"w":2}' },
+    ])
+  })
+
   it('puts a call of a custom tool together', async () => {
     const { reply } = await assemble(
       of(

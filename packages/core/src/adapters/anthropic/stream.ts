@@ -21,7 +21,7 @@ export function readUsage(usage: unknown): Usage {
 export async function assemble<Reply extends AnthropicReply = AnthropicReply>(
   events: AsyncIterable<unknown>,
 ): Promise<StreamedReply<Reply, Pick<Reply, 'role' | 'content'>>> {
-  const blocks: (Record<string, unknown> | undefined)[] = []
+  const blocks = new Map<number, Record<string, unknown>>()
   const inputs = new Map<number, string>()
   let finish: string | undefined
   let rawUsage: unknown
@@ -40,8 +40,8 @@ export async function assemble<Reply extends AnthropicReply = AnthropicReply>(
       if (type === 'message_stop') complete = finish !== undefined
       if (typeof index !== 'number') continue
       if (type === 'content_block_start' && isRecord(event.content_block))
-        blocks[index] = { ...event.content_block }
-      const block = blocks[index]
+        blocks.set(index, { ...event.content_block })
+      const block = blocks.get(index)
       if (type !== 'content_block_delta' || !block || !isRecord(delta)) continue
       if (typeof delta.partial_json === 'string')
         inputs.set(index, (inputs.get(index) ?? '') + delta.partial_json)
@@ -52,12 +52,13 @@ export async function assemble<Reply extends AnthropicReply = AnthropicReply>(
     complete = false
   }
   for (const [index, text] of inputs) {
-    const block = blocks[index]
+    const block = blocks.get(index)
     const input = readArguments(text)
     // Text that does not parse stays text: `run` tells the model, and the next request carries it as an object.
     if (block && text !== '') block.input = 'value' in input ? input.value : text
   }
-  const content = blocksOf(blocks).filter((block) => !isBlank(block))
+  const placed = [...blocks].sort(([a], [b]) => a - b).map(([, block]) => block)
+  const content = blocksOf(placed).filter((block) => !isBlank(block))
   const message: AnthropicReply = { role: 'assistant', content }
   const reply: AnthropicReply = { ...message, ...(finish === undefined ? {} : { stop_reason: finish }) }
   return {

@@ -69,13 +69,13 @@ export async function assemble(
       const { choices, usage: figures, error: failure } = (chunk ?? {}) as Chunk
       if (failure !== undefined && failure !== null) throw failure
       rawUsage = figures ?? rawUsage
-      const choice = choices?.find(({ index = 0 }) => index === 0)
+      const choice = Array.isArray(choices) ? choices.find((each) => (each?.index ?? 0) === 0) : undefined
       if (!choice) continue
       const { role: _, content: said, refusal: refused, tool_calls: parts, ...more } = choice.delta ?? {}
       content += said ?? ''
       refusal += refused ?? ''
       others = joined(others, more)
-      for (const part of parts ?? []) calls.add(part)
+      for (const part of parts ?? []) if (isRecord(part)) calls.add(part)
       finish = choice.finish_reason ?? finish
     }
   } catch (cause) {
@@ -115,17 +115,17 @@ function saysNothing({ role: _, content, ...others }: StreamedMessage): boolean 
 /** Puts fragments of calls together. Servers differ: some leave the index out, some repeat id and name in every fragment. */
 function collectCalls() {
   const all: { id: string; name: string; text: string; others: Fields }[] = []
-  const byIndex = new Map<number, (typeof all)[number]>()
+  const byIndex = new Map<number | undefined, (typeof all)[number]>()
   return {
     all,
     add({ index, id, type: _, function: part, ...more }: CallPart) {
-      const known = id ? all.find((call) => call.id === id) : undefined
-      const placed = index === undefined ? undefined : byIndex.get(index)
+      const placed = byIndex.get(index)
+      // The index tells calls apart, where there is one: some servers give every call the same id, or all the same index.
+      const isOther = id && placed && placed.id !== '' && placed.id !== id
+      const known = id && (index === undefined || isOther) ? all.find((call) => call.id === id) : undefined
       // A new id at an index that is taken is a new call; a fragment without either goes on with the last one.
       const goesOn =
-        known ??
-        (id && placed && placed.id !== '' ? undefined : placed) ??
-        (id || index !== undefined ? undefined : all.at(-1))
+        known ?? (isOther ? undefined : placed) ?? (id || index !== undefined ? undefined : all.at(-1))
       const call = goesOn ?? { id: '', name: '', text: '', others: {} }
       if (!goesOn) all.push(call)
       if (index !== undefined) byIndex.set(index, call)
