@@ -221,6 +221,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
       'adapters/openai-responses/write-items.ts',
       'adapters/shared/adapter.ts',
       'adapters/shared/anchors.ts',
+      'adapters/shared/assert-adapter.ts',
       'adapters/shared/leave-behind.ts',
       'adapters/shared/open-calls.ts',
       'adapters/shared/open-with-user.ts',

@@ -1,5 +1,6 @@
 /** What a host gets wrong when it calls an adapter is said at once, on every wire in the same way. */
 import { createToolwell } from '@toolwell/core'
+import { createAdapter } from '@toolwell/core/adapter'
 import { aiSdk } from '@toolwell/core/ai-sdk'
 import * as messagesApi from '@toolwell/core/anthropic'
 import * as geminiApi from '@toolwell/core/google'
@@ -16,28 +17,41 @@ interface Loose {
   compact(before: unknown, after: unknown): Promise<void>
   importHistory(messages: unknown): Promise<unknown>
   thread(messages: unknown): unknown
+  adopt(thread: unknown): unknown
 }
 
 const wires: Readonly<
-  Record<string, { readonly create: () => Promise<Loose>; readonly user: object; readonly wants: RegExp }>
+  Record<
+    string,
+    {
+      readonly create: () => Promise<Loose>
+      readonly made: (conversation: unknown) => unknown
+      readonly user: object
+      readonly wants: RegExp
+    }
+  >
 > = {
   anthropic: {
     create: async () => messagesApi.anthropic(await open()) as unknown as Loose,
+    made: (conversation) => messagesApi.anthropic(conversation as never),
     user: { role: 'user', content: 'Hi' },
     wants: /run wants the message that the API gave/,
   },
   google: {
     create: async () => geminiApi.google(await open()) as unknown as Loose,
+    made: (conversation) => geminiApi.google(conversation as never),
     user: { role: 'user', parts: [{ text: 'Hi' }] },
     wants: /run wants the response of generateContent/,
   },
   'openai-chat': {
     create: async () => chatApi.openaiChat(await open()) as unknown as Loose,
+    made: (conversation) => chatApi.openaiChat(conversation as never),
     user: { role: 'user', content: 'Hi' },
     wants: /run wants a choice of the completion/,
   },
   'openai-responses': {
     create: async () => responsesApi.openaiResponses(await open()) as unknown as Loose,
+    made: (conversation) => responsesApi.openaiResponses(conversation as never),
     user: { type: 'message', role: 'user', content: 'Hi' },
     wants: /run wants the response that the API gave/,
   },
@@ -46,7 +60,32 @@ const wires: Readonly<
 const refused = (message: RegExp) =>
   expect.objectContaining({ code: 'invalid-option', message: expect.stringMatching(message) })
 
-describe.each(Object.entries(wires))('%s', (_name, { create, user, wants }) => {
+describe.each(Object.entries(wires))('%s', (_name, { create, made, user, wants }) => {
+  it.each([
+    undefined,
+    null,
+    'Hello',
+    {},
+    [null],
+    [{}],
+    [{ kind: 'nobody', text: '' }],
+    [{ kind: 'user' }],
+    [{ kind: 'answer', text: '' }],
+    [{ kind: 'assistant', text: '' }],
+    [{ kind: 'assistant', text: '', calls: [{ id: 'a', name: 'b' }] }],
+    [{ kind: 'user', text: '', native: { wire: 'x', value: null } }],
+  ])('refuses what is no thread: %j', async (thread) => {
+    const adapter = await create()
+    expect(() => adapter.adopt(thread)).toThrow(expect.objectContaining({ code: 'invalid-option' }))
+    expect(() => adapter.adopt(thread)).toThrow(/adopt takes what thread\(\) of an adapter gave/)
+    if (Array.isArray(thread)) expect(() => adapter.adopt([...thread])).toThrow(/entry 0 of this list/)
+  })
+
+  it('refuses what is no conversation', () => {
+    for (const wrong of [undefined, null, {}, Promise.resolve()])
+      expect(() => made(wrong)).toThrow(/An adapter takes a conversation: await toolwell.open/)
+  })
+
   it.each([
     undefined,
     null,
@@ -186,4 +225,24 @@ describe('readUsage', () => {
         })
     },
   )
+})
+
+describe('a wire of your own', () => {
+  it.each([undefined, null, 'x', {}, { name: 'x' }, { parse: () => [] }])(
+    'is refused where it is none: %j',
+    async (wire) => {
+      const conversation = await open()
+      expect(() => createAdapter(conversation, wire as never)).toThrow(
+        expect.objectContaining({
+          code: 'invalid-option',
+          message: expect.stringMatching(/createAdapter takes a wire, and this one lacks .*answer. See docs/),
+        }),
+      )
+    },
+  )
+
+  it('is refused without a conversation', () => {
+    expect(() => createAdapter(null as never, {} as never)).toThrow(/takes a conversation/)
+    expect(() => aiSdk(Promise.resolve() as never)).toThrow(/takes a conversation/)
+  })
 })

@@ -5,6 +5,7 @@ import { assertKnownKeys } from '../../options.js'
 import type { Execute } from '../../run-calls.js'
 import type { SurfaceView } from '../../surface.js'
 import { type Adapter, createAdapter } from '../shared/adapter.js'
+import { assertConversation } from '../shared/assert-adapter.js'
 import { argumentsObject, readArguments } from '../shared/thread.js'
 import { type AiParts, type AiReply, aiWire } from './ai-wire.js'
 import { createExchanges, type Exchanges } from './exchanges.js'
@@ -70,6 +71,7 @@ export function aiSdk<Message extends AiMessage = AiMessage, Tools extends objec
   options: AiSdkOptions = {},
 ): AiSdk<Message, Tools> {
   assertKnownKeys(options, ['beside', 'execute', 'native', 'toolChanges'], 'the options of aiSdk')
+  assertConversation(conversation)
   const { beside = {}, execute } = options
   const results = createResults(() => conversation.prompts.noOutput())
   const registry = createRegistry(conversation.catalogue, beside, {

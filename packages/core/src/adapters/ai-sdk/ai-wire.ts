@@ -6,7 +6,7 @@ import type { NativeWay } from './native-way.js'
 import { withUniqueItems } from './openai-options.js'
 import { type Protocol, rules } from './protocol.js'
 import { withProviderCalls } from './provider-calls.js'
-import { readMessages } from './read-messages.js'
+import { messagesOf, readMessages } from './read-messages.js'
 import { withSearchItems } from './search-items.js'
 import { inTurns, soundMessages } from './sound-messages.js'
 import { withToolChanges } from './tool-changes.js'
@@ -48,6 +48,7 @@ export function aiWire(
     native: way && way !== 'references' ? 'changes' : way,
     sound: (message) => soundMessages(message, inMessages),
     parse: readMessages,
+    ...(protocol === WIRE ? { messagesOf } : {}),
     write(units, view) {
       const { section } = view
       const native = view.delivery === 'native' ? way : undefined

@@ -1,4 +1,5 @@
 /** Messages of the SDK as units. */
+import type { OwnUnit } from '../shared/adapter.js'
 import { referencesText, type Unit, type UnitCall } from '../shared/thread.js'
 import { foundIn } from './found.js'
 import { restored } from './marks.js'
@@ -47,7 +48,7 @@ function unitsOf(message: AiMessage): readonly Unit[] {
   const results = parts.filter(isResult)
   const others = parts.filter((part) => !isResult(part) && isForProvider(part))
   const siblings = results.length === parts.length ? results.length : undefined
-  const answers = results.map((part): Unit => {
+  const answers = results.map((part, index): Unit => {
     const value: AnswerSource = { part, message, siblings }
     const loaded = foundIn(part.output).map(([name]) => name)
     return {
@@ -55,7 +56,7 @@ function unitsOf(message: AiMessage): readonly Unit[] {
       callId: part.toolCallId,
       text: loaded.length > 0 ? referencesText(loaded) : outputText(part.output),
       ...(loaded.length > 0 ? { loaded } : {}),
-      native: { wire: WIRE, value },
+      native: { wire: WIRE, value, ...(index > 0 ? { form: 'rest' } : {}) },
     }
   })
   if (others.length === 0) return answers
@@ -63,9 +64,21 @@ function unitsOf(message: AiMessage): readonly Unit[] {
   const rest: Unit = {
     kind: 'user',
     text: '',
-    native: { wire: WIRE, value: { ...message, content: others } },
+    native: {
+      wire: WIRE,
+      value: { ...message, content: others },
+      ...(answers.length > 0 ? { form: 'rest' } : {}),
+    },
   }
   return [...answers, rest]
+}
+
+/** What the units of a thread were read from. */
+export function messagesOf(units: readonly OwnUnit[]): readonly AiMessage[] {
+  return units.flatMap(({ kind, native: { value, form } }) => {
+    if (form === 'rest') return []
+    return [kind === 'answer' ? (value as AnswerSource).message : (value as AiMessage)]
+  })
 }
 
 function isForProvider(part: object): boolean {

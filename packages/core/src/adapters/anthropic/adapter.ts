@@ -1,6 +1,7 @@
 /** Step 5 of the flow, for Anthropic Messages. */
 import type { Conversation } from '../../conversation.js'
 import { type Adapter, createAdapter, type Turn } from '../shared/adapter.js'
+import { assertConversation } from '../shared/assert-adapter.js'
 import {
   type AnthropicOptions,
   type AnthropicParts,
@@ -26,6 +27,7 @@ export function anthropic<Message extends AnthropicMessage = AnthropicMessage>(
   conversation: Conversation,
   options: AnthropicOptions = {},
 ): Anthropic<Message> {
+  assertConversation(conversation)
   // Messages that are written here have role and content in their documented shapes, whatever type names them.
   return createAdapter(
     conversation,

@@ -5,7 +5,7 @@ import type { Prompts } from '../../prompts.js'
 import type { CallAnswer } from '../../run-calls.js'
 import { revealed } from '../../search/render.js'
 import type { SurfaceView } from '../../surface.js'
-import type { Wire } from '../shared/adapter.js'
+import type { OwnUnit, Wire } from '../shared/adapter.js'
 import { plainText } from '../shared/plain-text.js'
 import { createReadings } from '../shared/readings.js'
 import { sameItems } from '../shared/same-items.js'
@@ -13,6 +13,7 @@ import {
   argumentsObject,
   cutOff,
   isRecord,
+  type Native,
   readArguments,
   referencesText,
   textOf,
@@ -110,6 +111,7 @@ export function anthropicWire(
     opensWithUser: true,
     sound: (message) => soundMessages(message, prompts),
     parse: (messages) => messages.flatMap((message) => sourceOf(message).units),
+    messagesOf,
     write: (units, view) => draft(units, namesIn(view)).flatMap((each) => toMessage(each, prompts)),
     parts(given, view, { system }, warn) {
       const tools = anthropicTools(view)
@@ -187,33 +189,56 @@ function sourceOf(message: AnthropicMessage): Source {
     return [block, type, text, id, name, input, of, result]
   })
   return sources(message, [role, content, ...seen], () => {
-    const source = { message, units: unitsOf(message, blocksOf(content)) }
+    const source = { message, units: unitsOf(message) }
     for (const unit of source.units) origins.set(unit, source)
     return source
   })
 }
 
-function unitsOf({ role }: AnthropicMessage, blocks: readonly AnthropicBlock[]): Unit[] {
-  const native = (value: unknown) => ({ wire: WIRE, value })
+function unitsOf({ role, content }: AnthropicMessage): Unit[] {
+  const blocks = blocksOf(content)
+  const native = (value: unknown, isRest = false): Native => ({
+    wire: WIRE,
+    value,
+    ...(isRest ? { form: 'rest' } : typeof content === 'string' ? { form: 'text' } : {}),
+  })
   if (role === 'assistant') {
     const calls = blocks.filter(isCall).map(toCall)
     return [{ kind: 'assistant', text: textOf(blocks), calls, native: native(blocks) }]
   }
   if (role === 'system') return [{ kind: 'system', text: textOf(blocks), native: native(blocks) }]
-  const units = blocks.filter(isResult).map((block): Unit => {
+  const units = blocks.filter(isResult).map((block, index): Unit => {
     const loaded = referencesIn(block.content)
     return {
       kind: 'answer',
       callId: String(block.tool_use_id),
       text: loaded.length > 0 ? referencesText(loaded) : textOf(block.content),
       ...(loaded.length > 0 ? { loaded } : {}),
-      native: native(block),
+      native: native(block, index > 0),
     }
   })
   const others = blocks.filter((block) => !isResult(block))
   if (others.length > 0 || units.length === 0)
-    units.push({ kind: 'user', text: textOf(others), native: native(others) })
+    units.push({ kind: 'user', text: textOf(others), native: native(others, units.length > 0) })
   return units
+}
+
+function messagesOf(units: readonly OwnUnit[]): readonly AnthropicMessage[] {
+  const messages: AnthropicMessage[] = []
+  let open: AnthropicBlock[] = []
+  for (const unit of units) {
+    const { kind, text, native } = unit
+    const known = origins.get(unit)
+    const blocks = [native.value as AnthropicBlock | readonly AnthropicBlock[]].flat()
+    if (native.form === 'rest') {
+      if (!known) open.push(...blocks)
+      continue
+    }
+    open = blocks
+    const role = kind === 'answer' ? 'user' : kind
+    messages.push(known?.message ?? { role, content: native.form === 'text' ? text : open })
+  }
+  return messages
 }
 
 function toCall(block: AnthropicCall): UnitCall {

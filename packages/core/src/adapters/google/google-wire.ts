@@ -4,7 +4,7 @@ import type { CallAnswer } from '../../run-calls.js'
 import type { SurfaceView } from '../../surface.js'
 import type { Wire } from '../shared/adapter.js'
 import { isRecord, type UnitCall } from '../shared/thread.js'
-import { callsOf, contentOf, ownId, readContents } from './read-contents.js'
+import { callsOf, contentOf, contentsOf, ownId, readContents } from './read-contents.js'
 import { soundParts } from './sound-parts.js'
 import { declarations } from './tools.js'
 import {
@@ -50,6 +50,7 @@ export const googleWire: Wire<GoogleContent, GoogleReply, GoogleParts, GooglePro
   // A reply that broke off has no parts at all, and no server takes it back.
   sound: (content) => (soundParts(content).length > 0 ? [content] : []),
   parse: readContents,
+  messagesOf: contentsOf,
   write: writeContents,
   parts(messages, view, prompt) {
     const functionDeclarations = declarations(view) as GoogleFunction[]

@@ -1,4 +1,5 @@
 /** Contents to units. A reply of the model is one unit; a user's content is one for each response in it, and one for the rest. */
+import type { OwnUnit } from '../shared/adapter.js'
 import { plainText } from '../shared/plain-text.js'
 import { createReadings } from '../shared/readings.js'
 import { isRecord, type Native, readArguments, textOf, type Unit, type UnitCall } from '../shared/thread.js'
@@ -28,13 +29,22 @@ export function readContents(contents: readonly GoogleContent[]): readonly Unit[
   return joinReplies(contents).flatMap((content) => {
     // Responses without ids depend on the calls that are open.
     const seen = [...fieldsOf(content), ...open.flatMap((call) => [call.id, call.name, ownId(call)])]
-    const units = readings(content, seen, () => readContent(content, open))
+    const units = readings(content, seen, () => readContent(content, open).map(placed))
     for (const unit of units) {
       if (unit.kind === 'assistant') open = unit.calls
       if (unit.kind === 'answer') open = open.filter(({ id }) => id !== unit.callId)
     }
     return units
   })
+}
+
+/** What the units of a thread were read from. */
+export function contentsOf(units: readonly OwnUnit[]): readonly GoogleContent[] {
+  return units.flatMap(({ native: { value, form } }) => (form === 'rest' ? [] : [(value as Piece).content]))
+}
+
+function placed(unit: OwnUnit, index: number): OwnUnit {
+  return index === 0 ? unit : { ...unit, native: { ...unit.native, form: 'rest' } }
 }
 
 export function contentOf(reply: GoogleReply): GoogleContent | undefined {
@@ -75,11 +85,11 @@ export function ownId(call: UnitCall | undefined): string | undefined {
   return (call.native.value as GooglePart).functionCall?.id || undefined
 }
 
-function readContent(content: GoogleContent, open: readonly UnitCall[]): readonly Unit[] {
+function readContent(content: GoogleContent, open: readonly UnitCall[]): readonly OwnUnit[] {
   const parts = soundParts(content)
   const calls = callsIn(parts)
-  const answers: Unit[] = []
-  const own: Unit[] = []
+  const answers: OwnUnit[] = []
+  const own: OwnUnit[] = []
   let left = [...open, ...calls]
   const rest = parts.filter((part) => {
     const response = part.functionResponse

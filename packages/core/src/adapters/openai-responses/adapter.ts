@@ -1,6 +1,7 @@
 /** Step 5 of the flow, for the Responses API. */
 import type { Conversation } from '../../conversation.js'
 import { type Adapter, createAdapter, type Turn } from '../shared/adapter.js'
+import { assertConversation } from '../shared/assert-adapter.js'
 import {
   type ResponsesOptions,
   type ResponsesParts,
@@ -37,6 +38,7 @@ export function openaiResponses<Item extends ResponsesItem = ResponsesItem>(
   options: ResponsesOptions = {},
 ): OpenAIResponses<Item> {
   // The wire reads any item of this protocol and writes only items of it: the host's type is as good as ours.
+  assertConversation(conversation)
   return createAdapter(
     conversation,
     responsesWire(conversation.loader, conversation.prompts, options),

@@ -47,6 +47,7 @@ export function responsesWire(
     answersAnywhere: true,
     sound: soundItems,
     parse: reader.units,
+    messagesOf: (units) => units.flatMap(({ native }) => native.value as ResponsesItem | ResponsesItem[]),
     write: (units, view, warn = () => {}) =>
       uniqueIds(settleReasoning(withNamespaces(writeItems(units, view, prompts, warn), view, warn), warn)),
     parts(input, view, { instructions }) {

@@ -13,13 +13,14 @@ import type { CallAnswer, RunOptions } from '../../run-calls.js'
 import { readMachineLine } from '../../search/render.js'
 import { project, type SurfaceView } from '../../surface.js'
 import { type Anchors, anchorsOf, survivors } from './anchors.js'
+import { assertConversation, assertThread, assertWire } from './assert-adapter.js'
 import { leaveBehind } from './leave-behind.js'
 import { openWithUser } from './open-with-user.js'
 import { plainText } from './plain-text.js'
 import { repair } from './repair.js'
 import { sameItems } from './same-items.js'
 import { type IdRules, settleIds } from './settle-ids.js'
-import { argumentsObject, isRecord, textOf, type Unit, type UnitCall } from './thread.js'
+import { argumentsObject, isRecord, type Native, textOf, type Unit, type UnitCall } from './thread.js'
 import { weave } from './weave.js'
 
 /** One provider's way of writing things down. */
@@ -49,6 +50,11 @@ export interface Wire<Message, Reply, Parts, Prompt extends object = object> {
    * refuse its shape: what is changed then is said to `warn`.
    */
   write(units: readonly Unit[], view: SurfaceView, warn?: (warning: string) => void): Message[]
+  /**
+   * The messages that these units were read from, where that cannot be told from the very objects any more: a thread may
+   * have been stored. All units are of this wire. Where this is absent, `write` does not need it.
+   */
+  messagesOf?(units: readonly OwnUnit[]): readonly Message[]
   /** Names of calls in these units whose tools the host declares itself, beside the array: only it can run them. */
   ofHost?(units: readonly Unit[]): Iterable<string>
   /**
@@ -105,6 +111,9 @@ export interface Adapter<Message, Reply, Parts, Prompt extends object = object> 
   adopt(thread: Thread): Message[]
 }
 
+/** A unit with the piece of its wire that it was read from. */
+export type OwnUnit = Exclude<Unit, { kind: 'note' }> & { readonly native: Native }
+
 /** A history that belongs to no wire. */
 export type Thread = readonly Unit[]
 
@@ -112,6 +121,8 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   conversation: Conversation,
   wire: Wire<Message, Reply, Parts, Prompt>,
 ): Adapter<Message, Reply, Parts, Prompt> {
+  assertConversation(conversation)
+  assertWire(wire)
   const sound = (messages: readonly Message[]) => {
     if (!Array.isArray(messages))
       throw invalid('messages', `This takes your history, an array of messages, not ${kindOf(messages)}.`)
@@ -174,9 +185,16 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
     thread: read,
 
     adopt(thread) {
+      assertThread(thread)
       const first = thread.findIndex(({ kind }) => kind !== 'system')
       const spoken = wire.systemInMessages ? thread : thread.slice(first < 0 ? thread.length : first)
-      const told = spoken.flatMap((unit) => leaveBehind(unit, wire.name, conversation.prompts))
+      const own = spoken.filter(
+        (unit): unit is OwnUnit => 'native' in unit && unit.native?.wire === wire.name,
+      )
+      const told =
+        wire.messagesOf && own.length === spoken.length
+          ? wire.parse(sound(wire.messagesOf(own)).flat())
+          : spoken.flatMap((unit) => leaveBehind(unit, wire.name, conversation.prompts))
       return wire.write(told, project(createState(), ''))
     },
 

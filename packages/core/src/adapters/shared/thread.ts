@@ -8,6 +8,8 @@ import { isTooDeep, plainJson } from '../../plain-json.js'
 export interface Native {
   readonly wire: string
   readonly value: unknown
+  /** How it stood in its message: as text and not as a list of parts, or behind what the unit before it was read from. */
+  readonly form?: 'text' | 'rest'
 }
 
 export interface UnitCall {
