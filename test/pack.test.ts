@@ -56,13 +56,18 @@ function cloneWorkspace(): void {
   mkdirSync(join(workspace, 'node_modules'), { recursive: true })
   for (const file of ['package.json', 'package-lock.json', 'tsconfig.base.json', 'scripts'])
     cpSync(join(root, file), join(workspace, file), { recursive: true })
-  for (const name of ['core', 'cli'])
+  for (const name of ['core', 'mcp', 'cli'])
     cpSync(join(root, 'packages', name), join(workspace, 'packages', name), {
       recursive: true,
       filter: (path) => !['dist', 'node_modules'].includes(basename(path)),
     })
   mkdirSync(join(workspace, 'node_modules/@toolwell'))
-  symlinkSync(join(workspace, 'packages/core'), join(workspace, 'node_modules/@toolwell/core'), 'junction')
+  for (const name of ['core', 'mcp'])
+    symlinkSync(
+      join(workspace, 'packages', name),
+      join(workspace, 'node_modules/@toolwell', name),
+      'junction',
+    )
   for (const name of readdirSync(join(root, 'node_modules')))
     if (!name.startsWith('.') && !['@toolwell', 'toolwell'].includes(name))
       link(name, join(workspace, 'node_modules'))

@@ -26,6 +26,8 @@ export interface Setting {
   readonly version?: string
   /** Sees each piece of standard output as it is written. */
   readonly onOutput?: (text: string) => void
+  /** The same for standard error. */
+  readonly onErrors?: (text: string) => void
 }
 
 export async function toolwell(words: readonly string[], setting: Setting = {}): Promise<Run> {
@@ -40,7 +42,7 @@ export async function toolwell(words: readonly string[], setting: Setting = {}):
         if (pieces === setting.closesAfter) throw new OutputClosed()
         pieces += 1
         setting.onOutput?.(text)
-      }
+      } else setting.onErrors?.(text)
       texts[name] += text
     },
   })

@@ -225,12 +225,15 @@ export async function login(server: ServerConfig, options: LoginOptions): Promis
       onStray?.()
     })
     answered.catch(() => undefined)
-    await onAddress(address)
+    // Whoever opens the address may wait for its last page, which is shown when all is done.
+    const opened = (async () => onAddress(address))().then(() => answered)
     try {
-      return await answered
+      return await Promise.race([answered, opened])
     } catch (error) {
       const over = stopped(error)
       if (over) throw over
+      // It could not even be shown.
+      if (!late.aborted) throw error
       const seconds = Math.round(timeout / 1000)
       if (strays > 0)
         throw fail(

@@ -1,0 +1,61 @@
+/** One login from the terminal: an address for the browser, then the outcome. */
+import { LoginError, type LoginResult, login, readDuration } from '@toolwell/mcp'
+import { Problem, usageProblem } from '../problem.js'
+import { painter, type Terminal } from '../terminal.js'
+import type { ExitCode } from '../verb.js'
+import { findServer, withLogins } from './find-server.js'
+import { openBrowser } from './open-browser.js'
+
+export interface LoginFlags {
+  readonly config?: string | undefined
+  readonly browser?: boolean | undefined
+  readonly timeout?: string | undefined
+  readonly json?: boolean | undefined
+}
+
+const DEFAULT_TIMEOUT = '5m'
+/** An answer, and the answer is no. */
+const NO: readonly string[] = ['denied', 'timeout', 'wrong-state']
+
+export async function runLogin(name: string, flags: LoginFlags, terminal: Terminal): Promise<ExitCode> {
+  const { output, errors, env } = terminal
+  const timeout = readDuration(flags.timeout ?? DEFAULT_TIMEOUT)
+  if (timeout === undefined)
+    throw usageProblem(`--timeout ${JSON.stringify(flags.timeout)} is no time.`, 'Write 90s or 10m.')
+  const server = findServer(name, flags.config, terminal)
+  const paint = painter(errors, env)
+  try {
+    const result = await withLogins(terminal, (store) =>
+      login(server, {
+        store,
+        timeout,
+        async onAddress({ href }) {
+          const isOpened = flags.browser !== false && errors.isTerminal && openBrowser(href, env)
+          const what = isOpened ? 'The browser should show' : 'Open'
+          await errors.write(`${what} this address to log in to ${name}:\n\n  ${paint(href, 'name')}\n\n`)
+          await errors.write(`Waiting for your answer, for ${flags.timeout ?? DEFAULT_TIMEOUT} at most …\n`)
+        },
+        onStray() {
+          const words = 'An answer came that belongs to another login. It was refused; this one still waits.'
+          void errors.write(`toolwell: ${words}\n`).catch(() => undefined)
+        },
+      }),
+    )
+    await output.write(flags.json ? asJson(result) : `Logged in to ${name}.\n`)
+    return 0
+  } catch (error) {
+    if (!LoginError.is(error)) throw error
+    const { code, message, fix } = error
+    const isFine = code === 'not-needed'
+    if (!isFine && !NO.includes(code)) throw new Problem(message, fix, { cause: error })
+    if (flags.json)
+      await output.write(`${JSON.stringify({ server: name, loggedIn: false, reason: code, message, fix })}\n`)
+    await errors.write(`${paint('toolwell:', isFine ? 'dim' : 'error')} ${message} ${fix}\n`)
+    return isFine ? 0 : 1
+  }
+}
+
+function asJson({ server, issuer, scopes, expiresAt, renewable }: LoginResult): string {
+  const until = expiresAt === undefined ? null : new Date(expiresAt).toISOString()
+  return `${JSON.stringify({ server, loggedIn: true, issuer, scopes, expiresAt: until, renewable })}\n`
+}

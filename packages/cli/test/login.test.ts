@@ -1,0 +1,228 @@
+/** Logins from the terminal, against a real authorization server on loopback. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { defineServer, diskLogins } from '../../mcp/src/index.js'
+import { browse, type ProtectedOptions, startProtected } from '../../mcp/test/support/auth-server.js'
+import { startModern } from '../../mcp/test/support/http-servers.js'
+import { eventually } from '../../mcp/test/support/processes.js'
+import { setup } from '../../mcp/test/support/setup.js'
+import { folderWith, toolwell } from './support/run.js'
+
+const program = fileURLToPath(new URL('../bin/toolwell.mjs', import.meta.url))
+
+interface Place {
+  readonly folder: string
+  readonly env: Record<string, string>
+  readonly logins: string
+}
+
+/** A project with one server, and a user with nothing else. */
+function placeOf(url: string, more: object = {}): Place {
+  const folder = folderWith({ 'toolwell.json': { mcpServers: { notes: { url, ...more } } } })
+  const env = { XDG_DATA_HOME: join(folder, 'data'), XDG_CONFIG_HOME: join(folder, 'config') }
+  return { folder, env, logins: join(folder, 'data', 'toolwell', 'logins') }
+}
+
+/** The program as a process of its own; whatever address it prints is opened by somebody who agrees. */
+async function run(words: readonly string[], { folder, env }: Place) {
+  const child = spawn(process.execPath, [program, ...words], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  let errors = ''
+  let isOpened = false
+  child.stdout.on('data', (chunk) => (output += chunk))
+  child.stderr.on('data', (chunk) => {
+    errors += chunk
+    const [, address] = /^ {2}(http\S+)\n/m.exec(errors) ?? []
+    if (address === undefined || isOpened) return
+    isOpened = true
+    void browse(address)
+  })
+  const [code] = await once(child, 'close')
+  return { code, output, errors }
+}
+
+/** The same within this process. */
+function here(words: readonly string[], place: Place) {
+  let isOpened = false
+  return toolwell(words, {
+    ...place,
+    onErrors(text) {
+      const [, address] = /^ {2}(http\S+)\n/m.exec(text) ?? []
+      if (address === undefined || isOpened) return
+      isOpened = true
+      void browse(address)
+    },
+  })
+}
+
+async function remoteAndPlace(options: ProtectedOptions = {}, more: object = {}) {
+  const remote = await startProtected(options)
+  return { remote, place: placeOf(remote.url, more) }
+}
+
+describe('the program', { timeout: 60_000 }, () => {
+  it('logs in and out, keeps tokens to itself, and lets a host use them', async () => {
+    const { remote, place } = await remoteAndPlace({ expiresIn: 600 })
+    const first = await run(['login', 'notes'], place)
+    expect(first).toEqual({ code: 0, output: 'Logged in to notes.\n', errors: expect.any(String) })
+    const [file = ''] = readdirSync(place.logins)
+    expect(statSync(place.logins).mode & 0o777).toBe(0o700)
+    expect(statSync(join(place.logins, file)).mode & 0o777).toBe(0o600)
+
+    const server = defineServer('notes', { url: remote.url })
+    const { text } = await setup([server], { logins: diskLogins({ folder: place.logins }) })
+    expect(await text('notes', 'echo', { a: 1 })).toBe('{"a":1}')
+    remote.expire()
+    expect(await text('notes', 'echo', { a: 2 })).toBe('{"a":2}')
+
+    const again = await run(['login', 'notes', '--json'], place)
+    expect(JSON.parse(again.output)).toEqual({
+      server: 'notes',
+      loggedIn: true,
+      issuer: remote.issuer,
+      scopes: ['notes:read'],
+      expiresAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      renewable: true,
+    })
+
+    const out = await run(['logout', 'notes'], place)
+    expect(out).toEqual({ code: 0, output: 'Logged out of notes.\n', errors: '' })
+    expect(readdirSync(place.logins)).toEqual([])
+    expect(remote.asked.map(({ path }) => path)).toContain('/revoke')
+    expect(await run(['logout', 'notes'], place)).toEqual({
+      code: 1,
+      output: '',
+      errors: 'toolwell: There was no login to notes.\n',
+    })
+    const said = [first, again, out].map(({ output, errors }) => output + errors).join()
+    expect(remote.secrets.length).toBeGreaterThan(4)
+    for (const secret of remote.secrets) expect(said).not.toContain(secret)
+  })
+
+  it('ends with 1 when the user denies', async () => {
+    const { place } = await remoteAndPlace({ consent: 'deny' })
+    const { code, output, errors } = await run(['login', 'notes', '--json'], place)
+    expect(code).toBe(1)
+    expect(JSON.parse(output)).toMatchObject({ server: 'notes', loggedIn: false, reason: 'denied' })
+    expect(errors).toMatch(/toolwell: The login to notes was denied: .*\. Run it again and agree/)
+    expect(readdirSync(place.logins)).toEqual([])
+  })
+})
+
+describe('a login', () => {
+  it('says that somebody came with the answer to another one, and goes on waiting', async () => {
+    const { place } = await remoteAndPlace({ consent: 'wrong-state' })
+    const { code, errors } = await here(['login', 'notes', '--timeout', '1500ms'], place)
+    expect(code).toBe(1)
+    expect(errors).toContain('It was refused; this one still waits.')
+    expect(errors).toContain('use the address that it prints')
+  })
+
+  it('that nobody answers ends in time', async () => {
+    const { place } = await remoteAndPlace()
+    const { code, errors } = await toolwell(['login', 'notes', '--timeout', '100ms'], place)
+    expect(code).toBe(1)
+    expect(errors).toMatch(/toolwell: Nobody answered within .* Run it again, or give it longer\.\n$/)
+  })
+
+  it('opens the browser from a screen, unless told not to', async () => {
+    const { place } = await remoteAndPlace()
+    const seen = join(place.folder, 'seen')
+    const browser = join(place.folder, 'browser.mjs')
+    writeFileSync(
+      browser,
+      `import { writeFileSync } from 'node:fs'
+       writeFileSync(${JSON.stringify(seen)}, process.argv[2])
+       await (await fetch(process.argv[2])).text()`,
+    )
+    const env = { ...place.env, BROWSER: `${process.execPath} ${browser}` }
+    const screen = { errors: 80 }
+    const shown = await toolwell(['login', 'notes'], { ...place, env, screen })
+    expect(shown).toMatchObject({ code: 0, output: 'Logged in to notes.\n' })
+    expect(shown.errors).toContain(readFileSync(seen, 'utf8'))
+    writeFileSync(seen, '')
+    const words = ['login', 'notes', '--timeout', '500ms']
+    expect(await toolwell([...words, '--no-browser'], { ...place, env, screen })).toMatchObject({ code: 1 })
+    expect(await toolwell(words, { ...place, env })).toMatchObject({ code: 1 })
+    expect(readFileSync(seen, 'utf8')).toBe('')
+  })
+
+  it('reads a client out of the config, whose secret is never shown', async () => {
+    const client = { id: 'known', secret: 'shh-very-secret' }
+    const { remote, place } = await remoteAndPlace(
+      { client, registration: false },
+      { oauth: { clientId: 'known', clientSecret: `\${CLIENT_SECRET}` } },
+    )
+    const env = { ...place.env, CLIENT_SECRET: client.secret }
+    const { code, output, errors } = await here(['login', 'notes'], { ...place, env })
+    expect({ code, output }).toEqual({ code: 0, output: 'Logged in to notes.\n' })
+    for (const secret of remote.secrets) expect(errors).not.toContain(secret)
+  })
+
+  it('is not needed everywhere', async () => {
+    const { url } = await startModern({
+      before: (request, response) => {
+        if (request.url === '/mcp') return false
+        response.writeHead(404).end()
+        return true
+      },
+    })
+    expect(await toolwell(['login', 'notes'], placeOf(url))).toEqual({
+      code: 0,
+      output: '',
+      errors: 'toolwell: notes asks for no login. It can be used as it is.\n',
+    })
+  })
+})
+
+describe('words and configs that are wrong', () => {
+  const local = { mcpServers: { files: { command: 'x' }, far: { url: 'http://127.0.0.1:9/mcp' } } }
+  it.each([
+    [['login'], 'There is no server. Say which: toolwell login NAME\nSee: toolwell login --help'],
+    [['logout'], 'There is no server. Say which: toolwell logout NAME\nSee: toolwell logout --help'],
+    [['login', 'a', 'b'], 'one server at a time, not 2. A name with spaces goes into quotes.'],
+    [['login', 'a', '--timeout', 'soon'], '--timeout "soon" is no time. Write 90s or 10m.'],
+    [['login', 'fiels'], 'No server is called "fiels". Did you mean files?'],
+    [['login', 'zzzzzz'], 'No server is called "zzzzzz". Known: far, files.'],
+    [['login', 'files'], 'files is a program on this machine; there is nothing to log in to.'],
+    [['login', 'far'], 'far does not answer as an MCP server: '],
+    [['login', 'broken', '--config', 'broken.json'], 'the server has neither a command nor a url'],
+    [['login', 'x', '--config', 'no.json'], 'no.json: there is no such file. Check the path.'],
+    [['logout', 'fiels'], 'No server is called "fiels". Did you mean files?'],
+  ])('%j end with 2 and %j', async (words, message) => {
+    const folder = folderWith({ 'toolwell.json': local, 'broken.json': { mcpServers: { broken: {} } } })
+    const env = { XDG_DATA_HOME: join(folder, 'data'), XDG_CONFIG_HOME: join(folder, 'config') }
+    const { code, output, errors } = await toolwell(words, { folder, env })
+    expect({ code, output }).toEqual({ code: 2, output: '' })
+    expect(errors).toContain(message)
+  })
+
+  it('are told from having no config at all', async () => {
+    const folder = folderWith({})
+    const { code, errors } = await toolwell(['login', 'x'], { folder, env: { XDG_CONFIG_HOME: folder } })
+    expect({ code, errors }).toEqual({
+      code: 2,
+      errors:
+        'toolwell: There is no config, and so no server "x". Write a toolwell.json, or name a config: --config FILE\n',
+    })
+  })
+
+  it('a damaged login is set aside with a word, and not fatal', async () => {
+    const { place } = await remoteAndPlace()
+    expect((await here(['login', 'notes'], place)).code).toBe(0)
+    const [file = ''] = readdirSync(place.logins)
+    writeFileSync(join(place.logins, file), '{')
+    const { code, errors } = await here(['login', 'notes'], place)
+    expect(code).toBe(0)
+    expect(errors).toContain('was set aside')
+    await eventually(() => readdirSync(place.logins).length === 2, 'the damaged one lies beside the new')
+  })
+})
