@@ -19,6 +19,8 @@ export default defineConfig({
       '@toolwell/core/stores/jsonl': core('stores/jsonl.ts'),
       '@toolwell/core/testing': core('testing/index.ts'),
       '@toolwell/core': core('index.ts'),
+      '@toolwell/mcp/lock': mcp('lock/index.ts'),
+      '@toolwell/mcp/scan': mcp('scan/index.ts'),
       '@toolwell/mcp': mcp('index.ts'),
     },
   },

@@ -51,9 +51,9 @@ export async function benchMcp({ data }: BenchOptions): Promise<object> {
   print(`Tools: ${origin}. Medians.\n`)
   const folder = mkdtempSync(join(tmpdir(), 'toolwell-bench-'))
   try {
-    const start = benchStart(tools, folder)
+    const start = await benchStart(tools, folder)
     const listing = await benchListing(folder)
-    const memory = benchMemory(tools)
+    const memory = await benchMemory(tools)
     const call = await benchCall()
     const trouble = await benchTrouble()
     const lines = [
@@ -87,13 +87,18 @@ export async function benchMcp({ data }: BenchOptions): Promise<object> {
 }
 
 /** From the start of a process to an answered search, every definition in the cache. */
-function benchStart(corpus: readonly Tool[], folder: string) {
+async function benchStart(corpus: readonly Tool[], folder: string) {
   const groups = bySource(corpus, Math.max(...COUNTS))
   const script = fileURLToPath(new URL('./mcp/start.mjs', import.meta.url))
   const cache = diskCache({ folder })
   for (const [name, tools] of groups)
     cache.write(defineServer(name, { command: 'not-started', cwd: '/' }), definition(tools))
   const names = [...groups.keys()]
+  // A warm cache has been reviewed, as every list is before it is kept.
+  const config = names.map((name) => defineServer(name, { command: 'not-started', cwd: '/' }))
+  const reviewing = connectServers(createToolwell().catalogue, config, { cache })
+  await reviewing.settled(600_000)
+  await reviewing.close()
   const once = (count: number) => {
     const parameters = [script, folder, JSON.stringify(names.slice(0, count))]
     const { stdout, stderr } = spawnSync(process.execPath, parameters, { encoding: 'utf8' })
@@ -162,7 +167,7 @@ async function benchListing(folder: string) {
   return { together, oneByOne }
 }
 
-function benchMemory(corpus: readonly Tool[]) {
+async function benchMemory(corpus: readonly Tool[]) {
   const size = 2500
   const cache = memoryCache()
   const groups = bySource(atSize(corpus, size), 71)
@@ -172,10 +177,14 @@ function benchMemory(corpus: readonly Tool[]) {
     cache.write(server, JSON.parse(JSON.stringify(definition(tools))))
     return server
   })
+  const reviewing = connectServers(createToolwell().catalogue, config, { cache })
+  await reviewing.settled(600_000)
+  await reviewing.close()
   const { catalogue } = createToolwell()
   collect()
   const before = process.memoryUsage().heapUsed
   const servers = connectServers(catalogue, config, { cache })
+  await servers.settled(600_000)
   collect()
   const kilobytes = (process.memoryUsage().heapUsed - before) / 1024
   const tools = catalogue.size

@@ -12,6 +12,8 @@ import * as shared from '@toolwell/core/shared'
 import * as jsonl from '@toolwell/core/stores/jsonl'
 import * as testing from '@toolwell/core/testing'
 import * as mcp from '@toolwell/mcp'
+import * as lock from '@toolwell/mcp/lock'
+import * as scan from '@toolwell/mcp/scan'
 import { expect, it } from 'vitest'
 
 const DOORS: Readonly<Record<string, { readonly door: object; readonly names: readonly string[] }>> = {
@@ -122,7 +124,6 @@ it('@toolwell/mcp exports these names and no other', () => {
   expect(Object.keys(mcp).sort()).toEqual([
     'LoginError',
     'McpFailure',
-    'combineReviews',
     'configSchema',
     'connectServers',
     'defaultCacheFolder',
@@ -140,6 +141,34 @@ it('@toolwell/mcp exports these names and no other', () => {
     'redactor',
     'serverFingerprint',
     'showEndpoint',
-    'trustAll',
   ])
+})
+
+it.each([
+  [
+    '@toolwell/mcp/lock',
+    lock,
+    [
+      'EMPTY_LOCK',
+      'LOCK_FILE',
+      'LockError',
+      'approve',
+      'approveCommand',
+      'checkLock',
+      'createLock',
+      'lockFileOf',
+      'readLock',
+      'renderLockDiff',
+      'visible',
+      'writeLock',
+    ],
+  ],
+  ['@toolwell/mcp/scan', scan, ['SCAN_VERSION', 'createScanner', 'scanServers']],
+])('%s exports these names and no other', (_path, door, names) => {
+  expect(Object.keys(door).sort()).toEqual(names)
+})
+
+it('@toolwell/mcp has these doors and no other', () => {
+  const manifest = readFileSync(new URL('../packages/mcp/package.json', import.meta.url), 'utf8')
+  expect(Object.keys(JSON.parse(manifest).exports)).toEqual(['.', './lock', './scan'])
 })

@@ -2,10 +2,11 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { canonicalJson, shortHash } from '@toolwell/core/shared'
 import type { ServerConfig } from './config/server-config.js'
 import type { ServerDefinition } from './definition.js'
+import type { Remembered } from './lock/create-review.js'
 
 const FORMAT = 1
 /** After this long, a server that spoke the older protocol is asked again. */
@@ -15,13 +16,24 @@ export interface CachedDefinition {
   readonly definition: ServerDefinition
   /** Milliseconds since the epoch. */
   readonly savedAt: number
+  /** What a review found out about this very definition. A cache keeps it and need not read it. */
+  readonly notes?: unknown
 }
 
 /** A server may list other tools for a client that can do more; `asked` names what ours can. */
 export interface DefinitionCache {
   read(server: ServerConfig, asked?: string): CachedDefinition | undefined
-  write(server: ServerConfig, definition: ServerDefinition, asked?: string, now?: number): void
+  write(
+    server: ServerConfig,
+    definition: ServerDefinition,
+    asked?: string,
+    now?: number,
+    notes?: unknown,
+  ): void
   forget(server: ServerConfig, asked?: string): void
+  /** What was met first of a server, which outlives its definitions. A cache without these remembers while the program runs. */
+  readTrust?(server: ServerConfig): Remembered | undefined
+  writeTrust?(server: ServerConfig, remembered: Remembered): void
 }
 
 export interface CacheOptions {
@@ -68,6 +80,36 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
     const readable = server.name.replace(/[^\w-]+/g, '_').slice(0, 40)
     return join(folder, `${readable}-${serverFingerprint(server, asked)}.json`)
   }
+  const trustFileOf = (server: ServerConfig) => {
+    const file = fileOf(server)
+    return join(dirname(file), 'trust', basename(file))
+  }
+  const put = (file: string, text: string) => {
+    const temporary = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`
+    try {
+      // Definitions are no secret, but what a private list holds is its owner's business.
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+      writeFileSync(temporary, text, { mode: 0o600 })
+      renameSync(temporary, file)
+    } catch (error) {
+      remove(temporary)
+      if (!unwritable)
+        warn(
+          `definitions cannot be kept in ${folder} (${(error as { code?: string }).code ?? String(error)}); every start will list every server. Make the folder writable, or name another one`,
+        )
+      unwritable = true
+    }
+  }
+  const get = (file: string): string | undefined => {
+    try {
+      return readFileSync(file, 'utf8')
+    } catch (error) {
+      const { code = '' } = error as { code?: string }
+      if (code === 'EISDIR') setAside(file, 'is a folder')
+      else if (code !== 'ENOENT' && code !== 'ENOTDIR') warn(`${file} cannot be read (${code})`)
+      return undefined
+    }
+  }
   const setAside = (file: string, why: string) => {
     try {
       renameSync(file, `${file}.unreadable`)
@@ -79,38 +121,26 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
   return {
     read(server, asked) {
       const file = fileOf(server, asked)
-      let text: string
-      try {
-        text = readFileSync(file, 'utf8')
-      } catch (error) {
-        const { code = '' } = error as { code?: string }
-        if (code === 'EISDIR') setAside(file, 'is a folder')
-        else if (code !== 'ENOENT' && code !== 'ENOTDIR') warn(`${file} cannot be read (${code})`)
-        return undefined
-      }
-      const read = decode(text, serverFingerprint(server, asked))
+      const text = get(file)
+      const read = text === undefined ? undefined : decode(text, serverFingerprint(server, asked))
       if (typeof read === 'string') setAside(file, read)
       return typeof read === 'string' ? undefined : read
     },
-    write(server, definition, asked, now = Date.now()) {
-      const file = fileOf(server, asked)
-      const temporary = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`
-      try {
-        // Definitions are no secret, but what a private list holds is its owner's business.
-        mkdirSync(folder, { recursive: true, mode: 0o700 })
-        writeFileSync(temporary, encode(serverFingerprint(server, asked), definition, now), { mode: 0o600 })
-        renameSync(temporary, file)
-      } catch (error) {
-        remove(temporary)
-        if (!unwritable)
-          warn(
-            `definitions cannot be kept in ${folder} (${(error as { code?: string }).code ?? String(error)}); every start will list every server. Make the folder writable, or name another one`,
-          )
-        unwritable = true
-      }
+    write(server, definition, asked, now = Date.now(), notes) {
+      put(fileOf(server, asked), encode(serverFingerprint(server, asked), definition, now, notes))
     },
     forget(server, asked) {
       remove(fileOf(server, asked))
+    },
+    readTrust(server) {
+      const file = trustFileOf(server)
+      const text = get(file)
+      const read = text === undefined ? undefined : decodeTrust(text)
+      if (text !== undefined && !read) setAside(file, 'is damaged')
+      return read
+    },
+    writeTrust(server, remembered) {
+      put(trustFileOf(server), `${JSON.stringify({ toolwell: FORMAT, ...remembered })}\n`)
     },
   }
 }
@@ -118,11 +148,14 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
 /** For programs that want no files. */
 export function memoryCache(): DefinitionCache {
   const kept = new Map<string, CachedDefinition>()
+  const trusted = new Map<string, Remembered>()
   return {
     read: (server, asked) => kept.get(serverFingerprint(server, asked)),
-    write: (server, definition, asked, now = Date.now()) =>
-      void kept.set(serverFingerprint(server, asked), { definition, savedAt: now }),
+    write: (server, definition, asked, now = Date.now(), notes) =>
+      void kept.set(serverFingerprint(server, asked), { definition, savedAt: now, notes }),
     forget: (server, asked) => void kept.delete(serverFingerprint(server, asked)),
+    readTrust: (server) => trusted.get(serverFingerprint(server)),
+    writeTrust: (server, remembered) => void trusted.set(serverFingerprint(server), remembered),
   }
 }
 
@@ -144,8 +177,8 @@ function digest(text: string | undefined): string {
 /** The head says what follows, so that the rest is looked at once: `{"toolwell":1,"check":"…","body":…}`. */
 const HEAD = /^\{"toolwell":(\d+),"check":"([0-9a-f]{64})","body":/
 
-function encode(fingerprint: string, definition: ServerDefinition, savedAt: number): string {
-  const body = JSON.stringify({ fingerprint, savedAt, definition })
+function encode(fingerprint: string, definition: ServerDefinition, savedAt: number, notes: unknown): string {
+  const body = JSON.stringify({ fingerprint, savedAt, definition, notes })
   return `{"toolwell":${FORMAT},"check":"${digest(body)}","body":${body}}\n`
 }
 
@@ -160,7 +193,22 @@ function decode(text: string, fingerprint: string): CachedDefinition | string {
   const value = JSON.parse(body) as Partial<CachedDefinition> & { fingerprint?: unknown }
   if (value.fingerprint !== fingerprint || !value.definition || typeof value.savedAt !== 'number')
     return 'belongs to another server'
-  return { definition: value.definition, savedAt: value.savedAt }
+  return { definition: value.definition, savedAt: value.savedAt, notes: value.notes }
+}
+
+function decodeTrust(text: string): Remembered | undefined {
+  try {
+    const { toolwell, instructions, tools } = JSON.parse(text)
+    const isOurs = toolwell === FORMAT && typeof instructions === 'string' && isPrints(tools)
+    return isOurs ? { instructions, tools } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isPrints(value: unknown): value is Record<string, string> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return Object.values(value).every((print) => typeof print === 'string')
 }
 
 function isJson(text: string): boolean {

@@ -8,8 +8,10 @@ import { type DefinitionCache, diskCache } from './cache.js'
 import type { Config } from './config/load-config.js'
 import { showEndpoint } from './config/redact.js'
 import type { ServerConfig } from './config/server-config.js'
+import type { ServerDefinition } from './definition.js'
 import { McpFailure } from './failure.js'
-import { combineReviews, type Reviewer, type ReviewFinding, trustAll } from './review.js'
+import { createGuard } from './guard.js'
+import type { Reviewer, ReviewFinding } from './review.js'
 import type { ServerEvent, ServerState } from './state.js'
 import { describeServer, isOffered, toTools } from './tools.js'
 import type { Caller, CallerHandlers } from './upstream/caller.js'
@@ -22,7 +24,11 @@ import { createWatchdog } from './upstream/watchdog.js'
 export interface ConnectOptions {
   /** Where definitions are kept. Default: files in the user's cache folder. */
   readonly cache?: DefinitionCache
-  /** Checks every definition before it can be used. Default: all pass, but those of servers with trust "none". */
+  /** The lock that counts for all servers; `false`: none. Default: `toolwell.lock` beside the config file of each. */
+  readonly lock?: string | false
+  /** Whether definitions are scanned for poison. Default true; hard findings are held back. */
+  readonly scan?: boolean
+  /** Asked about every definition as well; may hold back more, and lets nothing loose. */
   readonly review?: Reviewer
   /** Where logins are kept. Default: files that only the user can read. */
   readonly logins?: LoginStore
@@ -55,6 +61,10 @@ export interface ServerReport {
   readonly denied: readonly string[]
   readonly quarantined: ReadonlyMap<string, string>
   readonly findings: readonly ReviewFinding[]
+  /** What is worth telling about its definitions: that they are not what they were, say. */
+  readonly warnings: readonly string[]
+  /** By what its tools are let through: the lock, first use, `trust: "full"` in the config, or nothing. */
+  readonly trusted: 'lock' | 'first-use' | 'config' | 'nothing'
   readonly starts: number
   readonly pids: readonly number[]
   /** When the list was last read from the server, in milliseconds since the epoch. */
@@ -63,6 +73,8 @@ export interface ServerReport {
 
 export interface Servers {
   inspect(): ServerReport[]
+  /** What a server says of itself and its tools, also what is held back; undefined until it is known. */
+  definition(server: string): ServerDefinition | undefined
   /** Runs a tool by the server's own name for it. Throws `McpFailure`; a result that says it is an error is a result. */
   call(
     server: string,
@@ -74,7 +86,7 @@ export interface Servers {
   settled(milliseconds?: number): Promise<string[]>
   /** Lists a server again, started for it where needed. */
   refresh(server: string): Promise<void>
-  /** Has every definition in use reviewed again: something was approved, or is no longer. */
+  /** Reads the locks again and reviews what is in use: something was approved, or is no longer. */
   reviewAgain(server?: string): void
   /** Stops every server. Idempotent. */
   close(): Promise<void>
@@ -82,6 +94,8 @@ export interface Servers {
 
 const KEYS = [
   'cache',
+  'lock',
+  'scan',
   'review',
   'logins',
   'auth',
@@ -107,6 +121,8 @@ export function connectServers(
     now = Date.now,
     random = Math.random,
     client = '',
+    lock,
+    scan = true,
   } = options
   if (!(concurrency >= 1))
     throw new ToolwellError('invalid-option', `concurrency must be at least 1, not ${String(concurrency)}.`, {
@@ -122,7 +138,7 @@ export function connectServers(
   const warn = (server: string) => (detail: string) => emit({ kind: 'warning', server, detail })
   const cache = options.cache ?? diskCache({ onWarning: warn('') })
   const logins = options.logins ?? diskLogins({ onWarning: warn('') })
-  const review = combineReviews(options.review ?? trustAll)
+  const guard = createGuard({ cache, lock, scan, review: options.review })
   const watchdog = createWatchdog()
   const upstreams = new Map<string, Upstream>()
   const published = new Map<string, unknown>()
@@ -149,6 +165,7 @@ export function connectServers(
       catalogue.setState(server.name, state, advice)
       return
     }
+    compare()
     published.set(server.name, definition)
     reviewedAs.set(server.name, reviewed)
     const tools = definition
@@ -171,6 +188,19 @@ export function connectServers(
   }
   const reviewedAs = new Map<string, unknown>()
 
+  /** New names may show other tools in another light. */
+  let comparing: Promise<void> | undefined
+  const compare = () => {
+    comparing ??= new Promise((resolve) => setImmediate(resolve))
+      .then(() => guard.compare(() => closing !== undefined))
+      .then((names) => {
+        for (const name of names) if (!closing) upstreams.get(name)?.reviewAgain()
+      })
+      .finally(() => {
+        comparing = undefined
+      })
+  }
+
   const servers = 'servers' in config ? config.servers : config
   for (const server of servers) {
     if (upstreams.has(server.name))
@@ -185,7 +215,7 @@ export function connectServers(
       server,
       watchdog,
       cache,
-      review,
+      guard,
       auth: options.auth
         ? options.auth(server)
         : storedAuth(server, { store: logins, now, onWarning: warn(server.name) }),
@@ -199,26 +229,30 @@ export function connectServers(
       },
     })
     upstreams.set(server.name, upstream)
-    publish(upstream)
   }
 
   const first = new Map<string, Promise<void>>()
-  const queue = [...upstreams.values()].filter(
-    ({ server, definition, isExpired }) =>
-      server.enabled &&
-      // An expired promise is worth a request, not a process.
-      (definition === undefined || !server.lazy || (isExpired && server.endpoint.type !== 'stdio')),
-  )
+  // Every server that is cached is met before one is reviewed: what is found in one may depend on the names of another.
+  const unreviewed = new Set([...upstreams.values()].filter((upstream) => !upstream.begin()))
+  for (const upstream of upstreams.values()) publish(upstream)
+  const queue = [...upstreams.values()].filter((upstream) => {
+    const { server, definition, isExpired } = upstream
+    const isUnknown = definition === undefined && !unreviewed.has(upstream)
+    // An expired promise is worth a request, not a process.
+    return server.enabled && (isUnknown || !server.lazy || (isExpired && server.endpoint.type !== 'stdio'))
+  })
   const lane = createLane(concurrency)
-  for (const upstream of queue) {
+  const start = (upstream: Upstream, work: () => Promise<void>) => {
     const { name } = upstream.server
-    const work = lane(async () => {
-      if (!closing) await upstream.refresh()
+    const done = lane(async () => {
+      if (!closing) await work()
     })
       .catch(() => undefined)
       .finally(() => first.delete(name))
-    if (upstream.definition === undefined) first.set(name, work)
+    if (upstream.definition === undefined) first.set(name, done)
   }
+  for (const upstream of unreviewed) start(upstream, () => upstream.beginSlowly())
+  for (const upstream of queue) start(upstream, () => upstream.refresh())
 
   const find = (name: string): Upstream => {
     const upstream = upstreams.get(name)
@@ -231,7 +265,9 @@ export function connectServers(
   }
 
   return {
-    inspect: () => [...upstreams.values()].map(report),
+    inspect: () =>
+      [...upstreams.values()].map((upstream) => report(upstream, guard.by(upstream.server.name))),
+    definition: (server) => find(server).definition,
     async call(server, tool, input, callOptions = {}) {
       const upstream = find(server)
       if (!isOffered(tool, upstream.server))
@@ -246,11 +282,16 @@ export function connectServers(
       })
     },
     async settled(milliseconds = 2000) {
-      if (first.size > 0) await bounded(Promise.all(first.values()), milliseconds)
+      const done = async () => {
+        await Promise.all(first.values())
+        await comparing
+      }
+      if (first.size > 0 || comparing) await bounded(done(), milliseconds)
       return [...first.keys()]
     },
     refresh: (server) => find(server).refresh(),
     reviewAgain(server) {
+      guard.reset()
       for (const upstream of server === undefined ? upstreams.values() : [find(server)])
         upstream.reviewAgain()
     },
@@ -271,7 +312,7 @@ function sourceState({ state, definition }: Upstream): SourceState {
   return definition ? 'ready' : 'connecting'
 }
 
-function report(upstream: Upstream): ServerReport {
+function report(upstream: Upstream, trusted: ServerReport['trusted']): ServerReport {
   const { server, definition, review } = upstream
   const names = definition?.tools.map(({ name }) => name).sort() ?? []
   const { info } = definition ?? {}
@@ -287,6 +328,8 @@ function report(upstream: Upstream): ServerReport {
     denied: names.filter((name) => !isOffered(name, server)),
     quarantined: review.quarantined,
     findings: review.findings,
+    warnings: review.warnings ?? [],
+    trusted,
     starts: upstream.starts,
     pids: upstream.pids,
     listedAt: upstream.listedAt,

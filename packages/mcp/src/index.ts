@@ -42,14 +42,8 @@ export {
 export { type ConnectOptions, connectServers, type ServerReport, type Servers } from './connect-servers.js'
 export type { McpTool, ServerDefinition } from './definition.js'
 export { type FailureKind, McpFailure } from './failure.js'
-export {
-  combineReviews,
-  type Review,
-  type Reviewer,
-  type ReviewFinding,
-  type ReviewRequest,
-  trustAll,
-} from './review.js'
+export type { Remembered } from './lock/create-review.js'
+export type { Review, Reviewer, ReviewFinding, ReviewRequest } from './review.js'
 export type { ServerEvent, ServerState } from './state.js'
 export type { Caller, CallerHandlers } from './upstream/caller.js'
 export type { CallOptions, Progress } from './upstream/connection.js'

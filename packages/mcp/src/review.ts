@@ -6,7 +6,12 @@ export interface ReviewFinding {
   /** Undefined: about the server itself, its instructions say. */
   readonly tool?: string
   readonly severity: 'hard' | 'soft'
+  /** What was found, where, and what to do: one line that is safe to print. */
   readonly detail: string
+  /** The rule of the scan, and the JSON path within the definition. */
+  readonly rule?: string
+  readonly where?: string
+  readonly fix?: string
 }
 
 export interface Review {
@@ -15,6 +20,8 @@ export interface Review {
   /** The whole server must not be used, for this reason. */
   readonly server?: string
   readonly findings: readonly ReviewFinding[]
+  /** Worth telling, and no reason to hold anything back. */
+  readonly warnings?: readonly string[]
 }
 
 export interface ReviewRequest {
@@ -31,17 +38,12 @@ export type Reviewer = (request: ReviewRequest) => Review
 
 export const NOTHING_FOUND: Review = { quarantined: new Map(), findings: [] }
 
-/** Lets everything pass, but for servers that nothing is taken from before it is approved. */
-export const trustAll: Reviewer = ({ server }) =>
-  server.trust === 'none'
-    ? { ...NOTHING_FOUND, server: 'its trust is "none", and nothing of it has been approved' }
-    : NOTHING_FOUND
-
 /** Several reviewers as one: each may hold back, none may let loose. A reviewer that throws holds everything back. */
 export function combineReviews(...reviewers: readonly Reviewer[]): Reviewer {
   return (request) => {
     const quarantined = new Map<string, string>()
     const findings: ReviewFinding[] = []
+    const warnings: string[] = []
     let server: string | undefined
     for (const reviewer of reviewers) {
       try {
@@ -49,11 +51,12 @@ export function combineReviews(...reviewers: readonly Reviewer[]): Reviewer {
         for (const [tool, reason] of review.quarantined)
           if (!quarantined.has(tool)) quarantined.set(tool, reason)
         findings.push(...review.findings)
+        warnings.push(...(review.warnings ?? []))
         server ??= review.server
       } catch (error) {
         server ??= `a check of its definitions failed: ${error instanceof Error ? error.message : String(error)}`
       }
     }
-    return { quarantined, findings, ...(server === undefined ? {} : { server }) }
+    return { quarantined, findings, warnings, ...(server === undefined ? {} : { server }) }
   }
 }

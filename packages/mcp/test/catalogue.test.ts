@@ -75,7 +75,7 @@ describe('the tools of a server', () => {
     const { well, report, servers } = await setup([oddServer('odd', {}, { trust: 'none' })])
     expect(report('odd')).toMatchObject({
       state: 'quarantined',
-      reason: expect.stringMatching(/trust is "none"/),
+      reason: expect.stringMatching(/trust of odd is "none"/),
     })
     await expect(servers.call('odd', 'echo', {})).rejects.toMatchObject({ kind: 'quarantined' })
     const model = await play(well, 'a')

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createToolwell } from '@toolwell/core'
 import { connectServers, memoryCache, type Servers } from '@toolwell/mcp'
+import { createLock, writeLock } from '@toolwell/mcp/lock'
 import { describe, expect, it } from 'vitest'
 import { describedTool, type Manners, oddServer } from './support/odd-server.js'
 import { eventually, isAlive, running } from './support/processes.js'
@@ -110,9 +111,11 @@ describe('a server that died', () => {
 
   it('is not asked again on the word of annotations that are not believed', async () => {
     const log = join(temporary(), 'log')
-    const { text } = await setup([odd({ log }, { trust: 'none' })], {
-      review: () => ({ quarantined: new Map(), findings: [] }),
-    })
+    const { servers } = await setup([odd({ log })])
+    const { tools = [], instructions = '' } = servers.definition('odd') ?? {}
+    const lock = join(temporary(), 'toolwell.lock')
+    await writeLock(lock, createLock([{ name: 'odd', instructions, tools }]))
+    const { text } = await setup([odd({ log }, { trust: 'none' })], { lock })
     await expect(text('odd', 'die_read')).rejects.toMatchObject({ kind: 'lost' })
     expect(readFileSync(log, 'utf8').match(/call die_read/g)).toHaveLength(1)
   })

@@ -135,6 +135,7 @@ export function readEntry(raw: RawEntry, fields: Fields, scope: VariableScope): 
   const oauth = oauthOf()
   const server: ServerConfig | undefined = endpoint && {
     name: raw.name,
+    file: raw.document.file,
     endpoint,
     description: (fields.description as string | undefined) ?? '',
     enabled: fields.enabled !== false,

@@ -31,6 +31,8 @@ export interface OAuthSettings {
 
 export interface ServerConfig {
   readonly name: string
+  /** The file that its entry stands in; a lock beside it counts. Absent where the server is written in code. */
+  readonly file?: string
   readonly endpoint: StdioEndpoint | HttpEndpoint
   readonly description: string
   readonly enabled: boolean

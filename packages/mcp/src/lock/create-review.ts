@@ -1,26 +1,32 @@
 /**
  * Decides what may be seen and called: by the lock where there is one, by first use where there is none, and by the scan.
- * Asked at listing, and again at each call, because a server may answer differently in between.
+ * Asked at every listing, also the one before a call, because a server may answer differently in between.
  */
+import type { Trust } from '../config/server-config.js'
 import type { Finding } from '../scan/finding.js'
-import { createScanner, type Scanner } from '../scan/scan.js'
-import { fingerprint } from './fingerprint.js'
-import { createLock, EMPTY_LOCK, type ListedServer, type Lock, namedTools, nameOf } from './lock.js'
+import type { Examinations } from './examinations.js'
+import { type ListedServer, type Lock, namedTools } from './lock.js'
+import type { LockState } from './locks.js'
+import type { Prints } from './notes.js'
 
 export type HoldReason =
   /** Not in the lock. */
   | 'new'
   /** Not what the lock holds. */
   | 'changed'
-  /** Was something else in between, or between listing and call. */
+  /** Was something else in between. */
   | 'unsteady'
   /** The scan has a hard finding, and nobody approved the definition. */
   | 'findings'
   /** Two tools of one server have this name. */
   | 'duplicate'
+  /** There is a lock that cannot be read. */
+  | 'lock-broken'
+  /** Nothing of this server is used before it is approved. */
+  | 'untrusted'
 
 export type Decision =
-  | { readonly allowed: true; readonly findings: readonly Finding[]; readonly warning?: string }
+  | { readonly allowed: true; readonly findings: readonly Finding[] }
   | {
       readonly allowed: false
       readonly kind: HoldReason
@@ -33,247 +39,201 @@ export interface ServerDecision {
   /** About the server as a whole: its instructions, or that it is not in the lock. */
   readonly server: Decision
   readonly tools: ReadonlyMap<string, Decision>
+  /** By what it is let through. */
+  readonly by: 'lock' | 'first-use' | 'config' | 'nothing'
+  /** Worth telling, and no reason to hold anything back. */
+  readonly warnings: readonly string[]
 }
 
-export interface ReviewOptions {
-  /** Undefined: there is no lock, and what is met first is trusted. */
-  readonly lock?: Lock | undefined
-  /** Whether new and changed definitions are scanned. What the lock or the memory holds is not scanned again. */
-  readonly scan?: boolean
-  /** What was met before, where there is no lock. */
-  readonly remembered?: Lock
-  /** Without a lock: a definition that changed since it was first met is used with a warning, or held back. */
-  readonly changes?: 'warn' | 'quarantine'
-  /** Called with what is remembered whenever it grows, for hosts that keep it. */
-  readonly onRemember?: (lock: Lock) => void
+/** Fingerprints of what was met first, where there is no lock. */
+export interface Remembered {
+  readonly instructions: string
+  readonly tools: Readonly<Record<string, string>>
+}
+
+export interface ReviewSubject {
+  readonly server: ListedServer
+  readonly prints: Prints
+  readonly trust: Trust
+  readonly lock: LockState | undefined
+  /** What was met before. */
+  readonly remembered: Remembered | undefined
 }
 
 export interface DefinitionReview {
-  /** What of this listing may be used. */
-  list(server: ListedServer): ServerDecision
-  /** May this tool, as it is defined now, be called? */
-  call(server: string, tool: unknown): Decision
-  /** Another lock is in force: something was approved. What was unsteady is judged anew. */
-  update(lock: Lock | undefined): void
-  readonly remembered: Lock
+  /** What of this listing may be used, and what is to be remembered of it if that is more than before. */
+  judge(subject: ReviewSubject): { readonly decision: ServerDecision; readonly remember?: Remembered }
+  /** Something was approved: what was unsteady is judged anew. */
+  reset(): void
 }
 
-export function createReview(options: ReviewOptions = {}): DefinitionReview {
-  const { scan = true, changes = 'warn', onRemember } = options
-  let lock = options.lock
-  let remembered = options.remembered ?? EMPTY_LOCK
-  /** Every server met, for the scan to compare names with. */
-  const servers = new Map<string, ListedServer>()
-  let scanner: Scanner | undefined
-  /** Fingerprints by server and tool as last listed. */
-  const listed = new Map<string, Map<string, string>>()
-  /** Tools that were seen with more than one definition since the lock took effect. */
+export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'known'>): DefinitionReview {
+  /** Tools that were seen with another definition than the lock's since the lock took effect. */
   const unsteady = new Set<string>()
-  const scanned = new Map<string, readonly Finding[]>()
 
-  const findingsOf = (server: string, tool: unknown, print: string): readonly Finding[] => {
-    if (!scan) return []
-    scanner ??= createScanner([...servers.values()])
-    const key = `${server}\u0000${print}`
-    const known = scanned.get(key)
-    if (known) return known
-    const found = scanner.scanTool(server, tool)
-    if (scanned.size > 50_000) scanned.clear()
-    scanned.set(key, found)
-    return found
-  }
-
-  const hold = (
-    kind: HoldReason,
-    server: string,
-    tool: string | undefined,
-    why: string,
-    findings: readonly Finding[],
+  const byLock = (
+    subject: ReviewSubject,
+    lock: Lock,
+    name: string,
+    tool: unknown,
+    print: string,
   ): Decision => {
-    const hard = findings.filter(({ severity }) => severity === 'hard').map(({ rule }) => rule)
-    const notes = hard.length > 0 ? ` The scan found ${[...new Set(hard)].join(', ')}.` : ''
-    return {
-      allowed: false,
-      kind,
-      reason: `${why}.${notes} Look at it with "toolwell lock --check", then approve it with: ${approveCommand(server, tool)}`,
-      findings,
-    }
-  }
-
-  const isHard = (findings: readonly Finding[]) => findings.some(({ severity }) => severity === 'hard')
-
-  /** The definition alone, against lock or memory. */
-  const judge = (server: string, name: string, tool: unknown, print: string): Decision => {
+    const server = subject.server.name
     const key = `${server}\u0000${name}`
-    if (lock) {
-      const locked = ownServer(lock, server)
-      const approved =
-        locked && Object.hasOwn(locked.tools, name) ? locked.tools[name]?.fingerprint : undefined
-      if (approved === print && !unsteady.has(key)) return { allowed: true, findings: [] }
-      const findings = findingsOf(server, tool, print)
-      if (approved === undefined)
-        return hold('new', server, name, `${show(server, name)} is not in toolwell.lock`, findings)
-      if (approved !== print) {
-        unsteady.add(key)
-        return hold(
-          'changed',
-          server,
-          name,
-          `${show(server, name)} is not what toolwell.lock holds`,
-          findings,
-        )
-      }
-      return hold('unsteady', server, name, `${show(server, name)} changed and changed back`, findings)
-    }
-    const known = ownServer(remembered, server)
-    const first = known && Object.hasOwn(known.tools, name) ? known.tools[name]?.fingerprint : undefined
-    if (first === print && !unsteady.has(key)) return { allowed: true, findings: [] }
-    const findings = findingsOf(server, tool, print)
-    if (isHard(findings))
-      return hold('findings', server, name, `${show(server, name)} looks poisoned`, findings)
-    if (first === undefined)
-      return {
-        allowed: true,
-        findings,
-        warning: `${show(server, name)} is trusted as first met. Pin it with: toolwell lock`,
-      }
+    const approved = ownTool(ownServer(lock, server)?.tools, name)?.fingerprint
+    if (approved === print && !unsteady.has(key))
+      return { allowed: true, findings: examinations.known(server, print) }
+    const findings = examinations.findingsOf(server, tool, print)
+    const shown = show(server, name)
+    if (approved === undefined) return hold('new', server, name, `${shown} is not in toolwell.lock`, findings)
+    if (approved === print)
+      return hold('unsteady', server, name, `${shown} changed and changed back`, findings)
     unsteady.add(key)
-    if (changes === 'quarantine')
-      return hold(
-        'changed',
-        server,
-        name,
-        `${show(server, name)} is not what it was when it was first met`,
-        findings,
-      )
-    return {
-      allowed: true,
-      findings,
-      warning: `${show(server, name)} is not what it was when it was first met. See the change and pin it with: toolwell lock`,
-    }
+    return hold('changed', server, name, `${shown} is not what toolwell.lock holds`, findings)
   }
 
-  const judgeServer = (server: ListedServer): Decision => {
-    const instructions = server.instructions ?? ''
-    const locked = ownServer(lock ?? remembered, server.name)
-    if (locked && locked.instructions === instructions) return { allowed: true, findings: [] }
-    if (scan) scanner ??= createScanner([...servers.values()])
+  const byScan = (
+    { server: { name: server }, trust }: ReviewSubject,
+    name: string,
+    tool: unknown,
+    print: string,
+  ): Decision => {
+    const findings = examinations.findingsOf(server, tool, print)
+    return isHard(findings) && trust !== 'full'
+      ? hold('findings', server, name, `${show(server, name)} looks poisoned`, findings)
+      : { allowed: true, findings }
+  }
+
+  const judgeServer = (subject: ReviewSubject, lock: Lock | undefined): Decision => {
+    const { server, prints, trust } = subject
+    const { name, instructions = '' } = server
+    const locked = lock && ownServer(lock, name)
+    const known = examinations.known(name, prints.instructions)
+    if (locked?.instructions === instructions) return { allowed: true, findings: known }
     const findings =
-      scan && instructions !== '' ? (scanner?.scanInstructions(server.name, instructions) ?? []) : []
-    if (lock) {
-      if (!locked)
-        return hold(
-          'new',
-          server.name,
-          undefined,
-          `${visibleName(server.name)} is not in toolwell.lock`,
-          findings,
-        )
+      instructions === '' ? [] : examinations.findingsOf(name, { instructions }, prints.instructions)
+    const called = visibleName(name)
+    if (subject.lock?.problem !== undefined)
+      return { allowed: false, kind: 'lock-broken', reason: subject.lock.problem, findings }
+    if (locked)
       return hold(
         'changed',
-        server.name,
+        name,
         undefined,
-        `the instructions of ${visibleName(server.name)} are not what toolwell.lock holds`,
+        `the instructions of ${called} are not what toolwell.lock holds`,
         findings,
       )
-    }
-    if (isHard(findings))
+    if (trust === 'none')
       return hold(
-        'findings',
-        server.name,
+        'untrusted',
+        name,
         undefined,
-        `the instructions of ${visibleName(server.name)} look poisoned`,
+        `the trust of ${called} is "none", and nothing of it has been approved`,
         findings,
       )
-    if (locked) {
-      const why = `the instructions of ${visibleName(server.name)} are not what they were when first met`
-      return changes === 'quarantine'
-        ? hold('changed', server.name, undefined, why, findings)
-        : { allowed: true, findings, warning: `${why}. Pin them with: toolwell lock` }
-    }
+    if (lock && trust !== 'full')
+      return hold('new', name, undefined, `${called} is not in toolwell.lock`, findings)
+    if (isHard(findings) && trust !== 'full')
+      return hold('findings', name, undefined, `the instructions of ${called} look poisoned`, findings)
     return { allowed: true, findings }
   }
 
-  /** Only what was let through: what is remembered is not scanned again. */
-  const remember = (server: ListedServer, { server: whole, tools }: ServerDecision) => {
-    if (lock || !whole.allowed) return
-    const known = ownServer(remembered, server.name)
-    const fresh = [...namedTools(server)].filter(
-      ([name]) => tools.get(name)?.allowed && (!known || !Object.hasOwn(known.tools, name)),
-    )
-    if (known && fresh.length === 0) return
-    const old = Object.values(known?.tools ?? {}).map(({ definition }) => definition)
-    const one = createLock([
-      {
-        name: server.name,
-        instructions: known?.instructions ?? server.instructions,
-        tools: [...old, ...fresh.map(([, tool]) => tool)],
-      },
-    ])
-    remembered = { ...remembered, servers: { ...remembered.servers, ...one.servers } }
-    onRemember?.(remembered)
-  }
-
   return {
-    list(server) {
-      servers.set(server.name, server)
-      // The scan has to know the names of this server too, once it is needed.
-      scanner = undefined
-      const prints = new Map<string, string>()
+    judge(subject) {
+      const { server, prints, trust } = subject
+      const lock = subject.lock?.lock
+      const locked = lock && ownServer(lock, server.name)
+      const governing = locked || (lock && trust !== 'full') ? lock : undefined
       const tools = new Map<string, Decision>()
-      for (const tool of server.tools) {
-        const name = nameOf(tool)
-        if (name === undefined) continue
-        const print = fingerprint(tool)
-        if (prints.has(name) && prints.get(name) !== print) {
-          tools.set(
-            name,
-            hold(
-              'duplicate',
-              server.name,
-              name,
-              `${visibleName(server.name)} lists two tools called ${visibleName(name)}`,
-              findingsOf(server.name, tool, print),
-            ),
-          )
-          continue
-        }
-        prints.set(name, print)
-        tools.set(name, judge(server.name, name, tool, print))
-      }
-      const decision = { server: judgeServer(server), tools }
-      listed.set(server.name, prints)
-      remember(server, decision)
-      return decision
-    },
-    call(server, tool) {
-      const name = nameOf(tool) ?? ''
-      const print = fingerprint(tool)
-      const before = listed.get(server)?.get(name)
-      if (before !== undefined && before !== print) {
-        unsteady.add(`${server}\u0000${name}`)
-        return hold(
-          'unsteady',
-          server,
+      for (const [name, tool] of namedTools(server)) {
+        const print = prints.tools.get(name) ?? ''
+        const decision = governing
+          ? byLock(subject, governing, name, tool, print)
+          : byScan(subject, name, tool, print)
+        tools.set(
           name,
-          `${show(server, name)} changed between listing and call`,
-          findingsOf(server, tool, print),
+          prints.twice.has(name)
+            ? hold(
+                'duplicate',
+                server.name,
+                name,
+                `${visibleName(server.name)} lists two tools called ${visibleName(name)}`,
+                decision.findings,
+              )
+            : decision,
         )
       }
-      return judge(server, name, tool, print)
+      const whole = judgeServer(subject, lock)
+      const by = governing ? 'lock' : trust === 'full' ? 'config' : whole.allowed ? 'first-use' : 'nothing'
+      const met = by === 'first-use' ? firstUse(subject, tools) : undefined
+      return {
+        decision: { server: whole, tools, by, warnings: met?.warnings ?? [] },
+        ...(met?.remember ? { remember: met.remember } : {}),
+      }
     },
-    update(next) {
-      lock = next
-      unsteady.clear()
-    },
-    get remembered() {
-      return remembered
-    },
+    reset: () => unsteady.clear(),
   }
 }
 
+/** Compares with what was met first, and remembers what is met now. Only what was let through is remembered. */
+function firstUse(
+  { server, prints, remembered }: ReviewSubject,
+  decisions: ReadonlyMap<string, Decision>,
+): { readonly warnings: string[]; readonly remember?: Remembered } {
+  const warnings: string[] = []
+  const called = visibleName(server.name)
+  const allowed = [...prints.tools].filter(([name]) => decisions.get(name)?.allowed)
+  const first = (name: string) => ownTool(remembered?.tools, name)
+  const fresh = allowed.filter(([name]) => first(name) === undefined)
+  const changed = allowed.filter(([name, print]) => (first(name) ?? print) !== print).map(([name]) => name)
+  if (remembered && remembered.instructions !== prints.instructions)
+    warnings.push(
+      `the instructions of ${called} are not what they were when first met. Look at them, and pin them with: toolwell lock`,
+    )
+  if (changed.length > 0)
+    warnings.push(
+      `${few(changed)} of ${called} ${changed.length === 1 ? 'is' : 'are'} not what ${changed.length === 1 ? 'it was' : 'they were'} when first met. Look at the change, and pin it with: toolwell lock`,
+    )
+  if (remembered && fresh.length === 0) return { warnings }
+  if (fresh.length > 0)
+    warnings.push(
+      `${fresh.length} ${fresh.length === 1 ? 'tool' : 'tools'} of ${called} ${fresh.length === 1 ? 'is' : 'are'} trusted as first met. Pin ${fresh.length === 1 ? 'it' : 'them'} with: toolwell lock`,
+    )
+  const tools = Object.assign(Object.create(null) as Record<string, string>, remembered?.tools)
+  for (const [name, print] of fresh) tools[name] = print
+  return { warnings, remember: { instructions: remembered?.instructions ?? prints.instructions, tools } }
+}
+
+function few(names: readonly string[]): string {
+  const shown = names.slice(0, 5).map(visibleName).join(', ')
+  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown
+}
+
+function hold(
+  kind: HoldReason,
+  server: string,
+  tool: string | undefined,
+  why: string,
+  findings: readonly Finding[],
+): Decision {
+  const hard = findings.filter(({ severity }) => severity === 'hard').map(({ rule }) => rule)
+  const notes = hard.length > 0 ? ` The scan found ${[...new Set(hard)].join(', ')}.` : ''
+  return {
+    allowed: false,
+    kind,
+    reason: `${why}.${notes} Look at it with "toolwell lock --check", then approve it with: ${approveCommand(server, tool)}`,
+    findings,
+  }
+}
+
+const isHard = (findings: readonly Finding[]) => findings.some(({ severity }) => severity === 'hard')
+
 const ownServer = (lock: Lock, server: string) =>
   Object.hasOwn(lock.servers, server) ? lock.servers[server] : undefined
+
+function ownTool<T>(tools: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return tools && Object.hasOwn(tools, name) ? tools[name] : undefined
+}
 
 /** Names come from servers: shown so that they can neither hide nor run anything. */
 const visibleName = (name: string) =>

@@ -1,6 +1,7 @@
 /** `toolwell.lock` on disk: JSON in a fixed order, so that a diff in version control can be read. */
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { mkdir, open, realpath, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fingerprint } from './fingerprint.js'
 import { LOCK_VERSION, type Lock, type LockedServer, type LockedTool } from './lock.js'
@@ -8,11 +9,11 @@ import { LockError } from './lock-error.js'
 
 export const LOCK_FILE = 'toolwell.lock'
 
-/** Undefined where there is no file. */
-export async function readLock(file: string): Promise<Lock | undefined> {
+/** Undefined where there is no file. Synchronous: no tool may be found before it is read. */
+export function readLock(file: string): Lock | undefined {
   let text: string
   try {
-    text = await readFile(file, 'utf8')
+    text = readFileSync(file, 'utf8')
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw new LockError(
@@ -26,7 +27,7 @@ export async function readLock(file: string): Promise<Lock | undefined> {
 
 /** Atomically: readers see the old file or the new one. A file that cannot be read as a lock is never written over. */
 export async function writeLock(file: string, lock: Lock): Promise<void> {
-  await readLock(file)
+  readLock(file)
   const target = await realpath(file).catch(() => file)
   const draft = join(dirname(target), `.${randomUUID()}.tmp`)
   try {

@@ -43,8 +43,6 @@ export type Rule =
   | 'stuffing'
   /** A name in mixed scripts. */
   | 'deceptive-name'
-  /** Annotations that say the opposite of the name. */
-  | 'annotation-mismatch'
   /** A part could not be scanned, so nothing is known of it. */
   | 'not-scanned'
 
@@ -81,7 +79,6 @@ const FIXES: Readonly<Record<Rule, string>> = {
   'dangerous-command': 'Do not approve; never let a model run a command that a description gave it.',
   stuffing: 'Ask the author for a shorter text; deny the tool if it crowds out others.',
   'deceptive-name': 'Compare the name letter by letter with the one you know; deny the tool if it differs.',
-  'annotation-mismatch': 'Trust the name, not the annotation: set the risk of this tool by a rule.',
   'not-scanned': 'Look at the definition by hand before you approve it.',
 }
 

@@ -13,7 +13,14 @@ import { findMarkup } from './markup.js'
 import { findParameters } from './parameters.js'
 import { findSecrets } from './secrets.js'
 import { has, orderOf } from './sentence-tests.js'
-import { createNameIndex, findNames, type NameIndex, type ScannedServer } from './shadowing.js'
+import {
+  type Ask,
+  createNameIndex,
+  findNames,
+  type NameIndex,
+  recording,
+  type ScannedServer,
+} from './shadowing.js'
 import { findStuffing } from './stuffing.js'
 import type { Setting, Suspicion } from './suspicion.js'
 
@@ -29,19 +36,41 @@ export interface ServerReport {
   readonly tools: readonly ToolReport[]
 }
 
+/** One more whenever a rule changes what it finds: what was found before does not count then. */
+export const SCAN_VERSION = 1
+
+export interface Examination {
+  readonly findings: readonly Finding[]
+  /** What the findings depend on besides the definition: names of other tools, with what was known of them. */
+  readonly asks: ReadonlyMap<Ask, string>
+}
+
 export interface Scanner {
   /** Every finding in one tool, prompt or resource definition, hard ones first. */
   scanTool(server: string, definition: unknown): Finding[]
   scanInstructions(server: string, instructions: string): Finding[]
+  /** The same, with what it depends on. */
+  examine(server: string, definition: unknown): Examination
+  /** The names of one more server. */
+  add(server: ScannedServer): void
+  /** Whether the names known now would give the same findings. */
+  holds(server: string, asks: ReadonlyMap<Ask, string>): boolean
 }
 
 /** A scanner that knows the names of all these servers' tools. */
 export function createScanner(servers: readonly ScannedServer[] = []): Scanner {
   const index = createNameIndex(servers)
   const readings = createReadings(index)
+  const examine = (server: string, definition: unknown): Examination => {
+    const asks = new Map<Ask, string>()
+    return { findings: scanDefinition(server, definition, recording(index, asks), readings, asks), asks }
+  }
   return {
-    scanTool: (server, definition) => scanDefinition(server, definition, index, readings),
-    scanInstructions: (server, instructions) => scanDefinition(server, { instructions }, index, readings),
+    scanTool: (server, definition) => [...examine(server, definition).findings],
+    scanInstructions: (server, instructions) => [...examine(server, { instructions }).findings],
+    examine,
+    add: index.add,
+    holds: (server, asks) => [...asks].every(([ask, answer]) => index.answer(server, ask) === answer),
   }
 }
 
@@ -74,6 +103,7 @@ const NEIGHBOURS = 6
 interface Reading {
   readonly findings: readonly Finding[]
   readonly suspicions: readonly Placed[]
+  readonly asks: ReadonlyMap<Ask, string>
 }
 
 type Readings = (field: Field, server: string) => Reading
@@ -84,15 +114,16 @@ function createReadings(index: NameIndex): Readings {
   return (field, server) => {
     const key = `${server}\u0000${field.kind}\u0000${field.parameter === undefined}\u0000${field.text}`
     const old = known.get(key)
-    if (old) return old
-    const reading = readText(field, server, index)
+    if (old && [...old.asks].every(([ask, answer]) => index.answer(server, ask) === answer)) return old
+    const asks = new Map<Ask, string>()
+    const reading = { ...readText(field, server, recording(index, asks)), asks }
     if (known.size >= MOST_READINGS) known.clear()
     if (field.text.length < LONGEST_KEPT) known.set(key, reading)
     return reading
   }
 }
 
-function readText(field: Field, server: string, index: NameIndex): Reading {
+function readText(field: Field, server: string, index: NameIndex): Omit<Reading, 'asks'> {
   const { where, kind, text } = field
   const findings: Finding[] = []
   if (MAY_HIDE.test(text)) findings.push(...findHidden(where, text))
@@ -111,6 +142,7 @@ function scanDefinition(
   definition: unknown,
   index: NameIndex,
   readings: Readings,
+  asks: Map<Ask, string>,
 ): Finding[] {
   const { fields, unread } = collectFields(definition)
   const findings: Finding[] = unread.map(({ where, why }) => finding('not-scanned', 'hard', where, '', why))
@@ -135,13 +167,14 @@ function scanDefinition(
     const { where } = field
     guard(where, () => {
       const reading = readings(field, server)
+      for (const [ask, answer] of reading.asks) asks.set(ask, answer)
       for (const suspicion of reading.suspicions) suspicions.push({ ...suspicion, where })
       return reading.findings.map((one) => ({ ...one, where }))
     })
   }
   guard('', () => findParameters(fields, definition))
   guard('', () => {
-    suspicions.push(...readAcross(fields, server, readings))
+    suspicions.push(...readAcross(fields, server, readings, asks))
     return []
   })
   guard('', () => {
@@ -232,7 +265,12 @@ const JOINABLE: ReadonlySet<Rule> = new Set([
 ])
 
 /** An order split over neighbouring fields: each half is harmless. */
-function readAcross(fields: readonly Field[], server: string, readings: Readings): Placed[] {
+function readAcross(
+  fields: readonly Field[],
+  server: string,
+  readings: Readings,
+  asks: Map<Ask, string>,
+): Placed[] {
   const found: Placed[] = []
   const parts = fields.filter(
     ({ kind, text }) =>
@@ -245,7 +283,8 @@ function readAcross(fields: readonly Field[], server: string, readings: Readings
   const close = () => {
     if (start && run.includes('\n')) {
       const joined = run.replace(/(?:…|\.\.\.)?\n(?:…|\.\.\.)?/g, ' ')
-      const { suspicions } = readings({ ...start, kind: 'key', text: joined }, server)
+      const { suspicions, asks: asked } = readings({ ...start, kind: 'key', text: joined }, server)
+      for (const [ask, answer] of asked) asks.set(ask, answer)
       for (const suspicion of suspicions)
         if (suspicion.weight >= 3 && SPLITTABLE.has(suspicion.rule))
           found.push({ ...suspicion, where: start.where })

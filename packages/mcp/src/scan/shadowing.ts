@@ -1,4 +1,4 @@
-/** What a scan knows of all servers together: whose tool bears which name. */
+/** What a scan knows of all servers together: whose tool bears which name. Grows as servers become known. */
 import { type Finding, finding } from './finding.js'
 import { isMixedScript, skeleton } from './fold.js'
 
@@ -8,7 +8,11 @@ export interface ScannedServer {
   readonly tools: readonly unknown[]
 }
 
+/** A question that was put to the index: its kind, then the name. */
+export type Ask = `${'foreign' | 'own' | 'lookalike' | 'clone'}:${string}`
+
 export interface NameIndex {
+  add(server: ScannedServer): void
   /** A tool of another server, and none of this one, has the name. */
   isForeign(server: string, name: string): boolean
   isOwn(server: string, name: string): boolean
@@ -16,6 +20,8 @@ export interface NameIndex {
   lookalikes(server: string, name: string): readonly { readonly server: string; readonly name: string }[]
   /** Another server has a tool of this name with nearly this description. */
   cloneOf(server: string, name: string, description: string): string | undefined
+  /** What the index says now; empty for no. */
+  answer(server: string, ask: Ask): string
 }
 
 /** Share of words in common from which on two descriptions are one. */
@@ -40,11 +46,29 @@ function overlap(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
 
 const plain = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '')
 
+/** What could be the name of another server's tool. One word, or a short one, is more often a thing than a tool. */
+function toolNameIn(name: string): string | undefined {
+  const bare = name.replace(/\(\)$/, '').replace(/^(?:mcp__)?[\w-]+(?:__|[:/.])(?=\w)/, '')
+  return plain(bare).length < 8 || !/[_-]|[a-z][A-Z]/.test(bare) ? undefined : bare
+}
+
+interface Described {
+  readonly server: string
+  readonly description: string
+  /** Made when it is first compared. */
+  words?: ReadonlySet<string>
+}
+
+const wordsIn = (text: Described): ReadonlySet<string> => {
+  text.words ??= wordsOf(text.description)
+  return text.words
+}
+
 export function createNameIndex(servers: readonly ScannedServer[]): NameIndex {
   const owners = new Map<string, Set<string>>()
   const looks = new Map<string, { server: string; name: string }[]>()
-  const texts = new Map<string, { server: string; words: ReadonlySet<string> }[]>()
-  for (const { name: server, tools } of servers)
+  const texts = new Map<string, Described[]>()
+  const add = ({ name: server, tools }: ScannedServer) => {
     for (const tool of tools) {
       const { name, description } = (typeof tool === 'object' && tool !== null ? tool : {}) as {
         name?: unknown
@@ -57,15 +81,17 @@ export function createNameIndex(servers: readonly ScannedServer[]): NameIndex {
       looks.set(skeleton(name), look)
       if (typeof description === 'string' && isTelling(name)) {
         const known = texts.get(plain(name)) ?? []
-        if (known.length < 50) known.push({ server, words: wordsOf(description) })
+        if (known.length < 50) known.push({ server, description })
         texts.set(plain(name), known)
       }
     }
-  return {
+  }
+  for (const server of servers) add(server)
+  const index: Omit<NameIndex, 'answer'> = {
+    add,
     isForeign(server, name) {
-      const bare = name.replace(/\(\)$/, '').replace(/^(?:mcp__)?[\w-]+(?:__|[:/.])(?=\w)/, '')
-      // One word, or a short one, is more often a thing than a tool.
-      if (plain(bare).length < 8 || !/[_-]|[a-z][A-Z]/.test(bare)) return false
+      const bare = toolNameIn(name)
+      if (bare === undefined) return false
       const found = owners.get(plain(bare)) ?? owners.get(plain(name))
       return found !== undefined && !found.has(server)
     },
@@ -78,7 +104,45 @@ export function createNameIndex(servers: readonly ScannedServer[]): NameIndex {
       const known = texts.get(plain(name))
       if (known === undefined || known.length < 2) return undefined
       const words = wordsOf(description)
-      return known.find((other) => other.server !== server && overlap(other.words, words) >= ALIKE)?.server
+      return known.find((other) => other.server !== server && overlap(wordsIn(other), words) >= ALIKE)?.server
+    },
+  }
+  return {
+    ...index,
+    answer(server, ask) {
+      const [kind, name] = [ask.slice(0, ask.indexOf(':')), ask.slice(ask.indexOf(':') + 1)]
+      if (kind === 'foreign') return index.isForeign(server, name) ? 'yes' : ''
+      if (kind === 'own') return index.isOwn(server, name) ? 'yes' : ''
+      if (kind === 'lookalike') {
+        const [twin] = index.lookalikes(server, name)
+        return twin ? `${twin.server}/${twin.name}` : ''
+      }
+      const own = texts.get(plain(name))?.find((text) => text.server === server)
+      return (own && index.cloneOf(server, name, own.description)) ?? ''
+    },
+  }
+}
+
+/** The same index, which writes down what it is asked. Names that could be no tool's are not worth a line. */
+export function recording(index: NameIndex, asked: Map<Ask, string>): NameIndex {
+  const note = (server: string, ask: Ask) => asked.set(ask, index.answer(server, ask))
+  return {
+    ...index,
+    isForeign(server, name) {
+      if (toolNameIn(name) !== undefined) note(server, `foreign:${name}`)
+      return index.isForeign(server, name)
+    },
+    isOwn(server, name) {
+      note(server, `own:${name}`)
+      return index.isOwn(server, name)
+    },
+    lookalikes(server, name) {
+      note(server, `lookalike:${name}`)
+      return index.lookalikes(server, name)
+    },
+    cloneOf(server, name, description) {
+      note(server, `clone:${name}`)
+      return index.cloneOf(server, name, description)
     },
   }
 }

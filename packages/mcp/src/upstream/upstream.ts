@@ -11,7 +11,8 @@ import {
   toolsByName,
 } from '../definition.js'
 import type { McpFailure } from '../failure.js'
-import { NOTHING_FOUND, type Review, type Reviewer } from '../review.js'
+import type { Guard } from '../guard.js'
+import { NOTHING_FOUND, type Review } from '../review.js'
 import type { ServerEvent, ServerState } from '../state.js'
 import { VERSION } from '../version.js'
 import { type Caller, capabilitiesOf } from './caller.js'
@@ -28,7 +29,7 @@ export interface UpstreamOptions {
   readonly server: ServerConfig
   readonly watchdog: Watchdog
   readonly cache: DefinitionCache
-  readonly review: Reviewer
+  readonly guard: Guard
   readonly auth: ServerAuth | undefined
   /** Who lists: a server may offer other tools to a caller that can be asked more. */
   readonly lister: Caller
@@ -57,6 +58,7 @@ export class Upstream {
   readonly #hide: (text: string) => string
   #asked = ''
   #cached: CachedDefinition | undefined
+  #isNoted = false
   #tools = new Map<string, McpTool>()
   #loginNeeded = false
   #stopWatching: (() => void) | undefined
@@ -85,7 +87,25 @@ export class Upstream {
     if (!this.server.enabled) return
     this.#asked = capabilityKey(options.lister)
     this.#cached = options.cache.read(this.server, this.#asked)
-    if (this.#cached) this.#adopt(this.#cached.definition, true)
+    if (this.#cached)
+      this.#isNoted = options.guard.meet(this.server, this.#cached.definition, this.#cached.notes)
+  }
+
+  /** Takes what is cached into use, once all servers are met; false where that has to be reviewed first, which takes time. */
+  begin(): boolean {
+    if (!this.#cached || this.definition) return true
+    if (this.#isNoted) this.#adopt(this.#cached.definition, true)
+    return this.#isNoted
+  }
+
+  /** Reviews what is cached, a little at a time, and takes it into use. */
+  async beginSlowly(): Promise<void> {
+    const cached = this.#cached
+    if (!cached) return
+    await this.#options.guard.prepare(this.server, cached.definition)
+    if (this.definition || this.#pool.closing.aborted) return
+    this.#adopt(cached.definition, true)
+    this.#store(cached.definition, cached.savedAt)
   }
 
   get state(): ServerState {
@@ -193,14 +213,16 @@ export class Upstream {
 
   /** Reviews what is in use once more: something was approved, or is no longer. */
   reviewAgain(): void {
-    if (this.definition) this.#adopt(this.definition, true)
+    if (!this.definition) return
+    this.#adopt(this.definition, true)
+    if (this.#cached) this.#store(this.definition, this.#cached.savedAt)
   }
 
   /** Takes a definition into use, after review. */
   #adopt(definition: ServerDefinition, isKnown: boolean): void {
     const { server } = this
     const before = this.#tools
-    this.review = this.#options.review({
+    this.review = this.#options.guard.review({
       server,
       definition,
       previous: this.definition,
@@ -221,6 +243,8 @@ export class Upstream {
         server: server.name,
         tools: this.review.quarantined,
       })
+    for (const detail of this.review.warnings ?? [])
+      this.#options.emit({ kind: 'warning', server: server.name, detail })
     if (this.review.server !== undefined) this.reason = this.review.server
     this.#announce(true)
   }
@@ -285,7 +309,7 @@ export class Upstream {
         onListChanged: () => connection && this.#relist(connection, isWhole),
       })
       connection = opened
-      if (mustList || !this.#isFresh) this.#keep(await opened.list(signal), isWhole)
+      if (mustList || !this.#isFresh) await this.#keep(await opened.list(signal), isWhole)
       this.starts++
       this.#setLoginNeeded(false)
       this.reason = this.review.server ?? ''
@@ -303,21 +327,23 @@ export class Upstream {
   }
 
   /** A list made for a caller that can do less, or more, changes tools and brings or takes none. */
-  #keep(listed: ServerDefinition, isWhole: boolean): void {
+  async #keep(listed: ServerDefinition, isWhole: boolean): Promise<void> {
     const now = this.#options.now()
+    await this.#options.guard.prepare(this.server, listed)
     const known = this.definition
     const definition = isWhole || !known ? listed : { ...known, tools: merged(known, listed) }
     this.#cached = { definition, savedAt: now }
-    this.#store(definition, now)
     // The same list in another order is the same list.
     if (!known || known.era !== definition.era || definitionHash(known) !== definitionHash(definition))
       this.#adopt(definition, false)
+    this.#store(definition, now)
   }
 
   /** A host's own cache may fail; a list is worth more than its copy. */
   #store(definition: ServerDefinition, now: number): void {
     try {
-      this.#options.cache.write(this.server, definition, this.#asked, now)
+      const notes = this.#options.guard.notes(this.server.name)
+      this.#options.cache.write(this.server, definition, this.#asked, now, notes)
     } catch (error) {
       const detail = `its definitions could not be kept: ${String(error)}`
       this.#options.emit({ kind: 'warning', server: this.server.name, detail })
@@ -332,7 +358,8 @@ export class Upstream {
       this.#relistAsked = false
       const deadline = AbortSignal.timeout(this.#options.connectTimeout)
       try {
-        this.#keep(await connection.list(AbortSignal.any([this.#pool.closing, deadline])), isWhole)
+        const listed = await connection.list(AbortSignal.any([this.#pool.closing, deadline]))
+        await this.#keep(listed, isWhole)
         this.#wasLetIn()
       } catch (error) {
         if (connection.isClosed || this.#pool.closing.aborted) return

@@ -1,0 +1,124 @@
+/** The review that connected servers get by default: the scan, the lock beside the config, and first use where there is none. */
+import type { DefinitionCache } from './cache.js'
+import type { ServerConfig } from './config/server-config.js'
+import type { ServerDefinition } from './definition.js'
+import { createReview, type Decision, type Remembered, type ServerDecision } from './lock/create-review.js'
+import { createExaminations } from './lock/examinations.js'
+import type { ListedServer } from './lock/lock.js'
+import { createLocks } from './lock/locks.js'
+import type { ReviewNotes } from './lock/notes.js'
+import {
+  combineReviews,
+  type Review,
+  type Reviewer,
+  type ReviewFinding,
+  type ReviewRequest,
+} from './review.js'
+import type { Finding } from './scan/finding.js'
+
+export interface GuardOptions {
+  readonly cache: DefinitionCache
+  /** The lock for all servers; `false` for none. Default: the one beside the config of each. */
+  readonly lock: string | false | undefined
+  readonly scan: boolean
+  /** Asked as well. */
+  readonly review: Reviewer | undefined
+}
+
+export interface Guard {
+  /** A cached definition: its names count from now on. True where its notes make it known already. */
+  meet(server: ServerConfig, definition: ServerDefinition, notes: unknown): boolean
+  /** Does what takes long before the review, a little at a time. */
+  prepare(server: ServerConfig, definition: ServerDefinition): Promise<void>
+  review(request: ReviewRequest): Review
+  /** By what the tools of a server are let through. */
+  by(server: string): ServerDecision['by']
+  /** To be kept with the definition that was reviewed last. */
+  notes(server: string): ReviewNotes | undefined
+  /** Servers that have to be reviewed again because of what is known of others by now. */
+  compare(isOver: () => boolean): Promise<string[]>
+  /** Reads the locks again. */
+  reset(): void
+}
+
+export function createGuard({ cache, lock, scan, review: own }: GuardOptions): Guard {
+  const examinations = createExaminations({ scan })
+  const review = createReview(examinations)
+  const locks = createLocks(lock)
+  const remembered = new Map<string, Remembered | undefined>()
+  const by = new Map<string, ServerDecision['by']>()
+
+  const recall = (server: ServerConfig): Remembered | undefined => {
+    if (!remembered.has(server.name)) remembered.set(server.name, cache.readTrust?.(server))
+    return remembered.get(server.name)
+  }
+
+  const reviewer: Reviewer = ({ server, definition }) => {
+    const listed = listedOf(server, definition)
+    const state = locks.of(server)
+    const { decision, remember } = review.judge({
+      server: listed,
+      prints: examinations.meet(listed),
+      trust: server.trust,
+      lock: state,
+      remembered: state ? undefined : recall(server),
+    })
+    by.set(server.name, decision.by)
+    if (remember) {
+      remembered.set(server.name, remember)
+      cache.writeTrust?.(server, remember)
+    }
+    return toReview(decision)
+  }
+
+  return {
+    meet(server, definition, notes) {
+      examinations.meet(listedOf(server, definition), notes)
+      return !scan || examinations.areNotes(notes)
+    },
+    async prepare(server, definition) {
+      if (!scan) return
+      // What someone has looked at and approved is not scanned.
+      const approved = locks.of(server)?.lock?.servers[server.name]?.tools
+      const isApproved = (tool: string, print: string) =>
+        approved !== undefined && Object.hasOwn(approved, tool) && approved[tool]?.fingerprint === print
+      await examinations.prepare(listedOf(server, definition), (tool, print) => !isApproved(tool, print))
+    },
+    review: combineReviews(reviewer, ...(own ? [own] : [])),
+    by: (server) => by.get(server) ?? 'nothing',
+    notes: (server) => examinations.notesOf(server),
+    compare: (isOver) => examinations.compare(isOver),
+    reset() {
+      locks.forget()
+      review.reset()
+    },
+  }
+}
+
+function listedOf({ name }: ServerConfig, { instructions, tools }: ServerDefinition): ListedServer {
+  return { name, instructions, tools }
+}
+
+function toReview({ server: whole, tools, warnings }: ServerDecision): Review {
+  const quarantined = new Map<string, string>()
+  const findings: ReviewFinding[] = whole.findings.map((finding) => toFinding(finding))
+  for (const [tool, decision] of tools) {
+    if (!decision.allowed) quarantined.set(tool, decision.reason)
+    findings.push(...decision.findings.map((finding) => toFinding(finding, tool)))
+  }
+  return { quarantined, findings, warnings, ...reasonOf(whole) }
+}
+
+const reasonOf = (decision: Decision) => (decision.allowed ? {} : { server: decision.reason })
+
+function toFinding({ rule, severity, where, why, excerpt, fix }: Finding, tool?: string): ReviewFinding {
+  const place = where || 'the definition'
+  return {
+    ...(tool === undefined ? {} : { tool }),
+    severity,
+    rule,
+    where,
+    fix,
+    detail: `${rule} in ${place}: ${why}${excerpt === '""' ? '' : `: ${excerpt}`}. ${fix}`,
+  }
+}
