@@ -91,7 +91,7 @@ export function createExaminations({ scan: isOn = true } = {}): Examinations {
     async compare(isOver) {
       const changed = new Set<string>()
       const rest = createRest()
-      while (hasNewNames && !isOver()) {
+      while (isOn && hasNewNames && !isOver()) {
         hasNewNames = false
         for (const [name, { server, prints }] of [...met]) {
           const tools = namedTools(server)
