@@ -2,10 +2,11 @@
  * Runs every ```console block of the docs from the root of the clone and compares what is printed.
  * UPDATE_GOLDEN=1 writes it into the docs instead; look at the diff as a reader would.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { toolwell } from '../packages/cli/test/support/run.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -14,6 +15,10 @@ const files = ['README.md', 'packages/cli/README.md', ...docs.map((file) => join
   (file) => file.endsWith('.md'),
 )
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
+/** What is kept between commands: nothing of the machine's own user. */
+const home = mkdtempSync(join(tmpdir(), 'toolwell-docs-'))
+afterAll(() => rmSync(home, { recursive: true, force: true }))
+const env = { XDG_CACHE_HOME: join(home, 'cache'), XDG_CONFIG_HOME: join(home, 'config') }
 const BLOCK = /^```console\n([\s\S]*?)^```/gm
 
 /**
@@ -26,7 +31,7 @@ async function played(block: string): Promise<string> {
     const [, input, rest] = /^\$ (?:echo '([^']*)' \| )?npx toolwell (.*)$/.exec(line) ?? []
     if (rest === undefined) throw new Error(`Not a command that this test can run: ${line}`)
     const words = [...rest.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '')
-    const { output, errors } = await toolwell(words, { folder: root, input: `${input ?? ''}\n` })
+    const { output, errors } = await toolwell(words, { folder: root, env, input: `${input ?? ''}\n` })
     text += `${line}\n${output}${errors}`
   }
   return text

@@ -102,8 +102,10 @@ beforeAll(() => {
   cloneWorkspace()
   node(workspace, 'scripts/run.mjs', 'build')
   packed = install(join(workspace, 'packages/core'), installed)
+  install(join(workspace, 'packages/mcp'), join(consumer, 'node_modules/@toolwell/mcp'))
   packedCommand = install(join(workspace, 'packages/cli'), join(consumer, 'node_modules/toolwell'))
-  for (const name of ['@cfworker', '@noble', 'citty']) link(name, join(consumer, 'node_modules'))
+  for (const name of ['@cfworker', '@noble', '@modelcontextprotocol', 'cross-spawn', 'jsonc-parser', 'citty'])
+    link(name, join(consumer, 'node_modules'))
   writeFileSync(join(consumer, 'package.json'), '{ "type": "module" }')
 }, 180_000)
 
@@ -227,5 +229,6 @@ describe('the packed command', () => {
     const words = ['search', 'letter', '--catalog', 'tools.jsonl']
     const flags = ['--disallow-code-generation-from-strings', program]
     expect(node(consumer, ...flags, ...words)).toMatch(/^ 1 {2}send_letter /)
+    expect(node(consumer, ...flags, 'inspect', '--catalog', 'tools.jsonl')).toMatch(/^1 server, 1 tool /)
   })
 })

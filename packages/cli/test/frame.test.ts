@@ -82,8 +82,8 @@ describe('the manual', () => {
 describe('words that are wrong', () => {
   it.each([
     [['serach'], 'There is no verb "serach". Did you mean search?', 'toolwell --help'],
-    [['zzz'], 'There is no verb "zzz". Known: search', 'toolwell --help'],
-    [['constructor'], 'There is no verb "constructor". Known: search', 'toolwell --help'],
+    [['zzz'], 'There is no verb "zzz". Known: search, ', 'toolwell --help'],
+    [['constructor'], 'There is no verb "constructor". Known: search, ', 'toolwell --help'],
     [['search', 'a', '--catlog', 'b'], 'There is no flag --catlog. Did you mean --catalog?', 'search --help'],
     [
       ['search', 'a', '--no-cutof'],

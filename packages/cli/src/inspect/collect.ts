@@ -1,0 +1,212 @@
+/** What there is to see: servers with their tools, what these cost, what was found in them, and what a request would get. */
+import { createToolwell, type Entry, loadTokenizer } from '@toolwell/core'
+import { describeProblem, type ReviewFinding, type ServerReport } from '@toolwell/mcp'
+import { scanServers } from '@toolwell/mcp/scan'
+import { Problem } from '../problem.js'
+import { startProgress } from '../progress.js'
+import { createFew } from '../search/few.js'
+import type { ListedTool } from '../search/listed-tool.js'
+import { readCatalogue } from '../search/read-catalogue.js'
+import { costOf, type SurfaceCost, type SurfaceSource, surfaceOf, type ToolCost } from '../servers/cost.js'
+import type { OpenServers } from '../servers/with-servers.js'
+import type { Terminal } from '../terminal.js'
+
+export interface ToolView {
+  readonly server: string
+  readonly name: string
+  readonly wireName: string
+  readonly tokens: ToolCost
+  readonly isHeldBack: boolean
+}
+
+export interface ServerView {
+  readonly name: string
+  /** `file` for what was read from a catalogue. */
+  readonly state: ServerReport['state'] | 'file'
+  readonly reason: string
+  readonly endpoint: string
+  readonly trusted: ServerReport['trusted'] | undefined
+  readonly tools: number
+  /** Names that the config keeps out. */
+  readonly denied: readonly string[]
+  readonly quarantined: ReadonlyMap<string, string>
+  readonly findings: readonly ReviewFinding[]
+  readonly warnings: readonly string[]
+  readonly tokens: ToolCost
+  readonly listedAt: number | undefined
+}
+
+export interface Inspected {
+  readonly tokenizer: string
+  readonly servers: readonly ServerView[]
+  /** Largest first. */
+  readonly tools: readonly ToolView[]
+  readonly tokens: ToolCost
+  /** What Toolwell sends by default, and what it sends when it is told to defer whatever it costs. */
+  readonly surface: SurfaceCost
+  readonly deferred: SurfaceCost
+  readonly problems: readonly string[]
+}
+
+export async function inspectServers({ config, well, servers }: OpenServers): Promise<Inspected> {
+  const reports = servers.inspect()
+  const entries = new Map<string, Entry[]>()
+  for (const entry of well.catalogue.entries())
+    entries.set(entry.source, [...(entries.get(entry.source) ?? []), entry])
+  const isReady = (name: string) => well.catalogue.sources.get(name)?.state === 'ready'
+  return measured(
+    reports.map((report) => ({
+      view: viewOf(report),
+      entries: entries.get(report.name) ?? [],
+      isReady: isReady(report.name),
+    })),
+    config.problems.map(describeProblem),
+  )
+}
+
+/** The tools of `--catalog`, scanned like those of a server. */
+export async function inspectCatalogue(
+  path: string,
+  skipBroken: boolean,
+  terminal: Terminal,
+): Promise<Inspected> {
+  const { sources, remarks } = await readSources(path, skipBroken, terminal)
+  for (const remark of remarks) await terminal.errors.write(`toolwell: ${remark}\n`)
+  const { catalogue } = createToolwell()
+  const scanned = scanServers(
+    [...sources].map(([name, tools]) => ({ name, tools: tools.map(({ tool }) => tool) })),
+  )
+  for (const [name, tools] of sources)
+    catalogue.setSource(name, {
+      tools: tools.map(({ tool }) => ({ ...tool, source: name })),
+      description: tools[0]?.serverDescription ?? '',
+    })
+  const found = scanned.map(({ server, tools }) => ({
+    view: {
+      name: server,
+      state: 'file' as const,
+      reason: '',
+      endpoint: path,
+      trusted: undefined,
+      tools: sources.get(server)?.length ?? 0,
+      denied: [],
+      quarantined: new Map<string, string>(),
+      findings: tools.flatMap(({ tool, findings }) =>
+        findings.map(({ rule, severity, where, why, excerpt, fix }) => ({
+          tool,
+          severity,
+          rule,
+          where,
+          fix,
+          detail: `${rule} in ${where || 'the definition'}: ${why}: ${excerpt}. ${fix}`,
+        })),
+      ),
+      warnings: [],
+      listedAt: undefined,
+    },
+    entries: [...catalogue.entries()].filter(({ source }) => source === server),
+    isReady: true,
+  }))
+  return measured(
+    found,
+    catalogue.findings.map(({ source, tool, detail }) => `${source}/${tool}: ${detail}`),
+  )
+}
+
+function viewOf(report: ServerReport): Found['view'] {
+  const { name, state, reason, endpoint, trusted, tools, denied } = report
+  const { quarantined, findings, warnings, listedAt } = report
+  return {
+    name,
+    state,
+    reason,
+    endpoint,
+    trusted,
+    tools: tools.length,
+    denied,
+    quarantined,
+    findings,
+    warnings,
+    listedAt,
+  }
+}
+
+interface Found {
+  readonly view: Omit<ServerView, 'tokens'>
+  readonly entries: readonly Entry[]
+  readonly isReady: boolean
+}
+
+async function measured(found: readonly Found[], problems: readonly string[]): Promise<Inspected> {
+  const tokenizer = await loadTokenizer()
+  const tools: ToolView[] = []
+  const views = found.map(({ view, entries }): ServerView => {
+    const own = entries.map(
+      (entry): ToolView => ({
+        server: view.name,
+        name: entry.tool.name,
+        wireName: entry.wireName,
+        tokens: costOf(entry, tokenizer),
+        isHeldBack: entry.quarantined || view.state === 'quarantined',
+      }),
+    )
+    tools.push(...own)
+    return { ...view, tokens: sum(own) }
+  })
+  const sources = found
+    .filter(({ isReady }) => isReady)
+    .map(
+      ({ view, entries }): SurfaceSource => ({
+        name: view.name,
+        description: '',
+        tools: entries.map(({ tool }) => tool),
+        quarantined: entries.filter(({ quarantined }) => quarantined).map(({ tool }) => tool.name),
+      }),
+    )
+  tools.sort((a, b) => b.tokens.full - a.tokens.full || (a.wireName < b.wireName ? -1 : 1))
+  return {
+    tokenizer: tokenizer.name,
+    servers: views,
+    tools,
+    tokens: sum(tools),
+    surface: await surfaceOf(sources, 'auto', tokenizer),
+    deferred: await surfaceOf(sources, 'on', tokenizer),
+    problems,
+  }
+}
+
+function sum(tools: readonly ToolView[]): ToolCost {
+  const total = (part: keyof ToolCost) => tools.reduce((all, { tokens }) => all + tokens[part], 0)
+  return { full: total('full'), card: total('card'), name: total('name') }
+}
+
+async function readSources(path: string, skipBroken: boolean, terminal: Terminal) {
+  const sources = new Map<string, ListedTool[]>()
+  const remarks: string[] = []
+  const broken = createFew()
+  const progress = startProgress('Reading tools', terminal)
+  for await (const found of readCatalogue(path, terminal)) {
+    if (found.kind === 'remark') remarks.push(found.text)
+    else if (found.kind === 'broken') broken.add(`${found.place}: ${found.problem}`)
+    else {
+      const name = found.listed.server || 'catalogue'
+      const list = sources.get(name)
+      if (list) list.push(found.listed)
+      else sources.set(name, [found.listed])
+      await progress.tick()
+    }
+  }
+  await progress.done()
+  if (broken.count > 0 && !skipBroken)
+    throw new Problem(
+      `${path} is not used, because a part of it is broken:\n${broken.text()}`,
+      'Mend this, or look at the rest with --skip-broken.',
+    )
+  if (broken.count > 0) remarks.push(`Left out as broken:\n${broken.text()}`)
+  if (sources.size === 0)
+    throw new Problem(
+      `${path} holds no tools.`,
+      'Give a file with one tool on each line, or what a server answers to tools/list.',
+    )
+  return { sources, remarks }
+}

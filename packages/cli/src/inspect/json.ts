@@ -1,0 +1,25 @@
+/** What was inspected, for programs. The keys are documented in docs/command.md; new ones may be added, none changes its meaning. */
+import type { ToolCost } from '../servers/cost.js'
+import type { Inspected } from './collect.js'
+
+export function inspectJson(inspected: Inspected, maxTokens: number | undefined): string {
+  const { tokenizer, servers, tools, tokens, surface, deferred, problems } = inspected
+  const value = {
+    tokenizer,
+    tokens: { ...costs(tokens), surface: surface.tokens, deferred: deferred.tokens },
+    surface,
+    deferred,
+    servers: servers.map(({ quarantined, listedAt, tokens: own, ...server }) => ({
+      ...server,
+      ...(listedAt === undefined ? {} : { listedAt: new Date(listedAt).toISOString() }),
+      quarantined: Object.fromEntries(quarantined),
+      tokens: costs(own),
+    })),
+    tools: tools.map(({ tokens: own, ...tool }) => ({ ...tool, tokens: costs(own) })),
+    problems,
+    ...(maxTokens === undefined ? {} : { maxTokens, isWithin: surface.tokens <= maxTokens }),
+  }
+  return `${JSON.stringify(value, null, 2)}\n`
+}
+
+const costs = ({ full, card, name }: ToolCost) => ({ definitions: full, cards: card, names: name })

@@ -1,0 +1,141 @@
+/** What was inspected, for people. Names and texts of servers are stripped of everything that could steer a terminal. */
+import { firstLine } from '@toolwell/core'
+import { count, plural, table } from '../table.js'
+import type { Paint } from '../terminal.js'
+import type { Inspected, ServerView, ToolView } from './collect.js'
+
+const LARGEST = 8
+const FINDINGS = 20
+const BAR = 30
+
+export function inspectText(
+  { servers, tools, tokens, surface, deferred, tokenizer }: Inspected,
+  paint: Paint,
+): string {
+  const bold = (text: string) => paint(text, 'bold')
+  const lines = [
+    bold(`${plural(servers.length, 'server')}, ${plural(tools.length, 'tool')}`) +
+      paint(`  tokens: ${tokenizer}`, 'dim'),
+    '',
+    ...serverTable(servers, tools.length, tokens, (text) => paint(text, 'dim')),
+    ...remarksOn(servers, paint),
+    '',
+    bold('Tokens of one request'),
+    ...bars(
+      [
+        ['every definition', tokens.full, ''],
+        ['cards alone', tokens.card, ''],
+        ['names alone', tokens.name, ''],
+        [
+          `Toolwell, deferring (${deferred.delivery})`,
+          deferred.tokens,
+          `search ${count(deferred.parts.metaTools)}, list of tools ${count(deferred.parts.cards)}, prompt ${count(deferred.parts.section)}${deferred.parts.eager > 0 ? `, always sent ${count(deferred.parts.eager)}` : ''}`,
+        ],
+        [
+          'Toolwell, as it decides',
+          surface.tokens,
+          surface.mode === 'on' ? 'defers' : 'sends all: deferring pays later',
+        ],
+      ],
+      paint,
+    ),
+    ...(surface.because === '' ? [] : [paint(`  ${surface.because}`, 'dim')]),
+  ]
+  const largest = tools.slice(0, LARGEST)
+  if (largest.length > 0) lines.push('', bold('Largest tools'), ...bars(largest.map(toolBar), paint))
+  return `${lines.join('\n')}\n${findingsText(servers, paint)}`
+}
+
+function toolBar({ server, name, tokens, isHeldBack }: ToolView): [string, number, string] {
+  return [firstLine(`${server}/${name}`, 50), tokens.full, isHeldBack ? 'held back' : '']
+}
+
+const TRUST = { lock: 'locked', 'first-use': 'first use', config: 'full', nothing: '-' } as const
+
+function serverTable(
+  servers: readonly ServerView[],
+  tools: number,
+  total: Inspected['tokens'],
+  title: (text: string) => string,
+): string[] {
+  const right = { align: 'right' } as const
+  return table(
+    [
+      { title: 'server' },
+      { title: 'state' },
+      { title: 'trust' },
+      { title: 'tools', ...right },
+      { title: 'held back', ...right },
+      { title: 'findings', ...right },
+      { title: 'definitions', ...right },
+      { title: 'cards', ...right },
+      { title: 'names', ...right },
+    ],
+    servers.map(({ name, state, trusted, tools: own, quarantined, findings, tokens }) => [
+      firstLine(name, 40),
+      state,
+      trusted ? TRUST[trusted] : '-',
+      count(own),
+      held(state === 'quarantined' ? own : quarantined.size),
+      held(findings.length),
+      count(tokens.full),
+      count(tokens.card),
+      count(tokens.name),
+    ]),
+    {
+      last: ['all', '', '', count(tools), '', '', count(total.full), count(total.card), count(total.name)],
+      title,
+    },
+  )
+}
+
+const held = (number: number) => (number === 0 ? '' : count(number))
+
+/** Why a server is not simply there. */
+function remarksOn(servers: readonly ServerView[], paint: Paint): string[] {
+  const lines = servers.flatMap(({ name, reason, warnings, denied }) => {
+    const called = firstLine(name, 40)
+    return [
+      ...(reason === '' ? [] : [`${paint(called, 'error')}: ${firstLine(reason, 400)}`]),
+      ...warnings.map((warning) => `${called}: ${firstLine(warning, 400)}`),
+      ...(denied.length > 0 ? [`${called}: ${plural(denied.length, 'tool')} kept out by the config`] : []),
+    ]
+  })
+  return lines.length > 0 ? ['', ...lines] : []
+}
+
+function bars(rows: readonly (readonly [string, number, string])[], paint: Paint): string[] {
+  const most = Math.max(1, ...rows.map(([, tokens]) => tokens))
+  const width = Math.max(...rows.map(([label]) => [...label].length))
+  const digits = Math.max(...rows.map(([, tokens]) => count(tokens).length))
+  return rows.map(([label, tokens, note]) => {
+    const length = tokens === 0 ? 0 : Math.max(1, Math.round((tokens / most) * BAR))
+    const blank = ' '.repeat(width - [...label].length)
+    const bar = paint('█'.repeat(length), 'name')
+    return `  ${label}${blank}  ${count(tokens).padStart(digits)}  ${bar}${note === '' ? '' : `  ${paint(note, 'dim')}`}`
+  })
+}
+
+function findingsText(servers: readonly ServerView[], paint: Paint): string {
+  const lines: string[] = []
+  const all = servers.flatMap(({ name, findings }) => findings.map((finding) => ({ name, ...finding })))
+  all.sort((a, b) => (a.severity === b.severity ? 0 : a.severity === 'hard' ? -1 : 1))
+  for (const { name, tool, severity, detail } of all.slice(0, FINDINGS)) {
+    const place = firstLine(tool === undefined ? name : `${name}/${tool}`, 80)
+    lines.push(
+      `  ${paint(severity, severity === 'hard' ? 'error' : 'dim')}  ${place}  ${firstLine(detail, 400)}`,
+    )
+  }
+  if (all.length > FINDINGS) lines.push(`  and ${all.length - FINDINGS} more: see them with --json`)
+  const reasons = servers.flatMap(({ name, quarantined }) =>
+    [...quarantined].map(
+      ([tool, reason]) => `  ${firstLine(`${name}/${tool}`, 80)}: ${firstLine(reason, 400)}`,
+    ),
+  )
+  const part = (title: string, content: readonly string[]) =>
+    content.length === 0 ? '' : `\n${paint(title, 'bold')}\n${content.join('\n')}\n`
+  const shown = reasons.slice(0, FINDINGS)
+  if (reasons.length > shown.length)
+    shown.push(`  and ${reasons.length - shown.length} more: see them with --json`)
+  return part('Findings', lines) + part('Held back', shown)
+}

@@ -1,0 +1,68 @@
+/** What tools cost in tokens: each by itself, and what a request would get of them all. */
+import { createToolwell, type Entry, firstLine, safeJson, type Tokenizer, type Tool } from '@toolwell/core'
+
+export interface ToolCost {
+  /** Name, description and schema, as a request carries them. */
+  readonly full: number
+  readonly card: number
+  readonly name: number
+}
+
+export interface SurfaceCost {
+  readonly mode: 'off' | 'on'
+  readonly delivery: string
+  readonly because: string
+  /** The tools array and the prompt section. */
+  readonly tokens: number
+  readonly parts: Readonly<Record<'eager' | 'cards' | 'metaTools' | 'section', number>>
+}
+
+export function costOf({ wireName, tool }: Entry, tokenizer: Tokenizer): ToolCost {
+  const { description = '', inputSchema, title, card } = tool
+  const said = [card, description, title]
+    .map((text) => firstLine(text ?? '', 160))
+    .find((text) => text !== '')
+  return {
+    full: tokenizer.count(JSON.stringify({ name: wireName, description, inputSchema })),
+    card: tokenizer.count(`- ${wireName}: ${safeJson(said ?? '')}\n`),
+    name: tokenizer.count(`${wireName}, `),
+  }
+}
+
+export interface SurfaceSource {
+  readonly name: string
+  readonly description: string
+  readonly tools: readonly Tool[]
+  readonly quarantined: readonly string[]
+}
+
+/** The first request of a conversation over these sources, on the wire that most servers speak. */
+export async function surfaceOf(
+  sources: readonly SurfaceSource[],
+  mode: 'auto' | 'on',
+  tokenizer: Tokenizer,
+): Promise<SurfaceCost> {
+  const parts = { eager: 0, cards: 0, metaTools: 0, section: 0 }
+  const well = createToolwell({
+    mode,
+    tokenizer,
+    onEvent(event) {
+      if (event.kind === 'requested') Object.assign(parts, picked(event.tokens))
+    },
+  })
+  for (const { name, ...source } of sources) well.catalogue.setSource(name, { ...source, state: 'ready' })
+  const conversation = await well.open({ id: 'surface' })
+  await conversation.begin({ requestId: 'first', anchor: 'start', wire: 'openai-chat' })
+  const { mode: chosen, delivery = 'eager', because = '' } = conversation.inspect()
+  return {
+    mode: chosen === 'on' ? 'on' : 'off',
+    delivery,
+    because,
+    tokens: parts.eager + parts.cards + parts.metaTools + parts.section,
+    parts,
+  }
+}
+
+function picked({ eager, cards, metaTools, section }: SurfaceCost['parts']): SurfaceCost['parts'] {
+  return { eager, cards, metaTools, section }
+}

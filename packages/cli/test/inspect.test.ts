@@ -1,0 +1,193 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { homeWith, misbehaving, poisoned, real } from './support/child.js'
+import { folderWith, issueTools, toolwell } from './support/run.js'
+
+interface ServerJson {
+  readonly name: string
+  readonly state: string
+  readonly reason: string
+  readonly tools: number
+  readonly trusted: string
+  readonly findings: readonly { readonly tool: string; readonly rule: string; readonly severity: string }[]
+  readonly quarantined: Record<string, string>
+  readonly tokens: Record<string, number>
+}
+const serversOf = (output: string) =>
+  Object.fromEntries((JSON.parse(output).servers as ServerJson[]).map((server) => [server.name, server]))
+
+describe('inspect of servers', () => {
+  it('shows real and broken ones with states, tokens and findings, and starts none that is cached', async () => {
+    const { run, folder } = homeWith({
+      'toolwell.json': {
+        mcpServers: {
+          everything: real('everything'),
+          filesystem: { ...real('filesystem', '.'), deny: ['write_*'] },
+          memory: { ...real('memory'), env: { MEMORY_TOKEN: 'very-secret-value' } },
+          bad: misbehaving({ tools: [poisoned], log: 'LOG', garbage: true }),
+          dead: { command: 'no-such-program-anywhere' },
+          mute: misbehaving({ mute: true }),
+          off: { command: 'whatever', enabled: false },
+        },
+      },
+    })
+    const text = await run(['inspect', '--timeout', '8'])
+    expect(text.code).toBe(0)
+    expect(text.output).toMatch(/^7 servers, \d+ tools/)
+    expect(text.output).toMatch(/^everything +cached +first use +\d+ /m)
+    expect(text.output).toMatch(/^dead +failed/m)
+    expect(text.output).toMatch(/^mute +failed/m)
+    expect(text.output).toMatch(/^off +disabled/m)
+    expect(text.output).toContain('no-such-program-anywhere')
+    expect(text.output).toMatch(/hard {2}bad\/add {2}secrecy in description/)
+    expect(text.output).toContain('filesystem: 1 tool kept out by the config')
+    expect(text.output).toContain('Largest tools')
+    expect(text.output + text.errors).not.toContain('very-secret-value')
+    expect(text.output).not.toContain('\u001b')
+
+    const json = await run(['inspect', '--json', '--timeout', '2'])
+    const servers = serversOf(json.output)
+    expect(Object.fromEntries(Object.entries(servers).map(([name, { state }]) => [name, state]))).toEqual({
+      bad: 'cached',
+      dead: 'failed',
+      everything: 'cached',
+      filesystem: 'cached',
+      memory: 'cached',
+      mute: 'failed',
+      off: 'disabled',
+    })
+    expect(servers.bad).toMatchObject({
+      trusted: 'first-use',
+      findings: [{ tool: 'add', rule: 'secrecy', severity: 'hard' }],
+      quarantined: { add: expect.stringContaining('toolwell lock --approve bad/add') },
+    })
+    const { tokens, tools, surface, deferred } = JSON.parse(json.output)
+    const sum = (part: string) =>
+      Object.values(servers).reduce((all, server) => all + (server.tokens[part] ?? 0), 0)
+    expect(tokens).toMatchObject({ definitions: sum('definitions'), surface: surface.tokens })
+    expect(tokens.definitions).toBeGreaterThan(tokens.cards)
+    expect(tokens.cards).toBeGreaterThan(tokens.names)
+    expect(tools[0].tokens.definitions).toBeGreaterThanOrEqual(tools[1].tokens.definitions)
+    // What is held back is sent to nobody.
+    const held = tools.find(({ name }: { name: string }) => name === 'add')
+    expect(held).toMatchObject({ isHeldBack: true })
+    expect(surface).toMatchObject({ mode: 'off', tokens: tokens.definitions - held.tokens.definitions })
+    expect(deferred.mode).toBe('on')
+    expect(json.output).not.toContain('very-secret-value')
+    // Cached servers were started by the first run alone.
+    expect(readFileSync(join(folder, 'LOG'), 'utf8').match(/start/g)).toHaveLength(1)
+    await run(['inspect', '--refresh', '--timeout', '5'])
+    expect(readFileSync(join(folder, 'LOG'), 'utf8').match(/start/g)).toHaveLength(2)
+  }, 120_000)
+
+  it('says what is wrong in a config, and shows the servers that can be used', async () => {
+    const { run } = homeWith({
+      'toolwell.json': '{ "mcpServers": { "good": GOOD, "bad": { "comand": "x" } } }'.replace(
+        'GOOD',
+        JSON.stringify(misbehaving({})),
+      ),
+    })
+    const { code, output, errors } = await run(['inspect', '--json'])
+    expect(code).toBe(0)
+    expect(Object.keys(serversOf(output))).toEqual(['good'])
+    expect(errors).toMatch(/toolwell\.json.*comand.*Write "command"/)
+    expect(JSON.parse(output).problems.join()).toContain('comand')
+  })
+
+  it.each([
+    ['no config anywhere', [], /There is no config: looked for .*toolwell import/],
+    ['a file that is not there', ['--config', 'no.json'], /no\.json: there is no such file/],
+    ['a folder', ['--config', '.'], /this is a folder/],
+    ['broken JSON', ['--config', 'broken.json'], /broken\.json:1/],
+    ['no servers', ['--config', 'empty.json'], /empty\.json names no servers/],
+  ])('ends with 2 for %s', async (_, words, message) => {
+    const { run } = homeWith({ 'broken.json': '{ "mcpServers": ', 'empty.json': '{}' })
+    const { code, output, errors } = await run(['inspect', ...words])
+    expect({ code, output }).toEqual({ code: 2, output: '' })
+    expect(errors).toMatch(message)
+  })
+
+  it('goes on where nothing can be cached', async () => {
+    const { run, folder } = homeWith({ 'toolwell.json': { mcpServers: { odd: misbehaving({}) } } })
+    writeFileSync(join(folder, 'file'), '')
+    const { code, output, errors } = await run(['inspect', '--json'], {
+      env: { XDG_CACHE_HOME: join(folder, 'file') },
+    })
+    expect(code).toBe(0)
+    expect(serversOf(output).odd?.tools).toBe(12)
+    expect(errors).toMatch(/definitions cannot be kept in .*Make the folder writable/)
+  })
+
+  it('shows on a screen what it waits for', async () => {
+    const folder = folderWith({ 'toolwell.json': { mcpServers: { slow: misbehaving({ mute: true }) } } })
+    let time = 0
+    const { errors, code } = await toolwell(['inspect', '--timeout', '1'], {
+      folder,
+      env: { XDG_CACHE_HOME: join(folder, 'cache'), XDG_CONFIG_HOME: join(folder, 'config') },
+      screen: { errors: 80 },
+      now: () => (time += 600),
+    })
+    expect(code).toBe(0)
+    expect(errors).toContain('Listing servers … 0 of 1, waiting for slow')
+    expect(errors.endsWith('\r\u001b[K')).toBe(true)
+    expect(existsSync(join(folder, 'cache', 'toolwell'))).toBe(false)
+  })
+})
+
+describe('inspect of a catalogue', () => {
+  it('counts and scans what is in files', async () => {
+    const folder = folderWith({
+      'tools.jsonl': [...issueTools, { ...poisoned, server: 'bad' }],
+    })
+    const { code, output } = await toolwell(['inspect', '--catalog', 'tools.jsonl', '--json'], { folder })
+    expect(code).toBe(0)
+    const servers = serversOf(output)
+    expect(Object.keys(servers).sort()).toEqual(['bad', 'catalogue', 'forge', 'sky'])
+    expect(servers.bad?.findings).toMatchObject([{ rule: 'secrecy', tool: 'add' }])
+    expect(JSON.parse(output).tools).toHaveLength(5)
+  })
+
+  it('refuses a broken one, and leaves the broken part out when told', async () => {
+    const folder = folderWith({ 'tools.jsonl': `{"name":"a"}\nbroken\n` })
+    const refused = await toolwell(['inspect', '--catalog', 'tools.jsonl'], { folder })
+    expect(refused).toMatchObject({ code: 2, output: '' })
+    expect(refused.errors).toContain('tools.jsonl:2')
+    const taken = await toolwell(['inspect', '--catalog', 'tools.jsonl', '--skip-broken'], { folder })
+    expect(taken.code).toBe(0)
+    expect(taken.errors).toContain('Left out as broken')
+  })
+})
+
+describe('--max-tokens', () => {
+  it('is a gate on what would be sent, and says which figure it is', async () => {
+    const folder = folderWith({ 'tools.jsonl': issueTools })
+    const words = ['inspect', '--catalog', 'tools.jsonl', '--json']
+    const { surface } = JSON.parse((await toolwell(words, { folder })).output)
+    const fits = await toolwell([...words, '--max-tokens', String(surface.tokens)], { folder })
+    expect(fits).toMatchObject({ code: 0, errors: '' })
+    expect(JSON.parse(fits.output)).toMatchObject({ maxTokens: surface.tokens, isWithin: true })
+    const above = await toolwell([...words, '--max-tokens', String(surface.tokens - 1)], { folder })
+    expect(above.code).toBe(1)
+    expect(JSON.parse(above.output)).toMatchObject({ isWithin: false })
+    expect(above.errors).toContain(
+      `A request would carry ${surface.tokens} tokens of tools and prompt section (surface.tokens), which is 1 above`,
+    )
+  })
+})
+
+it.each([
+  [['inspect', 'x'], '"x" belongs nowhere.'],
+  [['inspect', '--config', 'a', '--catalog', 'b'], '--config and --catalog do not go together.'],
+  [['inspect', '--max-tokens', '0'], '--max-tokens "0" is no number of tokens.'],
+  [['inspect', '--max-tokens', '1e3'], '--max-tokens "1e3" is no number of tokens.'],
+  [['inspect', '--max-tokens=-4'], '--max-tokens "-4" is no number of tokens.'],
+  [['inspect', '--timeout', 'soon'], '--timeout "soon" is no number of seconds.'],
+  [['inspect', '--timeout', '0'], '--timeout "0" is no number of seconds.'],
+  [['inspect', '--conifg', 'a'], 'Did you mean --config?'],
+])('%j is refused: %s', async (words, message) => {
+  const { code, output, errors } = await toolwell(words)
+  expect({ code, output }).toEqual({ code: 2, output: '' })
+  expect(errors).toContain(message)
+  expect(errors).toMatch(/See: toolwell inspect --help\n$/)
+})
