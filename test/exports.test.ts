@@ -156,6 +156,7 @@ it.each([
       'approveCommand',
       'checkLock',
       'createLock',
+      'keepServers',
       'lockFileOf',
       'readLock',
       'renderLockDiff',

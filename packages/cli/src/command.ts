@@ -3,13 +3,14 @@ import { nearest } from '@toolwell/core'
 import { readFlags } from './flags.js'
 import { manualOf, overview } from './help.js'
 import { inspect } from './inspect/verb.js'
+import { lock } from './lock/verb.js'
 import { login, logout } from './login/verb.js'
 import { Problem, usageProblem } from './problem.js'
 import { search } from './search/verb.js'
 import { OutputClosed, painter, type Terminal } from './terminal.js'
 import type { ExitCode, Verb } from './verb.js'
 
-const VERBS: readonly Verb[] = ([inspect] = [search, login, logout])
+const VERBS: readonly Verb[] = [search, inspect, lock, login, logout]
 
 export async function runToolwell(
   words: readonly string[],

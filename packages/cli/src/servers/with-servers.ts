@@ -18,7 +18,7 @@ export interface OpenServers {
   readonly servers: Servers
   /** Everything that was told while they were listed. */
   readonly events: readonly ServerEvent[]
-  /** Milliseconds until a server had been listed; absent where it came from the cache or did not answer. */
+  /** Milliseconds that listing took, of servers that were listed now; absent where a list came from the cache or not at all. */
   readonly took: ReadonlyMap<string, number>
 }
 
@@ -26,14 +26,12 @@ export interface OpenOptions {
   readonly config: string | undefined
   /** Milliseconds for each server. */
   readonly timeout: number
-  /** List every server now, whatever is cached. */
-  readonly refresh: boolean
-  /** Whether locks count. A verb that looks at the definitions themselves does without. */
-  readonly isLocked?: boolean
+  /** Which servers are listed now, whatever is cached. */
+  readonly refresh: boolean | ((server: string) => boolean)
 }
 
 export async function withServers<T>(
-  { config: file, timeout, refresh, isLocked = true }: OpenOptions,
+  { config: file, timeout, refresh }: OpenOptions,
   terminal: Terminal,
   work: (open: OpenServers) => Promise<T>,
 ): Promise<T> {
@@ -50,7 +48,6 @@ export async function withServers<T>(
   const servers = connectServers(well.catalogue, config, {
     cache,
     connectTimeout: timeout,
-    ...(isLocked ? {} : { lock: false }),
     onEvent(event) {
       events.push(event)
       if (event.kind === 'server-listed') took.set(event.server, performance.now() - started)
@@ -68,13 +65,24 @@ export async function withServers<T>(
       async () => {
         // Each has its own time; this one is for all of them together.
         await servers.settled(config.servers.length * timeout + 60_000)
-        if (refresh)
-          await Promise.all(
-            servers
-              .inspect()
-              .filter(({ name, state }) => state !== 'disabled' && !took.has(name) && state !== 'failed')
-              .map(({ name }) => servers.refresh(name).catch(() => undefined)),
+        const isAsked = (name: string) => (typeof refresh === 'boolean' ? refresh : refresh(name))
+        const again = servers
+          .inspect()
+          .filter(
+            ({ name, state }) =>
+              isAsked(name) && !took.has(name) && state !== 'disabled' && state !== 'failed',
           )
+        await Promise.all(
+          again.map(async ({ name }) => {
+            const begun = performance.now()
+            // Why it failed is in its report.
+            const isListed = await servers.refresh(name).then(
+              () => true,
+              () => false,
+            )
+            if (isListed) took.set(name, performance.now() - begun)
+          }),
+        )
         await servers.settled(timeout)
       },
     )

@@ -100,7 +100,7 @@ export function parseLock(text: string, file = LOCK_FILE): Lock {
   if (typeof version === 'number' && version > LOCK_VERSION)
     throw new LockError(
       'too-new',
-      `${file} has version ${version}; this program knows ${LOCK_VERSION}. Update Toolwell, or write a new lock with the version you have.`,
+      `${file} has version ${version}; this program knows ${LOCK_VERSION}. Update Toolwell, or move the file away and run: toolwell lock`,
     )
   if (version !== LOCK_VERSION)
     throw corrupt(file, `its version is ${JSON.stringify(version)?.slice(0, 40)} instead of ${LOCK_VERSION}`)

@@ -31,18 +31,36 @@ export const EMPTY_LOCK: Lock = { version: LOCK_VERSION, servers: {} }
 
 /**
  * A lock of these servers as they are. With a scanner, tools with hard findings are left out: they can be approved one
- * by one, and until then count as new.
+ * by one, and until then count as new. What `before` holds was approved, and stays.
  */
-export function createLock(servers: readonly ListedServer[], scanner?: Scanner): Lock {
+export function createLock(
+  servers: readonly ListedServer[],
+  scanner?: Pick<Scanner, 'scanTool' | 'scanInstructions'>,
+  before: Lock = EMPTY_LOCK,
+): Lock {
   const locked: [string, LockedServer][] = []
   for (const server of servers) {
-    if (scanner && isHard(scanner.scanInstructions(server.name, server.instructions ?? ''))) continue
+    const { name, instructions = '' } = server
+    const old = Object.hasOwn(before.servers, name) ? before.servers[name] : undefined
+    if (scanner && old?.instructions !== instructions && isHard(scanner.scanInstructions(name, instructions)))
+      continue
+    const isApproved = (tool: string, definition: unknown) =>
+      old !== undefined &&
+      Object.hasOwn(old.tools, tool) &&
+      old.tools[tool]?.fingerprint === fingerprint(definition)
     const tools = [...namedTools(server)].filter(
-      ([, tool]) => !scanner || !isHard(scanner.scanTool(server.name, tool)),
+      ([tool, definition]) =>
+        !scanner || isApproved(tool, definition) || !isHard(scanner.scanTool(name, definition)),
     )
-    locked.push([server.name, lockedServer(server.instructions ?? '', tools)])
+    locked.push([name, lockedServer(instructions, tools)])
   }
   return lockOf(locked)
+}
+
+/** The same lock with these servers as another one has them, where it has them. */
+export function keepServers(lock: Lock, other: Lock, names: readonly string[]): Lock {
+  const kept = Object.entries(other.servers).filter(([name]) => names.includes(name))
+  return lockOf([...Object.entries(lock.servers).filter(([name]) => !names.includes(name)), ...kept])
 }
 
 const isHard = (findings: readonly { readonly severity: string }[]) =>

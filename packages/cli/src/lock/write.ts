@@ -1,0 +1,113 @@
+/** `toolwell lock`: writes each lock for its servers as they are. What looks poisoned is left out; what could not be listed stays as it was. */
+import {
+  approveCommand,
+  checkLock,
+  createLock,
+  keepServers,
+  type Lock,
+  type LockChange,
+  visible,
+  writeLock,
+} from '@toolwell/mcp/lock'
+import type { Finding, Scanner } from '@toolwell/mcp/scan'
+import { plural } from '../table.js'
+import type { Terminal } from '../terminal.js'
+import type { ExitCode } from '../verb.js'
+import { type Group, type Groups, lockOf, toProblem } from './groups.js'
+
+interface LeftOut {
+  readonly server: string
+  /** Undefined: the whole server, because of its instructions. */
+  readonly tool?: string
+  readonly findings: readonly Finding[]
+}
+
+interface Written {
+  readonly file: string
+  readonly servers: number
+  readonly tools: number
+  readonly changes: readonly LockChange[]
+  readonly leftOut: readonly LeftOut[]
+  readonly unlisted: Readonly<Record<string, string>>
+}
+
+export async function writeLocks(
+  { groups, scanner }: Groups,
+  isJson: boolean,
+  { output }: Terminal,
+): Promise<ExitCode> {
+  const written: Written[] = []
+  for (const group of groups) {
+    const lock = freshLock(group, scanner)
+    await writeLock(group.file, lock).catch((error) => {
+      throw toProblem(error)
+    })
+    written.push({
+      file: group.file,
+      servers: Object.keys(lock.servers).length,
+      tools: toolsIn(lock),
+      changes: group.lock ? changesOf(group, lock) : [],
+      leftOut: leftOutOf(group, lock, scanner),
+      unlisted: Object.fromEntries(group.unlisted),
+    })
+  }
+  await output.write(isJson ? `${JSON.stringify({ locks: written }, null, 2)}\n` : written.map(text).join(''))
+  return written.some(({ leftOut, unlisted }) => leftOut.length + Object.keys(unlisted).length > 0) ? 1 : 0
+}
+
+/** A lock of a group as it is now. */
+export function freshLock(group: Group, scanner: Scanner): Lock {
+  const before = lockOf(group)
+  const fresh = createLock(group.servers, scanner, before)
+  return keepServers(fresh, before, [...group.unlisted.keys(), ...group.disabled])
+}
+
+export function toolsIn({ servers }: Lock): number {
+  return Object.values(servers).reduce((sum, { tools }) => sum + Object.keys(tools).length, 0)
+}
+
+/** What the old lock and the new one do not share. */
+function changesOf(group: Group, lock: Lock): LockChange[] {
+  const asServers = Object.entries(lock.servers).map(([name, { instructions, tools }]) => ({
+    name,
+    instructions,
+    tools: Object.values(tools).map(({ definition }) => definition),
+  }))
+  return checkLock(lockOf(group), asServers)
+}
+
+function leftOutOf({ servers }: Group, lock: Lock, scanner: Scanner): LeftOut[] {
+  return servers.flatMap((server): LeftOut[] => {
+    const locked = Object.hasOwn(lock.servers, server.name) ? lock.servers[server.name] : undefined
+    if (!locked)
+      return [
+        { server: server.name, findings: scanner.scanInstructions(server.name, server.instructions ?? '') },
+      ]
+    return server.tools.flatMap((tool): LeftOut[] => {
+      const { name } = tool as { name: string }
+      return Object.hasOwn(locked.tools, name)
+        ? []
+        : [{ server: server.name, tool: name, findings: scanner.scanTool(server.name, tool) }]
+    })
+  })
+}
+
+function text({ file, servers, tools, changes, leftOut, unlisted }: Written): string {
+  const lines = [`${file}: ${plural(servers, 'server')}, ${plural(tools, 'tool')}.`]
+  const sign = { added: '+', changed: '~', removed: '-' } as const
+  for (const { kind, server, tool, fields } of changes.slice(0, 40)) {
+    const where = kind === 'changed' ? `  ${fields.map(({ path }) => visible(path)).join(', ')}` : ''
+    lines.push(`  ${sign[kind]} ${visible(tool === undefined ? server : `${server}/${tool}`)}${where}`)
+  }
+  if (changes.length > 40) lines.push(`  and ${changes.length - 40} more`)
+  for (const { server, tool, findings } of leftOut) {
+    const hard = findings.filter(({ severity }) => severity === 'hard')
+    lines.push(`  left out: ${visible(tool === undefined ? server : `${server}/${tool}`)}`)
+    for (const { rule, where, why } of hard)
+      lines.push(`    ${rule} in ${visible(where) || 'the definition'}: ${visible(why)}`)
+    lines.push(`    If you have read it and want it: ${approveCommand(server, tool)}`)
+  }
+  for (const [server, reason] of Object.entries(unlisted))
+    lines.push(`  not listed, and left as it was: ${visible(server)}: ${visible(reason)}`)
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,209 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { homeWith, misbehaving, poisoned, real } from './support/child.js'
+import { toolwell } from './support/run.js'
+
+const WAIT = 120_000
+const read = (folder: string) => readFileSync(join(folder, 'toolwell.lock'), 'utf8')
+
+describe('lock', () => {
+  it(
+    'pins real servers, fits them, and shows what has changed until it is approved',
+    async () => {
+      const { run, folder } = homeWith({
+        'toolwell.json': {
+          mcpServers: {
+            everything: real('everything'),
+            memory: real('memory'),
+            odd: misbehaving({ changesWhile: 'CHANGED' }),
+            off: { command: 'x', enabled: false },
+          },
+        },
+      })
+      const none = await run(['lock', '--check'])
+      expect(none).toMatchObject({ code: 2, output: '' })
+      expect(none.errors).toMatch(/There is no .*toolwell\.lock\. Write it with: toolwell lock/)
+
+      const first = await run(['lock'])
+      expect(first).toMatchObject({ code: 0, errors: '' })
+      expect(first.output).toMatch(/toolwell\.lock: 3 servers, \d+ tools\.\n$/)
+      expect(await run(['lock', '--check'])).toMatchObject({
+        code: 0,
+        output: expect.stringMatching(/toolwell\.lock fits: 3 servers/),
+      })
+
+      writeFileSync(join(folder, 'CHANGED'), '')
+      const before = read(folder)
+      const differs = await run(['lock', '--check'])
+      expect(differs.code).toBe(1)
+      expect(differs.output).toContain(
+        '~ odd/echo  changed\n    description\n      - Does echo.\n      + Changed.\n',
+      )
+      expect(differs.output).toContain('toolwell lock --approve odd/echo')
+      expect(read(folder)).toBe(before)
+      const json = JSON.parse((await run(['lock', '--check', '--json'])).output)
+      expect(json).toMatchObject({
+        fits: false,
+        locks: [{ changes: [{ kind: 'changed', server: 'odd', tool: 'echo' }], unlisted: {} }],
+      })
+      // The list above was kept: what the lock does not hold cannot be used.
+      const held = JSON.parse((await run(['inspect', '--json'])).output)
+      expect(held.servers.find(({ name }: { name: string }) => name === 'odd')).toMatchObject({
+        trusted: 'lock',
+        quarantined: { echo: expect.stringContaining('not what toolwell.lock holds') },
+      })
+
+      const approved = await run(['lock', '--approve', 'odd/echo'])
+      expect(approved).toMatchObject({ code: 0, errors: '' })
+      expect(approved.output).toMatch(/\+ Changed\.[\s\S]*odd\/echo is approved/)
+      expect(await run(['lock', '--check'])).toMatchObject({ code: 0 })
+      expect((await run(['lock', '--approve', 'odd/echo'])).output).toContain('was approved already')
+      // Taken anew as a whole.
+      rmSync(join(folder, 'CHANGED'))
+      const again = await run(['lock'])
+      expect(again.output).toContain('~ odd/echo  description')
+      expect(read(folder)).toBe(before)
+    },
+    WAIT,
+  )
+
+  it(
+    'leaves out what looks poisoned until it is approved, and then keeps it',
+    async () => {
+      const other = { name: 'sub', description: 'Subtracts.', inputSchema: { type: 'object' } }
+      const { run, folder } = homeWith({
+        'toolwell.json': { mcpServers: { bad: misbehaving({ tools: [poisoned, other] }) } },
+      })
+      const first = await run(['lock'])
+      expect(first.code).toBe(1)
+      expect(first.output).toMatch(/left out: bad\/add\n {4}secrecy in description/)
+      expect(JSON.parse(read(folder)).servers.bad.tools).not.toHaveProperty('add')
+      expect((await run(['lock', '--check'])).output).toContain('! hard secrecy in description')
+      expect(await run(['lock', '--approve', 'bad/add'])).toMatchObject({ code: 0 })
+      expect(await run(['lock'])).toMatchObject({ code: 0 })
+      expect(JSON.parse(read(folder)).servers.bad.tools).toHaveProperty('add')
+    },
+    WAIT,
+  )
+
+  it(
+    'begins with everything where one tool is approved and there is no lock',
+    async () => {
+      const { run, folder } = homeWith({
+        'toolwell.json': { mcpServers: { odd: misbehaving({}), bad: misbehaving({ tools: [poisoned] }) } },
+      })
+      const { code, output } = await run(['lock', '--approve', 'bad/add'])
+      expect(code).toBe(0)
+      expect(output).toContain('it holds all servers now')
+      const { servers } = JSON.parse(read(folder))
+      expect([Object.keys(servers.odd.tools).length, Object.keys(servers.bad.tools)]).toEqual([12, ['add']])
+    },
+    WAIT,
+  )
+
+  it(
+    'keeps what it holds of a server that cannot be listed, and approves nothing of it',
+    async () => {
+      const { run, folder } = homeWith({
+        'toolwell.json': {
+          mcpServers: { odd: misbehaving({}), frail: misbehaving({ diesWhile: 'DEAD' }) },
+        },
+      })
+      expect(await run(['lock'])).toMatchObject({ code: 0 })
+      const before = read(folder)
+      writeFileSync(join(folder, 'DEAD'), '')
+      const checked = await run(['lock', '--check', '--timeout', '10'])
+      expect(checked.code).toBe(1)
+      expect(checked.output).toMatch(/! frail could not be listed: /)
+      const written = await run(['lock', '--timeout', '10'])
+      expect(written.code).toBe(1)
+      expect(written.output).toContain('not listed, and left as it was: frail')
+      const refused = await run(['lock', '--approve', 'frail', '--timeout', '10'])
+      expect(refused).toMatchObject({ code: 2, output: '' })
+      expect(refused.errors).toMatch(/frail cannot be listed.*Nothing was changed/)
+      expect(read(folder)).toBe(before)
+    },
+    WAIT,
+  )
+
+  it(
+    'lies beside the file that each server stands in',
+    async () => {
+      const { run, folder, home } = homeWith({
+        'toolwell.json': { mcpServers: { mine: misbehaving({}) } },
+        'home/.config/toolwell/toolwell.json': { mcpServers: { yours: misbehaving({}) } },
+      })
+      expect(await run(['lock'])).toMatchObject({ code: 0 })
+      expect(Object.keys(JSON.parse(read(folder)).servers)).toEqual(['mine'])
+      expect(Object.keys(JSON.parse(read(join(home, '.config/toolwell'))).servers)).toEqual(['yours'])
+      expect(await run(['lock', '--check'])).toMatchObject({ code: 0 })
+      rmSync(join(home, '.config/toolwell/toolwell.lock'))
+      // No lock there, so nothing to check there.
+      expect(await run(['lock', '--check'])).toMatchObject({ code: 0 })
+    },
+    WAIT,
+  )
+
+  it.each([
+    ['of a newer version', '{"version": 9, "servers": {}}', /version 9.*Update Toolwell/],
+    ['cut off', '{"version": 1, ', /is not JSON.*Restore it/],
+    ['in a merge conflict', '<<<<<<< a\n=======\n>>>>>>> b\n', /merge conflict.*git checkout/],
+  ])(
+    'refuses one that is %s, and leaves it as it is',
+    async (_, text, message) => {
+      const { run, folder } = homeWith({
+        'toolwell.json': { mcpServers: { odd: misbehaving({}) } },
+        'toolwell.lock': text,
+      })
+      for (const words of [['lock'], ['lock', '--check'], ['lock', '--approve', 'odd']]) {
+        const { code, output, errors } = await run(words)
+        expect({ code, output }).toEqual({ code: 2, output: '' })
+        expect(errors).toMatch(message)
+      }
+      expect(read(folder)).toBe(text)
+    },
+    WAIT,
+  )
+
+  it(
+    'says so where it cannot be written, and leaves nothing behind',
+    async () => {
+      const { run, folder } = homeWith({ 'conf/toolwell.json': { mcpServers: { odd: misbehaving({}) } } })
+      mkdirSync(join(folder, 'conf/toolwell.lock'))
+      const { code, output, errors } = await run(['lock', '--config', 'conf/toolwell.json'])
+      expect({ code, output }).toEqual({ code: 2, output: '' })
+      expect(errors).toMatch(/toolwell\.lock cannot be read/)
+      expect(readdirSync(join(folder, 'conf')).sort()).toEqual(['toolwell.json', 'toolwell.lock'])
+      expect(existsSync(join(folder, 'toolwell.lock'))).toBe(false)
+    },
+    WAIT,
+  )
+
+  it.each([
+    ['nope', /There is no server "nope" to approve\. Known: odd\./],
+    ['odd/nope', /odd has no tool "nope"/],
+  ])(
+    'approves nothing that is not there: %s',
+    async (target, message) => {
+      const { run, folder } = homeWith({ 'toolwell.json': { mcpServers: { odd: misbehaving({}) } } })
+      const { code, errors } = await run(['lock', '--approve', target])
+      expect(code).toBe(2)
+      expect(errors).toMatch(message)
+      expect(existsSync(join(folder, 'toolwell.lock'))).toBe(false)
+    },
+    WAIT,
+  )
+})
+
+it.each([
+  [['lock', 'github'], 'belongs nowhere. To approve a server or tool, write'],
+  [['lock', '--check', '--approve', 'a'], '--check and --approve do not go together.'],
+  [['lock', '--approve'], '--approve needs a value. Write --approve SERVER[/TOOL].'],
+  [['lock', '--aprove', 'a'], 'Did you mean --approve?'],
+  [['lock', '--timeout', '-1'], '--timeout needs a value.'],
+])('%j is refused: %s', async (words, message) => {
+  const { code, output, errors } = await toolwell(words)
+  expect({ code, output }).toEqual({ code: 2, output: '' })
+  expect(errors).toContain(message)
+})
