@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { Problem } from '../src/problem.js'
 import { defineVerb } from '../src/verb.js'
+import { misbehaving } from './support/child.js'
 import { folderWith, issueTools, toolwell } from './support/run.js'
 
 const verb = (run: () => Promise<0 | 1 | 2>) =>
@@ -51,16 +52,19 @@ describe('the manual', () => {
     const examples = output.slice(output.indexOf('Examples'))
     const lines = [...examples.matchAll(/^ {2}toolwell (.*)$/gm)].map(([, line]) => line)
     expect(lines.length).toBeGreaterThanOrEqual(4)
+    const tools = issueTools.map((tool) => ({ inputSchema: { type: 'object' }, ...tool }))
     const folder = folderWith({
       'tools.jsonl': issueTools,
       'servers/forge.json': { tools: issueTools.slice(0, 2) },
       'queries.jsonl': [{ query: 'issue' }],
+      'toolwell.json': { mcpServers: { forge: misbehaving({ tools }) } },
     })
     for (const line of lines) {
       const words = [...(line ?? '').replace(/ > .*/, '').matchAll(/"([^"]*)"|(\S+)/g)].map(
         ([, quoted, bare]) => quoted ?? bare ?? '',
       )
-      const { code, errors } = await toolwell(words, { folder })
+      const env = { XDG_CACHE_HOME: join(folder, 'cache') }
+      const { code, errors } = await toolwell(words, { folder, env })
       // update_issue is not in this catalogue, which is an answer too.
       expect([line, code, errors]).toEqual([line, words.includes('--why') ? 1 : 0, ''])
     }

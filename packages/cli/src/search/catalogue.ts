@@ -10,7 +10,7 @@ import { Problem } from '../problem.js'
 import { startProgress } from '../progress.js'
 import type { Terminal } from '../terminal.js'
 import { createFew } from './few.js'
-import { readCatalogue } from './read-catalogue.js'
+import { type Found, readCatalogue } from './read-catalogue.js'
 
 /** Tools that are handed to the index at once: few enough to be held, many enough that it is not rebuilt often. */
 const CHUNK = 8192
@@ -38,7 +38,10 @@ export interface Catalogue {
 }
 
 export interface CatalogueOptions {
+  /** What messages call it; a file where `found` is not given. */
   readonly path: string
+  /** Tools that come from elsewhere. */
+  readonly found?: AsyncIterable<Found> | Iterable<Found>
   /** Leave out what cannot be read instead of refusing the catalogue. */
   readonly skipBroken: boolean
   /** How much is kept of each tool. A large catalogue that answers programs needs names alone. */
@@ -62,7 +65,7 @@ export async function loadCatalogue(options: CatalogueOptions, terminal: Termina
     searcher.update({ put: waiting })
     waiting = []
   }
-  for await (const found of readCatalogue(path, terminal)) {
+  for await (const found of options.found ?? readCatalogue(path, terminal)) {
     if (found.kind === 'remark') remarks.push(found.text)
     else if (found.kind === 'broken') broken.add(`${found.place}: ${found.problem}`)
     else {
@@ -101,7 +104,9 @@ export async function loadCatalogue(options: CatalogueOptions, terminal: Termina
   if (entries.size === 0)
     throw new Problem(
       `${path} holds no tools.`,
-      'Give a file with one tool on each line, or what a server answers to tools/list.',
+      options.found
+        ? 'See what there is with: toolwell inspect'
+        : 'Give a file with one tool on each line, or what a server answers to tools/list.',
     )
   return {
     path,

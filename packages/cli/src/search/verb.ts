@@ -1,6 +1,7 @@
 /** `toolwell search`: which tools a query finds in a catalogue, in which order, and why. */
 import { defaultCutOff, type Explanation } from '@toolwell/core'
 import { usageProblem } from '../problem.js'
+import { serverFlags, timeoutOf } from '../servers/flags.js'
 import { painter, type Terminal } from '../terminal.js'
 import { defineVerb, type ExitCode } from '../verb.js'
 import { ask, type Limits, type Match, missOf, readQuery } from './ask.js'
@@ -15,12 +16,21 @@ const LIMIT = 10
 export const search = defineVerb({
   name: 'search',
   summary: 'Find tools in a catalogue by what they do, and see why each ranks where it does.',
-  usage: ['QUERY --catalog PATH [flags]', '--batch FILE --catalog PATH [flags]'],
+  usage: [
+    'QUERY --catalog PATH [flags]',
+    'QUERY --config FILE [flags]',
+    '--batch FILE --catalog PATH [flags]',
+  ],
   flags: {
     catalog: {
       type: 'string',
       valueHint: 'PATH',
       description: 'The tools: JSONL, a tools/list result, a folder of such files, or - for standard input.',
+    },
+    config: {
+      type: 'string',
+      valueHint: 'FILE',
+      description: 'The tools of servers instead: toolwell.json, or the config of another client.',
     },
     limit: { type: 'string', valueHint: 'N', description: `At most this many matches. Default ${LIMIT}.` },
     cutoff: {
@@ -43,6 +53,7 @@ export const search = defineVerb({
       description: 'Answer the queries of a JSONL file, or - for standard input: a line of JSON for each.',
     },
     json: { type: 'boolean', description: 'The answer as JSON.' },
+    timeout: serverFlags.timeout,
     'skip-broken': { type: 'boolean', description: 'Leave out what cannot be read of the catalogue.' },
   },
   notes: [
@@ -59,6 +70,10 @@ export const search = defineVerb({
       about: 'why this tool is not among them',
     },
     {
+      line: 'toolwell search "create an issue" --config toolwell.json',
+      about: 'the tools of these servers, from the cache where they are known',
+    },
+    {
       line: 'toolwell search --batch queries.jsonl --catalog tools.jsonl --no-cutoff > ranked.jsonl',
       about: 'one JSON line for each {"query": …}',
     },
@@ -69,11 +84,16 @@ export const search = defineVerb({
     2: 'Wrong flags or broken input. With --batch, lines that could be read are answered all the same.',
   },
   async run(flags, terminal) {
-    const path = flags.catalog
+    const { catalog, config } = flags
     const query = flags._.join(' ')
     const { batch, why } = flags
-    if (path === undefined)
-      throw usageProblem('--catalog is missing.', 'Say where the tools are: --catalog tools.jsonl')
+    if (catalog === undefined && config === undefined)
+      throw usageProblem(
+        '--catalog is missing.',
+        'Say where the tools are: --catalog tools.jsonl, or --config toolwell.json for those of servers.',
+      )
+    if (catalog !== undefined && config !== undefined)
+      throw usageProblem('--catalog and --config do not go together.', 'Leave one of them out.')
     if (batch !== undefined && (flags._.length > 0 || why !== undefined))
       throw usageProblem(
         `--batch goes without ${why === undefined ? 'a query' : '--why'}.`,
@@ -84,13 +104,17 @@ export const search = defineVerb({
         'There is no query.',
         'Say what the tool should do: toolwell search "create an issue" …',
       )
-    if (batch === '-' && path === '-')
+    if (batch === '-' && catalog === '-')
       throw usageProblem('--batch and --catalog cannot both read standard input.', 'Give one of them a file.')
     const limits: Limits = { limit: limitOf(flags.limit), cutOff: flags.cutoff ? defaultCutOff : 0 }
     const keep =
       flags.explain || why !== undefined ? 'documents' : batch === undefined ? 'descriptions' : 'names'
     const skipBroken = flags['skip-broken'] === true
-    const catalogue = await loadCatalogue({ path, skipBroken, keep }, terminal)
+    const timeout = timeoutOf(flags.timeout)
+    const catalogue =
+      config === undefined
+        ? await loadCatalogue({ path: catalog ?? '', skipBroken, keep }, terminal)
+        : await (await import('./servers.js')).loadServers({ config, timeout, keep }, terminal)
     const explained = flags.explain ? explainerOf(catalogue) : () => () => undefined
     if (batch !== undefined) return answerBatch(batch, catalogue, limits, explained, terminal)
     if (why !== undefined) return tellWhy(why, query, catalogue, limits, flags.json === true, terminal)

@@ -1,0 +1,42 @@
+/** The tools of servers as a catalogue: what a model could find now. Servers that are cached are not started. */
+import { firstLine } from '@toolwell/core'
+import { type OpenServers, withServers } from '../servers/with-servers.js'
+import { plural } from '../table.js'
+import type { Terminal } from '../terminal.js'
+import { type Catalogue, type CatalogueOptions, loadCatalogue } from './catalogue.js'
+import type { Found } from './read-catalogue.js'
+
+export function loadServers(
+  { config, timeout, keep }: Pick<CatalogueOptions, 'keep'> & { config: string; timeout: number },
+  terminal: Terminal,
+): Promise<Catalogue> {
+  return withServers({ config, timeout, refresh: false }, terminal, (open) =>
+    loadCatalogue({ path: config, found: foundIn(open), skipBroken: true, keep }, terminal),
+  )
+}
+
+/** "There is no such tool" must not be said of one that is only out of reach: what is left out is named. */
+function* foundIn({ well, servers }: OpenServers): Generator<Found> {
+  const { catalogue } = well
+  for (const { name, state, reason, quarantined } of servers.inspect()) {
+    const source = catalogue.sources.get(name)
+    const shown = firstLine(name, 60)
+    if (state === 'disabled') continue
+    if (state === 'quarantined' || source?.state !== 'ready') {
+      yield { kind: 'remark', text: `${shown} is not searched (${state}): ${firstLine(reason, 400)}` }
+      continue
+    }
+    if (quarantined.size > 0)
+      yield {
+        kind: 'remark',
+        text: `${plural(quarantined.size, 'tool')} of ${shown} ${quarantined.size === 1 ? 'is' : 'are'} held back. See why with: toolwell inspect`,
+      }
+    for (const entry of catalogue.entries())
+      if (entry.source === name && !entry.quarantined)
+        yield {
+          kind: 'tool',
+          place: entry.id,
+          listed: { id: entry.id, tool: entry.tool, server: name, serverDescription: source.description },
+        }
+  }
+}

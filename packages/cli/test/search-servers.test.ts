@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { homeWith, misbehaving, poisoned, real } from './support/child.js'
+import { toolwell } from './support/run.js'
+
+it('searches the tools of servers, from the cache where they are known, and answers as for a catalogue', async () => {
+  const { run, folder } = homeWith({
+    'toolwell.json': {
+      mcpServers: {
+        filesystem: real('filesystem', '.'),
+        memory: real('memory'),
+        bad: misbehaving({
+          tools: [poisoned, { name: 'rename_star', description: 'Renames a star.', inputSchema: {} }],
+          log: 'LOG',
+        }),
+        dead: { command: 'no-such-program-anywhere' },
+      },
+    },
+  })
+  const config = ['--config', 'toolwell.json']
+  const words = ['search', 'read the text of a file', ...config]
+  const first = await run([...words, '--json'])
+  expect(first.code).toBe(0)
+  const { matches, tools } = JSON.parse(first.output)
+  expect(matches[0]).toMatchObject({ server: 'filesystem', id: expect.stringContaining('filesystem/read') })
+  expect(first.errors).toContain('dead is not searched (failed): dead cannot be used')
+  expect(first.errors).toContain('1 tool of bad is held back.')
+
+  // The same tools from a file: the same answer.
+  const inspected = JSON.parse((await run(['inspect', '--json'])).output)
+  expect(tools).toBe(inspected.tools.filter(({ isHeldBack }: { isHeldBack: boolean }) => !isHeldBack).length)
+  const text = await run(words)
+  expect(text.output).toMatch(/^ 1 {2}filesystem\/read/)
+  expect((await run(['search', 'rename a star', ...config])).output).toMatch(/^ 1 {2}bad\/rename_star/)
+  expect((await run(['search', 'adds', ...config])).output).not.toContain('bad/add')
+  expect(
+    (await run(['search', '--batch', '-', ...config], { input: '{"query":"rename a star"}\n' })).output,
+  ).toContain('"id":"bad/rename_star"')
+  const why = await run(['search', 'read the text of a file', ...config, '--why', 'create_entities'])
+  expect(why).toMatchObject({ code: 1, output: expect.stringContaining('memory/create_entities') })
+  // Only the first run started it.
+  expect(readFileSync(join(folder, 'LOG'), 'utf8').match(/start/g)).toHaveLength(1)
+}, 120_000)
+
+it.each([
+  [['search', 'a', '--config', 'no.json'], /there is no such file/],
+  [
+    ['search', 'a', '--config', 'dead.json', '--timeout', '5'],
+    /dead\.json holds no tools\. See what there is/,
+  ],
+])('%j ends with 2', async (words, message) => {
+  const { run } = homeWith({ 'dead.json': { mcpServers: { dead: { command: 'no-such-program-anywhere' } } } })
+  const { code, output, errors } = await run(words)
+  expect({ code, output }).toEqual({ code: 2, output: '' })
+  expect(errors).toMatch(message)
+})
+
+it.each([
+  [['search', 'a', '--config', 'a', '--catalog', 'b'], '--catalog and --config do not go together.'],
+  [['search', 'a', '--config', 'a', '--timeout', 'x'], '--timeout "x" is no number of seconds.'],
+])('%j is refused: %s', async (words, message) => {
+  const { code, output, errors } = await toolwell(words)
+  expect({ code, output }).toEqual({ code: 2, output: '' })
+  expect(errors).toContain(message)
+})
