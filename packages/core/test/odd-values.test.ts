@@ -71,11 +71,10 @@ const wires: readonly Wire[] = [
         .begin([{ role: 'system', content: system }, ...messages] as never) as never,
     importHistory: (conversation, messages) =>
       chatApi.openaiChat(conversation).importHistory(messages as never),
-    importTools: (description) =>
-      chatApi.importTools(
-        [{ type: 'function', function: { name: 'own', description, parameters: schema } }],
-        run,
-      ),
+    importTools(description) {
+      const own = { type: 'function', function: { name: 'own', description, parameters: schema } }
+      return chatApi.importTools([own], run)
+    },
     violationOf: (parts) => chatProtocol().violationOf({ model: 'm', ...parts } as never),
     user: (content) => ({ role: 'user', content }),
     called(input, text) {
