@@ -278,6 +278,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
       'testing/responses-request.ts',
       'testing/responses-rules.ts',
       'testing/responses-tools.ts',
+      'testing/schema-keywords.ts',
       'testing/scripted-chat.ts',
       'testing/scripted-endpoint.ts',
       'testing/store-contract.ts',

@@ -177,7 +177,14 @@ export function createContext(given: Given): Context {
     describe: (entry) => defined(entry).description,
     definition,
     prices: cacheRule(wire, settings.prices),
-    check: (entry, input) => checkArguments(fitted(entry).checked, input),
+    check: (entry, input) => {
+      const { own, checked, keys } = fitted(entry)
+      // A model may have the tool's own names from elsewhere: they are as good.
+      const verdict = checkArguments(own, originalKeys(input, keys))
+      if (verdict.kind !== 'invalid' || keys.size === 0) return verdict
+      const told = checkArguments(checked, input)
+      return told.kind === 'invalid' ? told : verdict
+    },
     restore: (entry, input) => originalKeys(input, fitted(entry).keys) as Record<string, unknown>,
     tokens,
     cost,

@@ -3,7 +3,7 @@ import type { WireTool } from './ledger-event.js'
 import { plainJson } from './plain-json.js'
 import { legalKeys } from './property-keys.js'
 import { wholeStart } from './text.js'
-import { wholeSchema } from './whole-schema.js'
+import { soundSchema, wholeSchema } from './whole-schema.js'
 
 interface Dialect {
   /** The longest description a tool may have. Descriptions inside a schema are not limited. */
@@ -42,7 +42,9 @@ export function descriptionLimit(wire: string): number {
 export interface Fitted {
   /** As it is sent. */
   readonly tool: WireTool
-  /** What arguments are checked against: the names that are sent, and every rule. */
+  /** What arguments are checked against, with the tool's own names: every rule. */
+  readonly own: WireTool
+  /** The same with the names that are sent: a problem is told in these. */
   readonly checked: WireTool
   /** Legal names of parameters that stand for others. */
   readonly keys: ReadonlyMap<string, string>
@@ -51,12 +53,19 @@ export interface Fitted {
 /** Fits a definition to a wire. One that fits is given back as it is. */
 export function fitWire(tool: WireTool, wire: string): Fitted {
   const dialect = DIALECTS[wire] ?? {}
-  const given = plainJson(tool)
+  const plain = plainJson(tool)
+  const inputSchema = soundSchema(plain.inputSchema)
+  const given = inputSchema === plain.inputSchema ? plain : { ...plain, inputSchema }
   const { schema, keys } = dialect.keys
     ? legalKeys(given.inputSchema, dialect.keys)
     : { schema: given.inputSchema, keys: new Map<string, string>() }
   const checked = schema === given.inputSchema ? given : { ...given, inputSchema: schema }
-  return { tool: shortened(lowered(completed(checked, dialect), dialect), dialect), checked, keys }
+  return {
+    tool: shortened(lowered(completed(checked, dialect), dialect), dialect),
+    own: given,
+    checked,
+    keys,
+  }
 }
 
 function completed(tool: WireTool, { whole = false }: Dialect): WireTool {

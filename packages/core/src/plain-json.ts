@@ -4,25 +4,18 @@
  */
 
 /** Levels of nesting. No message and no schema needs so many, and JSON can be written far deeper on every runtime. */
-const DEEPEST = 500
-const CUT = '…'
+const DEEPEST = 1000
 
 /** The very value where there is nothing to mend. Objects that are more than data pass as they are: a file, an address. */
 export function plainJson<Value>(value: Value): Value {
   return mended(value, []) as Value
 }
 
-/** Whether a value is nested deeper than it could be sent. */
-export function isTooDeep(value: unknown, depth = 0): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return depth >= DEEPEST || Object.values(value).some((each) => isTooDeep(each, depth + 1))
-}
-
 function mended(value: unknown, above: object[]): unknown {
   if (typeof value === 'string') return value.isWellFormed() ? value : value.toWellFormed()
   if (typeof value === 'bigint') return String(value)
   if (!isData(value)) return value
-  if (above.length >= DEEPEST || above.includes(value)) return CUT
+  if (above.length >= DEEPEST || above.includes(value)) return isList(value) ? [] : {}
   above.push(value)
   const made = isList(value) ? mendedList(value, above) : mendedFields(value, above)
   above.pop()

@@ -16,6 +16,41 @@ export function wholeSchema(schema: Json): Json {
   return isObject(whole.properties) ? whole : { ...whole, properties: {} }
 }
 
+/**
+ * Without keywords that hold what they may not: some libraries write null where they have nothing to say. Servers refuse
+ * the whole request for one.
+ */
+export function soundSchema(schema: Json): Json {
+  return soundKeywords(schema, 0) as Json
+}
+
+function soundKeywords(value: unknown, depth: number): unknown {
+  if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return value
+  const inner = (item: unknown) => soundKeywords(item, depth + 1)
+  if (Array.isArray(value)) return changed(value, value.map(inner))
+  const entries = Object.entries(value).filter(([keyword, item]) => mayHold(keyword, item))
+  const kept = entries.length === Object.keys(value).length ? (value as Json) : Object.fromEntries(entries)
+  return mapped(kept, (keyword, item) => {
+    if (DATA.has(keyword)) return item
+    if (!MAPS.has(keyword) || !isObject(item)) return inner(item)
+    return mapped(item, (_, each) => (isSchema(each) ? inner(each) : {}))
+  })
+}
+
+const MAY_BE_NULL = new Set(['const', 'default', 'example', 'examples'])
+
+function mayHold(keyword: string, item: unknown): boolean {
+  if (item === null) return MAY_BE_NULL.has(keyword)
+  if (keyword === 'required') return Array.isArray(item) && item.every((name) => typeof name === 'string')
+  if (MAPS.has(keyword)) return isObject(item)
+  if (keyword === 'items') return isSchema(item) || Array.isArray(item)
+  return keyword !== 'additionalProperties' || isSchema(item)
+}
+
+function isSchema(value: unknown): boolean {
+  return isObject(value) || typeof value === 'boolean'
+}
+
 function withItems(value: unknown, depth: number): unknown {
   if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return value
   const inner = (item: unknown) => withItems(item, depth + 1)

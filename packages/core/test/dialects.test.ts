@@ -71,6 +71,13 @@ describe.each(harnesses)('on $name', (harness) => {
     },
   )
 
+  it('takes the own names of the tool as well, from a model that has them from elsewhere', async () => {
+    const input = { $top: 3, where: { '@type': 'x' } }
+    const { received, opened } = open('bridge', [says(use('bridge', input)), { text: 'done' }])
+    await (await opened).ask('go')
+    expect(received).toEqual([input])
+  })
+
   it('the rule at the top is checked all the same, and the problem has the names that were sent', async () => {
     const { received, opened } = open('bridge', [
       says(use('bridge', { [key('$top')]: 3 })),
@@ -92,8 +99,9 @@ describe.each(harnesses)('on $name', (harness) => {
       ...(source ? { source } : {}),
       inputSchema: {
         type: 'object',
+        required: null,
         properties: {
-          tags: { type: 'array' },
+          tags: { type: 'array', items: null },
           deep: { anyOf: [{ type: 'object', properties: { default: { type: ['array', 'null'] } } }] },
           sample: { type: 'string', default: { type: 'array' } },
         },
@@ -155,6 +163,110 @@ describe('a schema', () => {
     for (const [name, { title }] of Object.entries(properties)) {
       expect(name).toMatch(/^[a-zA-Z0-9_.-]{1,64}$/)
       expect(keys.get(name)).toBe(title)
+    }
+  })
+
+  it('never gives a parameter the name of another', () => {
+    const first = [
+      ...fitWire({ ...given, inputSchema: { type: 'object', properties: { 'a b': {} } } }, 'anthropic').keys,
+    ]
+    const [taken = ''] = first[0] ?? []
+    const inputSchema = {
+      type: 'object',
+      properties: {
+        'a b': { type: 'string' },
+        [taken]: { type: 'number' },
+        deep: { properties: { 'a b': {} } },
+      },
+    }
+    const { tool: fitted, keys } = fitWire({ ...given, inputSchema }, 'anthropic')
+    const properties = fitted.inputSchema.properties as Record<string, { title?: string; type?: string }>
+    expect(Object.keys(properties)).toHaveLength(3)
+    expect(properties[taken]).toEqual({ type: 'number' })
+    expect(keys.has(taken)).toBe(false)
+    expect([...keys.values()]).toEqual(['a b'])
+  })
+
+  it('has the names that are sent wherever a parameter is named', () => {
+    const inputSchema = {
+      type: 'object',
+      properties: {
+        'a b': { type: 'string' },
+        'c/d': {},
+        y: { $ref: '#/properties/a%20b' },
+        z: { $ref: '#/properties/c~1d' },
+      },
+      propertyNames: { enum: ['a b', 'c/d', 'y', 'z'] },
+      dependentRequired: { 'a b': ['c/d', 'y'] },
+      dependentSchemas: { 'c/d': { required: ['a b'] } },
+      dependencies: { y: ['a b'], 'a b': { required: ['y'] } },
+      patternProperties: { '^x ': { properties: { 'a b': {} } } },
+    }
+    const { tool: fitted, keys } = fitWire({ ...given, inputSchema }, 'anthropic')
+    const [a, c] = ['a b', 'c/d'].map((name) => [...keys].find(([, own]) => own === name)?.[0] ?? '') as [
+      string,
+      string,
+    ]
+    expect(fitted.inputSchema).toEqual({
+      type: 'object',
+      properties: {
+        [a]: { title: 'a b', type: 'string' },
+        [c]: { title: 'c/d' },
+        y: { $ref: `#/properties/${a}` },
+        z: { $ref: `#/properties/${c}` },
+      },
+      propertyNames: { enum: [a, c, 'y', 'z'] },
+      dependentRequired: { [a]: [c, 'y'] },
+      dependentSchemas: { [c]: { required: [a] } },
+      dependencies: { y: [a], [a]: { required: ['y'] } },
+      patternProperties: { '^x ': { properties: { [a]: { title: 'a b' } } } },
+    })
+  })
+
+  it('may have definitions with the names of keywords', () => {
+    const inputSchema = {
+      type: 'object',
+      properties: { 'a b': {} },
+      $defs: {
+        properties: { type: 'object', properties: { 'a b': {} }, $ref: '#/$defs/required' },
+        default: { properties: { 'a b': {} } },
+        required: { type: 'string' },
+      },
+    }
+    const { tool: fitted, keys } = fitWire({ ...given, inputSchema }, 'anthropic')
+    const [[a = ''] = []] = [...keys]
+    expect(keys.size).toBe(1)
+    expect(fitted.inputSchema.$defs).toEqual({
+      properties: { type: 'object', properties: { [a]: { title: 'a b' } }, $ref: '#/$defs/required' },
+      default: { properties: { [a]: { title: 'a b' } } },
+      required: { type: 'string' },
+    })
+  })
+
+  it('says nothing by null, and is sent without it', () => {
+    const inputSchema = {
+      type: 'object',
+      properties: {
+        a: { type: 'object', properties: null, required: null, const: null, default: null },
+        b: null,
+        c: { type: 'array', items: null },
+        d: { enum: [null, 1] },
+      },
+      required: null,
+      description: null,
+    }
+    for (const wire of ['anthropic', 'openai-chat', 'openai-responses', 'google', 'ai-sdk']) {
+      const { tool: fitted, checked } = fitWire({ ...given, inputSchema }, wire)
+      expect(checked.inputSchema).toEqual({
+        type: 'object',
+        properties: {
+          a: { type: 'object', const: null, default: null },
+          b: {},
+          c: { type: 'array' },
+          d: { enum: [null, 1] },
+        },
+      })
+      expect(fitted.inputSchema).not.toHaveProperty('required')
     }
   })
 

@@ -192,7 +192,7 @@ describe.each(wires)('$name', (wire) => {
       const { reply, kept } = wire.called(nested(20_000), deep)
       const turn = await wire.begin(conversation, [wire.user('go')])
       const { messages, answers } = await turn.run(reply)
-      expect(answers.map(({ text }) => text)).toEqual([expect.stringContaining('nested too deeply')])
+      expect(answers.map(({ text }) => text)).toEqual([expect.stringContaining('nested deeper than')])
       const next = await wire.begin(conversation, [wire.user('go'), ...kept, ...messages])
       expect(wire.violationOf(JSON.parse(JSON.stringify(next.parts)))).toBeUndefined()
     }

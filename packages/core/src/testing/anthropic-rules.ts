@@ -18,6 +18,7 @@ import {
 } from './anthropic-request.js'
 import { type Fields, type Found, isObject, unicodeViolation } from './guards.js'
 import type { Violation } from './protocol.js'
+import { keywordObjection } from './schema-keywords.js'
 
 export type {
   AnthropicBlock,
@@ -315,6 +316,11 @@ function customToolViolation({ name, description, input_schema: schema }: Fields
   if (keys.some((key) => !PROPERTY_KEY.test(key))) {
     const reason = `Property keys should match pattern '${PROPERTY_KEY.source}'`
     return violation(`${at}.input_schema.properties`, reason, 'invalid_value')
+  }
+  const ill = keywordObjection(schema)
+  if (ill !== undefined) {
+    const reason = `JSON schema is invalid. It must match JSON Schema draft 2020-12: ${ill}`
+    return violation(`${at}.input_schema`, reason, 'invalid_value')
   }
   if (!NOT_AT_TOP.some((keyword) => Object.hasOwn(schema, keyword))) return undefined
   const reason = 'input_schema does not support oneOf, allOf, or anyOf at the top level'

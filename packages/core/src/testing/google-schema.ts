@@ -14,6 +14,7 @@ import {
 } from './google-fields.js'
 import { invalid, join, PROTO, wrongType } from './google-wording.js'
 import { type Fields, type Found, firstOf, isObject } from './guards.js'
+import { keywordObjection } from './schema-keywords.js'
 
 const PARAMETER_NAME = /^[a-zA-Z_][a-zA-Z0-9_]{0,63}$/
 const TYPES = ['STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL']
@@ -66,6 +67,8 @@ export function parametersViolation(schema: unknown, at: string): Found {
 /** Free JSON Schema, of an object. A schema that gives no type, such as a lone `$ref`, has the benefit of the doubt. */
 export function jsonSchemaViolation(schema: unknown, at: string): Found {
   const shape = object(schema, at)
+  const ill = shape ? undefined : keywordObjection(schema)
+  if (ill !== undefined) return invalid(at, `the schema is invalid: ${ill}.`, 'invalid_schema')
   if (shape || [undefined, 'object'].includes((schema as { type?: string }).type)) return shape
   return invalid(at, 'the schema must describe an object.', 'invalid_schema')
 }

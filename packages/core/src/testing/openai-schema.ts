@@ -1,5 +1,6 @@
 /** What OpenAI refuses in the schema of a function on both of its wires, strict or not. */
 import { type Fields, isObject } from './guards.js'
+import { keywordObjection } from './schema-keywords.js'
 
 /** Keywords whose value is data, whatever it looks like. */
 const DATA = ['const', 'enum', 'default', 'examples']
@@ -7,7 +8,7 @@ const DATA = ['const', 'enum', 'default', 'examples']
 /** Properties of the object itself have to be there, if none, and the items of every array. */
 export function schemaObjection(parameters: Fields): string | undefined {
   if (!isObject(parameters.properties)) return 'In context=(), object schema missing properties.'
-  return itemsObjection(parameters, [])
+  return keywordObjection(parameters) ?? itemsObjection(parameters, [])
 }
 
 function itemsObjection(schema: unknown, context: readonly string[]): string | undefined {

@@ -265,24 +265,52 @@ function says(shown: Schema, given: Schema, on: Wire): boolean {
   return isWhole && sorted({ ...kept, ...moved }) === sorted(rules)
 }
 type Schema = Record<string, unknown>
-/** With whole characters, and without properties and items of which nothing is said: some wires want them all the same. */
+const MAPS = ['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']
+/** With whole characters, and without what says nothing: properties and items that are empty, keywords that hold what they may not. */
 function meant(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed()
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(meant)
-  const says = ([key, each]: readonly [string, unknown]) =>
-    !(key === 'properties' || key === 'items') ||
-    (typeof each === 'object' && each !== null && Object.keys(each).length > 0)
-  const entries = Object.entries(value).filter(says)
-  return Object.fromEntries(entries.map(([key, each]) => [key.toWellFormed(), meant(each)]))
+  const entries = Object.entries(value).filter(([key, each]) => saysSomething(key, each))
+  return Object.fromEntries(
+    entries.map(([key, each]) => [
+      key.toWellFormed(),
+      MAPS.includes(key) ? meantMap(each as Schema) : meant(each),
+    ]),
+  )
 }
+function meantMap(map: Schema): Schema {
+  const entries = Object.entries(map)
+  return Object.fromEntries(
+    entries.map(([key, each]) => [key.toWellFormed(), isSchema(each) ? meant(each) : {}]),
+  )
+}
+function saysSomething(key: string, value: unknown): boolean {
+  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
+  if (key === 'items') return !isEmpty && (isSchema(value) || Array.isArray(value))
+  if (key === 'properties' && isEmpty) return false
+  if (MAPS.includes(key)) return isSchema(value) && typeof value === 'object'
+  if (key === 'required') return Array.isArray(value) && value.every((name) => typeof name === 'string')
+  return value !== null && (key !== 'additionalProperties' || isSchema(value))
+}
+function isSchema(value: unknown): boolean {
+  return typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value))
+}
+const BY_PROPERTY = ['properties', 'dependentSchemas', 'dependentRequired', 'dependencies']
+/** Whether a parameter is named, anywhere, by a name that the wire does not take. */
 function hasOddKeys(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
-  return Object.entries(value).some(([key, each]) => {
-    const names = key === 'properties' ? Object.keys(each ?? {}) : key === 'required' ? each : []
-    const list: readonly unknown[] = Array.isArray(names) ? names : []
-    return list.some((name) => typeof name === 'string' && !/^[\w.-]{1,64}$/.test(name)) || hasOddKeys(each)
-  })
+  return Object.entries(value).some(([key, each]) => namesIn(key, each).some(isOdd) || hasOddKeys(each))
+}
+function namesIn(keyword: string, value: unknown): readonly unknown[] {
+  if (keyword === '$ref') return String(value).split('/')
+  if (keyword === 'required') return Array.isArray(value) ? value : []
+  if (typeof value !== 'object' || value === null) return []
+  if (keyword === 'propertyNames') return Object.values(value).flat()
+  return BY_PROPERTY.includes(keyword) ? [...Object.keys(value), ...Object.values(value).flat()] : []
+}
+function isOdd(name: unknown): boolean {
+  return typeof name === 'string' && !/^[\w.-]{1,64}$/.test(name)
 }
 
 const schemas = define(

@@ -533,6 +533,28 @@ describe('tools', () => {
       'tools.0.custom.name',
     ],
     ['a name is a string', withTool(tool('read')), withTool(tool(7)), 'invalid_type', 'tools.0.custom.name'],
+    ...[
+      { required: null },
+      { required: [7] },
+      { properties: null },
+      { properties: { a: null } },
+      { properties: { a: { type: null } } },
+      { properties: { a: { type: 'array', items: null } } },
+      { additionalProperties: { required: {} } },
+    ].map(
+      (wrong): Rule => [
+        `keywords hold what they may: ${JSON.stringify(wrong)}`,
+        withSchema({
+          type: 'object',
+          properties: { required: { type: ['string', 'null'] }, a: { items: [true] }, b: true },
+          required: ['a'],
+          additionalProperties: false,
+        }),
+        withSchema({ type: 'object', ...wrong }),
+        'invalid_value',
+        'tools.0.custom.input_schema',
+      ],
+    ),
     [
       'a name has legal characters',
       withTool(tool('Read_a-file2')),

@@ -393,6 +393,13 @@ const rules: readonly Rule[] = [
     'tools[0].function.parameters',
   ],
   [
+    'what is required is a list',
+    withTool({ type: 'object', properties: { a: { required: ['b'] } } }),
+    withTool({ type: 'object', properties: { a: { required: null } } }),
+    'invalid_function_parameters',
+    'tools[0].function.parameters',
+  ],
+  [
     'an array names its items, at every depth',
     withTool({ type: 'object', properties: { a: { anyOf: [{ type: 'array', items: {} }] } } }),
     withTool({ type: 'object', properties: { a: { anyOf: [{ type: 'array' }] } } }),

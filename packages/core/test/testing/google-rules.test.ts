@@ -483,6 +483,13 @@ const rules: readonly Rule[] = [
     `${declaration}.responseJsonSchema`,
   ],
   [
+    'what is required is a list',
+    withDeclaration({ parametersJsonSchema: { type: 'object', required: [] } }),
+    withDeclaration({ parametersJsonSchema: { type: 'object', required: null } }),
+    'invalid_schema',
+    `${declaration}.parametersJsonSchema`,
+  ],
+  [
     'JSON Schema is free',
     withDeclaration({
       parametersJsonSchema: {

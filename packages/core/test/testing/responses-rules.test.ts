@@ -475,6 +475,13 @@ const definitions: readonly Rule[] = [
     'tools[0].parameters',
   ],
   [
+    'what is required is a list',
+    withFunction({ parameters: { type: 'object', properties: {}, required: [] } }),
+    withFunction({ parameters: { type: 'object', properties: {}, required: null } }),
+    'invalid_function_parameters',
+    'tools[0].parameters',
+  ],
+  [
     'an array names its items, at every depth',
     withFunction({ parameters: { type: 'object', properties: { a: { type: 'array', items: {} } } } }),
     withFunction({ parameters: { type: 'object', properties: { a: { type: ['array', 'null'] } } } }),

@@ -246,7 +246,7 @@ function toCall(block: AnthropicCall): UnitCall {
   return {
     id,
     name,
-    input: typeof input === 'string' || isRecord(input) ? readArguments(input) : { value: input ?? {} },
+    input: typeof input === 'string' ? readArguments(input) : { value: input ?? {} },
     native: { wire: WIRE, value: block },
   }
 }

@@ -2,7 +2,7 @@
 
 import type { WireTool } from '../../ledger-event.js'
 import type { ModelCall } from '../../model-call.js'
-import { isTooDeep, plainJson } from '../../plain-json.js'
+import { plainJson } from '../../plain-json.js'
 
 /** What a unit was read from. It is sent again as it is, to the wire it came from, unless the unit was mended. */
 export interface Native {
@@ -60,16 +60,12 @@ export function referencesText(names: readonly string[]): string {
   return names.length === 0 ? '' : `Loaded: ${names.join(', ')}.`
 }
 
-const TOO_DEEP = 'it is nested too deeply'
-
 /** Reads arguments that came as text. Nothing at all counts as no arguments: some servers send that. */
 export function readArguments(text: unknown): ModelCall['input'] {
-  if (typeof text === 'object' && text !== null)
-    return isTooDeep(text) ? { unparsable: '', problem: TOO_DEEP } : { value: text }
+  if (typeof text === 'object' && text !== null) return { value: text }
   if (typeof text !== 'string' || text.trim() === '') return { value: {} }
   try {
-    const value: unknown = JSON.parse(text)
-    return isTooDeep(value) ? { unparsable: text, problem: TOO_DEEP } : { value }
+    return { value: JSON.parse(text) }
   } catch (error) {
     return { unparsable: text, problem: error instanceof Error ? error.message : String(error) }
   }
