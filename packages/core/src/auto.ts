@@ -1,6 +1,7 @@
 /** One decision, made before the first request from what is known then: are tools deferred, and how do they reach the model. */
 import type { Context } from './context.js'
 import { deliveries } from './delivery/index.js'
+import { toolLimit } from './dialect.js'
 import type { LedgerState } from './ledger.js'
 import type { DeliveryName, LedgerFact } from './ledger-event.js'
 import { BRIDGE_NAME, metaEntry } from './meta-tools.js'
@@ -30,6 +31,8 @@ export interface Sizes {
   readonly hidden: number
   readonly deferredTokens: number
   readonly eagerTokens: number
+  /** All tools, eager and deferred. */
+  readonly tools: number
 }
 
 export function decide(
@@ -40,7 +43,7 @@ export function decide(
   support: WireSupport,
 ): Decision {
   const { mode } = context.settings
-  const delivery = () => chooseDelivery(state, context, reason, support)
+  const delivery = () => chooseDelivery(state, context, reason, support, sizes)
   const chosen = (because?: string): Decision => {
     const name = delivery()
     const why = context.settings.delivery === 'auto' ? [`${name}: ${REASONS[name]}`] : []
@@ -85,10 +88,21 @@ function chooseDelivery(
   context: Context,
   reason: Reason,
   support: WireSupport,
+  { tools, deferredTokens }: Sizes,
 ): DeliveryName {
-  const { gate, settings, notify } = context
+  const { gate, settings, notify, wire } = context
   const allowed = (name: string) => gate.standing(metaEntry(name), 'see') !== 'denied'
-  if (settings.delivery === 'eager') return 'eager'
+  const withheld = (name: DeliveryName) => {
+    const known = state.withheld.get(name)
+    if (known !== undefined) return known
+    if (name === 'native' && !support.native) return 'this wire, as it is set up, has no native way'
+    // The loader stands beside the stubs.
+    const declared = name === 'eager' ? tools : name === 'stub' ? tools + 1 : 0
+    return declared > toolLimit(wire) && deferredTokens > 0
+      ? `it declares ${declared} tools, and a request on this wire takes ${toolLimit(wire)}`
+      : undefined
+  }
+  if (settings.delivery === 'eager' && withheld('eager') === undefined) return 'eager'
   if (!allowed(settings.face.name)) {
     notify({
       kind: 'loader-unavailable',
@@ -96,9 +110,6 @@ function chooseDelivery(
     })
     return 'eager'
   }
-  const withheld = (name: DeliveryName) =>
-    state.withheld.get(name) ??
-    (name === 'native' && !support.native ? 'this wire, as it is set up, has no native way' : undefined)
   // The cheapest that leaves every byte of the prefix alone; where nothing is cached, there is nothing to leave alone.
   const cached = context.prices.read < context.prices.write
   const best = withheld('native') === undefined ? 'native' : cached ? 'bridge' : 'append'

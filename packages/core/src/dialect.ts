@@ -8,6 +8,8 @@ import { soundSchema, wholeSchema } from './whole-schema.js'
 interface Dialect {
   /** The longest description a tool may have. Descriptions inside a schema are not limited. */
   readonly description?: number
+  /** The most tools that one request may declare. */
+  readonly tools?: number
   /** Keywords that are refused at the top of a schema, and nowhere else. */
   readonly notAtTop?: readonly string[]
   /** Keywords at the top of a schema that mean nothing to a model and are refused. */
@@ -27,16 +29,21 @@ const CHAT: Dialect = {
 
 const DIALECTS: Readonly<Record<string, Dialect>> = {
   anthropic: { notAtTop: ['oneOf', 'allOf', 'anyOf'], keys: /^[a-zA-Z0-9_.-]{1,64}$/ },
-  'openai-chat': CHAT,
+  'openai-chat': { ...CHAT, tools: 128 },
   // A provider of the AI SDK that is not known: most have a server of that family behind them.
   'ai-sdk': CHAT,
   'openai-responses': { notAtTop: ['oneOf', 'anyOf', 'allOf', 'enum', 'not'], whole: true },
-  google: { dropped: ['$schema'] },
+  google: { tools: 512, dropped: ['$schema'] },
 }
 
 /** The longest description a tool may have on a wire. */
 export function descriptionLimit(wire: string): number {
   return DIALECTS[wire]?.description ?? Number.POSITIVE_INFINITY
+}
+
+/** The most tools that one request may declare on a wire. */
+export function toolLimit(wire: string): number {
+  return DIALECTS[wire]?.tools ?? Number.POSITIVE_INFINITY
 }
 
 export interface Fitted {

@@ -45,7 +45,7 @@ export function openFact(
     state,
     context,
     reason,
-    { hidden: hiddenCount, deferredTokens, eagerTokens },
+    { hidden: hiddenCount, deferredTokens, eagerTokens, tools: eager.length + deferred.length },
     support,
   )
   const because = decision.because === undefined ? {} : { because: decision.because }

@@ -1,4 +1,8 @@
-import { expect, it } from 'vitest'
+import { createToolwell, type ToolwellEvent, type ToolwellOptions } from '@toolwell/core'
+import { google } from '@toolwell/core/google'
+import { openaiChat } from '@toolwell/core/openai-chat'
+import { chatProtocol, googleProtocol } from '@toolwell/core/testing'
+import { describe, expect, it } from 'vitest'
 import { startHost } from './support/host.js'
 import { server, tool } from './support/tools.js'
 
@@ -95,4 +99,48 @@ it('keeps a group to its own server: another one cannot join it', async () => {
   await host.ask('go')
   expect(host.conversation.inspect().loadedLazyTools).toEqual(['git__enter', 'git__leave'])
   expect(String(host.messages.findLast((message) => message.role === 'tool')?.content)).toContain('could be')
+})
+
+describe.each([
+  {
+    name: 'openai-chat',
+    limit: 128,
+    violation: async (options: ToolwellOptions) => {
+      const conversation = await createToolwell(options).open({ id: 'a' })
+      const { parts, view } = await openaiChat(conversation).begin([{ role: 'user', content: 'go' }])
+      const found = chatProtocol({ maxTools: 128 }).violationOf({ model: 'm', ...parts } as never)
+      return [found, view.delivery, view.mode] as const
+    },
+  },
+  {
+    name: 'google',
+    limit: 512,
+    violation: async (options: ToolwellOptions) => {
+      const conversation = await createToolwell(options).open({ id: 'a' })
+      const { parts, view } = await google(conversation).begin([{ role: 'user', parts: [{ text: 'go' }] }])
+      return [googleProtocol().violationOf(parts as never), view.delivery, view.mode] as const
+    },
+  },
+])('$name declares at most $limit tools', ({ limit, violation }) => {
+  const open = async (count: number, options: ToolwellOptions) => {
+    const events: ToolwellEvent[] = []
+    const names = Array.from({ length: count - 1 }, (_, index) => `list_${index}`)
+    const tools = [tool('own'), ...server('docs', names)]
+    const result = await violation({ tools, onEvent: (event) => events.push(event), ...options })
+    const told = events.flatMap((event) => (event.kind === 'delivery-unavailable' ? [event] : []))
+    return { result, told }
+  }
+
+  it.each([
+    { delivery: 'eager' as const, most: limit },
+    { delivery: 'stub' as const, most: limit - 1 },
+  ])('and goes over the bridge with a word where $delivery would be more', async ({ delivery, most }) => {
+    const fits = await open(most, { mode: 'on', delivery })
+    expect(fits).toEqual({ result: [undefined, delivery, 'on'], told: [] })
+    const over = await open(most + 1, { mode: 'on', delivery })
+    expect(over.result).toEqual([undefined, 'bridge', 'on'])
+    expect(over.told).toMatchObject([
+      { delivery, detail: `it declares ${limit + 1} tools, and a request on this wire takes ${limit}` },
+    ])
+  })
 })
