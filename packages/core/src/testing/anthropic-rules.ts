@@ -180,13 +180,21 @@ function contentViolation(
   })
 }
 
-/** Blocks of kinds that no rule is about pass as they are, thinking among them. */
+/** What a block of the model's thoughts has to have. */
+const SEALS = new Map<unknown, readonly string[]>([
+  ['thinking', ['thinking', 'signature']],
+  ['redacted_thinking', ['data']],
+])
+
+/** Blocks of kinds that no rule is about pass as they are. */
 function blockViolation(block: Fields, at: string, options: AnthropicRuleOptions): Found {
   if (block.type === 'text') return textViolation(block, at, 'messages')
   const inMark = markViolation(block.cache_control, `${at}.cache_control`)
   if (inMark) return inMark
   if (block.type === 'tool_use') return toolUseViolation(block, `${at}.tool_use`)
   if (block.type === 'tool_result') return toolResultViolation(block, `${at}.tool_result`)
+  const unsealed = SEALS.get(block.type)?.find((field) => typeof block[field] !== 'string')
+  if (unsealed !== undefined) return missing(`${at}.${block.type}.${unsealed}`)
   if (block.type === 'tool_addition' || block.type === 'tool_removal') {
     return toolChangeViolation(block, `${at}.${block.type}.tool`, options)
   }

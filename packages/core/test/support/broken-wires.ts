@@ -141,6 +141,8 @@ const oddAnthropic: readonly (() => unknown)[] = [
     ],
   }),
   () => ({ role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm.', signature: 's' }] }),
+  () => ({ role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm.' }, oddUse()] }),
+  () => ({ role: 'assistant', content: [{ type: 'redacted_thinking' }, { type: 'text', text: 'So.' }] }),
   () => ({
     role: 'assistant',
     content: [

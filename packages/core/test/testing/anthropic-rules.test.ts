@@ -504,6 +504,22 @@ describe('what the API ran itself, and what the model thought', () => {
       'final_thinking',
       'messages.1',
     ],
+    ...['signature', 'thinking'].map(
+      (field): Rule => [
+        `thinking has its ${field}`,
+        history(assistant([thinking, text()])),
+        history(assistant([{ ...thinking, [field]: undefined }, text()])),
+        'missing_required_parameter',
+        `messages.1.content.0.thinking.${field}`,
+      ],
+    ),
+    [
+      'secret thinking has its data',
+      history(assistant([{ type: 'redacted_thinking', data: 'x' }, text()])),
+      history(assistant([{ type: 'redacted_thinking' }, text()])),
+      'missing_required_parameter',
+      'messages.1.content.0.redacted_thinking.data',
+    ],
     [
       'so does thinking that is kept secret',
       history(assistant([{ type: 'redacted_thinking', data: 'x' }, text()])),

@@ -60,10 +60,18 @@ function soundBlocks(block: unknown, role: string, prompts: Prompts): readonly A
   const sound = block as AnthropicBlock
   if (type === 'tool_use') return [soundCall(sound)]
   if (type === 'tool_result') return soundResult(sound, prompts)
+  // Of another library, or of a reply that was cut: the API takes thoughts back only with its own seal.
+  if (role !== 'user' && isThinking(sound) && !isSealed(sound)) return []
   if (role !== 'user') return [sound]
   // Of the model's own blocks the words alone can be another's.
   if (isThinking(sound)) return said(plainText(sound.thinking))
   return isBlank(sound) ? [] : [sound]
+}
+
+function isSealed({ type, thinking, signature, data }: AnthropicBlock): boolean {
+  return type === 'thinking'
+    ? typeof thinking === 'string' && typeof signature === 'string'
+    : typeof data === 'string'
 }
 
 /** Something that is no block. */
