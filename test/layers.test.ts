@@ -72,6 +72,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
       'search/searcher.ts',
       'search/segment.ts',
       'search/spelling.ts',
+      'search/stored-segment.ts',
       'search/stop-words.ts',
       'search/tally.ts',
       'search/term-index.ts',

@@ -5,11 +5,11 @@ import { createLookAlikes, type LookAlikes } from './look-alikes.js'
 import { createNameIndex, type NameIndex, type Resolution } from './name-index.js'
 import { foldName, suffixed, toolId, type WireNaming, wireNameOf } from './names.js'
 import { assertKnownKeys } from './options.js'
-import type { Finding, SourceChange, SourceState } from './source.js'
+import type { Finding, SourceChange, SourceState, StoredIndex } from './source.js'
 import { showInvisible } from './text.js'
 import { assertTool, problemOf, type Tool } from './tool.js'
 
-export type { Finding, SourceChange, SourceState } from './source.js'
+export type { Finding, SourceChange, SourceState, StoredIndex } from './source.js'
 
 export interface Source {
   readonly name: string
@@ -22,6 +22,7 @@ export interface Source {
   readonly ids: ReadonlySet<string>
   /** Names the source's set of tools; changes when one joins or leaves. */
   readonly membership: string
+  readonly index?: StoredIndex
 }
 
 export interface Entry {
@@ -43,6 +44,8 @@ export interface SourceUpdate {
   readonly locked?: boolean
   /** Names of tools that must not be seen or called, for reasons of the source's own. */
   readonly quarantined?: readonly string[]
+  /** Keeps what the built-in ranker makes of these tools. */
+  readonly index?: StoredIndex
 }
 
 /** The host's own tools live in the source with the empty name. */
@@ -82,7 +85,7 @@ export interface Catalogue {
 export function createCatalogue(
   hostTools: readonly Tool[] = [],
   reserved: Iterable<string> = [],
-  onChange: (change: SourceChange) => void = () => {},
+  onChange?: (change: SourceChange) => void,
   naming?: WireNaming,
 ): Catalogue {
   const catalogue = new MapCatalogue(new Set(reserved), onChange, naming)
@@ -106,7 +109,7 @@ class MapCatalogue implements Catalogue {
   /** Tools that could not have the name they would have had, by id. */
   readonly #renamed = new Map<string, Finding>()
   readonly #looks: LookAlikes
-  readonly #onChange: (change: SourceChange) => void
+  readonly #onChange: ((change: SourceChange) => void) | undefined
   readonly #naming: WireNaming | undefined
   readonly #names: NameIndex = createNameIndex((id) => this.#entries.get(id))
   readonly #waiters = new Set<() => void>()
@@ -116,7 +119,7 @@ class MapCatalogue implements Catalogue {
 
   constructor(
     reserved: ReadonlySet<string>,
-    onChange: (change: SourceChange) => void,
+    onChange: ((change: SourceChange) => void) | undefined,
     naming: WireNaming | undefined,
   ) {
     this.#reserved = reserved
@@ -173,7 +176,7 @@ class MapCatalogue implements Catalogue {
       )
     assertKnownKeys(
       update,
-      ['tools', 'description', 'state', 'advice', 'locked', 'quarantined'],
+      ['tools', 'description', 'state', 'advice', 'locked', 'quarantined', 'index'],
       `setSource(${JSON.stringify(name)})`,
     )
     if (!Array.isArray(update.tools))
@@ -210,7 +213,7 @@ class MapCatalogue implements Catalogue {
 
     this.revision++
     const before = this.revision - 1
-    const known = new Set(this.#aboutNames().map(({ detail }) => detail))
+    const known = new Set(this.#onChange ? this.#aboutNames().map(({ detail }) => detail) : [])
     if (!previous && name !== HOST) this.#looks.putSource(name)
     const ids = new Set<string>()
     const heldBack = new Set(update.quarantined)
@@ -231,8 +234,10 @@ class MapCatalogue implements Catalogue {
       locked,
       ids,
       membership: shortHash([...ids].sort().join('\n')),
+      ...(update.index ? { index: update.index } : {}),
     })
-    const fresh = this.#aboutNames().filter(({ detail }) => !known.has(detail))
+    // Looking for them is not worth it where nobody listens.
+    const fresh = this.#onChange ? this.#aboutNames().filter(({ detail }) => !known.has(detail)) : []
     this.#report(name, before, [...findings, ...fresh])
   }
 
@@ -270,6 +275,7 @@ class MapCatalogue implements Catalogue {
 
   #report(name: string, before: number, findings: readonly Finding[]) {
     for (const waiter of [...this.#waiters]) waiter()
+    if (!this.#onChange) return
     const changed = [...this.changesSince(before)].sort()
     if (changed.length === 0 && findings.length === 0 && this.sources.has(name)) return
     const source = this.sources.get(name)
@@ -370,8 +376,9 @@ class MapCatalogue implements Catalogue {
     const plain = wireNameOf(source, name, this.#reserved, this.#naming)
     const holder = this.#wireNames.get(plain)
     const free = (candidate: string) => (this.#wireNames.get(candidate) ?? id) === id
-    const wireName =
-      [plain, ...[8, 16, 32].map((digits) => suffixed(plain, source, name, digits))].find(free) ?? plain
+    // Hashes are made only where the plain name is taken: a large catalogue has thousands of names.
+    const longer = () => [8, 16, 32].map((digits) => suffixed(plain, source, name, digits)).find(free)
+    const wireName = free(plain) ? plain : (longer() ?? plain)
     const reserved = this.#reserved.has(source === '' ? name : '')
     if (reserved || wireName !== plain)
       this.#renamed.set(id, {

@@ -2,7 +2,15 @@
 export type { Accounting } from './accounting.js'
 export { lintAmbient } from './ambient-lint.js'
 export type { Outcome, TargetCall } from './calls.js'
-export type { Catalogue, Entry, Finding, Source, SourceState, SourceUpdate } from './catalogue.js'
+export type {
+  Catalogue,
+  Entry,
+  Finding,
+  Source,
+  SourceState,
+  SourceUpdate,
+  StoredIndex,
+} from './catalogue.js'
 export type { ChildOptions, Conversation } from './conversation.js'
 export { ToolwellError, type ToolwellErrorCode } from './errors.js'
 export type { AmbientFinding, Notice, ToolwellEvent } from './events.js'

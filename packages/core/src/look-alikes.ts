@@ -24,6 +24,8 @@ export function createLookAlikes(reserved: ReadonlySet<string>, own: string): Lo
   const sources = createBuckets(skeletonOf)
   const roughSources = createBuckets(roughSkeletonOf)
   const odd = new Map<string, Finding>()
+  /** Put and not looked at yet: nobody may ever ask. */
+  let pending: Entry[] = []
 
   const each = ({ id, source, tool, wireName }: Entry, act: 'put' | 'remove') => {
     const holder = { id, source, tool: tool.name }
@@ -48,15 +50,24 @@ export function createLookAlikes(reserved: ReadonlySet<string>, own: string): Lo
   })
   const isOwn = (name: string) => reserved.has(name) || name === own
 
-  return {
-    put(entry) {
+  const settle = () => {
+    const entries = pending
+    pending = []
+    for (const entry of entries) {
       each(entry, 'put')
       const detail = oddityOf(entry.tool.name)
       const holder = { id: entry.id, source: entry.source, tool: entry.tool.name }
       if (detail !== undefined)
         odd.set(entry.id, about('homoglyph', { name: holder.tool, holder }, `${entry.id} ${detail}`))
+    }
+  }
+
+  return {
+    put(entry) {
+      pending.push(entry)
     },
     remove(entry) {
+      settle()
       each(entry, 'remove')
       odd.delete(entry.id)
     },
@@ -73,6 +84,7 @@ export function createLookAlikes(reserved: ReadonlySet<string>, own: string): Lo
       odd.delete(`${name}/`)
     },
     get findings() {
+      settle()
       return [
         ...cases
           .pairs()

@@ -41,26 +41,35 @@ interface GroupLookup {
 type Tier = 'name' | 'short' | 'alias' | 'deprecated'
 const TIERS: readonly Tier[] = ['name', 'short', 'alias', 'deprecated']
 
-type Table = Map<string, Map<string, Tier>>
+/** Who answers to a folded name, and how well at best. `key`: only this spelling leads there, none of the tool's own. */
+interface Holder {
+  readonly id: string
+  readonly tier: Tier
+  readonly key?: string
+}
+
+/** By folded name. Most have one holder, which is then not worth a list. */
+type Table = Map<string, Holder | Holder[]>
 
 export function createNameIndex(get: (id: string) => Entry | undefined): NameIndex {
-  const exact: Table = new Map()
-  const folded: Table = new Map()
+  const table: Table = new Map()
   const deprecated = new Map<string, ReadonlyMap<string, Tool>>()
+  /** Put and not looked for yet: a program with thousands of tools may never ask for a name. */
+  let pending: Entry[] = []
   let links: { readonly name: string; readonly keys: readonly string[]; readonly target: string }[] = []
   let broken: Finding[] = []
 
-  const add = (key: string, id: string, tier: Tier) => {
-    insert(exact, key, id, tier)
-    insert(folded, foldName(key), id, tier)
-  }
-  const drop = (key: string, id: string, tier: Tier) => {
-    discard(exact, key, id, tier)
-    discard(folded, foldName(key), id, tier)
+  const settle = () => {
+    const entries = pending
+    pending = []
+    for (const entry of entries)
+      for (const [folded, tier] of foldedKeysOf(entry)) insert(table, folded, { id: entry.id, tier })
   }
 
   const relink = () => {
-    for (const { keys, target } of links) for (const key of keys) drop(key, target, 'deprecated')
+    for (const { keys, target } of links)
+      for (const key of keys)
+        discard(table, foldedKey(key), (holder) => holder.id === target && holder.key === key)
     links = []
     broken = []
     for (const [source, tools] of deprecated)
@@ -78,18 +87,20 @@ export function createNameIndex(get: (id: string) => Entry | undefined): NameInd
           continue
         }
         const keys = [...new Set([toolId(source, name), name])]
-        for (const key of keys) add(key, target, 'deprecated')
+        for (const key of keys) insert(table, foldedKey(key), { id: target, tier: 'deprecated', key })
         links.push({ name, keys, target })
       }
   }
 
   return {
     put(entry) {
-      for (const [key, tier] of keysOf(entry)) add(key, entry.id, tier)
+      pending.push(entry)
     },
 
     remove(entry) {
-      for (const [key, tier] of keysOf(entry)) drop(key, entry.id, tier)
+      settle()
+      for (const folded of foldedKeysOf(entry).keys())
+        discard(table, folded, (holder) => holder.id === entry.id && holder.key === undefined)
     },
 
     setDeprecated(source, tools) {
@@ -109,11 +120,14 @@ export function createNameIndex(get: (id: string) => Entry | undefined): NameInd
     },
 
     resolve(asked, usable, groups) {
-      for (const [table, key, group] of [
-        [exact, asked, groups.exact],
-        [folded, foldName(asked), groups.folded],
+      settle()
+      const holders = holdersIn(table.get(foldedKey(asked)))
+      const exact = () => holders.flatMap((holder) => exactly(holder, asked, get(holder.id)) ?? [])
+      for (const [candidates, group] of [
+        [exact, groups.exact],
+        [() => (foldName(asked) === '' ? [] : holders), groups.folded],
       ] as const) {
-        const found = pick(table.get(key), get, usable)
+        const found = pick(candidates(), get, usable)
         if (found?.kind === 'found' && (found.tier === 'alias' || found.tier === 'deprecated'))
           return { kind: 'found', entry: found.entry, alias: asked, deprecated: found.tier === 'deprecated' }
         if (found?.kind === 'found') return { kind: 'found', entry: found.entry, deprecated: false }
@@ -151,18 +165,48 @@ function keysOf(entry: Entry): [string, Tier][] {
   return keys
 }
 
+/** What consists of separators alone is told apart as it is. */
+function foldedKey(key: string): string {
+  return foldName(key) || `\u0000${key}`
+}
+
+/** Its names as the table has them: source and name are folded once, as the joints between them vanish. */
+function foldedKeysOf(entry: Entry): Map<string, Tier> {
+  const folds = new Map<string, Tier>()
+  const { source, tool } = entry
+  // Other scripts have letters that change with what stands behind them.
+  const isPlain = source !== '' && /^[\x00-\x7f]*$/.test(source + tool.name)
+  const full = isPlain ? foldName(source) + foldName(tool.name) : ''
+  const joined = new Set(isPlain ? ['/', '.', ':', '__'].map((joint) => source + joint + tool.name) : [])
+  for (const [key, tier] of keysOf(entry)) {
+    if (key === '') continue
+    const folded = full !== '' && joined.has(key) ? full : foldedKey(key)
+    const held = folds.get(folded)
+    if (held === undefined || TIERS.indexOf(tier) < TIERS.indexOf(held)) folds.set(folded, tier)
+  }
+  return folds
+}
+
+/** The same holder for this very spelling: it may stand for less, or for nothing. */
+function exactly(holder: Holder, asked: string, entry: Entry | undefined): Holder | undefined {
+  if (holder.key !== undefined) return holder.key === asked ? holder : undefined
+  const tiers = entry ? keysOf(entry).flatMap(([key, tier]) => (key === asked ? [tier] : [])) : []
+  const tier = TIERS.find((each) => tiers.includes(each))
+  return tier && { id: holder.id, tier }
+}
+
 function pick(
-  candidates: Map<string, Tier> | undefined,
+  candidates: readonly Holder[],
   get: (id: string) => Entry | undefined,
   usable: (entry: Entry) => boolean,
 ): { kind: 'found'; entry: Entry; tier: Tier } | { kind: 'ambiguous'; entries: Entry[] } | undefined {
-  if (!candidates) return undefined
   for (const tier of TIERS) {
-    const entries: Entry[] = []
-    for (const [id, own] of candidates) {
+    const found = new Set<Entry>()
+    for (const { id, tier: own } of candidates) {
       const entry = own === tier ? get(id) : undefined
-      if (entry && usable(entry)) entries.push(entry)
+      if (entry && usable(entry)) found.add(entry)
     }
+    const entries = [...found]
     const [first] = entries
     if (first && entries.length === 1) return { kind: 'found', entry: first, tier }
     if (first) return { kind: 'ambiguous', entries: entries.sort((a, b) => (a.id < b.id ? -1 : 1)) }
@@ -187,16 +231,19 @@ function survivorOf(tool: Tool, tools: ReadonlyMap<string, Tool>): string | unde
   }
 }
 
-function insert(table: Table, key: string, id: string, tier: Tier) {
-  if (key === '') return
-  const ids = table.get(key) ?? new Map<string, Tier>()
-  const held = ids.get(id)
-  if (held === undefined || TIERS.indexOf(tier) < TIERS.indexOf(held)) ids.set(id, tier)
-  table.set(key, ids)
+function insert(table: Table, folded: string, holder: Holder) {
+  const held = table.get(folded)
+  if (Array.isArray(held)) held.push(holder)
+  else table.set(folded, held === undefined ? holder : [held, holder])
 }
 
-function discard(table: Table, key: string, id: string, tier: Tier) {
-  const ids = table.get(key)
-  if (ids?.get(id) === tier) ids.delete(id)
-  if (ids?.size === 0) table.delete(key)
+function discard(table: Table, folded: string, leaves: (holder: Holder) => boolean) {
+  const left = holdersIn(table.get(folded)).filter((holder) => !leaves(holder))
+  const [first] = left
+  if (first === undefined) table.delete(folded)
+  else table.set(folded, left.length === 1 ? first : left)
+}
+
+function holdersIn(held: Holder | Holder[] | undefined): readonly Holder[] {
+  return held === undefined ? [] : Array.isArray(held) ? held : [held]
 }

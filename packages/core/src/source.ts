@@ -3,6 +3,15 @@
 /** Only `ready` tools can be seen, activated or called. */
 export type SourceState = 'ready' | 'connecting' | 'failed' | 'disabled' | 'needs-login'
 
+/**
+ * Where the owner of a source keeps what the ranker made of its tools, so that the next start need not make it again. Must
+ * belong to exactly these tools: what is read is not compared with their text.
+ */
+export interface StoredIndex {
+  read(): Uint8Array | undefined
+  write(bytes: Uint8Array): void
+}
+
 /** Something odd about a source that is not worth failing for. */
 export interface Finding {
   readonly kind:

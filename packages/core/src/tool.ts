@@ -182,11 +182,23 @@ export function problemOf(tool: unknown): string | undefined {
   if (type !== undefined && type !== 'object')
     return `has an inputSchema of type ${JSON.stringify(type)}; the top level of a tool's input must be "object"`
   try {
-    JSON.stringify(schema)
+    if (!isPlainJson(schema)) JSON.stringify(schema)
   } catch {
     return 'has an inputSchema that contains itself as a JavaScript object; use a "$ref" for recursion'
   }
   return undefined
+}
+
+/** What JSON can surely hold. Quicker than writing it down, which only has to be done where this is not sure. */
+function isPlainJson(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value !== 'bigint'
+  if (depth > 40 || typeof (value as { toJSON?: unknown }).toJSON === 'function') return false
+  if (Array.isArray(value)) {
+    for (const item of value) if (!isPlainJson(item, depth + 1)) return false
+    return true
+  }
+  for (const key in value) if (!isPlainJson((value as Record<string, unknown>)[key], depth + 1)) return false
+  return true
 }
 
 export function assertTool(tool: Tool): void {

@@ -53,7 +53,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   const catalogue = createCatalogue(
     options.tools ?? [],
     [settings.face.name, BRIDGE_NAME, RESERVE_NAME, NATIVE_SEARCH],
-    (change) => tell({ kind: 'source-changed', ...change, conversation: '' }),
+    onEvent && ((change) => tell({ kind: 'source-changed', ...change, conversation: '' })),
     options.wireName,
   )
   // The floor is checked here, so that a config that breaks it never gets as far as a conversation.

@@ -54,7 +54,7 @@ function isSchema(value: unknown): boolean {
 function withItems(value: unknown, depth: number): unknown {
   if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return value
   const inner = (item: unknown) => withItems(item, depth + 1)
-  if (Array.isArray(value)) return changed(value, value.map(inner))
+  if (Array.isArray(value)) return listed(value, inner)
   const made = mapped(value as Json, (keyword, item) => {
     if (DATA.has(keyword)) return item
     return MAPS.has(keyword) && isObject(item) ? mapped(item, (_, each) => inner(each)) : inner(item)
@@ -64,14 +64,26 @@ function withItems(value: unknown, depth: number): unknown {
   return isArray && items === undefined ? { ...made, items: {} } : made
 }
 
+/** Copies only where something changes: opening a conversation looks through every schema there is. */
 function mapped(object: Json, change: (key: string, value: unknown) => unknown): Json {
-  const entries = Object.entries(object)
-  const made = entries.map(([key, value]): [string, unknown] => [key, change(key, value)])
-  return made.every(([, value], index) => value === entries[index]?.[1]) ? object : Object.fromEntries(made)
+  const keys = Object.keys(object)
+  let made: [string, unknown][] | undefined
+  for (const [index, key] of keys.entries()) {
+    const value = change(key, object[key])
+    if (value !== object[key]) made ??= keys.slice(0, index).map((before) => [before, object[before]])
+    made?.push([key, value])
+  }
+  return made ? Object.fromEntries(made) : object
 }
 
-function changed(list: readonly unknown[], made: readonly unknown[]): readonly unknown[] {
-  return made.every((item, index) => item === list[index]) ? list : made
+function listed(list: readonly unknown[], change: (item: unknown) => unknown): readonly unknown[] {
+  let made: unknown[] | undefined
+  for (const [index, item] of list.entries()) {
+    const value = change(item)
+    if (value !== item) made ??= list.slice(0, index)
+    made?.push(value)
+  }
+  return made ?? list
 }
 
 function isObject(value: unknown): value is Json {

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { canonicalJson, shortHash } from '@toolwell/core/shared'
+import type { StoredIndex } from '@toolwell/core'
+import { canonicalJson } from '@toolwell/core/shared'
 import type { ServerConfig } from './config/server-config.js'
 import type { ServerDefinition } from './definition.js'
 import type { Remembered } from './lock/create-review.js'
@@ -34,6 +35,13 @@ export interface DefinitionCache {
   /** What was met first of a server, which outlives its definitions. A cache without these remembers while the program runs. */
   readTrust?(server: ServerConfig): Remembered | undefined
   writeTrust?(server: ServerConfig, remembered: Remembered): void
+  /** Where to keep what search makes of this definition; `use` names what else decides it. Undefined: nowhere. */
+  index?(
+    server: ServerConfig,
+    definition: ServerDefinition,
+    use: string,
+    asked?: string,
+  ): StoredIndex | undefined
 }
 
 export interface CacheOptions {
@@ -56,7 +64,7 @@ export function serverFingerprint(
   { name, endpoint }: Pick<ServerConfig, 'name' | 'endpoint'>,
   asked = '',
 ): string {
-  return shortHash(canonicalJson({ name, endpoint, asked }), 32)
+  return digestOf(canonicalJson({ name, endpoint, asked })).slice(0, 32)
 }
 
 /** True while the server's own promise about its list holds. */
@@ -80,16 +88,18 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
     const readable = server.name.replace(/[^\w-]+/g, '_').slice(0, 40)
     return join(folder, `${readable}-${serverFingerprint(server, asked)}.json`)
   }
+  /** What each definition that was read or written comes to, for the index that belongs to it. */
+  const digests = new WeakMap<ServerDefinition, string>()
   const trustFileOf = (server: ServerConfig) => {
     const file = fileOf(server)
     return join(dirname(file), 'trust', basename(file))
   }
-  const put = (file: string, text: string) => {
+  const put = (file: string, content: string | Uint8Array) => {
     const temporary = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`
     try {
       // Definitions are no secret, but what a private list holds is its owner's business.
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-      writeFileSync(temporary, text, { mode: 0o600 })
+      writeFileSync(temporary, content, { mode: 0o600 })
       renameSync(temporary, file)
     } catch (error) {
       remove(temporary)
@@ -100,9 +110,9 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
       unwritable = true
     }
   }
-  const get = (file: string): string | undefined => {
+  const get = (file: string): Buffer | undefined => {
     try {
-      return readFileSync(file, 'utf8')
+      return readFileSync(file)
     } catch (error) {
       const { code = '' } = error as { code?: string }
       if (code === 'EISDIR') setAside(file, 'is a folder')
@@ -121,20 +131,40 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
   return {
     read(server, asked) {
       const file = fileOf(server, asked)
-      const text = get(file)
-      const read = text === undefined ? undefined : decode(text, serverFingerprint(server, asked))
-      if (typeof read === 'string') setAside(file, read)
-      return typeof read === 'string' ? undefined : read
+      const content = get(file)
+      const read = content && decode(content, serverFingerprint(server, asked))
+      if (read === undefined) return undefined
+      if (typeof read === 'string') {
+        setAside(file, read)
+        return undefined
+      }
+      const { digest, ...cached } = read
+      if (digest !== undefined) digests.set(cached.definition, digest)
+      return cached
     },
     write(server, definition, asked, now = Date.now(), notes) {
-      put(fileOf(server, asked), encode(serverFingerprint(server, asked), definition, now, notes))
+      const digest = digestOf(JSON.stringify(definition))
+      digests.set(definition, digest)
+      const fingerprint = serverFingerprint(server, asked)
+      put(fileOf(server, asked), encode(fingerprint, definition, digest, now, notes))
     },
     forget(server, asked) {
       remove(fileOf(server, asked))
+      remove(indexOf(fileOf(server, asked)))
+    },
+    index(server, definition, use, asked) {
+      const digest = digests.get(definition)
+      if (digest === undefined) return undefined
+      const file = indexOf(fileOf(server, asked))
+      const key = digestOf(JSON.stringify([serverFingerprint(server, asked), digest, use]))
+      return {
+        read: () => decodeIndex(readFileSync(file), key),
+        write: (bytes) => put(file, encodeIndex(bytes, key)),
+      }
     },
     readTrust(server) {
       const file = trustFileOf(server)
-      const text = get(file)
+      const text = get(file)?.toString('utf8')
       const read = text === undefined ? undefined : decodeTrust(text)
       if (text !== undefined && !read) setAside(file, 'is damaged')
       return read
@@ -143,6 +173,21 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
       put(trustFileOf(server), `${JSON.stringify({ toolwell: FORMAT, ...remembered })}\n`)
     },
   }
+}
+
+/** Beside the definition: its index is of no use without it. */
+function indexOf(file: string): string {
+  return file.replace(/json$/, 'index')
+}
+
+/** Two checks of 32 bytes each: that it belongs to this definition and use of it, and that nothing of it is damaged. */
+function encodeIndex(bytes: Uint8Array, key: string): Uint8Array {
+  return Buffer.concat([Buffer.from(key + digestOf(bytes), 'hex'), bytes])
+}
+
+function decodeIndex(content: Buffer, key: string): Uint8Array | undefined {
+  const bytes = content.subarray(64)
+  return content.toString('hex', 0, 64) === key + digestOf(bytes) ? bytes : undefined
 }
 
 /** For programs that want no files. */
@@ -168,32 +213,43 @@ function remove(file: string): void {
 }
 
 /** The platform's own: a start reads every file. */
-function digest(text: string | undefined): string {
-  return createHash('sha256')
-    .update(text ?? '')
-    .digest('hex')
+function digestOf(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex')
 }
 
 /** The head says what follows, so that the rest is looked at once: `{"toolwell":1,"check":"…","body":…}`. */
 const HEAD = /^\{"toolwell":(\d+),"check":"([0-9a-f]{64})","body":/
 
-function encode(fingerprint: string, definition: ServerDefinition, savedAt: number, notes: unknown): string {
-  const body = JSON.stringify({ fingerprint, savedAt, definition, notes })
-  return `{"toolwell":${FORMAT},"check":"${digest(body)}","body":${body}}\n`
+function encode(
+  fingerprint: string,
+  definition: ServerDefinition,
+  digest: string,
+  savedAt: number,
+  notes: unknown,
+): string {
+  const body = JSON.stringify({ fingerprint, savedAt, digest, definition, notes })
+  return `{"toolwell":${FORMAT},"check":"${digestOf(body)}","body":${body}}\n`
 }
 
 /** The content, or in words why it is none. */
-function decode(text: string, fingerprint: string): CachedDefinition | string {
-  const [head, format, check] = HEAD.exec(text) ?? []
-  if (head === undefined)
+function decode(content: Buffer, fingerprint: string): (CachedDefinition & { digest?: string }) | string {
+  const [head, format, check] = HEAD.exec(content.toString('latin1', 0, 128)) ?? []
+  if (head === undefined) {
+    const text = content.toString('utf8')
     return text.startsWith('{"toolwell"') || !isJson(text) ? 'is damaged' : 'was not written by Toolwell'
+  }
   if (Number(format) !== FORMAT) return 'was written by another version'
-  const body = text.slice(head.length).replace(/\}\n?$/, '')
-  if (check !== digest(body)) return 'is damaged'
-  const value = JSON.parse(body) as Partial<CachedDefinition> & { fingerprint?: unknown }
-  if (value.fingerprint !== fingerprint || !value.definition || typeof value.savedAt !== 'number')
+  // Without the brace and the line end behind it. Checked as bytes: a start reads every file.
+  const body = content.subarray(head.length, content.length - (content.at(-1) === 0x0a ? 2 : 1))
+  if (check !== digestOf(body)) return 'is damaged'
+  const value = JSON.parse(body.toString('utf8')) as Partial<CachedDefinition> & {
+    fingerprint?: unknown
+    digest?: unknown
+  }
+  const { definition, savedAt, digest } = value
+  if (value.fingerprint !== fingerprint || !definition || typeof savedAt !== 'number')
     return 'belongs to another server'
-  return { definition: value.definition, savedAt: value.savedAt, notes: value.notes }
+  return { definition, savedAt, notes: value.notes, ...(typeof digest === 'string' ? { digest } : {}) }
 }
 
 function decodeTrust(text: string): Remembered | undefined {

@@ -177,11 +177,15 @@ export function connectServers(
           }),
         )
       : []
+    const description = definition ? describeServer(server, definition) : server.description
+    const index =
+      definition && upstream.indexFor(JSON.stringify([description, server.allow, server.deny, server.trust]))
     catalogue.setSource(server.name, {
       tools,
-      description: definition ? describeServer(server, definition) : server.description,
+      description,
       state,
       advice,
+      ...(index ? { index } : {}),
       quarantined:
         reviewed.server === undefined ? [...reviewed.quarantined.keys()] : tools.map(({ name }) => name),
     })

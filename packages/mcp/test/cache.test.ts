@@ -14,6 +14,7 @@ import { defineServer, diskCache, type ServerDefinition, serverFingerprint } fro
 import { describe, expect, it } from 'vitest'
 import { startModern } from './support/http-servers.js'
 import { oddServer } from './support/odd-server.js'
+import { play } from './support/play.js'
 import { eventually } from './support/processes.js'
 import { setup } from './support/setup.js'
 import { temporary } from './support/temporary.js'
@@ -193,5 +194,80 @@ describe('how long a list holds', () => {
       'the change arrived',
     )
     expect(events).toContainEqual(expect.objectContaining({ kind: 'server-listed', changed: ['echo'] }))
+  })
+})
+
+describe('what search makes of a definition', () => {
+  const bytes = Uint8Array.of(1, 2, 3, 4, 5)
+
+  it('is kept beside it, for this definition and this use of it, and goes with it', () => {
+    const { cache, folder, files } = open()
+    cache.write(server, definition, '', 1)
+    const index = cache.index?.(server, definition, 'all')
+    expect(() => index?.read()).toThrow(/ENOENT/)
+    index?.write(bytes)
+    expect(files().filter((file) => file.endsWith('.index'))).toHaveLength(1)
+    for (const file of files()) expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600)
+    // Another process; and the same list, read from the server again at another time.
+    const later = diskCache({ folder })
+    later.write(server, structuredClone(definition), '', 2)
+    const read = later.read(server)?.definition as ServerDefinition
+    expect(Uint8Array.from(later.index?.(server, read, 'all')?.read() ?? [])).toEqual(bytes)
+    expect(later.index?.(server, read, 'some')?.read()).toBeUndefined()
+    const changed = { ...definition, instructions: 'Without care.' }
+    later.write(server, changed)
+    expect(later.index?.(server, changed, 'all')?.read()).toBeUndefined()
+    later.forget(server)
+    expect(files()).toEqual([])
+  })
+
+  it('is nowhere for a definition that is not kept', () => {
+    expect(open().cache.index?.(server, definition, 'all')).toBeUndefined()
+  })
+
+  it('is not read where a byte of it is wrong', () => {
+    const { cache, folder, files } = open()
+    cache.write(server, definition)
+    const index = cache.index?.(server, definition, 'all')
+    index?.write(bytes)
+    const file = join(folder, files().find((each) => each.endsWith('.index')) ?? '')
+    const whole = readFileSync(file)
+    for (const at of [0, 40, whole.length - 1]) {
+      writeFileSync(file, Uint8Array.from(whole).with(at, (whole[at] ?? 0) ^ 1))
+      expect(index?.read()).toBeUndefined()
+    }
+    for (const content of ['', 'x', whole.subarray(0, 64)]) {
+      writeFileSync(file, content)
+      expect(index?.read()).toBeUndefined()
+    }
+    writeFileSync(file, whole)
+    expect(Uint8Array.from(index?.read() ?? [])).toEqual(bytes)
+  })
+
+  it('makes a second start answer the same search from it, with no server started', async () => {
+    const { cache, files } = open()
+    const config = [oddServer('one', {}), oddServer('two', { count: 50 }, { deny: ['tool_1*'] })]
+    const search = async () => {
+      const { well, servers } = await setup(config, { cache })
+      const model = await play(well, 'a')
+      const answers = [
+        await model.search('echo'),
+        await model.search('thing 27'),
+        await model.search('thing 12'),
+      ]
+      const starts = servers.inspect().map((each) => each.starts)
+      await servers.close()
+      return { answers, starts }
+    }
+    const first = await search()
+    expect(files().filter((file) => file.endsWith('.index'))).toHaveLength(2)
+    const second = await search()
+    expect(second.answers).toEqual(first.answers)
+    expect(second.answers.join()).toContain('two__tool_27')
+    expect(second.answers.join()).not.toContain('two__tool_12')
+    expect([first.starts, second.starts]).toEqual([
+      [1, 1],
+      [0, 0],
+    ])
   })
 })

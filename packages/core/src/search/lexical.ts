@@ -9,6 +9,8 @@
  *
  * The index keeps no text but names, so `explain` is given the document again; the rest needs the index alone.
  */
+
+import type { StoredIndex } from '../source.js'
 import { type AskedTerm, type AskedTerms, askedTerms } from './asked-terms.js'
 import { createCertainty } from './certainty.js'
 import { nameOfTier } from './exact-names.js'
@@ -20,7 +22,8 @@ import { createNameMatches } from './name-matches.js'
 import { queryCharacterLimit } from './query.js'
 import { createRelevance } from './relevance.js'
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
-import { positionOf } from './segment.js'
+import { createSegmentBuilder, type Identity, positionOf, type Segment } from './segment.js'
+import { decodeSegment, encodeSegment } from './stored-segment.js'
 import { createTermIndex } from './term-index.js'
 import { bestSlots } from './top.js'
 import { defaultTuning, type Tuning } from './tuning.js'
@@ -37,7 +40,16 @@ const surePlaces = 20
 /** Above any sum of term scores. */
 const exactTierScore = 10_000
 
+/** Tools whose index is kept somewhere; their text is read only if it is not. */
+export interface IndexPart {
+  readonly stored: StoredIndex
+  readonly identities: readonly Identity[]
+  documents(): readonly SearchDocument[]
+}
+
 export interface LexicalSearcher extends Searcher {
+  /** Takes parts that it does not hold yet, each from where it is kept, or made and kept there. Ranks as `update` would have it. */
+  load(parts: readonly IndexPart[]): void
   rank(query: RankQuery): readonly Ranked[]
   /** Takes apart what a document scores for a query: by term, and each term by field. */
   explain(text: string, document: SearchDocument): Explanation
@@ -206,6 +218,23 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
   }
 
   return {
+    load(parts) {
+      const analyse = once(() => createAnalyser(vocabulary(), tuning))
+      index.adopt(
+        parts.map(({ stored, identities, documents }): Segment => {
+          const kept = attempt(() => stored.read())
+          const known = kept && decodeSegment(kept, identities)
+          if (known) return known
+          const builder = createSegmentBuilder()
+          for (const [at, document] of documents().entries())
+            builder.add(identities[at] ?? document, analyse()(document))
+          const made = builder.build()
+          attempt(() => stored.write(encodeSegment(made)))
+          return made
+        }),
+      )
+      vocabulary().forget()
+    },
     update({ put = [], remove = [] }) {
       const analyse = createAnalyser(vocabulary(), tuning)
       index.change(
@@ -254,6 +283,23 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
         },
         rank,
       }),
+  }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
+/** Whoever keeps an index may fail; a search is worth more than its start. */
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
   }
 }
 

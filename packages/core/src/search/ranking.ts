@@ -1,15 +1,18 @@
 /** Keeps a searcher in step with the catalogue, and falls back to the built-in one where the host's fails. */
-import type { Catalogue } from '../catalogue.js'
+import type { Catalogue, Entry } from '../catalogue.js'
 import type { Notice } from '../events.js'
 import { documentOf } from './document.js'
-import { createLexicalSearcher } from './lexical.js'
-import type { Ranked, RankQuery, Searcher } from './searcher.js'
+import { createLexicalSearcher, type IndexPart, type LexicalSearcher } from './lexical.js'
+import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
+import { segmentCapacity } from './segment.js'
+import { noAliases } from './term-index.js'
 
 export type Ranking = (query: RankQuery, notify: (notice: Notice) => void) => Promise<readonly Ranked[]>
 
 /** Nothing is indexed before the first search; after that, what changed. */
 export function createRanking(catalogue: Catalogue, custom: Searcher | undefined): Ranking {
-  const lexical = follow(catalogue, createLexicalSearcher())
+  const own = createLexicalSearcher()
+  const lexical = follow(catalogue, own, () => loadAll(catalogue, own))
   const chosen = custom ? follow(catalogue, custom) : lexical
   return async (query, notify) => {
     try {
@@ -23,33 +26,60 @@ export function createRanking(catalogue: Catalogue, custom: Searcher | undefined
   }
 }
 
-function follow(catalogue: Catalogue, searcher: Searcher): () => Searcher {
+function follow(catalogue: Catalogue, searcher: Searcher, first?: () => void): () => Searcher {
   let revision = -1
   return () => {
     if (revision === catalogue.revision) return searcher
-    const ids =
-      revision < 0 ? [...catalogue.entries()].map((entry) => entry.id) : [...catalogue.changesSince(revision)]
-    const put = []
-    const remove = []
-    for (const id of ids) {
-      const entry = catalogue.get(id)
-      if (!entry) {
-        remove.push(id)
-        continue
+    if (revision < 0 && first) first()
+    else {
+      const ids =
+        revision < 0
+          ? [...catalogue.entries()].map((entry) => entry.id)
+          : [...catalogue.changesSince(revision)]
+      const put = []
+      const remove = []
+      for (const id of ids) {
+        const entry = catalogue.get(id)
+        if (entry) put.push(toDocument(entry, catalogue))
+        else remove.push(id)
       }
-      const serverDescription = catalogue.sources.get(entry.source)?.description ?? ''
-      put.push(
-        documentOf({
-          id,
-          tool: { ...entry.tool, source: entry.source, aliases: catalogue.aliasesOf(id) },
-          serverDescription,
-        }),
-      )
+      searcher.update({ put, remove })
     }
-    searcher.update({ put, remove })
     revision = catalogue.revision
     return searcher
   }
+}
+
+/** What sources have kept of an earlier index is taken as it is; the rest is made. */
+function loadAll(catalogue: Catalogue, searcher: LexicalSearcher): void {
+  const parts: IndexPart[] = []
+  const put: SearchDocument[] = []
+  for (const { name: server, ids, index } of catalogue.sources.values()) {
+    const entries = [...ids].flatMap((id) => catalogue.get(id) ?? [])
+    // Another name for a tool may come from another source, of which this one knows nothing.
+    const isKept =
+      index && ids.size <= segmentCapacity && entries.every(({ id }) => catalogue.aliasesOf(id).length === 0)
+    if (!isKept) {
+      for (const entry of entries) put.push(toDocument(entry, catalogue))
+      continue
+    }
+    parts.push({
+      stored: index,
+      identities: entries.map(({ id, tool }) => ({ id, name: tool.name, server, aliases: noAliases })),
+      documents: () => entries.map((entry) => toDocument(entry, catalogue)),
+    })
+  }
+  searcher.update({ put })
+  searcher.load(parts)
+}
+
+function toDocument({ id, source, tool }: Entry, catalogue: Catalogue): SearchDocument {
+  const serverDescription = catalogue.sources.get(source)?.description ?? ''
+  return documentOf({
+    id,
+    tool: { ...tool, source, aliases: catalogue.aliasesOf(id) },
+    serverDescription,
+  })
 }
 
 function isRanked(value: unknown): value is Ranked {

@@ -15,7 +15,7 @@ import { fold } from './spelling.js'
 const deadShare = 0.25
 
 /** One for all tools without an alias. */
-const none: readonly string[] = []
+export const noAliases: readonly string[] = []
 
 export interface TermIndex {
   /** Living tools. */
@@ -33,6 +33,8 @@ export interface TermIndex {
   isDead(slot: number): boolean
   /** Removals first. Costs what it is given; merging adds a logarithmic factor over many changes. */
   change(removed: Iterable<string>, added: Iterable<readonly [Identity, Analysis]>): void
+  /** Takes whole segments of tools that it does not hold yet. They are merged when others change. */
+  adopt(added: readonly Segment[]): void
 }
 
 export function createTermIndex(): TermIndex {
@@ -81,6 +83,10 @@ export function createTermIndex(): TermIndex {
       settled.splice(-2, 2, mergeSegments([elder, last]))
     }
     segments = settled
+    enumerate()
+  }
+
+  function enumerate(): void {
     size = 0
     slots = 0
     for (const segment of segments) {
@@ -176,11 +182,15 @@ export function createTermIndex(): TermIndex {
         const earlier = own.get(id)
         if (earlier !== undefined) repeated.push(earlier)
         own.set(id, builder.count)
-        builder.add({ id, name, server, aliases: aliases.length === 0 ? none : aliases }, analysis)
+        builder.add({ id, name, server, aliases: aliases.length === 0 ? noAliases : aliases }, analysis)
         if (builder.count === segmentCapacity) flush()
       }
       flush()
       settle()
+    },
+    adopt(added) {
+      segments.push(...added.filter(({ identities }) => identities.length > 0))
+      enumerate()
     },
   }
 }

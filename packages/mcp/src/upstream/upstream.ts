@@ -1,5 +1,6 @@
 /** One server over its whole life: known, started on first use, shared, stopped when idle, started again when it died. */
 import type { CallToolResult } from '@modelcontextprotocol/client'
+import type { StoredIndex } from '@toolwell/core'
 import { type CachedDefinition, type DefinitionCache, isFresh, knownEra } from '../cache.js'
 import { redactor } from '../config/redact.js'
 import type { ServerConfig } from '../config/server-config.js'
@@ -137,6 +138,11 @@ export class Upstream {
 
   get #isFresh(): boolean {
     return this.#cached !== undefined && isFresh(this.#cached, this.#options.now())
+  }
+
+  /** Where what search makes of the definition in use is kept; `use` names what else decides it. */
+  indexFor(use: string): StoredIndex | undefined {
+    return this.definition && this.#options.cache.index?.(this.server, this.definition, use, this.#asked)
   }
 
   /** Reaches the server and lists it; afterwards it is stopped again, unless it is in use or to be kept running. */
