@@ -58,7 +58,6 @@ export class Pool {
       idle: undefined,
     }
     this.#slots.set(key, slot)
-    clearTimeout(slot.idle)
     slot.users++
     try {
       if (slot.connection && !slot.connection.isClosed) return slot.connection
@@ -104,8 +103,9 @@ export class Pool {
     this.#leave(key, slot)
     if (slot.users > 0 || !slot.connection) return
     if (isDone) this.#retire(key, slot)
+    // One clock for all calls, set back after each; what is in use when it strikes stays.
+    else if (slot.idle) slot.idle.refresh()
     else if (Number.isFinite(this.#options.idle)) {
-      clearTimeout(slot.idle)
       slot.idle = setTimeout(() => this.#retire(key, slot), this.#options.idle)
       slot.idle.unref()
     }
@@ -156,6 +156,7 @@ export class Pool {
 
   #forget(key: string, slot: Slot): void {
     clearTimeout(slot.idle)
+    slot.idle = undefined
     slot.connection = undefined
     if (slot.users === 0 && !slot.opening && this.#slots.get(key) === slot) this.#slots.delete(key)
   }

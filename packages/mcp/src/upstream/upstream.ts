@@ -428,13 +428,15 @@ export class Upstream {
 }
 
 /** Who shares a connection. A server learns when it is reached what it may ask, so callers that answer different questions cannot share. */
-function keyOf({ share }: ServerConfig, { client = '', conversation = '', handlers }: Caller): string {
-  const whose = { all: [], client: [client], conversation: [client, conversation] }[share]
-  return JSON.stringify([...whose, capabilityKey({ ...(handlers ? { handlers } : {}) })])
+function keyOf({ share }: ServerConfig, caller: Caller): string {
+  const { client = '', conversation = '' } = caller
+  const asked = capabilityKey(caller)
+  if (share === 'all') return asked
+  return JSON.stringify(share === 'client' ? [client, asked] : [client, conversation, asked])
 }
 
 function capabilityKey({ handlers }: Caller): string {
-  return Object.keys(capabilitiesOf(handlers)).join(' ')
+  return handlers ? Object.keys(capabilitiesOf(handlers)).join(' ') : ''
 }
 
 function merged(known: ServerDefinition, listed: ServerDefinition): McpTool[] {
