@@ -25,7 +25,7 @@ export function createLookAlikes(reserved: ReadonlySet<string>, own: string): Lo
   const roughSources = createBuckets(roughSkeletonOf)
   const odd = new Map<string, Finding>()
   /** Put and not looked at yet: nobody may ever ask. */
-  let pending: Entry[] = []
+  let pending: (Entry | string)[] = []
 
   const each = ({ id, source, tool, wireName }: Entry, act: 'put' | 'remove') => {
     const holder = { id, source, tool: tool.name }
@@ -50,10 +50,23 @@ export function createLookAlikes(reserved: ReadonlySet<string>, own: string): Lo
   })
   const isOwn = (name: string) => reserved.has(name) || name === own
 
+  const lookAtSource = (name: string) => {
+    eachSource(name, 'put')
+    const detail = oddityOf(name)
+    const holder = { id: name, source: name, tool: '' }
+    // The id of a tool never ends in a slash.
+    if (detail !== undefined)
+      odd.set(`${name}/`, about('homoglyph', { name, holder }, `the source ${name} ${detail}`))
+  }
+
   const settle = () => {
     const entries = pending
     pending = []
     for (const entry of entries) {
+      if (typeof entry === 'string') {
+        lookAtSource(entry)
+        continue
+      }
       each(entry, 'put')
       const detail = oddityOf(entry.tool.name)
       const holder = { id: entry.id, source: entry.source, tool: entry.tool.name }
@@ -72,14 +85,10 @@ export function createLookAlikes(reserved: ReadonlySet<string>, own: string): Lo
       odd.delete(entry.id)
     },
     putSource(name) {
-      eachSource(name, 'put')
-      const detail = oddityOf(name)
-      const holder = { id: name, source: name, tool: '' }
-      // The id of a tool never ends in a slash.
-      if (detail !== undefined)
-        odd.set(`${name}/`, about('homoglyph', { name, holder }, `the source ${name} ${detail}`))
+      pending.push(name)
     },
     removeSource(name) {
+      settle()
       eachSource(name, 'remove')
       odd.delete(`${name}/`)
     },

@@ -170,20 +170,28 @@ function foldedKey(key: string): string {
   return foldName(key) || `\u0000${key}`
 }
 
-/** Its names as the table has them: source and name are folded once, as the joints between them vanish. */
+/** Its names as the table has them, each with its best tier. */
 function foldedKeysOf(entry: Entry): Map<string, Tier> {
   const folds = new Map<string, Tier>()
-  const { source, tool } = entry
-  // Other scripts have letters that change with what stands behind them.
-  const isPlain = source !== '' && /^[\x00-\x7f]*$/.test(source + tool.name)
-  const full = isPlain ? foldName(source) + foldName(tool.name) : ''
-  const joined = new Set(isPlain ? ['/', '.', ':', '__'].map((joint) => source + joint + tool.name) : [])
-  for (const [key, tier] of keysOf(entry)) {
-    if (key === '') continue
-    const folded = full !== '' && joined.has(key) ? full : foldedKey(key)
+  const add = (folded: string, tier: Tier) => {
     const held = folds.get(folded)
     if (held === undefined || TIERS.indexOf(tier) < TIERS.indexOf(held)) folds.set(folded, tier)
   }
+  const { id, wireName, source, tool } = entry
+  // Joints vanish, so that most names of a tool come to three. Other scripts have letters that change with what stands behind them.
+  const isPlain = source !== '' && !tool.aliases?.length && /^[\x00-\x7f]*$/.test(source + tool.name)
+  const own = isPlain ? foldName(tool.name) : ''
+  const full = isPlain ? foldName(source) + own : ''
+  if (own === '' || full === own) {
+    for (const [key, tier] of keysOf(entry)) if (key !== '') add(foldedKey(key), tier)
+    return folds
+  }
+  if (id !== `${source}/${tool.name}`) add(foldedKey(id), 'name')
+  if (wireName !== `${source}__${tool.name}`) add(foldedKey(wireName), 'name')
+  const isNamed = id === `${source}/${tool.name}` || wireName === `${source}__${tool.name}`
+  add(full, isNamed ? 'name' : 'short')
+  add(own, 'short')
+  add(`mcp${full}`, 'short')
   return folds
 }
 

@@ -9,6 +9,8 @@ export function isLegalWireName(name: string): boolean {
 
 /** Lower case without separators: `Enter-Worktree`, `enter_worktree` and `enterWorktree` become one. */
 export function foldName(name: string): string {
+  // Nearly all names are this, and a large catalogue has tens of thousands.
+  if (/^[\x00-\x7f]*$/.test(name)) return name.toLowerCase().replace(/[^a-z0-9]+/g, '')
   return name
     .normalize('NFKC')
     .toLowerCase()

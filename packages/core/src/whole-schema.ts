@@ -12,7 +12,7 @@ const MAPS = new Set(['properties', 'patternProperties', 'dependentSchemas', '$d
 
 /** The properties of the object itself, and the items of every array. The same object where nothing is missing. */
 export function wholeSchema(schema: Json): Json {
-  const whole = withItems(schema, 0) as Json
+  const whole = lacksItems(schema, 0) ? (withItems(schema, 0) as Json) : schema
   return isObject(whole.properties) ? whole : { ...whole, properties: {} }
 }
 
@@ -27,9 +27,12 @@ export function soundSchema(schema: Json): Json {
 function soundKeywords(value: unknown, depth: number): unknown {
   if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return value
   const inner = (item: unknown) => soundKeywords(item, depth + 1)
-  if (Array.isArray(value)) return changed(value, value.map(inner))
-  const entries = Object.entries(value).filter(([keyword, item]) => mayHold(keyword, item))
-  const kept = entries.length === Object.keys(value).length ? (value as Json) : Object.fromEntries(entries)
+  if (Array.isArray(value)) return listed(value, inner)
+  const schema = value as Json
+  const isSound = Object.keys(schema).every((keyword) => mayHold(keyword, schema[keyword]))
+  const kept = isSound
+    ? schema
+    : Object.fromEntries(Object.entries(schema).filter(([keyword, item]) => mayHold(keyword, item)))
   return mapped(kept, (keyword, item) => {
     if (DATA.has(keyword)) return item
     if (!MAPS.has(keyword) || !isObject(item)) return inner(item)
@@ -51,6 +54,26 @@ function isSchema(value: unknown): boolean {
   return isObject(value) || typeof value === 'boolean'
 }
 
+/** Whether `withItems` would change anything. Opening a conversation looks through every schema there is, and most are whole. */
+function lacksItems(value: unknown, depth: number): boolean {
+  if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.some((item) => lacksItems(item, depth + 1))
+  const schema = value as Json
+  if (isArrayType(schema.type) && schema.items === undefined) return true
+  for (const keyword in schema) {
+    const item = schema[keyword]
+    if (typeof item !== 'object' || item === null || DATA.has(keyword)) continue
+    if (!MAPS.has(keyword) || !isObject(item)) {
+      if (lacksItems(item, depth + 1)) return true
+    } else for (const name in item) if (lacksItems(item[name], depth + 1)) return true
+  }
+  return false
+}
+
+function isArrayType(type: unknown): boolean {
+  return type === 'array' || (Array.isArray(type) && type.includes('array'))
+}
+
 function withItems(value: unknown, depth: number): unknown {
   if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return value
   const inner = (item: unknown) => withItems(item, depth + 1)
@@ -59,12 +82,10 @@ function withItems(value: unknown, depth: number): unknown {
     if (DATA.has(keyword)) return item
     return MAPS.has(keyword) && isObject(item) ? mapped(item, (_, each) => inner(each)) : inner(item)
   })
-  const { type, items } = made
-  const isArray = type === 'array' || (Array.isArray(type) && type.includes('array'))
-  return isArray && items === undefined ? { ...made, items: {} } : made
+  return isArrayType(made.type) && made.items === undefined ? { ...made, items: {} } : made
 }
 
-/** Copies only where something changes: opening a conversation looks through every schema there is. */
+/** The same object where nothing changes. */
 function mapped(object: Json, change: (key: string, value: unknown) => unknown): Json {
   const keys = Object.keys(object)
   let made: [string, unknown][] | undefined
