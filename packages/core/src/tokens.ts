@@ -12,10 +12,8 @@ export interface Tokenizer {
 export const estimate: Tokenizer = {
   name: 'estimate (characters ÷ 4, other scripts 1 each)',
   count(text) {
-    if (!/[^\x00-\x7f]/.test(text)) return Math.ceil(text.length / 4)
-    let other = 0
-    for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 127) other++
-    return Math.ceil((text.length - other) / 4) + other
+    const ascii = /[^\x00-\x7f]/.test(text) ? text.replace(/[^\x00-\x7f]+/g, '').length : text.length
+    return Math.ceil(ascii / 4) + text.length - ascii
   },
 }
 
