@@ -269,7 +269,7 @@ export async function login(server: ServerConfig, options: LoginOptions): Promis
       ...(iss === null ? {} : { iss }),
       codeVerifier: draft.provider.codeVerifier() as string,
       redirectUri: callback.url,
-      ...(resource === undefined ? {} : { resource: new URL(resource) }),
+      ...(resource === undefined ? {} : { resource }),
       fetchFn: fetching(),
     }).catch((error: unknown) => {
       throw stopped(error) ?? refused('gave no tokens', error)

@@ -101,7 +101,7 @@ export function storedAuth(
         ...(discovery.authorizationServerMetadata ? { metadata: discovery.authorizationServerMetadata } : {}),
         clientInformation: client,
         refreshToken: tokens.refresh_token,
-        ...(resource === undefined ? {} : { resource: new URL(resource) }),
+        ...(resource === undefined ? {} : { resource }),
         fetchFn: boundedFetch(RENEWAL_TIMEOUT),
       })
       const { expiresAt: _, ...rest } = login
