@@ -13,7 +13,7 @@ import {
 } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
 import { browse, startProtected } from './support/auth-server.js'
-import { startModern } from './support/http-servers.js'
+import { startEverything, startModern } from './support/http-servers.js'
 import { startLoginHost } from './support/login-hosts.js'
 import { play } from './support/play.js'
 import { eventually } from './support/processes.js'
@@ -135,6 +135,38 @@ describe('a login', () => {
     const { text } = await setup([server], { logins: store })
     remote.expire()
     expect(await text('notes', 'echo', { a: 1 })).toBe('{"a":1}')
+  })
+
+  it.each(['streamableHttp', 'sse'] as const)(
+    'opens a real server of the older protocol over %s, and is renewed there too',
+    { timeout: 60_000 },
+    async (kind) => {
+      const { url: behind } = await startEverything(kind)
+      const remote = await startProtected({ behind })
+      const store = diskLogins({ folder: temporary() })
+      const server = defineServer('everything', { url: remote.url })
+      await login(server, { store, ...agree() })
+      const { text } = await setup([server], { logins: store })
+      expect(await text('everything', 'echo', { message: 'one' })).toBe('Echo: one')
+      remote.expire()
+      expect(await text('everything', 'echo', { message: 'two' })).toBe('Echo: two')
+      expect(remote.count('refresh_token')).toBe(1)
+    },
+  )
+
+  it('is kept out of what a server says of it', async () => {
+    const { remote, store, server } = await loggedIn({
+      before(request, response) {
+        if (request.headers['mcp-method'] !== 'tools/call') return false
+        response.writeHead(500).end(`what is ${request.headers.authorization}?`)
+        return true
+      },
+    })
+    const { servers, events } = await setup([server], { logins: store })
+    const failure = await servers.call('notes', 'echo', {}).catch((error: unknown) => error)
+    expect(String(failure)).toContain('what is Bearer ***?')
+    const said = JSON.stringify([events, servers.inspect(), String(failure)])
+    for (const secret of remote.secrets) expect(said).not.toContain(secret)
   })
 
   it('uses a registration again, on the same port', async () => {

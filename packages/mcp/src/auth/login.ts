@@ -234,14 +234,14 @@ export async function login(server: ServerConfig, options: LoginOptions): Promis
       if (over) throw over
       // It could not even be shown.
       if (!late.aborted) throw error
-      const seconds = Math.round(timeout / 1000)
+      const time = timeout < 1000 ? `${timeout} ms` : `${Math.round(timeout / 1000)} s`
       if (strays > 0)
         throw fail(
           'wrong-state',
-          `No answer that belongs to this login came within ${seconds} s; ${strays} of another did.`,
+          `No answer that belongs to this login came within ${time}; ${strays} of another did.`,
           'Run it again, and use the address that it prints, not an older page.',
         )
-      throw fail('timeout', `Nobody answered within ${seconds} s.`, 'Run it again, or give it longer.')
+      throw fail('timeout', `Nobody answered within ${time}.`, 'Run it again, or give it longer.')
     }
   }
 

@@ -4,7 +4,13 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  request as ask,
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import { createMcpHandler } from '@modelcontextprotocol/server'
@@ -23,6 +29,10 @@ export interface ProtectedOptions {
   /** Tools that need a scope of their own. */
   readonly scopes?: Readonly<Record<string, string>>
   readonly metadata?: Readonly<Record<string, unknown>>
+  /** Where requests go that have been let in. Default: a server of the newer protocol. */
+  readonly behind?: string
+  /** Sees every request that has been let in; true: it has answered. */
+  readonly before?: (request: IncomingMessage, response: ServerResponse) => boolean
   /** Answers token requests instead of the real thing. */
   readonly onToken?: (parameters: URLSearchParams, response: ServerResponse) => boolean | Promise<boolean>
 }
@@ -72,22 +82,22 @@ export async function startProtected(options: ProtectedOptions = {}): Promise<Pr
   const handler = createMcpHandler(() => createModernServer({ tools: ['echo', 'write'] }))
   const mcp = toNodeHandler(handler)
   const resourceServer = await listen((request, response) => {
-    if (request.url === '/.well-known/oauth-protected-resource/mcp')
+    if (request.url === `/.well-known/oauth-protected-resource${path}`)
       return json(response, 200, {
-        resource: `${resource}/mcp`,
+        resource: url,
         authorization_servers: [issuer],
         scopes_supported: ['notes:read'],
       })
-    if (request.url !== '/mcp') return json(response, 404, {})
+    if (!/^\/(?:mcp|sse|message)\b/.test(request.url ?? '')) return json(response, 404, {})
     const [, token = ''] = /^Bearer (.*)$/.exec(request.headers.authorization ?? '') ?? []
     const known = access.get(token)
-    if (!known || known.isExpired || known.grant.isEnded || known.grant.resource !== `${resource}/mcp`)
+    if (!known || known.isExpired || known.grant.isEnded || known.grant.resource !== url)
       return json(
         response,
         401,
         { error: `no good: ${token}` },
         {
-          'www-authenticate': `Bearer resource_metadata="${resource}/.well-known/oauth-protected-resource/mcp"`,
+          'www-authenticate': `Bearer resource_metadata="${resource}/.well-known/oauth-protected-resource${path}"`,
         },
       )
     const tool = String(request.headers['mcp-name'] ?? '')
@@ -101,10 +111,14 @@ export async function startProtected(options: ProtectedOptions = {}): Promise<Pr
           'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"`,
         },
       )
+    if (options.before?.(request, response)) return undefined
+    if (options.behind) return forward(request, response, options.behind)
     if (request.headers['mcp-method'] === 'tools/call') calls.push(tool)
     return mcp(request as Parameters<typeof mcp>[0], response)
   })
   const resource = addressOf(resourceServer)
+  const path = options.behind === undefined ? '/mcp' : new URL(options.behind).pathname
+  const url = resource + path
   const authServer = await listen(answer)
   const issuer = addressOf(authServer)
   onTestFinished(async () => {
@@ -116,12 +130,13 @@ export async function startProtected(options: ProtectedOptions = {}): Promise<Pr
   })
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
-    const url = new URL(request.url ?? '', issuer)
+    const address = new URL(request.url ?? '', issuer)
     const body = await bodyOf(request)
     const isJson = String(request.headers['content-type']).includes('json')
-    const parameters = request.method === 'GET' ? url.searchParams : new URLSearchParams(isJson ? '' : body)
-    asked.push({ path: url.pathname, parameters: Object.fromEntries(parameters) })
-    const route = `${request.method} ${url.pathname}`
+    const parameters =
+      request.method === 'GET' ? address.searchParams : new URLSearchParams(isJson ? '' : body)
+    asked.push({ path: address.pathname, parameters: Object.fromEntries(parameters) })
+    const route = `${request.method} ${address.pathname}`
     if (route === 'GET /.well-known/oauth-authorization-server') return json(response, 200, metadata())
     if (route === 'POST /register' && options.registration !== false) {
       const { redirect_uris: redirects, token_endpoint_auth_method: method } = JSON.parse(body)
@@ -234,7 +249,7 @@ export async function startProtected(options: ProtectedOptions = {}): Promise<Pr
   }
 
   return {
-    url: `${resource}/mcp`,
+    url,
     issuer,
     asked,
     secrets,
@@ -248,6 +263,17 @@ export async function startProtected(options: ProtectedOptions = {}): Promise<Pr
     count: (grant) =>
       asked.filter(({ path, parameters }) => path === '/token' && parameters.grant_type === grant).length,
   }
+}
+
+function forward(request: IncomingMessage, response: ServerResponse, base: string): void {
+  const { method = '', headers, url = '' } = request
+  const onward = ask(new URL(url, base), { method, headers }, (answer) => {
+    response.writeHead(answer.statusCode ?? 500, answer.headers)
+    answer.pipe(response)
+  })
+  onward.on('error', () => response.destroy())
+  response.on('close', () => onward.destroy())
+  request.pipe(onward)
 }
 
 /** What a browser does: goes where it is sent, until there is a page. */
