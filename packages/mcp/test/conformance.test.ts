@@ -28,20 +28,23 @@ interface Verdict {
   readonly failed: number
 }
 
-/** Runs all scenarios of the suite at once; what they ask of a client is done in this process. */
+/** Runs all scenarios of the suite; what they ask of a client is done in this process, one after the other. */
 async function verdicts(): Promise<Verdict[]> {
+  let queue = Promise.resolve()
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const chunk of request) body += String(chunk)
-    await useServer(JSON.parse(body)).then(
-      () => response.writeHead(200).end(),
-      (error: unknown) => response.writeHead(500).end(String(error)),
+    queue = queue.then(() =>
+      useServer(JSON.parse(body)).then(
+        () => void response.writeHead(200).end(),
+        (error: unknown) => void response.writeHead(500).end(String(error)),
+      ),
     )
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const client = [process.execPath, support('conformance-client.mjs'), `http://127.0.0.1:${port}`]
-  const words = ['client', '--command', client.join(' '), '--suite', 'all', '--timeout', '120000']
+  const words = ['client', '--command', client.join(' '), '--suite', 'all', '--timeout', '240000']
   const hook = pathToFileURL(support('conformance-on-node-20.mjs')).href
   const program = join(dirname(manifest), 'dist/index.js')
   const child = spawn(process.execPath, ['--import', hook, program, ...words], {

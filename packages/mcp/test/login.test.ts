@@ -215,7 +215,7 @@ describe('a login that fails says why', () => {
     let strays = 0
     const failure = await attempt(defineServer('notes', { url: remote.url }), {
       ...agree(pages),
-      timeout: 1500,
+      timeout: 6000,
       onStray: () => strays++,
     })
     expect(failure).toMatchObject({ code: 'wrong-state' })
@@ -384,9 +384,8 @@ describe('an access token that has ended', () => {
       expect(await text('notes', 'echo', { round })).toBe(`{"round":${round}}`)
     }
     expect(remote.count('refresh_token')).toBe(3)
-    expect(events.filter(({ kind }) => kind === 'warning')).toEqual([
-      { kind: 'warning', server: 'notes', detail: expect.stringContaining('could not be kept (EROFS)') },
-    ])
+    const warned = events.flatMap((event) => (event.kind === 'warning' ? event.detail : []))
+    expect(warned.filter((detail) => detail.includes('could not be kept (EROFS)'))).toHaveLength(1)
   })
 
   it('is renewed by one of several processes, and used by all', async () => {

@@ -1,9 +1,10 @@
 /** One login from the terminal: an address for the browser, then the outcome. */
 import { LoginError, type LoginResult, login, readDuration } from '@toolwell/mcp'
 import { Problem, usageProblem } from '../problem.js'
+import { withLogins } from '../servers/with-logins.js'
 import { painter, type Terminal } from '../terminal.js'
 import type { ExitCode } from '../verb.js'
-import { findServer, withLogins } from './find-server.js'
+import { findServer } from './find-server.js'
 import { openBrowser } from './open-browser.js'
 
 export interface LoginFlags {
@@ -19,10 +20,12 @@ const NO: readonly string[] = ['denied', 'timeout', 'wrong-state']
 
 export async function runLogin(name: string, flags: LoginFlags, terminal: Terminal): Promise<ExitCode> {
   const { output, errors, env } = terminal
-  const timeout = readDuration(flags.timeout ?? DEFAULT_TIMEOUT)
+  const wait = flags.timeout ?? DEFAULT_TIMEOUT
+  // The other verbs count in seconds.
+  const timeout = readDuration(/^[\d.]+$/.test(wait) ? `${wait}s` : wait)
   if (timeout === undefined)
-    throw usageProblem(`--timeout ${JSON.stringify(flags.timeout)} is no time.`, 'Write 90s or 10m.')
-  const server = findServer(name, flags.config, terminal)
+    throw usageProblem(`--timeout ${JSON.stringify(flags.timeout)} is no time.`, 'Write 90, 90s or 10m.')
+  const server = await findServer(name, flags.config, terminal)
   const paint = painter(errors, env)
   try {
     const result = await withLogins(terminal, (store) =>

@@ -1,9 +1,10 @@
 /** The end of a login, from the terminal. */
 import { logout } from '@toolwell/mcp'
 import { Problem } from '../problem.js'
+import { withLogins } from '../servers/with-logins.js'
 import type { Terminal } from '../terminal.js'
 import type { ExitCode } from '../verb.js'
-import { findServer, withLogins } from './find-server.js'
+import { findServer } from './find-server.js'
 
 export async function runLogout(
   name: string,
@@ -11,7 +12,7 @@ export async function runLogout(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const { output, errors } = terminal
-  const server = findServer(name, flags.config, terminal)
+  const server = await findServer(name, flags.config, terminal)
   const { found, revoked, detail } = await withLogins(terminal, (store) => logout(server, { store })).catch(
     (error: unknown) => {
       const { message } = error as Error

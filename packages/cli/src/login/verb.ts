@@ -1,12 +1,9 @@
 /** `toolwell login` and `toolwell logout`. What they do is loaded when it is asked for: it brings the MCP client with it. */
 import { usageProblem } from '../problem.js'
+import { serverFlags } from '../servers/flags.js'
 import { defineVerb } from '../verb.js'
 
-const config = {
-  type: 'string',
-  valueHint: 'FILE',
-  description: 'The config with the server. Default: toolwell.json here, and the one of the user.',
-} as const
+const { config } = serverFlags
 const json = { type: 'boolean', description: 'The outcome as JSON.' } as const
 
 export const login = defineVerb({
@@ -23,7 +20,7 @@ export const login = defineVerb({
     timeout: {
       type: 'string',
       valueHint: 'TIME',
-      description: 'How long to wait for you: 90s, 10m. Default 5m.',
+      description: 'How long to wait for you: 90s, 10m, or a number of seconds. Default 5m.',
     },
     json,
   },

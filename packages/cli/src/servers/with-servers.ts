@@ -4,7 +4,9 @@ import {
   type Config,
   connectServers,
   defaultCacheFolder,
+  defaultLoginFolder,
   diskCache,
+  diskLogins,
   type ServerEvent,
   type Servers,
 } from '@toolwell/mcp'
@@ -40,13 +42,13 @@ export async function withServers<T>(
   const took = new Map<string, number>()
   const started = performance.now()
   const warnings: string[] = []
-  const cache = diskCache({
-    folder: defaultCacheFolder(terminal.env),
-    onWarning: (detail) => warnings.push(detail),
-  })
+  const onWarning = (detail: string) => void warnings.push(detail)
+  const cache = diskCache({ folder: defaultCacheFolder(terminal.env), onWarning })
+  const logins = diskLogins({ folder: defaultLoginFolder(terminal.env), onWarning })
   const well = createToolwell()
   const servers = connectServers(well.catalogue, config, {
     cache,
+    logins,
     connectTimeout: timeout,
     onEvent(event) {
       events.push(event)
