@@ -93,7 +93,15 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
   },
   './shared': {
     door: shared,
-    names: ['assertKnownKeys', 'canonicalJson', 'fingerprintOf', 'matchesGlob', 'shortHash', 'withFileLock'],
+    names: [
+      'assertKnownKeys',
+      'canonicalJson',
+      'fingerprintOf',
+      'fitWire',
+      'matchesGlob',
+      'shortHash',
+      'withFileLock',
+    ],
   },
   './stores/jsonl': { door: jsonl, names: ['jsonlStore'] },
   './testing': {

@@ -1,5 +1,6 @@
 /** The command without a process around it: words in, an exit code out. Verbs are listed here. */
 import { nearest } from '@toolwell/core'
+import { doctor } from './doctor/verb.js'
 import { readFlags } from './flags.js'
 import { manualOf, overview } from './help.js'
 import { inspect } from './inspect/verb.js'
@@ -10,7 +11,7 @@ import { search } from './search/verb.js'
 import { OutputClosed, painter, type Terminal } from './terminal.js'
 import type { ExitCode, Verb } from './verb.js'
 
-const VERBS: readonly Verb[] = [search, inspect, lock, login, logout]
+const VERBS: readonly Verb[] = [search, inspect, lock, doctor, login, logout]
 
 export async function runToolwell(
   words: readonly string[],

@@ -1,4 +1,5 @@
 /** Small parts that the other packages of this workspace are built with too. Not for hosts: they may change with any release. */
+export { fitWire } from './dialect.js'
 export { canonicalJson, fingerprintOf, shortHash } from './fingerprint.js'
 export { assertKnownKeys } from './options.js'
 export { matchesGlob } from './rules.js'

@@ -16,12 +16,12 @@ export const serverFlags = {
 } as const
 
 /** In milliseconds. */
-export function timeoutOf(text: string | undefined): number {
+export function timeoutOf(text: string | undefined, flag = '--timeout'): number {
   if (text === undefined) return 30_000
   const seconds = Number(text)
   if (!/^\d+(?:\.\d+)?$/.test(text) || seconds <= 0 || seconds > 3600)
     throw usageProblem(
-      `--timeout ${JSON.stringify(text)} is no number of seconds.`,
+      `${flag} ${JSON.stringify(text)} is no number of seconds.`,
       'Give a number above 0, and at most 3600.',
     )
   return seconds * 1000

@@ -10,8 +10,12 @@ import {
 import { Problem } from '../problem.js'
 import type { Terminal } from '../terminal.js'
 
-/** What is wrong in it goes to standard error, and costs no other server. Refused where no server is left. */
-export async function readConfig(file: string | undefined, terminal: Terminal): Promise<Config> {
+/** What is wrong in it goes to standard error unless `isQuiet`, and costs no other server. Refused where no server is left. */
+export async function readConfig(
+  file: string | undefined,
+  terminal: Terminal,
+  isQuiet = false,
+): Promise<Config> {
   const { folder, env, errors } = terminal
   const files = file === undefined ? defaultConfigFiles(folder, env) : [{ path: resolve(folder, file) }]
   const config = loadConfig({ files, env, workspaceFolder: folder })
@@ -30,7 +34,7 @@ export async function readConfig(file: string | undefined, terminal: Terminal): 
         ? ''
         : 'Write them into "mcpServers", or take over those of other clients with: toolwell import',
     )
-  for (const problem of config.problems) await errors.write(`${toldAs(problem)}\n`)
+  for (const problem of isQuiet ? [] : config.problems) await errors.write(`${toldAs(problem)}\n`)
   return config
 }
 

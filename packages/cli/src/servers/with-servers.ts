@@ -30,14 +30,16 @@ export interface OpenOptions {
   readonly timeout: number
   /** Which servers are listed now, whatever is cached. */
   readonly refresh: boolean | ((server: string) => boolean)
+  /** The verb itself tells what is wrong in the config. */
+  readonly isQuiet?: boolean
 }
 
 export async function withServers<T>(
-  { config: file, timeout, refresh }: OpenOptions,
+  { config: file, timeout, refresh, isQuiet = false }: OpenOptions,
   terminal: Terminal,
   work: (open: OpenServers) => Promise<T>,
 ): Promise<T> {
-  const config = await readConfig(file, terminal)
+  const config = await readConfig(file, terminal, isQuiet)
   const events: ServerEvent[] = []
   const took = new Map<string, number>()
   const started = performance.now()

@@ -1,0 +1,37 @@
+/** One thing that is wrong, or could be better, and what to do about it. */
+
+export type Level = 'error' | 'warning' | 'note'
+
+/** What is looked at, in the order in which it is shown. */
+export const RULES = {
+  config: 'The config can be read and every entry of it used',
+  'dead-server': 'Every server can be started or reached, and listed',
+  'slow-server': 'Servers are listed in good time',
+  'same-server': 'No server is configured twice under different names',
+  lock: 'There is a lock, it can be read, and nothing is held back by it',
+  changed: 'Definitions are what they were when first met',
+  poisoned: 'No definition looks poisoned',
+  collision: 'Names cannot be taken for one another',
+  'shared-name': 'No two servers call a tool the same',
+  'long-name': 'Names with their server fit the 64 characters that providers take',
+  'bad-schema': 'Every tool has a definition that can be used',
+  portability: 'Schemas fit the dialect of every provider',
+  floor: 'Tools that must be in sight are not deferred',
+  ambient: 'No text that is always sent orders a tool that is hidden',
+  'large-tool': 'No single definition takes a large part of a request',
+} as const
+
+export type RuleName = keyof typeof RULES
+
+export interface Diagnosis {
+  readonly rule: RuleName
+  readonly level: Level
+  readonly server?: string
+  readonly tool?: string
+  /** A sentence; safe to print. */
+  readonly message: string
+  /** What to do about it. */
+  readonly fix: string
+  readonly file?: string
+  readonly line?: number
+}

@@ -1,0 +1,95 @@
+/** `toolwell doctor`: what is wrong with servers and their tools, and what to do about each. */
+import { randomUUID } from 'node:crypto'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { Problem, usageProblem } from '../problem.js'
+import { fileProblem } from '../read-lines.js'
+import { serverFlags, timeoutOf } from '../servers/flags.js'
+import { painter, type Terminal } from '../terminal.js'
+import { defineVerb } from '../verb.js'
+
+const SLOW = 5
+
+export const doctor = defineVerb({
+  name: 'doctor',
+  summary: 'Find what is wrong with servers and their tools, with the fix for each.',
+  usage: ['[--config FILE] [flags]'],
+  flags: {
+    config: serverFlags.config,
+    system: {
+      type: 'string',
+      valueHint: 'FILE',
+      description: 'The system prompt of your agent: does it order tools that are hidden?',
+    },
+    slow: {
+      type: 'string',
+      valueHint: 'SECONDS',
+      description: `A server that takes longer to be listed is slow. Default ${SLOW}.`,
+    },
+    sarif: { type: 'string', valueHint: 'FILE', description: 'Write SARIF 2.1.0 to this file as well.' },
+    json: { type: 'boolean', description: 'The answer as JSON.' },
+    timeout: serverFlags.timeout,
+  },
+  notes: ['Every server is started and listed.'],
+  examples: [
+    { line: 'toolwell doctor', about: 'the servers of toolwell.json here, and of your own' },
+    {
+      line: 'toolwell doctor --config .vscode/mcp.json --sarif doctor.sarif',
+      about: 'for a code host, in CI',
+    },
+    { line: 'toolwell doctor --system prompt.md', about: 'with the system prompt of your agent' },
+  ],
+  exits: {
+    0: 'Nothing is wrong; there may be warnings and notes.',
+    1: 'There are errors.',
+    2: 'Wrong flags, no config, or no server that can be used.',
+  },
+  async run(flags, terminal) {
+    if (flags._.length > 0)
+      throw usageProblem(`${JSON.stringify(flags._.join(' '))} belongs nowhere.`, 'doctor takes flags only.')
+    const timeout = timeoutOf(flags.timeout)
+    const slow = timeoutOf(flags.slow ?? String(SLOW), '--slow')
+    const system = flags.system === undefined ? '' : await readText(flags.system, '--system', terminal)
+    const { withServers } = await import('../servers/with-servers.js')
+    const { diagnose } = await import('./diagnose.js')
+    const { config, sarif } = flags
+    const { output, env, folder } = terminal
+    return withServers({ config, timeout, refresh: true, isQuiet: true }, terminal, async (open) => {
+      const diagnoses = await diagnose(open, { system, slow })
+      if (sarif !== undefined)
+        await writeWhole(resolve(folder, sarif), (await import('./sarif.js')).sarifOf(diagnoses, folder))
+      const servers = open.config.servers.length
+      const tools = open.well.catalogue.size
+      const isSick = diagnoses.some(({ level }) => level === 'error')
+      await output.write(
+        flags.json
+          ? `${JSON.stringify({ isHealthy: !isSick, servers, tools, diagnoses }, null, 2)}\n`
+          : (await import('./text.js')).doctorText(diagnoses, tools, servers, painter(output, env)),
+      )
+      return isSick ? 1 : 0
+    })
+  },
+})
+
+async function readText(path: string, flag: string, { folder }: Terminal): Promise<string> {
+  return readFile(resolve(folder, path), 'utf8').catch((error) => {
+    throw fileProblem(error, path, flag)
+  })
+}
+
+/** Whole or not at all. */
+async function writeWhole(file: string, text: string): Promise<void> {
+  const draft = `${file}.${randomUUID()}.tmp`
+  try {
+    await writeFile(draft, text)
+    await rename(draft, file)
+  } catch (cause) {
+    await rm(draft, { force: true }).catch(() => undefined)
+    const { code = '' } = cause as NodeJS.ErrnoException
+    throw new Problem(
+      `${file} cannot be written (${code}).`,
+      'Check that the folder is there and may be written to.',
+      { cause },
+    )
+  }
+}

@@ -1,0 +1,281 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Validator } from '@cfworker/json-schema'
+import { describe, expect, it } from 'vitest'
+import { homeWith, misbehaving, poisoned, real } from './support/child.js'
+import { toolwell } from './support/run.js'
+
+const WAIT = 120_000
+interface Diagnosis {
+  readonly rule: string
+  readonly level: string
+  readonly server?: string
+  readonly tool?: string
+  readonly message: string
+  readonly fix: string
+}
+const named = (name: string, more: object = {}) => ({
+  name,
+  description: `Does ${name}.`,
+  inputSchema: { type: 'object', properties: {} },
+  ...more,
+})
+
+/** What SARIF 2.1.0 says of the parts that are written. */
+const text = { type: 'object', required: ['text'], properties: { text: { type: 'string', minLength: 1 } } }
+const SARIF = {
+  type: 'object',
+  required: ['version', 'runs'],
+  additionalProperties: false,
+  properties: {
+    $schema: { type: 'string', format: 'uri' },
+    version: { const: '2.1.0' },
+    runs: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['tool'],
+        additionalProperties: false,
+        properties: {
+          columnKind: { enum: ['utf16CodeUnits', 'unicodeCodePoints'] },
+          tool: {
+            type: 'object',
+            required: ['driver'],
+            additionalProperties: false,
+            properties: {
+              driver: {
+                type: 'object',
+                required: ['name'],
+                additionalProperties: false,
+                properties: {
+                  name: { type: 'string' },
+                  rules: {
+                    type: 'array',
+                    uniqueItems: true,
+                    items: {
+                      type: 'object',
+                      required: ['id'],
+                      additionalProperties: false,
+                      properties: { id: { type: 'string' }, shortDescription: text },
+                    },
+                  },
+                },
+              },
+            },
+          },
+          results: {
+            type: 'array',
+            items: {
+              type: 'object',
+              required: ['message'],
+              additionalProperties: false,
+              properties: {
+                ruleId: { type: 'string' },
+                ruleIndex: { type: 'integer', minimum: 0 },
+                level: { enum: ['none', 'note', 'warning', 'error'] },
+                message: text,
+                locations: {
+                  type: 'array',
+                  items: {
+                    type: 'object',
+                    additionalProperties: false,
+                    properties: {
+                      physicalLocation: {
+                        type: 'object',
+                        required: ['artifactLocation'],
+                        additionalProperties: false,
+                        properties: {
+                          artifactLocation: {
+                            type: 'object',
+                            additionalProperties: false,
+                            properties: { uri: { type: 'string', format: 'uri-reference' } },
+                          },
+                          region: {
+                            type: 'object',
+                            additionalProperties: false,
+                            properties: { startLine: { type: 'integer', minimum: 1 } },
+                          },
+                        },
+                      },
+                      logicalLocations: {
+                        type: 'array',
+                        items: {
+                          type: 'object',
+                          additionalProperties: false,
+                          properties: {
+                            name: { type: 'string' },
+                            fullyQualifiedName: { type: 'string' },
+                            kind: { enum: ['function', 'module'] },
+                          },
+                        },
+                      },
+                    },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+}
+
+describe('doctor', () => {
+  it(
+    'finds what is wrong, names the fix for each, and writes it as SARIF',
+    async () => {
+      const { run, folder } = homeWith({
+        'toolwell.json': {
+          mcpServers: {
+            memory: { ...real('memory'), env: { MEMORY_TOKEN: 'very-secret-value' } },
+            again: { ...real('memory'), env: { MEMORY_TOKEN: 'very-secret-value' } },
+            bad: misbehaving({
+              tools: [
+                poisoned,
+                named('todo_write'),
+                named('x'.repeat(70)),
+                named('deep', {
+                  description: 'y'.repeat(1500),
+                  inputSchema: { type: 'object', properties: { 'a b': {} }, anyOf: [{ required: ['a b'] }] },
+                }),
+                { name: 'broken', description: 'Has no schema.' },
+                named('Twin'),
+                named('twin'),
+              ],
+            }),
+            eager: {
+              ...misbehaving({ tools: [named('lead', { description: 'Use `follow`.' }), named('follow')] }),
+              alwaysLoad: ['lead'],
+            },
+            dead: { command: 'no-such-program-anywhere' },
+            wrong: { command: 'x', comand: 'y' },
+          },
+        },
+        'prompt.md': 'Always call read_graph first.',
+      })
+      const words = ['doctor', '--system', 'prompt.md', '--timeout', '20']
+      const json = await run([...words, '--json', '--slow', '0.001'])
+      expect(json).toMatchObject({ code: 1, errors: '' })
+      const { diagnoses, isHealthy } = JSON.parse(json.output) as {
+        diagnoses: Diagnosis[]
+        isHealthy: boolean
+      }
+      expect(isHealthy).toBe(false)
+      const has = (rule: string, level: string, more: object = {}) =>
+        expect(diagnoses).toContainEqual(expect.objectContaining({ rule, level, ...more }))
+      has('config', 'error', { server: 'wrong', message: expect.stringContaining('comand'), line: 1 })
+      has('dead-server', 'error', { server: 'dead', fix: expect.stringContaining('"enabled": false') })
+      has('slow-server', 'warning', { server: 'bad' })
+      has('same-server', 'warning', { message: expect.stringMatching(/same server as (?:memory|again)/) })
+      has('lock', 'note', { fix: expect.stringContaining('toolwell lock') })
+      has('poisoned', 'error', { server: 'bad', tool: 'add', fix: expect.stringContaining('Do not approve') })
+      has('collision', 'note', { message: expect.stringContaining('case-twin') })
+      has('long-name', 'warning', { tool: 'x'.repeat(70), message: expect.stringContaining('75 characters') })
+      has('bad-schema', 'warning', { tool: 'broken', fix: expect.stringContaining('"deny"') })
+      has('portability', 'note', {
+        tool: 'deep',
+        message: expect.stringMatching(
+          /^Anthropic, Chat Completions, OpenAI Responses would refuse.*anyOf told in words.*1 parameter renamed/,
+        ),
+      })
+      has('floor', 'warning', {
+        tool: 'todo_write',
+        fix: expect.stringContaining('"alwaysLoad": ["todo_write"]'),
+      })
+      has('ambient', 'warning', { message: expect.stringContaining('The system prompt names read_graph') })
+      has('ambient', 'warning', {
+        tool: 'follow',
+        message: expect.stringContaining('The description of eager/lead, which is always sent, names follow'),
+      })
+      for (const { message, fix } of diagnoses) {
+        expect(message.length).toBeGreaterThan(10)
+        expect(fix.length).toBeGreaterThan(10)
+      }
+      expect(json.output).not.toContain('very-secret-value')
+
+      const shown = await run([...words, '--sarif', 'out.sarif'])
+      expect(shown.code).toBe(1)
+      expect(shown.output).toMatch(/^✗ No definition looks poisoned$/m)
+      expect(shown.output).toMatch(/^✓ Servers are listed in good time$/m)
+      expect(shown.output).toMatch(/^ {6}→ Do not approve/m)
+      expect(shown.output).toMatch(/\d+ errors, \d+ warnings, \d+ notes\.\n$/)
+      const sarif = JSON.parse(readFileSync(join(folder, 'out.sarif'), 'utf8'))
+      expect(new Validator(SARIF as never, '2020-12', false).validate(sarif).errors).toEqual([])
+      const [{ results, tool }] = sarif.runs
+      for (const { ruleId, ruleIndex } of results) expect(tool.driver.rules[ruleIndex].id).toBe(ruleId)
+      expect(results).toContainEqual(
+        expect.objectContaining({
+          ruleId: 'config',
+          level: 'error',
+          locations: [
+            expect.objectContaining({
+              physicalLocation: { artifactLocation: { uri: 'toolwell.json' }, region: { startLine: 1 } },
+            }),
+          ],
+        }),
+      )
+      expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([])
+      expect(JSON.stringify(sarif)).not.toContain('very-secret-value')
+    },
+    WAIT,
+  )
+
+  it(
+    'ends with 0 where nothing is wrong, and with 1 where a lock holds something back',
+    async () => {
+      const { run, folder } = homeWith({
+        'toolwell.json': {
+          mcpServers: { memory: real('memory'), odd: misbehaving({ changesWhile: 'CHANGED' }) },
+        },
+      })
+      await run(['lock'])
+      const well = await run(['doctor', '--json', '--slow', '60'])
+      expect(well.code).toBe(0)
+      expect(JSON.parse(well.output)).toMatchObject({ isHealthy: true, servers: 2, diagnoses: [] })
+      mkdirSync(join(folder, 'CHANGED'))
+      const held = await run(['doctor'])
+      expect(held.code).toBe(1)
+      expect(held.output).toMatch(/odd\/echo {2}It is held back: odd\/echo is not what toolwell\.lock holds/)
+    },
+    WAIT,
+  )
+
+  it.each([
+    [
+      'a prompt that is not there',
+      ['--system', 'no.md'],
+      'There is no file no.md. Check the path behind --system.',
+    ],
+    ['a folder for a file', ['--system', '.'], '. is a folder. Give --system a file.'],
+    ['no config', [], 'There is no config'],
+  ])('ends with 2 for %s', async (_, words, message) => {
+    const { run } = homeWith({})
+    const { code, output, errors } = await run(['doctor', ...words])
+    expect({ code, output }).toEqual({ code: 2, output: '' })
+    expect(errors).toContain(message)
+  })
+
+  it(
+    'says so where SARIF cannot be written',
+    async () => {
+      const { run, folder } = homeWith({ 'toolwell.json': { mcpServers: { odd: misbehaving({}) } } })
+      const { code, errors } = await run(['doctor', '--sarif', 'no/such/folder.sarif'])
+      expect(code).toBe(2)
+      expect(errors).toMatch(/folder\.sarif cannot be written \(ENOENT\)\. Check that the folder is there/)
+      expect(existsSync(join(folder, 'no'))).toBe(false)
+    },
+    WAIT,
+  )
+})
+
+it.each([
+  [['doctor', 'x'], '"x" belongs nowhere.'],
+  [['doctor', '--slow', 'very'], '--slow "very" is no number of seconds.'],
+  [['doctor', '--sarif'], '--sarif needs a value.'],
+  [['doctor', '--sarrif', 'a'], 'Did you mean --sarif?'],
+])('%j is refused: %s', async (words, message) => {
+  const { code, output, errors } = await toolwell(words)
+  expect({ code, output }).toEqual({ code: 2, output: '' })
+  expect(errors).toContain(message)
+})
