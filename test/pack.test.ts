@@ -104,7 +104,15 @@ beforeAll(() => {
   packed = install(join(workspace, 'packages/core'), installed)
   install(join(workspace, 'packages/mcp'), join(consumer, 'node_modules/@toolwell/mcp'))
   packedCommand = install(join(workspace, 'packages/cli'), join(consumer, 'node_modules/toolwell'))
-  for (const name of ['@cfworker', '@noble', '@modelcontextprotocol', 'cross-spawn', 'jsonc-parser', 'citty'])
+  for (const name of [
+    '@cfworker',
+    '@noble',
+    '@modelcontextprotocol',
+    'cross-spawn',
+    'jsonc-parser',
+    'smol-toml',
+    'citty',
+  ])
     link(name, join(consumer, 'node_modules'))
   writeFileSync(join(consumer, 'package.json'), '{ "type": "module" }')
 }, 180_000)

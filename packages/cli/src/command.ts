@@ -3,6 +3,7 @@ import { nearest } from '@toolwell/core'
 import { doctor } from './doctor/verb.js'
 import { readFlags } from './flags.js'
 import { manualOf, overview } from './help.js'
+import { importVerb } from './import/verb.js'
 import { inspect } from './inspect/verb.js'
 import { lock } from './lock/verb.js'
 import { login, logout } from './login/verb.js'
@@ -11,7 +12,7 @@ import { search } from './search/verb.js'
 import { OutputClosed, painter, type Terminal } from './terminal.js'
 import type { ExitCode, Verb } from './verb.js'
 
-const VERBS: readonly Verb[] = [search, inspect, lock, doctor, login, logout]
+const VERBS: readonly Verb[] = [search, inspect, lock, doctor, importVerb, login, logout]
 
 export async function runToolwell(
   words: readonly string[],

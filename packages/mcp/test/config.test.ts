@@ -70,6 +70,27 @@ describe('a file of another client works unchanged', () => {
     ])
   })
 
+  it('with a file of variables, in which those of env win', () => {
+    const folder = temporary()
+    writeFileSync(
+      join(folder, '.env'),
+      '\ufeff# keys\nexport A=one # said\r\nB="two # words"\nC=\'three\'\n\nno line\nD=\nE="a\\nb"\n',
+    )
+    const entry = { command: 'x', env: { C: '3' }, envFile: './.env' }
+    const path = join(folder, 'mcp.json')
+    writeFileSync(path, JSON.stringify({ servers: { files: entry } }))
+    const config = loadConfig({ files: [path], env: {} })
+    expect(config.problems).toEqual([])
+    expect(config.servers[0]?.endpoint).toMatchObject({
+      env: { A: 'one', B: 'two # words', C: '3', D: '', E: 'a\nb' },
+    })
+    expect(config.servers[0]?.secrets).toContain('two # words')
+    writeFileSync(path, JSON.stringify({ servers: { files: { ...entry, envFile: 'no.env' } } }))
+    expect(loadConfig({ files: [path], env: {} }).problems).toMatchObject([
+      { path: 'servers.files.envFile', message: expect.stringContaining('no.env cannot be read (ENOENT)') },
+    ])
+  })
+
   it('and what has another name there is understood', () => {
     const { servers, problems } = load(
       {

@@ -29,6 +29,10 @@ const REACHED: Readonly<Record<string, Key>> = {
   },
   args: { kind: 'strings', about: 'Its arguments.' },
   env: { kind: 'texts', about: 'Environment variables for it, besides the usual few (PATH, HOME, …).' },
+  envFile: {
+    kind: 'string',
+    about: 'A file of more such variables, as NAME=value lines; relative to this file. Those of env win.',
+  },
   cwd: {
     kind: 'string',
     about: 'The folder it runs in; relative to this file. Default: the workspace folder.',
@@ -86,7 +90,7 @@ const TREATED: Readonly<Record<string, Key>> = {
     kind: 'choice',
     values: ['full', 'first-use', 'none'],
     about:
-      'full: changed definitions are taken as they come. first-use (default): what was seen first counts, and changes are checked. none: nothing is used before it is approved, and its annotations are not believed.',
+      'full: findings are shown and nothing is held back. first-use (default): what looks poisoned is held back, and changes are told. none: nothing is used before it is approved, and its annotations are not believed.',
   },
   share: {
     kind: 'choice',

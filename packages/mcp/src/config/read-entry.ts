@@ -1,8 +1,10 @@
 /** One entry of `mcpServers`: checked against the table of keys, variables expanded, paths made absolute. */
+import { readFileSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { nearest } from '@toolwell/core'
 import { type ConfigDocument, type Path, pathText } from './document.js'
 import { readDuration } from './duration.js'
+import { readEnvFile } from './env-file.js'
 import {
   FOREIGN_OAUTH_KEYS,
   FOREIGN_SERVER_KEYS,
@@ -167,6 +169,18 @@ export function readEntry(raw: RawEntry, fields: Fields, scope: VariableScope): 
     }
   }
 
+  function envFile(): Record<string, string> {
+    if (fields.envFile === undefined) return {}
+    const path = resolve(raw.folder, text(fields.envFile, 'envFile'))
+    try {
+      return readEnvFile(readFileSync(path, 'utf8'))
+    } catch (error) {
+      const { code = 'unknown' } = error as { code?: string }
+      report(['envFile'], `${path} cannot be read (${code})`, 'Check the path, or remove "envFile"')
+      return {}
+    }
+  }
+
   function endpointOf(): ServerConfig['endpoint'] | undefined {
     const { command, url, type } = fields
     if (command === undefined && url === undefined) {
@@ -202,7 +216,7 @@ export function readEntry(raw: RawEntry, fields: Fields, scope: VariableScope): 
         type: 'stdio',
         command: isPath(program) ? resolve(raw.folder, program) : program,
         args,
-        env: texts('env'),
+        env: { ...envFile(), ...texts('env') },
         cwd: fields.cwd === undefined ? scope.workspaceFolder : resolve(raw.folder, text(fields.cwd, 'cwd')),
       }
     }

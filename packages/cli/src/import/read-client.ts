@@ -1,0 +1,86 @@
+/** The servers in one file of another client. */
+import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
+import { parse as parseToml } from 'smol-toml'
+import type { ClientFile } from './clients.js'
+import { type Converted, convert, type Fields, isFields } from './convert.js'
+
+export interface ClientServers {
+  readonly from: ClientFile
+  readonly servers: ReadonlyMap<string, Converted>
+  /** Entries that cannot be taken over, with the reason. */
+  readonly refused: ReadonlyMap<string, string>
+  /** Why the file could not be read. */
+  readonly problem?: string
+}
+
+/** Undefined where there is no such file, or no server in it. */
+export function readClient(from: ClientFile, folder: string): ClientServers | undefined {
+  const nothing = { from, servers: new Map(), refused: new Map() }
+  let text: string
+  try {
+    text = readFileSync(from.file, 'utf8')
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' || code === 'ENOTDIR'
+      ? undefined
+      : { ...nothing, problem: `it cannot be read (${code})` }
+  }
+  const value = from.shape === 'codex' ? toml(text) : json(text)
+  if (typeof value === 'string') return { ...nothing, problem: value }
+  const servers = new Map<string, Converted>()
+  const refused = new Map<string, string>()
+  for (const [name, entry] of entriesIn(value, from, folder)) {
+    const made = nameProblem(name) ?? convert(entry, from.shape, dirname(from.file))
+    if (typeof made === 'string') refused.set(name, made)
+    else if (!servers.has(name)) servers.set(name, made)
+  }
+  return servers.size + refused.size === 0 ? undefined : { from, servers, refused }
+}
+
+function entriesIn(value: Fields, { shape }: ClientFile, folder: string): [string, unknown][] {
+  const at = (...path: string[]) =>
+    path.reduce<unknown>(
+      (inner, key) => (isFields(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
+      value,
+    )
+  const tables = {
+    servers: [at('mcpServers'), at('servers')],
+    // What was added for this folder alone counts first.
+    'claude-code': [at('projects', folder, 'mcpServers'), at('mcpServers')],
+    gemini: [at('mcpServers')],
+    codex: [at('mcp_servers')],
+    opencode: [at('mcp')],
+    'vscode-settings': [at('mcp', 'servers')],
+  }[shape]
+  return tables.flatMap((table) => (isFields(table) ? Object.entries(table) : []))
+}
+
+/** A server of this name would be Toolwell in front of itself. */
+function nameProblem(name: string): string | undefined {
+  if (name === 'toolwell') return 'it is Toolwell itself'
+  if (name.trim() === '' || name.length > 200) return 'its name cannot be used'
+  return undefined
+}
+
+function json(text: string): Fields | string {
+  const errors: ParseError[] = []
+  const value: unknown = parse(text.replace(/^\ufeff/, ''), errors, { allowTrailingComma: true })
+  const [first] = errors
+  if (first) {
+    const line = text.slice(0, first.offset).split('\n').length
+    return `it is not JSON (line ${line}: ${printParseErrorCode(first.error)})`
+  }
+  return isFields(value) ? value : 'it holds no object'
+}
+
+function toml(text: string): Fields | string {
+  try {
+    return parseToml(text) as Fields
+  } catch (error) {
+    // The message shows the line, which may hold a secret.
+    const { line } = error as { line?: number }
+    return `it is not TOML${line === undefined ? '' : ` (line ${line})`}`
+  }
+}

@@ -1,0 +1,71 @@
+/** The file that servers are written into: what it holds, and the same with more, comments and all. */
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { chmod, mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { applyEdits, modify, type ParseError, parse } from 'jsonc-parser'
+import { Problem } from '../problem.js'
+import { isFields } from './convert.js'
+import type { Addition } from './plan.js'
+
+export interface Target {
+  readonly file: string
+  /** Undefined where there is no file yet. */
+  readonly text: string | undefined
+  readonly servers: Readonly<Record<string, unknown>>
+}
+
+/** A file that cannot be read as a config is never written over. */
+export function readTarget(file: string): Target {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return { file, text: undefined, servers: {} }
+    throw new Problem(`${file} cannot be read (${code}).`, 'Check the path behind --to, and its permissions.')
+  }
+  const errors: ParseError[] = []
+  const value: unknown = text.trim() === '' ? {} : parse(text, errors, { allowTrailingComma: true })
+  if (errors.length > 0 || !isFields(value))
+    throw new Problem(
+      `${file} is no config: it is not a JSON object.`,
+      'Mend it or move it away; nothing was changed.',
+    )
+  const { mcpServers = {}, servers = {} } = value
+  if (!isFields(mcpServers) || !isFields(servers))
+    throw new Problem(`"mcpServers" in ${file} is no object.`, 'Mend it; nothing was changed.')
+  return { file, text, servers: { ...servers, ...mcpServers } }
+}
+
+export function withServers({ text }: Target, add: readonly Addition[]): string {
+  const formattingOptions = { insertSpaces: true, tabSize: 2, eol: text?.includes('\r\n') ? '\r\n' : '\n' }
+  let next = text === undefined || text.trim() === '' ? '{\n  "mcpServers": {}\n}\n' : text
+  for (const { name, entry } of add)
+    next = applyEdits(next, modify(next, ['mcpServers', name], entry, { formattingOptions }))
+  return next.endsWith('\n') ? next : `${next}\n`
+}
+
+/** Whole or not at all. A new file is for its owner alone: it may hold secrets. */
+export async function writeTarget({ file }: Target, text: string): Promise<void> {
+  const target = await realpath(file).catch(() => file)
+  const draft = `${target}.${randomUUID()}.tmp`
+  try {
+    await mkdir(dirname(target), { recursive: true })
+    const mode = await stat(target).then(
+      (found) => found.mode & 0o777,
+      () => 0o600,
+    )
+    await writeFile(draft, text, { mode: 0o600 })
+    await chmod(draft, mode)
+    await rename(draft, target)
+  } catch (cause) {
+    await rm(draft, { force: true }).catch(() => undefined)
+    const { code = '' } = cause as NodeJS.ErrnoException
+    throw new Problem(
+      `${file} cannot be written (${code}).`,
+      'Check that its folder may be written to. Nothing was changed.',
+      { cause },
+    )
+  }
+}

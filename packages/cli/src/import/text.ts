@@ -1,0 +1,112 @@
+/** What an import would do, for people and for programs. Values of environment and headers are in neither. */
+import { relative } from 'node:path'
+import { firstLine } from '@toolwell/core'
+import { type ConfigProblem, type ServerConfig, showEndpoint } from '@toolwell/mcp'
+import { plural } from '../table.js'
+import type { Paint } from '../terminal.js'
+import type { Addition, Plan } from './plan.js'
+import type { ClientServers } from './read-client.js'
+
+export interface Preview {
+  readonly target: string
+  readonly found: readonly ClientServers[]
+  readonly plan: Plan
+  /** The additions as they will be read. */
+  readonly read: ReadonlyMap<string, ServerConfig>
+  /** What is wrong with an addition as it stands. */
+  readonly problems: readonly ConfigProblem[]
+}
+
+export function previewText(
+  { target, found, plan, read, problems }: Preview,
+  { home, folder }: { home: string; folder: string },
+  paint: Paint,
+): string {
+  const near = (file: string) => {
+    const inside = relative(folder, file)
+    if (!inside.startsWith('..')) return inside
+    const own = relative(home, file)
+    return own.startsWith('..') ? file : `~/${own}`
+  }
+  const lines = [paint('Found', 'bold')]
+  for (const { from, servers, refused, problem } of found) {
+    lines.push(`  ${from.label.padEnd(14)}  ${near(from.file)}  ${problem ?? plural(servers.size, 'server')}`)
+    for (const [name, why] of refused)
+      lines.push(`    ${paint('left out', 'dim')} ${firstLine(name, 60)}: ${why}`)
+  }
+  lines.push('', paint(`For ${near(target)}`, 'bold'))
+  for (const addition of plan.add)
+    lines.push(...additionLines(addition, read.get(addition.name), problems, paint))
+  for (const name of plan.same) lines.push(`  = ${firstLine(name, 60)}  is there already`)
+  for (const { name, from } of plan.kept)
+    lines.push(
+      `  ! ${firstLine(name, 60)}  is there already and is another one than in ${near(from.file)}: yours stays. Rename one of them to have both.`,
+    )
+  if (plan.add.length === 0) lines.push('  nothing new')
+  return `${lines.join('\n')}\n`
+}
+
+function additionLines(
+  { name, entry, from, was, left }: Addition,
+  server: ServerConfig | undefined,
+  problems: readonly ConfigProblem[],
+  paint: Paint,
+): string[] {
+  const shown = server
+    ? showEndpoint(server.endpoint, server.secrets)
+    : String(entry.command ?? 'a remote server')
+  const where = [...new Set(from.map(({ label }) => label))].join(', ')
+  const names = [...keysOf(entry.env), ...keysOf(entry.headers)]
+  return [
+    `  + ${paint(firstLine(name, 60), 'name')}  ${firstLine(shown, 120)}  ${paint(`(${where})`, 'dim')}`,
+    ...(was === undefined
+      ? []
+      : [`      called ${firstLine(was, 60)} there; that name is taken by another server`]),
+    ...(names.length > 0 ? [`      with ${names.map((each) => firstLine(each, 60)).join(', ')}`] : []),
+    ...(left.length > 0
+      ? [`      without ${left.map((each) => firstLine(each, 60)).join(', ')}, which means nothing here`]
+      : []),
+    ...problems
+      .filter((problem) => problem.server === name)
+      .map(
+        ({ message, fix }) =>
+          `      ${paint('!', 'error')} ${firstLine(message, 200)}. ${firstLine(fix, 200)}.`,
+      ),
+  ]
+}
+
+export function previewJson({ target, found, plan, read, problems }: Preview, written: boolean): string {
+  const value = {
+    target,
+    written,
+    found: found.map(({ from, servers, refused, problem }) => ({
+      client: from.client,
+      file: from.file,
+      servers: [...servers.keys()],
+      refused: Object.fromEntries(refused),
+      ...(problem === undefined ? {} : { problem }),
+    })),
+    added: plan.add.map(({ name, was, entry, from, left }) => {
+      const server = read.get(name)
+      return {
+        name,
+        ...(was === undefined ? {} : { was }),
+        ...(server ? { endpoint: showEndpoint(server.endpoint, server.secrets) } : {}),
+        from: from.map(({ file }) => file),
+        env: keysOf(entry.env),
+        headers: keysOf(entry.headers),
+        left,
+        problems: problems
+          .filter((problem) => problem.server === name)
+          .map(({ message, fix }) => `${message}. ${fix}.`),
+      }
+    }),
+    same: plan.same,
+    kept: plan.kept.map(({ name, from }) => ({ name, file: from.file })),
+  }
+  return `${JSON.stringify(value, null, 2)}\n`
+}
+
+function keysOf(value: unknown): string[] {
+  return typeof value === 'object' && value !== null ? Object.keys(value) : []
+}

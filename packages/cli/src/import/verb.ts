@@ -1,0 +1,110 @@
+/** `toolwell import`: takes over the servers of other clients into toolwell.json, after showing what that means. */
+import { homedir, platform } from 'node:os'
+import { resolve } from 'node:path'
+import { nearest } from '@toolwell/core'
+import { Problem, usageProblem } from '../problem.js'
+import { readLines } from '../read-lines.js'
+import { painter, type Terminal } from '../terminal.js'
+import { defineVerb } from '../verb.js'
+import { CLIENTS, clientFiles } from './clients.js'
+
+export const importVerb = defineVerb({
+  name: 'import',
+  summary: 'Take over the servers of other clients into toolwell.json.',
+  usage: ['[--from CLIENT] [--to FILE] [--yes]'],
+  flags: {
+    from: { type: 'string', valueHint: 'CLIENT', description: `Only from this one: ${CLIENTS.join(', ')}.` },
+    to: {
+      type: 'string',
+      valueHint: 'FILE',
+      description: 'Where to write them. Default: toolwell.json in this folder.',
+    },
+    yes: { type: 'boolean', alias: 'y', description: 'Write without asking.' },
+    json: { type: 'boolean', description: 'The answer as JSON. Nothing is asked.' },
+  },
+  notes: [
+    'Looks where these clients keep their configs: in this folder, and in your own. Nothing of theirs is changed, no server is\nstarted, and an entry that is there already stays as it is. Values of environment and headers are copied, never shown.',
+  ],
+  examples: [
+    { line: 'toolwell import', about: 'shows what there is, and asks' },
+    { line: 'toolwell import --from cursor --yes', about: 'takes over those of Cursor' },
+    { line: 'toolwell import --to ~/.config/toolwell/toolwell.json', about: 'for all your folders' },
+  ],
+  exits: {
+    0: 'Written, or there was nothing new.',
+    1: 'Nothing was written, because nobody said yes.',
+    2: 'Wrong flags, nothing found, or a file that cannot be read or written. Nothing was changed.',
+  },
+  async run(flags, terminal) {
+    const { output, errors, env, folder } = terminal
+    if (flags._.length > 0)
+      throw usageProblem(
+        `${JSON.stringify(flags._.join(' '))} belongs nowhere.`,
+        'To take over one client, write --from CLIENT.',
+      )
+    const only = flags.from
+    if (only !== undefined && !CLIENTS.some((client) => client === only)) {
+      const [meant] = nearest(only, CLIENTS, 1)
+      throw usageProblem(
+        `--from ${JSON.stringify(only)} is no client that is known.`,
+        meant ? `Did you mean ${meant}?` : `Known: ${CLIENTS.join(', ')}.`,
+      )
+    }
+    const home = env.HOME || env.USERPROFILE || homedir()
+    const files = clientFiles({ home, folder, platform: platform(), env }).filter(
+      ({ client }) => only === undefined || client === only,
+    )
+    const { readClient } = await import('./read-client.js')
+    const { readTarget, withServers, writeTarget } = await import('./target.js')
+    const { planOf } = await import('./plan.js')
+    const { previewJson, previewText } = await import('./text.js')
+    const { loadConfig } = await import('@toolwell/mcp')
+    const target = readTarget(resolve(folder, (flags.to ?? 'toolwell.json').replace(/^~(?=[\\/])/, home)))
+    const found = files.flatMap((file) =>
+      resolve(file.file) === target.file ? [] : (readClient(file, folder) ?? []),
+    )
+    if (found.length === 0)
+      throw new Problem(
+        `No servers of other clients were found. Looked for:\n${files.map(({ file }) => `  ${file}`).join('\n')}\n`,
+        'Write your own into "mcpServers" of toolwell.json.',
+      )
+    const plan = planOf(found, target.servers)
+    const text = withServers(target, plan.add)
+    const config = loadConfig({ files: [{ path: target.file, text }], env, workspaceFolder: folder })
+    const read = new Map(config.servers.map((server) => [server.name, server]))
+    const preview = { target: target.file, found, plan, read, problems: config.problems }
+    const isJson = flags.json === true
+    if (!isJson) await output.write(previewText(preview, { home, folder }, painter(output, env)))
+    const isWanted =
+      plan.add.length === 0 ||
+      flags.yes === true ||
+      (!isJson && (await isAgreed(plan.add.length, target.file, terminal)))
+    const isWritten = isWanted && plan.add.length > 0
+    if (isWritten) await writeTarget(target, text)
+    if (isJson) await output.write(previewJson(preview, isWritten))
+    else if (isWritten) {
+      const hasValues = plan.add.some(({ entry }) => entry.env !== undefined || entry.headers !== undefined)
+      await output.write(
+        `\nWritten to ${target.file}.${hasValues ? ' It holds values of environment and headers: keep it out of version control, or write variables instead of values.' : ''} See the servers with: toolwell inspect\n`,
+      )
+    }
+    if (!isWanted)
+      await errors.write(
+        `toolwell: Nothing was written. ${isJson || !isScreen(terminal) ? 'Write it with --yes.' : ''}\n`,
+      )
+    return isWanted ? 0 : 1
+  },
+})
+
+const isScreen = ({ output, errors }: Terminal) => output.isTerminal && errors.isTerminal
+
+/** Asked on a screen only; whoever pipes says --yes. */
+async function isAgreed(number: number, file: string, terminal: Terminal): Promise<boolean> {
+  if (!isScreen(terminal)) return false
+  await terminal.output.write(
+    `\nWrite ${number === 1 ? 'this server' : `these ${number} servers`} to ${file}? [y/N] `,
+  )
+  for await (const { text } of readLines(terminal.input, 'standard input'))
+    return /^\s*y(?:es)?\s*$/i.test(text)
+  return false
+}

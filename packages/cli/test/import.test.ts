@@ -1,0 +1,296 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { platform } from 'node:os'
+import { join } from 'node:path'
+import { loadConfig } from '@toolwell/mcp'
+import { describe, expect, it } from 'vitest'
+import { clientFiles } from '../src/import/clients.js'
+import { homeWith, misbehaving } from './support/child.js'
+import { folderWith, toolwell } from './support/run.js'
+
+const SECRET = 'very-secret-value-1234'
+const settings = platform() === 'darwin' ? 'home/Library/Application Support' : 'home/.config'
+
+const codex = `
+model = "gpt-5"
+notes = """
+[mcp_servers.not_this]
+"""
+released = 2026-01-02T03:04:05Z
+
+[mcp_servers.docs]
+command = "npx"
+args = ["-y", "docs-server", '--flag']
+env = { DOCS_TOKEN = "${SECRET}" }
+env_vars = ["LANG"]
+startup_timeout_sec = 20
+tool_timeout_sec = 90
+enabled_tools = ["read_*"]
+
+[mcp_servers."far away"]
+url = "https://example.com/mcp"
+bearer_token_env_var = "FAR_TOKEN"
+
+[mcp_servers."far away".http_headers]
+X-Region = "eu"
+
+[mcp_servers.off]
+command = "off-server"
+enabled = false
+`
+
+/** One file of every client. */
+const files = (folder: string) => ({
+  '.mcp.json': { mcpServers: { files: { type: 'stdio', command: './bin/files', args: ['--root', '.'] } } },
+  '.cursor/mcp.json': `{
+    // of this project
+    "mcpServers": { "github": { "url": "https://example.com/github", "headers": { "Authorization": "Bearer ${SECRET}" } }, },
+  }`,
+  '.vscode/mcp.json': {
+    inputs: [{ id: 'key', type: 'promptString' }],
+    servers: {
+      github: { type: 'http', url: 'https://example.com/other' },
+      local: { type: 'stdio', command: 'local-server', envFile: '.env', gallery: true },
+      asked: { command: 'asked-server', env: { KEY: '${input:key}' }, dev: { watch: 'src' } },
+    },
+  },
+  '.vscode/.env': `LOCAL_KEY="${SECRET}"\n`,
+  'opencode.jsonc': `{ "mcp": {
+    "notes": { "type": "local", "command": ["bun", "x", "notes"], "environment": { "A": "{env:NOTES_A}" }, "enabled": true },
+    "hosted": { "type": "remote", "url": "https://example.com/hosted", "enabled": false }, } }`,
+  'home/.claude.json': {
+    numStartups: 3,
+    mcpServers: { shared: { command: 'shared-server' }, toolwell: { command: 'toolwell' } },
+    projects: {
+      [folder]: { mcpServers: { here: { command: 'here-server' } } },
+      '/other': { mcpServers: { there: { command: 'x' } } },
+    },
+  },
+  [`${settings}/Claude/claude_desktop_config.json`]: {
+    mcpServers: { shared: { command: 'shared-server' }, broken: 'x', empty: { args: ['a'] } },
+  },
+  'home/.cursor/mcp.json': { mcpServers: { github: { command: 'weaker' } } },
+  'home/.codex/config.toml': codex,
+  'home/.gemini/settings.json': {
+    theme: 'dark',
+    mcpServers: {
+      old: { url: 'https://example.com/sse', trust: true, timeout: 5000, excludeTools: ['rm'] },
+      young: { httpUrl: 'https://example.com/http', timeout: 30, colour: 'red' },
+    },
+  },
+})
+
+function everyClient() {
+  const place = homeWith({})
+  for (const [name, content] of Object.entries(files(place.folder))) {
+    const path = join(place.folder, name)
+    mkdirSync(join(path, '..'), { recursive: true })
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
+  }
+  return place
+}
+
+describe('import', () => {
+  it('takes over the servers of every client in their own words, and shows no secret', async () => {
+    const { run, folder } = everyClient()
+    const preview = await run(['import'])
+    expect(preview.code).toBe(1)
+    expect(preview.errors).toContain('Nothing was written. Write it with --yes.')
+    expect(existsSync(join(folder, 'toolwell.json'))).toBe(false)
+
+    const { code, output, errors } = await run(['import', '--yes'])
+    expect({ code, errors }).toEqual({ code: 0, errors: '' })
+    for (const label of [
+      'Claude Code',
+      'Claude Desktop',
+      'Cursor',
+      'VS Code',
+      'Codex',
+      'Gemini CLI',
+      'opencode',
+    ])
+      expect(output).toMatch(new RegExp(`^  ${label} +\\S`, 'm'))
+    expect(output).toContain('github-vscode')
+    expect(output).toContain('called github there; that name is taken by another server')
+    expect(output).toMatch(/left out.* broken: it is no object/)
+    expect(output).toMatch(/left out.* empty: it has neither a command nor a url/)
+    expect(output).toMatch(/left out.* toolwell: it is Toolwell itself/)
+    expect(output).toMatch(/shared {2}shared-server {2}\(Claude Code, Claude Desktop\)/)
+    expect(output).toContain('without colour, which means nothing here')
+    expect(output).toMatch(/\$\{input:key\} is asked for by an editor/)
+    expect(output).toContain('with LANG, DOCS_TOKEN')
+    expect(preview.output + output).not.toContain(SECRET)
+
+    const file = join(folder, 'toolwell.json')
+    const { mcpServers } = JSON.parse(readFileSync(file, 'utf8'))
+    expect(mcpServers).toEqual({
+      files: { type: 'stdio', command: join(folder, 'bin/files'), args: ['--root', '.'] },
+      github: { url: 'https://example.com/github', headers: { Authorization: `Bearer ${SECRET}` } },
+      'github-vscode': { type: 'http', url: 'https://example.com/other' },
+      local: { type: 'stdio', command: 'local-server', envFile: join(folder, '.vscode/.env') },
+      asked: { command: 'asked-server', env: { KEY: '${input:key}' } },
+      notes: { command: 'bun', args: ['x', 'notes'], env: { A: '${NOTES_A}' } },
+      hosted: { url: 'https://example.com/hosted', enabled: false },
+      here: { command: 'here-server' },
+      shared: { command: 'shared-server' },
+      docs: {
+        command: 'npx',
+        args: ['-y', 'docs-server', '--flag'],
+        env: { DOCS_TOKEN: SECRET, LANG: '${LANG:-}' },
+        timeout: '90s',
+        allow: ['read_*'],
+      },
+      'far away': {
+        url: 'https://example.com/mcp',
+        headers: { 'X-Region': 'eu', Authorization: 'Bearer ${FAR_TOKEN}' },
+      },
+      off: { command: 'off-server', enabled: false },
+      old: { url: 'https://example.com/sse', type: 'sse', timeout: '5000ms', deny: ['rm'] },
+      young: { url: 'https://example.com/http', type: 'http', timeout: '30s' },
+    })
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    // What was written can be read: only the variables are missing.
+    const config = loadConfig({
+      files: [file],
+      env: { FAR_TOKEN: 'abcdefgh', NOTES_A: 'a' },
+      workspaceFolder: folder,
+    })
+    expect(config.problems.map(({ server, message }) => `${server}: ${message}`)).toEqual([
+      expect.stringContaining('asked: ${input:key} is asked for'),
+    ])
+    expect(config.servers.find(({ name }) => name === 'local')?.endpoint).toMatchObject({
+      env: { LOCAL_KEY: SECRET },
+    })
+
+    // Again: nothing is new, and nothing changes.
+    const before = readFileSync(file, 'utf8')
+    const again = await run(['import', '--yes', '--json'])
+    expect(again.code).toBe(0)
+    expect(JSON.parse(again.output)).toMatchObject({ written: false, added: [], kept: [{ name: 'github' }] })
+    expect(JSON.parse(again.output).same).toContain('github-vscode')
+    expect(again.output).not.toContain(SECRET)
+    expect(readFileSync(file, 'utf8')).toBe(before)
+    expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([])
+  })
+
+  it('adds to a file without losing its comments, its mode or an entry', async () => {
+    const mine = `{
+  // mine
+  "mcpServers": {
+    "github": { "command": "my-own" }, // stays
+  },
+  "profiles": {}
+}
+`
+    const { run, folder } = homeWith({
+      'toolwell.json': mine,
+      '.cursor/mcp.json': { mcpServers: { github: { command: 'theirs' }, odd: misbehaving({}) } },
+    })
+    chmodSync(join(folder, 'toolwell.json'), 0o644)
+    const { code, output } = await run(['import', '--yes', '--from', 'cursor'])
+    expect(code).toBe(0)
+    expect(output).toMatch(/! github {2}is there already and is another one than in .*: yours stays/)
+    const text = readFileSync(join(folder, 'toolwell.json'), 'utf8')
+    for (const part of ['// mine', '"command": "my-own"', '// stays', '"profiles": {}', '"odd"'])
+      expect(text).toContain(part)
+    expect(statSync(join(folder, 'toolwell.json')).mode & 0o777).toBe(0o644)
+    expect(JSON.parse((await run(['inspect', '--json'])).output).servers).toContainEqual(
+      expect.objectContaining({ name: 'odd', state: 'cached', tools: 12 }),
+    )
+  }, 60_000)
+
+  it.each([
+    ['y\n', 0],
+    ['Yes\r\n', 0],
+    ['n\n', 1],
+    ['\n', 1],
+    ['', 1],
+  ])('asks on a screen: %j', async (input, code) => {
+    const folder = folderWith({ '.cursor/mcp.json': { mcpServers: { a: { command: 'x' } } } })
+    const run = await toolwell(['import', '--from', 'cursor'], {
+      folder,
+      input,
+      env: { HOME: join(folder, 'home') },
+      screen: { output: 100, errors: 100 },
+    })
+    expect(run.output).toContain('Write this server to')
+    expect([run.code, existsSync(join(folder, 'toolwell.json'))]).toEqual([code, code === 0])
+  })
+
+  it('goes on where one file is broken, and tells which', async () => {
+    const { run, folder } = homeWith({
+      '.mcp.json': '{ "mcpServers": { "a": ',
+      'home/.codex/config.toml': `[mcp_servers.a]\ncommand = "${SECRET}`,
+      'home/.cursor/mcp.json': { mcpServers: { good: { command: 'good-server' } } },
+    })
+    const { code, output, errors } = await run(['import', '--yes'])
+    expect(code).toBe(0)
+    expect(output).toMatch(/\.mcp\.json {2}it is not JSON \(line 1/)
+    expect(output).toMatch(/config\.toml {2}it is not TOML \(line 2\)/)
+    expect(output + errors).not.toContain(SECRET)
+    expect(Object.keys(JSON.parse(readFileSync(join(folder, 'toolwell.json'), 'utf8')).mcpServers)).toEqual([
+      'good',
+    ])
+  })
+
+  it.each([
+    ['nothing to be found', {}, [], 2, /No servers of other clients were found\. Looked for:[\s\S]*\.cursor/],
+    [
+      'a target that is no config',
+      { 'toolwell.json': '{ broken', '.mcp.json': { mcpServers: { a: { command: 'x' } } } },
+      ['--yes'],
+      2,
+      /toolwell\.json is no config/,
+    ],
+    [
+      'a target that is a folder',
+      { 'to/x': '', '.mcp.json': { mcpServers: { a: { command: 'x' } } } },
+      ['--yes', '--to', 'to'],
+      2,
+      /cannot be read \(EISDIR\)/,
+    ],
+    [
+      'a target below a file',
+      { to: '', '.mcp.json': { mcpServers: { a: { command: 'x' } } } },
+      ['--yes', '--to', 'to/x.json'],
+      2,
+      /to\/x\.json cannot be/,
+    ],
+  ])('ends with a reason for %s, and changes nothing', async (_, files, words, code, message) => {
+    const { run, folder } = homeWith(files)
+    const before = readdirSync(folder, { recursive: true }).sort()
+    const result = await run(['import', ...words])
+    expect(result.code).toBe(code)
+    expect(result.errors).toMatch(message)
+    expect(readdirSync(folder, { recursive: true }).sort()).toEqual(before)
+  })
+
+  it('looks in the usual places of each system', () => {
+    const places = (platform: string, env = {}) =>
+      clientFiles({ home: '/h', folder: '/p', platform, env }).map(({ file }) => file.replaceAll('\\', '/'))
+    expect(places('linux')).toEqual(
+      expect.arrayContaining([
+        '/h/.config/Claude/claude_desktop_config.json',
+        '/h/.config/Code/User/mcp.json',
+        '/h/.config/opencode/opencode.json',
+        '/h/.codex/config.toml',
+        '/p/.vscode/mcp.json',
+      ]),
+    )
+    expect(places('darwin')).toContain('/h/Library/Application Support/Claude/claude_desktop_config.json')
+    expect(places('win32', { APPDATA: '/h/AppData/Roaming' })).toContain(
+      '/h/AppData/Roaming/Code/User/mcp.json',
+    )
+    expect(places('linux', { CODEX_HOME: '/c' })).toContain('/c/config.toml')
+  })
+})
+
+it.each([
+  [['import', 'cursor'], '"cursor" belongs nowhere. To take over one client, write --from CLIENT.'],
+  [['import', '--from', 'curser'], '--from "curser" is no client that is known. Did you mean cursor?'],
+  [['import', '--from', 'emacs-of-old'], 'Known: claude-code, claude-desktop'],
+  [['import', '--to'], '--to needs a value.'],
+])('%j is refused: %s', async (words, message) => {
+  const { code, output, errors } = await toolwell(words)
+  expect({ code, output }).toEqual({ code: 2, output: '' })
+  expect(errors).toContain(message)
+})
