@@ -199,6 +199,25 @@ describe('a call', () => {
     await eventually(() => readFileSync(log, 'utf8').includes('cancelled'), 'the server was told')
   })
 
+  it("that a server goes on with in spite of its cancellation is over for its caller, and its answer is nobody's", async () => {
+    const log = join(temporary(), 'log')
+    const { text, servers } = await setup([odd({ log })])
+    const pid = await text('odd', 'pid')
+    for (let round = 1; round <= 3; round++) {
+      const abort = new AbortController()
+      const call = servers.call('odd', 'wait', { ignoresCancellation: true }, { signal: abort.signal })
+      const seen = () => readFileSync(log, 'utf8')
+      await eventually(() => seen().match(/call wait/g)?.length === round, 'the call arrived')
+      abort.abort()
+      await expect(call).rejects.toMatchObject({ kind: 'cancelled' })
+      await eventually(() => seen().match(/done in spite/g)?.length === round, 'the server answered late')
+      expect(await text('odd', 'echo', { round })).toBe(`{"round":${round}}`)
+    }
+    // The late answers did no harm: the same process, still in use.
+    expect(await text('odd', 'pid')).toBe(pid)
+    expect(stateOf(servers)?.state).toBe('ready')
+  })
+
   it('that is cancelled before the server runs starts nothing for itself, and harms nobody who waits too', async () => {
     const { servers, text } = await setup([odd()])
     const abort = new AbortController()

@@ -55,6 +55,7 @@ const named = (name, more = {}) => ({
 })
 let round = 0
 let calls = 0
+const ignored = []
 function tools() {
   round++
   if (manners.count)
@@ -93,6 +94,12 @@ async function call({ name, arguments: input = {}, _meta: meta }) {
   }
   if (manners.delay) await new Promise((resolve) => setTimeout(resolve, manners.delay))
   if (name === 'pid') return text(process.pid)
+  // It goes on with what nobody wants any more, and answers all the same.
+  if (name === 'wait' && input.ignoresCancellation) {
+    await new Promise((resolve) => ignored.push(resolve))
+    log('done in spite of it')
+    return text('too late')
+  }
   if (name === 'wait') return never()
   if (name === 'die' || name === 'die_read') {
     if (input.unless && existsSync(input.unless)) return text('survived')
@@ -170,7 +177,10 @@ async function handle({ id, method, params }) {
 const lines = createInterface({ input: process.stdin })
 lines.on('line', (line) => {
   const message = JSON.parse(line)
-  if (message.method === 'notifications/cancelled') log(`cancelled ${message.params.requestId}`)
+  if (message.method === 'notifications/cancelled') {
+    log(`cancelled ${message.params.requestId}`)
+    for (const resume of ignored.splice(0)) resume()
+  }
   if (message.method === undefined) {
     asked.get(message.id)?.(message.result ?? message.error)
     asked.delete(message.id)
