@@ -1,6 +1,7 @@
 /** Raising tools within one batch: groups all or none, the cap, eviction by use. Produces facts; changes nothing. */
 import type { Entry } from './catalogue.js'
 import type { Context } from './context.js'
+import { toolLimit } from './dialect.js'
 import { isActive, isLoaded, type LedgerState } from './ledger.js'
 import type { ActivationSource, Dropped, LedgerFact } from './ledger-event.js'
 import { isInArray, placeOf } from './placement.js'
@@ -54,6 +55,14 @@ export function raise(state: LedgerState, context: Context, batch: Batch, unit: 
   for (const { entry } of unit) batch.inUse.add(entry.id)
   if (missing.length === 0) return { facts: [], activated: [], evicted: [], dropped: [] }
 
+  if (overflows(state, context, batch, missing))
+    return {
+      facts: [],
+      activated: [],
+      evicted: [],
+      dropped: missing.map(({ entry }) => ({ tool: entry.id, reason: 'wire-limit' as const })),
+    }
+
   const facts: LedgerFact[] = []
   const room = { count: added.length, tokens: tokensOf(added, context) }
   const evicted = makeRoom(state, context, batch, room)
@@ -87,6 +96,19 @@ export function raise(state: LedgerState, context: Context, batch: Batch, unit: 
     batch.lowered.delete(entry.id)
   }
   return { facts, activated: missing.map(({ entry }) => entry.id), evicted, dropped: [] }
+}
+
+/** Whether the array would hold more tools than a request on this wire takes. What was unloaded keeps its place until a latch. */
+function overflows(state: LedgerState, context: Context, batch: Batch, missing: readonly Raise[]): boolean {
+  const limit = toolLimit(context.wire)
+  const { latch } = state
+  if (limit === Number.POSITIVE_INFINITY || !latch) return false
+  const held = new Set([...state.tail.values()].filter(({ pin }) => isInArray(pin)).map(({ pin }) => pin.id))
+  const added = (ids: Iterable<string>) =>
+    [...ids].filter((id) => !held.has(id) && !state.eager.has(id) && placeOf(id, state) === 'array').length
+  const wanted = added(missing.map(({ entry }) => entry.id))
+  const declared = state.eager.size + latch.metaTools.length + (latch.stubs?.length ?? 0) + held.size
+  return wanted > 0 && declared + added(batch.raised) + wanted > limit
 }
 
 /** Unloads tools. Their bytes stay in the array where taking them out would cost more than it saves. */

@@ -39,6 +39,7 @@ export type DropReason =
   | 'too-large'
   | 'result-budget'
   | 'cap'
+  | 'wire-limit'
   | 'group-incomplete'
   | 'diversity'
 

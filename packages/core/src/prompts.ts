@@ -92,6 +92,7 @@ export interface Prompts {
       | 'too-large'
       | 'result-budget'
       | 'cap'
+      | 'wire-limit'
       | 'group-incomplete'
       | 'diversity',
       string
@@ -249,6 +250,7 @@ export const defaultPrompts: Prompts = {
     'too-large': 'large; loaded only by select',
     'result-budget': 'no room in this answer',
     cap: 'no room: the limit of loaded tools is reached by tools in use',
+    'wire-limit': 'no room: this request takes no more tools; use those that are loaded',
     'group-incomplete': 'its group does not fit as a whole',
     diversity: 'other servers have equally good matches',
   },

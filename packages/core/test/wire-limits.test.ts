@@ -3,7 +3,7 @@ import { google } from '@toolwell/core/google'
 import { openaiChat } from '@toolwell/core/openai-chat'
 import { chatProtocol, googleProtocol } from '@toolwell/core/testing'
 import { describe, expect, it } from 'vitest'
-import { startHost } from './support/host.js'
+import { lastResult, startHost } from './support/host.js'
 import { server, tool } from './support/tools.js'
 
 const long = `${'Reads one thing. '.repeat(200)}The end.`
@@ -143,4 +143,26 @@ describe.each([
       { delivery, detail: `it declares ${limit + 1} tools, and a request on this wire takes ${limit}` },
     ])
   })
+})
+
+it('a list that grows by what is found stops at what the wire takes, and the search says so', async () => {
+  const names = Array.from({ length: 200 }, (_, index) => `list_${index}`)
+  const searches = Array.from({ length: 14 }, (_, turn) => ({
+    calls: [
+      {
+        name: 'tool_search',
+        arguments: {
+          query: `select:${names.slice(turn * 10, turn * 10 + 10).map((name) => `docs__${name}`)}`,
+        },
+      },
+    ],
+  }))
+  const host = await startHost(
+    { tools: [tool('own'), ...server('docs', names)], mode: 'on', delivery: 'append' },
+    [...searches, { text: 'done' }],
+    { endpoint: { maxTools: 128 } },
+  )
+  expect(await host.ask('go')).toBe('done')
+  expect(host.names()).toHaveLength(128)
+  expect(lastResult(host)).toContain('docs__list_139: no room: this request takes no more tools')
 })
