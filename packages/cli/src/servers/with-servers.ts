@@ -7,7 +7,6 @@ import {
   defaultLoginFolder,
   diskCache,
   diskLogins,
-  type ServerEvent,
   type Servers,
 } from '@toolwell/mcp'
 import { withStatus } from '../status.js'
@@ -18,8 +17,6 @@ export interface OpenServers {
   readonly config: Config
   readonly well: Toolwell
   readonly servers: Servers
-  /** Everything that was told while they were listed. */
-  readonly events: readonly ServerEvent[]
   /** Milliseconds that listing took, of servers that were listed now; absent where a list came from the cache or not at all. */
   readonly took: ReadonlyMap<string, number>
 }
@@ -28,8 +25,8 @@ export interface OpenOptions {
   readonly config: string | undefined
   /** Milliseconds for each server. */
   readonly timeout: number
-  /** Which servers are listed now, whatever is cached. */
-  readonly refresh: boolean | ((server: string) => boolean)
+  /** List every server now, whatever is cached. */
+  readonly refresh: boolean
   /** The verb itself tells what is wrong in the config. */
   readonly isQuiet?: boolean
 }
@@ -40,7 +37,6 @@ export async function withServers<T>(
   work: (open: OpenServers) => Promise<T>,
 ): Promise<T> {
   const config = await readConfig(file, terminal, isQuiet)
-  const events: ServerEvent[] = []
   const took = new Map<string, number>()
   const started = performance.now()
   const warnings: string[] = []
@@ -53,7 +49,6 @@ export async function withServers<T>(
     logins,
     connectTimeout: timeout,
     onEvent(event) {
-      events.push(event)
       if (event.kind === 'server-listed') took.set(event.server, performance.now() - started)
     },
   })
@@ -69,12 +64,10 @@ export async function withServers<T>(
       async () => {
         // Each has its own time; this one is for all of them together.
         await servers.settled(config.servers.length * timeout + 60_000)
-        const isAsked = (name: string) => (typeof refresh === 'boolean' ? refresh : refresh(name))
         const again = servers
           .inspect()
           .filter(
-            ({ name, state }) =>
-              isAsked(name) && !took.has(name) && state !== 'disabled' && state !== 'failed',
+            ({ name, state }) => refresh && !took.has(name) && state !== 'disabled' && state !== 'failed',
           )
         await Promise.all(
           again.map(async ({ name }) => {
@@ -91,7 +84,7 @@ export async function withServers<T>(
       },
     )
     for (const warning of warnings) await terminal.errors.write(`toolwell: ${warning}\n`)
-    return await work({ config, well, servers, events, took })
+    return await work({ config, well, servers, took })
   } finally {
     await servers.close()
   }
