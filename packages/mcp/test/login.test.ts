@@ -177,6 +177,19 @@ describe('a login', () => {
     expect(new Set(addresses.map(({ parameters }) => parameters.redirect_uri)).size).toBe(1)
   })
 
+  it('with a registration that the server has forgotten says how to get another one', async () => {
+    const { store, server, remote } = await loggedIn()
+    store.write(server, { ...store.read(server), client: { client_id: 'forgotten', issuer: remote.issuer } })
+    const failure = login(server, { store, timeout: 100, ...agree() })
+    await expect(failure).rejects.toMatchObject({
+      code: 'timeout',
+      fix: expect.stringContaining('run toolwell logout notes first'),
+    })
+    await logout(server, { store })
+    await login(server, { store, ...agree() })
+    expect(remote.asked.filter(({ path }) => path === '/register')).toHaveLength(2)
+  })
+
   it('that fails leaves the one before as it was', async () => {
     const { store, server, folder } = await loggedIn()
     const before = readFileSync(only(folder), 'utf8')

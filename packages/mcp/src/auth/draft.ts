@@ -11,6 +11,8 @@ import type { Login } from './login-store.js'
 export interface Draft {
   readonly provider: OAuthClientProvider
   readonly state: string
+  /** The client was registered for an earlier login, and may have been forgotten since. */
+  readonly isReused: boolean
   address(): URL | undefined
   requestedScope(): string | undefined
   settled(): { client: StoredOAuthClientInformation; discovery: OAuthDiscoveryState; resource?: string }
@@ -34,6 +36,7 @@ export function createDraft(
           issuer,
         }
   const registered = known.redirectUrl === redirectUrl && known.client?.issuer === issuer
+  const isReused = configured === undefined && registered
   let client = configured ?? (registered ? known.client : undefined)
   let discovery = found
   let resource: string | undefined
@@ -77,6 +80,7 @@ export function createDraft(
   return {
     provider,
     state,
+    isReused,
     address: () => address,
     requestedScope: () => address?.searchParams.get('scope') ?? undefined,
     settled() {

@@ -20,7 +20,7 @@ import { type Answer, type Callback, listenForCallback } from './callback.js'
 import { createDraft, type Draft } from './draft.js'
 import { LoginError, type LoginErrorCode } from './login-error.js'
 import { diskLogins, type Login, type LoginStore } from './login-store.js'
-import { boundedFetch, expiryOf, hasOwnCredentials } from './stored-auth.js'
+import { boundedFetch, expiryOf, hasOwnCredentials, quoted } from './stored-auth.js'
 
 /** For each question to a server, in milliseconds. */
 const ANSWER_TIMEOUT = 30_000
@@ -241,7 +241,13 @@ export async function login(server: ServerConfig, options: LoginOptions): Promis
           `No answer that belongs to this login came within ${time}; ${strays} of another did.`,
           'Run it again, and use the address that it prints, not an older page.',
         )
-      throw fail('timeout', `Nobody answered within ${time}.`, 'Run it again, or give it longer.')
+      // An authorization server that does not know its client tells the user, and nobody else.
+      const anew = `If the page does not know this program, run toolwell logout ${quoted(server.name)} first.`
+      throw fail(
+        'timeout',
+        `Nobody answered within ${time}.`,
+        `Run it again, or give it longer.${draft.isReused ? ` ${anew}` : ''}`,
+      )
     }
   }
 

@@ -38,6 +38,11 @@ export function hasOwnCredentials({ endpoint }: Pick<ServerConfig, 'endpoint'>):
   )
 }
 
+/** A name as it is written on a command line. */
+export function quoted(name: string): string {
+  return /^[\w.@:/-]+$/.test(name) ? name : JSON.stringify(name)
+}
+
 export function expiryOf(tokens: { expires_in?: number | undefined }, now: number): { expiresAt?: number } {
   return tokens.expires_in === undefined ? {} : { expiresAt: now + tokens.expires_in * 1000 }
 }

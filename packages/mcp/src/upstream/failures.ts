@@ -1,6 +1,6 @@
 /** What went wrong with a server or a call, in words that say what to do, without anything secret. */
 import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
-import { hasOwnCredentials } from '../auth/stored-auth.js'
+import { hasOwnCredentials, quoted } from '../auth/stored-auth.js'
 import type { ServerConfig } from '../config/server-config.js'
 import { type FailureKind, McpFailure } from '../failure.js'
 import { ConnectionLost } from './connection.js'
@@ -16,10 +16,10 @@ export interface Failures {
 
 /** What the user can do about a server that wants a login. A model may read it: it holds nothing that the server says. */
 export function loginAdvice(server: Pick<ServerConfig, 'name' | 'endpoint'>): string {
-  const quoted = /^[\w.@:/-]+$/.test(server.name) ? server.name : JSON.stringify(server.name)
+  const name = quoted(server.name)
   return hasOwnCredentials(server)
-    ? `correct the Authorization header in its config, or remove it and run toolwell login ${quoted}`
-    : `run toolwell login ${quoted}`
+    ? `correct the Authorization header in its config, or remove it and run toolwell login ${name}`
+    : `run toolwell login ${name}`
 }
 
 export function createFailures(server: ServerConfig, hide: (text: string) => string): Failures {
