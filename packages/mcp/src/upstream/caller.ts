@@ -8,6 +8,7 @@ import type {
   ElicitResult,
   Root,
 } from '@modelcontextprotocol/client'
+import type { ServerConfig } from '../config/server-config.js'
 
 /** What a server may ask back. Left out: the server is told that it cannot be asked. */
 export interface CallerHandlers {
@@ -68,4 +69,17 @@ export function createAttribution(owner: Caller | undefined): Attribution {
       return handlers.size === 0 ? owner : undefined
     },
   }
+}
+
+/** Who shares a connection. A server learns when it is reached what it may ask, so callers that answer different questions cannot share. */
+export function keyOf({ share }: ServerConfig, caller: Caller): string {
+  const { client = '', conversation = '' } = caller
+  const asked = capabilityKey(caller)
+  if (share === 'all') return asked
+  return JSON.stringify(share === 'client' ? [client, asked] : [client, conversation, asked])
+}
+
+/** What may be asked of it, in words. */
+export function capabilityKey({ handlers }: Caller): string {
+  return handlers ? Object.keys(capabilitiesOf(handlers)).join(' ') : ''
 }

@@ -16,7 +16,7 @@ import type { Guard } from '../guard.js'
 import { NOTHING_FOUND, type Review } from '../review.js'
 import type { ServerEvent, ServerState } from '../state.js'
 import { VERSION } from '../version.js'
-import { type Caller, capabilitiesOf } from './caller.js'
+import { type Caller, capabilityKey, keyOf } from './caller.js'
 import { type CallOptions, type Connection, ConnectionLost, openConnection } from './connection.js'
 import { createFailures, type Failures } from './failures.js'
 import { asksForMore, type ServerAuth } from './open-client.js'
@@ -425,18 +425,6 @@ export class Upstream {
       this.#options.emit({ kind: 'server-state', server: this.server.name, state, reason: this.reason })
     if (moved || isChanged) this.#options.onChange(this)
   }
-}
-
-/** Who shares a connection. A server learns when it is reached what it may ask, so callers that answer different questions cannot share. */
-function keyOf({ share }: ServerConfig, caller: Caller): string {
-  const { client = '', conversation = '' } = caller
-  const asked = capabilityKey(caller)
-  if (share === 'all') return asked
-  return JSON.stringify(share === 'client' ? [client, asked] : [client, conversation, asked])
-}
-
-function capabilityKey({ handlers }: Caller): string {
-  return handlers ? Object.keys(capabilitiesOf(handlers)).join(' ') : ''
 }
 
 function merged(known: ServerDefinition, listed: ServerDefinition): McpTool[] {
