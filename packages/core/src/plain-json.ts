@@ -34,14 +34,18 @@ function mendedList(list: readonly unknown[], above: object[]): readonly unknown
 }
 
 function mendedFields(fields: Fields, above: object[]): Fields {
-  let changed = false
-  const entries = Object.entries(fields).map(([key, value]): [string, unknown] => {
-    const field = key.toWellFormed()
+  const keys = Object.keys(fields)
+  let made: [string, unknown][] | undefined
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as string
+    const value = fields[key]
+    const field = key.isWellFormed() ? key : key.toWellFormed()
     const each = mended(value, above)
-    changed ||= field !== key || each !== value
-    return [field, each]
-  })
-  return changed ? Object.fromEntries(entries) : fields
+    if (field !== key || each !== value)
+      made ??= keys.slice(0, index).map((before) => [before, fields[before]])
+    made?.push([field, each])
+  }
+  return made ? Object.fromEntries(made) : fields
 }
 
 type Fields = Readonly<Record<string, unknown>>

@@ -35,13 +35,8 @@ export interface DefinitionCache {
   /** What was met first of a server, which outlives its definitions. A cache without these remembers while the program runs. */
   readTrust?(server: ServerConfig): Remembered | undefined
   writeTrust?(server: ServerConfig, remembered: Remembered): void
-  /** Where to keep what search makes of this definition; `use` names what else decides it. Undefined: nowhere. */
-  index?(
-    server: ServerConfig,
-    definition: ServerDefinition,
-    use: string,
-    asked?: string,
-  ): StoredIndex | undefined
+  /** Where to keep what search makes of this definition; `use` names what else decides it. */
+  index?(server: ServerConfig, definition: ServerDefinition, use: string, asked?: string): StoredIndex
 }
 
 export interface CacheOptions {
@@ -153,13 +148,21 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
       remove(indexOf(fileOf(server, asked)))
     },
     index(server, definition, use, asked) {
-      const digest = digests.get(definition)
-      if (digest === undefined) return undefined
-      const file = indexOf(fileOf(server, asked))
-      const key = digestOf(JSON.stringify([serverFingerprint(server, asked), digest, use]))
+      // Asked for with every change of a server, and used at a search, if there is one.
+      const place = () => {
+        const digest = digests.get(definition) ?? digestOf(JSON.stringify(definition))
+        const key = digestOf(JSON.stringify([serverFingerprint(server, asked), digest, use]))
+        return { file: indexOf(fileOf(server, asked)), key }
+      }
       return {
-        read: () => decodeIndex(readFileSync(file), key),
-        write: (bytes) => put(file, encodeIndex(bytes, key)),
+        read() {
+          const { file, key } = place()
+          return decodeIndex(readFileSync(file), key)
+        },
+        write(bytes) {
+          const { file, key } = place()
+          put(file, encodeIndex(bytes, key))
+        },
       }
     },
     readTrust(server) {

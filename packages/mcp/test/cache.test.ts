@@ -221,10 +221,6 @@ describe('what search makes of a definition', () => {
     expect(files()).toEqual([])
   })
 
-  it('is nowhere for a definition that is not kept', () => {
-    expect(open().cache.index?.(server, definition, 'all')).toBeUndefined()
-  })
-
   it('is not read where a byte of it is wrong', () => {
     const { cache, folder, files } = open()
     cache.write(server, definition)
