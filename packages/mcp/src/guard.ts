@@ -33,8 +33,8 @@ export interface Guard {
   review(request: ReviewRequest): Review
   /** By what the tools of a server are let through. */
   by(server: string): ServerDecision['by']
-  /** To be kept with the definition that was reviewed last. */
-  notes(server: string): ReviewNotes | undefined
+  /** To be kept with this definition. */
+  notes(server: ServerConfig, definition: ServerDefinition): ReviewNotes | undefined
   /** Servers that have to be reviewed again because of what is known of others by now. */
   compare(isOver: () => boolean): Promise<string[]>
   /** Reads the locks again. */
@@ -86,7 +86,10 @@ export function createGuard({ cache, lock, scan, review: own }: GuardOptions): G
     },
     review: combineReviews(reviewer, ...(own ? [own] : [])),
     by: (server) => by.get(server) ?? 'nothing',
-    notes: (server) => examinations.notesOf(server),
+    notes(server, definition) {
+      examinations.meet(listedOf(server, definition))
+      return examinations.notesOf(server.name)
+    },
     compare: (isOver) => examinations.compare(isOver),
     reset() {
       locks.forget()

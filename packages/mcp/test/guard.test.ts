@@ -14,6 +14,7 @@ import { approve, createLock, readLock, writeLock } from '@toolwell/mcp/lock'
 import { describe, expect, it } from 'vitest'
 import { describedTool, type Manners, oddServer } from './support/odd-server.js'
 import { play } from './support/play.js'
+import { realServer } from './support/real-servers.js'
 import { type Setup, setup } from './support/setup.js'
 import { temporary } from './support/temporary.js'
 
@@ -95,6 +96,24 @@ describe('a definition that looks poisoned', () => {
     const again = await setup([server], { cache, wait: false })
     expect(again.report('odd').findings[0]?.detail).toContain('as it was noted')
     expect(again.well.catalogue.get('odd/add')?.quarantined).toBe(true)
+  })
+
+  it('cannot be called in the time before its cached list is reviewed', async () => {
+    const log = join(temporary(), 'log')
+    const server = oddServer('odd', { tools: [POISONED], ttlMs: 60_000, log })
+    const cache = memoryCache()
+    await setup([server], { cache })
+    const { definition, savedAt } = cache.read(server) ?? {}
+    if (!definition) throw new Error('nothing was cached')
+    // The server promised that its list holds, the notes are gone, and there is more to read than a server takes to start.
+    const long = Array.from({ length: 3000 }, (_, index) => ({
+      ...describedTool(`long_${index}`),
+      description: `Reads record ${index} of the table and returns its fields. `.repeat(8),
+    })) as unknown as typeof definition.tools
+    cache.write(server, { ...definition, tools: [...long, ...definition.tools] }, '', savedAt)
+    const { servers } = await setup([server], { cache, wait: false })
+    await expect(servers.call('odd', 'add', {})).rejects.toMatchObject({ kind: 'quarantined' })
+    expect(readFileSync(log, 'utf8')).not.toContain('call add')
   })
 
   it('is found by names of other servers, whichever comes first', async () => {
@@ -200,6 +219,19 @@ describe('a lock beside the config', () => {
     writeFileSync(lock, 'no lock')
     expect((await start({ lock: false })).report('odd')).toMatchObject({ trusted: 'first-use' })
   })
+})
+
+it('notes are of the definition they are kept with, also after a caller was shown fewer tools', async () => {
+  const cache = memoryCache()
+  const handlers = { elicit: async () => ({ action: 'decline' as const }) }
+  const everything = realServer('everything')
+  const run = await setup([everything], { cache, handlers })
+  const names = run.report('everything').tools
+  await run.servers.call('everything', 'echo', { message: 'x' }, { caller: {} })
+  expect(run.report('everything').tools).toEqual(names)
+  const { notes } = cache.read(everything, 'elicitation') ?? {}
+  const noted = (notes as { tools: [string, unknown][] }).tools.map(([name]) => name)
+  expect(noted.sort()).toEqual([...names].sort())
 })
 
 describe('without a lock', () => {

@@ -5,6 +5,7 @@
 import type { Trust } from '../config/server-config.js'
 import type { Finding } from '../scan/finding.js'
 import type { Examinations } from './examinations.js'
+import { fingerprint } from './fingerprint.js'
 import { type ListedServer, type Lock, namedTools } from './lock.js'
 import type { LockState } from './locks.js'
 import type { Prints } from './notes.js'
@@ -146,7 +147,7 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
       const governing = locked || (lock && trust !== 'full') ? lock : undefined
       const tools = new Map<string, Decision>()
       for (const [name, tool] of namedTools(server)) {
-        const print = prints.tools.get(name) ?? ''
+        const print = prints.tools.get(name) ?? fingerprint(tool)
         const decision = governing
           ? byLock(subject, governing, name, tool, print)
           : byScan(subject, name, tool, print)
@@ -175,6 +176,9 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
   }
 }
 
+/** A server that invents names forever does not fill the disk: beyond this, only what it still lists is remembered. */
+const MOST_REMEMBERED = 50_000
+
 /** Compares with what was met first, and remembers what is met now. Only what was let through is remembered. */
 function firstUse(
   { server, prints, remembered }: ReviewSubject,
@@ -199,7 +203,10 @@ function firstUse(
     warnings.push(
       `${fresh.length} ${fresh.length === 1 ? 'tool' : 'tools'} of ${called} ${fresh.length === 1 ? 'is' : 'are'} trusted as first met. Pin ${fresh.length === 1 ? 'it' : 'them'} with: toolwell lock`,
     )
-  const tools = Object.assign(Object.create(null) as Record<string, string>, remembered?.tools)
+  const tools = Object.create(null) as Record<string, string>
+  const isTooMuch = Object.keys(remembered?.tools ?? {}).length > MOST_REMEMBERED
+  for (const [name, print] of Object.entries(remembered?.tools ?? {}))
+    if (!isTooMuch || prints.tools.has(name)) tools[name] = print
   for (const [name, print] of fresh) tools[name] = print
   return { warnings, remember: { instructions: remembered?.instructions ?? prints.instructions, tools } }
 }

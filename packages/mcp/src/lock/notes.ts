@@ -73,10 +73,22 @@ export function writeNotes(
   }
 }
 
+interface ReadNotes {
+  readonly prints: Prints
+  readonly examined: Map<string, Examination>
+}
+
 /** Undefined where they are none, or of another version of the scan. */
-export function readNotes(
-  value: unknown,
-): { readonly prints: Prints; readonly examined: Map<string, Examination> } | undefined {
+export function readNotes(value: unknown): ReadNotes | undefined {
+  try {
+    return decoded(value)
+  } catch {
+    // A host's own cache may give back anything.
+    return undefined
+  }
+}
+
+function decoded(value: unknown): ReadNotes | undefined {
   const { scan, instructions, tools } = (value ?? {}) as Partial<ReviewNotes>
   if (scan !== SCAN_VERSION || typeof instructions?.print !== 'string' || !Array.isArray(tools))
     return undefined

@@ -315,7 +315,8 @@ export class Upstream {
         onListChanged: () => connection && this.#relist(connection, isWhole),
       })
       connection = opened
-      if (mustList || !this.#isFresh) await this.#keep(await opened.list(signal), isWhole)
+      // A cached list that is not reviewed yet is no list.
+      if (mustList || !this.definition || !this.#isFresh) await this.#keep(await opened.list(signal), isWhole)
       this.starts++
       this.#setLoginNeeded(false)
       this.reason = this.review.server ?? ''
@@ -334,10 +335,12 @@ export class Upstream {
 
   /** A list made for a caller that can do less, or more, changes tools and brings or takes none. */
   async #keep(listed: ServerDefinition, isWhole: boolean): Promise<void> {
+    const whole = (known = this.definition): ServerDefinition =>
+      isWhole || !known ? listed : { ...known, tools: merged(known, listed) }
+    await this.#options.guard.prepare(this.server, whole())
     const now = this.#options.now()
-    await this.#options.guard.prepare(this.server, listed)
     const known = this.definition
-    const definition = isWhole || !known ? listed : { ...known, tools: merged(known, listed) }
+    const definition = whole()
     this.#cached = { definition, savedAt: now }
     // The same list in another order is the same list.
     if (!known || known.era !== definition.era || definitionHash(known) !== definitionHash(definition))
@@ -348,7 +351,7 @@ export class Upstream {
   /** A host's own cache may fail; a list is worth more than its copy. */
   #store(definition: ServerDefinition, now: number): void {
     try {
-      const notes = this.#options.guard.notes(this.server.name)
+      const notes = this.#options.guard.notes(this.server, definition)
       this.#options.cache.write(this.server, definition, this.#asked, now, notes)
     } catch (error) {
       const detail = `its definitions could not be kept: ${String(error)}`

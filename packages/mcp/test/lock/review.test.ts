@@ -152,6 +152,13 @@ describe('without a lock', () => {
     ])
   })
 
+  it('remembers what is still listed of a server that invents names forever', () => {
+    const old = Object.fromEntries(Array.from({ length: 50_001 }, (_, index) => [`t${index}`, 'sha256-0']))
+    const review = reviewer({ remembered: { instructions: '', tools: old } })
+    review.list(math(A, { ...A, name: 't7' }))
+    expect(Object.keys(review.remembered?.tools ?? {}).sort()).toEqual(['add', 't7'])
+  })
+
   it('holds back what looks poisoned, and does not remember it as good', () => {
     const review = reviewer()
     expect(kind(review.list(math(POISONED)).tools.get('add'))).toBe('findings')
@@ -256,13 +263,19 @@ describe('notes', () => {
     ])
   })
 
-  it.each([undefined, null, 'x', { scan: 0 }, { scan: 1 }, { scan: 1, instructions: { print: 'x' } }])(
-    'that are none are not taken: %j',
-    (notes) => {
-      expect(createExaminations().areNotes(notes)).toBe(false)
-      expect(createExaminations().meet(math(A), notes).tools.get('add')).toMatch(/^sha256-/)
-    },
-  )
+  it.each([
+    undefined,
+    null,
+    'x',
+    { scan: 0 },
+    { scan: 1 },
+    { scan: 1, instructions: { print: 'x' } },
+    { scan: 1, instructions: { print: 'x' }, tools: [null] },
+    { scan: 1, instructions: { print: 'x' }, tools: [['a', { print: 1, findings: [], asks: 7 }]] },
+  ])('that are none are not taken: %j', (notes) => {
+    expect(createExaminations().areNotes(notes)).toBe(false)
+    expect(createExaminations().meet(math(A), notes).tools.get('add')).toMatch(/^sha256-/)
+  })
 })
 
 describe('hostile names', () => {
