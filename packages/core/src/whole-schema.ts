@@ -21,7 +21,23 @@ export function wholeSchema(schema: Json): Json {
  * the whole request for one.
  */
 export function soundSchema(schema: Json): Json {
-  return soundKeywords(schema, 0) as Json
+  return isSound(schema, 0) ? schema : (soundKeywords(schema, 0) as Json)
+}
+
+/** Whether `soundKeywords` would change nothing, as with most schemas. */
+function isSound(value: unknown, depth: number): boolean {
+  if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return value.every((item) => isSound(item, depth + 1))
+  const schema = value as Json
+  for (const keyword in schema) {
+    const item = schema[keyword]
+    if (!mayHold(keyword, item)) return false
+    if (typeof item !== 'object' || item === null || DATA.has(keyword)) continue
+    if (!MAPS.has(keyword) || !isObject(item)) {
+      if (!isSound(item, depth + 1)) return false
+    } else for (const name in item) if (!isSchema(item[name]) || !isSound(item[name], depth + 1)) return false
+  }
+  return true
 }
 
 function soundKeywords(value: unknown, depth: number): unknown {

@@ -79,9 +79,18 @@ export function knownEra(cached: CachedDefinition | undefined, now = Date.now())
 export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOptions = {}): DefinitionCache {
   let unwritable = false
   const warn = (detail: string) => onWarning?.(detail)
+  /** Made once for each server: a start asks for it several times. */
+  const fingerprints = new WeakMap<ServerConfig, Map<string, string>>()
+  const fingerprintOf = (server: ServerConfig, asked = '') => {
+    const known = fingerprints.get(server) ?? new Map<string, string>()
+    fingerprints.set(server, known)
+    const made = known.get(asked) ?? serverFingerprint(server, asked)
+    known.set(asked, made)
+    return made
+  }
   const fileOf = (server: ServerConfig, asked?: string) => {
     const readable = server.name.replace(/[^\w-]+/g, '_').slice(0, 40)
-    return join(folder, `${readable}-${serverFingerprint(server, asked)}.json`)
+    return join(folder, `${readable}-${fingerprintOf(server, asked)}.json`)
   }
   /** What each definition that was read or written comes to, for the index that belongs to it. */
   const digests = new WeakMap<ServerDefinition, string>()
@@ -127,7 +136,7 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
     read(server, asked) {
       const file = fileOf(server, asked)
       const content = get(file)
-      const read = content && decode(content, serverFingerprint(server, asked))
+      const read = content && decode(content, fingerprintOf(server, asked))
       if (read === undefined) return undefined
       if (typeof read === 'string') {
         setAside(file, read)
@@ -140,7 +149,7 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
     write(server, definition, asked, now = Date.now(), notes) {
       const digest = digestOf(JSON.stringify(definition))
       digests.set(definition, digest)
-      const fingerprint = serverFingerprint(server, asked)
+      const fingerprint = fingerprintOf(server, asked)
       put(fileOf(server, asked), encode(fingerprint, definition, digest, now, notes))
     },
     forget(server, asked) {
@@ -151,7 +160,7 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
       // Asked for with every change of a server, and used at a search, if there is one.
       const place = () => {
         const digest = digests.get(definition) ?? digestOf(JSON.stringify(definition))
-        const key = digestOf(JSON.stringify([serverFingerprint(server, asked), digest, use]))
+        const key = digestOf(JSON.stringify([fingerprintOf(server, asked), digest, use]))
         return { file: indexOf(fileOf(server, asked)), key }
       }
       return {
