@@ -21,7 +21,6 @@ export type {
   ImportedStep,
   ImportReport,
 } from './host-steps.js'
-export { explainBadJson } from './json-error.js'
 export type {
   DeliveryName,
   DropReason,
@@ -59,7 +58,6 @@ export {
   defaultLoadFrom,
   type LexicalSearcher,
 } from './search/lexical.js'
-export { type ParsedQuery, parseQuery } from './search/query.js'
 export type { Match, SearchResult } from './search/result.js'
 export type { Ranked, RankQuery, SearchDocument, Searcher } from './search/searcher.js'
 export type { Whereabouts, WhyQuery } from './search/why.js'
@@ -67,7 +65,7 @@ export type { ToolwellOptions } from './settings.js'
 export { memoryStore } from './stores/memory.js'
 export type { LedgerStore } from './stores/store.js'
 export type { SurfaceView } from './surface.js'
-export { firstLine, quote, safeJson } from './text.js'
+export { quote, safeJson } from './text.js'
 export { estimate, loadTokenizer, type Tokenizer } from './tokens.js'
 export {
   defineTool,

@@ -1,6 +1,6 @@
 /** Looks at servers as they are now, and at everything that is known of their tools. */
-import { type Entry, firstLine, lintAmbient, loadTokenizer, type Toolwell } from '@toolwell/core'
-import { canonicalJson } from '@toolwell/core/shared'
+import { type Entry, lintAmbient, loadTokenizer, type Toolwell } from '@toolwell/core'
+import { canonicalJson, firstLine } from '@toolwell/core/shared'
 import type { ServerReport } from '@toolwell/mcp'
 import { lockFileOf } from '@toolwell/mcp/lock'
 import { costOf } from '../servers/cost.js'

@@ -1,6 +1,6 @@
 /** Which providers would refuse a schema as it is, and what becomes of it on their wires. */
-import { type Entry, firstLine } from '@toolwell/core'
-import { fitWire } from '@toolwell/core/shared'
+import type { Entry } from '@toolwell/core'
+import { firstLine, fitWire } from '@toolwell/core/shared'
 import {
   anthropicProtocol,
   chatProtocol,

@@ -1,5 +1,6 @@
 /** One query to a catalogue: reads its grammar, ranks, and cuts off. */
-import { documentOf, nearest, type ParsedQuery, parseQuery, quote } from '@toolwell/core'
+import { documentOf, nearest, quote } from '@toolwell/core'
+import { type ParsedQuery, parseQuery } from '@toolwell/core/shared'
 import type { Catalogue, Entry } from './catalogue.js'
 
 /** Hits that the cut-off is applied to. Relevance does not fall with every rank, so a few more are looked at than are shown. */

@@ -1,11 +1,6 @@
 /** The tools of a catalogue, indexed: what is searched, and what is shown of each tool. */
-import {
-  createLexicalSearcher,
-  documentOf,
-  firstLine,
-  type LexicalSearcher,
-  type SearchDocument,
-} from '@toolwell/core'
+import { createLexicalSearcher, documentOf, type LexicalSearcher, type SearchDocument } from '@toolwell/core'
+import { firstLine } from '@toolwell/core/shared'
 import { Problem } from '../problem.js'
 import { startProgress } from '../progress.js'
 import type { Terminal } from '../terminal.js'

@@ -1,5 +1,6 @@
 /** Answers for people. What a catalogue says is stripped of everything that could steer a terminal. */
-import { defaultLoadFrom, type Explanation, firstLine, quote, type Whereabouts } from '@toolwell/core'
+import { defaultLoadFrom, type Explanation, quote, type Whereabouts } from '@toolwell/core'
+import { firstLine } from '@toolwell/core/shared'
 import type { Output, Paint } from '../terminal.js'
 import type { Answer, Match, Miss } from './ask.js'
 import type { Catalogue, Entry } from './catalogue.js'
