@@ -97,6 +97,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
       'fingerprintOf',
       'firstLine',
       'fitWire',
+      'makeFolder',
       'matchesGlob',
       'parseQuery',
       'shortHash',

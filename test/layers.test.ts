@@ -92,6 +92,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
       'ledger.ts',
       'stores/file-lock.ts',
       'stores/jsonl.ts',
+      'stores/make-folder.ts',
       'stores/memory.ts',
       'stores/store.ts',
     ],

@@ -1,10 +1,10 @@
 /** Definitions on disk, one file per server and config, so that a catalogue can be searched before any server has started. */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { StoredIndex } from '@toolwell/core'
-import { canonicalJson } from '@toolwell/core/shared'
+import { canonicalJson, makeFolder } from '@toolwell/core/shared'
 import type { ServerConfig } from './config/server-config.js'
 import type { ServerDefinition } from './definition.js'
 import type { Remembered } from './lock/create-review.js'
@@ -102,7 +102,7 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
     const temporary = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`
     try {
       // Definitions are no secret, but what a private list holds is its owner's business.
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+      makeFolder(dirname(file), 0o700)
       writeFileSync(temporary, content, { mode: 0o600 })
       renameSync(temporary, file)
     } catch (error) {

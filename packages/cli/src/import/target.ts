@@ -1,8 +1,9 @@
 /** The file that servers are written into: what it holds, and the same with more, comments and all. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { chmod, mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { makeFolder } from '@toolwell/core/shared'
 import { applyEdits, modify, type ParseError, parse } from 'jsonc-parser'
 import { Problem } from '../problem.js'
 import { isFields } from './convert.js'
@@ -51,7 +52,7 @@ export async function writeTarget({ file }: Target, text: string): Promise<void>
   const target = await realpath(file).catch(() => file)
   const draft = `${target}.${randomUUID()}.tmp`
   try {
-    await mkdir(dirname(target), { recursive: true })
+    makeFolder(dirname(target))
     const mode = await stat(target).then(
       (found) => found.mode & 0o777,
       () => 0o600,

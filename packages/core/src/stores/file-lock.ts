@@ -1,8 +1,9 @@
 /** Keeps processes apart that write one file: a lock file that names its owner, held for one task. */
 import { randomUUID } from 'node:crypto'
-import { lstat, mkdir, open, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
+import { lstat, open, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
+import { makeFolder } from './make-folder.js'
 
 /** An append takes milliseconds. A lock this old was left by a process that died on another machine. */
 const STALE_AFTER = 10_000
@@ -50,7 +51,7 @@ async function take(lock: string, owner: string): Promise<boolean> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') {
-      await mkdir(dirname(lock), { recursive: true })
+      makeFolder(dirname(lock))
       return false
     }
     if (code === 'EEXIST') return false

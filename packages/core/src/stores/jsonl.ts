@@ -1,9 +1,10 @@
 /** Ledgers as files, one line per append: the durable place below the ledger for a host that runs as one process. */
-import { type FileHandle, mkdir, open, readFile, stat } from 'node:fs/promises'
+import { type FileHandle, open, readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { ToolwellError } from '../errors.js'
 import { LEDGER_FORMAT, type LedgerEvent } from '../ledger-event.js'
 import { withFileLock } from './file-lock.js'
+import { makeFolder } from './make-folder.js'
 import { assertLedgerId, conflict, eventsToJson, type LedgerStore } from './store.js'
 
 /** File names end at 255 bytes nearly everywhere; the rest of a longer name goes into folders of this length. */
@@ -222,7 +223,7 @@ async function openToAppend(file: string): Promise<FileHandle> {
   } catch (error) {
     if (!isMissing(error)) throw error
   }
-  await mkdir(dirname(file), { recursive: true })
+  makeFolder(dirname(file))
   return open(file, 'a')
 }
 

@@ -1,14 +1,5 @@
 /** Logins on disk, one file per server, that only their owner can read. Several processes may use them at once. */
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type {
@@ -16,7 +7,7 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
-import { canonicalJson, shortHash, withFileLock } from '@toolwell/core/shared'
+import { canonicalJson, makeFolder, shortHash, withFileLock } from '@toolwell/core/shared'
 import type { ServerConfig } from '../config/server-config.js'
 
 const FORMAT = 1
@@ -116,7 +107,7 @@ export function diskLogins({ folder = defaultLoginFolder(), onWarning }: LoginSt
       const url = endpoint.type === 'stdio' ? '' : withoutSecrets(endpoint.url)
       const content = { toolwell: FORMAT, fingerprint: loginFingerprint(server), name, url, login }
       try {
-        mkdirSync(folder, { recursive: true, mode: 0o700 })
+        makeFolder(folder, 0o700)
         // The folder may be older than this program's care for it.
         chmodSync(folder, 0o700)
         writeFileSync(temporary, `${JSON.stringify(content)}\n`, { mode: 0o600, flag: 'wx' })
@@ -130,7 +121,7 @@ export function diskLogins({ folder = defaultLoginFolder(), onWarning }: LoginSt
       rmSync(fileOf(server), { force: true, recursive: true })
     },
     async exclusively(server, work) {
-      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      makeFolder(folder, 0o700)
       return withFileLock(fileOf(server), work, LOCK)
     },
     stamp(server) {

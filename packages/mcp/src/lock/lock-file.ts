@@ -1,8 +1,9 @@
 /** `toolwell.lock` on disk: JSON in a fixed order, so that a diff in version control can be read. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { mkdir, open, realpath, rename, rm } from 'node:fs/promises'
+import { open, realpath, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { makeFolder } from '@toolwell/core/shared'
 import { fingerprint } from './fingerprint.js'
 import { LOCK_VERSION, type Lock, type LockedServer, type LockedTool } from './lock.js'
 import { LockError } from './lock-error.js'
@@ -31,7 +32,7 @@ export async function writeLock(file: string, lock: Lock): Promise<void> {
   const target = await realpath(file).catch(() => file)
   const draft = join(dirname(target), `.${randomUUID()}.tmp`)
   try {
-    await mkdir(dirname(target), { recursive: true })
+    makeFolder(dirname(target))
     const handle = await open(draft, 'wx', 0o644)
     try {
       await handle.writeFile(formatLock(lock))
