@@ -361,7 +361,7 @@ describe('Decision 7: belt and braces', () => {
   // Toolwell by itself counts once, at the opening: a count that follows every activation changes cached bytes.
   it('counts what is gated now', async () => {
     const host = await startSeed(options(), { servers: servers() })
-    await host.ask('Load.', search('list issues'))
+    await host.ask('Load.', search('list_issues'))
     expect([0, 1].map((index) => /now: (\d+)/.exec(host.system(index))?.[1])).toEqual(['4', '3'])
     const latched = await startSeed(options(lazy(), { cards: 'latched' }), { servers: servers() })
     await latched.ask('Load.', search('list issues'))
@@ -493,7 +493,7 @@ describe('Revisit if', () => {
 
   it('has what was active after a restart', async () => {
     const host = await startSeed(options(), { servers: servers() })
-    await host.ask('Load.', search('list issues'))
+    await host.ask('Load.', search('list_issues'))
     const resumed = await host.restart()
     expect(mcpActive(resumed.session.conversation, lazy())).toBe(
       'MCP active: 1/24 (mcp__github__list_issues)',

@@ -69,6 +69,15 @@ describe('an answer', () => {
     )
   })
 
+  it('names a word that has to be there and nowhere is', async () => {
+    const { code, remarks } = await json('+nosuch issue')
+    expect({ code, remarks }).toEqual({
+      code: 1,
+      remarks: ['No tool has "+nosuch" in its name, aliases, server or domain.'],
+    })
+    expect((await search('+nosuch issue')).errors).toContain('No tool has "+nosuch"')
+  })
+
   it('fits the screen', async () => {
     const words = ['search', 'issue', '--catalog', 'tools.jsonl']
     const env = { NO_COLOR: '1' }

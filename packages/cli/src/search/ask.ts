@@ -81,7 +81,15 @@ export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limi
     if (entry && into.length < (into === below ? NAMED : limit))
       into.push({ key: id, entry, score, relevance, certainty })
   }
+  if (matches.length + below.length === 0 && must.length > 0) remarks.push(...unmet(catalogue, must))
   return { query, matches, below, remarks }
+}
+
+/** Said where no tool has the words that have to be there, whatever else is asked for. */
+function unmet({ searcher }: Catalogue, must: readonly string[]): string[] {
+  if (searcher.rank({ text: '', must, limit: 1 }).length > 0) return []
+  const words = must.map((word) => quote(`+${word}`)).join(' ')
+  return [`No tool has ${words} in its name, aliases, server or domain.`]
 }
 
 /** Why an answer is empty, in facts. */

@@ -34,7 +34,9 @@ export function answerText(
 }
 
 export function missText({ query, below }: Answer, miss: Miss, catalogue: Catalogue, cutOff: number): string {
-  const lines = [`No tool fits ${quote(query)}. Searched: ${catalogue.size.toLocaleString('en')} tools.`]
+  const lines = [
+    `No tool fits ${quote(query)}. Searched: ${catalogue.size.toLocaleString('en')} ${catalogue.size === 1 ? 'tool' : 'tools'}.`,
+  ]
   if (miss.reason === 'no-words')
     lines.push('It holds no word that tells one tool from another. Say what the tool should do.')
   if (miss.unknownWords.length > 0) lines.push(`In no tool: ${few(miss.unknownWords)}.`)

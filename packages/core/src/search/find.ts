@@ -10,7 +10,7 @@ import { answerForm } from '../placement.js'
 import { quote } from '../text.js'
 import { type Candidate, createAllowance, toMatch } from './candidate.js'
 import { awaySources, awayState, waitForSources } from './late-sources.js'
-import { exactNames, plainNames } from './named-in-query.js'
+import { exactNames } from './named-in-query.js'
 import { type ParsedQuery, parseQuery } from './query.js'
 import type { SearchResult } from './result.js'
 import type { Ranked } from './searcher.js'
@@ -131,7 +131,7 @@ export async function find(
       ...loadedBefore.filter((name) => !gone.has(idOf(name, context))),
       ...activated.map((id) => nameOf(id, context)),
     ],
-    problems: query.problems,
+    problems: missed ? [...query.problems, ...(await unmet(query, context))] : query.problems,
     more: ranked.more,
     dropped: dropped.map(({ tool, reason }) => ({
       name: nameOf(tool, context),
@@ -273,15 +273,12 @@ async function keywordHits(
   const withheld: Candidate[] = []
   const unavailable: { name: string; state: string }[] = []
   const seen = new Set<string>()
+  /** Hits whose name is asked for in some spelling: what they score says nothing of how well others fit. */
+  const called = new Set<string>()
   /** The best score of a tool whose server is away: next to it, what fits half as well is no answer either. */
   let missed = 0
-  // A plain word that is a tool's whole name comes first too, beside what the other words find.
-  const plain = plainNames(query.text, context).map(
-    ({ id }): Ranked => ({ id, score: ranked[0]?.score ?? 1, relevance: 1 }),
-  )
   for (const { id, score, relevance, certainty = relevance } of [
     ...[...named.keys()].map((id): Ranked => ({ id, score: EXACT, relevance: 1 })),
-    ...plain,
     ...ranked,
   ]) {
     const entry = context.catalogue.get(id)
@@ -298,6 +295,7 @@ async function keywordHits(
     }
     seen.add(id)
     const { alias, deprecated = false } = named.get(id) ?? {}
+    if (relevance === 1) called.add(id)
     const hit: Candidate = {
       entry,
       asked: request.query,
@@ -318,10 +316,13 @@ async function keywordHits(
   const byName = hits.filter((hit) => hit.named)
   const byWords = hits.filter((hit) => !hit.named)
   // Where a tool was named, what its words also fit is no answer to the question.
-  const best = byName.length > 0 ? Number.POSITIVE_INFINITY : Math.max(missed, byWords[0]?.score ?? 0)
+  const fitting = byWords.find(({ entry }) => !called.has(entry.id))
+  const best = byName.length > 0 ? Number.POSITIVE_INFINITY : Math.max(missed, fitting?.score ?? 0)
   const least = best * rivalShare(context.settings.cutOff)
-  const strong = byWords.filter((hit) => hit.score >= least)
-  const others = byWords.filter((hit) => hit.score < least)
+  const isStrong = ({ entry, score }: Candidate) =>
+    score >= least || (byName.length === 0 && called.has(entry.id))
+  const strong = byWords.filter(isStrong)
+  const others = byWords.filter((hit) => !isStrong(hit))
   // Tools the model does not have yet come first; within each half the ranking stands.
   const fresh = strong.filter(({ entry }) => !isLoaded(state, entry.id))
   const loaded = strong.filter(({ entry }) => isLoaded(state, entry.id))
@@ -336,7 +337,27 @@ async function keywordHits(
   }
 }
 
-function passes(entry: Entry, query: ParsedQuery, request: SearchRequest): boolean {
+/** Conditions of a query that no tool meets, whatever else it asks for. */
+async function unmet({ must, filters }: ParsedQuery, context: Context): Promise<string[]> {
+  const meets = must.length === 0 || (await context.rank({ text: '', must, limit: 1 })).length > 0
+  const words = must.map((word) => `+${word}`).join(' ')
+  const empty = Object.entries(filters).filter(([name, value]) => {
+    const only = { filters: { [name]: value } }
+    return ![...context.catalogue.entries()].some(
+      (entry) => context.gate.visible(entry) && passes(entry, only, {}),
+    )
+  })
+  return [
+    ...(meets ? [] : [`no tool has ${words} in its name, aliases, server or domain`]),
+    ...empty.map(([name, value]) => `no ${name} is called ${value}`),
+  ]
+}
+
+function passes(
+  entry: Entry,
+  query: Pick<ParsedQuery, 'filters'>,
+  request: Pick<SearchRequest, 'domain'>,
+): boolean {
   const { server, domain, group } = query.filters
   const same = (a: string | undefined, b: string) => (a ?? '').toLowerCase() === b.toLowerCase()
   if (server !== undefined && !same(entry.source, server)) return false

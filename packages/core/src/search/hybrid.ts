@@ -73,14 +73,14 @@ export function createHybridSearcher({ embed, weight = 0.5, batch = 64 }: Hybrid
           id,
           score: score / best + weight * likeness,
           relevance: Math.max(relevance, likeness ** 2),
-          certainty: Math.max(certainty, likeness ** 2),
+          certainty,
         }
       }),
       ...more.map(({ id, likeness }) => ({
         id,
         score: weight * likeness,
         relevance: likeness ** 2,
-        certainty: likeness ** 2,
+        certainty: 0,
       })),
     ]
     fused.sort((first, second) => second.score - first.score || compare(first.id, second.id))

@@ -176,7 +176,7 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
       clauseBest = new Float32Array(count)
     }
     const asked = termsOf(text)
-    const exact = names.inQuery(text)
+    const { tiers: exact, byWord } = names.inQuery(text)
     const allowed = slotsWith(query.must)
 
     scores.fill(0, 0, count)
@@ -212,7 +212,7 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
         id: index.identityOf(slot).id,
         score,
         relevance: certain ? 1 : relevance(score),
-        certainty: certain ? 1 : sure,
+        certainty: certain && !byWord.has(slot) ? 1 : sure,
       }
     })
   }

@@ -16,9 +16,15 @@ const vocabularyServers = 3
 /** A query of more words is not taken for a name as a whole. */
 const nameWordLimit = 8
 
-export interface NameMatches {
+export interface NamesInQuery {
   /** Slot → tier of the match; a higher tier goes first. */
-  inQuery(text: string): Map<number, number>
+  readonly tiers: ReadonlyMap<number, number>
+  /** Slots whose name is a plain word of a longer query: they go first, but the word may be no more than a word. */
+  readonly byWord: ReadonlySet<number>
+}
+
+export interface NameMatches {
+  inQuery(text: string): NamesInQuery
   /** Tools that go by this very name; in any spelling of case and separators if there is none. */
   called(name: string): number[]
   /** Tools whose name differs in a slip or two: the nearest only. */
@@ -44,8 +50,9 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
     return false
   }
 
-  function inQuery(text: string): Map<number, number> {
+  function inQuery(text: string): NamesInQuery {
     const tiers = new Map<number, number>()
+    const byWord = new Map<string, [slot: number, tier: number][]>()
     const raise = (slot: number, tier: number): void => {
       if (tier > (tiers.get(slot) ?? 0)) tiers.set(slot, tier)
     }
@@ -56,12 +63,17 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
         if (tier === 0) return
         if (candidate.plain && !known && (isStopWord(candidate.text) || isVocabulary(candidate.text))) return
         known = true
-        raise(slot, tier)
+        if (!candidate.plain) raise(slot, tier)
+        else byWord.set(candidate.folded, [...(byWord.get(candidate.folded) ?? []), [slot, tier]])
       })
       if (!known && mayBeMisspelt(candidate))
         for (const slot of nearMisses(candidate.folded)) raise(slot, nearMissTier)
     }
-    return tiers
+    // One plain word may be meant as a name. Where several are somebody's names, the query is a sentence, and they are its words.
+    const [meant = [], ...others] = byWord.values()
+    const plain = others.length > 0 ? [] : meant.filter(([slot]) => !tiers.has(slot))
+    for (const [slot, tier] of plain) raise(slot, tier)
+    return { tiers, byWord: new Set(plain.map(([slot]) => slot)) }
   }
 
   /** Tools whose name differs from a folded one in a slip or two: the nearest only. */

@@ -1,7 +1,5 @@
 /** Tools of the catalogue that a query names: they come first, whatever the ranker says. */
-import type { Entry } from '../catalogue.js'
 import type { Context } from '../context.js'
-import { isStopWord, queryTokens } from './tokenize.js'
 
 /** Words of the query that are, exactly, the name of a tool, by its id. They win whatever the ranker says. */
 export function exactNames(
@@ -22,22 +20,16 @@ export function exactNames(
     ].includes(word)
     // A plain word such as "search" is somebody's tool name only by accident unless it is the whole query.
     if (!spelled || !(word === text || /[_./:-]|[a-z][A-Z]/.test(word))) continue
+    if (alias !== undefined && !deprecated && isNameOfAnother(word, entry.id, context)) continue
     // A tool's own name says more than an old one beside it.
     if (!deprecated || !named.has(entry.id)) named.set(entry.id, { alias, deprecated })
   }
   return named
 }
 
-/** Tools whose whole name is a plain word of the query, "deploy" say: no keyword-stuffed rival may displace them. */
-export function plainNames(text: string, context: Context): Entry[] {
-  const words =
-    queryTokens(text).length === 0
-      ? []
-      : text.split(/[^\p{L}\p{N}]+/u).filter((word) => word.length >= 3 && !isStopWord(word.toLowerCase()))
-  return [...new Set(words)].flatMap((word) => {
-    const resolution = context.catalogue.resolve(word, (entry) => context.gate.visible(entry))
-    return resolution.kind === 'found' && resolution.entry.tool.name.toLowerCase() === word.toLowerCase()
-      ? [resolution.entry]
-      : []
-  })
+/** Nobody's alias displaces a name, however that is spelt. */
+function isNameOfAnother(word: string, id: string, context: Context): boolean {
+  const respelt = word.toUpperCase().replace(/\s+/g, '_')
+  const other = context.catalogue.resolve(respelt, (entry) => context.gate.visible(entry))
+  return other.kind === 'ambiguous' || (other.kind === 'found' && !other.alias && other.entry.id !== id)
 }
