@@ -61,7 +61,7 @@ const files = (folder: string) => ({
     numStartups: 3,
     mcpServers: { shared: { command: 'shared-server' }, toolwell: { command: 'toolwell' } },
     projects: {
-      [folder]: { mcpServers: { here: { command: 'here-server' } } },
+      [folder]: { mcpServers: { here: { command: './here-server' } } },
       '/other': { mcpServers: { there: { command: 'x' } } },
     },
   },
@@ -130,7 +130,7 @@ describe('import', () => {
       asked: { command: 'asked-server', env: { KEY: '${input:key}' } },
       notes: { command: 'bun', args: ['x', 'notes'], env: { A: '${NOTES_A}' } },
       hosted: { url: 'https://example.com/hosted', enabled: false },
-      here: { command: 'here-server' },
+      here: { command: join(folder, 'here-server') },
       shared: { command: 'shared-server' },
       docs: {
         command: 'npx',

@@ -46,6 +46,11 @@ export function createGuard({ cache, lock, scan, review: own }: GuardOptions): G
   const review = createReview(examinations)
   const locks = createLocks(lock)
   const remembered = new Map<string, Remembered | undefined>()
+  /** What was remembered before a definition was met: it may be reviewed again because of a neighbour, and is no less new then. */
+  const met = new Map<
+    string,
+    { readonly definition: ServerDefinition; readonly before: Remembered | undefined }
+  >()
   const by = new Map<string, ServerDecision['by']>()
 
   const recall = (server: ServerConfig): Remembered | undefined => {
@@ -56,12 +61,15 @@ export function createGuard({ cache, lock, scan, review: own }: GuardOptions): G
   const reviewer: Reviewer = ({ server, definition }) => {
     const listed = listedOf(server, definition)
     const state = locks.of(server)
+    const last = met.get(server.name)
+    const before = last?.definition === definition ? last.before : recall(server)
+    met.set(server.name, { definition, before })
     const { decision, remember } = review.judge({
       server: listed,
       prints: examinations.meet(listed),
       trust: server.trust,
       lock: state,
-      remembered: state ? undefined : recall(server),
+      remembered: state ? undefined : before,
     })
     by.set(server.name, decision.by)
     if (remember) {

@@ -257,6 +257,15 @@ describe('without a lock', () => {
     expect(await fourth.text('odd', 'echo', { a: 1 })).toBe('{"a":1}')
   })
 
+  it('every server is told of as first met, also where servers share names and are compared', async () => {
+    const run = await setup([oddServer('one'), oddServer('two'), oddServer('three')])
+    await run.servers.settled(5000)
+    for (const name of ['one', 'two', 'three'])
+      expect(run.report(name).warnings).toEqual([
+        expect.stringContaining(`of ${name} are trusted as first met`),
+      ])
+  })
+
   it('a memory that is damaged is set aside, and the rest goes on', async () => {
     const folder = join(temporary(), 'cache')
     const server = oddServer('odd')

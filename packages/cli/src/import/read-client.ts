@@ -31,15 +31,20 @@ export function readClient(from: ClientFile, folder: string): ClientServers | un
   if (typeof value === 'string') return { ...nothing, problem: value }
   const servers = new Map<string, Converted>()
   const refused = new Map<string, string>()
-  for (const [name, entry] of entriesIn(value, from, folder)) {
-    const made = nameProblem(name) ?? convert(entry, from.shape, dirname(from.file))
+  for (const { name, entry, beside } of entriesIn(value, from, folder)) {
+    const made = nameProblem(name) ?? convert(entry, from.shape, beside)
     if (typeof made === 'string') refused.set(name, made)
     else if (!servers.has(name)) servers.set(name, made)
   }
   return servers.size + refused.size === 0 ? undefined : { from, servers, refused }
 }
 
-function entriesIn(value: Fields, { shape }: ClientFile, folder: string): [string, unknown][] {
+/** `beside`: the folder that relative paths of an entry start from. */
+function entriesIn(
+  value: Fields,
+  { shape, file }: ClientFile,
+  folder: string,
+): { readonly name: string; readonly entry: unknown; readonly beside: string }[] {
   const at = (...path: string[]) =>
     path.reduce<unknown>(
       (inner, key) => (isFields(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
@@ -54,7 +59,10 @@ function entriesIn(value: Fields, { shape }: ClientFile, folder: string): [strin
     opencode: [at('mcp')],
     'vscode-settings': [at('mcp', 'servers')],
   }[shape]
-  return tables.flatMap((table) => (isFields(table) ? Object.entries(table) : []))
+  return tables.flatMap((table, index) => {
+    const beside = shape === 'claude-code' && index === 0 ? folder : dirname(file)
+    return isFields(table) ? Object.entries(table).map(([name, entry]) => ({ name, entry, beside })) : []
+  })
 }
 
 /** A server of this name would be Toolwell in front of itself. */
