@@ -107,7 +107,14 @@ beforeAll(async () => {
   compiled = await mkdtemp(join(tmpdir(), 'toolwell-compiled-'))
   await mkdir(join(compiled, 'stores'))
   await writeFile(join(compiled, 'package.json'), '{"type":"module"}')
-  for (const name of ['stores/jsonl', 'stores/file-lock', 'stores/store', 'errors', 'ledger-event']) {
+  for (const name of [
+    'stores/jsonl',
+    'stores/file-lock',
+    'stores/make-folder',
+    'stores/store',
+    'errors',
+    'ledger-event',
+  ]) {
     const source = await readFile(fileURLToPath(new URL(`../../src/${name}.ts`, import.meta.url)), 'utf8')
     const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 }
     await writeFile(join(compiled, `${name}.js`), ts.transpileModule(source, { compilerOptions }).outputText)
@@ -214,6 +221,7 @@ describe('a process', () => {
       const writer = write(`r${round}`)
       all.push(writer)
       await writer.until(jitter(round))
+      expect(writer.acknowledged.size, 'it wrote').toBeGreaterThanOrEqual(jitter(round))
       // Right behind an acknowledgement the next append is under way.
       if (round % 3 > 0) await new Promise((resolve) => setTimeout(resolve, round % 5))
       await writer.kill()
