@@ -76,18 +76,18 @@ describe('on the bundled sample', () => {
 })
 
 describe('the committed figures', () => {
-  const results = ['retrieval', 'tuning'].map((name) => `bench/results/${name}.json`)
+  const results = ['retrieval', 'scale', 'tuning'].map((name) => `bench/results/${name}.json`)
 
   it('are those of docs/search.md and its chart', () => {
     expect(results.filter((file) => !existsSync(`${root}/${file}`))).toEqual([])
-    const [retrieval, tuning] = results.map((file) => JSON.parse(read(file)))
+    const [retrieval, scale, tuning] = results.map((file) => JSON.parse(read(file)))
     const text = read('docs/search.md')
-    expect(fillSearchDocs(text, { retrieval, tuning })).toBe(text)
+    expect(fillSearchDocs(text, { retrieval, scale, tuning })).toBe(text)
     expect(drawRetrieval(retrieval)).toBe(read('docs/images/retrieval.svg'))
   })
 
   it('hold every floor', () => {
-    for (const file of results.slice(0, 1))
+    for (const file of results.slice(0, 2))
       for (const { what, holds } of JSON.parse(read(file)).lines)
         expect([what, holds ?? true]).toEqual([what, true])
   })

@@ -37,6 +37,7 @@ const commonShare = 0.1
 const commonLeast = 1000
 /** Further down the order nothing is sure, and looking costs. */
 const surePlaces = 20
+const manyTools = 1000
 /** Above any sum of term scores. */
 const exactTierScore = 10_000
 
@@ -243,7 +244,8 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
           for (const document of put) yield [document, analyse(document)] as const
         })(),
       )
-      if (put.length > 0) vocabulary().forget()
+      // A whole catalogue brings more words than are worth keeping; one server's are soon asked for again.
+      if (put.length >= manyTools) vocabulary().forget()
     },
     rank,
     explain: (text, document) => {
