@@ -3,21 +3,10 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { scanServers } from '../packages/mcp/src/scan/scan.ts'
 import type { ScannedServer } from '../packages/mcp/src/scan/shadowing.ts'
-import { readCorpus } from '../packages/mcp/test/scan/read-corpus.ts'
+import { ATTACKS, BENIGN, readCorpus } from '../packages/mcp/test/scan/read-corpus.ts'
 import { isHard, scanSample } from '../packages/mcp/test/scan/support.ts'
 import { GENERATED } from './data.ts'
 
-const ATTACKS = [
-  'attacks',
-  'held-out-a',
-  'held-out-b',
-  'held-out-c',
-  'held-out-d',
-  'held-out-e',
-  'held-out-f',
-  'held-out-g',
-]
-const BENIGN = ['benign', 'benign-held-out']
 const LEAST_RECALL = 0.95
 const MOST_SOFT = 0.01
 

@@ -1,6 +1,5 @@
 /** How much of what was asked for a tool speaks of: what decides whether a hit is loaded or only offered. */
-import type { AskedTerm } from './asked-terms.js'
-import { shareOfUnknownPairs } from './relevance.js'
+import { type WeighedWord, worthOfAll } from './relevance.js'
 
 /** What a tool holds of a word that it does not use, but whose concept it has. */
 const conceptShare = 0.3
@@ -10,22 +9,18 @@ const conceptShare = 0.3
  * prominent a word is: a tool called "create" speaks of one word of "create an invoice", however loudly.
  */
 export function createCertainty(
-  terms: readonly AskedTerm[],
-  worthOf: (term: AskedTerm) => number,
-  isKnown: (term: AskedTerm) => boolean,
+  words: readonly WeighedWord[],
   holderOf: (hash: number) => (slot: number) => boolean,
 ): (slot: number) => number {
-  const words = terms
-    .filter(({ kind }) => kind === 'word')
-    .map((term) => ({
-      worth: worthOf(term) * (term.unspaced && !isKnown(term) ? shareOfUnknownPairs : 1),
-      holdsWord: holderOf(term.hash),
-      holdsConcept: term.concepts.map(holderOf),
-    }))
-  const asked = words.reduce((sum, { worth }) => sum + worth, 0)
+  const asked = worthOfAll(words)
+  const holders = words.map(({ worth, hash, concepts }) => ({
+    worth,
+    holdsWord: holderOf(hash),
+    holdsConcept: concepts.map(holderOf),
+  }))
   return (slot) => {
     let held = 0
-    for (const { worth, holdsWord, holdsConcept } of words)
+    for (const { worth, holdsWord, holdsConcept } of holders)
       if (holdsWord(slot)) held += worth
       else if (holdsConcept.some((holds) => holds(slot))) held += worth * conceptShare
     return asked === 0 ? 0 : held / asked

@@ -12,6 +12,7 @@ import { type Candidate, createAllowance, toMatch } from './candidate.js'
 import { awaySources, awayState, waitForSources } from './late-sources.js'
 import { exactNames } from './named-in-query.js'
 import { type ParsedQuery, parseQuery } from './query.js'
+import { offersIn, sentenceOnOffers } from './render.js'
 import type { SearchResult } from './result.js'
 import type { Ranked } from './searcher.js'
 
@@ -392,10 +393,10 @@ function overviewOf(context: Context): { name: string; count: number }[] {
 /** What the model should do now; empty where the lists of what was not found or not loaded say it all. */
 function instruct(
   found: Omit<SearchResult, 'nextInstruction'>,
-  { settings: { prompts, hiddenCalls } }: Context,
+  { settings }: Context,
   bridge: string | undefined,
 ): string {
-  const callable = hiddenCalls === 'activate-and-run'
+  const { prompts } = settings
   const { query, matches, unloaded, notFound, ambiguous, unavailable, overview } = found
   if (found.repeated) return prompts.searchAgain()
   const fresh = matches.filter((match) => match.fresh).length
@@ -406,8 +407,8 @@ function instruct(
   )
   if (loaded.length > 0)
     return prompts.searchAlready({ bridge: loaded.some((match) => match.bridged) ? bridge : undefined })
-  if (matches.some(({ canonicalName }) => !dropped.has(canonicalName)))
-    return prompts.searchOffered({ bridge: callable ? bridge : undefined })
+  const offers = offersIn(found)
+  if (offers.length > 0) return sentenceOnOffers(offers, settings)
   if ([matches, unloaded, notFound, ambiguous, unavailable].some((list) => list.length > 0)) return ''
   if (query.trim() === '') return prompts.searchEmpty()
   const sources = overview.map(({ name, count }) => ({ name: name === '' ? '' : quote(name, 60), count }))

@@ -20,7 +20,7 @@ import { identityBit, impactTable } from './impact.js'
 import { createLexicon } from './lexicon.js'
 import { createNameMatches } from './name-matches.js'
 import { queryCharacterLimit } from './query.js'
-import { createRelevance } from './relevance.js'
+import { createRelevance, weighWords } from './relevance.js'
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
 import { createSegmentBuilder, type Identity, positionOf, type Segment } from './segment.js'
 import { decodeSegment, encodeSegment } from './stored-segment.js'
@@ -183,10 +183,13 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
     scores.fill(0, 0, count)
     addUp(asked.whole, scores)
     if (asked.clauses.length > 0) blendClauses(asked.clauses)
-    const worthOf = ({ hash, weight }: AskedTerm) => weight * inverseFrequency(index.frequencyOf(hash))
-    const isKnown = ({ hash }: AskedTerm) => index.frequencyOf(hash) > 0
-    const relevance = createRelevance(asked.whole, worthOf, isKnown)
-    const certainty = createCertainty(asked.whole, worthOf, isKnown, (hash) => {
+    const words = weighWords(
+      asked.whole,
+      ({ hash, weight }) => weight * inverseFrequency(index.frequencyOf(hash)),
+      ({ hash }) => index.frequencyOf(hash) > 0,
+    )
+    const relevance = createRelevance(words)
+    const certainty = createCertainty(words, (hash) => {
       const byteAt = index.reader(hash)
       return (slot) => byteAt(slot) >= 0
     })

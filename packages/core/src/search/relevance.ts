@@ -4,23 +4,38 @@ import type { AskedTerm } from './asked-terms.js'
 /** The share of what was asked for at which relevance is one half. At the default cut-off the share is 0.12. */
 const half = 0.22
 /** Half of the pairs of an unspaced script straddle two words and are in no document for that reason alone. */
-export const shareOfUnknownPairs = 0.5
+const shareOfUnknownPairs = 0.5
 /** Certainty is for exact names. */
 const mostLikely = 0.99
+
+/** A word of the query with what it is worth: relevance and certainty are shares of their sum. */
+export interface WeighedWord extends AskedTerm {
+  readonly worth: number
+}
+
+export function weighWords(
+  terms: readonly AskedTerm[],
+  worthOf: (term: AskedTerm) => number,
+  isKnown: (term: AskedTerm) => boolean,
+): WeighedWord[] {
+  return terms
+    .filter(({ kind }) => kind === 'word')
+    .map((term) => ({
+      ...term,
+      worth: worthOf(term) * (term.unspaced && !isKnown(term) ? shareOfUnknownPairs : 1),
+    }))
+}
+
+export function worthOfAll(words: readonly WeighedWord[]): number {
+  return words.reduce((sum, { worth }) => sum + worth, 0)
+}
 
 /**
  * Relevance of a score: what the tool accounts for, out of what all words of the query are worth. A word that no tool holds is
  * worth most, so a query about something else stays low even where one of its words is found. Grows with the score, so it never
  * reorders. docs/search.md says what the cut-off keeps, what it turns away, and what else was tried.
  */
-export function createRelevance(
-  terms: readonly AskedTerm[],
-  worthOf: (term: AskedTerm) => number,
-  isKnown: (term: AskedTerm) => boolean,
-): (score: number) => number {
-  let asked = 0
-  for (const term of terms)
-    if (term.kind === 'word')
-      asked += worthOf(term) * (term.unspaced && !isKnown(term) ? shareOfUnknownPairs : 1)
+export function createRelevance(words: readonly WeighedWord[]): (score: number) => number {
+  const asked = worthOfAll(words)
   return (score) => (score <= 0 ? 0 : Math.min(mostLikely, score / (score + half * asked)))
 }

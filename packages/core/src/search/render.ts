@@ -88,7 +88,8 @@ export function readMachineLine(answer: string): MachineLine | undefined {
   }
 }
 
-function renderText(result: SearchResult, { prompts, hiddenCalls }: Settings, isRest = false): string {
+function renderText(result: SearchResult, settings: Settings, isRest = false): string {
+  const { prompts } = settings
   const lines: string[] = []
   const nothing = [
     result.matches,
@@ -109,19 +110,23 @@ function renderText(result: SearchResult, { prompts, hiddenCalls }: Settings, is
     if (some.length > 0) lines.push(prompts.searchAlready({ bridge }), ...some.map(renderMatch))
   }
   lines.push(...linesOnDropped(result, prompts))
-  const offered = result.matches.filter(
-    (match) => match.status === 'available_lazy' && !droppedNames.has(match.canonicalName),
-  )
-  if (offered.length > 0) {
-    const callable = hiddenCalls === 'activate-and-run' && offered.every(({ bridged }) => bridged)
-    lines.push(
-      prompts.searchOffered({ bridge: callable ? BRIDGE_NAME : undefined }),
-      ...offered.map(renderMatch),
-    )
-  }
+  const offered = offersIn(result)
+  if (offered.length > 0) lines.push(sentenceOnOffers(offered, settings), ...offered.map(renderMatch))
   lines.push(...linesOnRest(result, prompts))
   // The third identical miss: one line, so that a loop costs nothing.
   return result.repeated ? prompts.searchAgain() : lines.join('\n')
+}
+
+/** Matches that fit and are not loaded for that reason alone. */
+export function offersIn({ matches, dropped }: Pick<SearchResult, 'matches' | 'dropped'>): Match[] {
+  const names = new Set(dropped.map(({ name }) => name))
+  return matches.filter((match) => match.status === 'available_lazy' && !names.has(match.canonicalName))
+}
+
+/** They may be called as they are only through the bridge, and where hidden tools may be called at all. */
+export function sentenceOnOffers(offers: readonly Match[], { prompts, hiddenCalls }: Settings): string {
+  const callable = hiddenCalls === 'activate-and-run' && offers.every(({ bridged }) => bridged)
+  return prompts.searchOffered({ bridge: callable ? BRIDGE_NAME : undefined })
 }
 
 /** What the matches of a result do not show, for a face that renders them itself. */

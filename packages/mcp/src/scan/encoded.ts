@@ -83,30 +83,25 @@ const DECODERS: readonly (readonly [string, RegExp, (blob: string) => string | u
 function decodeBase64(blob: string): string | undefined {
   const body = blob.replace(/=+$/, '').replaceAll('-', '+').replaceAll('_', '/')
   if (body.length < 16 || body.length % 4 === 1 || !/^[A-Za-z0-9+/]+$/.test(body)) return undefined
-  const bytes: number[] = []
-  let buffer = 0
-  let bits = 0
-  for (const character of body) {
-    buffer = ((buffer << 6) | BASE64_VALUES.indexOf(character)) & 0xffffff
-    bits += 6
-    if (bits >= 8) {
-      bits -= 8
-      bytes.push((buffer >> bits) & 0xff)
-    }
-  }
-  return readable(bytes)
+  return fromAlphabet(body, BASE64_VALUES, 6)
 }
 
 const BASE64_VALUES = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 const BASE32_VALUES = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
 function decodeBase32(blob: string): string | undefined {
+  return fromAlphabet(blob.replace(/=+$/, ''), BASE32_VALUES, 5)
+}
+
+/** Each character stands for so many bits. */
+function fromAlphabet(text: string, alphabet: string, width: number): string | undefined {
   const bytes: number[] = []
   let buffer = 0
   let bits = 0
-  for (const character of blob.replace(/=+$/, '')) {
-    buffer = ((buffer << 5) | BASE32_VALUES.indexOf(character)) & 0xffff
-    bits += 5
+  for (const character of text) {
+    // Never more than a byte and one character are waiting.
+    buffer = ((buffer << width) | alphabet.indexOf(character)) & 0xffff
+    bits += width
     if (bits >= 8) {
       bits -= 8
       bytes.push((buffer >> bits) & 0xff)

@@ -4,20 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { scanServers } from '../../src/scan/scan.ts'
-import { readCorpus, type Sample } from './read-corpus.ts'
+import { ATTACKS, BENIGN, readCorpus, type Sample } from './read-corpus.ts'
 import { isHard, scanSample } from './support.ts'
-
-const ATTACKS = [
-  'attacks',
-  'held-out-a',
-  'held-out-b',
-  'held-out-c',
-  'held-out-d',
-  'held-out-e',
-  'held-out-f',
-  'held-out-g',
-]
-const BENIGN = ['benign', 'benign-held-out']
 
 const attacks = ATTACKS.flatMap(readCorpus)
 const benign = BENIGN.flatMap(readCorpus)

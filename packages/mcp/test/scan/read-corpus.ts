@@ -3,6 +3,10 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { ScannedServer } from '../../src/scan/shadowing.ts'
 
+/** The labelled files: attacks, and harmless definitions. Those held out were written after the rules they test. */
+export const ATTACKS = ['attacks', ...[...'abcdefg'].map((letter) => `held-out-${letter}`)]
+export const BENIGN = ['benign', 'benign-held-out']
+
 export interface Sample {
   readonly technique: string
   readonly line: number
