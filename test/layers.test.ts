@@ -109,6 +109,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
       'cards.ts',
       'context.ts',
       'conversation.ts',
+      'costs.ts',
       'delivery/append.ts',
       'delivery/bridge.ts',
       'delivery/delivery.ts',

@@ -71,8 +71,13 @@ export function listCards(
 ): CardList {
   const { catalogue, prompts, tokenizer, budget, describe } = options
   if (deferred.length === 0) return { text: '', shown: [], tokens: 0 }
-  const rows = toRows(deferred, describe)
   const count = deferred.length
+  const cards = countOfRows(deferred)
+  let rows: readonly Row[] | undefined
+  const made = () => {
+    rows ??= toRows(deferred, describe)
+    return rows
+  }
   const finish = (text: string, shown: readonly string[]): CardList => ({
     text,
     shown,
@@ -81,19 +86,29 @@ export function listCards(
 
   // A card takes at least six tokens and a name two: what cannot fit is not even written.
   const forms = [
-    { form: 'cards', least: 6, write: () => bySource(rows, (row) => `- ${row.label}: ${row.line()}`) },
-    { form: 'names', least: 2, write: () => bySource(rows, (row) => row.name, ', ') },
+    { form: 'cards', least: 6, write: () => bySource(made(), (row) => `- ${row.label}: ${row.line()}`) },
+    { form: 'names', least: 2, write: () => bySource(made(), (row) => row.name, ', ') },
   ] as const
   for (const { form, least, write } of forms) {
-    if (rows.length * least > budget) continue
+    if (cards * least > budget) continue
     const text = `${prompts.cardsHeading({ deferred: count, form })}\n${write()}`
     if (text.length <= budget * 8 && tokenizer.count(text) <= budget)
       return finish(
         text,
-        rows.flatMap((row) => row.ids),
+        made().flatMap((row) => row.ids),
       )
   }
-  return finish(...digest(rows, count, catalogue, prompts, tokenizer, budget))
+  return finish(...digest(deferred, catalogue, prompts, tokenizer, budget))
+}
+
+/** How many cards these tools come to. */
+function countOfRows(deferred: readonly Entry[]): number {
+  const groups = new Set<string>()
+  let single = 0
+  for (const { source, tool } of deferred)
+    if (tool.group === undefined) single++
+    else groups.add(`${source}\n${tool.group}`)
+  return single + groups.size
 }
 
 export function toRows(deferred: readonly Entry[], describe: (entry: Entry) => string): Row[] {
@@ -154,15 +169,15 @@ function bySource(rows: readonly Row[], render: (row: Row) => string, joint = '\
 }
 
 function digest(
-  rows: readonly Row[],
-  count: number,
+  deferred: readonly Entry[],
   catalogue: Catalogue,
   prompts: Prompts,
   tokenizer: Tokenizer,
   budget: number,
 ): [string, string[]] {
   const sources = new Map<string, number>()
-  for (const row of rows) sources.set(row.source, (sources.get(row.source) ?? 0) + row.ids.length)
+  for (const { source } of deferred) sources.set(source, (sources.get(source) ?? 0) + 1)
+  const count = deferred.length
   const heading = prompts.cardsHeading({ deferred: count, form: 'digest' })
   const lines = [heading]
   let spent = tokenizer.count(heading)

@@ -5,11 +5,11 @@ import { createLookAlikes, type LookAlikes } from './look-alikes.js'
 import { createNameIndex, type NameIndex, type Resolution } from './name-index.js'
 import { foldName, suffixed, toolId, type WireNaming, wireNameOf } from './names.js'
 import { assertKnownKeys } from './options.js'
-import type { Finding, SourceChange, SourceState, StoredIndex } from './source.js'
+import type { Finding, KeptParts, SourceChange, SourceState } from './source.js'
 import { showInvisible } from './text.js'
 import { assertTool, problemOf, type Tool } from './tool.js'
 
-export type { Finding, SourceChange, SourceState, StoredIndex } from './source.js'
+export type { Finding, KeptParts, SourceChange, SourceState, StoredPart } from './source.js'
 
 export interface Source {
   readonly name: string
@@ -22,7 +22,7 @@ export interface Source {
   readonly ids: ReadonlySet<string>
   /** Names the source's set of tools; changes when one joins or leaves. */
   readonly membership: string
-  readonly index?: StoredIndex
+  readonly kept?: KeptParts
 }
 
 export interface Entry {
@@ -44,8 +44,8 @@ export interface SourceUpdate {
   readonly locked?: boolean
   /** Names of tools that must not be seen or called, for reasons of the source's own. */
   readonly quarantined?: readonly string[]
-  /** Keeps what the built-in ranker makes of these tools. */
-  readonly index?: StoredIndex
+  /** Keeps what is made of these tools for the next start. */
+  readonly kept?: KeptParts
 }
 
 /** The host's own tools live in the source with the empty name. */
@@ -176,7 +176,7 @@ class MapCatalogue implements Catalogue {
       )
     assertKnownKeys(
       update,
-      ['tools', 'description', 'state', 'advice', 'locked', 'quarantined', 'index'],
+      ['tools', 'description', 'state', 'advice', 'locked', 'quarantined', 'kept'],
       `setSource(${JSON.stringify(name)})`,
     )
     if (!Array.isArray(update.tools))
@@ -234,7 +234,7 @@ class MapCatalogue implements Catalogue {
       locked,
       ids,
       membership: shortHash([...ids].sort().join('\n')),
-      ...(update.index ? { index: update.index } : {}),
+      ...(update.kept ? { kept: update.kept } : {}),
     })
     // Looking for them is not worth it where nobody listens.
     const fresh = this.#onChange ? this.#aboutNames().filter(({ detail }) => !known.has(detail)) : []

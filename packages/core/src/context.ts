@@ -1,7 +1,8 @@
 /** What one conversation decides with: catalogue, gate, settings, and memoised definitions. The fold never sees it. */
 import type { Catalogue, Entry } from './catalogue.js'
+import type { Costs } from './costs.js'
 import type { Place } from './delivery/index.js'
-import { type Fitted, fitWire } from './dialect.js'
+import { type Fitted, fitDescription, fitWire } from './dialect.js'
 import type { Notice } from './events.js'
 import { shortHash } from './fingerprint.js'
 import type { DeliveryName, Pin, WireTool } from './ledger-event.js'
@@ -60,7 +61,7 @@ export interface Context {
   /** Ranks with the host's searcher, or with the built-in one where that fails. */
   readonly rank: (query: RankQuery) => Promise<readonly Ranked[]>
   exposure(entry: Entry): Exposure
-  /** The description as it is sent, without making a copy of the whole definition. */
+  /** The description as it is sent. Reads no schema, as long as the host changes no definitions. */
   describe(entry: Entry): string
   /** The definition as it is sent: transformed, and plain JSON, so that a stored copy has the same bytes. */
   definition(entry: Entry): WireTool
@@ -103,7 +104,7 @@ export interface DefinitionMemo {
   /** The same as plain JSON of its own, for what is sent. */
   readonly definitions: WeakMap<Entry, WireTool>
   readonly tokens: WeakMap<WireTool, number>
-  readonly costs: WeakMap<Entry, number>
+  readonly costs: Costs
 }
 
 /** Throws where a changed definition is none: no object, or one that JSON cannot hold. */
@@ -151,13 +152,8 @@ export function createContext(given: Given): Context {
     return made
   }
 
-  const cost = (entry: Entry): number => {
-    const known = memo.costs.get(entry)
-    if (known !== undefined) return known
-    const made = settings.tokenizer.count(JSON.stringify(defined(entry)))
-    memo.costs.set(entry, made)
-    return made
-  }
+  const cost = (entry: Entry): number =>
+    memo.costs.of(entry, () => settings.tokenizer.count(JSON.stringify(defined(entry))))
 
   const tokens = (wireTool: WireTool): number => {
     const known = memo.tokens.get(wireTool)
@@ -174,7 +170,11 @@ export function createContext(given: Given): Context {
         return { deferred: false, because: 'this conversation inherits every tool as eager' }
       return exposureOf(entry, options)
     },
-    describe: (entry) => defined(entry).description,
+    describe: (entry) => {
+      // Without the hook, a card needs no schema.
+      if (settings.transformDefinition) return defined(entry).description
+      return fitDescription(entry.tool.description ?? '', wire)
+    },
     definition,
     prices: cacheRule(wire, settings.prices),
     check: (entry, input) => {

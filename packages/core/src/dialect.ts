@@ -57,6 +57,11 @@ export interface Fitted {
   readonly keys: ReadonlyMap<string, string>
 }
 
+/** The description that `fitWire` gives, without a look at the schema. */
+export function fitDescription(description: string, wire: string): string {
+  return beginning(plainJson(description), DIALECTS[wire] ?? {})
+}
+
 /** Fits a definition to a wire. One that fits is given back as it is. */
 export function fitWire(tool: WireTool, wire: string): Fitted {
   const dialect = DIALECTS[wire] ?? {}
@@ -95,11 +100,16 @@ function lowered(tool: WireTool, { notAtTop = [], dropped = [] }: Dialect): Wire
 }
 
 /** A description that is too long goes, whole, into the schema; its beginning stays. */
-function shortened(tool: WireTool, { description: limit = Number.POSITIVE_INFINITY }: Dialect): WireTool {
-  if (tool.description.length <= limit) return tool
-  const note = ' … (continued in the description of the parameters)'
-  const head = wholeStart(tool.description, limit - note.length)
+function shortened(tool: WireTool, dialect: Dialect): WireTool {
+  const description = beginning(tool.description, dialect)
+  if (description === tool.description) return tool
   const own = tool.inputSchema.description
   const whole = typeof own === 'string' && own !== '' ? `${tool.description}\n\n${own}` : tool.description
-  return { ...tool, description: head + note, inputSchema: { ...tool.inputSchema, description: whole } }
+  return { ...tool, description, inputSchema: { ...tool.inputSchema, description: whole } }
+}
+
+function beginning(description: string, { description: limit = Number.POSITIVE_INFINITY }: Dialect): string {
+  if (description.length <= limit) return description
+  const note = ' … (continued in the description of the parameters)'
+  return wholeStart(description, limit - note.length) + note
 }

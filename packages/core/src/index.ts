@@ -9,7 +9,6 @@ export type {
   Source,
   SourceState,
   SourceUpdate,
-  StoredIndex,
 } from './catalogue.js'
 export type { ChildOptions, Conversation } from './conversation.js'
 export { ToolwellError, type ToolwellErrorCode } from './errors.js'

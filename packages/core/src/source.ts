@@ -3,13 +3,20 @@
 /** Only `ready` tools can be seen, activated or called. */
 export type SourceState = 'ready' | 'connecting' | 'failed' | 'disabled' | 'needs-login'
 
-/**
- * Where the owner of a source keeps what the ranker made of its tools, so that the next start need not make it again. Must
- * belong to exactly these tools: what is read is not compared with their text.
- */
-export interface StoredIndex {
+export interface StoredPart {
   read(): Uint8Array | undefined
   write(bytes: Uint8Array): void
+}
+
+/**
+ * Where the owner of a source keeps what was made of its tools, so that the next start need not make it again, nor read a
+ * schema for it. Must belong to exactly these tools: what is read is not compared with their text.
+ */
+export interface KeptParts {
+  /** What the built-in ranker makes of them. */
+  readonly index: StoredPart
+  /** What their definitions cost. */
+  readonly tokens: StoredPart
 }
 
 /** Something odd about a source that is not worth failing for. */

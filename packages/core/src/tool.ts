@@ -161,9 +161,22 @@ const FIELD_KINDS: readonly [readonly (keyof Tool)[], (value: unknown) => boolea
   [['execute', 'forwards'], (value) => typeof value === 'function', 'a function'],
 ]
 
+const vouched = new WeakSet<object>()
+
+/** Says that `problemOf` found nothing in this tool when it was first met: its schema, which may lie in a file, is not read for that again. */
+export function vouchFor<T extends object>(tool: T): T {
+  vouched.add(tool)
+  return tool
+}
+
+export function isVouchedFor(tool: object): boolean {
+  return vouched.has(tool)
+}
+
 /** The reason a value cannot be used as a tool, or undefined. Never throws, whatever it is given. */
 export function problemOf(tool: unknown): string | undefined {
   if (typeof tool !== 'object' || tool === null) return 'is not an object'
+  if (vouched.has(tool)) return undefined
   const { name, description, inputSchema } = tool as Partial<Tool>
   if (typeof name !== 'string' || name.trim() === '') return 'has no name'
   if (description !== undefined && typeof description !== 'string')

@@ -7,6 +7,7 @@ import {
   type ConversationHost,
   createConversation,
 } from './conversation.js'
+import { createCosts } from './costs.js'
 import { ToolwellError } from './errors.js'
 import type { Notice, ToolwellEvent } from './events.js'
 import type { LedgerEvent } from './ledger-event.js'
@@ -65,7 +66,10 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
       fitted: new WeakMap(),
       definitions: new WeakMap(),
       tokens: new WeakMap(),
-      costs: new WeakMap(),
+      costs: createCosts(
+        catalogue,
+        settings.transformDefinition ? undefined : `${wire} ${settings.tokenizer.name}`,
+      ),
     }
     memos.set(wire, known)
     return known

@@ -1,17 +1,19 @@
 /** Definitions on disk, one file per server and config, so that a catalogue can be searched before any server has started. */
-import { createHash } from 'node:crypto'
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import type { StoredIndex } from '@toolwell/core'
+import type { SourceUpdate } from '@toolwell/core'
 import { canonicalJson, makeFolder } from '@toolwell/core/shared'
 import type { ServerConfig } from './config/server-config.js'
 import type { ServerDefinition } from './definition.js'
 import type { Remembered } from './lock/create-review.js'
+import { decodeDefinition, digestOf, encodeDefinition } from './stored-definition.js'
 
-const FORMAT = 1
+const TRUST_FORMAT = 1
 /** After this long, a server that spoke the older protocol is asked again. */
 const LEGACY_HOLDS = 7 * 86_400_000
+
+type KeptParts = NonNullable<SourceUpdate['kept']>
 
 export interface CachedDefinition {
   readonly definition: ServerDefinition
@@ -35,8 +37,8 @@ export interface DefinitionCache {
   /** What was met first of a server, which outlives its definitions. A cache without these remembers while the program runs. */
   readTrust?(server: ServerConfig): Remembered | undefined
   writeTrust?(server: ServerConfig, remembered: Remembered): void
-  /** Where to keep what search makes of this definition; `use` names what else decides it. */
-  index?(server: ServerConfig, definition: ServerDefinition, use: string, asked?: string): StoredIndex
+  /** Where to keep what is made of this definition; `use` names what else decides it. */
+  kept?(server: ServerConfig, definition: ServerDefinition, use: string, asked?: string): KeptParts
 }
 
 export interface CacheOptions {
@@ -90,13 +92,13 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
   }
   const fileOf = (server: ServerConfig, asked?: string) => {
     const readable = server.name.replace(/[^\w-]+/g, '_').slice(0, 40)
-    return join(folder, `${readable}-${fingerprintOf(server, asked)}.json`)
+    return join(folder, `${readable}-${fingerprintOf(server, asked)}.jsonl`)
   }
   /** What each definition that was read or written comes to, for the index that belongs to it. */
   const digests = new WeakMap<ServerDefinition, string>()
   const trustFileOf = (server: ServerConfig) => {
     const file = fileOf(server)
-    return join(dirname(file), 'trust', basename(file))
+    return join(dirname(file), 'trust', `${basename(file, '.jsonl')}.json`)
   }
   const put = (file: string, content: string | Uint8Array) => {
     const temporary = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`
@@ -136,43 +138,44 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
     read(server, asked) {
       const file = fileOf(server, asked)
       const content = get(file)
-      const read = content && decode(content, fingerprintOf(server, asked))
+      const read = content && decodeDefinition(content, fingerprintOf(server, asked))
       if (read === undefined) return undefined
       if (typeof read === 'string') {
         setAside(file, read)
         return undefined
       }
       const { digest, ...cached } = read
-      if (digest !== undefined) digests.set(cached.definition, digest)
+      digests.set(cached.definition, digest)
       return cached
     },
     write(server, definition, asked, now = Date.now(), notes) {
       const digest = digestOf(JSON.stringify(definition))
       digests.set(definition, digest)
       const fingerprint = fingerprintOf(server, asked)
-      put(fileOf(server, asked), encode(fingerprint, definition, digest, now, notes))
+      put(fileOf(server, asked), encodeDefinition(fingerprint, { definition, digest, savedAt: now, notes }))
     },
     forget(server, asked) {
       remove(fileOf(server, asked))
-      remove(indexOf(fileOf(server, asked)))
+      for (const part of PARTS) remove(partOf(fileOf(server, asked), part))
     },
-    index(server, definition, use, asked) {
-      // Asked for with every change of a server, and used at a search, if there is one.
-      const place = () => {
+    kept(server, definition, use, asked) {
+      // Asked for with every change of a server, and used at a request, if there is one.
+      const place = (part: Part) => {
         const digest = digests.get(definition) ?? digestOf(JSON.stringify(definition))
         const key = digestOf(JSON.stringify([fingerprintOf(server, asked), digest, use]))
-        return { file: indexOf(fileOf(server, asked)), key }
+        return { file: partOf(fileOf(server, asked), part), key }
       }
-      return {
+      const stored = (part: Part) => ({
         read() {
-          const { file, key } = place()
-          return decodeIndex(readFileSync(file), key)
+          const { file, key } = place(part)
+          return decodePart(readFileSync(file), key)
         },
-        write(bytes) {
-          const { file, key } = place()
-          put(file, encodeIndex(bytes, key))
+        write(bytes: Uint8Array) {
+          const { file, key } = place(part)
+          put(file, encodePart(bytes, key))
         },
-      }
+      })
+      return { index: stored('index'), tokens: stored('tokens') }
     },
     readTrust(server) {
       const file = trustFileOf(server)
@@ -182,22 +185,25 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
       return read
     },
     writeTrust(server, remembered) {
-      put(trustFileOf(server), `${JSON.stringify({ toolwell: FORMAT, ...remembered })}\n`)
+      put(trustFileOf(server), `${JSON.stringify({ toolwell: TRUST_FORMAT, ...remembered })}\n`)
     },
   }
 }
 
-/** Beside the definition: its index is of no use without it. */
-function indexOf(file: string): string {
-  return file.replace(/json$/, 'index')
+const PARTS = ['index', 'tokens'] as const
+type Part = (typeof PARTS)[number]
+
+/** Beside the definition: they are of no use without it. */
+function partOf(file: string, part: Part): string {
+  return file.replace(/jsonl$/, part)
 }
 
 /** Two checks of 32 bytes each: that it belongs to this definition and use of it, and that nothing of it is damaged. */
-function encodeIndex(bytes: Uint8Array, key: string): Uint8Array {
+function encodePart(bytes: Uint8Array, key: string): Uint8Array {
   return Buffer.concat([Buffer.from(key + digestOf(bytes), 'hex'), bytes])
 }
 
-function decodeIndex(content: Buffer, key: string): Uint8Array | undefined {
+function decodePart(content: Buffer, key: string): Uint8Array | undefined {
   const bytes = content.subarray(64)
   return content.toString('hex', 0, 64) === key + digestOf(bytes) ? bytes : undefined
 }
@@ -224,50 +230,10 @@ function remove(file: string): void {
   }
 }
 
-/** The platform's own: a start reads every file. */
-function digestOf(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex')
-}
-
-/** The head says what follows, so that the rest is looked at once: `{"toolwell":1,"check":"…","body":…}`. */
-const HEAD = /^\{"toolwell":(\d+),"check":"([0-9a-f]{64})","body":/
-
-function encode(
-  fingerprint: string,
-  definition: ServerDefinition,
-  digest: string,
-  savedAt: number,
-  notes: unknown,
-): string {
-  const body = JSON.stringify({ fingerprint, savedAt, digest, definition, notes })
-  return `{"toolwell":${FORMAT},"check":"${digestOf(body)}","body":${body}}\n`
-}
-
-/** The content, or in words why it is none. */
-function decode(content: Buffer, fingerprint: string): (CachedDefinition & { digest?: string }) | string {
-  const [head, format, check] = HEAD.exec(content.toString('latin1', 0, 128)) ?? []
-  if (head === undefined) {
-    const text = content.toString('utf8')
-    return text.startsWith('{"toolwell"') || !isJson(text) ? 'is damaged' : 'was not written by Toolwell'
-  }
-  if (Number(format) !== FORMAT) return 'was written by another version'
-  // Without the brace and the line end behind it. Checked as bytes: a start reads every file.
-  const body = content.subarray(head.length, content.length - (content.at(-1) === 0x0a ? 2 : 1))
-  if (check !== digestOf(body)) return 'is damaged'
-  const value = JSON.parse(body.toString('utf8')) as Partial<CachedDefinition> & {
-    fingerprint?: unknown
-    digest?: unknown
-  }
-  const { definition, savedAt, digest } = value
-  if (value.fingerprint !== fingerprint || !definition || typeof savedAt !== 'number')
-    return 'belongs to another server'
-  return { definition, savedAt, notes: value.notes, ...(typeof digest === 'string' ? { digest } : {}) }
-}
-
 function decodeTrust(text: string): Remembered | undefined {
   try {
     const { toolwell, instructions, tools } = JSON.parse(text)
-    const isOurs = toolwell === FORMAT && typeof instructions === 'string' && isPrints(tools)
+    const isOurs = toolwell === TRUST_FORMAT && typeof instructions === 'string' && isPrints(tools)
     return isOurs ? { instructions, tools } : undefined
   } catch {
     return undefined
@@ -277,13 +243,4 @@ function decodeTrust(text: string): Remembered | undefined {
 function isPrints(value: unknown): value is Record<string, string> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   return Object.values(value).every((print) => typeof print === 'string')
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -178,14 +178,14 @@ export function connectServers(
         )
       : []
     const description = definition ? describeServer(server, definition) : server.description
-    const index =
-      definition && upstream.indexFor(JSON.stringify([description, server.allow, server.deny, server.trust]))
+    const kept =
+      definition && upstream.keptFor(JSON.stringify([description, server.allow, server.deny, server.trust]))
     catalogue.setSource(server.name, {
       tools,
       description,
       state,
       advice,
-      ...(index ? { index } : {}),
+      ...(kept ? { kept } : {}),
       quarantined:
         reviewed.server === undefined ? [...reviewed.quarantined.keys()] : tools.map(({ name }) => name),
     })

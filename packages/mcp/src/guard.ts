@@ -82,7 +82,7 @@ export function createGuard({ cache, lock, scan, review: own }: GuardOptions): G
   return {
     meet(server, definition, notes) {
       examinations.meet(listedOf(server, definition), notes)
-      return !scan || examinations.areNotes(notes)
+      return !scan || examinations.isNoted(server.name)
     },
     async prepare(server, definition) {
       if (!scan) return
@@ -115,7 +115,7 @@ function toReview({ server: whole, tools, warnings }: ServerDecision): Review {
   const findings: ReviewFinding[] = whole.findings.map((finding) => toFinding(finding))
   for (const [tool, decision] of tools) {
     if (!decision.allowed) quarantined.set(tool, decision.reason)
-    findings.push(...decision.findings.map((finding) => toFinding(finding, tool)))
+    for (const finding of decision.findings) findings.push(toFinding(finding, tool))
   }
   return { quarantined, findings, warnings, ...reasonOf(whole) }
 }

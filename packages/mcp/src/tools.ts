@@ -4,6 +4,7 @@ import type { ExecuteContext, Tool, ToolAnnotations } from '@toolwell/core'
 import { firstLine, matchesGlob } from '@toolwell/core/shared'
 import type { ServerConfig } from './config/server-config.js'
 import type { McpTool, ServerDefinition } from './definition.js'
+import { vouchedLike } from './stored-definition.js'
 
 export type RunTool = (
   tool: string,
@@ -30,24 +31,29 @@ export function describeServer(server: ServerConfig, { instructions, info }: Ser
 }
 
 function toTool(server: ServerConfig, definition: ServerDefinition, tool: McpTool, run: RunTool): Tool {
-  const { name, title, description, inputSchema, outputSchema, annotations, _meta: meta } = tool
+  const { name, title, description, annotations, _meta: meta } = tool
   // Marks and annotations are the server's word.
   const believed = server.trust !== 'none'
   const marked = believed && meta?.['anthropic/alwaysLoad'] === true
   const alwaysLoad = marked || server.alwaysLoad.some((pattern) => matchesGlob(pattern, name))
-  return {
+  const made: Tool = {
     name,
     description: typeof description === 'string' ? description : '',
-    inputSchema,
+    // Read when it is wanted: it may still lie in the file.
+    get inputSchema() {
+      return tool.inputSchema
+    },
     source: server.name,
     searchHint: searchHint(server, definition, tool),
     ...(typeof title === 'string' ? { title } : {}),
-    ...(outputSchema === undefined ? {} : { outputSchema }),
     ...(believed && isObject(annotations) ? { annotations: annotations as ToolAnnotations } : {}),
     ...(server.lazy ? {} : { defer: false }),
     ...(alwaysLoad ? { alwaysLoad: true } : {}),
     execute: async (input, context) => textOf(await run(name, input, context), name),
   }
+  if ('outputSchema' in tool)
+    Object.defineProperty(made, 'outputSchema', { get: () => tool.outputSchema, enumerable: true })
+  return vouchedLike(made, tool)
 }
 
 /** Words that find the tool and stand nowhere else in it: what the server calls itself, and its own hint. */

@@ -74,7 +74,7 @@ describe('a cache', () => {
     ['something else', () => '{"name":"other"}', 'was not written by Toolwell'],
     [
       'of another version',
-      (text: string) => text.replace('"toolwell":1', '"toolwell":99'),
+      (text: string) => text.replace(/"toolwell":\d+/, '"toolwell":99'),
       'was written by another version',
     ],
     ['empty', () => '', 'is damaged'],
@@ -197,26 +197,31 @@ describe('how long a list holds', () => {
   })
 })
 
-describe('what search makes of a definition', () => {
+describe('what is made of a definition', () => {
   const bytes = Uint8Array.of(1, 2, 3, 4, 5)
 
   it('is kept beside it, for this definition and this use of it, and goes with it', () => {
     const { cache, folder, files } = open()
     cache.write(server, definition, '', 1)
-    const index = cache.index?.(server, definition, 'all')
+    const index = cache.kept?.(server, definition, 'all').index
     expect(() => index?.read()).toThrow(/ENOENT/)
     index?.write(bytes)
-    expect(files().filter((file) => file.endsWith('.index'))).toHaveLength(1)
+    cache.kept?.(server, definition, 'all').tokens.write(bytes)
+    expect(
+      files()
+        .map((file) => file.split('.').at(-1))
+        .sort(),
+    ).toEqual(['index', 'jsonl', 'tokens'])
     for (const file of files()) expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600)
     // Another process; and the same list, read from the server again at another time.
     const later = diskCache({ folder })
     later.write(server, structuredClone(definition), '', 2)
     const read = later.read(server)?.definition as ServerDefinition
-    expect(Uint8Array.from(later.index?.(server, read, 'all')?.read() ?? [])).toEqual(bytes)
-    expect(later.index?.(server, read, 'some')?.read()).toBeUndefined()
+    expect(Uint8Array.from(later.kept?.(server, read, 'all').index.read() ?? [])).toEqual(bytes)
+    expect(later.kept?.(server, read, 'some').index.read()).toBeUndefined()
     const changed = { ...definition, instructions: 'Without care.' }
     later.write(server, changed)
-    expect(later.index?.(server, changed, 'all')?.read()).toBeUndefined()
+    expect(later.kept?.(server, changed, 'all').index.read()).toBeUndefined()
     later.forget(server)
     expect(files()).toEqual([])
   })
@@ -224,7 +229,7 @@ describe('what search makes of a definition', () => {
   it('is not read where a byte of it is wrong', () => {
     const { cache, folder, files } = open()
     cache.write(server, definition)
-    const index = cache.index?.(server, definition, 'all')
+    const index = cache.kept?.(server, definition, 'all').index
     index?.write(bytes)
     const file = join(folder, files().find((each) => each.endsWith('.index')) ?? '')
     const whole = readFileSync(file)
@@ -256,7 +261,8 @@ describe('what search makes of a definition', () => {
       return { answers, starts }
     }
     const first = await search()
-    expect(files().filter((file) => file.endsWith('.index'))).toHaveLength(2)
+    for (const part of ['.index', '.tokens'])
+      expect(files().filter((file) => file.endsWith(part))).toHaveLength(2)
     const second = await search()
     expect(second.answers).toEqual(first.answers)
     expect(second.answers.join()).toContain('two__tool_27')
@@ -265,5 +271,99 @@ describe('what search makes of a definition', () => {
       [1, 1],
       [0, 0],
     ])
+  })
+})
+
+describe('schemas in the file', () => {
+  const odd = (tool: object) => ({ ...definition, tools: [tool] }) as unknown as ServerDefinition
+  const readBack = (given: ServerDefinition) => {
+    const { cache, folder, files } = open()
+    cache.write(server, given)
+    const read = diskCache({ folder }).read(server)?.definition
+    return {
+      read,
+      lines: readFileSync(join(folder, files()[0] ?? ''), 'utf8')
+        .trim()
+        .split('\n'),
+    }
+  }
+
+  it('stand behind the first line, one on each, and are read when they are wanted', () => {
+    const inputSchema = { type: 'object', properties: { äöü: { const: 'x\n' } } }
+    const outputSchema = { type: 'object', title: 'out' }
+    const { read, lines } = readBack(odd({ name: 'a', outputSchema, inputSchema, title: 'A', new: [1] }))
+    expect(lines).toHaveLength(3)
+    expect(lines[0]).not.toContain('properties')
+    const [tool] = read?.tools ?? []
+    expect(Object.getOwnPropertyDescriptor(tool, 'inputSchema')?.get).toBeTypeOf('function')
+    expect(tool?.inputSchema).toBe(tool?.inputSchema)
+    expect(JSON.parse(JSON.stringify(tool))).toEqual({
+      name: 'a',
+      title: 'A',
+      new: [1],
+      inputSchema,
+      outputSchema,
+    })
+  })
+
+  it.each([
+    ['no schema', { name: 'a' }],
+    ['a list', { name: 'a', inputSchema: [] }],
+    ['text', { name: 'a', inputSchema: 'object', outputSchema: null }],
+    ['another type', { name: 'a', inputSchema: { type: 'array' } }],
+    ['no name', { name: ' ', inputSchema: { type: 'object' } }],
+    [
+      'fields like ours',
+      { name: 'a', inputSchema: { type: 'object' }, spans: [0, 1], schemas: 7, __proto__x: 1 },
+    ],
+    ['an output that is none', { name: 'a', inputSchema: { type: 'object' }, outputSchema: null }],
+  ])('give back what came, also %s', (_, tool) => {
+    expect(JSON.parse(JSON.stringify(readBack(odd(tool)).read?.tools[0]))).toEqual(tool)
+  })
+
+  it('are not believed where a byte of them is wrong', () => {
+    const { cache, folder, files, warnings } = open()
+    cache.write(server, definition)
+    const file = join(folder, files()[0] ?? '')
+    const whole = readFileSync(file)
+    const at = whole.length - 4
+    writeFileSync(file, Uint8Array.from(whole).with(at, (whole[at] ?? 0) ^ 1))
+    expect(cache.read(server)).toBeUndefined()
+    expect(warnings.join()).toMatch(/is damaged; it was set aside/)
+  })
+
+  it('are read by no start: only what is found is', async () => {
+    const { cache, folder } = open()
+    const config = [oddServer('two', { count: 50 })]
+    const reads: string[] = []
+    const counting = diskCache({ folder })
+    const watched: typeof counting = {
+      ...counting,
+      read(asked, key) {
+        const read = counting.read(asked, key)
+        for (const tool of read?.definition.tools ?? []) {
+          const { get } = Object.getOwnPropertyDescriptor(tool, 'inputSchema') ?? {}
+          Object.defineProperty(tool, 'inputSchema', {
+            enumerable: true,
+            get() {
+              reads.push(tool.name)
+              return get?.call(tool)
+            },
+          })
+        }
+        return read
+      },
+    }
+    const search = async (kept: typeof counting) => {
+      const { well, servers } = await setup(config, { cache: kept })
+      const answer = await (await play(well, 'a')).search('thing 27')
+      await servers.close()
+      return answer
+    }
+    const first = await search(cache)
+    expect(await search(watched)).toEqual(first)
+    expect(first).toContain('two__tool_27')
+    expect(reads.length).toBeGreaterThan(0)
+    expect(new Set(reads).size).toBeLessThan(10)
   })
 })

@@ -10,7 +10,7 @@
  * The index keeps no text but names, so `explain` is given the document again; the rest needs the index alone.
  */
 
-import type { StoredIndex } from '../source.js'
+import type { StoredPart } from '../source.js'
 import { type AskedTerm, type AskedTerms, askedTerms } from './asked-terms.js'
 import { createCertainty } from './certainty.js'
 import { nameOfTier } from './exact-names.js'
@@ -43,7 +43,7 @@ const exactTierScore = 10_000
 
 /** Tools whose index is kept somewhere; their text is read only if it is not. */
 export interface IndexPart {
-  readonly stored: StoredIndex
+  readonly stored: StoredPart
   readonly identities: readonly Identity[]
   documents(): readonly SearchDocument[]
 }

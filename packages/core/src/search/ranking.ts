@@ -54,17 +54,17 @@ function follow(catalogue: Catalogue, searcher: Searcher, first?: () => void): (
 function loadAll(catalogue: Catalogue, searcher: LexicalSearcher): void {
   const parts: IndexPart[] = []
   const put: SearchDocument[] = []
-  for (const { name: server, ids, index } of catalogue.sources.values()) {
+  for (const { name: server, ids, kept } of catalogue.sources.values()) {
     const entries = [...ids].flatMap((id) => catalogue.get(id) ?? [])
     // Another name for a tool may come from another source, of which this one knows nothing.
     const isKept =
-      index && ids.size <= segmentCapacity && entries.every(({ id }) => catalogue.aliasesOf(id).length === 0)
+      kept && ids.size <= segmentCapacity && entries.every(({ id }) => catalogue.aliasesOf(id).length === 0)
     if (!isKept) {
       for (const entry of entries) put.push(toDocument(entry, catalogue))
       continue
     }
     parts.push({
-      stored: index,
+      stored: kept.index,
       identities: entries.map(({ id, tool }) => ({ id, name: tool.name, server, aliases: noAliases })),
       documents: () => entries.map((entry) => toDocument(entry, catalogue)),
     })

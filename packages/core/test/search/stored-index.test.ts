@@ -1,7 +1,7 @@
 /** An index that sources keep: the next start takes it as it is, ranks to the last bit as before, and never trusts what does not belong. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { createCatalogue, type StoredIndex } from '../../src/catalogue.js'
+import { createCatalogue, type StoredPart } from '../../src/catalogue.js'
 import { shortHash } from '../../src/fingerprint.js'
 import { createRanking } from '../../src/search/ranking.js'
 import { indexVersion } from '../../src/search/stored-segment.js'
@@ -20,7 +20,7 @@ const queries = [
   'dateien auf der festplatte',
 ]
 
-interface Shelf extends StoredIndex {
+interface Shelf extends StoredPart {
   bytes: Uint8Array | undefined
   reads: number
   writes: number
@@ -45,7 +45,7 @@ function shelf(bytes?: Uint8Array): Shelf {
 const servers = [...new Set(sample.map(({ server }) => server))]
 const toolsOf = (server: string) => sample.filter((tool) => tool.server === server)
 
-function fill(shelves?: ReadonlyMap<string, StoredIndex>, change: (tool: Tool) => Tool = (tool) => tool) {
+function fill(shelves?: ReadonlyMap<string, StoredPart>, change: (tool: Tool) => Tool = (tool) => tool) {
   const catalogue = createCatalogue([
     { name: 'bash', description: 'Runs a command.', inputSchema: { type: 'object' } },
   ])
@@ -54,7 +54,11 @@ function fill(shelves?: ReadonlyMap<string, StoredIndex>, change: (tool: Tool) =
     const tools = toolsOf(server).map(({ name, description, inputSchema }) =>
       change({ name, description, inputSchema }),
     )
-    catalogue.setSource(server, { tools, description: `The ${server} server`, ...(index ? { index } : {}) })
+    catalogue.setSource(server, {
+      tools,
+      description: `The ${server} server`,
+      ...(index ? { kept: { index, tokens: shelf() } } : {}),
+    })
   }
   const ranking = createRanking(catalogue, undefined)
   const rank = (text: string, must: readonly string[] = []) =>
@@ -150,7 +154,7 @@ describe('an index that sources keep', () => {
   })
 
   it('costs no search when it cannot be kept', async () => {
-    const broken: StoredIndex = {
+    const broken: StoredPart = {
       read: () => {
         throw new Error('no folder')
       },

@@ -36,6 +36,9 @@ export type Decision =
       readonly findings: readonly Finding[]
     }
 
+/** The same for all: a start decides about thousands. */
+const IN_ORDER: Decision = { allowed: true, findings: [] }
+
 export interface ServerDecision {
   /** About the server as a whole: its instructions, or that it is not in the lock. */
   readonly server: Decision
@@ -100,6 +103,7 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
     print: string,
   ): Decision => {
     const findings = examinations.findingsOf(server, tool, print)
+    if (findings.length === 0) return IN_ORDER
     return isHard(findings) && trust !== 'full'
       ? hold('findings', server, name, `${show(server, name)} looks poisoned`, findings)
       : { allowed: true, findings }

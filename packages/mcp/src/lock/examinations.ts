@@ -10,8 +10,8 @@ const SLICE = 20
 export interface Examinations {
   /** From now on the names of these tools count. Gives the fingerprints, from the notes where these hold. */
   meet(server: ListedServer, notes?: unknown): Prints
-  /** Whether these notes spare the scan. */
-  areNotes(notes: unknown): boolean
+  /** Whether the notes that came with a server spare the scan. */
+  isNoted(server: string): boolean
   /** Scans now if it has not been done. */
   findingsOf(server: string, definition: unknown, print: string): readonly Finding[]
   /** Only what is known already. */
@@ -28,6 +28,7 @@ const NOTHING: Examination = { findings: [], asks: new Map() }
 interface Met {
   readonly server: ListedServer
   readonly prints: Prints
+  readonly isNoted: boolean
 }
 
 /** Without the scan, only fingerprints are kept. */
@@ -61,7 +62,7 @@ export function createExaminations({ scan: isOn = true } = {}): Examinations {
     if (before && isSame) return before.prints
     const noted = readNotes(notes)
     const prints = noted?.prints ?? printsOf(server)
-    met.set(server.name, { server, prints })
+    met.set(server.name, { server, prints, isNoted: noted !== undefined })
     // What is no longer listed is forgotten, or a server that changes all the time would fill the memory.
     const wanted = new Set([prints.instructions, ...prints.tools.values()])
     const own = [...(results.get(server.name) ?? [])].filter(([print]) => wanted.has(print))
@@ -75,7 +76,7 @@ export function createExaminations({ scan: isOn = true } = {}): Examinations {
 
   return {
     meet,
-    areNotes: (notes) => readNotes(notes) !== undefined,
+    isNoted: (server) => met.get(server)?.isNoted ?? false,
     findingsOf: (server, definition, print) => examine(server, definition, print).findings,
     known: (server, print) => results.get(server)?.get(print)?.findings ?? [],
     async prepare(server, isWanted) {

@@ -13,7 +13,10 @@ export interface Prints {
   readonly twice: ReadonlySet<string>
 }
 
-interface Note {
+/** Most tools are scanned, and nothing is found: their note is the fingerprint alone. */
+type Note = string | WholeNote
+
+interface WholeNote {
   readonly print: string
   readonly twice?: true
   /** Absent: not scanned. */
@@ -59,6 +62,7 @@ export function writeNotes(
     const found = examined(print)
     const own = new Map<string, string>(usual(name))
     const asks = [...(found?.asks ?? [])].filter(([ask, answer]) => own.get(ask) !== answer)
+    if (found?.findings.length === 0 && asks.length === 0 && !twice.has(name)) return print
     return {
       print,
       ...(twice.has(name) ? { twice: true } : {}),
@@ -73,7 +77,7 @@ export function writeNotes(
   }
 }
 
-interface ReadNotes {
+export interface ReadNotes {
   readonly prints: Prints
   readonly examined: Map<string, Examination>
 }
@@ -88,22 +92,34 @@ export function readNotes(value: unknown): ReadNotes | undefined {
   }
 }
 
+/** Asks are wanted when names are compared, and not before. */
+function examinationOf(
+  name: string,
+  findings: readonly Finding[],
+  asks: readonly (readonly [Ask, string])[],
+): Examination {
+  return {
+    findings,
+    get asks() {
+      return new Map([...usual(name), ...asks])
+    },
+  }
+}
+
 function decoded(value: unknown): ReadNotes | undefined {
   const { scan, instructions, tools } = (value ?? {}) as Partial<ReviewNotes>
-  if (scan !== SCAN_VERSION || typeof instructions?.print !== 'string' || !Array.isArray(tools))
-    return undefined
+  if (scan !== SCAN_VERSION || instructions === undefined || !Array.isArray(tools)) return undefined
   const examined = new Map<string, Examination>()
-  const keep = (name: string, { print, findings, asks = [] }: Note) => {
-    if (findings) examined.set(print, { findings, asks: new Map([...usual(name), ...asks]) })
+  const prints = new Map<string, string>()
+  const twice = new Set<string>()
+  const read = (name: string, note: Note): string => {
+    const whole: WholeNote = typeof note === 'string' ? { print: note, findings: [] } : note
+    const { print, findings, asks = [] } = whole
+    if (typeof print !== 'string') throw new Error('no fingerprint')
+    if (findings) examined.set(print, examinationOf(name, findings, asks))
+    if (whole.twice) twice.add(name)
+    return print
   }
-  keep('', instructions)
-  for (const [name, note] of tools) keep(name, note)
-  return {
-    prints: {
-      instructions: instructions.print,
-      tools: new Map(tools.map(([name, { print }]) => [name, print])),
-      twice: new Set(tools.filter(([, { twice }]) => twice).map(([name]) => name)),
-    },
-    examined,
-  }
+  for (const [name, note] of tools) prints.set(name, read(name, note))
+  return { prints: { instructions: read('', instructions), tools: prints, twice }, examined }
 }

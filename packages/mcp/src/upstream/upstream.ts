@@ -1,6 +1,6 @@
 /** One server over its whole life: known, started on first use, shared, stopped when idle, started again when it died. */
 import type { CallToolResult } from '@modelcontextprotocol/client'
-import type { StoredIndex } from '@toolwell/core'
+import type { SourceUpdate } from '@toolwell/core'
 import { type CachedDefinition, type DefinitionCache, isFresh, knownEra } from '../cache.js'
 import { redactor } from '../config/redact.js'
 import type { ServerConfig } from '../config/server-config.js'
@@ -141,8 +141,8 @@ export class Upstream {
   }
 
   /** Where what search makes of the definition in use is kept; `use` names what else decides it. */
-  indexFor(use: string): StoredIndex | undefined {
-    return this.definition && this.#options.cache.index?.(this.server, this.definition, use, this.#asked)
+  keptFor(use: string): SourceUpdate['kept'] {
+    return this.definition && this.#options.cache.kept?.(this.server, this.definition, use, this.#asked)
   }
 
   /** Reaches the server and lists it; afterwards it is stopped again, unless it is in use or to be kept running. */

@@ -9,6 +9,7 @@ import {
 } from '../../src/lock/create-review.ts'
 import { createExaminations } from '../../src/lock/examinations.ts'
 import { approve, createLock, type ListedServer, type Lock } from '../../src/lock/lock.ts'
+import { SCAN_VERSION } from '../../src/scan/scan.ts'
 
 const A = { name: 'add', description: 'Adds two numbers.', inputSchema: { type: 'object' } }
 const B = { ...A, description: 'Adds three numbers.' }
@@ -257,7 +258,7 @@ describe('notes', () => {
     note.findings[0].why = 'as noted'
     const later = createExaminations()
     const prints = later.meet(math(POISONED), notes)
-    expect(later.areNotes(notes)).toBe(true)
+    expect(later.isNoted('math')).toBe(true)
     expect(later.findingsOf('math', POISONED, prints.tools.get('add') ?? '')).toMatchObject([
       { why: 'as noted' },
     ])
@@ -268,13 +269,14 @@ describe('notes', () => {
     null,
     'x',
     { scan: 0 },
-    { scan: 1 },
-    { scan: 1, instructions: { print: 'x' } },
-    { scan: 1, instructions: { print: 'x' }, tools: [null] },
-    { scan: 1, instructions: { print: 'x' }, tools: [['a', { print: 1, findings: [], asks: 7 }]] },
+    { scan: SCAN_VERSION },
+    { scan: SCAN_VERSION, instructions: { print: 'x' } },
+    { scan: SCAN_VERSION, instructions: { print: 'x' }, tools: [null] },
+    { scan: SCAN_VERSION, instructions: { print: 'x' }, tools: [['a', { print: 1, findings: [], asks: 7 }]] },
   ])('that are none are not taken: %j', (notes) => {
-    expect(createExaminations().areNotes(notes)).toBe(false)
-    expect(createExaminations().meet(math(A), notes).tools.get('add')).toMatch(/^sha256-/)
+    const examinations = createExaminations()
+    expect(examinations.meet(math(A), notes).tools.get('add')).toMatch(/^sha256-/)
+    expect(examinations.isNoted('math')).toBe(false)
   })
 })
 

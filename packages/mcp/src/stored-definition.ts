@@ -1,0 +1,117 @@
+/**
+ * A definition as a file: a line with everything but the schemas, and behind it one line for each schema. A start reads
+ * the first; a schema is read when it is wanted, which for most tools is never.
+ */
+import { createHash } from 'node:crypto'
+import { isVouchedFor, problemOf, vouchFor } from '@toolwell/core/shared'
+import type { McpTool, ServerDefinition } from './definition.js'
+
+const FORMAT = 2
+
+export interface StoredDefinition {
+  readonly definition: ServerDefinition
+  /** Milliseconds since the epoch. */
+  readonly savedAt: number
+  readonly notes: unknown
+  /** Names the definition, for what belongs to it. */
+  readonly digest: string
+}
+
+/** A schema in the bytes behind the first line. */
+type Span = readonly [start: number, end: number]
+interface Spans {
+  readonly inputSchema: Span
+  readonly outputSchema?: Span
+}
+
+/** The head says what follows, so that the rest is looked at once: `{"toolwell":2,"check":"…","body":…}`. */
+const HEAD = /^\{"toolwell":(\d+),"check":"([0-9a-f]{64})","body":/
+
+export function encodeDefinition(fingerprint: string, stored: StoredDefinition): Uint8Array {
+  const { definition, savedAt, notes, digest } = stored
+  const lines: Uint8Array[] = []
+  let end = 0
+  const put = (schema: unknown): Span => {
+    const line = Buffer.from(`${JSON.stringify(schema)}\n`)
+    lines.push(line)
+    end += line.length
+    return [end - line.length, end - 1]
+  }
+  const spans: (Spans | null)[] = []
+  const tools = definition.tools.map((tool): object => {
+    const { inputSchema, outputSchema, ...rest } = tool
+    // What is no tool stays whole: whoever reads it has to see why.
+    const isWhole = problemOf({ name: tool.name, inputSchema }) !== undefined
+    const output = outputSchema === undefined || isWhole ? {} : { outputSchema: put(outputSchema) }
+    spans.push(isWhole ? null : { inputSchema: put(inputSchema), ...output })
+    return isWhole ? tool : rest
+  })
+  const parts = { fingerprint, savedAt, digest, definition: { ...definition, tools }, spans, notes }
+  const body = JSON.stringify(parts)
+  const rest = Buffer.concat([Buffer.from(`${body}}\n`), ...lines])
+  return Buffer.concat([Buffer.from(`{"toolwell":${FORMAT},"check":"${digestOf(rest)}","body":`), rest])
+}
+
+/** The content, or in words why it is none. */
+export function decodeDefinition(content: Buffer, fingerprint: string): StoredDefinition | string {
+  const [head, format, check] = HEAD.exec(content.toString('latin1', 0, 128)) ?? []
+  if (head === undefined) {
+    const text = content.toString('utf8')
+    return text.startsWith('{"toolwell"') || !isJson(text) ? 'is damaged' : 'was not written by Toolwell'
+  }
+  if (Number(format) !== FORMAT) return 'was written by another version'
+  const rest = content.subarray(head.length)
+  const lineEnd = rest.indexOf('\n')
+  // Checked as bytes, and all of them: what is read later was right when it was met.
+  if (check !== digestOf(rest) || lineEnd < 1) return 'is damaged'
+  // Without the brace that closes the head.
+  const value = JSON.parse(rest.toString('utf8', 0, lineEnd - 1)) as StoredDefinition & {
+    readonly fingerprint: unknown
+    readonly spans: readonly (Spans | null)[]
+  }
+  if (value.fingerprint !== fingerprint) return 'belongs to another server'
+  const { definition, spans, savedAt, digest, notes } = value
+  const schemas = rest.subarray(lineEnd + 1)
+  const tools = definition.tools.map((tool, at) => withSchemas(tool, spans[at] ?? null, schemas))
+  return { definition: { ...definition, tools }, savedAt, notes, digest }
+}
+
+function withSchemas(stored: McpTool, spans: Spans | null, lines: Buffer): McpTool {
+  if (!spans) return stored
+  const read = <Schema>([start, end]: Span) => {
+    let schema: Schema | undefined
+    return () => {
+      schema ??= JSON.parse(lines.toString('utf8', start, end)) as Schema
+      return schema
+    }
+  }
+  const input = read<McpTool['inputSchema']>(spans.inputSchema)
+  const tool: McpTool = {
+    ...stored,
+    get inputSchema() {
+      return input()
+    },
+  }
+  if (spans.outputSchema)
+    Object.defineProperty(tool, 'outputSchema', { get: read(spans.outputSchema), enumerable: true })
+  return vouchFor(tool)
+}
+
+/** The same as far as the catalogue goes: a tool that is made of one that was in order is in order. */
+export function vouchedLike<T extends object>(made: T, origin: object): T {
+  return isVouchedFor(origin) ? vouchFor(made) : made
+}
+
+/** The platform's own: a start reads every file. */
+export function digestOf(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex')
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
