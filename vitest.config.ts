@@ -28,5 +28,7 @@ export default defineConfig({
     include: ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
     setupFiles: ['./test/setup/loopback-only.ts'],
     testTimeout: 30_000,
+    // Many tests wait for programs that they start.
+    maxWorkers: '100%',
   },
 })

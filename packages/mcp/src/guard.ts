@@ -6,9 +6,10 @@ import { createReview, type Decision, type Remembered, type ServerDecision } fro
 import { createExaminations } from './lock/examinations.js'
 import type { ListedServer } from './lock/lock.js'
 import { createLocks } from './lock/locks.js'
-import type { ReviewNotes } from './lock/notes.js'
+import { areSettled, type Prints, type ReviewNotes } from './lock/notes.js'
 import {
   combineReviews,
+  NOTHING_FOUND,
   type Review,
   type Reviewer,
   type ReviewFinding,
@@ -52,6 +53,8 @@ export function createGuard({ cache, lock, scan, review: own }: GuardOptions): G
     { readonly definition: ServerDefinition; readonly before: Remembered | undefined }
   >()
   const by = new Map<string, ServerDecision['by']>()
+  /** Definitions that were met first as they are, and in which nothing was found: most of them, at every start. */
+  const settled = new Map<string, ServerDefinition>()
 
   const recall = (server: ServerConfig): Remembered | undefined => {
     if (!remembered.has(server.name)) remembered.set(server.name, cache.readTrust?.(server))
@@ -61,12 +64,17 @@ export function createGuard({ cache, lock, scan, review: own }: GuardOptions): G
   const reviewer: Reviewer = ({ server, definition }) => {
     const listed = listedOf(server, definition)
     const state = locks.of(server)
+    if (settled.get(server.name) === definition && !state && server.trust === 'first-use') {
+      by.set(server.name, 'first-use')
+      return NOTHING_FOUND
+    }
+    const prints = examinations.meet(listed)
     const last = met.get(server.name)
     const before = last?.definition === definition ? last.before : recall(server)
     met.set(server.name, { definition, before })
     const { decision, remember } = review.judge({
       server: listed,
-      prints: examinations.meet(listed),
+      prints,
       trust: server.trust,
       lock: state,
       remembered: state ? undefined : before,
@@ -76,12 +84,18 @@ export function createGuard({ cache, lock, scan, review: own }: GuardOptions): G
       remembered.set(server.name, remember)
       cache.writeTrust?.(server, remember)
     }
+    if (isSettled(decision, prints, remember ?? before)) settled.set(server.name, definition)
+    else settled.delete(server.name)
     return toReview(decision)
   }
 
   return {
     meet(server, definition, notes) {
-      examinations.meet(listedOf(server, definition), notes)
+      const listed = listedOf(server, definition)
+      if (scan && areSettled(notes)) {
+        settled.set(server.name, definition)
+        examinations.meetQuietly(listed, notes)
+      } else examinations.meet(listed, notes)
       return !scan || examinations.isNoted(server.name)
     },
     async prepare(server, definition) {
@@ -96,14 +110,34 @@ export function createGuard({ cache, lock, scan, review: own }: GuardOptions): G
     by: (server) => by.get(server) ?? 'nothing',
     notes(server, definition) {
       examinations.meet(listedOf(server, definition))
-      return examinations.notesOf(server.name)
+      const notes = examinations.notesOf(server.name)
+      return notes && settled.get(server.name) === definition ? { ...notes, isSettled: true } : notes
     },
-    compare: (isOver) => examinations.compare(isOver),
+    async compare(isOver) {
+      const changed = await examinations.compare(isOver)
+      for (const name of changed) settled.delete(name)
+      return changed
+    },
     reset() {
+      settled.clear()
       locks.forget()
       review.reset()
     },
   }
+}
+
+/** Whether the next start need not look: let through as first met, whole and without a word. */
+function isSettled(
+  { by, server, tools }: ServerDecision,
+  prints: Prints,
+  remembered: Remembered | undefined,
+): boolean {
+  const isPlain = (decision: Decision) => decision.allowed && decision.findings.length === 0
+  if (by !== 'first-use' || !isPlain(server) || ![...tools.values()].every(isPlain)) return false
+  if (remembered?.instructions !== prints.instructions) return false
+  return [...prints.tools].every(
+    ([name, print]) => Object.hasOwn(remembered.tools, name) && remembered.tools[name] === print,
+  )
 }
 
 function listedOf({ name }: ServerConfig, { instructions, tools }: ServerDefinition): ListedServer {

@@ -14,10 +14,12 @@ export type RunTool = (
 
 /** In order of name, so that a server that shuffles its list changes nothing. */
 export function toTools(server: ServerConfig, definition: ServerDefinition, run: RunTool): Tool[] {
+  const { info } = definition
+  const words = [server.name, info?.title, info?.name]
   return definition.tools
     .filter(({ name }) => isOffered(name, server))
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
-    .map((tool) => toTool(server, definition, tool, run))
+    .map((tool) => toTool(server, words, tool, run))
 }
 
 /** What the config lets through; deny wins. */
@@ -30,7 +32,7 @@ export function describeServer(server: ServerConfig, { instructions, info }: Ser
   return server.description || firstLine(instructions, 200) || info?.title || ''
 }
 
-function toTool(server: ServerConfig, definition: ServerDefinition, tool: McpTool, run: RunTool): Tool {
+function toTool(server: ServerConfig, words: readonly unknown[], tool: McpTool, run: RunTool): Tool {
   const { name, title, description, annotations, _meta: meta } = tool
   // Marks and annotations are the server's word.
   const believed = server.trust !== 'none'
@@ -44,7 +46,7 @@ function toTool(server: ServerConfig, definition: ServerDefinition, tool: McpToo
       return tool.inputSchema
     },
     source: server.name,
-    searchHint: searchHint(server, definition, tool),
+    searchHint: searchHint(words, tool),
     ...(typeof title === 'string' ? { title } : {}),
     ...(believed && isObject(annotations) ? { annotations: annotations as ToolAnnotations } : {}),
     ...(server.lazy ? {} : { defer: false }),
@@ -57,10 +59,9 @@ function toTool(server: ServerConfig, definition: ServerDefinition, tool: McpToo
 }
 
 /** Words that find the tool and stand nowhere else in it: what the server calls itself, and its own hint. */
-function searchHint(server: ServerConfig, { info }: ServerDefinition, { _meta: meta }: McpTool): string {
-  const own = meta?.['anthropic/searchHint']
-  const words = [server.name, info?.title, info?.name, typeof own === 'string' ? own : '']
-  return [...new Set(words.filter((word) => typeof word === 'string' && word !== ''))].join(' ').slice(0, 400)
+function searchHint(words: readonly unknown[], { _meta: meta }: McpTool): string {
+  const all = [...words, meta?.['anthropic/searchHint']]
+  return [...new Set(all.filter((word) => typeof word === 'string' && word !== ''))].join(' ').slice(0, 400)
 }
 
 /** What the model reads of a result. A result that says it is an error is thrown: it is a failed call. */

@@ -10,6 +10,8 @@ const SLICE = 20
 export interface Examinations {
   /** From now on the names of these tools count. Gives the fingerprints, from the notes where these hold. */
   meet(server: ListedServer, notes?: unknown): Prints
+  /** The same for a server of which there is nothing to tell: its notes are read when they are wanted. */
+  meetQuietly(server: ListedServer, notes: unknown): void
   /** Whether the notes that came with a server spare the scan. */
   isNoted(server: string): boolean
   /** Scans now if it has not been done. */
@@ -27,7 +29,9 @@ const NOTHING: Examination = { findings: [], asks: new Map() }
 
 interface Met {
   readonly server: ListedServer
-  readonly prints: Prints
+  /** Absent: in the notes still. */
+  readonly prints?: Prints
+  readonly notes?: unknown
   readonly isNoted: boolean
 }
 
@@ -43,6 +47,8 @@ export function createExaminations({ scan: isOn = true } = {}): Examinations {
     return scanner
   }
   const resultsOf = (server: string) => {
+    const { server: listed, notes } = met.get(server) ?? {}
+    if (listed && notes !== undefined) meet(listed, notes)
     const own = results.get(server) ?? new Map<string, Examination>()
     results.set(server, own)
     return own
@@ -56,29 +62,36 @@ export function createExaminations({ scan: isOn = true } = {}): Examinations {
     own.set(print, examination)
     return examination
   }
-  const meet = (server: ListedServer, notes?: unknown): Prints => {
+  /** An index can take names and give none back. */
+  const takeNames = (server: ListedServer) => {
+    hasNewNames = true
+    if (met.has(server.name)) scanner = undefined
+    else scanner?.add(server)
+  }
+  const meet = (server: ListedServer, given?: unknown): Prints => {
     const before = met.get(server.name)
     const isSame = before?.server.tools === server.tools && before.server.instructions === server.instructions
-    if (before && isSame) return before.prints
-    const noted = readNotes(notes)
+    if (isSame && before.prints) return before.prints
+    const noted = readNotes(isSame ? before.notes : given)
     const prints = noted?.prints ?? printsOf(server)
+    if (!isSame) takeNames(server)
     met.set(server.name, { server, prints, isNoted: noted !== undefined })
     // What is no longer listed is forgotten, or a server that changes all the time would fill the memory.
     const wanted = new Set([prints.instructions, ...prints.tools.values()])
     const own = [...(results.get(server.name) ?? [])].filter(([print]) => wanted.has(print))
     results.set(server.name, new Map([...(noted?.examined ?? []), ...own]))
-    hasNewNames = true
-    // An index can take names and give none back.
-    if (before) scanner = undefined
-    else scanner?.add(server)
     return prints
   }
 
   return {
     meet,
+    meetQuietly(server, notes) {
+      takeNames(server)
+      met.set(server.name, { server, notes, isNoted: true })
+    },
     isNoted: (server) => met.get(server)?.isNoted ?? false,
     findingsOf: (server, definition, print) => examine(server, definition, print).findings,
-    known: (server, print) => results.get(server)?.get(print)?.findings ?? [],
+    known: (server, print) => resultsOf(server).get(print)?.findings ?? [],
     async prepare(server, isWanted) {
       const { instructions, tools } = meet(server)
       const rest = createRest()
@@ -94,7 +107,8 @@ export function createExaminations({ scan: isOn = true } = {}): Examinations {
       const rest = createRest()
       while (isOn && hasNewNames && !isOver()) {
         hasNewNames = false
-        for (const [name, { server, prints }] of [...met]) {
+        for (const [name, { server }] of [...met]) {
+          const prints = meet(server)
           const tools = namedTools(server)
           for (const [print, old] of [...resultsOf(name)]) {
             await rest()
@@ -115,7 +129,9 @@ export function createExaminations({ scan: isOn = true } = {}): Examinations {
     },
     notesOf(server) {
       const known = met.get(server)
-      return known && isOn ? writeNotes(known.prints, (print) => results.get(server)?.get(print)) : undefined
+      return known && isOn
+        ? writeNotes(meet(known.server), (print) => results.get(server)?.get(print))
+        : undefined
     },
   }
 }

@@ -26,6 +26,8 @@ interface WholeNote {
 
 export interface ReviewNotes {
   readonly scan: number
+  /** Nothing was found, and all of it is remembered as first met: without a lock there is nothing to decide. */
+  readonly isSettled?: true
   readonly instructions: Note
   readonly tools: readonly (readonly [name: string, note: Note])[]
 }
@@ -77,7 +79,13 @@ export function writeNotes(
   }
 }
 
-export interface ReadNotes {
+/** Whether these notes say that there is nothing to tell. */
+export function areSettled(notes: unknown): boolean {
+  const { scan, isSettled } = (notes ?? {}) as Partial<ReviewNotes>
+  return scan === SCAN_VERSION && isSettled === true
+}
+
+interface ReadNotes {
   readonly prints: Prints
   readonly examined: Map<string, Examination>
 }
