@@ -24,12 +24,28 @@ export async function runToolwell(
   } catch (error) {
     if (error instanceof OutputClosed) return 0
     try {
+      if (isJson(words)) await terminal.output.write(asJson(error))
       await terminal.errors.write(told(error, verbNamed(words[0], verbs), terminal))
     } catch {
       // Nobody reads what went wrong; the exit code still says that it did.
     }
-    return 2
+    return error instanceof Problem ? error.exit : 2
   }
+}
+
+/** Asked of the words themselves: they may be what is wrong. */
+function isJson(words: readonly string[]): boolean {
+  const end = words.indexOf('--')
+  return (end < 0 ? words : words.slice(0, end)).includes('--json')
+}
+
+/** One object for every verb: a program that asked for JSON gets JSON, whatever happens. */
+function asJson(error: unknown): string {
+  const { details, reason, message, fix } =
+    error instanceof Problem
+      ? error
+      : { details: {}, reason: 'fault', message: String(error), fix: 'Please report it.' }
+  return `${JSON.stringify({ ...details, reason, message: message.trim(), fix })}\n`
 }
 
 async function dispatch(

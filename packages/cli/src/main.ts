@@ -27,7 +27,8 @@ function outputTo(stream: NodeJS.WriteStream): Output {
         failure = error as NodeJS.ErrnoException
       }
       if (failure?.code === 'EPIPE' || failure?.code === 'EOF') throw new OutputClosed()
-      if (failure) throw new Problem(`The output could not be written: ${failure.message}.`)
+      if (failure)
+        throw new Problem(`The output could not be written: ${failure.message}.`, 'Check where it goes to.')
     },
   }
 }

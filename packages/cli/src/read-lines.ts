@@ -56,5 +56,7 @@ export function fileProblem(error: unknown, place: string, flag: string): unknow
   if (code === 'EACCES' || code === 'EPERM')
     return new Problem(`${place} may not be read.`, 'Check its permissions.', options)
   if (code === 'EISDIR') return new Problem(`${place} is a folder.`, `Give ${flag} a file.`, options)
-  return code === undefined ? error : new Problem(`${place} could not be read: ${code}.`, '', options)
+  return code === undefined
+    ? error
+    : new Problem(`${place} could not be read: ${code}.`, 'Check the path.', options)
 }

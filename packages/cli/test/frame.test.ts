@@ -105,8 +105,7 @@ describe('words that are wrong', () => {
     [['search', 'a', '--json=1'], '--json takes no value. Write --json alone.', 'search --help'],
     [['search', 'a', '--catalog'], '--catalog needs a value. Write --catalog PATH.', 'search --help'],
     [['search', 'a', '--catalog='], '--catalog needs a value.', 'search --help'],
-    [['search', 'a', '--catalog', '--json'], '--catalog needs a value.', 'search --help'],
-    [['search', 'a'], '--catalog is missing.', 'search --help'],
+    [['search', 'a', '--catalog', '--explain'], '--catalog needs a value.', 'search --help'],
     [['search', '--catalog', 'b'], 'There is no query.', 'search --help'],
     [['search', ' \t', '--catalog', 'b'], 'There is no query.', 'search --help'],
     [
@@ -192,5 +191,78 @@ describe('the sources', () => {
       /\b(?:process|console)\./.test(readFileSync(join(source, file), 'utf8')),
     )
     expect(touching).toEqual(['main.ts'])
+  })
+})
+
+describe('what goes wrong where JSON was asked for', () => {
+  it.each([
+    [['serch', '--json'], 'usage'],
+    [['search', 'a', '--json', '--nonsense'], 'usage'],
+    [['search', 'a', '--json'], 'no-config'],
+    [['search', 'a', '--catalog', 'none.jsonl', '--json'], 'failed'],
+    [['search', '--batch', 'none.jsonl', '--catalog', 'tools.jsonl', '--json'], 'failed'],
+    [['inspect', '--json'], 'no-config'],
+    [['inspect', '--json', '--config', 'broken.json'], 'no-servers'],
+    [['doctor', '--json', '--config', 'none.json'], 'no-servers'],
+    [['doctor', '--json', '--slow', 'x'], 'usage'],
+    [['lock', '--json'], 'no-config'],
+    [['lock', '--check', '--json', '--config', 'one.json'], 'no-lock'],
+    [['lock', '--approve', 'two', '--json', '--config', 'one.json'], 'unknown-target'],
+    [['lock', '--approve', 'one', '--json', '--config', 'one.json'], 'unlisted'],
+    [['lock', '--check', '--json', '--config', 'locked/one.json'], 'conflict'],
+    [['import', '--json'], 'nothing-found'],
+    [['login', 'one', '--json', '--config', 'one.json'], 'not-remote'],
+    [['login', 'two', '--json', '--config', 'one.json'], 'unknown-server'],
+    [['login', 'one', '--json', '--config', 'half.json'], 'broken-config'],
+    [['logout', 'two', '--json', '--config', 'one.json'], 'unknown-server'],
+    [['logout', '--json'], 'usage'],
+  ])('%j is one object with the reason %j, the message and the fix', async (words, reason) => {
+    const mcpServers = { one: { command: 'no-such-program-anywhere' } }
+    const folder = folderWith({
+      'tools.jsonl': issueTools,
+      'broken.json': '{ "mcpServers": { "one": 7 } }',
+      'one.json': { mcpServers },
+      'half.json': { mcpServers: { one: 7, three: { command: 'x' } } },
+      'locked/one.json': { mcpServers },
+      'locked/toolwell.lock': '<<<<<<< ours\n',
+    })
+    const env = {
+      HOME: folder,
+      XDG_CONFIG_HOME: join(folder, 'config'),
+      XDG_CACHE_HOME: join(folder, 'cache'),
+      XDG_DATA_HOME: join(folder, 'data'),
+    }
+    const { code, output, errors } = await toolwell(words, { folder, env })
+    expect(code).toBe(2)
+    const answer = JSON.parse(output)
+    expect(answer).toMatchObject({
+      reason,
+      message: expect.stringMatching(/\S/),
+      fix: expect.stringMatching(/\S/),
+    })
+    expect(errors).toContain(answer.message)
+    expect(errors).toContain(answer.fix)
+  })
+
+  it('is a fault with its reason where it is ours, and keeps the exit code of the verb', async () => {
+    const throwing = (error: Error) =>
+      defineVerb({
+        ...done,
+        flags: { json: { type: 'boolean', description: 'JSON.' } },
+        run: async () => {
+          throw error
+        },
+      })
+    const faulty = await toolwell(['try', '--json'], { verbs: [throwing(new Error('no such luck'))] })
+    expect(faulty.code).toBe(2)
+    expect(JSON.parse(faulty.output)).toMatchObject({ reason: 'fault', message: 'Error: no such luck' })
+    const options = { reason: 'timeout', exit: 1, details: { waited: 3 } } as const
+    const no = throwing(new Problem('Nobody came.', 'Wait.', options))
+    const { code, output } = await toolwell(['try', '--json'], { verbs: [no] })
+    expect({ code, answer: JSON.parse(output) }).toEqual({
+      code: 1,
+      answer: { waited: 3, reason: 'timeout', message: 'Nobody came.', fix: 'Wait.' },
+    })
+    expect((await toolwell(['try', '--', '--json'], { verbs: [no] })).output).toBe('')
   })
 })

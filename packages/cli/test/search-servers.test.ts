@@ -18,7 +18,8 @@ it('searches the tools of servers, from the cache where they are known, and answ
       },
     },
   })
-  const config = ['--config', 'toolwell.json']
+  // The file of this folder needs no name.
+  const config: string[] = []
   const words = ['search', 'read the text of a file', ...config]
   const first = await run([...words, '--json'])
   expect(first.code).toBe(0)

@@ -67,6 +67,7 @@ export const importVerb = defineVerb({
       throw new Problem(
         `No servers of other clients were found. Looked for:\n${files.map(({ file }) => `  ${file}`).join('\n')}\n`,
         'Write your own into "mcpServers" of toolwell.json.',
+        { reason: 'nothing-found' },
       )
     const plan = planOf(found, target.servers)
     const text = withServers(target, plan.add)

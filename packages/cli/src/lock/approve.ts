@@ -1,13 +1,5 @@
 /** `toolwell lock --approve`: takes one server, or one tool, into its lock as it is now, and shows what that is. */
-import {
-  approve,
-  checkLock,
-  type Lock,
-  type LockChange,
-  LockError,
-  visible,
-  writeLock,
-} from '@toolwell/mcp/lock'
+import { approve, checkLock, type Lock, type LockChange, visible, writeLock } from '@toolwell/mcp/lock'
 import { Problem } from '../problem.js'
 import { painter, type Terminal } from '../terminal.js'
 import type { ExitCode } from '../verb.js'
@@ -26,7 +18,8 @@ export async function approveTarget(
     if (isAbout(target, server))
       throw new Problem(
         `${visible(server)} cannot be listed, so there is nothing to approve: ${visible(reason)}`,
-        'Nothing was changed.',
+        'Mend that first. Nothing was changed.',
+        { reason: 'unlisted' },
       )
   // A first lock holds everything, or the one tool would be all that is left to use.
   const base = group.lock ?? freshLock(group, scanner)
@@ -75,6 +68,7 @@ function groupOf(groups: readonly Group[], target: string): Group {
     throw new Problem(
       `There is no server ${JSON.stringify(target.split('/')[0])} to approve.`,
       `Known: ${known.sort().slice(0, 20).map(visible).join(', ') || 'none'}.`,
+      { reason: 'unknown-target' },
     )
   return named[0].group
 }
@@ -83,7 +77,7 @@ function asApproved(base: Lock, { servers }: Group, target: string): Lock {
   try {
     return approve(base, servers, target)
   } catch (error) {
-    throw LockError.is(error) ? new Problem(error.message, 'Nothing was changed.', { cause: error }) : error
+    throw toProblem(error)
   }
 }
 

@@ -18,6 +18,7 @@ export async function checkLocks(
     throw new Problem(
       `There is no ${missing.map(({ file }) => file).join(' and no ')}.`,
       'Write it with: toolwell lock',
+      { reason: 'no-lock' },
     )
   const checked = groups
     .filter(({ lock }) => lock !== undefined)

@@ -60,5 +60,7 @@ export function asProblem<T>(work: () => T): T {
 }
 
 export function toProblem(error: unknown): unknown {
-  return LockError.is(error) ? new Problem(error.message, '', { cause: error }) : error
+  return LockError.is(error)
+    ? new Problem(error.problem, error.fix, { reason: error.code, cause: error })
+    : error
 }

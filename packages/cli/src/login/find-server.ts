@@ -14,12 +14,18 @@ export async function findServer(
   const server = servers.find((each) => each.name === name)
   if (server) return server
   const shown = JSON.stringify(name.slice(0, 60))
-  if (problems.some((problem) => problem.server === name && problem.severity === 'error'))
-    throw new Problem(`The server ${shown} cannot be used as its config stands.`, 'Mend what is named above.')
+  const own = problems.filter((problem) => problem.server === name && problem.severity === 'error')
+  if (own.length > 0)
+    throw new Problem(
+      `The server ${shown} cannot be used as its config stands.`,
+      'Mend what is named above.',
+      { reason: 'broken-config', details: { server: name, problems: own } },
+    )
   const known = servers.map((each) => each.name)
   const [meant] = nearest(name, known, 1)
   throw new Problem(
     `No server is called ${shown}.`,
     meant ? `Did you mean ${meant}?` : `Known: ${known.join(', ')}.`,
+    { reason: 'unknown-server', details: { server: name } },
   )
 }

@@ -49,12 +49,17 @@ export async function runLogin(name: string, flags: LoginFlags, terminal: Termin
   } catch (error) {
     if (!LoginError.is(error)) throw error
     const { code, message, fix } = error
-    const isFine = code === 'not-needed'
-    if (!isFine && !NO.includes(code)) throw new Problem(message, fix, { cause: error })
-    if (flags.json)
-      await output.write(`${JSON.stringify({ server: name, loggedIn: false, reason: code, message, fix })}\n`)
-    await errors.write(`${paint('toolwell:', isFine ? 'dim' : 'error')} ${message} ${fix}\n`)
-    return isFine ? 0 : 1
+    const details = { server: name, loggedIn: false }
+    if (code !== 'not-needed')
+      throw new Problem(message, fix, {
+        reason: code,
+        exit: NO.includes(code) ? 1 : 2,
+        details,
+        cause: error,
+      })
+    if (flags.json) await output.write(`${JSON.stringify({ ...details, reason: code, message, fix })}\n`)
+    await errors.write(`${paint('toolwell:', 'dim')} ${message} ${fix}\n`)
+    return 0
   }
 }
 

@@ -7,11 +7,19 @@ import { type Catalogue, type CatalogueOptions, loadCatalogue } from './catalogu
 import type { Found } from './read-catalogue.js'
 
 export function loadServers(
-  { config, timeout, keep }: Pick<CatalogueOptions, 'keep'> & { config: string; timeout: number },
+  { config, timeout, keep }: Pick<CatalogueOptions, 'keep'> & { config: string | undefined; timeout: number },
   terminal: Terminal,
 ): Promise<Catalogue> {
   return withServers({ config, timeout, refresh: false }, terminal, (open) =>
-    loadCatalogue({ path: config, found: foundIn(open), skipBroken: true, keep }, terminal),
+    loadCatalogue(
+      {
+        path: config ?? open.config.files.join(' and '),
+        found: foundIn(open),
+        skipBroken: true,
+        keep,
+      },
+      terminal,
+    ),
   )
 }
 

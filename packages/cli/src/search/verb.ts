@@ -15,23 +15,20 @@ const LIMIT = 10
 
 export const search = defineVerb({
   name: 'search',
-  summary: 'Find tools in a catalogue by what they do, and see why each ranks where it does.',
+  summary: 'Find tools by what they do, and see why each ranks where it does.',
   usage: [
+    'QUERY [--config FILE] [flags]',
     'QUERY --catalog PATH [flags]',
-    'QUERY --config FILE [flags]',
-    '--batch FILE --catalog PATH [flags]',
+    '--batch FILE [--config FILE | --catalog PATH] [flags]',
   ],
   flags: {
     catalog: {
       type: 'string',
       valueHint: 'PATH',
-      description: 'The tools: JSONL, a tools/list result, a folder of such files, or - for standard input.',
+      description:
+        'The tools of files instead: JSONL, a tools/list result, a folder of such files, or - for standard input.',
     },
-    config: {
-      type: 'string',
-      valueHint: 'FILE',
-      description: 'The tools of servers instead: toolwell.json, or the config of another client.',
-    },
+    config: serverFlags.config,
     limit: { type: 'string', valueHint: 'N', description: `At most this many matches. Default ${LIMIT}.` },
     cutoff: {
       type: 'boolean',
@@ -70,8 +67,8 @@ export const search = defineVerb({
       about: 'why this tool is not among them',
     },
     {
-      line: 'toolwell search "create an issue" --config toolwell.json',
-      about: 'the tools of these servers, from the cache where they are known',
+      line: 'toolwell search "create an issue"',
+      about: 'the tools of your servers, from the cache where they are known',
     },
     {
       line: 'toolwell search --batch queries.jsonl --catalog tools.jsonl --no-cutoff > ranked.jsonl',
@@ -87,11 +84,6 @@ export const search = defineVerb({
     const { catalog, config } = flags
     const query = flags._.join(' ')
     const { batch, why } = flags
-    if (catalog === undefined && config === undefined)
-      throw usageProblem(
-        '--catalog is missing.',
-        'Say where the tools are: --catalog tools.jsonl, or --config toolwell.json for those of servers.',
-      )
     if (catalog !== undefined && config !== undefined)
       throw usageProblem('--catalog and --config do not go together.', 'Leave one of them out.')
     if (batch !== undefined && (flags._.length > 0 || why !== undefined))
@@ -112,9 +104,9 @@ export const search = defineVerb({
     const skipBroken = flags['skip-broken'] === true
     const timeout = timeoutOf(flags.timeout)
     const catalogue =
-      config === undefined
-        ? await loadCatalogue({ path: catalog ?? '', skipBroken, keep }, terminal)
-        : await (await import('./servers.js')).loadServers({ config, timeout, keep }, terminal)
+      catalog === undefined
+        ? await (await import('./servers.js')).loadServers({ config, timeout, keep }, terminal)
+        : await loadCatalogue({ path: catalog, skipBroken, keep }, terminal)
     const explained = flags.explain ? explainerOf(catalogue) : () => () => undefined
     if (batch !== undefined) return answerBatch(batch, catalogue, limits, explained, terminal)
     if (why !== undefined) return tellWhy(why, query, catalogue, limits, flags.json === true, terminal)

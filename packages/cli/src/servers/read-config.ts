@@ -23,6 +23,7 @@ export async function readConfig(
     throw new Problem(
       `There is no config: looked for ${files.map(({ path }) => path).join(' and ')}.`,
       'Give one with --config FILE, or make one with: toolwell import',
+      { reason: 'no-config' },
     )
   const told = config.problems.map(describeProblem)
   if (config.servers.length === 0)
@@ -31,8 +32,9 @@ export async function readConfig(
         ? `No server can be used:\n${told.map((line) => `  ${line}`).join('\n')}\n`
         : `${config.files.join(' and ')} ${config.files.length === 1 ? 'names' : 'name'} no servers.`,
       told.length > 0
-        ? ''
+        ? 'Mend what is named here.'
         : 'Write them into "mcpServers", or take over those of other clients with: toolwell import',
+      { reason: 'no-servers', details: { problems: config.problems } },
     )
   for (const problem of isQuiet ? [] : config.problems) await errors.write(`${toldAs(problem)}\n`)
   return config

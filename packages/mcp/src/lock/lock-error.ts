@@ -16,12 +16,17 @@ const brand = Symbol.for('toolwell.mcp.lock-error')
 
 export class LockError extends Error {
   readonly code: LockErrorCode
+  /** The message in its two halves: what is wrong, and what to do about it. */
+  readonly problem: string
+  readonly fix: string
   readonly [brand] = true
 
-  constructor(code: LockErrorCode, message: string, options: { cause?: unknown } = {}) {
-    super(message, options)
+  constructor(code: LockErrorCode, problem: string, fix: string, options: { cause?: unknown } = {}) {
+    super(`${problem} ${fix}`, options)
     this.name = 'LockError'
     this.code = code
+    this.problem = problem
+    this.fix = fix
   }
 
   /** Holds across duplicate installs of this package, where `instanceof` does not. */

@@ -19,7 +19,8 @@ export function readLock(file: string): Lock | undefined {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw new LockError(
       'failed',
-      `${file} cannot be read: ${(cause as Error).message}. Check the path and its permissions.`,
+      `${file} cannot be read: ${(cause as Error).message}.`,
+      'Check the path and its permissions.',
       { cause },
     )
   }
@@ -46,7 +47,8 @@ export async function writeLock(file: string, lock: Lock): Promise<void> {
     await rm(draft, { force: true }).catch(() => {})
     throw new LockError(
       'failed',
-      `${file} cannot be written: ${(cause as Error).message}. Check that the folder exists and may be written to.`,
+      `${file} cannot be written: ${(cause as Error).message}.`,
+      'Check that the folder exists and may be written to.',
       { cause },
     )
   }
@@ -88,7 +90,8 @@ export function parseLock(text: string, file = LOCK_FILE): Lock {
   if (/^(?:<{7}|>{7}|={7}|\|{7})(?: |\r?$)/m.test(text))
     throw new LockError(
       'conflict',
-      `${file} holds the markers of a merge conflict. Take either side (git checkout --ours or --theirs ${file}), then run: toolwell lock --check`,
+      `${file} holds the markers of a merge conflict.`,
+      `Take either side (git checkout --ours or --theirs ${file}), then run: toolwell lock --check`,
     )
   let value: unknown
   try {
@@ -101,7 +104,8 @@ export function parseLock(text: string, file = LOCK_FILE): Lock {
   if (typeof version === 'number' && version > LOCK_VERSION)
     throw new LockError(
       'too-new',
-      `${file} has version ${version}; this program knows ${LOCK_VERSION}. Update Toolwell, or move the file away and run: toolwell lock`,
+      `${file} has version ${version}; this program knows ${LOCK_VERSION}.`,
+      'Update Toolwell, or move the file away and run: toolwell lock',
     )
   if (version !== LOCK_VERSION)
     throw corrupt(file, `its version is ${JSON.stringify(version)?.slice(0, 40)} instead of ${LOCK_VERSION}`)
@@ -140,7 +144,8 @@ function parseServer(value: unknown, path: string, file: string): LockedServer {
 function corrupt(file: string, problem: string): LockError {
   return new LockError(
     'corrupt',
-    `${file} cannot be used: ${problem}. Nothing was changed. Restore it from version control, or move it away and run: toolwell lock`,
+    `${file} cannot be used: ${problem}. Nothing was changed.`,
+    'Restore it from version control, or move it away and run: toolwell lock',
   )
 }
 

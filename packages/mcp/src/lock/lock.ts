@@ -112,8 +112,11 @@ function parseTarget(
   throw new LockError(
     'unknown-target',
     server === undefined
-      ? `There is no server ${JSON.stringify(target.split('/')[0])} to approve. ${known === '' ? 'No server is known' : `Known: ${known}`}.`
-      : `${server} has no tool ${JSON.stringify(target.slice(server.length + 1))}, now or in the lock. List its tools, or approve the whole server.`,
+      ? `There is no server ${JSON.stringify(target.split('/')[0])} to approve.`
+      : `${server} has no tool ${JSON.stringify(target.slice(server.length + 1))}, now or in the lock.`,
+    server === undefined
+      ? `${known === '' ? 'No server is known' : `Known: ${known}`}.`
+      : 'List its tools, or approve the whole server.',
   )
 }
 
