@@ -14,6 +14,7 @@ import {
 import { redactor } from '../config/redact.js'
 import type { ServerConfig } from '../config/server-config.js'
 import { openClient } from '../upstream/open-client.js'
+import { Unreachable } from '../upstream/unreachable.js'
 import { createWatchdog } from '../upstream/watchdog.js'
 import { VERSION } from '../version.js'
 import { type Answer, type Callback, listenForCallback } from './callback.js'
@@ -328,10 +329,12 @@ export async function login(server: ServerConfig, options: LoginOptions): Promis
   }
 
   function unreachable(error: unknown): LoginError {
+    const fix =
+      error instanceof Unreachable ? error.fix : 'check "url" in its config, and whether the server runs'
     return fail(
       'unreachable',
-      `${server.name} does not answer as an MCP server: ${wordsOf(error)}.`,
-      'Check "url" in its config, and whether the server runs.',
+      `${server.name} does not answer as an MCP server: ${error instanceof Unreachable ? error.message : wordsOf(error)}.`,
+      `${fix.charAt(0).toUpperCase()}${fix.slice(1)}.`,
       error,
     )
   }

@@ -5,6 +5,7 @@ import type { ServerConfig } from '../config/server-config.js'
 import { type FailureKind, McpFailure } from '../failure.js'
 import { ConnectionLost } from './connection.js'
 import { asksForMore, needsLogin } from './open-client.js'
+import { explained, Unreachable } from './unreachable.js'
 
 export interface Failures {
   make(kind: FailureKind, message: string, cause?: unknown): McpFailure
@@ -39,7 +40,7 @@ export function createFailures(server: ServerConfig, hide: (text: string) => str
       const why =
         late === undefined
           ? messageOf(error)
-          : `it was not ready within ${seconds(late)}; is it an MCP server, and can it be reached?`
+          : `it was not ready within ${seconds(late)}; check that it is an MCP server and can be reached, or give it more time`
       return make('unavailable', `${name} cannot be used: ${why}`, error)
     },
     ofCall(error, tool, cancelled) {
@@ -61,7 +62,9 @@ export function createFailures(server: ServerConfig, hide: (text: string) => str
           error,
         )
       const verb = error instanceof ProtocolError ? 'refused' : 'could not run'
-      return make('error', `${name} ${verb} ${tool}: ${messageOf(error)}`, error)
+      const { endpoint } = server
+      const why = endpoint.type === 'stdio' ? error : explained(error, endpoint)
+      return make('error', `${name} ${verb} ${tool}: ${messageOf(why)}`, error)
     },
   }
 }
@@ -80,8 +83,13 @@ function messageOf(error: unknown): string {
 
 /** `fetch failed` says nothing; what caused it does. */
 function whole(error: unknown): string {
+  if (error instanceof Unreachable) return `${error.message}; ${error.fix}`
   if (!(error instanceof Error)) return String(error)
-  const { cause } = error
-  const inner = cause instanceof Error && !error.message.includes(cause.message) ? whole(cause) : ''
-  return inner === '' ? error.message : `${error.message}: ${inner}`
+  const said: string[] = []
+  for (let at: unknown = error; at instanceof Error && said.length < 8; at = at.cause) {
+    const { message } = at
+    // Some tell their cause themselves.
+    if (!said.some((other) => other.includes(message))) said.push(message)
+  }
+  return said.join(': ')
 }

@@ -16,6 +16,7 @@ import {
 } from '@modelcontextprotocol/client'
 import type { HttpEndpoint, ServerConfig } from '../config/server-config.js'
 import { ProcessTransport } from './process-transport.js'
+import { explained, observe } from './unreachable.js'
 import type { Watchdog } from './watchdog.js'
 
 /** A server on a pipe that says nothing to a question it does not know speaks the older protocol. */
@@ -66,13 +67,27 @@ export async function openClient(options: OpenOptions): Promise<OpenClient> {
       return await attempt(options, start(), 'legacy')
     }
   }
-  if (endpoint.type === 'sse') return attempt(options, sse(endpoint, options.auth), 'legacy')
+  const observer = observe(options.auth?.fetch ?? fetch, endpoint.type === 'sse' ? 'sse' : 'http')
   try {
-    return await attempt(options, streamable(endpoint, options.auth), options.era ?? 'auto')
+    return await openRemote(options, endpoint, observer.fetch)
+  } catch (error) {
+    if (options.signal.aborted || needsLogin(error)) throw error
+    throw explained(error, endpoint, observer.seen())
+  }
+}
+
+async function openRemote(
+  options: OpenOptions,
+  endpoint: HttpEndpoint,
+  asking: FetchLike,
+): Promise<OpenClient> {
+  if (endpoint.type === 'sse') return attempt(options, sse(endpoint, options.auth, asking), 'legacy')
+  try {
+    return await attempt(options, streamable(endpoint, options.auth, asking), options.era ?? 'auto')
   } catch (error) {
     if (endpoint.type !== 'auto' || !speaksNoStreamableHttp(error) || options.signal.aborted) throw error
     try {
-      return await attempt(options, sse(endpoint, options.auth), 'legacy')
+      return await attempt(options, sse(endpoint, options.auth, options.auth?.fetch ?? fetch), 'legacy')
     } catch {
       // What the usual protocol answered says more than that the old one is not there either.
       throw error
@@ -105,11 +120,16 @@ async function attempt(
   era: 'auto' | 'legacy',
 ): Promise<OpenClient> {
   const { capabilities, timeout, signal, version } = options
+  // A remote server that is slow to wake up is not an older one.
+  const isProcess = transport instanceof ProcessTransport
   const client = new Client(
     { name: 'toolwell', version },
     {
       capabilities,
-      versionNegotiation: { mode: era, probe: { timeoutMs: Math.min(PROBE_TIMEOUT, timeout) } },
+      versionNegotiation: {
+        mode: era,
+        probe: { timeoutMs: isProcess ? Math.min(PROBE_TIMEOUT, timeout) : timeout },
+      },
       listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => options.onListChanged() } },
     },
   )
@@ -132,19 +152,27 @@ async function attempt(
   }
 }
 
-function streamable({ url, headers }: HttpEndpoint, authProvider: ServerAuth | undefined): Transport {
+function streamable(
+  { url, headers }: HttpEndpoint,
+  authProvider: ServerAuth | undefined,
+  asking: FetchLike,
+): Transport {
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
     ...(authProvider ? { authProvider } : {}),
-    ...(authProvider?.fetch ? { fetch: authProvider.fetch } : {}),
+    fetch: asking,
   }) as Transport
 }
 
-function sse({ url, headers }: HttpEndpoint, authProvider: ServerAuth | undefined): Transport {
+function sse(
+  { url, headers }: HttpEndpoint,
+  authProvider: ServerAuth | undefined,
+  asking: FetchLike,
+): Transport {
   return new SSEClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
     ...(authProvider ? { authProvider } : {}),
-    ...(authProvider?.fetch ? { fetch: authProvider.fetch } : {}),
+    fetch: asking,
   }) as Transport
 }
 

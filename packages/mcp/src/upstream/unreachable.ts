@@ -1,0 +1,193 @@
+/** Why a remote server could not be reached, in a sentence that names the cause and one that says what to do. */
+import { type FetchLike, ProtocolError, SdkErrorCode } from '@modelcontextprotocol/client'
+import type { HttpEndpoint } from '../config/server-config.js'
+
+/** The last thing that a server answered while it was being opened. */
+export interface Seen {
+  readonly status: number
+  readonly type: string
+  /** Where it sends us, without query. */
+  readonly location: string | undefined
+  /** It has sent us there before. */
+  readonly isCircle: boolean
+}
+
+export interface Observer {
+  readonly fetch: FetchLike
+  seen(): Seen | undefined
+}
+
+/** Keeps what is answered to messages, and nothing of what a login asks elsewhere. */
+export function observe(inner: FetchLike, type: 'http' | 'sse'): Observer {
+  const visited = new Set<string>()
+  let seen: Seen | undefined
+  return {
+    seen: () => seen,
+    async fetch(address, init) {
+      const isMessage = init?.method === 'POST' || type === 'sse'
+      const isOurs =
+        isMessage && (new Headers(init?.headers).get('accept') ?? '').includes('text/event-stream')
+      if (!isOurs) return inner(address, init)
+      seen = undefined
+      const from = new URL(address)
+      visited.add(placeOf(from))
+      const response = await inner(address, init)
+      const given = response.headers.get('location')
+      const to = given !== null && URL.canParse(given, from.href) ? new URL(given, from) : undefined
+      seen = {
+        status: response.status,
+        type: response.headers.get('content-type') ?? '',
+        location: to && placeOf(to),
+        isCircle: to !== undefined && visited.has(placeOf(to)),
+      }
+      return response
+    },
+  }
+}
+
+const placeOf = ({ origin, pathname }: URL) => `${origin}${pathname}`
+
+export class Unreachable extends Error {
+  /** What to do about it; without a full stop. */
+  readonly fix: string
+
+  constructor(why: string, fix: string, cause: unknown) {
+    super(why, { cause })
+    this.name = 'Unreachable'
+    this.fix = fix
+  }
+}
+
+type Explained = readonly [why: string, fix: string]
+
+/** The error itself where nothing better can be said. */
+export function explained(error: unknown, { url, headers }: HttpEndpoint, seen?: Seen): unknown {
+  // It does speak MCP, and says itself what is wrong.
+  if (error instanceof ProtocolError) return error
+  if (!URL.canParse(url))
+    return new Unreachable('the url is no address', 'write it in full: "https://example.com/mcp"', error)
+  const [why, fix] = ofNetwork(error, new URL(url)) ?? (seen && ofAnswer(seen, error, headers)) ?? []
+  return why === undefined || fix === undefined ? error : new Unreachable(why, fix, error)
+}
+
+const PATH = 'check the path of "url": most end in /mcp, older ones in /sse'
+
+function ofNetwork(error: unknown, { host, hostname, port, protocol }: URL): Explained | undefined {
+  const isSecure = protocol === 'https:'
+  for (const { code = '', message } of causesOf(error)) {
+    if (/^(?:ENOTFOUND|EAI_\w+)$/.test(code))
+      return [
+        `the host ${hostname} is not known (${code})`,
+        'check the spelling of "url", and whether this machine is online',
+      ]
+    if (code === 'ECONNREFUSED')
+      return [
+        `nothing listens on ${host} (${code})`,
+        `start the server, or correct ${port === '' ? '"url"' : 'the port in "url"'}`,
+      ]
+    if (/^(?:ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|UND_ERR_CONNECT_TIMEOUT)$/.test(code))
+      return [
+        `${host} cannot be reached (${code})`,
+        'check the address, and the network, VPN or proxy between here and there',
+      ]
+    if (code === 'CERT_HAS_EXPIRED')
+      return [`the certificate of ${host} has expired`, 'tell whoever runs the server']
+    if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+      return [
+        `the certificate of ${host} is for another host`,
+        'write the host name that it is for into "url", or tell whoever runs the server',
+      ]
+    if (/^(?:DEPTH_ZERO_)?SELF_SIGNED_CERT|^UNABLE_TO_(?:VERIFY|GET)_/.test(code))
+      return [
+        `nobody whom this machine trusts has signed the certificate of ${host} (${code})`,
+        'if you trust it, name a file with the certificate of its authority in NODE_EXTRA_CA_CERTS',
+      ]
+    if (isSecure && /wrong.version.number|packet.length.too.long/i.test(`${code} ${message}`))
+      return [
+        `${host} does not speak TLS`,
+        'write "http://" instead of "https://" in "url" if it is meant to be without, or correct the port',
+      ]
+    if (code === 'EPROTO' || code.startsWith('ERR_SSL_'))
+      return [
+        `${host} and this machine find no common way to speak TLS (${code})`,
+        'tell whoever runs the server',
+      ]
+    if (code.startsWith('HPE_'))
+      return [`what listens on ${host} does not speak HTTP`, 'correct the port in "url"']
+    if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE')
+      return [
+        `${host} closed the connection without an answer`,
+        isSecure
+          ? 'see the log of the server'
+          : 'write "https://" instead of "http://" in "url" if it speaks TLS; otherwise see its log',
+      ]
+    if (code === SdkErrorCode.RequestTimeout)
+      return ['it did not answer in time', 'check that it is an MCP server and that it runs']
+    if (message === 'bad port')
+      return [
+        `port ${port} is kept for something else, and is never asked`,
+        'let the server use another port',
+      ]
+    if (message.includes('includes credentials'))
+      return [
+        'the url holds a user name or password',
+        'put them into "headers": { "Authorization": "Basic ${NAME_OF_A_VARIABLE}" } instead',
+      ]
+  }
+  return undefined
+}
+
+function ofAnswer(seen: Seen, error: unknown, headers: HttpEndpoint['headers']): Explained | undefined {
+  const { status, type, location, isCircle } = seen
+  if (status >= 300 && status < 400) {
+    if (isCircle)
+      return [`its address leads in a circle (${status})`, 'check "url", and tell whoever runs the server']
+    return location === undefined
+      ? [`its address leads nowhere (${status})`, PATH]
+      : [
+          `its address has moved to ${location} (${status})`,
+          'write that into "url", if it is the server you mean: nothing is sent there unasked',
+        ]
+  }
+  if (status === 403)
+    return [
+      'it denies access (403)',
+      Object.keys(headers).length > 0
+        ? 'check the keys in "headers" of its config'
+        : 'give it a key in "headers" of its config, or ask whoever runs it',
+    ]
+  if (status === 404 || status === 410) return [`there is nothing at its address (${status})`, PATH]
+  if (status === 405 || status === 406 || status === 415)
+    return [`what is at its address takes no MCP messages (${status})`, PATH]
+  if (status === 429) return ['it has too many requests (429)', 'try again later']
+  if (status >= 400 && status < 500)
+    return [`it refuses to be asked (${status})${said(error)}`, 'check "url" and "headers" in its config']
+  if (status >= 502 && status <= 504)
+    return [`it is not there at the moment (${status})`, 'try again later, or tell whoever runs the server']
+  if (status >= 500)
+    return [`it fails by itself (${status})${said(error)}`, 'see its log, or tell whoever runs the server']
+  if (/^text\/html\b/i.test(type)) return ['a web page is at its address, and no MCP server', PATH]
+  if (/^(?:application\/json|text\/event-stream)\b/i.test(type))
+    return ['it answers with what is not MCP', PATH]
+  return [
+    `it answers with ${type === '' ? 'nothing' : type.split(';')[0]?.slice(0, 60)}, which is not MCP`,
+    PATH,
+  ]
+}
+
+/** What it says of itself, unless that is a page. */
+function said(error: unknown): string {
+  const [, text = ''] =
+    /^Error POSTing to endpoint:? ?(.*)$/s.exec(error instanceof Error ? error.message : '') ?? []
+  const line = text.replace(/[\p{C}\s]+/gu, ' ').trim()
+  return line === '' || line.startsWith('<') ? '' : `: ${JSON.stringify(line.slice(0, 160))}`
+}
+
+/** Outermost first. A host with several addresses fails once for each. */
+function* causesOf(error: unknown): Generator<{ code?: string; message: string }> {
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
+    const { code } = at as { code?: unknown }
+    yield { message: at.message, ...(typeof code === 'string' ? { code } : {}) }
+    if (at instanceof AggregateError) for (const each of at.errors) yield* causesOf(each)
+  }
+}

@@ -1,0 +1,188 @@
+/** Addresses that lead to something else than an MCP server: each is told with its cause and what to do, and no secret. */
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { type AddressInfo, createServer as createPlain, type Server as PlainServer } from 'node:net'
+import { createServer as createTls } from 'node:tls'
+import { createToolwell } from '@toolwell/core'
+import {
+  connectServers,
+  defineServer,
+  type HttpEndpoint,
+  type LoginError,
+  login,
+  memoryCache,
+  type ServerAuth,
+  type ServerConfig,
+} from '@toolwell/mcp'
+import { describe, expect, it, onTestFinished } from 'vitest'
+
+const SECRET = 'hidden-7f3a9c'
+
+async function listening(server: Server | PlainServer): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.close()
+    if ('closeAllConnections' in server) server.closeAllConnections()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+const web = async (answer: RequestListener) => `http://127.0.0.1:${await listening(createServer(answer))}/mcp`
+const status = (code: number, headers: Record<string, string> = {}, body = '') =>
+  web((_, response) => response.writeHead(code, headers).end(body))
+const page = { 'content-type': 'text/html; charset=utf-8' }
+
+async function reasonOf(server: ServerConfig, auth?: ServerAuth): Promise<string> {
+  const servers = connectServers(createToolwell().catalogue, [server], {
+    cache: memoryCache(),
+    connectTimeout: 10_000,
+    ...(auth ? { auth: () => auth } : {}),
+  })
+  try {
+    await servers.settled(30_000)
+    const [report] = servers.inspect()
+    expect(report?.state).toBe('failed')
+    expect(JSON.stringify(report)).not.toContain(SECRET)
+    return report?.reason ?? ''
+  } finally {
+    await servers.close()
+  }
+}
+
+async function loginFailure(server: ServerConfig): Promise<LoginError> {
+  const store = {
+    read: () => undefined,
+    write() {},
+    remove() {},
+    exclusively: <T>(_: unknown, work: () => T) => work(),
+  }
+  const made = login(server, { store: store as never, onAddress() {}, timeout: 1000 })
+  return made.then(
+    () => expect.unreachable('there was a login'),
+    (error: LoginError) => error,
+  )
+}
+
+const CASES: Readonly<Record<string, readonly [() => Promise<string>, why: RegExp, fix: RegExp]>> = {
+  'a port that is closed': [
+    async () => {
+      const server = createServer()
+      const port = await listening(server)
+      await new Promise((resolve) => server.close(resolve))
+      return `http://127.0.0.1:${port}/mcp`
+    },
+    /nothing listens on 127\.0\.0\.1:\d+ \(ECONNREFUSED\)/,
+    /start the server, or correct the port/i,
+  ],
+  'nothing there': [
+    () => status(404, page, '<h1>No</h1>'),
+    /nothing at its address \(404\)/,
+    /path of "url"/,
+  ],
+  'a web page': [() => status(200, page, '<h1>Hello</h1>'), /a web page is at its address/, /path of "url"/],
+  'JSON that is no MCP': [
+    () => status(200, { 'content-type': 'application/json' }, '{"hello":1}'),
+    /answers with what is not MCP/,
+    /path of "url"/,
+  ],
+  'an empty answer': [() => status(204), /answers with nothing/, /path of "url"/],
+  'no messages taken': [() => status(405), /takes no MCP messages \(405\)/, /path of "url"/],
+  'a failure of the server': [() => status(500, {}, 'boom'), /fails by itself \(500\)/, /see its log/i],
+  'a gateway without a server': [
+    () => status(502, page),
+    /not there at the moment \(502\)/,
+    /try again later/i,
+  ],
+  'access denied': [() => status(403), /denies access \(403\)/, /keys in "headers"/],
+  'too many requests': [() => status(429), /too many requests \(429\)/, /try again later/i],
+  'a refusal in words': [
+    () => status(400, {}, 'wants \u001b[31mX-Team'),
+    /refuses to be asked \(400\): "wants \[31mX-Team"/,
+    /"url" and "headers"/,
+  ],
+  'a circle of redirects': [
+    () => status(307, { location: '/mcp' }),
+    /leads in a circle \(307\)/,
+    /check "url"/i,
+  ],
+  'a redirect to elsewhere': [
+    () => status(301, { location: `https://elsewhere.invalid/mcp?token=${SECRET}` }),
+    /has moved to https:\/\/elsewhere\.invalid\/mcp \(301\)/,
+    /write that into "url"/i,
+  ],
+  'https where there is no TLS': [
+    async () => (await status(200)).replace('http:', 'https:'),
+    /does not speak TLS/,
+    /"http:\/\/" instead of "https:\/\/"/,
+  ],
+  'http where there is TLS': [
+    async () => `http://127.0.0.1:${await listening(createTls({}))}/mcp`,
+    /closed the connection without an answer/,
+    /"https:\/\/" instead of "http:\/\/"/,
+  ],
+  'another protocol': [
+    async () =>
+      `http://127.0.0.1:${await listening(createPlain((socket) => socket.on('error', () => {}).end('220 mail\r\n')))}/mcp`,
+    /does not speak HTTP/,
+    /correct the port/i,
+  ],
+}
+
+describe.each(Object.entries(CASES))('%s', (_, [addressOf, why, fix]) => {
+  it.each<HttpEndpoint['type']>(['auto', 'http'])(
+    'is told by a server of type %s, and by a login',
+    async (type) => {
+      const url = `${await addressOf()}?api_key=${SECRET}`
+      const server = defineServer('notes', { url, type, headers: { 'X-Key': SECRET } })
+      const reason = await reasonOf(server)
+      expect(reason).toMatch(why)
+      expect(reason).toMatch(fix)
+      const error = await loginFailure(server)
+      expect(error).toMatchObject({ code: 'unreachable' })
+      expect(error.message).toMatch(why)
+      expect(error.fix).toMatch(fix)
+      expect(`${error.message} ${error.fix}`).not.toContain(SECRET)
+    },
+  )
+})
+
+it.each(['nothing there', 'a web page', 'a failure of the server', 'https where there is no TLS'])(
+  '%s is told of a server of the older kind too',
+  async (name) => {
+    const [addressOf = async () => '', why = /^$/, fix = /^$/] = CASES[name] ?? []
+    const reason = await reasonOf(defineServer('notes', { url: await addressOf(), type: 'sse' }))
+    expect(reason).toMatch(why)
+    expect(reason).toMatch(fix)
+  },
+)
+
+it.each([
+  ['ENOTFOUND', /the host 127\.0\.0\.1 is not known \(ENOTFOUND\); check the spelling of "url"/],
+  ['EAI_AGAIN', /is not known \(EAI_AGAIN\)/],
+  ['CERT_HAS_EXPIRED', /has expired; tell whoever/],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', /nobody whom this machine trusts .*NODE_EXTRA_CA_CERTS/],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', /is for another host/],
+  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', /find no common way to speak TLS/],
+  ['EHOSTUNREACH', /cannot be reached \(EHOSTUNREACH\); check .* VPN or proxy/],
+])('%s, as the platform calls it, is told in words', async (code, words) => {
+  const auth: ServerAuth = {
+    token: async () => undefined,
+    async fetch() {
+      throw new TypeError('fetch failed', { cause: Object.assign(new Error('no'), { code }) })
+    },
+  }
+  expect(await reasonOf(defineServer('notes', { url: 'https://127.0.0.1/mcp' }), auth)).toMatch(words)
+})
+
+it('a server that takes longer to wake up than a local one is waited for', async () => {
+  const asked: string[] = []
+  const url = await web((request, response) => {
+    let body = ''
+    request.on('data', (chunk) => (body += chunk))
+    request.on('end', () => {
+      asked.push(JSON.parse(body).method)
+      setTimeout(() => response.writeHead(500).end(), 5000)
+    })
+  })
+  expect(await reasonOf(defineServer('notes', { url }))).toMatch(/fails by itself \(500\)/)
+  expect(asked).toEqual(['server/discover'])
+}, 20_000)
