@@ -149,10 +149,12 @@ it('@toolwell/mcp exports these names and no other', () => {
     'login',
     'logout',
     'memoryCache',
+    'readDocument',
     'readDuration',
     'redactor',
     'serverFingerprint',
     'showEndpoint',
+    'translateEntry',
   ])
 })
 

@@ -172,6 +172,43 @@ describe('import', () => {
     expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([])
   })
 
+  it('names what is lost, what is switched off, and every variable that is not set, and where', async () => {
+    const { run } = homeWith({
+      '.gemini/settings.json': {
+        mcpServers: {
+          calm: { command: 'calm-server', trust: true },
+          far: {
+            httpUrl: 'https://example.com/${FAR_PATH}?token=${FAR_TOKEN}',
+            headers: { Authorization: 'Bearer ${FAR_KEY}' },
+          },
+        },
+      },
+      '.cursor/mcp.json': {
+        mcpServers: {
+          keyed: { url: `https://ada:${SECRET}@example.com/mcp?api_key=${SECRET}` },
+          eager: { command: 'eager-server', autoApprove: ['rm'], lazy: false, gallery: true },
+        },
+      },
+      'opencode.json': {
+        mcp: { off: { type: 'remote', url: 'https://example.com/{env:OFF}', enabled: false } },
+      },
+    })
+    const { output } = await run(['import'])
+    const about = (name: string) => new RegExp(`^ {2}\\+ ${name} {2}(?:.*\\n {6}.*)*`, 'm').exec(output)?.[0]
+    expect(about('calm')).toContain('without trust, which means nothing here')
+    expect(about('eager')).toContain('without autoApprove, which means nothing here')
+    expect(about('far')).toContain('https://example.com/${FAR_PATH}?token=***')
+    expect(about('far')).toContain('! url: the environment variable FAR_PATH is not set.')
+    expect(about('far')).toContain('! headers.Authorization: the environment variable FAR_KEY is not set.')
+    expect(about('keyed')).toContain('https://***@example.com/mcp?api_key=***')
+    expect(about('keyed')).toContain('! url: the url holds a user name or password.')
+    expect(about('off')).toContain('switched off there, and here')
+    const { output: text } = await run(['import', '--json', '--yes'])
+    const { added } = JSON.parse(text)
+    expect(added.filter(({ enabled }: { enabled: boolean }) => !enabled)).toMatchObject([{ name: 'off' }])
+    expect(output + text).not.toContain(SECRET)
+  })
+
   it('adds to a file without losing its comments, its mode or an entry', async () => {
     const mine = `{
   // mine
@@ -224,8 +261,8 @@ describe('import', () => {
     })
     const { code, output, errors } = await run(['import', '--yes'])
     expect(code).toBe(0)
-    expect(output).toMatch(/\.mcp\.json {2}it is not JSON \(line 1/)
-    expect(output).toMatch(/config\.toml {2}it is not TOML \(line 2\)/)
+    expect(output).toMatch(/\.mcp\.json {2}this is not JSON: a value is missing \(line 1\)/)
+    expect(output).toMatch(/config\.toml {2}this is not TOML \(line 2\)/)
     expect(output + errors).not.toContain(SECRET)
     expect(Object.keys(JSON.parse(readFileSync(join(folder, 'toolwell.json'), 'utf8')).mcpServers)).toEqual([
       'good',

@@ -17,6 +17,7 @@ export {
   memoryCache,
   serverFingerprint,
 } from './cache.js'
+export { type ConfigDocument, readDocument } from './config/document.js'
 export { readDuration } from './config/duration.js'
 export { configSchema } from './config/json-schema.js'
 export {
@@ -39,6 +40,7 @@ export {
   type StdioEndpoint,
   type Trust,
 } from './config/server-config.js'
+export { type Translated, translateEntry } from './config/translate-entry.js'
 export { type ConnectOptions, connectServers, type ServerReport, type Servers } from './connect-servers.js'
 export type { McpTool, ServerDefinition } from './definition.js'
 export { type FailureKind, McpFailure } from './failure.js'

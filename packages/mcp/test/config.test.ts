@@ -1,14 +1,17 @@
 /** Config files: those of four clients as they are, ours with every key, and everything that can be wrong with one. */
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { type Schema, Validator } from '@cfworker/json-schema'
 import {
   type Config,
   configSchema,
   defaultConfigFiles,
+  defineServer,
   describeProblem,
   type LoadOptions,
   loadConfig,
+  readDocument,
   redactor,
   showEndpoint,
 } from '@toolwell/mcp'
@@ -237,6 +240,26 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
       '/project/toolwell.json:1 mcpServers.a.url: the url is not an http or https address. Write it in full: "https://example.com/mcp".',
     ],
     [
+      'a password in a url',
+      '{ "mcpServers": { "a": { "url": "https://ada:${PASSWORD}@example.com/mcp" } } }',
+      '/project/toolwell.json:1 mcpServers.a.url: the url holds a user name or password. Write it without, and put them into "headers": { "Authorization": "Basic ${NAME_OF_A_VARIABLE}" }.',
+    ],
+    [
+      'a Windows path with single backslashes',
+      '{ "mcpServers": { "a": { "command": "C:\\tools\\node.exe" } } }',
+      '/project/toolwell.json:1 mcpServers.a.command: command holds a line break, tab or the like. In JSON a backslash is written twice: "C:\\\\tools\\\\run.exe".',
+    ],
+    [
+      'a backslash that means nothing',
+      '{ "mcpServers": { "a": { "command": "C:\\Program Files\\x" } } }',
+      '/project/toolwell.json:1: this is not JSON: a backslash stands alone, and has to be written twice. Correct line 1; comments and trailing commas are allowed, single quotes and bare words are not.',
+    ],
+    [
+      'a trust that is a switch',
+      '{ "mcpServers": { "a": { "command": "x", "trust": true } } }',
+      '/project/toolwell.json:1 mcpServers.a.trust: trust must be one of full, first-use, none. Write "trust": "full" or "first-use" or "none".',
+    ],
+    [
       'a variable that is not set',
       '{ "mcpServers": { "a": { "command": "x",\n\n"args": ["${NOPE}"] } } }',
       '/project/toolwell.json:3 mcpServers.a.args[0]: the environment variable NOPE is not set. Set NOPE, or give a default: ${NOPE:-value}.',
@@ -249,7 +272,7 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     [
       'a wrong type',
       '{ "mcpServers": { "a": { "command": "x", "args": "y" } } }',
-      '/project/toolwell.json:1 mcpServers.a.args: args must be a list of strings. Its arguments.',
+      '/project/toolwell.json:1 mcpServers.a.args: args must be a list of strings. Write "args": ["…"].',
     ],
     [
       'a time without a unit',
@@ -259,7 +282,7 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     [
       'broken JSON',
       '{\n"mcpServers": {\n"a": { "command": \'x\' } } }',
-      /^\/project\/toolwell\.json:3: this is not JSON: invalid symbol\. Correct line 3;/,
+      /^\/project\/toolwell\.json:3: this is not JSON: there is a word or sign that it does not have\. Correct line 3;/,
     ],
     [
       'an empty file',
@@ -287,7 +310,7 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
       '/project/toolwell.json:1 mcpServers.toolwell: "toolwell" is the name of the meta-tools. Rename it.',
     ],
   ])('%s', (_, text, message) => {
-    const errors = errorsOf(load(text))
+    const errors = errorsOf(load(text, { env: { PASSWORD: 'p4ssw0rd' } }))
     expect(errors).toHaveLength(1)
     if (typeof message === 'string') expect(errors[0]).toBe(message)
     else expect(errors[0]).toMatch(message)
@@ -436,7 +459,7 @@ describe('secrets', () => {
           env: { KEY: 'environment-secret' },
         },
         remote: {
-          url: 'https://ada:pass-word@example.com/mcp?key=query-secret#x',
+          url: 'https://example.com/mcp?key=query-secret#x',
           headers: { Authorization: 'Bearer header-secret' },
         },
       },
@@ -450,8 +473,14 @@ describe('secrets', () => {
     const shown = servers.map(({ endpoint, secrets }) => showEndpoint(endpoint, secrets))
     expect(shown).toEqual([
       'run --api-key *** --token=*** --name visible ***',
-      'https://***@example.com/mcp?key=***#x',
+      'https://example.com/mcp?key=***#x',
     ])
+    // A file may not hold such an address; a program may give one.
+    const inCode = defineServer('code', { url: 'https://ada:pass-word@example.com/mcp?api_key=short#x' })
+    expect(showEndpoint(inCode.endpoint)).toBe('https://***@example.com/mcp?api_key=***#x')
+    expect(redactor(inCode)('no pass-word at https://ada:pass-word@example.com/?token=x')).toBe(
+      'no *** at https://***@example.com/?token=***',
+    )
   })
 
   it('are taken out of any text', () => {
@@ -470,4 +499,117 @@ describe('secrets', () => {
 
 it('the JSON Schema in the package is the one the keys give; `npx vitest run packages/mcp/test/config.test.ts -u` writes it', async () => {
   await expect(`${JSON.stringify(configSchema(), null, 2)}\n`).toMatchFileSnapshot('../toolwell.schema.json')
+})
+
+describe('the JSON Schema', () => {
+  const validator = new Validator(configSchema() as Schema, '2020-12', false)
+  const isValid = (value: unknown) => validator.validate(value).valid
+  const entry = (more: object) => ({ mcpServers: { a: more } })
+
+  it('takes the configs of the docs and the examples, and every kind of value', () => {
+    for (const file of ['docs/samples/servers.json', 'examples/proof/toolwell.json']) {
+      const text = readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8')
+      const { value } = readDocument(text, file)
+      expect([file, validator.validate(value).errors]).toEqual([file, []])
+    }
+    const servers = ['git*']
+    for (const value of [
+      { $schema: 'x', servers: { a: { command: 'x', type: 'stdio' } }, inputs: [] },
+      entry({ url: '${BASE:-https://example.com}/mcp', type: 'http', headers: { A: '${B}' } }),
+      entry({ url: 'HTTPS://example.com', oauth: { scopes: 'a b', callbackPort: 3118 } }),
+      entry({ command: '.\\run.exe', cwd: 'C:\\work', timeout: ' 1.5m', idle: false, alwaysLoad: ['x'] }),
+      entry({ timeout: 1000, lazy: false, share: 'client', trust: 'none', allow: ['*'], deny: [] }),
+      { profiles: { work: { servers, allow: ['read_*'], deny: ['git/push'] } } },
+    ]) {
+      expect([
+        value,
+        errorsOf(load(value, { env: { B: 'b' } })).filter((text) => !/neither/.test(text)),
+      ]).toEqual([value, []])
+      expect([value, isValid(value)]).toEqual([value, true])
+    }
+  })
+
+  it.each([
+    entry({ command: 'x', url: 'https://example.com' }),
+    entry({ command: 'x', type: 'http' }),
+    entry({ url: 'https://example.com', type: 'stdio' }),
+    entry({ url: 'example.com' }),
+    entry({ url: 'ftp://example.com' }),
+    entry({ url: 'https://ada:secret@example.com/mcp' }),
+    entry({ command: ' ' }),
+    entry({ command: 'C:\tools' }),
+    entry({ command: 'x', cwd: 'C:\new' }),
+    entry({ command: 'x', args: 'y' }),
+    entry({ command: 'x', env: { A: [] } }),
+    entry({ command: 'x', timeout: 30 }),
+    entry({ command: 'x', timeout: '0s' }),
+    entry({ command: 'x', timeout: '1 day' }),
+    entry({ command: 'x', idle: true }),
+    entry({ command: 'x', trust: true }),
+    entry({ command: 'x', share: 'some' }),
+    entry({ command: 'x', nonsense: 1 }),
+    entry({ url: 'https://example.com', oauth: { callbackPort: 0 } }),
+    { mcpServers: { toolwell: { command: 'x' } } },
+    { mcpServers: { ' ': { command: 'x' } } },
+    { mcpServers: { ['a'.repeat(201)]: { command: 'x' } } },
+    { mcpServers: [] },
+    { profiles: { a: { server: [] } } },
+    { mcpServer: {} },
+  ])('refuses what is refused here: %j', (value) => {
+    expect(errorsOf(load(value))).not.toEqual([])
+    expect(isValid(value)).toBe(false)
+  })
+})
+
+describe('a file that holds servers in a place of its own', () => {
+  const claude = {
+    mcpServers: { everywhere: { command: 'x' }, both: { command: 'weak' } },
+    projects: {
+      '/workspace': { mcpServers: { here: { command: './here' }, both: { command: 'strong' } } },
+      '/elsewhere': { mcpServers: { there: { command: 'x' } } },
+    },
+  }
+
+  it('of Claude Code gives those of this folder too, and these go first', () => {
+    const { servers, problems } = load(claude, { name: '.claude.json' })
+    expect(problems).toEqual([])
+    expect(servers).toMatchObject([
+      { name: 'both', endpoint: { command: 'strong' } },
+      { name: 'everywhere' },
+      { name: 'here', endpoint: { command: '/workspace/here' } },
+    ])
+    const broken = { projects: { '/workspace': { mcpServers: { here: { command: 7 } } } } }
+    expect(errorsOf(load(broken, { name: '.claude.json' }))).toEqual([
+      '/project/.claude.json:1 projects["/workspace"].mcpServers.here.command: command must be a string that is not empty. Write "command": "…".',
+    ])
+  })
+
+  it('of Claude Code says so where all are for other folders', () => {
+    const { servers, problems } = load(
+      { projects: claude.projects },
+      { name: '.claude.json', workspaceFolder: '/other' },
+    )
+    expect(servers).toEqual([])
+    expect(problems.map(describeProblem)).toEqual([
+      '/project/.claude.json:1 projects: its servers are for other folders than "/other": "/workspace", "/elsewhere". Run this in one of them, or write the servers into toolwell.json.',
+    ])
+  })
+
+  it('of VS Code may be its settings', () => {
+    const { servers, problems } = load(
+      '{ "editor.tabSize": 2, // mine\n "mcp": { "servers": { "one": { "type": "stdio", "command": "x" } } } }',
+      { name: 'settings.json' },
+    )
+    expect([servers.map(({ name }) => name), problems]).toEqual([['one'], []])
+  })
+
+  it('of opencode or Codex is to be taken over', () => {
+    const opencode = load({ mcp: { one: { type: 'local', command: ['x'] } } }, { name: 'opencode.json' })
+    expect(errorsOf(opencode)[0]).toContain('toolwell import --from opencode')
+    const folder = temporary()
+    writeFileSync(join(folder, 'config.toml'), '[mcp_servers.a]\ncommand = "x"\n')
+    expect(errorsOf(loadConfig({ files: [join(folder, 'config.toml')] }))).toEqual([
+      `${join(folder, 'config.toml')}: this is TOML. Take its servers over with: toolwell import --from codex.`,
+    ])
+  })
 })

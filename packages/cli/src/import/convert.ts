@@ -1,91 +1,21 @@
-/** An entry of another client in the words of toolwell.json. Values are kept as they are; what has no meaning here is named. */
-import { isAbsolute, resolve } from 'node:path'
+/** An entry of another client in the words of toolwell.json: what is written in a manner of its own becomes the common one first. */
+import { type Translated, translateEntry } from '@toolwell/mcp'
 import type { Shape } from './clients.js'
 
 export type Fields = Readonly<Record<string, unknown>>
 
-export interface Converted {
-  readonly entry: Record<string, unknown>
-  /** Keys that mean nothing here. */
-  readonly left: readonly string[]
-}
-
-/** The same words, or others for the same. */
-const KEPT: Readonly<Record<string, string>> = {
-  type: 'type',
-  command: 'command',
-  args: 'args',
-  env: 'env',
-  envFile: 'envFile',
-  cwd: 'cwd',
-  url: 'url',
-  serverUrl: 'url',
-  headers: 'headers',
-  oauth: 'oauth',
-  description: 'description',
-  includeTools: 'allow',
-  excludeTools: 'deny',
-  disabledTools: 'deny',
-}
-
-/** What clients say about themselves, and not about the server. */
-const SILENT = new Set([
-  'autoApprove',
-  'alwaysAllow',
-  'dev',
-  'gallery',
-  'version',
-  'watchPaths',
-  'transportType',
-  'metadata',
-  'trust',
-  'startup_timeout_sec',
-  'startup_timeout_ms',
-  'required',
-])
-
 /** `folder`: what relative paths start from. A sentence where it is no server. */
-export function convert(value: unknown, shape: Shape, folder: string): Converted | string {
+export function convert(value: unknown, shape: Shape, folder: string): Translated | string {
   if (!isFields(value)) return 'it is no object'
-  const { entry, left } =
-    shape === 'codex'
-      ? fromCodex(value)
-      : shape === 'opencode'
-        ? fromOpencode(value)
-        : fromCommon(value, shape)
+  const common = shape === 'codex' ? fromCodex(value) : shape === 'opencode' ? fromOpencode(value) : value
+  const { entry, left } = translateEntry(common, folder)
   if (typeof entry.command !== 'string' && typeof entry.url !== 'string')
     return 'it has neither a command nor a url'
-  if (typeof entry.command === 'string' && isRelativePath(entry.command))
-    entry.command = resolve(folder, entry.command)
-  for (const key of ['cwd', 'envFile'] as const) {
-    const path = entry[key]
-    if (typeof path === 'string' && !isAbsolute(path) && !path.startsWith('${'))
-      entry[key] = resolve(folder, path)
-  }
-  return { entry, left }
-}
-
-function fromCommon(value: Fields, shape: Shape): { entry: Record<string, unknown>; left: string[] } {
-  const entry: Record<string, unknown> = {}
-  const left: string[] = []
-  for (const [key, each] of Object.entries(value)) {
-    const kept = Object.hasOwn(KEPT, key) ? KEPT[key] : undefined
-    if (each === null || each === undefined) continue
-    if (kept !== undefined) entry[kept] = each
-    else if (key === 'timeout' && typeof each === 'number')
-      entry.timeout = each < 1000 ? `${each}s` : `${each}ms`
-    else if (key === 'disabled') {
-      if (each === true) entry.enabled = false
-    } else if (key === 'enabled') {
-      if (each === false) entry.enabled = false
-    } else if (key === 'httpUrl') Object.assign(entry, { url: each, type: 'http' })
-    else if (!SILENT.has(key)) left.push(key)
-  }
   if (shape === 'gemini' && entry.url !== undefined && entry.type === undefined) entry.type = 'sse'
   return { entry, left }
 }
 
-function fromCodex(value: Fields): { entry: Record<string, unknown>; left: string[] } {
+function fromCodex(value: Fields): Fields {
   const {
     bearer_token_env_var: token,
     http_headers: headers,
@@ -94,7 +24,7 @@ function fromCodex(value: Fields): { entry: Record<string, unknown>; left: strin
     ...rest
   } = value
   const { tool_timeout_sec: timeout, enabled_tools: allow, disabled_tools: deny, ...others } = rest
-  const { entry, left } = fromCommon(others, 'codex')
+  const entry: Record<string, unknown> = { ...others }
   const all: Record<string, unknown> = { ...(isFields(headers) ? headers : {}) }
   if (isFields(variables))
     for (const [name, variable] of Object.entries(variables)) all[name] = `\${${String(variable)}}`
@@ -110,19 +40,17 @@ function fromCodex(value: Fields): { entry: Record<string, unknown>; left: strin
   if (typeof timeout === 'number') entry.timeout = `${timeout}s`
   if (Array.isArray(allow)) entry.allow = allow
   if (Array.isArray(deny)) entry.deny = deny
-  return { entry, left }
+  return entry
 }
 
-function fromOpencode(value: Fields): { entry: Record<string, unknown>; left: string[] } {
-  const { type, command, environment, ...others } = value
-  const { entry, left } = fromCommon(others, 'opencode')
+function fromOpencode({ type, command, environment, ...others }: Fields): Fields {
   const [program, ...args] = Array.isArray(command) ? command : [command]
-  if (type !== 'remote') {
-    if (program !== undefined) entry.command = program
-    if (args.length > 0) entry.args = args
-    if (isFields(environment)) entry.env = environment
+  const local = {
+    ...(program === undefined ? {} : { command: program }),
+    ...(args.length > 0 ? { args } : {}),
+    ...(isFields(environment) ? { env: environment } : {}),
   }
-  return { entry: variablesIn(entry) as Record<string, unknown>, left }
+  return variablesIn({ ...others, ...(type === 'remote' ? {} : local) }) as Fields
 }
 
 /** `{env:NAME}` is how opencode writes `${NAME}`. */
@@ -132,10 +60,6 @@ function variablesIn(value: unknown): unknown {
   return isFields(value)
     ? Object.fromEntries(Object.entries(value).map(([key, each]) => [key, variablesIn(each)]))
     : value
-}
-
-function isRelativePath(program: string): boolean {
-  return /^\.{1,2}[\\/]/.test(program) || (!isAbsolute(program) && /^[^\s\\/$]+[\\/]/.test(program))
 }
 
 export function isFields(value: unknown): value is Fields {

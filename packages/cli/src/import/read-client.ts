@@ -1,14 +1,14 @@
 /** The servers in one file of another client. */
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
+import { readDocument, type Translated } from '@toolwell/mcp'
 import { parse as parseToml } from 'smol-toml'
 import type { ClientFile } from './clients.js'
-import { type Converted, convert, type Fields, isFields } from './convert.js'
+import { convert, type Fields, isFields } from './convert.js'
 
 export interface ClientServers {
   readonly from: ClientFile
-  readonly servers: ReadonlyMap<string, Converted>
+  readonly servers: ReadonlyMap<string, Translated>
   /** Entries that cannot be taken over, with the reason. */
   readonly refused: ReadonlyMap<string, string>
   /** Why the file could not be read. */
@@ -27,9 +27,9 @@ export function readClient(from: ClientFile, folder: string): ClientServers | un
       ? undefined
       : { ...nothing, problem: `it cannot be read (${code})` }
   }
-  const value = from.shape === 'codex' ? toml(text) : json(text)
+  const value = from.shape === 'codex' ? toml(text) : json(text, from.file)
   if (typeof value === 'string') return { ...nothing, problem: value }
-  const servers = new Map<string, Converted>()
+  const servers = new Map<string, Translated>()
   const refused = new Map<string, string>()
   for (const { name, entry, beside } of entriesIn(value, from, folder)) {
     const made = nameProblem(name) ?? convert(entry, from.shape, beside)
@@ -72,15 +72,12 @@ function nameProblem(name: string): string | undefined {
   return undefined
 }
 
-function json(text: string): Fields | string {
-  const errors: ParseError[] = []
-  const value: unknown = parse(text.replace(/^\ufeff/, ''), errors, { allowTrailingComma: true })
-  const [first] = errors
-  if (first) {
-    const line = text.slice(0, first.offset).split('\n').length
-    return `it is not JSON (line ${line}: ${printParseErrorCode(first.error)})`
-  }
-  return isFields(value) ? value : 'it holds no object'
+function json(text: string, file: string): Fields | string {
+  if (text.trim() === '') return {}
+  const { value, problems } = readDocument(text, file)
+  if (value) return value
+  const [{ message, line } = { message: 'it cannot be read', line: undefined }] = problems
+  return `${message}${line === undefined ? '' : ` (line ${line})`}`
 }
 
 function toml(text: string): Fields | string {
@@ -89,6 +86,6 @@ function toml(text: string): Fields | string {
   } catch (error) {
     // The message shows the line, which may hold a secret.
     const { line } = error as { line?: number }
-    return `it is not TOML${line === undefined ? '' : ` (line ${line})`}`
+    return `this is not TOML${line === undefined ? '' : ` (line ${line})`}`
   }
 }

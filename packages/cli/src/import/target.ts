@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import { chmod, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { makeFolder } from '@toolwell/core/shared'
-import { applyEdits, modify, type ParseError, parse } from 'jsonc-parser'
+import { describeProblem, readDocument } from '@toolwell/mcp'
+import { applyEdits, modify } from 'jsonc-parser'
 import { Problem } from '../problem.js'
 import { isFields } from './convert.js'
 import type { Addition } from './plan.js'
@@ -26,11 +27,10 @@ export function readTarget(file: string): Target {
     if (code === 'ENOENT') return { file, text: undefined, servers: {} }
     throw new Problem(`${file} cannot be read (${code}).`, 'Check the path behind --to, and its permissions.')
   }
-  const errors: ParseError[] = []
-  const value: unknown = text.trim() === '' ? {} : parse(text, errors, { allowTrailingComma: true })
-  if (errors.length > 0 || !isFields(value))
+  const { value, problems } = readDocument(text.trim() === '' ? '{}' : text, file)
+  if (!value)
     throw new Problem(
-      `${file} is no config: it is not a JSON object.`,
+      `${file} is no config: ${problems.map(describeProblem).join(' ')}`,
       'Mend it or move it away; nothing was changed.',
     )
   const { mcpServers = {}, servers = {} } = value

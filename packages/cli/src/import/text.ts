@@ -52,13 +52,12 @@ function additionLines(
   problems: readonly ConfigProblem[],
   paint: Paint,
 ): string[] {
-  const shown = server
-    ? showEndpoint(server.endpoint, server.secrets)
-    : String(entry.command ?? 'a remote server')
+  const shown = endpointOf(entry, server)
   const where = [...new Set(from.map(({ label }) => label))].join(', ')
   const names = [...keysOf(entry.env), ...keysOf(entry.headers)]
   return [
     `  + ${paint(firstLine(name, 60), 'name')}  ${firstLine(shown, 120)}  ${paint(`(${where})`, 'dim')}`,
+    ...(entry.enabled === false ? ['      switched off there, and here'] : []),
     ...(was === undefined
       ? []
       : [`      called ${firstLine(was, 60)} there; that name is taken by another server`]),
@@ -69,10 +68,28 @@ function additionLines(
     ...problems
       .filter((problem) => problem.server === name)
       .map(
-        ({ message, fix }) =>
-          `      ${paint('!', 'error')} ${firstLine(message, 200)}. ${firstLine(fix, 200)}.`,
+        ({ path, message, fix }) =>
+          `      ${paint('!', 'error')} ${firstLine(path.replace(WITHIN, ''), 120)}: ${firstLine(message, 200)}. ${firstLine(fix, 200)}.`,
       ),
   ]
+}
+
+/** The way to an entry, which is named above already. */
+const WITHIN = /^mcpServers(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.?/
+
+/** As it will be read; where that cannot be done, as it is written. */
+function endpointOf(entry: Addition['entry'], server: ServerConfig | undefined): string {
+  if (server) return showEndpoint(server.endpoint, server.secrets)
+  const { command, url, args } = entry
+  return typeof command === 'string'
+    ? showEndpoint({
+        type: 'stdio',
+        command,
+        args: Array.isArray(args) ? args.map(String) : [],
+        env: {},
+        cwd: '',
+      })
+    : showEndpoint({ type: 'auto', url: String(url), headers: {} })
 }
 
 export function previewJson({ target, found, plan, read, problems }: Preview, written: boolean): string {
@@ -91,14 +108,15 @@ export function previewJson({ target, found, plan, read, problems }: Preview, wr
       return {
         name,
         ...(was === undefined ? {} : { was }),
-        ...(server ? { endpoint: showEndpoint(server.endpoint, server.secrets) } : {}),
+        enabled: entry.enabled !== false,
+        endpoint: endpointOf(entry, server),
         from: from.map(({ file }) => file),
         env: keysOf(entry.env),
         headers: keysOf(entry.headers),
         left,
         problems: problems
           .filter((problem) => problem.server === name)
-          .map(({ message, fix }) => `${message}. ${fix}.`),
+          .map(({ path, message, fix }) => `${path}: ${message}. ${fix}.`),
       }
     }),
     same: plan.same,

@@ -12,6 +12,26 @@ export interface ConfigDocument {
   lineOf(path: Path): number | undefined
 }
 
+/** What the parser calls by its own names. */
+const WORDS: Readonly<Record<string, string>> = {
+  InvalidSymbol: 'there is a word or sign that it does not have',
+  InvalidNumberFormat: 'a number is not written as one',
+  PropertyNameExpected: 'a key in double quotes is missing',
+  ValueExpected: 'a value is missing',
+  ColonExpected: 'a colon is missing',
+  CommaExpected: 'a comma is missing',
+  CloseBraceExpected: 'a closing } is missing',
+  CloseBracketExpected: 'a closing ] is missing',
+  EndOfFileExpected: 'something stands behind its end',
+  InvalidCommentToken: 'a comment is not written as one',
+  UnexpectedEndOfComment: 'a comment has no end',
+  UnexpectedEndOfString: 'a text has no closing quote',
+  UnexpectedEndOfNumber: 'a number has no end',
+  InvalidUnicode: 'a \\u is not followed by four digits',
+  InvalidEscapeCharacter: 'a backslash stands alone, and has to be written twice',
+  InvalidCharacter: 'a character has to be written with a backslash',
+}
+
 /** Larger files are not configs. */
 const MOST_CHARACTERS = 4 * 1024 * 1024
 
@@ -38,7 +58,7 @@ export function readDocument(text: string, file: string): ConfigDocument {
     const line = lineAt(bare, error.offset)
     return failed(
       line,
-      `this is not JSON: ${words(printParseErrorCode(error.error))}`,
+      `this is not JSON: ${WORDS[printParseErrorCode(error.error)] ?? 'it cannot be read'}`,
       `Correct line ${line}; comments and trailing commas are allowed, single quotes and bare words are not`,
     )
   }
@@ -112,9 +132,4 @@ function lineAt(text: string, offset: number): number {
   let line = 1
   for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line++
   return line
-}
-
-/** `CommaExpected` → `comma expected`. */
-function words(code: string): string {
-  return code.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()
 }

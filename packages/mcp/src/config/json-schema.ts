@@ -9,9 +9,16 @@ export function configSchema(): Schema {
     properties: propertiesOf(SERVER_KEYS),
     additionalProperties: false,
     // An entry of neither kind changes one of the same name in a file of less weight.
-    not: { required: ['command', 'url'] },
+    not: {
+      anyOf: [
+        { required: ['command', 'url'] },
+        { required: ['command', 'type'], properties: { type: { not: { const: 'stdio' } } } },
+        { required: ['url', 'type'], properties: { type: { const: 'stdio' } } },
+      ],
+    },
   }
-  const servers = { type: 'object', additionalProperties: server }
+  const names = { pattern: NOT_BLANK, maxLength: 200, not: { const: 'toolwell' } }
+  const servers = { type: 'object', propertyNames: names, additionalProperties: server }
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Toolwell config',
@@ -42,16 +49,24 @@ function propertiesOf(keys: Readonly<Record<string, Key>>): Record<string, Schem
   )
 }
 
+const NOT_BLANK = '\\S'
 const STRINGS = { type: 'array', items: { type: 'string' } }
 const DURATIONS = [
   { type: 'number', minimum: 1000 },
-  { type: 'string', pattern: '^\\d+(\\.\\d+)?\\s*(ms|s|m|h)$' },
+  { type: 'string', pattern: '^\\s*(?=[\\d.]*[1-9])\\d+(\\.\\d+)?\\s*(ms|s|m|h)\\s*$' },
 ]
+
+/** A variable may stand for the beginning. Credentials belong into headers. */
+const ADDRESS = '^\\s*(?:[hH][tT][tT][pP][sS]?://[^/?#@]+(?:[/?#]|$)|\\$\\{)'
 
 function valueSchema(key: Key): Schema {
   switch (key.kind) {
     case 'string':
-      return { type: 'string', minLength: 1 }
+      return { type: 'string', pattern: NOT_BLANK }
+    case 'path':
+      return { type: 'string', pattern: '^[^\\u0000-\\u001f]*[^\\u0000-\\u0020][^\\u0000-\\u001f]*$' }
+    case 'url':
+      return { type: 'string', pattern: ADDRESS }
     case 'boolean':
       return { type: 'boolean' }
     case 'strings':

@@ -1,7 +1,7 @@
 /** The keys of a config file: one table from which entries are checked and the JSON Schema for editors is made. */
 
 export type Kind =
-  | { readonly kind: 'string' | 'boolean' | 'strings' | 'texts' | 'duration' }
+  | { readonly kind: 'string' | 'path' | 'url' | 'boolean' | 'strings' | 'texts' | 'duration' }
   | { readonly kind: 'choice'; readonly values: readonly string[] }
   /** A time, or false for never. */
   | { readonly kind: 'duration-or-false' }
@@ -24,20 +24,20 @@ const REACHED: Readonly<Record<string, Key>> = {
       'How the server is reached. Left out: by command or url, and a url that has no Streamable HTTP is tried as SSE.',
   },
   command: {
-    kind: 'string',
+    kind: 'path',
     about: 'The program to start. A path that begins with . is relative to this file.',
   },
   args: { kind: 'strings', about: 'Its arguments.' },
   env: { kind: 'texts', about: 'Environment variables for it, besides the usual few (PATH, HOME, …).' },
   envFile: {
-    kind: 'string',
+    kind: 'path',
     about: 'A file of more such variables, as NAME=value lines; relative to this file. Those of env win.',
   },
   cwd: {
-    kind: 'string',
+    kind: 'path',
     about: 'The folder it runs in; relative to this file. Default: the workspace folder.',
   },
-  url: { kind: 'string', about: 'The address of a remote server.' },
+  url: { kind: 'url', about: 'The address of a remote server, without user and password.' },
   headers: { kind: 'texts', about: 'Headers of every request to it.' },
   oauth: {
     kind: 'object',
@@ -101,10 +101,8 @@ const TREATED: Readonly<Record<string, Key>> = {
 
 export const SERVER_KEYS: Readonly<Record<string, Key>> = { ...REACHED, ...TREATED }
 
-/** Keys that other clients write and that mean nothing here. They are not worth a word. */
-export const IGNORED_SERVER_KEYS: ReadonlySet<string> = new Set([
-  'autoApprove',
-  'alwaysAllow',
+/** What other clients keep about themselves. It is not worth a word. */
+const BOOKKEEPING: ReadonlySet<string> = new Set([
   'dev',
   'gallery',
   'version',
@@ -114,13 +112,43 @@ export const IGNORED_SERVER_KEYS: ReadonlySet<string> = new Set([
   'metadata',
 ])
 
+/** Which calls other clients let pass without asking. That is not decided here. */
+const APPROVALS: ReadonlySet<string> = new Set(['autoApprove', 'alwaysAllow'])
+
 /** Keys of other clients that say the same in other words. */
-export const FOREIGN_SERVER_KEYS: Readonly<Record<string, string>> = {
+const FOREIGN_SERVER_KEYS: Readonly<Record<string, string>> = {
   serverUrl: 'url',
   httpUrl: 'url',
   includeTools: 'allow',
   excludeTools: 'deny',
   disabledTools: 'deny',
+}
+
+export type OwnKey =
+  | { readonly kind: 'known'; readonly name: string; readonly value: unknown; readonly key: Key }
+  /** Another client knows what it means, and it cannot be done here. */
+  | { readonly kind: 'left' }
+  /** Nothing is lost without it. */
+  | { readonly kind: 'silent' }
+  | { readonly kind: 'unknown' }
+
+/** What a key of a server's entry is here, in whichever client's words it is written. */
+export function ownKey(given: string, value: unknown, { isForeign = true } = {}): OwnKey {
+  if (value === null || value === undefined || BOOKKEEPING.has(given)) return { kind: 'silent' }
+  // `trust: true` of another client means "do not ask me", which is not said of definitions.
+  const isSwitch = given === 'trust' && typeof value === 'boolean'
+  if (APPROVALS.has(given) || (isForeign && isSwitch)) return { kind: 'left' }
+  const isOff = given === 'disabled' && typeof value === 'boolean'
+  if (isOff && !value) return { kind: 'silent' }
+  const name = isOff
+    ? 'enabled'
+    : Object.hasOwn(FOREIGN_SERVER_KEYS, given)
+      ? FOREIGN_SERVER_KEYS[given]
+      : given
+  const key = name !== undefined && Object.hasOwn(SERVER_KEYS, name) ? SERVER_KEYS[name] : undefined
+  return name !== undefined && key
+    ? { kind: 'known', name, value: isOff ? false : value, key }
+    : { kind: 'unknown' }
 }
 
 /** The same within `oauth`. */
@@ -134,10 +162,42 @@ export const PROFILE_KEYS: Readonly<Record<string, Key>> = {
   deny: { kind: 'strings', about: 'No tool that fits one of these patterns.' },
 }
 
+/** What could stand there instead of a value that does not fit. */
+export function exampleOf(key: Kind): string {
+  switch (key.kind) {
+    case 'string':
+    case 'path':
+      return '"…"'
+    case 'url':
+      return '"https://example.com/mcp"'
+    case 'boolean':
+      return 'true or false'
+    case 'texts':
+      return '{ "NAME": "value" }'
+    case 'choice':
+      return key.values.map((value) => JSON.stringify(value)).join(' or ')
+    case 'boolean-or-strings':
+      return 'true or ["…"]'
+    case 'port':
+      return '3118'
+    case 'object':
+      return `{ ${Object.keys(key.keys)
+        .map((name) => `"${name}": …`)
+        .join(', ')} }`
+    case 'duration':
+    case 'duration-or-false':
+      return '"30s"'
+    default:
+      return '["…"]'
+  }
+}
+
 /** Why a value does not fit its key, in words, or undefined. */
 export function misfit(value: unknown, key: Kind): string | undefined {
   switch (key.kind) {
     case 'string':
+    case 'path':
+    case 'url':
       return typeof value === 'string' && value.trim() !== ''
         ? undefined
         : 'must be a string that is not empty'

@@ -1,14 +1,15 @@
 /** Reads config files, the weaker first, and gives the servers of a profile with everything that is wrong, as data. */
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { nearest } from '@toolwell/core'
 import { matchesGlob } from '@toolwell/core/shared'
 import { type ConfigDocument, type Path, pathText, readDocument } from './document.js'
-import { FILE_KEYS, misfit, PROFILE_KEYS } from './keys.js'
+import { exampleOf, FILE_KEYS, misfit, PROFILE_KEYS } from './keys.js'
 import type { ConfigProblem } from './problem.js'
 import { checkEntry, isRecord, problemAt, type RawEntry, readEntry } from './read-entry.js'
 import type { ServerConfig } from './server-config.js'
+import { elsewhere, PLACES, tablesIn, valueAt } from './tables.js'
 
 export interface Profile {
   readonly servers?: readonly string[]
@@ -79,7 +80,7 @@ export function loadConfig(options: LoadOptions): Config {
     if (!document.value) continue
     const foreign = !OWN_FILE.test(basename(path))
     checkFileKeys(document, foreign, problems)
-    for (const raw of entriesOf(document, dirname(path), foreign, problems)) {
+    for (const raw of entriesOf(document, scope.workspaceFolder, foreign, problems)) {
       const checked = checkEntry(raw)
       problems.push(...checked.problems)
       if (!checked.fields || checked.problems.some(({ severity }) => severity === 'error')) {
@@ -92,7 +93,8 @@ export function loadConfig(options: LoadOptions): Config {
       if (below && isPatch)
         entries.set(raw.name, { raw: below.raw, fields: { ...below.fields, ...checked.fields } })
       else {
-        if (below)
+        // What a client keeps for this folder is meant to replace what it keeps for all.
+        if (below && raw.path[0] !== 'projects')
           problems.push(
             problemAt(
               raw,
@@ -121,6 +123,11 @@ export function loadConfig(options: LoadOptions): Config {
 
 function open(path: string, file: ConfigFile, problems: ConfigProblem[]): ConfigDocument | undefined {
   if (file.text !== undefined) return readDocument(file.text, path)
+  if (path.endsWith('.toml')) {
+    const fix = 'Take its servers over with: toolwell import --from codex'
+    problems.push({ file: path, path: '', line: undefined, message: 'this is TOML', fix, severity: 'error' })
+    return undefined
+  }
   try {
     return readDocument(readFileSync(path, 'utf8'), path)
   } catch (error) {
@@ -142,6 +149,7 @@ function checkFileKeys(document: ConfigDocument, foreign: boolean, problems: Con
   for (const key of keys) {
     if ((FILE_KEYS as readonly string[]).includes(key)) continue
     const [suggestion] = nearest(key, FILE_KEYS, 1)
+    if (foreign && PLACES.includes(key)) continue
     // In a client's own file only a slip of the pen is worth a word.
     if (foreign && (suggestion === undefined || keys.includes(suggestion))) continue
     problems.push({
@@ -160,26 +168,28 @@ function checkFileKeys(document: ConfigDocument, foreign: boolean, problems: Con
 
 function* entriesOf(
   document: ConfigDocument,
-  folder: string,
+  workspaceFolder: string,
   foreign: boolean,
   problems: ConfigProblem[],
 ): Generator<RawEntry> {
-  for (const key of ['servers', 'mcpServers']) {
-    const value = document.value?.[key]
+  const { value: whole = {}, file } = document
+  for (const { path, folder } of tablesIn(whole, { file, workspaceFolder, foreign })) {
+    const value = valueAt(whole, path)
     if (value === undefined || value === null) continue
     if (!isRecord(value)) {
       problems.push(
-        fault(document, [key], `${key} must be an object`, 'Write { "name": { "command": "…" } }'),
+        fault(document, path, `${path.at(-1)} must be an object`, 'Write { "name": { "command": "…" } }'),
       )
       continue
     }
     for (const name of Object.keys(value)) {
-      const raw = { name, document, path: [key, name], value: value[name], folder, foreign }
+      const raw = { name, document, path: [...path, name], value: value[name], folder, foreign }
       const wrong = nameProblem(name)
       if (wrong) problems.push(problemAt(raw, [], wrong, 'Rename it', 'error'))
       else yield raw
     }
   }
+  if (foreign) problems.push(...elsewhere(document, workspaceFolder))
 }
 
 function nameProblem(name: string): string | undefined {
@@ -221,7 +231,7 @@ function profilesOf(document: ConfigDocument, problems: ConfigProblem[]): Record
         ]
       const message = misfit(each, known)
       return message
-        ? [fault(document, [...path, key], `${key} ${message}`, known.about.replace(/\.$/, ''))]
+        ? [fault(document, [...path, key], `${key} ${message}`, `Write "${key}": ${exampleOf(known)}`)]
         : []
     })
     problems.push(...wrong)

@@ -1,20 +1,14 @@
 /** One entry of `mcpServers`: checked against the table of keys, variables expanded, paths made absolute. */
 import { readFileSync } from 'node:fs'
-import { isAbsolute, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { nearest } from '@toolwell/core'
 import { type ConfigDocument, type Path, pathText } from './document.js'
 import { readDuration } from './duration.js'
 import { readEnvFile } from './env-file.js'
-import {
-  FOREIGN_OAUTH_KEYS,
-  FOREIGN_SERVER_KEYS,
-  IGNORED_SERVER_KEYS,
-  type Key,
-  misfit,
-  SERVER_KEYS,
-} from './keys.js'
+import { exampleOf, FOREIGN_OAUTH_KEYS, type Key, misfit, ownKey, SERVER_KEYS } from './keys.js'
 import type { ConfigProblem } from './problem.js'
 import { DEFAULTS, type OAuthSettings, type ServerConfig, type Share, type Trust } from './server-config.js'
+import { isRelativeCommand } from './translate-entry.js'
 import { expand, type VariableScope } from './variables.js'
 
 /** An entry as it stands in a file, and where that is. */
@@ -45,33 +39,19 @@ export function checkEntry(raw: RawEntry): { fields: Fields | undefined; problem
     report([], 'a server must be an object', 'Write { "command": "…" } or { "url": "…" }')
     return { fields: undefined, problems }
   }
-  const check = (
-    values: Fields,
-    keys: Readonly<Record<string, Key>>,
-    foreignKeys: Readonly<Record<string, string>>,
-    path: Path,
-  ): Record<string, unknown> => {
+  const take = (fields: Record<string, unknown>, path: Path, name: string, value: unknown, key: Key) => {
+    const wrong = misfit(value, key)
+    if (wrong) report(path, `${String(path.at(-1))} ${wrong}`, `Write "${name}": ${exampleOf(key)}`)
+    else fields[name] = key.kind === 'object' ? inner(value as Fields, key.keys, path) : value
+  }
+  const inner = (values: Fields, keys: Readonly<Record<string, Key>>, path: Path): Fields => {
     const fields: Record<string, unknown> = {}
     for (const [given, value] of Object.entries(values)) {
-      if (value === null || value === undefined || (path.length === 0 && IGNORED_SERVER_KEYS.has(given)))
-        continue
-      if (path.length === 0 && given === 'disabled' && typeof value === 'boolean') {
-        if (value) fields.enabled = false
-        continue
-      }
-      const name = foreignKeys[given] ?? given
+      if (value === null || value === undefined) continue
+      const name = FOREIGN_OAUTH_KEYS[given] ?? given
       const key = Object.hasOwn(keys, name) ? keys[name] : undefined
-      if (!key) {
-        unknown([...path, given], given, Object.keys(keys))
-        continue
-      }
-      // `trust: true` of another client means "do not ask me", which is not said of definitions.
-      if (['trust', 'oauth'].includes(name) && typeof value === 'boolean' && raw.foreign) continue
-      const wrong = misfit(value, key)
-      if (wrong) report([...path, given], `${given} ${wrong}`, key.about.replace(/\.$/, ''))
-      else if (key.kind === 'object')
-        fields[name] = check(value as Fields, key.keys, FOREIGN_OAUTH_KEYS, [...path, given])
-      else fields[name] = value
+      if (key) take(fields, [...path, given], name, value, key)
+      else unknown([...path, given], given, Object.keys(keys))
     }
     return fields
   }
@@ -94,7 +74,16 @@ export function checkEntry(raw: RawEntry): { fields: Fields | undefined; problem
           : `Write ${JSON.stringify(suggestion)}, or remove it`,
       )
   }
-  return { fields: check(raw.value, SERVER_KEYS, FOREIGN_SERVER_KEYS, []), problems }
+  const fields: Record<string, unknown> = {}
+  for (const [given, value] of Object.entries(raw.value)) {
+    const own = ownKey(given, value, { isForeign: raw.foreign })
+    if (own.kind === 'known') {
+      // Some clients say here whether there is a login at all, which the server says by itself.
+      const isSwitch = own.name === 'oauth' && typeof value === 'boolean'
+      if (!isSwitch || !raw.foreign) take(fields, [given], own.name, own.value, own.key)
+    } else if (own.kind === 'unknown') unknown([given], given, Object.keys(SERVER_KEYS))
+  }
+  return { fields, problems }
 }
 
 export function readEntry(raw: RawEntry, fields: Fields, scope: VariableScope): ReadEntry {
@@ -115,6 +104,16 @@ export function readEntry(raw: RawEntry, fields: Fields, scope: VariableScope): 
         text(value, key, name),
       ]),
     )
+  const path = (key: 'command' | 'cwd' | 'envFile'): string => {
+    const read = text(fields[key], key)
+    if (/[\u0000-\u001f]/.test(read))
+      report(
+        [key],
+        `${key} holds a line break, tab or the like`,
+        'In JSON a backslash is written twice: "C:\\\\tools\\\\run.exe"',
+      )
+    return read
+  }
   const duration = (key: 'timeout' | 'idle'): number => {
     const value = fields[key]
     if (value === undefined) return DEFAULTS[key]
@@ -171,12 +170,12 @@ export function readEntry(raw: RawEntry, fields: Fields, scope: VariableScope): 
 
   function envFile(): Record<string, string> {
     if (fields.envFile === undefined) return {}
-    const path = resolve(raw.folder, text(fields.envFile, 'envFile'))
+    const file = resolve(raw.folder, path('envFile'))
     try {
-      return readEnvFile(readFileSync(path, 'utf8'))
+      return readEnvFile(readFileSync(file, 'utf8'))
     } catch (error) {
       const { code = 'unknown' } = error as { code?: string }
-      report(['envFile'], `${path} cannot be read (${code})`, 'Check the path, or remove "envFile"')
+      report(['envFile'], `${file} cannot be read (${code})`, 'Check the path, or remove "envFile"')
       return {}
     }
   }
@@ -198,9 +197,9 @@ export function readEntry(raw: RawEntry, fields: Fields, scope: VariableScope): 
     if (command !== undefined) {
       if (type !== undefined && type !== 'stdio')
         report(['type'], `a server with a command is of type stdio, not ${String(type)}`, 'Remove "type"')
-      const program = text(command, 'command')
+      const program = path('command')
       const args = ((fields.args ?? []) as unknown[]).map((value, index) => text(value, 'args', index))
-      if (/^\S+\s+\S/.test(program) && args.length === 0 && !isPath(program))
+      if (/^\S+\s+\S/.test(program) && args.length === 0 && !isRelativeCommand(program))
         report(
           ['command'],
           'the command holds spaces, and no shell reads it',
@@ -214,10 +213,10 @@ export function readEntry(raw: RawEntry, fields: Fields, scope: VariableScope): 
         )
       return {
         type: 'stdio',
-        command: isPath(program) ? resolve(raw.folder, program) : program,
+        command: isRelativeCommand(program) ? resolve(raw.folder, program) : program,
         args,
         env: { ...envFile(), ...texts('env') },
-        cwd: fields.cwd === undefined ? scope.workspaceFolder : resolve(raw.folder, text(fields.cwd, 'cwd')),
+        cwd: fields.cwd === undefined ? scope.workspaceFolder : resolve(raw.folder, path('cwd')),
       }
     }
     if (type === 'stdio')
@@ -228,6 +227,12 @@ export function readEntry(raw: RawEntry, fields: Fields, scope: VariableScope): 
         ['url'],
         'the url is not an http or https address',
         'Write it in full: "https://example.com/mcp"',
+      )
+    else if (hasCredentials(address))
+      report(
+        ['url'],
+        'the url holds a user name or password',
+        'Write it without, and put them into "headers": { "Authorization": "Basic ${NAME_OF_A_VARIABLE}" }',
       )
     return {
       type: type === 'sse' ? 'sse' : type === undefined ? 'auto' : 'http',
@@ -264,9 +269,9 @@ function words(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== '')
 }
 
-/** A program that is named by its place, not looked up on the PATH. */
-function isPath(program: string): boolean {
-  return /^\.{1,2}[\\/]/.test(program) || (!isAbsolute(program) && /^[^\s\\/]+[\\/]/.test(program))
+function hasCredentials(address: string): boolean {
+  const { username, password } = new URL(address)
+  return username !== '' || password !== ''
 }
 
 function isHttp(address: string): boolean {

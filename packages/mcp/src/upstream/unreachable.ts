@@ -125,8 +125,8 @@ function ofNetwork(error: unknown, { host, hostname, port, protocol }: URL): Exp
       return ['it did not answer in time', 'check that it is an MCP server and that it runs']
     if (message === 'bad port')
       return [
-        `port ${port} is kept for something else, and is never asked`,
-        'let the server use another port',
+        `no program of the web asks port ${port}`,
+        'correct the port in "url", or let the server use another one',
       ]
     if (message.includes('includes credentials'))
       return [

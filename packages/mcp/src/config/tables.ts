@@ -1,0 +1,87 @@
+/** Where servers stand in a file, in whichever client's manner. */
+import { realpathSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { type ConfigDocument, pathText } from './document.js'
+import type { ConfigProblem } from './problem.js'
+import { isRecord } from './read-entry.js'
+
+type Value = Readonly<Record<string, unknown>>
+
+export interface Table {
+  readonly path: readonly string[]
+  /** Relative paths of its entries start here. */
+  readonly folder: string
+}
+
+/** Keys of clients' files that may have servers within. */
+export const PLACES: readonly string[] = ['mcp', 'projects']
+
+/** The weaker first. */
+export function tablesIn(
+  value: Value,
+  place: { readonly file: string; readonly workspaceFolder: string; readonly foreign: boolean },
+): Table[] {
+  const folder = dirname(place.file)
+  const common = [['servers'], ['mcpServers']].map((path) => ({ path, folder }))
+  if (!place.foreign) return common
+  return [
+    // Settings of VS Code.
+    { path: ['mcp', 'servers'], folder },
+    ...common,
+    // What Claude Code keeps for one folder alone.
+    ...sameFolders(place.workspaceFolder)
+      .filter((each) => valueAt(value, ['projects', each]) !== undefined)
+      .slice(0, 1)
+      .map((each) => ({ path: ['projects', each, 'mcpServers'], folder: place.workspaceFolder })),
+  ]
+}
+
+export function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (inner, key) => (isRecord(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
+    value,
+  )
+}
+
+/** Servers that stand where they are not read from here, if those are all there are. */
+export function elsewhere(
+  { file, value = {}, lineOf }: ConfigDocument,
+  workspaceFolder: string,
+): ConfigProblem[] {
+  const hasOwn = tablesIn(value, { file, workspaceFolder, foreign: true }).some(({ path }) => {
+    const table = valueAt(value, path)
+    return isRecord(table) && Object.keys(table).length > 0
+  })
+  if (hasOwn) return []
+  const told = (path: readonly string[], message: string, fix: string): ConfigProblem[] => [
+    { file, path: pathText(path), line: lineOf(path), message, fix, severity: 'error' },
+  ]
+  if (isRecord(value.mcp) && Object.values(value.mcp).some((each) => isRecord(each) && 'type' in each))
+    return told(
+      ['mcp'],
+      'these are servers in the words of opencode',
+      'Take them over with: toolwell import --from opencode',
+    )
+  const folders = Object.entries(isRecord(value.projects) ? value.projects : {})
+    .filter(([, each]) => Object.keys(Object(valueAt(each, ['mcpServers']))).length > 0)
+    .map(([folder]) => folder)
+  if (folders.length === 0) return []
+  const shown = folders
+    .slice(0, 3)
+    .map((folder) => JSON.stringify(folder))
+    .join(', ')
+  return told(
+    ['projects'],
+    `its servers are for other folders than ${JSON.stringify(workspaceFolder)}: ${shown}${folders.length > 3 ? ` and ${folders.length - 3} more` : ''}`,
+    'Run this in one of them, or write the servers into toolwell.json',
+  )
+}
+
+/** As it is named, and as it is. */
+function sameFolders(folder: string): string[] {
+  try {
+    return [...new Set([folder, realpathSync(folder)])]
+  } catch {
+    return [folder]
+  }
+}

@@ -1,0 +1,43 @@
+/** An entry of another client in our own words, for a file in another folder. Values are kept as they are. */
+import { isAbsolute, resolve } from 'node:path'
+import { ownKey } from './keys.js'
+
+export interface Translated {
+  readonly entry: Record<string, unknown>
+  /** Keys that mean nothing here. */
+  readonly left: readonly string[]
+}
+
+/** `folder`: what relative paths of the entry start from. */
+export function translateEntry(value: Readonly<Record<string, unknown>>, folder: string): Translated {
+  const entry: Record<string, unknown> = {}
+  const left: string[] = []
+  for (const [given, each] of Object.entries(value)) {
+    const own = ownKey(given, each)
+    if (own.kind === 'silent') continue
+    // Some clients say here whether there is a login at all, which the server says by itself.
+    if (own.kind !== 'known' || (own.name === 'oauth' && typeof each === 'boolean')) left.push(given)
+    else if (own.name === 'timeout' && typeof each === 'number')
+      entry.timeout = each < 1000 ? `${each}s` : `${each}ms`
+    else if (own.name !== 'enabled' || own.value !== true) entry[own.name] = own.value
+    if (given === 'httpUrl') entry.type = 'http'
+  }
+  const { command } = entry
+  if (typeof command === 'string' && isRelativeCommand(command)) entry.command = resolve(folder, command)
+  for (const key of ['cwd', 'envFile'] as const) {
+    const path = entry[key]
+    if (typeof path === 'string' && !isAbsolutePath(path) && !path.startsWith('${'))
+      entry[key] = resolve(folder, path)
+  }
+  return { entry, left }
+}
+
+/** A program that is named by its place beside the file, not looked up on the PATH. */
+export function isRelativeCommand(command: string): boolean {
+  return /^\.{1,2}[\\/]/.test(command) || (!isAbsolutePath(command) && /^[^\s\\/$]+[\\/]/.test(command))
+}
+
+/** Of any system: a file may have come from another one. */
+export function isAbsolutePath(path: string): boolean {
+  return isAbsolute(path) || /^(?:[A-Za-z]:)?[\\/]/.test(path)
+}
