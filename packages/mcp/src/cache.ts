@@ -126,12 +126,12 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
       return undefined
     }
   }
-  const setAside = (file: string, why: string) => {
+  const setAside = (file: string, why: string, then = 'the server will be asked again') => {
     try {
       renameSync(file, `${file}.unreadable`)
-      warn(`${file} ${why}; it was set aside as ${file}.unreadable, and the server will be asked again`)
+      warn(`${file} ${why}; it was set aside as ${file}.unreadable, and ${then}`)
     } catch {
-      warn(`${file} ${why}; the server will be asked again`)
+      warn(`${file} ${why}; ${then}`)
     }
   }
   return {
@@ -181,7 +181,12 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
       const file = trustFileOf(server)
       const text = get(file)?.toString('utf8')
       const read = text === undefined ? undefined : decodeTrust(text)
-      if (text !== undefined && !read) setAside(file, 'is damaged')
+      if (text !== undefined && !read)
+        setAside(
+          file,
+          'is damaged',
+          `nobody knows whether ${server.name} has changed since it was first met: look at it with toolwell inspect, and pin it with toolwell lock`,
+        )
       return read
     },
     writeTrust(server, remembered) {

@@ -15,7 +15,7 @@ import {
   type ReviewFinding,
   type ReviewRequest,
 } from './review.js'
-import type { Finding } from './scan/finding.js'
+import { type Finding, readable } from './scan/finding.js'
 
 export interface GuardOptions {
   readonly cache: DefinitionCache
@@ -164,6 +164,6 @@ function toFinding({ rule, severity, where, why, excerpt, fix }: Finding, tool?:
     rule,
     where,
     fix,
-    detail: `${rule} in ${place}: ${why}${excerpt === '""' ? '' : `: ${excerpt}`}. ${fix}`,
+    detail: `${rule} in ${place}: ${why}${excerpt === '""' ? '' : `: ${readable(excerpt)}`}. ${fix}`,
   }
 }

@@ -61,6 +61,16 @@ describe('a definition that looks poisoned', () => {
     )
   })
 
+  it('is shown to people with its tags as they are', async () => {
+    const poisoned = { ...POISONED, description: `<IMPORTANT>${POISONED.description}</IMPORTANT> \\u003c` }
+    const { report } = await setup([oddServer('odd', { tools: [poisoned] })])
+    const details = report('odd')
+      .findings.map(({ detail }) => detail)
+      .join('\n')
+    expect(details).toContain('<IMPORTANT>')
+    expect(details).not.toMatch(/(?<!\\)\\u003/)
+  })
+
   it('can be let pass by the config or by switching the scan off', async () => {
     const tools = [POISONED]
     const full = await setup([oddServer('odd', { tools }, { trust: 'full' })])
@@ -314,7 +324,11 @@ describe('without a lock', () => {
     const { run, told } = await start()
     await run.servers.refresh('odd')
     expect(await run.text('odd', 'echo', { a: 1 })).toBe('{"a":1}')
-    expect(told).toEqual([expect.stringMatching(/trust.*is damaged; it was set aside/)])
+    expect(told).toEqual([
+      expect.stringMatching(
+        /trust.*is damaged; it was set aside .*nobody knows whether odd has changed since it was first met.*toolwell lock$/,
+      ),
+    ])
     expect(existsSync(join(folder, 'trust', `${file}.unreadable`))).toBe(true)
     expect(run.report('odd').trusted).toBe('first-use')
   })

@@ -99,6 +99,13 @@ export function excerptOf(text: string, limit = 160): string {
   return safeJson(cut.toWellFormed()).replace(/[\p{Cf}\p{Co}\p{Cn}\p{Mn}\u2800\u3000]/gu, escaped)
 }
 
+/** An excerpt for people: a tag looks like one. Everything else stays escaped. */
+export function readable(excerpt: string): string {
+  return excerpt.replace(/\\\\|\\u003([ce])/g, (whole, sign) =>
+    sign === 'c' ? '<' : sign === 'e' ? '>' : whole,
+  )
+}
+
 function escaped(character: string): string {
   return character
     .split('')

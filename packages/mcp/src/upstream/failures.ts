@@ -5,6 +5,7 @@ import type { ServerConfig } from '../config/server-config.js'
 import { type FailureKind, McpFailure } from '../failure.js'
 import { ConnectionLost } from './connection.js'
 import { asksForMore, needsLogin } from './open-client.js'
+import { ProgramFailure } from './process-failure.js'
 import { explained, Unreachable } from './unreachable.js'
 
 export interface Failures {
@@ -40,7 +41,7 @@ export function createFailures(server: ServerConfig, hide: (text: string) => str
       const why =
         late === undefined
           ? messageOf(error)
-          : `it was not ready within ${seconds(late)}; check that it is an MCP server and can be reached, or give it more time`
+          : `it was not ready within ${seconds(late)}${lastWords(error)}; check that it is an MCP server and can be reached, or give it more time`
       return make('unavailable', `${name} cannot be used: ${why}`, error)
     },
     ofCall(error, tool, cancelled) {
@@ -69,6 +70,12 @@ export function createFailures(server: ServerConfig, hide: (text: string) => str
   }
 }
 
+/** Of a program that was given up. */
+function lastWords(error: unknown): string {
+  const words = error instanceof ProgramFailure ? error.message : ''
+  return words === '' ? '' : `, and said: ${words}`
+}
+
 function seconds(milliseconds: number): string {
   return milliseconds < 1000 ? `${milliseconds} ms` : `${Math.round(milliseconds / 1000)} s`
 }
@@ -84,6 +91,7 @@ function messageOf(error: unknown): string {
 /** `fetch failed` says nothing; what caused it does. */
 function whole(error: unknown): string {
   if (error instanceof Unreachable) return `${error.message}; ${error.fix}`
+  if (error instanceof ProgramFailure) return error.message
   if (!(error instanceof Error)) return String(error)
   const said: string[] = []
   for (let at: unknown = error; at instanceof Error && said.length < 8; at = at.cause) {

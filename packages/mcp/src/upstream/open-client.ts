@@ -15,6 +15,7 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
 import type { HttpEndpoint, ServerConfig } from '../config/server-config.js'
+import { ProgramFailure } from './process-failure.js'
 import { ProcessTransport } from './process-transport.js'
 import { explained, observe } from './unreachable.js'
 import type { Watchdog } from './watchdog.js'
@@ -144,9 +145,12 @@ async function attempt(
     return { client, transport }
   } catch (error) {
     await transport.close().catch(() => undefined)
-    const epitaph = transport instanceof ProcessTransport ? transport.epitaph : undefined
-    if (signal.aborted) throw signal.reason
-    throw epitaph === undefined ? error : new Error(epitaph, { cause: error })
+    if (!(transport instanceof ProcessTransport)) throw signal.aborted ? signal.reason : error
+    const { epitaph, lastWords, wasSilent } = transport
+    if (signal.aborted) throw new ProgramFailure(lastWords, { cause: signal.reason })
+    if (epitaph === undefined) throw error
+    const advice = wasSilent ? '; run its command by hand to see why' : ''
+    throw new ProgramFailure(`${epitaph}${advice}`, { cause: error })
   } finally {
     signal.removeEventListener('abort', stop)
   }

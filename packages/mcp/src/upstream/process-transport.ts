@@ -12,6 +12,7 @@ import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio'
 import spawn from 'cross-spawn'
 import type { StdioEndpoint } from '../config/server-config.js'
 import { createLineReader } from './line-reader.js'
+import { startFailure, tellingLines } from './process-failure.js'
 import type { Watchdog } from './watchdog.js'
 
 /** One message may be this long: ten thousand tools fit. */
@@ -34,8 +35,9 @@ export class ProcessTransport implements Transport {
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: Transport['onmessage']
-  /** Lines that were no messages. */
+  /** Lines that were no messages, and the first of them. */
   garbage = 0
+  #firstGarbage = ''
   readonly #options: ProcessTransportOptions
   readonly #lines = createLineReader(MOST_BYTES)
   readonly #closed: Promise<void>
@@ -71,30 +73,50 @@ export class ProcessTransport implements Transport {
     if (!this.#exit) return undefined
     const { code, signal } = this.#exit
     const how = signal === null ? `the server exited with code ${code}` : `the server was ended by ${signal}`
-    const said = this.#errors.trim().split('\n').slice(-5).join('\n').trim()
-    return said === '' ? how : `${how}: ${said}`
+    return this.lastWords === '' ? how : `${how}: ${this.lastWords}`
+  }
+
+  /** It ended by itself, without a word. */
+  get wasSilent(): boolean {
+    return this.#broken === '' && this.#exit !== undefined && this.lastWords === ''
+  }
+
+  /** What it has said that was no message; empty where it said nothing. */
+  get lastWords(): string {
+    const told = tellingLines(this.#errors)
+    const written = tellingLines(this.#firstGarbage)
+    const garbage =
+      written === '' ? '' : `it wrote ${JSON.stringify(written)} to standard output, which is not MCP`
+    return [told, garbage].filter((each) => each !== '').join('; ')
   }
 
   start(): Promise<void> {
     const { endpoint, watchdog } = this.#options
     return new Promise((resolve, reject) => {
-      const child = spawn(endpoint.command, [...endpoint.args], {
-        cwd: endpoint.cwd,
-        env: { ...getDefaultEnvironment(), ...endpoint.env },
-        stdio: ['pipe', 'pipe', 'pipe'],
-        detached: process.platform !== 'win32',
-        windowsHide: true,
-      })
-      this.#child = child
-      const { pid } = child
-      if (pid !== undefined) watchdog.watch(pid)
-      child.once('spawn', () => resolve())
-      child.once('error', (error: NodeJS.ErrnoException) => {
+      const fail = (error: NodeJS.ErrnoException) => {
         const reason = startFailure(error, endpoint)
         this.#broken ||= reason
         reject(new Error(reason))
         void this.#finish()
-      })
+      }
+      let child: ChildProcess
+      try {
+        child = spawn(endpoint.command, [...endpoint.args], {
+          cwd: endpoint.cwd,
+          env: { ...getDefaultEnvironment(), ...endpoint.env },
+          stdio: ['pipe', 'pipe', 'pipe'],
+          detached: process.platform !== 'win32',
+          windowsHide: true,
+        })
+      } catch (error) {
+        // Some faults show at once, a folder that is a file among them.
+        return fail(error as NodeJS.ErrnoException)
+      }
+      this.#child = child
+      const { pid } = child
+      if (pid !== undefined) watchdog.watch(pid)
+      child.once('spawn', () => resolve())
+      child.once('error', fail)
       child.once('exit', (code, signal) => {
         this.#exit = { code, signal }
         // Helpers of the server that outlive it would hold the pipes, and whatever else they hold.
@@ -185,9 +207,11 @@ export class ProcessTransport implements Transport {
       return deserializeMessage(line)
     } catch (error) {
       this.garbage++
-      if (this.garbage === 1) this.onerror?.(asError(error))
-      if (this.garbage > MOST_GARBAGE)
-        this.#fail('the server writes to standard output what is not MCP', error)
+      if (this.garbage === 1) {
+        this.#firstGarbage = line.slice(0, KEPT_ERRORS)
+        this.onerror?.(asError(error))
+      }
+      if (this.garbage > MOST_GARBAGE) this.#fail(`the server is no MCP server: ${this.lastWords}`, error)
       return undefined
     }
   }
@@ -225,14 +249,6 @@ export class ProcessTransport implements Transport {
     this.#resolveClosed()
     this.onclose?.()
   }
-}
-
-function startFailure(error: NodeJS.ErrnoException, { command, cwd }: StdioEndpoint): string {
-  if (error.code === 'ENOENT')
-    return `the command ${JSON.stringify(command)} was not found (in the folder ${JSON.stringify(cwd)}); install it, or give its full path`
-  if (error.code === 'EACCES')
-    return `the command ${JSON.stringify(command)} may not be run; make it executable`
-  return `the command ${JSON.stringify(command)} could not be started: ${error.message}`
 }
 
 async function within(work: Promise<void>, milliseconds: number): Promise<boolean> {

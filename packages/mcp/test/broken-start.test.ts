@@ -1,0 +1,115 @@
+/** Programs that cannot be started, or end before they say a word of MCP: each is told with its cause and what to do. */
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createToolwell } from '@toolwell/core'
+import { connectServers, defineServer, memoryCache, type StdioEndpoint } from '@toolwell/mcp'
+import { describe, expect, it } from 'vitest'
+import { temporary } from './support/temporary.js'
+
+async function reasonOf(
+  endpoint: Partial<Omit<StdioEndpoint, 'type'>> & { command: string },
+  connectTimeout = 10_000,
+): Promise<string> {
+  const servers = connectServers(createToolwell().catalogue, [defineServer('notes', endpoint)], {
+    cache: memoryCache(),
+    connectTimeout,
+  })
+  try {
+    await servers.settled(30_000)
+    const [report] = servers.inspect()
+    expect(report?.state).toBe('failed')
+    // Nothing that a screen would act upon.
+    expect(report?.reason).not.toMatch(/\p{Cc}/u)
+    return report?.reason ?? ''
+  } finally {
+    await servers.close()
+  }
+}
+
+const saying = (script: string, connectTimeout?: number) =>
+  reasonOf({ command: process.execPath, args: ['-e', script] }, connectTimeout)
+
+describe.skipIf(process.platform === 'win32')('a command that cannot be started', () => {
+  const script = (text: string, mode: number) => {
+    const file = join(temporary(), 'run')
+    writeFileSync(file, text)
+    chmodSync(file, mode)
+    return file
+  }
+
+  it('is not on the PATH', async () => {
+    expect(await reasonOf({ command: 'no-such-program-anywhere' })).toBe(
+      'notes cannot be used: the command "no-such-program-anywhere" was not found on the PATH; install it, or give its full path',
+    )
+  })
+
+  it('is not where it should be', async () => {
+    const command = join(temporary(), 'none')
+    expect(await reasonOf({ command })).toBe(
+      `notes cannot be used: there is no program "${command}"; correct "command" in its config, or install it`,
+    )
+  })
+
+  it('may not be run', async () => {
+    const command = script('#!/bin/sh\n', 0o600)
+    expect(await reasonOf({ command })).toContain(`may not be run; make it executable: chmod +x "${command}"`)
+  })
+
+  it('is a folder', async () => {
+    expect(await reasonOf({ command: temporary() })).toContain('is a folder; name the program in it')
+  })
+
+  it('wants a program that is not there', async () => {
+    const command = script('#!/no/such/interpreter -x\n', 0o700)
+    expect(await reasonOf({ command })).toContain(
+      `the first line of "${command}" wants "/no/such/interpreter", which was not found`,
+    )
+  })
+
+  it('has no folder to run in', async () => {
+    const cwd = join(temporary(), 'none')
+    const missing = await reasonOf({ command: process.execPath, cwd })
+    expect(missing).toContain(`the folder "${cwd}" that it should run in does not exist; correct "cwd"`)
+    const file = script('', 0o600)
+    expect(await reasonOf({ command: process.execPath, cwd: file })).toContain('is a file; correct "cwd"')
+    mkdirSync(cwd)
+    expect(await reasonOf({ command: 'no-such-program-anywhere', cwd })).toContain('on the PATH')
+  })
+})
+
+describe('a program that ends', () => {
+  it('is quoted with what it wrote to standard output', async () => {
+    expect(await saying(`console.log('\\u001b[31mListening on port 3000\\u0007'); process.exit(0)`)).toBe(
+      'notes cannot be used: the server exited with code 0: it wrote "Listening on port 3000" to standard output, which is not MCP',
+    )
+  })
+
+  it('is quoted with its error, not with the stack below it', async () => {
+    const reason = await saying(`
+      console.error('starting');
+      function deep(n) { if (n > 0) return deep(n - 1); throw new TypeError('no licence in \\u001b[1mnotes.key') }
+      deep(8)`)
+    expect(reason).toMatch(/exited with code 1: TypeError: no licence in notes\.key/)
+    expect(reason).not.toMatch(/starting|at deep/)
+  })
+
+  it('is quoted with its first lines where none looks like an error', async () => {
+    const reason = await saying(
+      `console.error('please give a folder'); console.error('see the manual'); process.exit(9)`,
+    )
+    expect(reason).toContain('exited with code 9: please give a folder see the manual')
+  })
+
+  it('without a word is to be run by hand', async () => {
+    expect(await saying('process.exit(4)')).toContain(
+      'exited with code 4; run its command by hand to see why',
+    )
+  })
+})
+
+it('a program that never speaks MCP is given up, and quoted', async () => {
+  const script = `console.error('Need to install notes? (y)'); setInterval(() => {}, 1000)`
+  expect(await saying(script, 1500)).toMatch(
+    /not ready within 2 s, and said: Need to install notes\? \(y\); check that it is an MCP server/,
+  )
+})
