@@ -86,11 +86,14 @@ export interface Servers {
   settled(milliseconds?: number): Promise<string[]>
   /** Lists a server again, started for it where needed. */
   refresh(server: string): Promise<void>
-  /** Reads the locks again and reviews what is in use: something was approved, or is no longer. */
+  /** Reads the locks again and reviews what is in use, at once. A lock that has changed is noticed within a second without it. */
   reviewAgain(server?: string): void
   /** Stops every server. Idempotent. */
   close(): Promise<void>
 }
+
+/** Milliseconds between looks at the locks: a file's date, read from a folder that is in memory. */
+const LOOK_EVERY = 1000
 
 const KEYS = [
   'cache',
@@ -258,6 +261,13 @@ export function connectServers(
   for (const upstream of unreviewed) start(upstream, () => upstream.beginSlowly())
   for (const upstream of queue) start(upstream, () => upstream.refresh())
 
+  const lookAgain = () => {
+    for (const upstream of upstreams.values()) upstream.lookAgain()
+  }
+  // What is held back is not even called: somebody has to look.
+  const looking = setInterval(lookAgain, LOOK_EVERY)
+  looking.unref()
+
   const find = (name: string): Upstream => {
     const upstream = upstreams.get(name)
     if (upstream) return upstream
@@ -269,8 +279,10 @@ export function connectServers(
   }
 
   return {
-    inspect: () =>
-      [...upstreams.values()].map((upstream) => report(upstream, guard.by(upstream.server.name))),
+    inspect() {
+      if (!closing) lookAgain()
+      return [...upstreams.values()].map((upstream) => report(upstream, guard.by(upstream.server.name)))
+    },
     definition: (server) => find(server).definition,
     async call(server, tool, input, callOptions = {}) {
       const upstream = find(server)
@@ -300,6 +312,7 @@ export function connectServers(
         upstream.reviewAgain()
     },
     close() {
+      clearInterval(looking)
       closing ??= (async () => {
         await Promise.all([...upstreams.values()].map((upstream) => upstream.close()))
         watchdog.close()

@@ -5,7 +5,7 @@ import type { ServerDefinition } from './definition.js'
 import { createReview, type Decision, type Remembered, type ServerDecision } from './lock/create-review.js'
 import { createExaminations } from './lock/examinations.js'
 import type { ListedServer } from './lock/lock.js'
-import { createLocks } from './lock/locks.js'
+import { createLocks, type LockState } from './lock/locks.js'
 import { areSettled, type Prints, type ReviewNotes } from './lock/notes.js'
 import {
   combineReviews,
@@ -38,7 +38,9 @@ export interface Guard {
   notes(server: ServerConfig, definition: ServerDefinition): ReviewNotes | undefined
   /** Servers that have to be reviewed again because of what is known of others by now. */
   compare(isOver: () => boolean): Promise<string[]>
-  /** Reads the locks again. */
+  /** Its lock has changed since it was reviewed. Costs a look at the file. */
+  isStale(server: ServerConfig): boolean
+  /** Reads the locks again, whatever they look like. */
   reset(): void
 }
 
@@ -55,6 +57,7 @@ export function createGuard({ cache, lock, scan, review: own }: GuardOptions): G
   const by = new Map<string, ServerDecision['by']>()
   /** Definitions that were met first as they are, and in which nothing was found: most of them, at every start. */
   const settled = new Map<string, ServerDefinition>()
+  const judgedBy = new Map<string, LockState | undefined>()
 
   const recall = (server: ServerConfig): Remembered | undefined => {
     if (!remembered.has(server.name)) remembered.set(server.name, cache.readTrust?.(server))
@@ -64,6 +67,9 @@ export function createGuard({ cache, lock, scan, review: own }: GuardOptions): G
   const reviewer: Reviewer = ({ server, definition }) => {
     const listed = listedOf(server, definition)
     const state = locks.of(server)
+    // Whoever writes a lock has looked at it, and decided.
+    if (judgedBy.has(server.name) && judgedBy.get(server.name) !== state) review.reset(server.name)
+    judgedBy.set(server.name, state)
     if (settled.get(server.name) === definition && !state && server.trust === 'first-use') {
       by.set(server.name, 'first-use')
       return NOTHING_FOUND
@@ -118,6 +124,7 @@ export function createGuard({ cache, lock, scan, review: own }: GuardOptions): G
       for (const name of changed) settled.delete(name)
       return changed
     },
+    isStale: (server) => judgedBy.has(server.name) && judgedBy.get(server.name) !== locks.of(server),
     reset() {
       settled.clear()
       locks.forget()

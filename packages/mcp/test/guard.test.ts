@@ -14,6 +14,7 @@ import { approve, createLock, readLock, writeLock } from '@toolwell/mcp/lock'
 import { describe, expect, it } from 'vitest'
 import { describedTool, type Manners, oddServer } from './support/odd-server.js'
 import { play } from './support/play.js'
+import { eventually } from './support/processes.js'
 import { realServer } from './support/real-servers.js'
 import { type Setup, setup } from './support/setup.js'
 import { temporary } from './support/temporary.js'
@@ -195,6 +196,51 @@ describe('a lock beside the config', () => {
     run.servers.reviewAgain('odd')
     expect([...run.report('odd').quarantined.keys()]).toEqual([])
     expect(await run.text('odd', 'pid')).toMatch(/^\d+$/)
+  })
+
+  it('that is written by somebody else takes effect in a program that runs, in both directions', async () => {
+    const { start, lock } = folderWith()
+    const run = await start()
+    const server = listed(run)
+    const model = await play(run.well, 'a')
+    expect(await run.text('odd', 'pid')).toMatch(/^\d+$/)
+
+    // Stricter: counts for the very next call, and soon for a search.
+    const older = server.tools.map((tool) => (tool.name === 'pid' ? { ...tool, title: 'Old' } : tool))
+    await writeLock(lock, createLock([{ ...server, tools: older }]))
+    await expect(run.text('odd', 'pid')).rejects.toMatchObject({ kind: 'quarantined' })
+    expect(await model.search('does pid')).not.toContain('odd__pid')
+
+    // Approved: nobody calls what cannot be found, so it has to come back by itself.
+    await writeLock(lock, approve(readLock(lock) as never, [server], 'odd/pid'))
+    await eventually(() => run.well.catalogue.get('odd/pid')?.quarantined === false, 'the approval')
+    expect(await model.call('odd__pid', {})).toMatch(/^\d+$/)
+
+    // Taken out, damaged, gone.
+    await writeLock(lock, createLock([{ ...server, tools: [] }]))
+    expect([...run.report('odd').quarantined.keys()]).toContain('pid')
+    writeFileSync(lock, 'damaged')
+    expect(run.report('odd')).toMatchObject({
+      state: 'quarantined',
+      reason: expect.stringContaining('not JSON'),
+    })
+    rmSync(lock)
+    expect(run.report('odd')).toMatchObject({ trusted: 'first-use', reason: '' })
+    expect(await run.text('odd', 'pid')).toMatch(/^\d+$/)
+  })
+
+  it('that is approved again, as it is, lets go of what changed and changed back', async () => {
+    const changesWhile = join(temporary(), 'changed')
+    const { start, lock } = folderWith({ changesWhile })
+    await writeLock(lock, createLock([listed(await start())]))
+    const run = await start()
+    writeFileSync(changesWhile, '')
+    await run.servers.refresh('odd')
+    rmSync(changesWhile)
+    await run.servers.refresh('odd')
+    await expect(run.text('odd', 'echo')).rejects.toThrow(/changed and changed back/)
+    await writeLock(lock, approve(readLock(lock) as never, [listed(run)], 'odd/echo'))
+    expect(await run.text('odd', 'echo', { a: 2 })).toBe('{"a":2}')
   })
 
   it('holds back a server that it does not hold, and no server of another file', async () => {

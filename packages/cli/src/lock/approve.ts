@@ -25,10 +25,10 @@ export async function approveTarget(
   const base = group.lock ?? freshLock(group, scanner)
   const next = asApproved(base, group, target)
   const changes = differences(base, next)
-  if (changes.length > 0 || group.lock === undefined)
-    await writeLock(group.file, next).catch((error) => {
-      throw toProblem(error)
-    })
+  // Also where nothing differs: a program that runs may hold back what changed and changed back, and sees the new file.
+  await writeLock(group.file, next).catch((error) => {
+    throw toProblem(error)
+  })
   if (isJson) {
     await output.write(`${JSON.stringify({ file: group.file, approved: target, changes }, null, 2)}\n`)
     return 0

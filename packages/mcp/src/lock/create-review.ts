@@ -67,8 +67,8 @@ export interface ReviewSubject {
 export interface DefinitionReview {
   /** What of this listing may be used, and what is to be remembered of it if that is more than before. */
   judge(subject: ReviewSubject): { readonly decision: ServerDecision; readonly remember?: Remembered }
-  /** Something was approved: what was unsteady is judged anew. */
-  reset(): void
+  /** Something was approved: what was unsteady is judged anew, of this server or of all. */
+  reset(server?: string): void
 }
 
 export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'known'>): DefinitionReview {
@@ -176,7 +176,10 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
         ...(met?.remember ? { remember: met.remember } : {}),
       }
     },
-    reset: () => unsteady.clear(),
+    reset(server) {
+      for (const key of unsteady)
+        if (server === undefined || key.startsWith(`${server}\u0000`)) unsteady.delete(key)
+    },
   }
 }
 

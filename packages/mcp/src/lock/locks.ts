@@ -1,4 +1,5 @@
-/** Which lock counts for which server: the one beside the config file that its entry stands in. Read once, until told otherwise. */
+/** Which lock counts for which server: the one beside the config file that its entry stands in. Read again when the file is another one. */
+import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ServerConfig } from '../config/server-config.js'
 import type { Lock } from './lock.js'
@@ -10,9 +11,9 @@ export type LockState =
   | { readonly file: string; readonly lock?: undefined; readonly problem: string }
 
 export interface Locks {
-  /** Undefined where there is none. */
+  /** As it is on disk now: the same object while that has not changed. Undefined where there is none. */
   of(server: Pick<ServerConfig, 'file'>): LockState | undefined
-  /** They may be other ones now. */
+  /** They may be other ones now, whatever their files look like. */
   forget(): void
 }
 
@@ -23,15 +24,30 @@ export function lockFileOf({ file }: Pick<ServerConfig, 'file'>): string | undef
 
 /** `fixed`: this file for all servers; `false`: none. */
 export function createLocks(fixed?: string | false): Locks {
-  const known = new Map<string, LockState | undefined>()
+  const known = new Map<string, { readonly stamp: string; readonly state: LockState | undefined }>()
   return {
     of(server) {
       const file = fixed === false ? undefined : (fixed ?? lockFileOf(server))
       if (file === undefined) return undefined
-      if (!known.has(file)) known.set(file, read(file))
-      return known.get(file)
+      // Before it is read: what is written in between shows the next time.
+      const stamp = stampOf(file)
+      const last = known.get(file)
+      if (last?.stamp === stamp) return last.state
+      const state = read(file)
+      known.set(file, { stamp, state })
+      return state
     },
     forget: () => known.clear(),
+  }
+}
+
+/** A lock is written as a new file: another number even within one tick of the clock. */
+function stampOf(file: string): string {
+  try {
+    const { mtimeNs, size, ino } = statSync(file, { bigint: true })
+    return `${mtimeNs}-${size}-${ino}`
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? ''
   }
 }
 

@@ -177,6 +177,7 @@ export class Upstream {
     options: CallOptions = {},
   ): Promise<CallToolResult> {
     const { signal, caller = {} } = options
+    this.lookAgain()
     // What is not known and cannot be under way is not worth starting a server for.
     if (!this.#relisting) this.#usable(name)
     const key = keyOf(this.server, caller)
@@ -198,12 +199,7 @@ export class Upstream {
     }
   }
 
-  async #send(
-    connection: Connection,
-    tool: McpTool,
-    input: Record<string, unknown>,
-    options: CallOptions,
-  ): Promise<CallToolResult> {
+  async #send(connection: Connection, tool: McpTool, input: Record<string, unknown>, options: CallOptions) {
     this.calls++
     const result = await connection.call(tool, input, options)
     this.#pool.breaker.succeed()
@@ -224,9 +220,14 @@ export class Upstream {
     if (this.#cached) this.#store(this.definition, this.#cached.savedAt)
   }
 
+  /** Reviews what is in use where its lock is another one by now: an approval needs no restart, and a stricter lock counts at once. */
+  lookAgain(): void {
+    if (this.definition && this.#options.guard.isStale(this.server)) this.reviewAgain()
+  }
+
   /** Takes a definition into use, after review. */
   #adopt(definition: ServerDefinition, isKnown: boolean): void {
-    const { server } = this
+    const { server, review } = this
     const before = this.#tools
     this.review = this.#options.guard.review({
       server,
@@ -251,7 +252,8 @@ export class Upstream {
       })
     for (const detail of this.review.warnings ?? [])
       this.#options.emit({ kind: 'warning', server: server.name, detail })
-    if (this.review.server !== undefined) this.reason = this.review.server
+    if (this.review.server !== undefined || this.reason === review.server)
+      this.reason = this.review.server ?? ''
     this.#announce(true)
   }
 
