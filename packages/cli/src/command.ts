@@ -103,5 +103,7 @@ function told(error: unknown, verb: Verb | undefined, { errors, env }: Terminal)
     return `${head} This is a fault of the command. Please report it with these lines:\n${stack}\n`
   }
   const manual = error.isUsage ? `\nSee: toolwell ${verb ? `${verb.name} ` : ''}--help` : ''
-  return `${head} ${error.message}${error.fix === '' ? '' : ` ${error.fix}`}${manual}\n`
+  // A list in the message has its own lines.
+  const space = error.message.endsWith('\n') ? '' : ' '
+  return `${head} ${error.message}${error.fix === '' ? '' : `${space}${error.fix}`}${manual}\n`
 }

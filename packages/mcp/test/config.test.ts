@@ -265,6 +265,11 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
       '/project/toolwell.json:3 mcpServers.a.args[0]: the environment variable NOPE is not set. Set NOPE, or give a default: ${NOPE:-value}.',
     ],
     [
+      'an address that begins with a variable that is not set',
+      '{ "mcpServers": { "a": { "url": "${NOPE}/mcp" } } }',
+      '/project/toolwell.json:1 mcpServers.a.url: the environment variable NOPE is not set. Set NOPE, or give a default: ${NOPE:-value}.',
+    ],
+    [
       'a question an editor would ask',
       '{ "servers": { "a": { "command": "x", "env": { "K": "${input:api-key}" } } } }',
       '/project/toolwell.json:1 servers.a.env.K: ${input:api-key} is asked for by an editor, and nobody can be asked here. Put the value into an environment variable and write ${env:API_KEY}.',

@@ -158,7 +158,8 @@ function firstMet({ config, servers }: OpenServers): Diagnosis[] {
 function twinsOf({ config }: OpenServers): Map<string, string> {
   const groups = new Map<string, string[]>()
   for (const { name, endpoint, enabled } of config.servers) {
-    const key = canonicalJson(endpoint)
+    // How an address is spoken to does not make it another one.
+    const key = canonicalJson(endpoint.type === 'stdio' ? endpoint : { ...endpoint, type: 'remote' })
     if (enabled) groups.set(key, [...(groups.get(key) ?? []), name])
   }
   const twins = new Map<string, string>()

@@ -221,14 +221,17 @@ export function readEntry(raw: RawEntry, fields: Fields, scope: VariableScope): 
     }
     if (type === 'stdio')
       report(['type'], 'a server with a url is not of type stdio', 'Write "http" or "sse"')
+    const before = problems.length
     const address = text(url, 'url')
-    if (!isHttp(address))
+    // What lacks a variable is no address yet.
+    const isWhole = problems.length === before
+    if (isWhole && !isHttp(address))
       report(
         ['url'],
         'the url is not an http or https address',
         'Write it in full: "https://example.com/mcp"',
       )
-    else if (hasCredentials(address))
+    else if (isWhole && hasCredentials(address))
       report(
         ['url'],
         'the url holds a user name or password',

@@ -61,16 +61,15 @@ export class Unreachable extends Error {
 type Explained = readonly [why: string, fix: string]
 
 /** The error itself where nothing better can be said. */
-export function explained(error: unknown, { url, headers }: HttpEndpoint, seen?: Seen): unknown {
+export function explained(error: unknown, endpoint: HttpEndpoint, seen?: Seen): unknown {
+  const { url } = endpoint
   // It does speak MCP, and says itself what is wrong.
   if (error instanceof ProtocolError) return error
   if (!URL.canParse(url))
     return new Unreachable('the url is no address', 'write it in full: "https://example.com/mcp"', error)
-  const [why, fix] = ofNetwork(error, new URL(url)) ?? (seen && ofAnswer(seen, error, headers)) ?? []
+  const [why, fix] = ofNetwork(error, new URL(url)) ?? (seen && ofAnswer(seen, error, endpoint)) ?? []
   return why === undefined || fix === undefined ? error : new Unreachable(why, fix, error)
 }
-
-const PATH = 'check the path of "url": most end in /mcp, older ones in /sse'
 
 function ofNetwork(error: unknown, { host, hostname, port, protocol }: URL): Explained | undefined {
   const isSecure = protocol === 'https:'
@@ -137,13 +136,14 @@ function ofNetwork(error: unknown, { host, hostname, port, protocol }: URL): Exp
   return undefined
 }
 
-function ofAnswer(seen: Seen, error: unknown, headers: HttpEndpoint['headers']): Explained | undefined {
+function ofAnswer(seen: Seen, error: unknown, { headers, type: kind }: HttpEndpoint): Explained | undefined {
   const { status, type, location, isCircle } = seen
+  const path = `check the path of "url": most end in /mcp, older ones in /sse${kind === 'auto' ? '' : '; or leave out "type"'}`
   if (status >= 300 && status < 400) {
     if (isCircle)
       return [`its address leads in a circle (${status})`, 'check "url", and tell whoever runs the server']
     return location === undefined
-      ? [`its address leads nowhere (${status})`, PATH]
+      ? [`its address leads nowhere (${status})`, path]
       : [
           `its address has moved to ${location} (${status})`,
           'write that into "url", if it is the server you mean: nothing is sent there unasked',
@@ -156,9 +156,9 @@ function ofAnswer(seen: Seen, error: unknown, headers: HttpEndpoint['headers']):
         ? 'check the keys in "headers" of its config'
         : 'give it a key in "headers" of its config, or ask whoever runs it',
     ]
-  if (status === 404 || status === 410) return [`there is nothing at its address (${status})`, PATH]
+  if (status === 404 || status === 410) return [`there is nothing at its address (${status})`, path]
   if (status === 405 || status === 406 || status === 415)
-    return [`what is at its address takes no MCP messages (${status})`, PATH]
+    return [`what is at its address takes no MCP messages (${status})`, path]
   if (status === 429) return ['it has too many requests (429)', 'try again later']
   if (status >= 400 && status < 500)
     return [`it refuses to be asked (${status})${said(error)}`, 'check "url" and "headers" in its config']
@@ -166,12 +166,12 @@ function ofAnswer(seen: Seen, error: unknown, headers: HttpEndpoint['headers']):
     return [`it is not there at the moment (${status})`, 'try again later, or tell whoever runs the server']
   if (status >= 500)
     return [`it fails by itself (${status})${said(error)}`, 'see its log, or tell whoever runs the server']
-  if (/^text\/html\b/i.test(type)) return ['a web page is at its address, and no MCP server', PATH]
+  if (/^text\/html\b/i.test(type)) return ['a web page is at its address, and no MCP server', path]
   if (/^(?:application\/json|text\/event-stream)\b/i.test(type))
-    return ['it answers with what is not MCP', PATH]
+    return ['it answers with what is not MCP', path]
   return [
     `it answers with ${type === '' ? 'nothing' : type.split(';')[0]?.slice(0, 60)}, which is not MCP`,
-    PATH,
+    path,
   ]
 }
 
