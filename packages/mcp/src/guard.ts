@@ -70,7 +70,9 @@ export function createGuard({ cache, lock, scan, review: own }: GuardOptions): G
     // Whoever writes a lock has looked at it, and decided.
     if (judgedBy.has(server.name) && judgedBy.get(server.name) !== state) review.reset(server.name)
     judgedBy.set(server.name, state)
-    if (settled.get(server.name) === definition && !state && server.trust === 'first-use') {
+    // What was judged in this program is judged again: it may have been told of as new.
+    const isSettledBefore = settled.get(server.name) === definition && !met.has(server.name)
+    if (isSettledBefore && !state && server.trust === 'first-use') {
       by.set(server.name, 'first-use')
       return NOTHING_FOUND
     }
