@@ -149,6 +149,8 @@ describe('doctor', () => {
               alwaysLoad: ['lead'],
             },
             dead: { command: 'no-such-program-anywhere' },
+            far: { url: 'http://127.0.0.1:6000/mcp' },
+            'far-too': { url: 'http://127.0.0.1:6000/mcp', type: 'http' },
             wrong: { command: 'x', comand: 'y' },
           },
         },
@@ -168,6 +170,7 @@ describe('doctor', () => {
       has('dead-server', 'error', { server: 'dead', fix: expect.stringContaining('"enabled": false') })
       has('slow-server', 'warning', { server: 'bad' })
       has('same-server', 'warning', { message: expect.stringMatching(/same server as (?:memory|again)/) })
+      has('same-server', 'warning', { message: expect.stringMatching(/same server as far/) })
       has('lock', 'note', { fix: expect.stringContaining('toolwell lock') })
       has('poisoned', 'error', { server: 'bad', tool: 'add', fix: expect.stringContaining('Do not approve') })
       has('collision', 'note', { message: expect.stringContaining('case-twin') })

@@ -244,6 +244,16 @@ describe('what goes wrong where JSON was asked for', () => {
     expect(errors).toContain(answer.fix)
   })
 
+  it('names the config of another client that lies there', async () => {
+    const folder = folderWith({ '.mcp.json': { mcpServers: {} } })
+    const env = { XDG_CONFIG_HOME: join(folder, 'config') }
+    const { output } = await toolwell(['search', 'a', '--json'], { folder, env })
+    expect(JSON.parse(output)).toMatchObject({
+      reason: 'no-config',
+      fix: 'There is .mcp.json: use it with --config .mcp.json, or take it over with: toolwell import',
+    })
+  })
+
   it('is a fault with its reason where it is ours, and keeps the exit code of the verb', async () => {
     const throwing = (error: Error) =>
       defineVerb({

@@ -1,5 +1,6 @@
 /** The config that a verb works on: the file it was given, or the user's own and that of the folder. */
-import { resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import {
   type Config,
   type ConfigProblem,
@@ -10,6 +11,9 @@ import {
 import { Problem } from '../problem.js'
 import type { Terminal } from '../terminal.js'
 
+/** Configs of other clients that often lie in a folder. They are not taken unasked: their servers would be started. */
+const NEAR = ['.mcp.json', '.cursor/mcp.json', '.vscode/mcp.json'] as const
+
 /** What is wrong in it goes to standard error unless `isQuiet`, and costs no other server. Refused where no server is left. */
 export async function readConfig(
   file: string | undefined,
@@ -19,10 +23,13 @@ export async function readConfig(
   const { folder, env, errors } = terminal
   const files = file === undefined ? defaultConfigFiles(folder, env) : [{ path: resolve(folder, file) }]
   const config = loadConfig({ files, env, workspaceFolder: folder })
+  const near = NEAR.find((each) => existsSync(join(folder, each)))
   if (config.files.length === 0 && file === undefined)
     throw new Problem(
       `There is no config: looked for ${files.map(({ path }) => path).join(' and ')}.`,
-      'Give one with --config FILE, or make one with: toolwell import',
+      near === undefined
+        ? 'Give one with --config FILE, or make one with: toolwell import'
+        : `There is ${near}: use it with --config ${near}, or take it over with: toolwell import`,
       { reason: 'no-config' },
     )
   const told = config.problems.map(describeProblem)
