@@ -47,7 +47,15 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
   },
   {
     layer: '1 catalogue',
-    files: ['catalogue.ts', 'look-alikes.ts', 'name-index.ts', 'policy.ts', 'rules.ts', 'validation.ts'],
+    files: [
+      'catalogue.ts',
+      'entry.ts',
+      'look-alikes.ts',
+      'name-index.ts',
+      'policy.ts',
+      'rules.ts',
+      'validation.ts',
+    ],
   },
   {
     layer: '2 search',

@@ -1,6 +1,7 @@
 /** Step 1 of the flow: every known tool from every source, with ids, wire names, groups and a lookup that forgives spelling. */
+import { createEntry, type Entry } from './entry.js'
 import { ToolwellError } from './errors.js'
-import { fingerprintOf, shortHash } from './fingerprint.js'
+import { shortHash } from './fingerprint.js'
 import { createLookAlikes, type LookAlikes } from './look-alikes.js'
 import { createNameIndex, type NameIndex, type Resolution } from './name-index.js'
 import { foldName, suffixed, toolId, type WireNaming, wireNameOf } from './names.js'
@@ -9,6 +10,7 @@ import type { Finding, KeptParts, SourceChange, SourceState } from './source.js'
 import { showInvisible } from './text.js'
 import { assertTool, problemOf, type Tool } from './tool.js'
 
+export type { Entry } from './entry.js'
 export type { Finding, KeptParts, SourceChange, SourceState, StoredPart } from './source.js'
 
 export interface Source {
@@ -23,16 +25,6 @@ export interface Source {
   /** Names the source's set of tools; changes when one joins or leaves. */
   readonly membership: string
   readonly kept?: KeptParts
-}
-
-export interface Entry {
-  readonly id: string
-  readonly wireName: string
-  readonly source: string
-  readonly tool: Tool
-  readonly quarantined: boolean
-  /** Computed on first use: most tools of a large catalogue are never pinned. */
-  readonly fingerprint: string
 }
 
 export interface SourceUpdate {
@@ -442,19 +434,4 @@ function assertState(state: SourceState) {
       `A source's state is one of ${known.join(', ')}, not ${JSON.stringify(state)}.`,
       { path: 'state' },
     )
-}
-
-function createEntry(id: string, wireName: string, source: string, tool: Tool, quarantined: boolean): Entry {
-  let fingerprint: string | undefined
-  return {
-    id,
-    wireName,
-    source,
-    tool,
-    quarantined,
-    get fingerprint() {
-      fingerprint ??= fingerprintOf(tool)
-      return fingerprint
-    },
-  }
 }

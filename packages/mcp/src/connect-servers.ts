@@ -200,8 +200,9 @@ export function connectServers(
   const compare = () => {
     comparing ??= new Promise((resolve) => setImmediate(resolve))
       .then(() => guard.compare(() => closing !== undefined))
-      .then((names) => {
-        for (const name of names) if (!closing) upstreams.get(name)?.reviewAgain()
+      .then(({ changed, noted }) => {
+        for (const name of changed) if (!closing) upstreams.get(name)?.reviewAgain()
+        for (const name of noted) if (!closing) upstreams.get(name)?.keepAgain()
       })
       .finally(() => {
         comparing = undefined

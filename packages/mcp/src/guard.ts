@@ -3,7 +3,7 @@ import type { DefinitionCache } from './cache.js'
 import type { ServerConfig } from './config/server-config.js'
 import type { ServerDefinition } from './definition.js'
 import { createReview, type Decision, type Remembered, type ServerDecision } from './lock/create-review.js'
-import { createExaminations } from './lock/examinations.js'
+import { type Compared, createExaminations } from './lock/examinations.js'
 import type { ListedServer } from './lock/lock.js'
 import { createLocks, type LockState } from './lock/locks.js'
 import { areSettled, type Prints, type ReviewNotes } from './lock/notes.js'
@@ -37,7 +37,7 @@ export interface Guard {
   /** To be kept with this definition. */
   notes(server: ServerConfig, definition: ServerDefinition): ReviewNotes | undefined
   /** Servers that have to be reviewed again because of what is known of others by now. */
-  compare(isOver: () => boolean): Promise<string[]>
+  compare(isOver: () => boolean): Promise<Compared>
   /** Its lock has changed since it was reviewed. Costs a look at the file. */
   isStale(server: ServerConfig): boolean
   /** Reads the locks again, whatever they look like. */
@@ -122,9 +122,9 @@ export function createGuard({ cache, lock, scan, review: own }: GuardOptions): G
       return notes && settled.get(server.name) === definition ? { ...notes, isSettled: true } : notes
     },
     async compare(isOver) {
-      const changed = await examinations.compare(isOver)
-      for (const name of changed) settled.delete(name)
-      return changed
+      const compared = await examinations.compare(isOver)
+      for (const name of compared.changed) settled.delete(name)
+      return compared
     },
     isStale: (server) => judgedBy.has(server.name) && judgedBy.get(server.name) !== locks.of(server),
     reset() {

@@ -72,29 +72,49 @@ export function decodeDefinition(content: Buffer, fingerprint: string): StoredDe
   if (value.fingerprint !== fingerprint) return 'belongs to another server'
   const { definition, spans, savedAt, digest, notes } = value
   const schemas = rest.subarray(lineEnd + 1)
-  const tools = definition.tools.map((tool, at) => withSchemas(tool, spans[at] ?? null, schemas))
+  const tools = definition.tools.map((tool, at) => {
+    const own = spans[at]
+    return own ? vouchFor(new StoredTool(tool, schemas, own) as unknown as McpTool) : tool
+  })
   return { definition: { ...definition, tools }, savedAt, notes, digest }
 }
 
-function withSchemas(stored: McpTool, spans: Spans | null, lines: Buffer): McpTool {
-  if (!spans) return stored
-  const read = <Schema>([start, end]: Span) => {
-    let schema: Schema | undefined
-    return () => {
-      schema ??= JSON.parse(lines.toString('utf8', start, end)) as Schema
-      return schema
-    }
+/** A tool whose schemas lie in the file. One getter serves all: with one each, every tool would be an object of its own kind. */
+class StoredTool {
+  readonly #lines: Buffer
+  readonly #spans: Spans
+  #input: unknown
+  #output: unknown
+
+  constructor(stored: object, lines: Buffer, spans: Spans) {
+    this.#lines = lines
+    this.#spans = spans
+    Object.assign(this, stored)
+    Object.defineProperty(this, 'inputSchema', StoredTool.#inputSchema)
+    if (spans.outputSchema) Object.defineProperty(this, 'outputSchema', StoredTool.#outputSchema)
   }
-  const input = read<McpTool['inputSchema']>(spans.inputSchema)
-  const tool: McpTool = {
-    ...stored,
-    get inputSchema() {
-      return input()
+
+  static readonly #inputSchema: PropertyDescriptor & ThisType<StoredTool> = {
+    enumerable: true,
+    configurable: true,
+    get() {
+      this.#input ??= this.#read(this.#spans.inputSchema)
+      return this.#input
     },
   }
-  if (spans.outputSchema)
-    Object.defineProperty(tool, 'outputSchema', { get: read(spans.outputSchema), enumerable: true })
-  return vouchFor(tool)
+
+  static readonly #outputSchema: PropertyDescriptor & ThisType<StoredTool> = {
+    enumerable: true,
+    configurable: true,
+    get() {
+      this.#output ??= this.#read(this.#spans.outputSchema ?? [0, 0])
+      return this.#output
+    },
+  }
+
+  #read([start, end]: Span): unknown {
+    return JSON.parse(this.#lines.toString('utf8', start, end))
+  }
 }
 
 /** The same as far as the catalogue goes: a tool that is made of one that was in order is in order. */

@@ -38,24 +38,48 @@ function toTool(server: ServerConfig, words: readonly unknown[], tool: McpTool, 
   const believed = server.trust !== 'none'
   const marked = believed && meta?.['anthropic/alwaysLoad'] === true
   const alwaysLoad = marked || server.alwaysLoad.some((pattern) => matchesGlob(pattern, name))
-  const made: Tool = {
-    name,
-    description: typeof description === 'string' ? description : '',
-    // Read when it is wanted: it may still lie in the file.
-    get inputSchema() {
-      return tool.inputSchema
-    },
-    source: server.name,
-    searchHint: searchHint(words, tool),
-    ...(typeof title === 'string' ? { title } : {}),
-    ...(believed && isObject(annotations) ? { annotations: annotations as ToolAnnotations } : {}),
-    ...(server.lazy ? {} : { defer: false }),
-    ...(alwaysLoad ? { alwaysLoad: true } : {}),
-    execute: async (input, context) => textOf(await run(name, input, context), name),
+  return vouchedLike(
+    new SourceTool(tool, {
+      name,
+      description: typeof description === 'string' ? description : '',
+      source: server.name,
+      searchHint: searchHint(words, tool),
+      ...(typeof title === 'string' ? { title } : {}),
+      ...(believed && isObject(annotations) ? { annotations: annotations as ToolAnnotations } : {}),
+      ...(server.lazy ? {} : { defer: false }),
+      ...(alwaysLoad ? { alwaysLoad: true } : {}),
+      execute: async (input, context) => textOf(await run(name, input, context), name),
+    }) as unknown as Tool,
+    tool,
+  )
+}
+
+/** A tool that takes its schemas from where they were listed, when they are wanted: they may still lie in a file. */
+class SourceTool {
+  readonly #listed: McpTool
+
+  constructor(listed: McpTool, fields: Omit<Tool, 'inputSchema'>) {
+    this.#listed = listed
+    Object.assign(this, fields)
+    Object.defineProperty(this, 'inputSchema', SourceTool.#inputSchema)
+    if ('outputSchema' in listed) Object.defineProperty(this, 'outputSchema', SourceTool.#outputSchema)
   }
-  if ('outputSchema' in tool)
-    Object.defineProperty(made, 'outputSchema', { get: () => tool.outputSchema, enumerable: true })
-  return vouchedLike(made, tool)
+
+  static readonly #inputSchema: PropertyDescriptor & ThisType<SourceTool> = {
+    enumerable: true,
+    configurable: true,
+    get() {
+      return this.#listed.inputSchema
+    },
+  }
+
+  static readonly #outputSchema: PropertyDescriptor & ThisType<SourceTool> = {
+    enumerable: true,
+    configurable: true,
+    get() {
+      return this.#listed.outputSchema
+    },
+  }
 }
 
 /** Words that find the tool and stand nowhere else in it: what the server calls itself, and its own hint. */

@@ -20,9 +20,16 @@ export interface Examinations {
   known(server: string, print: string): readonly Finding[]
   /** Scans what is new, a little at a time; only what `isWanted`, by fingerprint. */
   prepare(server: ListedServer, isWanted: (tool: string, print: string) => boolean): Promise<void>
-  /** Scans again what other names have changed, a little at a time. Gives the servers of which something else is found now. */
-  compare(isOver: () => boolean): Promise<string[]>
+  /** Scans again what other names have changed, a little at a time. */
+  compare(isOver: () => boolean): Promise<Compared>
   notesOf(server: string): ReviewNotes | undefined
+}
+
+export interface Compared {
+  /** Servers of which something else is found now. */
+  readonly changed: readonly string[]
+  /** Servers of which the same is found, for other reasons: their notes are to be kept anew, or every start would scan again. */
+  readonly noted: readonly string[]
 }
 
 const NOTHING: Examination = { findings: [], asks: new Map() }
@@ -104,6 +111,7 @@ export function createExaminations({ scan: isOn = true } = {}): Examinations {
     },
     async compare(isOver) {
       const changed = new Set<string>()
+      const noted = new Set<string>()
       const rest = createRest()
       while (isOn && hasNewNames && !isOver()) {
         hasNewNames = false
@@ -112,20 +120,21 @@ export function createExaminations({ scan: isOn = true } = {}): Examinations {
           const tools = namedTools(server)
           for (const [print, old] of [...resultsOf(name)]) {
             await rest()
-            if (isOver()) return [...changed]
+            if (isOver()) return { changed: [...changed], noted: [] }
             if (scan().holds(name, old.asks)) continue
             const tool = [...prints.tools].find(([, each]) => each === print)?.[0]
             const definition =
               tool === undefined ? { instructions: server.instructions ?? '' } : tools.get(tool)
             const fresh = scan().examine(name, definition)
             results.get(name)?.set(print, fresh)
-            if (JSON.stringify(fresh.findings) !== JSON.stringify(old.findings)) changed.add(name)
+            const isSame = JSON.stringify(fresh.findings) === JSON.stringify(old.findings)
+            ;(isSame ? noted : changed).add(name)
           }
         }
       }
       // What it has read fills memory, and is seldom wanted again.
       if (!hasNewNames) scanner = undefined
-      return [...changed]
+      return { changed: [...changed], noted: [...noted].filter((name) => !changed.has(name)) }
     },
     notesOf(server) {
       const known = met.get(server)

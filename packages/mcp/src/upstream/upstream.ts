@@ -217,7 +217,12 @@ export class Upstream {
   reviewAgain(): void {
     if (!this.definition) return
     this.#adopt(this.definition, true)
-    if (this.#cached) this.#store(this.definition, this.#cached.savedAt)
+    this.keepAgain()
+  }
+
+  /** Keeps what is cached once more: there is something else to note of it. */
+  keepAgain(): void {
+    if (this.definition && this.#cached) this.#store(this.definition, this.#cached.savedAt)
   }
 
   /** Reviews what is in use where its lock is another one by now: an approval needs no restart, and a stricter lock counts at once. */

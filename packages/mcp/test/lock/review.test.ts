@@ -222,11 +222,11 @@ describe('names of other servers', () => {
     const after = createExaminations()
     const alone = rules(after)
     after.meet(mail)
-    expect(await after.compare(() => false)).toEqual(['facts'])
+    expect(await after.compare(() => false)).toEqual({ changed: ['facts'], noted: [] })
     expect(rules(after)).toEqual(rules(before))
     expect(rules(after)).toContain('shadowing')
     expect(alone).not.toContain('shadowing')
-    expect(await after.compare(() => false)).toEqual([])
+    expect(await after.compare(() => false)).toEqual({ changed: [], noted: [] })
   })
 
   it('count no more when the server is gone', async () => {
@@ -237,7 +237,7 @@ describe('names of other servers', () => {
     const without = createExaminations()
     without.meet(facts, notes)
     expect(rules(without)).toContain('shadowing')
-    expect(await without.compare(() => false)).toEqual(['facts'])
+    expect(await without.compare(() => false)).toEqual({ changed: ['facts'], noted: [] })
     expect(rules(without)).not.toContain('shadowing')
   })
 })
