@@ -229,6 +229,26 @@ describe('names of other servers', () => {
     expect(await after.compare(() => false)).toEqual({ changed: [], noted: [] })
   })
 
+  it('are noted also where the same is found: the next start need not look again', async () => {
+    const other: ListedServer = {
+      name: 'other',
+      tools: [{ name: 'fact', description: 'Something else that has this name, and no other word of it.' }],
+    }
+    const plain: ListedServer = {
+      name: 'facts',
+      tools: [{ name: 'fact', description: 'Tells one. See send_message.' }],
+    }
+    const first = createExaminations()
+    const print = first.meet(plain).tools.get('fact') ?? ''
+    first.findingsOf('facts', plain.tools[0], print)
+    for (const server of [mail, other]) first.meet(server)
+    expect(await first.compare(() => false)).toEqual({ changed: [], noted: ['facts'] })
+    const next = createExaminations()
+    next.meetQuietly(plain, JSON.parse(JSON.stringify(first.notesOf('facts'))))
+    for (const server of [mail, other]) next.meet(server)
+    expect(await next.compare(() => false)).toEqual({ changed: [], noted: [] })
+  })
+
   it('count no more when the server is gone', async () => {
     const with_ = createExaminations()
     with_.meet(mail)
