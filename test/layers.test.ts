@@ -141,6 +141,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
       'property-keys.ts',
       'whole-schema.ts',
       'run-calls.ts',
+      'schema-rules.ts',
       // One search call from query to answer: reads the ledger, raises tools, writes what the model reads.
       'search/candidate.ts',
       'search/find.ts',
@@ -149,6 +150,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
       'search/render.ts',
       'seen-sources.ts',
       'settings.ts',
+      'sound-schema.ts',
       'surface.ts',
       'toolwell.ts',
       'truth-probe.ts',

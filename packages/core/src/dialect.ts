@@ -2,8 +2,9 @@
 import type { WireTool } from './ledger-event.js'
 import { plainJson } from './plain-json.js'
 import { legalKeys } from './property-keys.js'
+import { soundSchema } from './sound-schema.js'
 import { wholeStart } from './text.js'
-import { soundSchema, wholeSchema } from './whole-schema.js'
+import { wholeSchema } from './whole-schema.js'
 
 interface Dialect {
   /** The longest description a tool may have. Descriptions inside a schema are not limited. */
@@ -71,7 +72,8 @@ export function fitWire(tool: WireTool, wire: string): Fitted {
   const { schema, keys } = dialect.keys
     ? legalKeys(given.inputSchema, dialect.keys)
     : { schema: given.inputSchema, keys: new Map<string, string>() }
-  const checked = schema === given.inputSchema ? given : { ...given, inputSchema: schema }
+  // A reference may go by a name that is another one now.
+  const checked = schema === given.inputSchema ? given : { ...given, inputSchema: soundSchema(schema) }
   return {
     tool: shortened(lowered(completed(checked, dialect), dialect), dialect),
     own: given,
@@ -96,7 +98,8 @@ function lowered(tool: WireTool, { notAtTop = [], dropped = [] }: Dialect): Wire
   const own = schema.description
   const said = typeof own === 'string' && own !== '' ? [own] : []
   const rule = `The input also has to match ${JSON.stringify(Object.fromEntries(moved))}`
-  return { ...tool, inputSchema: { ...schema, description: [...said, rule].join('\n\n') } }
+  // References may lead to what is in words now.
+  return { ...tool, inputSchema: soundSchema({ ...schema, description: [...said, rule].join('\n\n') }) }
 }
 
 /** A description that is too long goes, whole, into the schema; its beginning stays. */

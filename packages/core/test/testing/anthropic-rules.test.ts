@@ -557,12 +557,29 @@ describe('tools', () => {
       { properties: { a: { type: null } } },
       { properties: { a: { type: 'array', items: null } } },
       { additionalProperties: { required: {} } },
+      { properties: { a: 5 } },
+      { properties: { a: { type: 'strin' } } },
+      { properties: { a: { type: [] } } },
+      { properties: { a: { items: [true] } } },
+      { properties: { a: { enum: 'a' } } },
+      { properties: { a: { enum: ['a', 'a'] } } },
+      { properties: { a: { minimum: '3' } } },
+      { properties: { a: { exclusiveMinimum: true } } },
+      { properties: { a: { minLength: -1 } } },
+      { properties: { a: { pattern: '[' } } },
+      { properties: { a: { anyOf: [] } } },
+      { properties: { a: { not: [{ type: 'string' }] } } },
+      { properties: { a: { $ref: '#/$defs/Missing' } } },
+      { properties: { a: { $ref: 'https://example.com/schema.json' } } },
+      { patternProperties: { '(': {} } },
+      { dependentRequired: { a: 'b' } },
+      { required: ['a', 'a'] },
     ].map(
       (wrong): Rule => [
         `keywords hold what they may: ${JSON.stringify(wrong)}`,
         withSchema({
           type: 'object',
-          properties: { required: { type: ['string', 'null'] }, a: { items: [true] }, b: true },
+          properties: { required: { type: ['string', 'null'] }, a: { prefixItems: [true], items: false }, b: true },
           required: ['a'],
           additionalProperties: false,
         }),
@@ -630,8 +647,8 @@ describe('tools', () => {
     ...['oneOf', 'anyOf', 'allOf'].map(
       (keyword): Rule => [
         `${keyword} stands below the top of a schema`,
-        withSchema({ type: 'object', properties: { choice: { [keyword]: [] } } }),
-        withSchema({ type: 'object', [keyword]: [] }),
+        withSchema({ type: 'object', properties: { choice: { [keyword]: [{}] } } }),
+        withSchema({ type: 'object', [keyword]: [{}] }),
         'invalid_value',
         'tools.0.custom.input_schema',
       ],
@@ -849,7 +866,7 @@ describe('cache marks', () => {
       'a property of a schema is no mark',
       withTool(
         ...['a', 'b', 'c', 'd', 'e'].map((name) =>
-          tool(name, { input_schema: { type: 'object', properties: { cache_control: mark } } }),
+          tool(name, { input_schema: { type: 'object', properties: { cache_control: { title: 'mark' } } } }),
         ),
       ),
       withTool(...['a', 'b', 'c', 'd', 'e'].map((name) => tool(name, { cache_control: mark }))),

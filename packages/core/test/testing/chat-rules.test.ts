@@ -406,11 +406,11 @@ const rules: readonly Rule[] = [
     'invalid_function_parameters',
     'tools[0].function.parameters',
   ],
-  ...['oneOf', 'anyOf', 'allOf', 'enum', 'const', 'not'].map(
-    (keyword): Rule => [
+  ...Object.entries({ oneOf: [{}], anyOf: [{}], allOf: [{}], enum: ['a'], const: 'a', not: {} }).map(
+    ([keyword, value]): Rule => [
       `${keyword} stands below the top of parameters`,
-      withTool({ type: 'object', properties: { choice: { [keyword]: [] } } }),
-      withTool({ type: 'object', [keyword]: [] }),
+      withTool({ type: 'object', properties: { choice: { [keyword]: value } } }),
+      withTool({ type: 'object', [keyword]: value }),
       'invalid_function_parameters',
       'tools[0].function.parameters',
     ],

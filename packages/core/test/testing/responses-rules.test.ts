@@ -488,11 +488,11 @@ const definitions: readonly Rule[] = [
     'invalid_function_parameters',
     'tools[0].parameters',
   ],
-  ...['oneOf', 'anyOf', 'allOf', 'enum', 'not'].map(
-    (keyword): Rule => [
+  ...Object.entries({ oneOf: [{}], anyOf: [{}], allOf: [{}], enum: ['a'], not: {} }).map(
+    ([keyword, value]): Rule => [
       `${keyword} does not stand at the top of parameters`,
-      withFunction({ parameters: { type: 'object', properties: { path: { [keyword]: [] } } } }),
-      withFunction({ parameters: { type: 'object', [keyword]: [] } }),
+      withFunction({ parameters: { type: 'object', properties: { path: { [keyword]: value } } } }),
+      withFunction({ parameters: { type: 'object', [keyword]: value } }),
       'invalid_function_parameters',
       'tools[0].parameters',
     ],
@@ -935,7 +935,9 @@ describe('a strict Responses server', () => {
       responsesViolationOf(withFunction({ strict: true, parameters }))?.message
     expect(message({ ...closed, required: [] })).toContain("In context=(), 'required' is required")
     expect(message({ ...closed, required: [] })).toContain("Missing 'path'.")
-    expect(message({ ...closed, properties: { path: { oneOf: [] } } })).toContain("'oneOf' is not permitted.")
+    expect(message({ ...closed, properties: { path: { oneOf: [{}] } } })).toContain(
+      "'oneOf' is not permitted.",
+    )
   })
 
   it('takes a function without strict as OpenAI does, unless it is told to take it as strict', () => {

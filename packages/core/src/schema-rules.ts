@@ -1,0 +1,193 @@
+/** What each keyword of JSON Schema 2020-12 may hold. Providers refuse a whole request for one that holds something else. */
+
+export type Json = { readonly [keyword: string]: unknown }
+
+export interface KeywordRule {
+  /** Where schemas are to be found in the value; absent where it is data. */
+  readonly inside?: 'schema' | 'schemas' | 'map' | 'dependencies'
+  /** Whether the value has the right form. What is inside is looked at by itself. */
+  fits(value: unknown): boolean
+  /** In words, for a person: it has to be … */
+  readonly form: string
+}
+
+const TYPES: readonly unknown[] = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']
+
+const rule = (form: string, fits: KeywordRule['fits'], inside?: KeywordRule['inside']): KeywordRule => ({
+  form,
+  fits,
+  ...(inside ? { inside } : {}),
+})
+
+const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
+
+const schema = rule('a schema', isSchema, 'schema')
+const schemas = rule('a list of schemas', (value) => Array.isArray(value) && value.length > 0, 'schemas')
+const schemaMap = rule('an object of schemas', isObject, 'map')
+const text = rule('a string', (value) => typeof value === 'string')
+const flag = rule('true or false', (value) => typeof value === 'boolean')
+const number = rule('a number', isNumber)
+const count = rule('a whole number from 0 on', (value) => Number.isInteger(value) && (value as number) >= 0)
+const anchor = rule('a name', (value) => typeof value === 'string' && /^[A-Za-z_][\w.-]*$/.test(value))
+
+const RULES: Readonly<Record<string, KeywordRule>> = {
+  $schema: text,
+  $id: rule('an address without a fragment', (value) => typeof value === 'string' && !/#./s.test(value)),
+  $ref: text,
+  $dynamicRef: text,
+  $recursiveRef: text,
+  $anchor: anchor,
+  $dynamicAnchor: anchor,
+  $comment: text,
+  $vocabulary: rule('an object', isObject),
+  $defs: schemaMap,
+  definitions: schemaMap,
+  type: rule('one of the seven types of JSON, or a list of them', isType),
+  const: rule('anything', () => true),
+  enum: rule(
+    'a list of different values',
+    (value) => Array.isArray(value) && value.length > 0 && areUnique(value),
+  ),
+  default: rule('anything', () => true),
+  examples: rule('a list', Array.isArray),
+  title: text,
+  description: text,
+  format: text,
+  contentEncoding: text,
+  contentMediaType: text,
+  contentSchema: schema,
+  deprecated: flag,
+  readOnly: flag,
+  writeOnly: flag,
+  multipleOf: rule('a number above 0', (value) => isNumber(value) && value > 0),
+  maximum: number,
+  minimum: number,
+  exclusiveMaximum: number,
+  exclusiveMinimum: number,
+  maxLength: count,
+  minLength: count,
+  pattern: rule('a regular expression', (value) => typeof value === 'string' && isPattern(value)),
+  maxItems: count,
+  minItems: count,
+  maxContains: count,
+  minContains: count,
+  uniqueItems: flag,
+  maxProperties: count,
+  minProperties: count,
+  required: rule('a list of different names', isNames),
+  dependentRequired: rule(
+    'an object of lists of names',
+    (value) => isObject(value) && Object.values(value).every(isNames),
+  ),
+  dependencies: rule('an object of schemas or lists of names', isObject, 'dependencies'),
+  properties: schemaMap,
+  patternProperties: rule(
+    'an object of schemas by regular expression',
+    (value) => isObject(value) && Object.keys(value).every(isPattern),
+    'map',
+  ),
+  dependentSchemas: schemaMap,
+  additionalProperties: schema,
+  unevaluatedProperties: schema,
+  propertyNames: schema,
+  items: schema,
+  prefixItems: schemas,
+  additionalItems: schema,
+  unevaluatedItems: schema,
+  contains: schema,
+  allOf: schemas,
+  anyOf: schemas,
+  oneOf: schemas,
+  not: schema,
+  if: schema,
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+  then: schema,
+  else: schema,
+}
+
+/** Keywords that are not in here may hold anything. */
+export const KEYWORDS: ReadonlyMap<string, KeywordRule> = new Map(Object.entries(RULES))
+
+export function isSchema(value: unknown): value is Json | boolean {
+  return isObject(value) || typeof value === 'boolean'
+}
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function isNames(value: unknown): value is readonly string[] {
+  if (!Array.isArray(value)) return false
+  for (const name of value) if (typeof name !== 'string') return false
+  return value.length < 2 || new Set(value).size === value.length
+}
+
+function isType(value: unknown): boolean {
+  if (!Array.isArray(value)) return TYPES.includes(value)
+  return value.length > 0 && value.every((type) => TYPES.includes(type)) && areUnique(value)
+}
+
+/** What most patterns are made of needs no try. */
+const SURELY_A_PATTERN = /^\^?[\w @:/.,=#%&;~-]*\$?$/
+
+export function isPattern(text: string): boolean {
+  if (SURELY_A_PATTERN.test(text)) return true
+  return isExpression(text, 'u') || isExpression(text, '')
+}
+
+function isExpression(text: string, flags: string): boolean {
+  try {
+    return new RegExp(text, flags) !== undefined
+  } catch {
+    return false
+  }
+}
+
+function areUnique(values: readonly unknown[]): boolean {
+  return values.length < 2 || new Set(values.map(valueKey)).size === values.length
+}
+
+/** Equal for equal values. */
+export function valueKey(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  // Apart from any string that is a value itself.
+  return `\u0000${JSON.stringify(value, (_, each) => (isObject(each) ? sorted(each) : each))}`
+}
+
+function sorted(object: Json): Json {
+  return Object.fromEntries(Object.entries(object).sort(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+/** Whether a reference leads to a schema within the one it stands in. Nothing is ever fetched. */
+export function isWithin(reference: string, root: Json): boolean {
+  const base = typeof root.$id === 'string' ? root.$id.replace(/#$/, '') : ''
+  const own = reference.startsWith(base) ? reference.slice(base.length) : reference
+  if (own === '' || own === '#') return true
+  if (own.startsWith('#/')) return isSchema(at(root, own))
+  return own.startsWith('#') ? hasAnchor(root, own.slice(1)) : false
+}
+
+function at(root: Json, pointer: string): unknown {
+  let place: unknown = root
+  for (const step of decoded(pointer).split('/').slice(1)) {
+    const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (typeof place !== 'object' || place === null || !Object.hasOwn(place, key)) return undefined
+    place = (place as Json)[key]
+  }
+  return place
+}
+
+function decoded(pointer: string): string {
+  try {
+    return decodeURIComponent(pointer)
+  } catch {
+    return ''
+  }
+}
+
+function hasAnchor(value: unknown, name: string): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const { $anchor, $dynamicAnchor } = value as Json
+  if ($anchor === name || $dynamicAnchor === name) return true
+  return Object.values(value).some((inner) => hasAnchor(inner, name))
+}
