@@ -345,8 +345,8 @@ function judgeCall(call: ModelCall, state: LedgerState, context: Context, batch:
       (raised?.live && !raised.pin.definition)
     ) {
       const check = context.check(entry, input)
-      if (check.kind === 'unusable')
-        context.notify({ kind: 'schema-unusable', tool: entry.id, detail: check.detail })
+      const detail = check.kind === 'unusable' ? check.detail : context.unsound(entry)
+      if (detail !== undefined) context.notify({ kind: 'schema-unusable', tool: entry.id, detail })
       if (check.kind === 'invalid')
         return fail(
           'schema-needed',

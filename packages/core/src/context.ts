@@ -67,6 +67,8 @@ export interface Context {
   definition(entry: Entry): WireTool
   /** Checks arguments as the model sent them. */
   check(entry: Entry, input: unknown): ArgumentCheck
+  /** What of its schema cannot be used, in words. */
+  unsound(entry: Entry): string | undefined
   /** What the prompt cache does to prices here. */
   readonly prices: CacheRule
   /** The arguments under the tool's own names. */
@@ -85,6 +87,7 @@ type Given = Omit<
   | 'definition'
   | 'prices'
   | 'check'
+  | 'unsound'
   | 'restore'
   | 'tokens'
   | 'cost'
@@ -185,6 +188,7 @@ export function createContext(given: Given): Context {
       const told = checkArguments(checked, input)
       return told.kind === 'invalid' ? told : verdict
     },
+    unsound: (entry) => fitted(entry).unsound,
     restore: (entry, input) => originalKeys(input, fitted(entry).keys) as Record<string, unknown>,
     tokens,
     cost,

@@ -2,7 +2,7 @@
 import type { WireTool } from './ledger-event.js'
 import { plainJson } from './plain-json.js'
 import { legalKeys } from './property-keys.js'
-import { soundSchema } from './sound-schema.js'
+import { schemaProblems, soundSchema } from './sound-schema.js'
 import { wholeStart } from './text.js'
 import { wholeSchema } from './whole-schema.js'
 
@@ -54,6 +54,8 @@ export interface Fitted {
   readonly own: WireTool
   /** The same with the names that are sent: a problem is told in these. */
   readonly checked: WireTool
+  /** What of the schema cannot be used, in words; undefined where all of it can. */
+  readonly unsound: string | undefined
   /** Legal names of parameters that stand for others. */
   readonly keys: ReadonlyMap<string, string>
 }
@@ -78,8 +80,15 @@ export function fitWire(tool: WireTool, wire: string): Fitted {
     tool: shortened(lowered(completed(checked, dialect), dialect), dialect),
     own: given,
     checked,
+    unsound: given === plain ? undefined : problemsIn(plain),
     keys,
   }
+}
+
+function problemsIn({ inputSchema }: WireTool): string {
+  const problems = schemaProblems(inputSchema).map(({ path, problem }) => `${path} ${problem}`)
+  const more = problems.length > 3 ? `; and ${problems.length - 3} more` : ''
+  return problems.slice(0, 3).join('; ') + more
 }
 
 function completed(tool: WireTool, { whole = false }: Dialect): WireTool {

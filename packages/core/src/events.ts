@@ -41,7 +41,7 @@ export type Notice =
   | { readonly kind: 'search-ignored'; readonly hiddenCalls: number }
   /** The system prompt, or an eager tool's description, names a tool that is deferred. Told once per conversation. */
   | ({ readonly kind: 'deferred-tool-named' } & AmbientFinding)
-  /** A tool's schema could not be used to check arguments (an unresolved reference, say); the call was let through. */
+  /** A tool's schema, or a part of it, could not be used to check arguments (an unresolved reference, say). */
   | { readonly kind: 'schema-unusable'; readonly tool: string; readonly detail: string }
   /** Figures of a provider that cannot be true were given to `recordRequest`, and left out. */
   | { readonly kind: 'usage-refused'; readonly requestId: string; readonly detail: string }

@@ -71,7 +71,7 @@ const poisoned = (texts: readonly string[], source: string): Tool[] =>
       inputSchema: {
         type: 'object',
         description: text,
-        properties: { [text]: { type: 'string', description: text, enum: [text] }, seen: { type: text } },
+        properties: { [text]: { type: 'string', description: text, enum: [text] }, seen: { format: text } },
       },
     }),
   )

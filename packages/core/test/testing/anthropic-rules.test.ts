@@ -579,7 +579,11 @@ describe('tools', () => {
         `keywords hold what they may: ${JSON.stringify(wrong)}`,
         withSchema({
           type: 'object',
-          properties: { required: { type: ['string', 'null'] }, a: { prefixItems: [true], items: false }, b: true },
+          properties: {
+            required: { type: ['string', 'null'] },
+            a: { prefixItems: [true], items: false },
+            b: true,
+          },
           required: ['a'],
           additionalProperties: false,
         }),
