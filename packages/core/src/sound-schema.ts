@@ -95,15 +95,16 @@ function mend(root: Json, isDoubtful: boolean): Mended {
     const lost = new Map<string, unknown>()
     const kept = new Map<string, unknown>()
     const lose = (keyword: string, value: unknown) => {
-      lost.set(keyword, value)
-      losses++
+      if (!keyword.startsWith('$') || REFERENCES.has(keyword)) lost.set(keyword, value)
+      if (!REMARKS.test(keyword)) losses++
     }
     const report = (keyword: string, problem: string) => problems.push({ path: join(path, keyword), problem })
     for (const [keyword, value] of Object.entries(translated(given, report))) {
       const made = value === undefined ? value : standing(keyword, value, join(path, keyword))
       if (made !== GONE) kept.set(keyword, made)
-      // Some libraries write null where they have nothing to say.
-      else if (value !== null && !(Array.isArray(value) && value.length === 0)) lose(keyword, value)
+      // Some libraries write null where they have nothing to say: that is not told.
+      else if (value !== null) lose(keyword, value)
+      else if (!REMARKS.test(keyword)) losses++
       if (keyword === 'patternProperties' && isObject(value) && isObject(made)) {
         const gone = Object.entries(value).filter(([name]) => !Object.hasOwn(made, name))
         if (gone.length > 0) lose(keyword, Object.fromEntries(gone))
@@ -114,7 +115,8 @@ function mend(root: Json, isDoubtful: boolean): Mended {
         lose(keyword, given[keyword])
         kept.delete(keyword)
       }
-    if (lost.size > 0) kept.set('description', told(kept.get('description'), lost))
+    const words = told(kept.get('description'), lost)
+    if (words !== undefined) kept.set('description', words)
     return Object.fromEntries(kept)
   }
 
@@ -127,6 +129,8 @@ function mend(root: Json, isDoubtful: boolean): Mended {
     if (made === GONE || !Object.is(made, value))
       problems.push({ path, problem: `has to be ${rule.form}, not ${shown(value)}` })
     if (made === GONE) return GONE
+    // A type in capitals and a value that is there twice mean the same when mended; a name that is none is gone.
+    if (!Object.is(made, value) && keyword !== 'type' && keyword !== 'enum') losses++
     if (REFERENCES.has(keyword)) return reference(made as string, path)
     if (rule.inside === undefined) return made
     const whole = within(rule.inside, made, path)
@@ -139,6 +143,13 @@ function mend(root: Json, isDoubtful: boolean): Mended {
 
   const within = (inside: string, value: unknown, path: string): unknown => {
     const each = (item: unknown, place: string): unknown => {
+      if (inside === 'dependencies' && Array.isArray(item)) {
+        if (!isNames(item)) {
+          losses++
+          problems.push({ path: place, problem: `has to be a list of different names, not ${shown(item)}` })
+        }
+        return namesOf(item)
+      }
       if (typeof item === 'boolean') return item
       if (isObject(item)) return schemaOf(item, place)
       problems.push({ path: place, problem: `has to be a schema, not ${shown(item)}` })
@@ -148,9 +159,7 @@ function mend(root: Json, isDoubtful: boolean): Mended {
     if (inside === 'schema') return each(value, path)
     if (inside === 'schemas')
       return (value as unknown[]).map((item, index) => each(item, `${path}[${index}]`))
-    return mapped(value as Json, (item, name) =>
-      inside === 'dependencies' && Array.isArray(item) ? namesOf(item) : each(item, join(path, name)),
-    )
+    return mapped(value as Json, (item, name) => each(item, join(path, name)))
   }
 
   const reference = (value: string, path: string): unknown => {
@@ -165,6 +174,10 @@ function mend(root: Json, isDoubtful: boolean): Mended {
 }
 
 const GONE = Symbol('gone')
+
+/** Keywords that let nothing pass and refuse nothing. */
+const REMARKS =
+  /^(?:\$(?!ref$|dynamicRef$).*|title|description|format|examples|content\w+|deprecated|readOnly|writeOnly)$/
 
 /** Keywords that would now refuse what those that are lost allowed. */
 function strictWithout(lost: ReadonlyMap<string, unknown>, isLooser: boolean): string[] {
@@ -229,9 +242,12 @@ function translated(given: Json, report: (keyword: string, problem: string) => v
 /** Characters of what is told; more of it would help nobody. */
 const MOST_TOLD = 1000
 
-function told(description: unknown, lost: ReadonlyMap<string, unknown>): string {
-  const whole = JSON.stringify(Object.fromEntries(lost))
-  const words = whole.length <= MOST_TOLD ? whole : [...lost.keys()].join(', ')
+function told(description: unknown, lost: ReadonlyMap<string, unknown>): string | undefined {
+  // An empty list has nothing in it that a model could mind.
+  const rest = [...lost].filter(([, value]) => !Array.isArray(value) || value.length > 0)
+  if (rest.length === 0) return undefined
+  const whole = JSON.stringify(Object.fromEntries(rest))
+  const words = whole.length <= MOST_TOLD ? whole : rest.map(([keyword]) => keyword).join(', ')
   const own = typeof description === 'string' && description !== '' ? [description] : []
   return [...own, `Also given: ${wholeStart(words, MOST_TOLD)}`].join('\n\n')
 }

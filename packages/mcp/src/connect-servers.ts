@@ -8,7 +8,7 @@ import { type DefinitionCache, diskCache } from './cache.js'
 import type { Config } from './config/load-config.js'
 import { showEndpoint } from './config/redact.js'
 import type { ServerConfig } from './config/server-config.js'
-import type { ServerDefinition } from './definition.js'
+import type { LeftOut, ServerDefinition } from './definition.js'
 import { McpFailure } from './failure.js'
 import { createGuard } from './guard.js'
 import type { Reviewer, ReviewFinding } from './review.js'
@@ -20,6 +20,7 @@ import { loginAdvice } from './upstream/failures.js'
 import type { ServerAuth } from './upstream/open-client.js'
 import { Upstream } from './upstream/upstream.js'
 import { createWatchdog } from './upstream/watchdog.js'
+import { describeLeftOut } from './usable-tools.js'
 
 export interface ConnectOptions {
   /** Where definitions are kept. Default: files in the user's cache folder. */
@@ -57,8 +58,10 @@ export interface ServerReport {
   readonly era: 'modern' | 'legacy' | undefined
   readonly info: { readonly name: string; readonly version: string } | undefined
   readonly tools: readonly string[]
-  /** Names that the config keeps out. */
+  /** Names that the config keeps out. Nothing else is said of them. */
   readonly denied: readonly string[]
+  /** Entries of its list that are no tools, with the reason. */
+  readonly leftOut: readonly LeftOut[]
   readonly quarantined: ReadonlyMap<string, string>
   readonly findings: readonly ReviewFinding[]
   /** What is worth telling about its definitions: that they are not what they were, say. */
@@ -180,6 +183,7 @@ export function connectServers(
           }),
         )
       : []
+    if (definition?.leftOut?.length) warn(server.name)(describeLeftOut(definition.leftOut))
     const description = definition ? describeServer(server, definition) : server.description
     const kept =
       definition && upstream.keptFor(JSON.stringify([description, server.allow, server.deny, server.trust]))
@@ -332,7 +336,7 @@ function sourceState({ state, definition }: Upstream): SourceState {
 
 function report(upstream: Upstream, trusted: ServerReport['trusted']): ServerReport {
   const { server, definition, review } = upstream
-  const names = definition?.tools.map(({ name }) => name).sort() ?? []
+  const names = [...new Set(definition?.tools.map(({ name }) => name))].sort()
   const { info } = definition ?? {}
   return {
     name: server.name,
@@ -344,6 +348,7 @@ function report(upstream: Upstream, trusted: ServerReport['trusted']): ServerRep
     info: info && { name: info.name, version: info.version },
     tools: names.filter((name) => isOffered(name, server)),
     denied: names.filter((name) => !isOffered(name, server)),
+    leftOut: definition?.leftOut ?? [],
     quarantined: review.quarantined,
     findings: review.findings,
     warnings: review.warnings ?? [],

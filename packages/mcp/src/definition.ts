@@ -4,8 +4,21 @@ import { canonicalJson, shortHash } from '@toolwell/core/shared'
 
 export type { McpTool }
 
+/** An entry of a server's list that cannot be used as a tool. */
+export interface LeftOut {
+  /** Its place in the list, from 1 on. */
+  readonly entry: number
+  /** Absent where it has none. */
+  readonly name?: string
+  /** As it follows the name: `has an inputSchema that is not an object`. */
+  readonly reason: string
+}
+
 export interface ServerDefinition {
+  /** Those that can be used. */
   readonly tools: readonly McpTool[]
+  /** The rest of the list. Absent where nobody has looked yet. */
+  readonly leftOut?: readonly LeftOut[]
   readonly instructions: string
   readonly capabilities: ServerCapabilities
   readonly info: Implementation | undefined
@@ -20,9 +33,11 @@ export interface ServerDefinition {
 export function definitionHash({
   tools,
   instructions,
-}: Pick<ServerDefinition, 'tools' | 'instructions'>): string {
+  leftOut = [],
+}: Pick<ServerDefinition, 'tools' | 'instructions' | 'leftOut'>): string {
   const each = tools.map((tool) => canonicalJson(tool)).sort()
-  return shortHash(canonicalJson({ each, instructions }), 32)
+  const rest = leftOut.map(({ name, reason }) => canonicalJson([name ?? '', reason])).sort()
+  return shortHash(canonicalJson({ each, rest, instructions }), 32)
 }
 
 /** By name; of two with one name, the first. The order of a list is the server's whim. */

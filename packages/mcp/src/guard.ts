@@ -16,6 +16,7 @@ import {
   type ReviewRequest,
 } from './review.js'
 import { type Finding, readable } from './scan/finding.js'
+import { isOffered } from './tools.js'
 
 export interface GuardOptions {
   readonly cache: DefinitionCache
@@ -84,6 +85,7 @@ export function createGuard({ cache, lock, scan, review: own }: GuardOptions): G
       server: listed,
       prints,
       trust: server.trust,
+      offers: (tool) => isOffered(tool, server),
       lock: state,
       remembered: state ? undefined : before,
     })

@@ -42,7 +42,7 @@ export {
 } from './config/server-config.js'
 export { type Translated, translateEntry } from './config/translate-entry.js'
 export { type ConnectOptions, connectServers, type ServerReport, type Servers } from './connect-servers.js'
-export type { McpTool, ServerDefinition } from './definition.js'
+export type { LeftOut, McpTool, ServerDefinition } from './definition.js'
 export { type FailureKind, McpFailure } from './failure.js'
 export type { Remembered } from './lock/create-review.js'
 export type { Review, Reviewer, ReviewFinding, ReviewRequest } from './review.js'

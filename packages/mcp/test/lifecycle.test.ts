@@ -361,16 +361,21 @@ describe('what a server lists', () => {
       null,
       describedTool('odd annotations', { annotations: 7, title: 9, outputSchema: { type: 'nonsense' } }),
     ]
-    const { well, text } = await setup([odd({ tools: tools as object[] })])
+    const { well, servers, text } = await setup([odd({ tools: tools as object[] })])
     const names = [...well.catalogue.entries()].map(({ tool, wireName }) => [tool.name, wireName])
     expect(names.map(([name]) => name).sort()).toEqual(['good', long, 'odd annotations'].sort())
     for (const [, wireName] of names) expect(wireName).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/)
-    expect(well.catalogue.findings.map(({ kind }) => kind).sort()).toEqual([
-      'duplicate-tool',
-      'invalid-tool',
-      'invalid-tool',
-      'invalid-tool',
+    // Every entry is accounted for.
+    expect(stateOf(servers)?.tools).toEqual(['good', long, 'odd annotations'].sort())
+    expect(stateOf(servers)?.leftOut.map(({ entry, name }) => [entry, name])).toEqual([
+      [2, 'good'],
+      [3, 'bad_schema'],
+      [4, 'array_schema'],
+      [5, undefined],
+      [6, undefined],
+      [8, undefined],
     ])
+    expect(servers.definition('odd')?.tools.map(({ name }) => name)).not.toContain('bad_schema')
     expect(await text('odd', long, { a: 1 })).toBe('{"a":1}')
     expect(await text('odd', 'odd annotations', { a: 1 })).toBe('{"a":1}')
   })

@@ -13,7 +13,7 @@ import {
   ToolwellError,
   type ToolwellOptions,
 } from '@toolwell/core'
-import { soundSchema } from '@toolwell/core/shared'
+import { fitWire } from '@toolwell/core/shared'
 import fc from 'fast-check'
 import { hostileJson, hostileSchema, hostileText, mutation, plain, UNSEEN } from './texts.js'
 import { type Line, WIRES, type Wire } from './wires.js'
@@ -320,6 +320,8 @@ const schemas = define(
   fc.tuple(hostileSchema, fc.array(hostileJson, { minLength: 2, maxLength: 2 }), wire, delivery),
   async ([inputSchema, [first, second], on, how]) => {
     const copy = JSON.stringify(inputSchema)
+    // What nobody takes is told in words, on every wire alike.
+    const sound = fitWire({ name: 'wild', description: '', inputSchema }, 'none').own.inputSchema
     const played = await host(on, {
       tools: [tool('eager', { inputSchema }), ...base(), tool('wild', { inputSchema, source: 'far' })],
       delivery: how,
@@ -336,13 +338,10 @@ const schemas = define(
     const shown = answer?.text.split('\n').find((line) => line.startsWith('- {'))
     if (shown) {
       const { inputSchema: read } = JSON.parse(shown.slice(2)) as { inputSchema: Record<string, unknown> }
-      assert(
-        says(read, soundSchema(inputSchema), on),
-        `a schema was shown as another: ${JSON.stringify(read)}`,
-      )
+      assert(says(read, sound, on), `a schema was shown as another: ${JSON.stringify(read)}`)
     }
     const sent = view.tools.find(({ name }) => name === 'eager')?.inputSchema ?? {}
-    assert(says(sent, soundSchema(inputSchema), on), `a schema is sent as another: ${JSON.stringify(sent)}`)
+    assert(says(sent, sound, on), `a schema is sent as another: ${JSON.stringify(sent)}`)
     assert(JSON.stringify(inputSchema) === copy, 'the schema of the owner was written to')
   },
 )

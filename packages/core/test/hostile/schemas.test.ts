@@ -1,4 +1,5 @@
 /** Whatever schema a server gives, no provider refuses the request for it, and one that is sound is sent as it is. */
+import { Validator } from '@cfworker/json-schema'
 import type { Tool } from '@toolwell/core'
 import { fitWire, schemaProblems, soundSchema } from '@toolwell/core/shared'
 import {
@@ -246,6 +247,14 @@ describe('any schema', () => {
     let allowed = 0
     const check = (inputSchema: Schema, value: unknown) =>
       checkArguments({ name: 'x', description: '', inputSchema }, value).kind
+    /** By the validator itself, as far as it gets. */
+    const allows = (schema: Schema, value: unknown) => {
+      try {
+        return new Validator(structuredClone(schema), '2020-12').validate(value).valid
+      } catch {
+        return false
+      }
+    }
     const value = fc.dictionary(
       fc.constantFrom('a', 'b', 'c'),
       fc.constantFrom<unknown>(1, 'x', [], ['x', 1], { a: 1 }, null),
@@ -254,7 +263,7 @@ describe('any schema', () => {
       fc.property(anyInput, value, (schema, input) => {
         // As booleans these belong to another draft.
         fc.pre(!/"exclusiveM\w+":(?:true|false)/.test(JSON.stringify(schema)))
-        if (keywordObjection(schema) === undefined || check(schema, input) !== 'valid') return
+        if (keywordObjection(schema) === undefined || !allows(schema, input)) return
         allowed++
         expect(check(soundSchema(schema), input)).not.toBe('invalid')
       }),

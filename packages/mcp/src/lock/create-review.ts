@@ -59,6 +59,8 @@ export interface ReviewSubject {
   readonly server: ListedServer
   readonly prints: Prints
   readonly trust: Trust
+  /** Whether the config lets a tool through; all of them when absent. What it keeps out is not judged. */
+  readonly offers?: (tool: string) => boolean
   readonly lock: LockState | undefined
   /** What was met before. */
   readonly remembered: Remembered | undefined
@@ -151,6 +153,7 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
       const governing = locked || (lock && trust !== 'full') ? lock : undefined
       const tools = new Map<string, Decision>()
       for (const [name, tool] of namedTools(server)) {
+        if (subject.offers?.(name) === false) continue
         const print = prints.tools.get(name) ?? fingerprint(tool)
         const decision = governing
           ? byLock(subject, governing, name, tool, print)

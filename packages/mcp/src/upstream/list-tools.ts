@@ -1,6 +1,7 @@
-/** Lists the tools of a server page by page. One tool that is no tool does not cost the others. */
+/** Lists the tools of a server page by page. One entry that is no tool does not cost the others. */
 import type { Client, StandardSchemaV1 } from '@modelcontextprotocol/client'
-import type { McpTool, ServerDefinition } from '../definition.js'
+import type { ServerDefinition } from '../definition.js'
+import { usableTools } from '../usable-tools.js'
 
 /** A server that has more is not listed to the end. */
 const MOST_TOOLS = 20_000
@@ -23,10 +24,10 @@ const ANYTHING: StandardSchemaV1<unknown, Record<string, unknown>> = {
 export async function listTools(
   client: Client,
   options: { readonly timeout: number; readonly signal: AbortSignal },
-): Promise<Pick<ServerDefinition, 'tools' | 'ttlMs' | 'cacheScope'>> {
-  const nothing = { tools: [], ttlMs: undefined, cacheScope: 'private' as const }
+): Promise<Pick<ServerDefinition, 'tools' | 'leftOut' | 'ttlMs' | 'cacheScope'>> {
+  const nothing = { tools: [], leftOut: [], ttlMs: undefined, cacheScope: 'private' as const }
   if (!client.getServerCapabilities()?.tools) return nothing
-  const tools: McpTool[] = []
+  const entries: unknown[] = []
   const cursors = new Set<string>()
   let ttlMs: number | undefined
   let cacheScope: ServerDefinition['cacheScope'] = 'private'
@@ -39,20 +40,22 @@ export async function listTools(
     )
     if (!Array.isArray(answer.tools))
       throw new Error('the server answered tools/list without a list of tools')
-    for (const tool of answer.tools) if (hasName(tool)) tools.push(tool)
+    for (const entry of answer.tools) entries.push(entry)
     if (page === 0) {
       if (typeof answer.ttlMs === 'number' && answer.ttlMs >= 0) ttlMs = Math.min(answer.ttlMs, LONGEST_TTL)
       if (answer.cacheScope === 'public') cacheScope = 'public'
     }
     const next = answer.nextCursor
     // A cursor that comes again leads round in a circle.
-    if (typeof next !== 'string' || cursors.has(next) || tools.length >= MOST_TOOLS) break
+    if (typeof next !== 'string' || cursors.has(next) || entries.length > MOST_TOOLS) break
     cursors.add(next)
     cursor = next
   }
-  return { tools: tools.slice(0, MOST_TOOLS), ttlMs, cacheScope }
-}
-
-function hasName(tool: unknown): tool is McpTool {
-  return typeof tool === 'object' && tool !== null && typeof (tool as { name?: unknown }).name === 'string'
+  const { tools, leftOut } = usableTools(entries.slice(0, MOST_TOOLS))
+  if (entries.length > MOST_TOOLS)
+    leftOut.push({
+      entry: MOST_TOOLS + 1,
+      reason: `and all that follow: more than ${MOST_TOOLS} are not read`,
+    })
+  return { tools, leftOut, ttlMs, cacheScope }
 }

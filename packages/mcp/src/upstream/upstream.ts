@@ -15,6 +15,7 @@ import type { McpFailure } from '../failure.js'
 import type { Guard } from '../guard.js'
 import { NOTHING_FOUND, type Review } from '../review.js'
 import type { ServerEvent, ServerState } from '../state.js'
+import { lookedThrough } from '../usable-tools.js'
 import { VERSION } from '../version.js'
 import { type Caller, capabilityKey, keyOf } from './caller.js'
 import { type CallOptions, type Connection, ConnectionLost, openConnection } from './connection.js'
@@ -87,7 +88,7 @@ export class Upstream {
     })
     if (!this.server.enabled) return
     this.#asked = capabilityKey(options.lister)
-    this.#cached = options.cache.read(this.server, this.#asked)
+    this.#cached = lookedThrough(options.cache.read(this.server, this.#asked))
     if (this.#cached)
       this.#isNoted = options.guard.meet(this.server, this.#cached.definition, this.#cached.notes)
   }

@@ -1,0 +1,56 @@
+/** Parts what a server lists into tools and what is none, so that every entry of the list is accounted for. */
+import { firstLine, problemOf } from '@toolwell/core/shared'
+import type { CachedDefinition } from './cache.js'
+import type { LeftOut, McpTool } from './definition.js'
+import { fingerprint } from './lock/fingerprint.js'
+
+/** Of a tool that is listed twice, the first counts. Where the two differ both stay: a review holds the name back. */
+export function usableTools(entries: readonly unknown[]): { tools: McpTool[]; leftOut: LeftOut[] } {
+  const tools: McpTool[] = []
+  const leftOut: LeftOut[] = []
+  const first = new Map<string, McpTool>()
+  for (const [index, entry] of entries.entries()) {
+    const tool = entry as McpTool
+    const leave = (reason: string) => leftOut.push({ entry: index + 1, ...nameOf(entry), reason })
+    const problem = problemOf(asTool(entry))
+    const known = problem === undefined ? first.get(tool.name) : undefined
+    if (problem !== undefined) leave(firstLine(problem, 300))
+    else if (known === undefined) {
+      first.set(tool.name, tool)
+      tools.push(tool)
+    } else if (fingerprint(known) === fingerprint(tool)) leave('is listed again; the first one counts')
+    else {
+      leave('is listed again with another definition; the name is held back')
+      tools.push(tool)
+    }
+  }
+  return { tools, leftOut }
+}
+
+/** Only what nothing can be done without; what else is odd is put right when it becomes a tool. */
+function asTool(entry: unknown): unknown {
+  if (typeof entry !== 'object' || entry === null) return entry
+  const { name, inputSchema } = entry as Partial<McpTool>
+  return { name, description: '', inputSchema }
+}
+
+function nameOf(entry: unknown): { name?: string } {
+  const name = typeof entry === 'object' && entry !== null ? (entry as { name?: unknown }).name : undefined
+  return typeof name === 'string' && name.trim() !== '' ? { name } : {}
+}
+
+/** What an older version kept has not been looked through. */
+export function lookedThrough(cached: CachedDefinition | undefined): CachedDefinition | undefined {
+  if (!cached || cached.definition.leftOut) return cached
+  return { ...cached, definition: { ...cached.definition, ...usableTools(cached.definition.tools) } }
+}
+
+/** In one line, for a warning. */
+export function describeLeftOut(leftOut: readonly LeftOut[]): string {
+  const each = leftOut.slice(0, 3).map(({ entry, name, reason }) => {
+    const called = name === undefined ? '' : ` (${firstLine(name, 60)})`
+    return `entry ${entry}${called} ${reason}`
+  })
+  const more = leftOut.length > 3 ? `; and ${leftOut.length - 3} more` : ''
+  return `of what it lists, ${leftOut.length} cannot be used: ${each.join('; ')}${more}`
+}
