@@ -1,9 +1,10 @@
 /** Looks at servers as they are now, and at everything that is known of their tools. */
 import { type Entry, lintAmbient, loadTokenizer, type Toolwell } from '@toolwell/core'
-import { canonicalJson, firstLine } from '@toolwell/core/shared'
+import { canonicalJson, firstLine, schemaProblems } from '@toolwell/core/shared'
 import type { ServerReport } from '@toolwell/mcp'
-import { lockFileOf } from '@toolwell/mcp/lock'
+import { keepOut, lockFileOf } from '@toolwell/mcp/lock'
 import { costOf } from '../servers/cost.js'
+import { leftOutLine } from '../servers/left-out.js'
 import type { OpenServers } from '../servers/with-servers.js'
 import { count } from '../table.js'
 import { type Diagnosis, type Level, RULES, type RuleName } from './diagnosis.js'
@@ -24,6 +25,8 @@ export async function diagnose(open: OpenServers, options: DoctorOptions): Promi
   const { config, servers, well } = open
   const reports = servers.inspect()
   const entries = [...well.catalogue.entries()]
+  // Nobody is told how to get more out of what is held back.
+  const usable = entries.filter(({ quarantined }) => !quarantined)
   const found = [
     ...config.problems.map(
       ({ severity, server, message, fix, file, line, path }): Diagnosis => ({
@@ -40,10 +43,11 @@ export async function diagnose(open: OpenServers, options: DoctorOptions): Promi
     ...twins(open),
     ...firstMet(open),
     ...names(well, entries, twinsOf(open)),
+    ...unsound(entries),
     ...checkPortability(entries),
-    ...floor(well, entries),
+    ...floor(well, usable),
     ...ambient(well, options.system),
-    ...(await sizes(entries)),
+    ...(await sizes(usable)),
   ]
   const files = new Map(config.servers.map(({ name, file }) => [name, file]))
   const rules = Object.keys(RULES)
@@ -61,7 +65,7 @@ export async function diagnose(open: OpenServers, options: DoctorOptions): Promi
 
 function ofServer(report: ServerReport, open: OpenServers, { slow }: DoctorOptions): Diagnosis[] {
   const { took } = open
-  const { name, state, reason, findings, warnings, quarantined } = report
+  const { name, state, reason, findings, warnings, quarantined, trusted } = report
   const about = (rule: RuleName, level: Level, message: string, fix: string, tool?: string): Diagnosis => ({
     rule,
     level,
@@ -92,22 +96,29 @@ function ofServer(report: ServerReport, open: OpenServers, { slow }: DoctorOptio
         'The first call of it waits as long. Install it instead of fetching it at each start, or keep it running with "lazy": false.',
       ),
     )
-  if (state === 'quarantined')
-    diagnoses.push(
-      about('lock', 'error', `It is held back: ${reason}`, 'See what differs with: toolwell lock --check'),
-    )
   const hard = new Set(findings.filter(({ severity }) => severity === 'hard').map(({ tool }) => tool))
+  const wayOut = (tool?: string) =>
+    hard.has(tool)
+      ? `Do not approve it. ${keepOut(name, tool)}`
+      : trusted === 'lock'
+        ? 'See what differs with: toolwell lock --check'
+        : 'The reason says what to do.'
+  if (state === 'quarantined')
+    diagnoses.push(about('held-back', 'error', `It is held back: ${reason}`, wayOut()))
   for (const [tool, why] of state === 'quarantined' ? [] : quarantined)
-    if (!hard.has(tool))
-      diagnoses.push(
-        about(
-          'lock',
-          'error',
-          `It is held back: ${why}`,
-          'See what differs with: toolwell lock --check',
-          tool,
-        ),
-      )
+    diagnoses.push(about('held-back', 'error', `It is held back: ${why}`, wayOut(tool), tool))
+  for (const each of report.leftOut)
+    diagnoses.push(
+      about(
+        'bad-schema',
+        'error',
+        `It is left out: ${leftOutLine(each)}.`,
+        each.name === undefined
+          ? 'Ask the author to mend it.'
+          : 'Ask the author to mend it, or keep it out with "deny".',
+        each.name,
+      ),
+    )
   const twin = twinsOf(open).get(name)
   for (const { tool, severity, detail, fix, rule, where } of findings) {
     // Of a server that is there twice, that is said once.
@@ -129,7 +140,7 @@ function ofServer(report: ServerReport, open: OpenServers, { slow }: DoctorOptio
         'changed',
         'warning',
         `${warning.split('. ')[0]}.`,
-        'Look at the change, and pin it with: toolwell lock',
+        'Only fingerprints are kept without a lock, so what it was cannot be shown. Look at it as it is now, and pin it with: toolwell lock',
       ),
     )
   return diagnoses
@@ -242,6 +253,30 @@ function names(well: Toolwell, entries: readonly Entry[], twin: ReadonlyMap<stri
   return [...odd, ...long, ...shared]
 }
 
+/** Places in one schema that are named one by one. */
+const MOST_PLACES = 5
+
+/** What providers would refuse of a schema whoever they are. Toolwell sends what is sound of it. */
+function unsound(entries: readonly Entry[]): Diagnosis[] {
+  return entries.flatMap(({ source, tool }): Diagnosis[] => {
+    const problems = schemaProblems(tool.inputSchema)
+    const more = problems.length - MOST_PLACES
+    return problems.slice(0, MOST_PLACES).map(
+      ({ path, problem }, index): Diagnosis => ({
+        rule: 'bad-schema',
+        level: 'warning',
+        server: source,
+        tool: tool.name,
+        message: firstLine(
+          `inputSchema.${path} ${problem}${index === MOST_PLACES - 1 && more > 0 ? `; and ${more} more` : ''}.`,
+          400,
+        ),
+        fix: 'Toolwell sends the schema without it and tells it in words. Ask the author to mend it: without Toolwell, a provider refuses every request with this tool.',
+      }),
+    )
+  })
+}
+
 /** Names of tools that a model has to see, or it does without them. */
 const MUST_BE_SEEN =
   /^(?:(?:exit|leave|enter)_?(?:plan|\w+_?mode)\w*|ask_?(?:user|human|followup|question)\w*|clarif\w+|todo_?(?:write|read|list|update)?|update_?todos?|skill|attempt_?completion)$/i
@@ -265,16 +300,21 @@ function floor(well: Toolwell, entries: readonly Entry[]): Diagnosis[] {
 }
 
 function ambient(well: Toolwell, system: string): Diagnosis[] {
-  return lintAmbient(well, { system }).map(({ tools, named, where, excerpt, fix, times }): Diagnosis => {
-    const entry = well.catalogue.get(tools[0] ?? '')
-    return {
-      rule: 'ambient',
-      level: 'warning',
-      ...(entry ? { server: entry.source, tool: entry.tool.name } : {}),
-      message: `${where.kind === 'system' ? 'The system prompt' : `The description of ${where.tool}, which is always sent,`} names ${firstLine(named, 80)} ${times === 1 ? 'once' : `${times} times`}, and it is deferred: «${excerpt}»`,
-      fix,
-    }
-  })
+  return lintAmbient(well, { system }).flatMap(
+    ({ tools, named, where, excerpt, fix, times }): Diagnosis[] => {
+      const entry = well.catalogue.get(tools[0] ?? '')
+      if (entry?.quarantined) return []
+      return [
+        {
+          rule: 'ambient',
+          level: 'warning',
+          ...(entry ? { server: entry.source, tool: entry.tool.name } : {}),
+          message: `${where.kind === 'system' ? 'The system prompt' : `The description of ${where.tool}, which is always sent,`} names ${firstLine(named, 80)} ${times === 1 ? 'once' : `${times} times`}, and it is deferred: «${excerpt}»`,
+          fix,
+        },
+      ]
+    },
+  )
 }
 
 async function sizes(entries: readonly Entry[]): Promise<Diagnosis[]> {

@@ -1,6 +1,6 @@
 /** Which providers would refuse a schema as it is, and what becomes of it on their wires. */
 import type { Entry } from '@toolwell/core'
-import { firstLine, fitWire } from '@toolwell/core/shared'
+import { firstLine, fitWire, soundSchema } from '@toolwell/core/shared'
 import {
   anthropicProtocol,
   chatProtocol,
@@ -84,7 +84,9 @@ export function checkPortability(entries: Iterable<Entry>): Diagnosis[] {
 
 /** One diagnosis for the providers that Toolwell mends it for, one for each that refuses it all the same. */
 function diagnosesOf({ source, tool, wireName }: Entry, all: readonly Provider[]): Diagnosis[] {
-  const given = { name: wireName, description: tool.description ?? '', inputSchema: tool.inputSchema }
+  // What no provider takes is told of elsewhere.
+  const inputSchema = soundSchema(tool.inputSchema)
+  const given = { name: wireName, description: tool.description ?? '', inputSchema }
   const mended: string[] = []
   const ways = new Set<string>()
   const diagnoses: Diagnosis[] = []

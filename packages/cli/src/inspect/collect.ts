@@ -1,5 +1,5 @@
 /** What there is to see: servers with their tools, what these cost, what was found in them, and what a request would get. */
-import { createToolwell, type Entry, loadTokenizer } from '@toolwell/core'
+import { type Catalogue, createToolwell, type Entry, loadTokenizer } from '@toolwell/core'
 import { describeProblem, type ReviewFinding, type ServerReport } from '@toolwell/mcp'
 import { scanServers } from '@toolwell/mcp/scan'
 import { Problem } from '../problem.js'
@@ -8,6 +8,7 @@ import { createFew } from '../search/few.js'
 import type { ListedTool } from '../search/listed-tool.js'
 import { readCatalogue } from '../search/read-catalogue.js'
 import { costOf, type SurfaceCost, type SurfaceSource, surfaceOf, type ToolCost } from '../servers/cost.js'
+import type { LeftOutView } from '../servers/left-out.js'
 import type { OpenServers } from '../servers/with-servers.js'
 import type { Terminal } from '../terminal.js'
 
@@ -29,6 +30,8 @@ export interface ServerView {
   readonly tools: number
   /** Names that the config keeps out. */
   readonly denied: readonly string[]
+  /** What it lists and nobody can use, with the reason. */
+  readonly leftOut: readonly LeftOutView[]
   readonly quarantined: ReadonlyMap<string, string>
   readonly findings: readonly ReviewFinding[]
   readonly warnings: readonly string[]
@@ -88,8 +91,9 @@ export async function inspectCatalogue(
       reason: '',
       endpoint: path,
       trusted: undefined,
-      tools: sources.get(server)?.length ?? 0,
+      tools: catalogue.sources.get(server)?.ids.size ?? 0,
       denied: [],
+      leftOut: leftOutOf(server, catalogue),
       quarantined: new Map<string, string>(),
       findings: tools.flatMap(({ tool, findings }) =>
         findings.map(({ rule, severity, where, why, excerpt, fix }) => ({
@@ -113,8 +117,17 @@ export async function inspectCatalogue(
   )
 }
 
+function leftOutOf(server: string, { findings }: Catalogue): LeftOutView[] {
+  return findings
+    .filter(({ source, kind }) => source === server && (kind === 'invalid-tool' || kind === 'duplicate-tool'))
+    .map(({ tool, detail }) => ({
+      name: tool,
+      reason: detail.startsWith(`${tool} `) ? detail.slice(tool.length + 1) : detail,
+    }))
+}
+
 function viewOf(report: ServerReport): Found['view'] {
-  const { name, state, reason, endpoint, trusted, tools, denied } = report
+  const { name, state, reason, endpoint, trusted, tools, denied, leftOut } = report
   const { quarantined, findings, warnings, listedAt } = report
   return {
     name,
@@ -124,6 +137,7 @@ function viewOf(report: ServerReport): Found['view'] {
     trusted,
     tools: tools.length,
     denied,
+    leftOut,
     quarantined,
     findings,
     warnings,

@@ -1,5 +1,6 @@
 /** What was inspected, for people. Names and texts of servers are stripped of everything that could steer a terminal. */
 import { firstLine } from '@toolwell/core/shared'
+import { leftOutLine } from '../servers/left-out.js'
 import { count, plural, table } from '../table.js'
 import type { Paint } from '../terminal.js'
 import type { Inspected, ServerView, ToolView } from './collect.js'
@@ -14,7 +15,7 @@ export function inspectText(
 ): string {
   const bold = (text: string) => paint(text, 'bold')
   const lines = [
-    bold(`${plural(servers.length, 'server')}, ${plural(tools.length, 'tool')}`) +
+    bold(`${plural(servers.length, 'server')}, ${plural(tools.length, 'tool')}${apart(servers, tools)}`) +
       paint(`  tokens: ${tokenizer}`, 'dim'),
     '',
     ...serverTable(servers, tools.length, tokens, (text) => paint(text, 'dim')),
@@ -44,6 +45,16 @@ export function inspectText(
   const largest = tools.slice(0, LARGEST)
   if (largest.length > 0) lines.push('', bold('Largest tools'), ...bars(largest.map(toolBar), paint))
   return `${lines.join('\n')}\n${findingsText(servers, paint)}`
+}
+
+/** What is not simply there to be used, so that the sums can be followed. */
+function apart(servers: readonly ServerView[], tools: readonly ToolView[]): string {
+  const heldBack = tools.filter(({ isHeldBack }) => isHeldBack).length
+  const leftOut = servers.reduce((sum, server) => sum + server.leftOut.length, 0)
+  return [
+    heldBack > 0 ? `, ${count(heldBack)} of them held back` : '',
+    leftOut > 0 ? `, and ${count(leftOut)} left out` : '',
+  ].join('')
 }
 
 function toolBar({ server, name, tokens, isHeldBack }: ToolView): [string, number, string] {
@@ -93,12 +104,17 @@ const held = (number: number) => (number === 0 ? '' : count(number))
 
 /** Why a server is not simply there. */
 function remarksOn(servers: readonly ServerView[], paint: Paint): string[] {
-  const lines = servers.flatMap(({ name, reason, warnings, denied }) => {
+  const lines = servers.flatMap(({ name, reason, warnings, denied, leftOut }) => {
     const called = firstLine(name, 40)
     return [
       ...(reason === '' ? [] : [`${paint(called, 'error')}: ${firstLine(reason, 400)}`]),
       ...warnings.map((warning) => `${called}: ${firstLine(warning, 400)}`),
       ...(denied.length > 0 ? [`${called}: ${plural(denied.length, 'tool')} kept out by the config`] : []),
+      ...(leftOut.length > 0
+        ? [
+            `${called}: ${count(leftOut.length)} left out, because nobody can use ${leftOut.length === 1 ? 'it' : 'them'}`,
+          ]
+        : []),
     ]
   })
   return lines.length > 0 ? ['', ...lines] : []
@@ -137,5 +153,11 @@ function findingsText(servers: readonly ServerView[], paint: Paint): string {
   const shown = reasons.slice(0, FINDINGS)
   if (reasons.length > shown.length)
     shown.push(`  and ${reasons.length - shown.length} more: see them with --json`)
-  return part('Findings', lines) + part('Held back', shown)
+  const broken = servers.flatMap(({ name, leftOut }) =>
+    leftOut.map((each) => `  ${firstLine(name, 40)}: ${leftOutLine(each)}`),
+  )
+  const told = broken.slice(0, FINDINGS)
+  if (broken.length > told.length)
+    told.push(`  and ${broken.length - told.length} more: see them with --json`)
+  return part('Findings', lines) + part('Held back', shown) + part('Left out', told)
 }

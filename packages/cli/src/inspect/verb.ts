@@ -69,7 +69,8 @@ export const inspect = defineVerb({
     )
     const { tokens, mode } = inspected.surface
     if (maxTokens === undefined || tokens <= maxTokens) return 0
-    const [largest] = inspected.tools
+    // What is held back is not sent: keeping it out would save nothing.
+    const largest = inspected.tools.find(({ isHeldBack }) => !isHeldBack)
     await errors.write(
       `toolwell: A request would carry ${count(tokens)} tokens of tools and prompt section (surface.tokens), which is ${count(tokens - maxTokens)} above --max-tokens ${count(maxTokens)}. ${
         mode === 'off'

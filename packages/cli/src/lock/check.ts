@@ -1,12 +1,14 @@
 /** `toolwell lock --check`: what differs between the locks and the servers as they are now. */
-import { approveCommand, checkLock, type LockChange, renderLockDiff, visible } from '@toolwell/mcp/lock'
-import type { Scanner } from '@toolwell/mcp/scan'
+import { approveCommand, keepOut, type LockChange, renderLockDiff, visible } from '@toolwell/mcp/lock'
+import type { Finding, Scanner } from '@toolwell/mcp/scan'
 import { Problem } from '../problem.js'
 import { plural } from '../table.js'
 import { type Paint, painter, type Terminal } from '../terminal.js'
 import type { ExitCode } from '../verb.js'
-import { type Group, type Groups, lockOf } from './groups.js'
-import { toolsIn } from './write.js'
+import { changesOf, type Group, type Groups, lockOf } from './groups.js'
+
+/** Tools that advice is given about one by one. */
+const MOST_ADVICE = 5
 
 export async function checkLocks(
   { groups, scanner }: Groups,
@@ -14,15 +16,17 @@ export async function checkLocks(
   { output, env }: Terminal,
 ): Promise<ExitCode> {
   const missing = groups.filter(({ lock }) => lock === undefined)
-  if (missing.length === groups.length)
+  if (missing.length === groups.length) {
+    const since = groups.flatMap(({ warnings }) => warnings.map((warning) => `\n  ${visible(warning)}`))
     throw new Problem(
-      `There is no ${missing.map(({ file }) => file).join(' and no ')}.`,
+      `There is no ${missing.map(({ file }) => file).join(' and no ')}.${since.join('')}`,
       'Write it with: toolwell lock',
       { reason: 'no-lock' },
     )
+  }
   const checked = groups
     .filter(({ lock }) => lock !== undefined)
-    .map((group) => ({ group, changes: differencesOf(group) }))
+    .map((group) => ({ group, changes: changesOf(group, lockOf(group), group.servers) }))
   const isFitting = checked.every(({ group, changes }) => changes.length + group.unlisted.size === 0)
   const paint = painter(output, env)
   await output.write(
@@ -33,35 +37,62 @@ export async function checkLocks(
   return isFitting ? 0 : 1
 }
 
-function differencesOf(group: Group): LockChange[] {
-  return checkLock(lockOf(group), group.servers, {
-    unlisted: [...group.unlisted.keys(), ...group.disabled],
-  })
-}
-
 function jsonOf({ group, changes }: { group: Group; changes: readonly LockChange[] }) {
-  return { file: group.file, changes, unlisted: Object.fromEntries(group.unlisted) }
+  const { file, unlisted, unusable } = group
+  return { file, changes, unlisted: Object.fromEntries(unlisted), unusable: Object.fromEntries(unusable) }
 }
 
 function text(group: Group, changes: readonly LockChange[], scanner: Scanner, paint: Paint): string {
-  const lock = lockOf(group)
-  if (changes.length + group.unlisted.size === 0)
-    return `${group.file} fits: ${plural(Object.keys(lock.servers).length, 'server')}, ${plural(toolsIn(lock), 'tool')}.\n`
+  const { servers } = lockOf(group)
+  if (changes.length + group.unlisted.size === 0) {
+    const tools = Object.entries(servers).flatMap(([server, { tools: own }]) =>
+      Object.keys(own).filter((tool) => !group.denied.get(server)?.has(tool)),
+    )
+    return `${[`${group.file} fits: ${plural(Object.keys(servers).length, 'server')}, ${plural(tools.length, 'tool')}.`, ...unusableLines(group)].join('\n')}\n`
+  }
   const lines = [`${group.file} does not fit.`]
   if (changes.length > 0) lines.push('', diffText(group, changes, scanner, paint))
   for (const [server, reason] of group.unlisted)
     lines.push('', `! ${visible(server)} could not be listed: ${visible(reason)}`)
-  const [first] = changes
+  lines.push(...unusableLines(group))
+  const isHard = ({ kind, server, tool }: LockChange) =>
+    kind !== 'removed' && findingsOf(group, scanner, server, tool).some(({ severity }) => severity === 'hard')
+  const bad = changes.filter(isHard)
+  const first = changes.find((change) => !isHard(change))
+  if (changes.length > 0) lines.push('', `${plural(changes.length, 'difference')}.`)
+  for (const { server, tool } of bad.slice(0, MOST_ADVICE))
+    lines.push(
+      `${visible(tool === undefined ? server : `${server}/${tool}`)} looks poisoned: do not approve it. ${keepOut(server, tool)}`,
+    )
+  if (bad.length > MOST_ADVICE) lines.push(`So do ${bad.length - MOST_ADVICE} more.`)
   if (first)
     lines.push(
-      '',
-      `${plural(changes.length, 'difference')}. Approve what you have read, with the server or tool: ${approveCommand(first.server, first.tool)}`,
+      `Approve what you have read, with the server or tool: ${approveCommand(first.server, first.tool)}`,
     )
   return `${lines.join('\n')}\n`
 }
 
-export function diffText(
+/** What nobody can use is in no lock. */
+export function unusableLines({ unusable }: Group): string[] {
+  return [...unusable].flatMap(([server, entries]) =>
+    entries.map((entry) => `  cannot be used: ${visible(server)}: ${visible(entry)}`),
+  )
+}
+
+function findingsOf(
   { servers }: Group,
+  scanner: Scanner,
+  server: string,
+  tool: string | undefined,
+): readonly Finding[] {
+  const listed = servers.find(({ name }) => name === server)
+  if (tool === undefined) return scanner.scanInstructions(server, listed?.instructions ?? '')
+  const definition = listed?.tools.find((each) => (each as { name?: unknown }).name === tool)
+  return definition === undefined ? [] : scanner.scanTool(server, definition)
+}
+
+export function diffText(
+  group: Group,
   changes: readonly LockChange[],
   scanner: Scanner,
   paint: Paint,
@@ -75,11 +106,6 @@ export function diffText(
           : part === 'note'
             ? paint(line, 'error')
             : paint(line, 'dim'),
-    findings(server, tool) {
-      const listed = servers.find(({ name }) => name === server)
-      if (tool === undefined) return scanner.scanInstructions(server, listed?.instructions ?? '')
-      const definition = listed?.tools.find((each) => (each as { name?: unknown }).name === tool)
-      return definition === undefined ? [] : scanner.scanTool(server, definition)
-    },
+    findings: (server, tool) => findingsOf(group, scanner, server, tool),
   })
 }

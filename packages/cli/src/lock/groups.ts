@@ -1,8 +1,18 @@
 /** Servers by the lock that counts for them, as they are listed now. */
 import type { ServerConfig } from '@toolwell/mcp'
-import { EMPTY_LOCK, type ListedServer, type Lock, LockError, lockFileOf, readLock } from '@toolwell/mcp/lock'
+import {
+  checkLock,
+  EMPTY_LOCK,
+  type ListedServer,
+  type Lock,
+  type LockChange,
+  LockError,
+  lockFileOf,
+  readLock,
+} from '@toolwell/mcp/lock'
 import { createScanner, type Scanner } from '@toolwell/mcp/scan'
 import { Problem } from '../problem.js'
+import { leftOutLine } from '../servers/left-out.js'
 import type { OpenServers } from '../servers/with-servers.js'
 
 export interface Group {
@@ -13,6 +23,12 @@ export interface Group {
   readonly unlisted: ReadonlyMap<string, string>
   /** Those that are switched off: nothing is said of them. */
   readonly disabled: readonly string[]
+  /** By server, names that the config keeps out: nothing is said of them either. */
+  readonly denied: ReadonlyMap<string, ReadonlySet<string>>
+  /** What is said of its servers where there is no lock: that they are not what they were, say. */
+  readonly warnings: readonly string[]
+  /** By server, what it lists and nobody can use, in words. */
+  readonly unusable: ReadonlyMap<string, readonly string[]>
 }
 
 export interface Groups {
@@ -33,19 +49,53 @@ export function groupsOf({ config, servers, took }: OpenServers): Groups {
   const groups = [...byFile].map(([file, own]): Group => {
     const unlisted = new Map<string, string>()
     const mine: ListedServer[] = []
+    const denied = new Map<string, ReadonlySet<string>>()
+    const unusable = new Map<string, readonly string[]>()
     for (const { name, enabled } of own) {
       const definition = servers.definition(name)
       const report = reports.get(name)
       // What is cached and could not be listed now says nothing about the server as it is.
-      if (definition && took.has(name))
-        mine.push({ name, instructions: definition.instructions, tools: definition.tools })
-      else if (enabled) unlisted.set(name, report?.reason || 'it was not listed')
+      if (definition && report && took.has(name)) {
+        const offered = new Set(report.tools)
+        for (const twice of repeated(definition.tools)) offered.delete(twice)
+        const tools = definition.tools.filter((tool) => offered.has(tool.name))
+        mine.push({ name, instructions: definition.instructions, tools })
+        denied.set(name, new Set(report.denied))
+        if (report.leftOut.length > 0) unusable.set(name, report.leftOut.map(leftOutLine))
+      } else if (enabled) unlisted.set(name, report?.reason || 'it was not listed')
     }
     listed.push(...mine)
+    const warnings = own.flatMap(({ name }) => reports.get(name)?.warnings ?? [])
     const disabled = own.filter(({ enabled }) => !enabled).map(({ name }) => name)
-    return { file, lock: asProblem(() => readLock(file)), servers: mine, unlisted, disabled }
+    return {
+      file,
+      lock: asProblem(() => readLock(file)),
+      servers: mine,
+      unlisted,
+      disabled,
+      denied,
+      warnings,
+      unusable,
+    }
   })
   return { groups, scanner: createScanner(listed) }
+}
+
+/** Names that two tools have which are not the same: neither can be used. */
+function repeated(tools: readonly { readonly name: string }[]): string[] {
+  const seen = new Set<string>()
+  return tools.filter(({ name }) => seen.size === seen.add(name).size).map(({ name }) => name)
+}
+
+/** What differs, but for tools that the config keeps out. */
+export function changesOf(
+  { denied, unlisted, disabled }: Group,
+  lock: Lock,
+  servers: readonly ListedServer[],
+): LockChange[] {
+  return checkLock(lock, servers, { unlisted: [...unlisted.keys(), ...disabled] }).filter(
+    ({ server, tool }) => tool === undefined || !denied.get(server)?.has(tool),
+  )
 }
 
 export const lockOf = ({ lock }: Group): Lock => lock ?? EMPTY_LOCK

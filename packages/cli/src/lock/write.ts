@@ -1,9 +1,9 @@
 /** `toolwell lock`: writes each lock for its servers as they are. What looks poisoned is left out; what could not be listed stays as it was. */
 import {
-  approveCommand,
-  checkLock,
   createLock,
+  keepOut,
   keepServers,
+  type ListedServer,
   type Lock,
   type LockChange,
   visible,
@@ -13,7 +13,7 @@ import type { Finding, Scanner } from '@toolwell/mcp/scan'
 import { plural } from '../table.js'
 import type { Terminal } from '../terminal.js'
 import type { ExitCode } from '../verb.js'
-import { type Group, type Groups, lockOf, toProblem } from './groups.js'
+import { changesOf, type Group, type Groups, lockOf, toProblem } from './groups.js'
 
 interface LeftOut {
   readonly server: string
@@ -29,6 +29,8 @@ interface Written {
   readonly changes: readonly LockChange[]
   readonly leftOut: readonly LeftOut[]
   readonly unlisted: Readonly<Record<string, string>>
+  /** By server, what it lists and nobody can use. */
+  readonly unusable: Readonly<Record<string, readonly string[]>>
 }
 
 export async function writeLocks(
@@ -46,9 +48,10 @@ export async function writeLocks(
       file: group.file,
       servers: Object.keys(lock.servers).length,
       tools: toolsIn(lock),
-      changes: group.lock ? changesOf(group, lock) : [],
+      changes: group.lock ? changesOf(group, lockOf(group), serversOf(lock)) : [],
       leftOut: leftOutOf(group, lock, scanner),
       unlisted: Object.fromEntries(group.unlisted),
+      unusable: Object.fromEntries(group.unusable),
     })
   }
   await output.write(isJson ? `${JSON.stringify({ locks: written }, null, 2)}\n` : written.map(text).join(''))
@@ -66,14 +69,13 @@ export function toolsIn({ servers }: Lock): number {
   return Object.values(servers).reduce((sum, { tools }) => sum + Object.keys(tools).length, 0)
 }
 
-/** What the old lock and the new one do not share. */
-function changesOf(group: Group, lock: Lock): LockChange[] {
-  const asServers = Object.entries(lock.servers).map(([name, { instructions, tools }]) => ({
+/** What a lock holds, as if servers listed it. */
+function serversOf(lock: Lock): ListedServer[] {
+  return Object.entries(lock.servers).map(([name, { instructions, tools }]) => ({
     name,
     instructions,
     tools: Object.values(tools).map(({ definition }) => definition),
   }))
-  return checkLock(lockOf(group), asServers)
 }
 
 function leftOutOf({ servers }: Group, lock: Lock, scanner: Scanner): LeftOut[] {
@@ -92,7 +94,7 @@ function leftOutOf({ servers }: Group, lock: Lock, scanner: Scanner): LeftOut[] 
   })
 }
 
-function text({ file, servers, tools, changes, leftOut, unlisted }: Written): string {
+function text({ file, servers, tools, changes, leftOut, unlisted, unusable }: Written): string {
   const lines = [`${file}: ${plural(servers, 'server')}, ${plural(tools, 'tool')}.`]
   const sign = { added: '+', changed: '~', removed: '-' } as const
   for (const { kind, server, tool, fields } of changes.slice(0, 40)) {
@@ -105,8 +107,11 @@ function text({ file, servers, tools, changes, leftOut, unlisted }: Written): st
     lines.push(`  left out: ${visible(tool === undefined ? server : `${server}/${tool}`)}`)
     for (const { rule, where, why } of hard)
       lines.push(`    ${rule} in ${visible(where) || 'the definition'}: ${visible(why)}`)
-    lines.push(`    If you have read it and want it: ${approveCommand(server, tool)}`)
+    lines.push(`    Do not approve it. ${keepOut(server, tool)}`)
   }
+  for (const [server, entries] of Object.entries(unusable))
+    for (const entry of entries)
+      lines.push(`  cannot be used, and is not pinned: ${visible(server)}: ${visible(entry)}`)
   for (const [server, reason] of Object.entries(unlisted))
     lines.push(`  not listed, and left as it was: ${visible(server)}: ${visible(reason)}`)
   return `${lines.join('\n')}\n`

@@ -26,7 +26,7 @@ export function loadServers(
 /** "There is no such tool" must not be said of one that is only out of reach: what is left out is named. */
 function* foundIn({ well, servers }: OpenServers): Generator<Found> {
   const { catalogue } = well
-  for (const { name, state, reason, quarantined } of servers.inspect()) {
+  for (const { name, state, reason, quarantined, leftOut } of servers.inspect()) {
     const source = catalogue.sources.get(name)
     const shown = firstLine(name, 60)
     if (state === 'disabled') continue
@@ -38,6 +38,11 @@ function* foundIn({ well, servers }: OpenServers): Generator<Found> {
       yield {
         kind: 'remark',
         text: `${plural(quarantined.size, 'tool')} of ${shown} ${quarantined.size === 1 ? 'is' : 'are'} held back. See why with: toolwell inspect`,
+      }
+    if (leftOut.length > 0)
+      yield {
+        kind: 'remark',
+        text: `${plural(leftOut.length, 'tool')} of ${shown} ${leftOut.length === 1 ? 'is' : 'are'} left out, because nobody can use ${leftOut.length === 1 ? 'it' : 'them'}. See why with: toolwell inspect`,
       }
     for (const entry of catalogue.entries())
       if (entry.source === name && !entry.quarantined)

@@ -189,9 +189,13 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
 /** A server that invents names forever does not fill the disk: beyond this, only what it still lists is remembered. */
 const MOST_REMEMBERED = 50_000
 
+/** Fingerprints say that something is another, not what it was. */
+const PIN =
+  'Only fingerprints are kept without a lock, so what it was cannot be shown. Pin it as it is with: toolwell lock'
+
 /** Compares with what was met first, and remembers what is met now. Only what was let through is remembered. */
 function firstUse(
-  { server, prints, remembered }: ReviewSubject,
+  { server, prints, remembered, offers = () => true }: ReviewSubject,
   decisions: ReadonlyMap<string, Decision>,
 ): { readonly warnings: string[]; readonly remember?: Remembered } {
   const warnings: string[] = []
@@ -201,15 +205,22 @@ function firstUse(
   const fresh = allowed.filter(([name]) => first(name) === undefined)
   const changed = allowed.filter(([name, print]) => (first(name) ?? print) !== print).map(([name]) => name)
   if (remembered && remembered.instructions !== prints.instructions)
-    warnings.push(
-      `the instructions of ${called} are not what they were when first met. Look at them, and pin them with: toolwell lock`,
-    )
+    warnings.push(`the instructions of ${called} are not what they were when first met. ${PIN}`)
   if (changed.length > 0)
     warnings.push(
-      `${few(changed)} of ${called} ${changed.length === 1 ? 'is' : 'are'} not what ${changed.length === 1 ? 'it was' : 'they were'} when first met. Look at the change, and pin it with: toolwell lock`,
+      `${few(changed)} of ${called} ${changed.length === 1 ? 'is' : 'are'} not what ${changed.length === 1 ? 'it was' : 'they were'} when first met. ${PIN}`,
+    )
+  const left = Object.keys(remembered?.tools ?? {}).filter(
+    (name) => !prints.tools.has(name) && offers(name) !== false,
+  )
+  if (left.length > 0)
+    warnings.push(
+      `${few(left)} of ${called} ${left.length === 1 ? 'is' : 'are'} gone since ${left.length === 1 ? 'it was' : 'they were'} first met. ${PIN}`,
     )
   if (remembered && fresh.length === 0) return { warnings }
-  if (fresh.length > 0)
+  if (remembered)
+    warnings.push(`${few(fresh.map(([name]) => name))} of ${called} joined after it was first met. ${PIN}`)
+  else if (fresh.length > 0)
     warnings.push(
       `${fresh.length} ${fresh.length === 1 ? 'tool' : 'tools'} of ${called} ${fresh.length === 1 ? 'is' : 'are'} trusted as first met. Pin ${fresh.length === 1 ? 'it' : 'them'} with: toolwell lock`,
     )
@@ -233,14 +244,22 @@ function hold(
   why: string,
   findings: readonly Finding[],
 ): Decision {
-  const hard = findings.filter(({ severity }) => severity === 'hard').map(({ rule }) => rule)
-  const notes = hard.length > 0 ? ` The scan found ${[...new Set(hard)].join(', ')}.` : ''
-  return {
-    allowed: false,
-    kind,
-    reason: `${why}.${notes} Look at it with "toolwell lock --check", then approve it with: ${approveCommand(server, tool)}`,
-    findings,
-  }
+  const hard = [...new Set(findings.filter(({ severity }) => severity === 'hard').map(({ rule }) => rule))]
+  const advice =
+    hard.length > 0
+      ? `The scan found ${hard.join(', ')}: do not approve it. ${keepOut(server, tool)}`
+      : kind === 'duplicate'
+        ? `Ask the author to mend it. ${keepOut(server, tool)}`
+        : `Look at it with "toolwell lock --check", then approve it with: ${approveCommand(server, tool)}`
+  return { allowed: false, kind, reason: `${why}. ${advice}`, findings }
+}
+
+/** What to do about a tool, or a server, that nobody should use. */
+export function keepOut(server: string, tool?: string): string {
+  const entry = `in the entry of ${visibleName(server)}`
+  return tool === undefined
+    ? `Keep it out: "enabled": false ${entry}.`
+    : `Keep it out: "deny": [${JSON.stringify(tool.slice(0, 80).replace(/[^\u0020-\u007e]/g, '?'))}] ${entry}.`
 }
 
 const isHard = (findings: readonly Finding[]) => findings.some(({ severity }) => severity === 'hard')

@@ -3,7 +3,7 @@
  * nothing keeps it from misbehaving. Its manners come as JSON in the first argument; the second marks the process.
  */
 import { spawn } from 'node:child_process'
-import { appendFileSync, existsSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 const manners = JSON.parse(process.argv[2] ?? '{}')
@@ -64,6 +64,7 @@ function tools() {
         description: `Tool number ${index} of a long list, which does thing ${index}.`,
       }),
     )
+  if (manners.toolsFrom) return JSON.parse(readFileSync(manners.toolsFrom, 'utf8'))
   const list = manners.tools ?? [
     named('echo', { annotations: { readOnlyHint: true } }),
     named('write'),

@@ -1,0 +1,216 @@
+/** Servers that list what nobody can use, or only in part: every verb says the same of them, and every entry is accounted for. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { homeWith, misbehaving, poisoned } from './support/child.js'
+
+const WAIT = 120_000
+const named = (name: string, more: object = {}) => ({
+  name,
+  description: `Does ${name}.`,
+  inputSchema: { type: 'object', properties: {} },
+  ...more,
+})
+const unsound = named('unsound', {
+  inputSchema: {
+    type: 'object',
+    properties: {
+      path: { type: 'strin' },
+      mode: { $ref: '#/$defs/Missing' },
+      name: { type: 'string', pattern: '[' },
+      count: 5,
+    },
+  },
+})
+const list = [
+  named('good'),
+  unsound,
+  poisoned,
+  named('secret_tool'),
+  named('good'),
+  named('twin'),
+  named('twin', { description: 'Does something else.' }),
+  { name: 'bare', description: 'Has no schema.' },
+  { description: 'Has no name.', inputSchema: { type: 'object' } },
+  named(' '),
+  null,
+  named('listed', { inputSchema: { type: 'array' } }),
+]
+const config = (tools: readonly unknown[] = list, more: object = {}) => ({
+  mcpServers: { odd: { ...misbehaving({ tools }), deny: ['secret_*'], ...more } },
+})
+
+interface Diagnosis {
+  readonly rule: string
+  readonly level: string
+  readonly tool?: string
+  readonly message: string
+  readonly fix: string
+}
+const diagnosesOf = (output: string) => (JSON.parse(output) as { diagnoses: Diagnosis[] }).diagnoses
+
+describe('a server with entries that are no tools', () => {
+  it(
+    'is counted alike by inspect, doctor, lock and search, and no entry vanishes',
+    async () => {
+      const { run, folder } = homeWith({ 'toolwell.json': config() })
+      const json = await run(['inspect', '--json'])
+      const { servers, tools } = JSON.parse(json.output)
+      const [odd] = servers
+      const held = Object.keys(odd.quarantined)
+      expect(odd).toMatchObject({ tools: 4, denied: ['secret_tool'] })
+      expect(held.sort()).toEqual(['add', 'twin'])
+      expect(odd.leftOut.map(({ entry, name }: { entry: number; name?: string }) => [entry, name])).toEqual([
+        [5, 'good'],
+        [7, 'twin'],
+        [8, 'bare'],
+        [9, undefined],
+        [10, undefined],
+        [11, undefined],
+        [12, 'listed'],
+      ])
+      for (const { reason } of odd.leftOut) expect(reason.length).toBeGreaterThan(8)
+      expect(odd.tools + odd.denied.length + odd.leftOut.length).toBe(list.length)
+      expect(tools).toHaveLength(odd.tools)
+      const usable = odd.tools - held.length
+
+      const shown = await run(['inspect'])
+      expect(shown.output).toMatch(/^1 server, 4 tools, 2 of them held back, and 7 left out/)
+      expect(shown.output).toContain('odd: 7 left out, because nobody can use them')
+      expect(shown.output).toMatch(/^Left out\n {2}odd: entry 5 \(good\) is listed again/m)
+      expect(shown.output).toContain('odd: entry 9 has no name')
+
+      const doctor = diagnosesOf((await run(['doctor', '--json'])).output)
+      const out = doctor.filter(({ message }) => message.startsWith('It is left out'))
+      expect(out).toHaveLength(odd.leftOut.length)
+      for (const { rule, level } of out) expect([rule, level]).toEqual(['bad-schema', 'error'])
+      const back = doctor.filter(({ rule }) => rule === 'held-back').map(({ tool }) => tool)
+      expect(back.sort()).toEqual(held.sort())
+
+      const search = await run(['search', 'espresso grinder hopper', '--config', 'toolwell.json'])
+      expect(search.errors).toContain(`Searched: ${usable} tools`)
+      expect(search.errors).toContain('7 tools of odd are left out')
+      expect(search.errors).toContain('2 tools of odd are held back')
+
+      const lock = await run(['lock'])
+      expect(lock.output).toContain(`1 server, ${usable} tools.`)
+      expect(lock.output).toContain(
+        'cannot be used, and is not pinned: odd: entry 8 (bare) has an inputSchema',
+      )
+      const pinned = Object.keys(
+        JSON.parse(readFileSync(join(folder, 'toolwell.lock'), 'utf8')).servers.odd.tools,
+      )
+      expect(pinned).toEqual(['good', 'unsound'])
+      const after = JSON.parse((await run(['inspect', '--json'])).output).servers[0]
+      expect([after.tools, Object.keys(after.quarantined).sort()]).toEqual([4, ['add', 'twin']])
+    },
+    WAIT,
+  )
+
+  it('is looked through also where an older version has cached it', async () => {
+    const { run, home } = homeWith({ 'toolwell.json': config() })
+    await run(['inspect'])
+    const folder = join(home, '.cache', 'toolwell', 'servers')
+    expect(existsSync(folder)).toBe(true)
+    const second = JSON.parse((await run(['inspect', '--json'])).output).servers[0]
+    expect(second).toMatchObject({ state: 'cached', tools: 4 })
+    expect(second.leftOut).toHaveLength(7)
+  })
+})
+
+describe('a schema that is not sound', () => {
+  it('is named by doctor, place by place, with what is wrong and the fix', async () => {
+    const { run } = homeWith({ 'toolwell.json': config([named('good'), unsound]) })
+    const { code, output } = await run(['doctor', '--json'])
+    const found = diagnosesOf(output).filter(({ rule }) => rule === 'bad-schema')
+    expect(found.map(({ level, tool }) => [level, tool])).toEqual(found.map(() => ['warning', 'unsound']))
+    expect(found.map(({ message }) => message)).toEqual([
+      'inputSchema.properties.path.type has to be one of the seven types of JSON, or a list of them, not "strin".',
+      'inputSchema.properties.mode.$ref leads nowhere: there is no "#/$defs/Missing" in the schema.',
+      'inputSchema.properties.name.pattern has to be a regular expression, not "[".',
+      'inputSchema.properties.count has to be a schema, not 5.',
+    ])
+    for (const { fix } of found) expect(fix).toContain('Ask the author to mend it')
+    // Toolwell mends it for all of them.
+    expect(diagnosesOf(output).some(({ rule }) => rule === 'portability')).toBe(false)
+    expect(code).toBe(0)
+  })
+})
+
+describe('a tool with hard findings', () => {
+  it(
+    'is to be kept out, says every hint; once it is, nobody complains',
+    async () => {
+      const tools = [named('good'), poisoned]
+      const { run, folder } = homeWith({ 'toolwell.json': config(tools) })
+      const way = '"deny": ["add"] in the entry of odd'
+      const { quarantined } = JSON.parse((await run(['inspect', '--json'])).output).servers[0]
+      expect(quarantined.add).toContain(way)
+      expect(quarantined.add).not.toContain('--approve')
+      const doctor = await run(['doctor'])
+      expect(doctor.output).toMatch(/^✗ Nothing is held back$/m)
+      expect(doctor.output).toContain(way)
+      expect(doctor.output).not.toContain('--approve')
+      const lock = await run(['lock'])
+      expect(lock.output).toContain(way)
+      expect(lock.output).not.toContain('--approve')
+      const check = await run(['lock', '--check'])
+      expect(check).toMatchObject({ code: 1 })
+      expect(check.output).toContain(`odd/add looks poisoned: do not approve it. Keep it out: ${way}`)
+      expect(check.output).not.toContain('--approve')
+      const gate = await run(['inspect', '--max-tokens', '1'])
+      expect(gate.errors).toContain('beginning with odd/good')
+
+      writeFileSync(
+        join(folder, 'toolwell.json'),
+        JSON.stringify(config(tools, { deny: ['secret_*', 'add'] })),
+      )
+      expect(await run(['lock', '--check'])).toMatchObject({ code: 0 })
+      const healthy = await run(['doctor'])
+      expect(healthy.output).toMatch(/^✓ Nothing is held back$/m)
+      expect(healthy).toMatchObject({ code: 0 })
+      expect((await run(['lock'])).code).toBe(0)
+    },
+    WAIT,
+  )
+
+  it('is not advised to be sent always', async () => {
+    const bad = { ...poisoned, name: 'todo_write' }
+    const { run } = homeWith({ 'toolwell.json': config([named('good'), bad]) })
+    const { output } = await run(['doctor', '--json'])
+    expect(diagnosesOf(output).some(({ rule }) => rule === 'floor')).toBe(false)
+  })
+})
+
+describe('without a lock', () => {
+  it(
+    'tools that changed, joined and left since they were first met are named',
+    async () => {
+      const { run, folder } = homeWith({ 'list.json': '' })
+      const write = (tools: readonly object[]) =>
+        writeFileSync(join(folder, 'list.json'), JSON.stringify(tools))
+      // One command whatever it lists, so that it is the same server.
+      const server = { ...misbehaving({ toolsFrom: 'list.json' }) }
+      writeFileSync(join(folder, 'toolwell.json'), JSON.stringify({ mcpServers: { odd: server } }))
+      write([named('stays'), named('changes'), named('leaves')])
+      expect((await run(['inspect'])).output).toContain('3 tools of odd are trusted as first met')
+      write([named('stays'), named('changes', { description: 'Does more.' }), named('joins')])
+      const shown = await run(['inspect', '--refresh'])
+      expect(shown.output).toContain('odd: changes of odd is not what it was when first met.')
+      expect(shown.output).toContain('odd: leaves of odd is gone since it was first met.')
+      expect(shown.output).toContain('odd: joins of odd joined after it was first met.')
+      expect(shown.output).toContain('Only fingerprints are kept without a lock')
+      const changed = diagnosesOf((await run(['doctor', '--json'])).output).filter(
+        ({ rule }) => rule === 'changed',
+      )
+      expect(changed.map(({ message }) => message)).toEqual([
+        'changes of odd is not what it was when first met.',
+        'leaves of odd is gone since it was first met.',
+      ])
+      const check = await run(['lock', '--check'])
+      expect(check).toMatchObject({ code: 2, output: '' })
+      expect(check.errors).toContain('changes of odd is not what it was when first met')
+    },
+    WAIT,
+  )
+})
