@@ -172,6 +172,7 @@ it.each([
       'approveCommand',
       'checkLock',
       'createLock',
+      'keepOut',
       'keepServers',
       'lockFileOf',
       'readLock',

@@ -175,7 +175,7 @@ describe('doctor', () => {
       has('poisoned', 'error', { server: 'bad', tool: 'add', fix: expect.stringContaining('Do not approve') })
       has('collision', 'note', { message: expect.stringContaining('case-twin') })
       has('long-name', 'warning', { tool: 'x'.repeat(70), message: expect.stringContaining('75 characters') })
-      has('bad-schema', 'warning', { tool: 'broken', fix: expect.stringContaining('"deny"') })
+      has('bad-schema', 'error', { tool: 'broken', fix: expect.stringContaining('"deny"') })
       has('portability', 'note', {
         tool: 'deep',
         message: expect.stringMatching(

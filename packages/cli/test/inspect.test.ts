@@ -60,7 +60,7 @@ describe('inspect of servers', () => {
     expect(servers.bad).toMatchObject({
       trusted: 'first-use',
       findings: [{ tool: 'add', rule: 'secrecy', severity: 'hard' }],
-      quarantined: { add: expect.stringContaining('toolwell lock --approve bad/add') },
+      quarantined: { add: expect.stringContaining('"deny": ["add"] in the entry of bad') },
     })
     const { tokens, tools, surface, deferred } = JSON.parse(json.output)
     const sum = (part: string) =>

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { defineServer, diskCache, type ServerDefinition, serverFingerprint } from '@toolwell/mcp'
+import { defineServer, diskCache, memoryCache, type ServerDefinition, serverFingerprint } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
 import { startModern } from './support/http-servers.js'
 import { oddServer } from './support/odd-server.js'
@@ -365,5 +365,21 @@ describe('schemas in the file', () => {
     expect(first).toContain('two__tool_27')
     expect(reads.length).toBeGreaterThan(0)
     expect(new Set(reads).size).toBeLessThan(10)
+  })
+})
+
+it('what an older version kept with entries that are no tools is looked through', async () => {
+  const cache = memoryCache()
+  const bare = { name: 'bare' } as ServerDefinition['tools'][number]
+  cache.write(server, { ...definition, tools: [bare, ...definition.tools] })
+  const { report, events } = await setup([server], { cache })
+  expect(report('one')).toMatchObject({ state: 'cached', starts: 0, tools: ['a'] })
+  expect(report('one').leftOut).toEqual([
+    { entry: 1, name: 'bare', reason: expect.stringContaining('inputSchema that is not an object') },
+  ])
+  expect(events).toContainEqual({
+    kind: 'warning',
+    server: 'one',
+    detail: expect.stringMatching(/^of what it lists, 1 cannot be used: entry 1 \(bare\) has an inputSchema/),
   })
 })

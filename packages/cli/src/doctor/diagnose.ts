@@ -3,6 +3,7 @@ import { type Entry, lintAmbient, loadTokenizer, type Toolwell } from '@toolwell
 import { canonicalJson, firstLine, schemaProblems } from '@toolwell/core/shared'
 import type { ServerReport } from '@toolwell/mcp'
 import { keepOut, lockFileOf } from '@toolwell/mcp/lock'
+import { changesIn } from '../servers/changes.js'
 import { costOf } from '../servers/cost.js'
 import { leftOutLine } from '../servers/left-out.js'
 import type { OpenServers } from '../servers/with-servers.js'
@@ -133,8 +134,7 @@ function ofServer(report: ServerReport, open: OpenServers, { slow }: DoctorOptio
       ),
     )
   }
-  const isFirst = (warning: string) => / trusted as first met/.test(warning)
-  for (const warning of warnings.filter((each) => !isFirst(each)))
+  for (const warning of changesIn(warnings))
     diagnoses.push(
       about(
         'changed',

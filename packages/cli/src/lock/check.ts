@@ -17,7 +17,9 @@ export async function checkLocks(
 ): Promise<ExitCode> {
   const missing = groups.filter(({ lock }) => lock === undefined)
   if (missing.length === groups.length) {
-    const since = groups.flatMap(({ warnings }) => warnings.map((warning) => `\n  ${visible(warning)}`))
+    const since = groups.flatMap((group) =>
+      group.since.map((change) => ` ${visible(change.split('. ')[0] ?? '')}.`),
+    )
     throw new Problem(
       `There is no ${missing.map(({ file }) => file).join(' and no ')}.${since.join('')}`,
       'Write it with: toolwell lock',

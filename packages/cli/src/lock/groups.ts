@@ -12,6 +12,7 @@ import {
 } from '@toolwell/mcp/lock'
 import { createScanner, type Scanner } from '@toolwell/mcp/scan'
 import { Problem } from '../problem.js'
+import { changesIn } from '../servers/changes.js'
 import { leftOutLine } from '../servers/left-out.js'
 import type { OpenServers } from '../servers/with-servers.js'
 
@@ -25,8 +26,8 @@ export interface Group {
   readonly disabled: readonly string[]
   /** By server, names that the config keeps out: nothing is said of them either. */
   readonly denied: ReadonlyMap<string, ReadonlySet<string>>
-  /** What is said of its servers where there is no lock: that they are not what they were, say. */
-  readonly warnings: readonly string[]
+  /** Where there is no lock: what is no longer as it was first met. */
+  readonly since: readonly string[]
   /** By server, what it lists and nobody can use, in words. */
   readonly unusable: ReadonlyMap<string, readonly string[]>
 }
@@ -65,7 +66,7 @@ export function groupsOf({ config, servers, took }: OpenServers): Groups {
       } else if (enabled) unlisted.set(name, report?.reason || 'it was not listed')
     }
     listed.push(...mine)
-    const warnings = own.flatMap(({ name }) => reports.get(name)?.warnings ?? [])
+    const since = own.flatMap(({ name }) => changesIn(reports.get(name)?.warnings ?? []))
     const disabled = own.filter(({ enabled }) => !enabled).map(({ name }) => name)
     return {
       file,
@@ -74,7 +75,7 @@ export function groupsOf({ config, servers, took }: OpenServers): Groups {
       unlisted,
       disabled,
       denied,
-      warnings,
+      since,
       unusable,
     }
   })

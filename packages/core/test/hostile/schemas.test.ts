@@ -50,11 +50,11 @@ const refusal: Record<string, (name: string, schema: Schema) => unknown> = {
 }
 const WIRES = Object.keys(refusal)
 
-const fit = (inputSchema: Schema, wire: string) =>
+const asSent = (inputSchema: Schema, wire: string) =>
   fitWire({ name: 'list', description: 'Lists.', inputSchema }, wire)
 const refusalsOf = (inputSchema: Schema) =>
   WIRES.flatMap((wire) => {
-    const { tool: sent } = fit(inputSchema, wire)
+    const { tool: sent } = asSent(inputSchema, wire)
     const found = refusal[wire]?.('list', objectSchema(sent))
     return found === undefined ? [] : [{ wire, found }]
   })

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Trust } from '../../src/config/server-config.ts'
 import {
+  approveCommand,
   createReview,
   type Decision,
   type Remembered,
@@ -307,6 +308,9 @@ describe('hostile names', () => {
     expect(decision).toMatchObject({ allowed: false })
     const { reason } = decision as { reason: string }
     expect(reason).not.toMatch(/[\p{Cc}\p{Cf}]/u)
-    expect(reason).toContain("--approve 'math/a'\\''; rm -rf")
+    expect(reason).toContain('"deny": ["a\'; rm -rf ??[2K"] in the entry of math')
+    expect(reason).not.toContain('--approve')
+    expect(approveCommand('math', name)).toContain("--approve 'math/a'\\''; rm -rf")
+    expect(approveCommand('math', name)).not.toMatch(/[\p{Cc}\p{Cf}]/u)
   })
 })
