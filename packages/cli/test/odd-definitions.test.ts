@@ -83,7 +83,11 @@ describe('a server with entries that are no tools', () => {
       const doctor = diagnosesOf((await run(['doctor', '--json'])).output)
       const out = doctor.filter(({ message }) => message.startsWith('It is left out'))
       expect(out).toHaveLength(odd.leftOut.length)
-      for (const { rule, level } of out) expect([rule, level]).toEqual(['bad-schema', 'error'])
+      for (const { rule, level, tool } of out)
+        expect([rule, level]).toEqual([
+          'bad-schema',
+          tool === 'good' || tool === 'twin' ? 'warning' : 'error',
+        ])
       const back = doctor.filter(({ rule }) => rule === 'held-back').map(({ tool }) => tool)
       expect(back.sort()).toEqual(held.sort())
 
@@ -139,7 +143,7 @@ describe('a tool with hard findings', () => {
   it(
     'is to be kept out, says every hint; once it is, nobody complains',
     async () => {
-      const tools = [named('good'), poisoned]
+      const tools = [named('good'), poisoned, { name: 'bare' }]
       const { run, folder } = homeWith({ 'toolwell.json': config(tools) })
       const way = '"deny": ["add"] in the entry of odd'
       const { quarantined } = JSON.parse((await run(['inspect', '--json'])).output).servers[0]
@@ -159,10 +163,7 @@ describe('a tool with hard findings', () => {
       const gate = await run(['inspect', '--max-tokens', '1'])
       expect(gate.errors).toContain('beginning with odd/good')
 
-      writeFileSync(
-        join(folder, 'toolwell.json'),
-        JSON.stringify(config(tools, { deny: ['secret_*', 'add'] })),
-      )
+      writeFileSync(join(folder, 'toolwell.json'), JSON.stringify(config(tools, { deny: ['bare', 'add'] })))
       expect(await run(['lock', '--check'])).toMatchObject({ code: 0 })
       const healthy = await run(['doctor'])
       expect(healthy.output).toMatch(/^✓ Nothing is held back$/m)

@@ -183,7 +183,8 @@ export function connectServers(
           }),
         )
       : []
-    if (definition?.leftOut?.length) warn(server.name)(describeLeftOut(definition.leftOut))
+    const leftOut = leftOutOf(server, definition)
+    if (leftOut.length > 0) warn(server.name)(describeLeftOut(leftOut))
     const description = definition ? describeServer(server, definition) : server.description
     const kept =
       definition && upstream.keptFor(JSON.stringify([description, server.allow, server.deny, server.trust]))
@@ -336,7 +337,11 @@ function sourceState({ state, definition }: Upstream): SourceState {
 
 function report(upstream: Upstream, trusted: ServerReport['trusted']): ServerReport {
   const { server, definition, review } = upstream
-  const names = [...new Set(definition?.tools.map(({ name }) => name))].sort()
+  const named = [...(definition?.tools ?? []), ...(definition?.leftOut ?? [])]
+  const denied = new Set(
+    named.flatMap(({ name }) => (name === undefined || isOffered(name, server) ? [] : [name])),
+  )
+  const tools = new Set(definition?.tools.map(({ name }) => name).filter((name) => !denied.has(name)))
   const { info } = definition ?? {}
   return {
     name: server.name,
@@ -346,9 +351,9 @@ function report(upstream: Upstream, trusted: ServerReport['trusted']): ServerRep
     description: definition ? describeServer(server, definition) : server.description,
     era: definition?.era,
     info: info && { name: info.name, version: info.version },
-    tools: names.filter((name) => isOffered(name, server)),
-    denied: names.filter((name) => !isOffered(name, server)),
-    leftOut: definition?.leftOut ?? [],
+    tools: [...tools].sort(),
+    denied: [...denied].sort(),
+    leftOut: leftOutOf(server, definition),
     quarantined: review.quarantined,
     findings: review.findings,
     warnings: review.warnings ?? [],
@@ -357,6 +362,11 @@ function report(upstream: Upstream, trusted: ServerReport['trusted']): ServerRep
     pids: upstream.pids,
     listedAt: upstream.listedAt,
   }
+}
+
+/** What the config keeps out is not said to be left out. */
+function leftOutOf(server: ServerConfig, definition: ServerDefinition | undefined): LeftOut[] {
+  return (definition?.leftOut ?? []).filter(({ name }) => name === undefined || isOffered(name, server))
 }
 
 /** So many at a time, in order. */

@@ -108,18 +108,20 @@ function ofServer(report: ServerReport, open: OpenServers, { slow }: DoctorOptio
     diagnoses.push(about('held-back', 'error', `It is held back: ${reason}`, wayOut()))
   for (const [tool, why] of state === 'quarantined' ? [] : quarantined)
     diagnoses.push(about('held-back', 'error', `It is held back: ${why}`, wayOut(tool), tool))
-  for (const each of report.leftOut)
+  for (const each of report.leftOut) {
+    // Another tool of that name is there: whether it can be used is said of that one.
+    const isRepeated = each.name !== undefined && report.tools.includes(each.name)
+    const keep = each.name === undefined || isRepeated ? '' : `, or keep it out with "deny"`
     diagnoses.push(
       about(
         'bad-schema',
-        'error',
+        isRepeated ? 'warning' : 'error',
         `It is left out: ${leftOutLine(each)}.`,
-        each.name === undefined
-          ? 'Ask the author to mend it.'
-          : 'Ask the author to mend it, or keep it out with "deny".',
+        `Ask the author to mend it${keep}.`,
         each.name,
       ),
     )
+  }
   const twin = twinsOf(open).get(name)
   for (const { tool, severity, detail, fix, rule, where } of findings) {
     // Of a server that is there twice, that is said once.

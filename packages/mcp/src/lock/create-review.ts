@@ -257,9 +257,10 @@ function hold(
 /** What to do about a tool, or a server, that nobody should use. */
 export function keepOut(server: string, tool?: string): string {
   const entry = `in the entry of ${visibleName(server)}`
-  return tool === undefined
-    ? `Keep it out: "enabled": false ${entry}.`
-    : `Keep it out: "deny": [${JSON.stringify(tool.slice(0, 80).replace(/[^\u0020-\u007e]/g, '?'))}] ${entry}.`
+  if (tool === undefined) return `Keep it out: "enabled": false ${entry}.`
+  // A pattern: what cannot be shown is matched by a star.
+  const pattern = `${tool.slice(0, 80)}${tool.length > 80 ? '*' : ''}`.replace(/[^\u0020-\u007e]+/g, '*')
+  return `Keep it out: "deny": [${JSON.stringify(pattern)}] ${entry}.`
 }
 
 const isHard = (findings: readonly Finding[]) => findings.some(({ severity }) => severity === 'hard')
