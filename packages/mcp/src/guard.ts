@@ -146,6 +146,9 @@ function isSettled(
   const isPlain = (decision: Decision) => decision.allowed && decision.findings.length === 0
   if (by !== 'first-use' || !isPlain(server) || ![...tools.values()].every(isPlain)) return false
   if (remembered?.instructions !== prints.instructions) return false
+  // What the config keeps out was not judged, and may be let in; what is gone is told of until it is pinned.
+  if (tools.size < prints.tools.size) return false
+  if (Object.keys(remembered.tools).some((name) => !prints.tools.has(name))) return false
   return [...prints.tools].every(
     ([name, print]) => Object.hasOwn(remembered.tools, name) && remembered.tools[name] === print,
   )

@@ -37,6 +37,8 @@ export interface Manners {
   readonly diesEvery?: number
   readonly title?: string
   readonly instructions?: string
+  /** Lists what this file holds. */
+  readonly toolsFrom?: string
   readonly tools?: readonly object[]
 }
 
