@@ -251,11 +251,7 @@ export class Upstream {
         ...difference(before, this.#tools),
       })
     if (this.review.quarantined.size > 0)
-      this.#options.emit({
-        kind: 'tools-quarantined',
-        server: server.name,
-        tools: this.review.quarantined,
-      })
+      this.#options.emit({ kind: 'tools-quarantined', server: server.name, tools: this.review.quarantined })
     for (const detail of this.review.warnings ?? [])
       this.#options.emit({ kind: 'warning', server: server.name, detail })
     if (this.review.server !== undefined || this.reason === review.server)
