@@ -44,6 +44,38 @@ it('searches the tools of servers, from the cache where they are known, and answ
   expect(readFileSync(join(folder, 'LOG'), 'utf8').match(/start/g)).toHaveLength(1)
 }, 120_000)
 
+it('looks at one profile where it is asked to', async () => {
+  const tools = ['rename_star', 'rename_moon'].map((name) => ({
+    name,
+    description: 'Renames.',
+    inputSchema: {},
+  }))
+  const { run } = homeWith({
+    'toolwell.json': {
+      mcpServers: { sky: misbehaving({ tools }), other: misbehaving({ tools }) },
+      profiles: { night: { servers: ['sky'], allow: ['*_star'] } },
+    },
+  })
+  const ids = async (...words: string[]) =>
+    JSON.parse((await run(['search', 'rename', '--json', ...words])).output)
+      .matches.map(({ id }: { id: string }) => id)
+      .sort()
+  expect(await ids()).toEqual([
+    'other/rename_moon',
+    'other/rename_star',
+    'sky/rename_moon',
+    'sky/rename_star',
+  ])
+  expect(await ids('--profile', 'night')).toEqual(['sky/rename_star'])
+  const inspected = JSON.parse((await run(['inspect', '--json', '--profile', 'night'])).output)
+  expect(inspected.tools.map(({ name }: { name: string }) => name)).toEqual(['rename_star'])
+  const wrong = await run(['doctor', '--profile', 'nihgt'])
+  expect(wrong).toMatchObject({
+    code: 2,
+    errors: expect.stringMatching(/no profile "nihgt".*Did you mean "night"\?/s),
+  })
+}, 60_000)
+
 it.each([
   [['search', 'a', '--config', 'no.json'], /there is no such file/],
   [

@@ -187,7 +187,8 @@ export function connectServers(
     if (leftOut.length > 0) warn(server.name)(describeLeftOut(leftOut))
     const description = definition ? describeServer(server, definition) : server.description
     const kept =
-      definition && upstream.keptFor(JSON.stringify([description, server.allow, server.deny, server.trust]))
+      definition &&
+      upstream.keptFor(JSON.stringify([description, server.allow, server.within, server.deny, server.trust]))
     catalogue.setSource(server.name, {
       tools,
       description,

@@ -23,9 +23,12 @@ export function toTools(server: ServerConfig, definition: ServerDefinition, run:
 }
 
 /** What the config lets through; deny wins. */
-export function isOffered(name: string, { allow, deny }: Pick<ServerConfig, 'allow' | 'deny'>): boolean {
-  if (deny.some((pattern) => matchesGlob(pattern, name))) return false
-  return allow === undefined || allow.some((pattern) => matchesGlob(pattern, name))
+export function isOffered(
+  name: string,
+  { allow, within, deny }: Pick<ServerConfig, 'allow' | 'within' | 'deny'>,
+): boolean {
+  const isIn = (patterns: readonly string[]) => patterns.some((pattern) => matchesGlob(pattern, name))
+  return !isIn(deny) && [allow, within].every((patterns) => patterns === undefined || isIn(patterns))
 }
 
 export function describeServer(server: ServerConfig, { instructions, info }: ServerDefinition): string {

@@ -251,6 +251,12 @@ describe('a call', () => {
     await expect(servers.call('odd', 'write', {})).rejects.toMatchObject({ kind: 'unknown-tool' })
     expect([...well.catalogue.entries()].map(({ id }) => id)).toEqual(['odd/echo'])
   })
+
+  it('of a tool that a profile keeps out is refused: both lists count, whichever is narrower', async () => {
+    const { servers, well } = await setup([odd({}, { allow: ['*c*', 'pid'], within: ['e*', 'p*s'] })])
+    await expect(servers.call('odd', 'pid', {})).rejects.toMatchObject({ kind: 'unknown-tool' })
+    expect([...well.catalogue.entries()].map(({ id }) => id)).toEqual(['odd/echo'])
+  })
 })
 
 describe('a list that changes', () => {

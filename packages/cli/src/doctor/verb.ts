@@ -16,6 +16,7 @@ export const doctor = defineVerb({
   usage: ['[--config FILE] [flags]'],
   flags: {
     config: serverFlags.config,
+    profile: serverFlags.profile,
     system: {
       type: 'string',
       valueHint: 'FILE',
@@ -52,9 +53,9 @@ export const doctor = defineVerb({
     const system = flags.system === undefined ? '' : await readText(flags.system, '--system', terminal)
     const { withServers } = await import('../servers/with-servers.js')
     const { diagnose } = await import('./diagnose.js')
-    const { config, sarif } = flags
+    const { config, profile, sarif } = flags
     const { output, env, folder } = terminal
-    return withServers({ config, timeout, refresh: true, isQuiet: true }, terminal, async (open) => {
+    return withServers({ config, profile, timeout, refresh: true, isQuiet: true }, terminal, async (open) => {
       const diagnoses = await diagnose(open, { system, slow })
       if (sarif !== undefined)
         await writeWhole(resolve(folder, sarif), (await import('./sarif.js')).sarifOf(diagnoses, folder))

@@ -13,6 +13,7 @@ export const inspect = defineVerb({
   usage: ['[--config FILE | --catalog PATH] [flags]'],
   flags: {
     config: serverFlags.config,
+    profile: serverFlags.profile,
     catalog: {
       type: 'string',
       valueHint: 'PATH',
@@ -49,11 +50,13 @@ export const inspect = defineVerb({
     2: 'Wrong flags, no config, or no server that can be used. Single servers that fail are shown.',
   },
   async run(flags, terminal) {
-    const { config, catalog } = flags
+    const { config, profile, catalog } = flags
     if (flags._.length > 0)
       throw usageProblem(`${JSON.stringify(flags._.join(' '))} belongs nowhere.`, 'inspect takes flags only.')
     if (config !== undefined && catalog !== undefined)
       throw usageProblem('--config and --catalog do not go together.', 'Leave one of them out.')
+    if (profile !== undefined && catalog !== undefined)
+      throw usageProblem('--profile and --catalog do not go together.', 'A profile belongs to a config.')
     const maxTokens = wholeNumber('--max-tokens', flags['max-tokens'])
     const timeout = timeoutOf(flags.timeout)
     const { output, errors, env } = terminal
@@ -62,7 +65,11 @@ export const inspect = defineVerb({
     const { withServers } = await import('../servers/with-servers.js')
     const inspected =
       catalog === undefined
-        ? await withServers({ config, timeout, refresh: flags.refresh === true }, terminal, inspectServers)
+        ? await withServers(
+            { config, profile, timeout, refresh: flags.refresh === true },
+            terminal,
+            inspectServers,
+          )
         : await inspectCatalogue(catalog, flags['skip-broken'] === true, terminal)
     await output.write(
       flags.json ? inspectJson(inspected, maxTokens) : inspectText(inspected, painter(output, env)),

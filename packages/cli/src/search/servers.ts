@@ -1,16 +1,21 @@
 /** The tools of servers as a catalogue: what a model could find now. Servers that are cached are not started. */
 import { firstLine } from '@toolwell/core/shared'
-import { type OpenServers, withServers } from '../servers/with-servers.js'
+import { type OpenOptions, type OpenServers, withServers } from '../servers/with-servers.js'
 import { plural } from '../table.js'
 import type { Terminal } from '../terminal.js'
 import { type Catalogue, type CatalogueOptions, loadCatalogue } from './catalogue.js'
 import type { Found } from './read-catalogue.js'
 
 export function loadServers(
-  { config, timeout, keep }: Pick<CatalogueOptions, 'keep'> & { config: string | undefined; timeout: number },
+  {
+    config,
+    profile,
+    timeout,
+    keep,
+  }: Pick<CatalogueOptions, 'keep'> & Pick<OpenOptions, 'config' | 'profile' | 'timeout'>,
   terminal: Terminal,
 ): Promise<Catalogue> {
-  return withServers({ config, timeout, refresh: false }, terminal, (open) =>
+  return withServers({ config, profile, timeout, refresh: false }, terminal, (open) =>
     loadCatalogue(
       {
         path: config ?? open.config.files.join(' and '),

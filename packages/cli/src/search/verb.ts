@@ -29,6 +29,7 @@ export const search = defineVerb({
         'The tools of files instead: JSONL, a tools/list result, a folder of such files, or - for standard input.',
     },
     config: serverFlags.config,
+    profile: serverFlags.profile,
     limit: { type: 'string', valueHint: 'N', description: `At most this many matches. Default ${LIMIT}.` },
     cutoff: {
       type: 'boolean',
@@ -81,11 +82,13 @@ export const search = defineVerb({
     2: 'Wrong flags or broken input. With --batch, lines that could be read are answered all the same.',
   },
   async run(flags, terminal) {
-    const { catalog, config } = flags
+    const { catalog, config, profile } = flags
     const query = flags._.join(' ')
     const { batch, why } = flags
     if (catalog !== undefined && config !== undefined)
       throw usageProblem('--catalog and --config do not go together.', 'Leave one of them out.')
+    if (catalog !== undefined && profile !== undefined)
+      throw usageProblem('--catalog and --profile do not go together.', 'A profile belongs to a config.')
     if (batch !== undefined && (flags._.length > 0 || why !== undefined))
       throw usageProblem(
         `--batch goes without ${why === undefined ? 'a query' : '--why'}.`,
@@ -105,7 +108,7 @@ export const search = defineVerb({
     const timeout = timeoutOf(flags.timeout)
     const catalogue =
       catalog === undefined
-        ? await (await import('./servers.js')).loadServers({ config, timeout, keep }, terminal)
+        ? await (await import('./servers.js')).loadServers({ config, profile, timeout, keep }, terminal)
         : await loadCatalogue({ path: catalog, skipBroken, keep }, terminal)
     const explained = flags.explain ? explainerOf(catalogue) : () => () => undefined
     if (batch !== undefined) return answerBatch(batch, catalogue, limits, explained, terminal)

@@ -8,6 +8,11 @@ export const serverFlags = {
     description:
       'The servers: toolwell.json, or the config of another client. Default: your own and that of this folder.',
   },
+  profile: {
+    type: 'string',
+    valueHint: 'NAME',
+    description: 'Only the servers and tools of this profile of the config.',
+  },
   timeout: {
     type: 'string',
     valueHint: 'SECONDS',

@@ -18,11 +18,16 @@ const NEAR = ['.mcp.json', '.cursor/mcp.json', '.vscode/mcp.json'] as const
 export async function readConfig(
   file: string | undefined,
   terminal: Terminal,
-  isQuiet = false,
+  { isQuiet = false, profile }: { readonly isQuiet?: boolean; readonly profile?: string | undefined } = {},
 ): Promise<Config> {
   const { folder, env, errors } = terminal
   const files = file === undefined ? defaultConfigFiles(folder, env) : [{ path: resolve(folder, file) }]
-  const config = loadConfig({ files, env, workspaceFolder: folder })
+  const config = loadConfig({
+    files,
+    env,
+    workspaceFolder: folder,
+    ...(profile === undefined ? {} : { profile }),
+  })
   const near = NEAR.find((each) => existsSync(join(folder, each)))
   if (config.files.length === 0 && file === undefined)
     throw new Problem(

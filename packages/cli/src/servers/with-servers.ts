@@ -23,6 +23,7 @@ export interface OpenServers {
 
 export interface OpenOptions {
   readonly config: string | undefined
+  readonly profile?: string | undefined
   /** Milliseconds for each server. */
   readonly timeout: number
   /** List every server now, whatever is cached. */
@@ -32,11 +33,11 @@ export interface OpenOptions {
 }
 
 export async function withServers<T>(
-  { config: file, timeout, refresh, isQuiet = false }: OpenOptions,
+  { config: file, timeout, refresh, ...reading }: OpenOptions,
   terminal: Terminal,
   work: (open: OpenServers) => Promise<T>,
 ): Promise<T> {
-  const config = await readConfig(file, terminal, isQuiet)
+  const config = await readConfig(file, terminal, reading)
   const took = new Map<string, number>()
   const started = performance.now()
   const warnings: string[] = []

@@ -267,21 +267,9 @@ function applyProfile(
     .filter((server) => (profile.servers ?? ['*']).some((pattern) => matchesGlob(pattern, server.name)))
     .map((server) => ({
       ...server,
-      allow: narrowed(server, profile.allow),
+      within: profile.allow && ofServer(server.name, profile.allow),
       deny: [...server.deny, ...ofServer(server.name, profile.deny ?? [])],
     }))
-}
-
-/** Both lists have to let a tool pass; a pattern of one list may be narrower than the other's. */
-function narrowed(server: ServerConfig, allow: readonly string[] | undefined): readonly string[] | undefined {
-  if (allow === undefined) return server.allow
-  const own = ofServer(server.name, allow)
-  if (server.allow === undefined) return own
-  return own.flatMap((pattern) =>
-    (server.allow ?? []).flatMap((other) =>
-      matchesGlob(other, pattern) ? [pattern] : matchesGlob(pattern, other) ? [other] : [],
-    ),
-  )
 }
 
 /** `server/tool` speaks of one server; a pattern without a slash of all. */

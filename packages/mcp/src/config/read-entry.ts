@@ -143,6 +143,7 @@ export function readEntry(raw: RawEntry, fields: Fields, scope: VariableScope): 
     lazy: fields.lazy !== false,
     alwaysLoad: fields.alwaysLoad === true ? ['*'] : ((fields.alwaysLoad || []) as string[]),
     allow: fields.allow as string[] | undefined,
+    within: undefined,
     deny: (fields.deny as string[] | undefined) ?? [],
     timeout: duration('timeout'),
     idle: fields.lazy === false && fields.idle === undefined ? Number.POSITIVE_INFINITY : duration('idle'),

@@ -41,6 +41,8 @@ export interface ServerConfig {
   readonly alwaysLoad: readonly string[]
   /** Undefined: every tool. */
   readonly allow: readonly string[] | undefined
+  /** What a profile allows besides: both have to let a tool pass. Undefined: every tool. */
+  readonly within: readonly string[] | undefined
   readonly deny: readonly string[]
   /** Milliseconds. */
   readonly timeout: number
@@ -78,6 +80,7 @@ export function defineServer(
     lazy: true,
     alwaysLoad: [],
     allow: undefined,
+    within: undefined,
     deny: [],
     timeout: DEFAULTS.timeout,
     idle: DEFAULTS.idle,
