@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { scanServers } from '../packages/mcp/src/scan/scan.ts'
 import type { ScannedServer } from '../packages/mcp/src/scan/shadowing.ts'
-import { ATTACKS, BENIGN, readCorpus } from '../packages/mcp/test/scan/read-corpus.ts'
+import { ATTACKS, BENIGN, readCorpus, UNTOUCHED } from '../packages/mcp/test/scan/read-corpus.ts'
 import { isHard, scanSample } from '../packages/mcp/test/scan/support.ts'
 import { GENERATED } from './data.ts'
 
@@ -22,6 +22,8 @@ export interface ScanFigures {
   readonly attacks: Counts & { readonly recall: number }
   readonly byTechnique: Readonly<Record<string, Counts>>
   readonly byFile: Readonly<Record<string, Counts>>
+  /** Never used to mend a rule, and not among the above. */
+  readonly untouched: { readonly attacks: Counts; readonly benign: Counts }
   readonly benign: Counts
   /** Attacks among all samples with a finding, and among those held back. */
   readonly precision: { readonly found: number; readonly held: number }
@@ -53,6 +55,7 @@ export async function benchScan({ data }: { readonly data: string | undefined })
     })
   const attacks = ATTACKS.flatMap(judge)
   const benign = BENIGN.flatMap(judge)
+  const untouched = { attacks: judge(UNTOUCHED.attacks), benign: judge(UNTOUCHED.benign) }
   const grouped = (key: 'file' | 'technique', samples: typeof attacks) =>
     Object.fromEntries(
       [...new Set(samples.map((one) => one[key]))].map((name) => [
@@ -70,6 +73,7 @@ export async function benchScan({ data }: { readonly data: string | undefined })
     attacks: { ...all, recall: round(all.found / all.count) },
     byTechnique: grouped('technique', attacks),
     byFile: { ...grouped('file', attacks), ...grouped('file', benign) },
+    untouched: { attacks: counted(untouched.attacks), benign: counted(untouched.benign) },
     benign: harmless,
     precision: {
       found: round(all.found / (all.found + harmless.found)),
@@ -139,6 +143,7 @@ function table({
   attacks,
   byTechnique,
   byFile,
+  untouched,
   benign,
   precision,
   real,
@@ -154,6 +159,8 @@ function table({
     line('harmless', benign),
     '',
     ...Object.entries(byFile).map(([name, counts]) => line(name, counts)),
+    line('untouched attacks', untouched.attacks),
+    line('untouched harmless', untouched.benign),
     '',
     `precision: ${precision.found} of what is found, ${precision.held} of what is held back`,
     ...(real

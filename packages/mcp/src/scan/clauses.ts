@@ -1,8 +1,10 @@
 /** Cuts text into sentences and says of each word which ideas it stands for. Linear in the length of the text. */
 import { bit, createLexicon, type Lexicon, type Meaning } from './concepts.js'
 import { fold, isMixedScript, latinised, squeezed, unleeted, unveil } from './fold.js'
+import { theme } from './themes.js'
 import { english } from './words-english.js'
 import { otherLanguages, pieces } from './words-languages.js'
+import { englishThemes, otherThemes, themePieces } from './words-themes.js'
 import { wide } from './words-wide.js'
 
 export interface Token {
@@ -21,6 +23,8 @@ export interface Token {
   readonly isDisguised: boolean
   /** `bits`, and what the word may mean beside the right object. */
   readonly wide: number
+  /** The themes it stands for. */
+  readonly themes: number
 }
 
 export interface Sentence {
@@ -30,6 +34,10 @@ export interface Sentence {
   readonly tokens: readonly Token[]
   /** All concepts of the sentence. */
   readonly bits: number
+  /** All themes of the sentence. */
+  readonly themes: number
+  /** All concepts, with every word in its widest sense. */
+  readonly wide: number
   /** The first sentence of its text. */
   readonly isFirst: boolean
   readonly isEnglish: boolean
@@ -39,9 +47,11 @@ const NOTHING: Meaning = { bits: 0, isBare: false }
 const MOST_TOKENS = 120
 const OVERLAP = 20
 
-const englishWords = createLexicon([english], [])
-const wideWords = createLexicon([wide], [])
-const otherWords = createLexicon(otherLanguages, pieces)
+const englishWords = createLexicon(bit, [english], [])
+const wideWords = createLexicon(bit, [wide], [])
+const otherWords = createLexicon(bit, otherLanguages, pieces)
+const themeWords = createLexicon(theme, [englishThemes], [])
+const otherThemeWords = createLexicon(theme, otherThemes, themePieces)
 
 const FUNCTION_WORDS = {
   english: new Set(
@@ -50,7 +60,7 @@ const FUNCTION_WORDS = {
     ),
   ),
   other: new Set(
-    'el la los las de que y en un una por para con al del se lo su es der die das und den dem ein eine zu mit von ist im des auf le les et une pour vous ne du au aux ce cette il gli di che per con dalla della os as um uma para com ao het een van te met voor op bir ve bu icin i w na z do tej nie va cua cho dan yang untuk dengan di ini'.split(
+    'el la los las de que y en un una por para con al del se lo su es der die das und den dem ein eine zu mit von ist im des auf le les et une pour vous ne du au aux ce cette il gli di che per con dalla della os as um uma para com ao het een van te met voor op bir ve bu icin i w na z do tej nie va cua cho dan yang untuk dengan di ini nicht dass wird werden sich auch alle uns muss kein oder bei aus pas toute depuis ici qui dans sur est avec sont cada mas esta este sus sin sono nel non nao foi diese dieser damit dieses sie wir solo questo questa alla'.split(
       ' ',
     ),
   ),
@@ -60,7 +70,8 @@ const PRIVATE_PATH =
   /(?:^|[/\\~"'`(=])\.(?:ssh|aws|gnupg|kube|netrc|npmrc|pypirc|pgpass|git-credentials|bash_history|zsh_history|vault-token|password-store|azure|docker[/\\]config|cursor[/\\]mcp|config[/\\](?:gcloud|gh|solana))\b|id_(?:rsa|ed25519|ecdsa|dsa)\b|[/\\]etc[/\\](?:passwd|shadow|sudoers|ssh)\b|\bauthorized_keys\b|[/\\]proc[/\\]self[/\\]environ|\bclaude_desktop_config|\blogin\.keychain|\bwallet\.dat\b|\bcookies\.sqlite\b|\.kdbx\b|\baws[/\\]credentials\b/i
 const SENSITIVE_PATH =
   /(?:^|[/\\~"'`(=\w])\.env(?:\.\w+)?(?![\w(])|\bcredentials\.(?:json|csv|ya?ml|db|ini)\b|\bsecrets?\.(?:json|ya?ml|toml|env)\b|\.(?:pem|p12|pfx|tfvars|tfstate|jks)\b|\bservice[-_]account[\w-]{0,40}\.json|[/\\~]\.(?:bashrc|zshrc|profile|bash_profile|config|claude|cursor|docker|gitconfig|mozilla|bitcoin|ethereum)\b|\bcrontab\b|\bkubeconfig\b|\bmcp\.json\b|\bknown_hosts\b|\bsettings\.json\b|\bhistory\.jsonl?\b|\bprocess\.env\b|\bos\.environ\b/i
-const URL = /^(?:https?|ftp|wss?):\/\/\S|^www\.[\w-]+\.\w|^hxxps?:/i
+const URL =
+  /^(?:https?|s?ftp|wss?|ssh|git|s3|gs|smb|tcp|ldap):\/\/\S|^git@[\w.-]+:\S|^www\.[\w-]+\.\w|^hxxps?:/i
 const MAIL = /^(?:mailto:)?[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+$/
 const IP_OR_PHONE = /^(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|\+\d{8,15})(?:\/\S*)?$/
 const DOMAIN = /^[\w-]{2,40}(?:\.[\w-]{2,40}){1,4}(?::\d{2,5})?(?:\/\S*)?$/
@@ -100,10 +111,17 @@ export function sentenceOf(
   tokens: readonly Token[],
   isFirst: boolean,
   isEnglish: boolean,
+  folded = fold(text).replace(/\s+/g, ' '),
 ): Sentence {
   let bits = 0
-  for (const token of tokens) bits |= token.bits
-  return { text, tokens, bits, isFirst, isEnglish, folded: fold(text).replace(/\s+/g, ' ') }
+  let wide = 0
+  let themes = 0
+  for (const token of tokens) {
+    bits |= token.bits
+    wide |= token.wide
+    themes |= token.themes
+  }
+  return { text, tokens, bits, wide, themes, isFirst, isEnglish, folded }
 }
 
 /** The same sentence with every word in its widest sense. */
@@ -111,7 +129,7 @@ export function widened(sentence: Sentence): Sentence {
   const tokens = sentence.tokens.map((token) =>
     token.wide === token.bits ? token : { ...token, bits: token.wide },
   )
-  return sentenceOf(sentence.text, tokens, sentence.isFirst, sentence.isEnglish)
+  return sentenceOf(sentence.text, tokens, sentence.isFirst, sentence.isEnglish, sentence.folded)
 }
 
 /** Two sentences read as one. */
@@ -121,6 +139,7 @@ export function joinSentences(first: Sentence, second: Sentence): Sentence {
     [...first.tokens, ...second.tokens],
     first.isFirst,
     first.isEnglish,
+    `${first.folded} ${second.folded}`,
   )
 }
 
@@ -156,6 +175,7 @@ function tokenise(
 interface Draft extends Token {
   bits: number
   wide: number
+  themes: number
   isBare: boolean
   opens: boolean
   isQuoted: boolean
@@ -167,6 +187,7 @@ const draft = (word: string, more: Partial<Draft> = {}): Draft => ({
   word,
   bits: 0,
   wide: 0,
+  themes: 0,
   isBare: false,
   opens: false,
   isQuoted: false,
@@ -224,7 +245,7 @@ const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hang
 
 function wordsOf(folded: string): Draft[] {
   const found: Draft[] = []
-  if (CJK.test(folded)) return cjkWords(folded.normalize('NFC'))
+  if (CJK.test(folded)) return cjkWords(folded)
   const disguised = unleeted(trimmed(folded, EDGES))
   if (disguised !== undefined && disguised.length > 2 && meaningOf(disguised, englishWords) !== NOTHING)
     return [draft(disguised, { isDisguised: true })]
@@ -232,7 +253,7 @@ function wordsOf(folded: string): Draft[] {
     const word = match[0]
     if (word.length > 64) continue
     // French: "n'informe" is two words.
-    const elided = /^(n|l|d|qu|s|c|j|m)'(\p{L}{3,}.*)$/u.exec(word)
+    const elided = /^(n|l|d|qu|s|c|j|m|all|dell|nell|dall|sull|un)'(\p{L}{3,}.*)$/u.exec(word)
     if (elided) {
       found.push(draft(elided[1] === 'n' ? 'ne' : `${elided[1]}'`), draft(elided[2] ?? ''))
       continue
@@ -252,6 +273,8 @@ function wordsOf(folded: string): Draft[] {
   return found
 }
 
+const isPiece = (text: string) => otherWords.pieces.has(text) || otherThemeWords.pieces.has(text)
+
 /** The longest known piece at each place; what is not known is skipped. */
 function cjkWords(text: string): Draft[] {
   const found: Draft[] = []
@@ -259,7 +282,7 @@ function cjkWords(text: string): Draft[] {
   let other = ''
   for (let index = 0; index < characters.length; ) {
     let length = Math.min(8, characters.length - index)
-    while (length > 0 && !otherWords.pieces.has(characters.slice(index, index + length))) length--
+    while (length > 0 && !isPiece(characters.slice(index, index + length))) length--
     if (length > 0) {
       if (other !== '') found.push(...latinWords(other))
       other = ''
@@ -288,10 +311,14 @@ function latinWords(text: string): Draft[] {
 function meaningOf(word: string, lexicon: Lexicon): Meaning {
   const whole =
     lexicon.words.get(word) ?? (word.includes('-') ? lexicon.words.get(word.replaceAll('-', '')) : undefined)
+  // English lists whole words only.
+  if (lexicon.stems.size === 0) return whole ?? NOTHING
   const piece = lexicon.pieces.get(word)
   let bits = (whole?.bits ?? 0) | (piece?.bits ?? 0)
   let isBare = (whole?.isBare ?? false) || piece !== undefined
-  for (let length = Math.min(word.length, 16); length > 1; length--) {
+  // Most words begin like none that is listed.
+  const longest = lexicon.reach.get(word.slice(0, 2)) ?? 0
+  for (let length = Math.min(word.length, longest); length > 1; length--) {
     const stem = lexicon.stems.get(word.slice(0, length))
     if (stem) {
       bits |= stem.bits
@@ -310,27 +337,37 @@ function applyMeanings(drafts: readonly Draft[], isEnglish: boolean): readonly T
   for (const lexicon of lexicons) markPhrases(drafts, lexicon, extra)
   const wideExtra = new Array<number>(drafts.length).fill(0)
   markPhrases(drafts, wideWords, wideExtra)
+  const themeExtra = new Array<number>(drafts.length).fill(0)
+  markPhrases(drafts, themeWords, themeExtra)
+  if (!isEnglish) markPhrases(drafts, otherThemeWords, themeExtra)
   for (const [index, token] of drafts.entries()) {
     const more = extra[index] ?? 0
     token.bits |= more
     token.wide = token.bits
+    token.themes = themeExtra[index] ?? 0
     if (token.isFixed) continue
     const own = meaningOf(token.word, englishWords)
     const foreign = isEnglish && isLatinLetter(token.word) ? NOTHING : meaningOf(token.word, otherWords)
     token.bits |= own.bits | foreign.bits
     const also = meaningOf(token.word, wideWords)
     token.wide = token.bits | also.bits | (wideExtra[index] ?? 0)
-    token.isBare = own.isBare || foreign.isBare || more !== 0 || also.isBare
+    const theme = themeWords.words.get(token.word) ?? NOTHING
+    const other = isEnglish && isLatinLetter(token.word) ? NOTHING : meaningOf(token.word, otherThemeWords)
+    token.themes |= theme.bits | other.bits
+    token.isBare = own.isBare || foreign.isBare || more !== 0 || also.isBare || theme.isBare || other.isBare
   }
   return drafts
 }
 
 function markPhrases(drafts: readonly Draft[], { phrases }: Lexicon, extra: number[]): void {
-  for (const [index, { word }] of drafts.entries())
-    for (const { rest, meaning } of phrases.get(word) ?? [])
+  for (let index = 0; index < drafts.length; index++) {
+    const group = phrases.get(drafts[index]?.word ?? '')
+    if (group === undefined) continue
+    for (const { rest, meaning } of group)
       if (rest.every((part, offset) => matches(drafts[index + 1 + offset]?.word, part)))
         for (let offset = 0; offset <= rest.length; offset++)
           extra[index + offset] = (extra[index + offset] ?? 0) | meaning.bits
+  }
 }
 
 function matches(word: string | undefined, part: string): boolean {
@@ -339,19 +376,21 @@ function matches(word: string | undefined, part: string): boolean {
   return part.endsWith('*') ? word.startsWith(part.slice(0, -1)) : word === part
 }
 
+const PLAIN_WORD = /^[a-z']*$/
+
 /** Foreign beginnings of words would find much in English text that is not there. */
 function speaksEnglish(chunks: readonly string[]): boolean | undefined {
   let englishCount = 0
   let otherCount = 0
   let known = 0
   for (const chunk of chunks) {
-    const word = chunk.replace(/[^a-z']/g, '')
+    const word = PLAIN_WORD.test(chunk) ? chunk : chunk.replace(/[^a-z']/g, '')
     if (englishWords.words.has(word)) known++
     if (FUNCTION_WORDS.english.has(word)) englishCount++
     if (FUNCTION_WORDS.other.has(word)) otherCount++
   }
   if (englishCount + otherCount === 0) return known > 0 ? true : undefined
-  return englishCount >= otherCount
+  return englishCount > otherCount || (englishCount === otherCount && known > 1)
 }
 
 /** `i g n o r e` and `i-g-n-o-r-e` as words. */

@@ -1,4 +1,5 @@
 /** The ideas that orders to a model are made of. Rules speak of these, never of words, so a word more is a line in a list. */
+import { fold } from './fold.js'
 
 const NAMES = [
   /** not, never, without */
@@ -68,9 +69,11 @@ const NAMES = [
 export type Concept = (typeof NAMES)[number]
 
 /** One bit per concept; a word may stand for several. */
-export const bit: Readonly<Record<Concept, number>> = Object.fromEntries(
-  NAMES.map((name, index) => [name, 1 << index]),
-) as Record<Concept, number>
+export const bit: Readonly<Record<Concept, number>> = bitsOf(NAMES)
+
+export function bitsOf<Name extends string>(names: readonly Name[]): Readonly<Record<Name, number>> {
+  return Object.fromEntries(names.map((name, index) => [name, 1 << index])) as Record<Name, number>
+}
 
 export interface Meaning {
   bits: number
@@ -85,6 +88,8 @@ export interface Lexicon {
   readonly words: ReadonlyMap<string, Meaning>
   /** Beginnings of words, folded, for languages with many endings. */
   readonly stems: ReadonlyMap<string, Meaning>
+  /** By the first two letters: how long the longest such beginning is. */
+  readonly reach: ReadonlyMap<string, number>
   /** Several words that mean one thing, by their first word. */
   readonly phrases: ReadonlyMap<
     string,
@@ -95,9 +100,14 @@ export interface Lexicon {
 }
 
 /** Word lists: separated by spaces; `abc*` is a beginning, `abc_def` are two words, `+abc` a verb with its English endings. */
-export type WordList = Readonly<Partial<Record<Concept, string>>>
+export type WordList<Name extends string = Concept> = Readonly<Partial<Record<Name, string>>>
 
-export function createLexicon(lists: readonly WordList[], pieceLists: readonly WordList[]): Lexicon {
+/** Lists are folded here like the texts they are compared with, so they may be written as people write. */
+export function createLexicon<Name extends string>(
+  names: Readonly<Record<Name, number>>,
+  lists: readonly WordList<Name>[],
+  pieceLists: readonly WordList<Name>[],
+): Lexicon {
   const words = new Map<string, Meaning>()
   const stems = new Map<string, Meaning>()
   const pieces = new Map<string, Meaning>()
@@ -107,9 +117,9 @@ export function createLexicon(lists: readonly WordList[], pieceLists: readonly W
     map.set(key, { bits: bits | (known?.bits ?? 0), isBare: isBare || (known?.isBare ?? false) })
   }
   for (const list of lists)
-    for (const [concept, text] of Object.entries(list))
-      for (const entry of text.split(/\s+/).filter(Boolean)) {
-        const bits = bit[concept as Concept]
+    for (const [name, text] of entriesOf(list))
+      for (const entry of fold(text).split(/\s+/).filter(Boolean)) {
+        const bits = names[name]
         if (entry.includes('_')) {
           const [first = '', ...rest] = entry.split('_')
           const group = phrases.get(first) ?? []
@@ -122,10 +132,15 @@ export function createLexicon(lists: readonly WordList[], pieceLists: readonly W
         } else put(words, entry, bits, true)
       }
   for (const list of pieceLists)
-    for (const [concept, text] of Object.entries(list))
-      for (const entry of text.split(/\s+/).filter(Boolean)) put(pieces, entry, bit[concept as Concept], true)
-  return { words, stems, phrases, pieces }
+    for (const [name, text] of entriesOf(list))
+      for (const entry of fold(text).split(/\s+/).filter(Boolean)) put(pieces, entry, names[name], true)
+  const reach = new Map<string, number>()
+  for (const stem of stems.keys())
+    reach.set(stem.slice(0, 2), Math.max(stem.length, reach.get(stem.slice(0, 2)) ?? 0))
+  return { words, stems, reach, phrases, pieces }
 }
+
+const entriesOf = <Name extends string>(list: WordList<Name>) => Object.entries(list) as [Name, string][]
 
 /** The English endings of a regular verb. */
 function inflections(verb: string): string[] {

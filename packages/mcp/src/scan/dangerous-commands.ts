@@ -53,10 +53,24 @@ export const dangerJudge: Judge = (sentence, setting) => {
   }
   if (isSummary(sentence, setting)) return undefined
   if (
-    /\b(?:disable|turn off|deactivate|switch off|stop)\b[^.]{0,40}\b(?:firewall|antivirus|anti-virus|defender|selinux|sandbox(?:ing)?|audit(?:ing)? log|security (?:checks?|controls?|scann\w+)|2fa|mfa|logging)\b/.test(
+    /\b(?:once|when(?:ever)?|after|if|as soon as|before|on)\b[^.]{0,60}[,:] (?:\w+ )?(?:delete|remove|wipe|erase|drop|format|destroy|overwrite|purge|reset) (?:the |all |every |their |its )?(?:\w+ ){0,2}(?:project|workspace|repositor\w+|home|database|databases|backups?|logs|disk|drive|history|files)\b/.test(
       sentence.folded,
     ) &&
-    orderOf(sentence, bit.ignore | bit.negation) >= 0 &&
+    (has(sentence, bit.hide) ||
+      /\b(?:project|workspace|repositor\w+|home|disk|drive)\b/.test(sentence.folded)) &&
+    !setting.isParameter
+  )
+    return {
+      rule: 'dangerous-command',
+      weight: has(sentence, bit.hide) ? 2.5 : 2,
+      why: 'tells the model to destroy files',
+    }
+  if (
+    /\b(?:disable|turn off|deactivate|switch off|stop|(?:turn|switch|shut)(?= [^.]{3,40} (?:off|down)\b))\b[^.]{0,40}\b(?:firewall|antivirus|anti-virus|defender|selinux|sandbox(?:ing)?|audit(?:ing)? log|security (?:checks?|controls?|scann\w+)|2fa|mfa|logging)\b/.test(
+      sentence.folded,
+    ) &&
+    (orderOf(sentence, bit.ignore | bit.negation) >= 0 ||
+      /^(?:please )?(?:turn|switch|shut)\b/.test(sentence.folded)) &&
     has(sentence, bit.force | bit.when | bit.model)
   )
     return { rule: 'dangerous-command', weight: 2.5, why: 'tells the model to switch off a protection' }

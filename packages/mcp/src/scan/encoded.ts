@@ -22,7 +22,7 @@ const SHELL =
 
 /** Words that orders are made of, for finding text shifted along the alphabet or reversed. */
 const MARKERS =
-  'ignore disregard instructions instruction previous system prompt secret password passwords credentials user tell before always must never send read file files tool tools private key keys token tokens conversation history contents include without silently'.split(
+  'ignore disregard instructions instruction previous system prompt secret password passwords credentials user tell before always must never send read file files tool tools private key keys token tokens conversation history contents include without silently your with this that from into upload guidelines forward copy address attach hidden ignoring override response answer every guidelines notes inform mention'.split(
     ' ',
   )
 const SHIFTED = new Map<string, number>()

@@ -31,14 +31,6 @@ const MOST_DEPTH = 100
 /** Real definitions reach 85 thousand characters. */
 export const MOST_CHARACTERS = 1_000_000
 
-const TEXT_KEYS = new Set([
-  'description',
-  'title',
-  '$comment',
-  'markdownDescription',
-  'errorMessage',
-  'deprecationMessage',
-])
 const VALUE_KEYS = new Set(['default', 'const', 'enum', 'examples', 'example'])
 const PROPERTY_KEYS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
 
@@ -112,13 +104,11 @@ const ROOTS: Readonly<Record<string, Place>> = Object.assign(Object.create(null)
 
 /** A schema below `properties` belongs to that parameter until a deeper one takes over. */
 function below(place: Place, key: string): Place {
-  const parameter = place.parameter === undefined ? {} : { parameter: place.parameter }
   if (place.kind === 'meta' || place.kind === 'value') return place
   if (place.holdsProperties) return { kind: 'schema-text', holdsProperties: false, parameter: key }
-  if (PROPERTY_KEYS.has(key)) return { ...parameter, kind: 'schema-text', holdsProperties: true }
-  if (VALUE_KEYS.has(key)) return { ...parameter, kind: 'value', holdsProperties: false }
-  if (TEXT_KEYS.has(key)) return { ...parameter, kind: 'schema-text', holdsProperties: false }
-  return { ...parameter, kind: 'schema-text', holdsProperties: false }
+  const holdsProperties = PROPERTY_KEYS.has(key)
+  const kind = !holdsProperties && VALUE_KEYS.has(key) ? 'value' : 'schema-text'
+  return kind === place.kind && !holdsProperties ? place : { ...place, kind, holdsProperties }
 }
 
 /** Keys such as `inputSchema` or `x-order` say nothing; a key with a space in it, or a long one, may. */

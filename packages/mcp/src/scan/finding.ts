@@ -27,6 +27,10 @@ export type Rule =
   | 'priority-claim'
   /** Orders to say something untrue, or to put something into every answer. */
   | 'false-report'
+  /** Orders to be remembered beyond this call: in memory, or in files that every session reads. */
+  | 'persistence'
+  /** Orders to call or to write without need or end. */
+  | 'overuse'
   /** Tags, role markers, turns of a conversation, comments. */
   | 'fake-structure'
   /** Text that hides what it says: encoded, reversed, shifted, spaced out. */
@@ -71,6 +75,9 @@ const FIXES: Readonly<Record<Rule, string>> = {
   shadowing: 'Check which server you meant; deny or rename the tool you did not mean.',
   'priority-claim': 'Read the text; if the tool is wanted, approve it, and rank tools by rules instead.',
   'false-report': 'Do not approve: what the model tells the user is not the business of a tool.',
+  persistence:
+    'Do not approve; look in memory and in instruction files such as AGENTS.md for what was already written.',
+  overuse: 'Do not approve without a limit on calls and cost; ask the author why so many are needed.',
   'fake-structure': 'Do not approve: a description is plain text; ask the author to remove the markers.',
   'encoded-payload': 'Decode the text and read it; ask the author for plain text.',
   'embedded-secret': 'Tell the author to revoke the key and to remove it from the definition.',

@@ -46,14 +46,20 @@ export function squeezed(text: string): string {
   })
 }
 
-/** Lower case without accents. */
+/** Lower case without accents. The marks of kana are part of the letter, and Korean syllables stay whole. */
 export function fold(text: string): string {
-  return text
+  // Most texts are plain, and then have nothing to take off.
+  if (PLAIN.test(text)) return text.toLowerCase().replaceAll('`', "'")
+  const folded = text
     .toLowerCase()
     .normalize('NFD')
-    .replace(/\p{M}+/gu, '')
+    .replace(/(?![\u3099\u309a])\p{M}/gu, '')
     .replace(/[’‘`´ʼ]/g, "'")
+  return KANA_OR_HANGUL.test(folded) ? folded.normalize('NFC') : folded
 }
+
+const PLAIN = /^[\x00-\x7f]*$/
+const KANA_OR_HANGUL = /[\u1100-\u11ff\u3099\u309a]/
 
 const NAMED: Readonly<Record<string, string>> = {
   lt: '<',

@@ -48,11 +48,17 @@ function claimedConsent(sentence: Sentence): number {
   return already.test(folded) && has(sentence, bit.model | bit.run | bit.tool | bit.consent) ? 2 : 0
 }
 
+/** Calls that change nothing may well run unasked. */
+const HARMLESS =
+  /\b(?:read-?only|reads?|reading|harmless|safe|idempotent|dry[- ]?run|drafts?|preview\w*|lookups?)\b/
+
 function bypassedConsent(sentence: Sentence, setting: Setting): number {
   const { folded, tokens } = sentence
   if (isSummary(sentence, setting)) return 0
   const skipped = follows(sentence, bit.ignore, bit.consent, 4)
-  const pair = follows(sentence, bit.negation, bit.consent, 4) ?? skipped
+  // Japanese and Korean deny after the verb.
+  const turned = sentence.isEnglish ? undefined : follows(sentence, bit.consent, bit.negation, 1)
+  const pair = follows(sentence, bit.negation, bit.consent, 4) ?? skipped ?? turned
   if (
     /\b(?:auto-?(?:confirm|approve|accept)|rubber-?stamp|self-?approve)\b/.test(folded) &&
     orderOf(sentence, bit.consent) >= 0 &&
@@ -84,21 +90,39 @@ function bypassedConsent(sentence: Sentence, setting: Setting): number {
       ? 2.5
       : 1.5
   if (
-    /\b(?:do not|don't|never|without) wait(?:ing)? for (?:the |any |an? )?(?:user|human|confirmation|approval|answer|permission|consent|reply|go-ahead)\b/.test(
+    /\b(?:do not|don't|never|without) wait(?:ing)? for (?:the |any |an? )?(?:user|human|confirmation|approval|answer|permission|consent|reply|go-ahead|green light|ok|okay|yes|clearance|sign-?off|feedback)\b/.test(
       folded,
     ) &&
     !setting.isParameter
   )
     return 2
+  if (
+    /\b(?:do not|don't|never|no need to|refrain from|avoid|stop) (?:\w+ )?(?:ask|asking|interrupt|interrupting|bother|bothering|prompt|prompting|disturb|disturbing|trouble|troubling|annoy|pester|request|requesting|seek|seeking|show|showing|present|presenting|hold|delay)\b[^.]{0,30}\b(?:confirmations?|approvals?|permissions?|consent|questions|dialogs?|pop-?ups?|authori[sz]ation)\b/.test(
+      folded,
+    ) &&
+    !setting.isParameter &&
+    !HARMLESS.test(folded) &&
+    !/\b(?:if|unless|twice|again|more than once)\b/.test(folded)
+  )
+    return 2
+  if (
+    /\byou (?:may|can|should|are free to|must|will|are allowed to) (?:\w+ ){1,8}without (?:asking|(?:any |further |user )?(?:confirmation|approval|permission|consent))\b/.test(
+      folded,
+    ) &&
+    !setting.isParameter &&
+    !HARMLESS.test(folded)
+  )
+    return 2
   const isUnneeded =
-    /\b(?:confirmation|approval|permission|consent|asking)s? (?:is|are|was) (?:not |un)(?:needed|necessary|required|wanted)\b|\bno (?:confirmation|approval|permission|consent) (?:is )?(?:needed|necessary|required)\b/.test(
+    /\b(?:confirmation|approval|permission|consent|asking)s? (?:is|are|was) (?:not |un)(?:needed|necessary|required|wanted)\b|\bno (?:new |further |extra |additional |second |separate )?(?:confirmation|approval|permission|consent) (?:is )?(?:needed|necessary|required)\b/.test(
       folded,
     ) && !setting.isParameter
   if (isUnneeded && pair && /\bwithout asking\b/.test(folded)) return 2.5
   if (isUnneeded) return 1.5
   if (!pair) return 0
   if (speaksOfAttacks(sentence, pair[0])) return 0
-  if (setting.isParameter && !has(sentence, bit.model | bit.force)) return 0
+  // Parameters list what they accept: "approval is not required" is a value.
+  if (setting.isParameter && (!has(sentence, bit.model | bit.force) || /\brequired\b/.test(folded))) return 0
   const close = tokens.slice(Math.max(0, pair[1] - 6), pair[1] + 7)
   // "Never approve on the user's behalf" leaves consent where it belongs.
   if (
@@ -114,6 +138,8 @@ function bypassedConsent(sentence: Sentence, setting: Setting): number {
       ),
     )
   if (!isUsers) return 0
+  // "This cannot be undone, so confirm": nobody is told not to.
+  if (/^(?:cannot|can't|isn't|aren't|hasn't|undone)$/.test(tokens[pair[0]]?.word ?? '')) return 0
   // "Must not go on without approval" asks for consent.
   const first = tokens.findIndex(({ bits }) => bits & bit.negation)
   if (first >= 0 && first < pair[0] && tokens[pair[0]]?.word === 'without') return 0
@@ -129,5 +155,13 @@ function bypassedConsent(sentence: Sentence, setting: Setting): number {
     /\b(?:always|must|immediately|automatically|directly|right away|proceed|just|go ahead|at once|never)\b/.test(
       folded,
     ) || has(sentence, bit.when | bit.force)
-  return acts && isForced ? 2 : /\b(?:never|always)\b/.test(folded) ? 1.5 : 1
+  // Who says "always ask" or "never assume" wants consent; who needs a permission speaks of rights.
+  if (
+    /\b(?:always|must|should|please) ask\b|\b(?:never|not|don't) assume\b|\brequires?\b[^.]{0,30}\bpermissions?\b/.test(
+      folded,
+    )
+  )
+    return 0
+  if (HARMLESS.test(folded)) return 1
+  return isForced || (acts && !sentence.isEnglish) ? 2 : 1.5
 }

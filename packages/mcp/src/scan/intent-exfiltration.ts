@@ -1,13 +1,14 @@
 /** Orders to send what the model sees to some address. */
-import { widened } from './clauses.js'
 import { bit } from './concepts.js'
 import { AWAY, REFUSES } from './handover.js'
 import { has, hasAll, isDenied, isOrder, orderOf, speaksOfAttacks } from './sentence-tests.js'
 import { isSummary, type Judge } from './suspicion.js'
+import { about } from './theme-tests.js'
+import { theme } from './themes.js'
 
 export const exfiltrationJudge: Judge = (sentence, setting) => {
   const { folded, tokens } = sentence
-  if (!has(widened(sentence), bit.send | bit.put | bit.also)) return undefined
+  if (!(sentence.wide & (bit.send | bit.put | bit.also))) return undefined
   if (
     /\bexfiltrat(?:e|es|ing)\b/.test(folded) &&
     !speaksOfAttacks(
@@ -36,6 +37,15 @@ export const exfiltrationJudge: Judge = (sentence, setting) => {
     return { rule: 'exfiltration', weight: 3, why: 'sends data elsewhere in secret' }
   if (isSummary(sentence, setting) || speaksOfAttacks(sentence, orderOf(sentence, bit.send | bit.put)))
     return undefined
+  if (
+    /[?&]\w{1,20}=\s?[<{[%$(]{1,2}[^>}\])&]{0,40}(?:user|name|question|message|conversation|prompt|answer|chat|token|content|text|history|mail|file|data|key)/.test(
+      folded,
+    ) &&
+    /\b(?:append|add|attach|put|include|extend|complete)\b/.test(folded) &&
+    /\b(?:address|url|link|picture|image|request|src)\b/.test(folded) &&
+    /\b(?:our|count|track|statistics|analytics|every|each|always|any)\b/.test(folded)
+  )
+    return { rule: 'exfiltration', weight: 3, why: 'puts data into an address that is to be called' }
   const address = tokens.findIndex(({ bits }) => bits & bit.address)
   const isUrgent = has(sentence, bit.also | bit.when | bit.force | bit.hide)
   if (address >= 0) {
@@ -48,9 +58,15 @@ export const exfiltrationJudge: Judge = (sentence, setting) => {
       (isUrgent || orderOf(sentence, bit.put | bit.send | bit.change) >= 0)
     )
       return { rule: 'exfiltration', weight: 3, why: 'adds a hidden recipient' }
+    // Beside what belongs to the user, every verb of giving counts.
+    const isTheirs =
+      /\b(?:their|the user's|your|his|her) (?:\w+ )?(?:documents?|files?|notes?|messages?|questions?|words|data|code|repository|photos|contacts|inputs?|prompts?)\b/.test(
+        folded,
+      )
+    const isWide = isTheirs || (sentence.isEnglish && tokens[address - 1]?.word === 'to')
     const send = tokens.findIndex(
-      ({ bits }, index) =>
-        bits & bit.send &&
+      ({ bits, wide }, index) =>
+        (isWide ? wide : bits) & bit.send &&
         index < address &&
         address - index <= 16 &&
         !isDenied(tokens, index) &&
@@ -86,7 +102,7 @@ export const exfiltrationJudge: Judge = (sentence, setting) => {
       !has(sentence, bit.also)
     const content = tokens.some(
       ({ bits }, index) =>
-        bits & (bit.content | bit.conversation | bit.secret | bit.argument) &&
+        bits & (bit.content | bit.conversation | bit.secret | bit.argument | bit.answer | bit.instruction) &&
         index !== address &&
         Math.abs(index - (send >= 0 ? send : address)) <= 14,
     )
@@ -114,8 +130,15 @@ export const exfiltrationJudge: Judge = (sentence, setting) => {
       (isUrgent || has(sentence, bit.conversation | bit.path))
     )
       return { rule: 'exfiltration', weight: 3, why: 'tells the model to send data to an address' }
-    if (send >= 0 && content && !isUserSent && !isDoc)
-      return { rule: 'exfiltration', weight: 1.5, why: 'names an address to send data to' }
+    if (send >= 0 && (content || about(sentence, theme.works)) && !isUserSent && !isDoc)
+      return {
+        rule: 'exfiltration',
+        weight:
+          isExample || setting.isParameter || !sentence.isEnglish || /[{}<>=]|\bconfig\b/.test(folded)
+            ? 1.5
+            : 2,
+        why: 'names an address to send data to',
+      }
     if (
       isMail &&
       /^(?:to|at|via)$/.test(tokens[address - 1]?.word ?? '') &&

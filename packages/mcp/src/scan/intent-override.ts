@@ -21,7 +21,9 @@ export const overrideJudge: Judge = (sentence) => {
     sentence.isEnglish &&
     !speaksOfAttacks(sentence) &&
     OWN_INSTRUCTIONS.test(folded) &&
-    !/\bof (?:an?|the|this|each|any) (?:\w+ )?(?:agent|assistant|bot|model|workflow)\b/.test(folded)
+    !/\b(?:of|for) (?:an?|the|this|each|any) (?:\w+ )?(?:agent|assistant|bot|chatbot|model|workflow)\b/.test(
+      folded,
+    )
   ) {
     const broad = near(widened(sentence), bit.ignore, bit.instruction, 8)
     const verb = broad && ((tokens[broad[0]]?.wide ?? 0) & bit.ignore ? broad[0] : broad[1])

@@ -2,11 +2,12 @@
 import { widened } from './clauses.js'
 import { bit } from './concepts.js'
 import { type Demand, demanded, ordered, REFUSES } from './handover.js'
+import { secretNameIn } from './secret-names.js'
 import { has, speaksOfAttacks } from './sentence-tests.js'
 import { isSummary, type Judge, type Suspicion } from './suspicion.js'
-
 import { fileTheft } from './theft-files.js'
-import { secretTheft } from './theft-secrets.js'
+import { toldOfYou } from './theft-life.js'
+import { namedSecret, secretTheft } from './theft-secrets.js'
 import { speaksOfThisTalk, talkTheft } from './theft-talk.js'
 
 const FILES_WITH_SECRETS =
@@ -28,8 +29,12 @@ export const theftJudge: Judge = (sentence, setting): Suspicion | undefined => {
     )
   )
     return { rule: 'data-theft', weight: 3, why: 'asks for what the model knows' }
-  if (!has(sentence, bit.path | bit.secret | bit.conversation) && !speaksOfThisTalk(sentence))
-    return undefined
+  if (
+    !has(sentence, bit.path | bit.secret | bit.conversation) &&
+    !speaksOfThisTalk(sentence) &&
+    secretNameIn(sentence.text) === undefined
+  )
+    return toldOfYou(sentence, setting)
   if (REFUSES.test(folded) && !has(sentence, bit.hide)) return undefined
   const isAbout = speaksOfAttacks(
     sentence,
@@ -48,5 +53,11 @@ export const theftJudge: Judge = (sentence, setting): Suspicion | undefined => {
   const reads = demanded(broad, bit.read)
   const isAddressed = has(sentence, bit.force | bit.model | bit.when)
   const demand: Demand = { sentence, setting, broad, summary, handsOver, reads, isAddressed, isSpaced, weigh }
-  return fileTheft(demand) ?? talkTheft(demand) ?? secretTheft(demand)
+  return (
+    fileTheft(demand) ??
+    talkTheft(demand) ??
+    secretTheft(demand) ??
+    namedSecret(demand) ??
+    toldOfYou(sentence, setting)
+  )
 }

@@ -3,6 +3,8 @@ import type { Sentence } from './clauses.js'
 import { bit } from './concepts.js'
 import { follows, has, isDenied, isOrder, near, orderOf, speaksOfAttacks } from './sentence-tests.js'
 import { isSummary, type Judge, type Setting } from './suspicion.js'
+import { about } from './theme-tests.js'
+import { theme } from './themes.js'
 
 /** "any other tool", "all tools", "every other function": not "the other Jira tools". */
 function speaksOfAllTools({ tokens }: Sentence): boolean {
@@ -216,6 +218,22 @@ export const tamperingJudge: Judge = (sentence, setting) => {
       /\b(?:when(?:ever)?|before|beforehand|in case|after|every|each|first|always|must|should|prior to|once|instead|replacement)\b/.test(
         folded,
       )
+    // What another server's tool is given, or is wrong with it, is not this one's to say.
+    const isMeddling =
+      about(sentence, theme.trouble | theme.sham | theme.account) ||
+      /\b(?:switched off|turned off|charged|costs?|removed|gone|blocked|renamed|moved|replaced|retired|unsafe)\b|\s--?[a-z]/.test(
+        folded,
+      ) ||
+      (about(sentence, theme.always) && has(sentence, bit.argument)) ||
+      /\b(?:expects?|wants|takes|needs|handed|given|should|must|unlike|than|misses|lacks|cannot|can)\b/.test(
+        folded,
+      )
+    if (isMeddling && sentence.isEnglish && tokens.length <= 40 && !isSummary(sentence, setting))
+      return {
+        rule: 'shadowing',
+        weight: 3,
+        why: `meddles with ${JSON.stringify(foreign.slice(0, 60))}, a tool of another server`,
+      }
     if (isAgainst && has(sentence, bit.run | bit.force | bit.bad | bit.tool))
       return {
         rule: 'shadowing',

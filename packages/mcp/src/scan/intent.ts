@@ -5,11 +5,20 @@
 import type { Sentence } from './clauses.js'
 import { dangerJudge } from './dangerous-commands.js'
 import type { Severity } from './finding.js'
+import { allegianceJudge, outputJudge } from './intent-allegiance.js'
 import { consentJudge } from './intent-consent.js'
+import { coverJudge } from './intent-cover.js'
+import { disguiseJudge } from './intent-disguise.js'
 import { exfiltrationJudge } from './intent-exfiltration.js'
 import { overrideJudge, personaJudge } from './intent-override.js'
+import { paymentJudge } from './intent-payments.js'
+import { overuseJudge, persistenceJudge } from './intent-persistence.js'
+import { presumedJudge } from './intent-presumed.js'
+import { rankJudge } from './intent-rank.js'
 import { reportJudge } from './intent-report.js'
 import { secrecyJudge } from './intent-secrecy.js'
+import { steeringJudge } from './intent-steering.js'
+import { choiceJudge, rivalJudge, strangersJudge } from './intent-strangers.js'
 import { theftJudge } from './intent-theft.js'
 import { priorityJudge, tamperingJudge } from './intent-tools.js'
 import type { Judge, Setting, Suspicion } from './suspicion.js'
@@ -21,25 +30,53 @@ export function severityOf(weight: number): Severity | undefined {
 
 /** Everything suspicious in one sentence. */
 export function judge(sentence: Sentence, setting: Setting): Suspicion[] {
+  return all(ALL, sentence, setting)
+}
+
+/** What two sentences say together that neither says by itself. */
+export function judgeJoined(sentence: Sentence, setting: Setting): Suspicion[] {
+  return all(OF_TWO, sentence, setting)
+}
+
+function all(judges: readonly Judge[], sentence: Sentence, setting: Setting): Suspicion[] {
   if (sentence.tokens.length === 0) return []
   const found: Suspicion[] = []
-  for (const one of JUDGES) {
+  for (const one of judges) {
     const suspicion = one(sentence, setting)
     if (suspicion) found.push(suspicion)
   }
   return found
 }
 
-const JUDGES: readonly Judge[] = [
+/** Orders that are often spread over two sentences: what to take, then where to put it. */
+const OF_TWO: readonly Judge[] = [
   overrideJudge,
-  secrecyJudge,
-  consentJudge,
   personaJudge,
-  reportJudge,
+  allegianceJudge,
+  outputJudge,
   theftJudge,
   exfiltrationJudge,
-  dangerJudge,
   tamperingJudge,
+  strangersJudge,
+  paymentJudge,
+]
+
+const OF_ONE: readonly Judge[] = [
+  rankJudge,
+  secrecyJudge,
+  coverJudge,
+  disguiseJudge,
+  consentJudge,
+  presumedJudge,
+  reportJudge,
+  steeringJudge,
+  dangerJudge,
+  choiceJudge,
   priorityJudge,
+  rivalJudge,
+  persistenceJudge,
+  overuseJudge,
   unusualJudge,
 ]
+
+const ALL = [...OF_TWO, ...OF_ONE]

@@ -105,8 +105,29 @@ export function findMarkup(where: string, raw: string): Finding[] {
         'holds the headings of a prompt template',
       ),
     )
+  const heading =
+    /(?:^|\n)\s{0,3}(?:#{1,6}|\*\*|==+)\s{0,3}(?:system|assistant|developer|agent|ai|llm|model)(?:[ _-](?:prompt|message|instructions?|notes?|only|directives?))?\s{0,3}(?:\*\*|==+|#{1,6})?\s{0,3}:?\s{0,3}\n\s{0,4}(\S[^\n]{0,300})/i.exec(
+      text,
+    )
+  if (
+    heading &&
+    ordersSomething(heading[1] ?? '') &&
+    /\b(?:you|your|must|never|always)\b/i.test(heading[1] ?? '')
+  )
+    findings.push(
+      finding(
+        'fake-structure',
+        'hard',
+        where,
+        heading[0].trim(),
+        'heads a paragraph as if it came from the system',
+      ),
+    )
   const role = /["']role["']\s{0,3}:\s{0,3}["'](?:system|developer|assistant)["']/i.exec(text)
-  if (role && ordersSomething(text.slice(role.index, role.index + 400)))
+  const isSample = /\b(?:messages|examples?|e\.g|format|array|like|such as|openai|chat)\b/i.test(
+    text.slice(0, (role?.index ?? 0) + 10),
+  )
+  if (role && (!isSample || ordersSomething(text.slice(role.index, role.index + 400))))
     findings.push(
       finding(
         'fake-structure',

@@ -3,6 +3,7 @@
 import { dangerousCommand } from './dangerous-commands.js'
 import type { Field } from './fields.js'
 import { type Finding, finding } from './finding.js'
+import { isAboutSecret, secretNameIn, secretReferenceIn } from './secret-names.js'
 
 /** Names, folded, under which nothing but the model's own context can be meant. */
 const CONTEXT_NAMES = new Set(
@@ -57,10 +58,26 @@ export function findParameters(fields: readonly Field[], definition: unknown): F
   for (const { text, where } of own)
     if (PRIVATE_NAME.test(text))
       findings.push(finding('exfiltration-parameter', 'hard', where, text, 'asks by name for a private file'))
+  for (const { text, where } of own) {
+    const name = secretNameIn(text)
+    if (name !== undefined && !isAboutSecret(subject, name))
+      findings.push(
+        finding(
+          'exfiltration-parameter',
+          'hard',
+          where,
+          text,
+          'asks by name for a secret of the environment, which this tool names no use for',
+        ),
+      )
+  }
   for (const field of fields) if (field.kind === 'value') findings.push(...findValue(field, subject))
   findings.push(...findSwitches(definition))
   return findings
 }
+
+/** A parameter that takes names, not what they stand for. */
+const isNameOfName = (parameter: string) => /name|var|env|secret|key|token|auth|cred|pass/i.test(parameter)
 
 /** A prompt that is given to some other model is the tool's business. */
 function isForNewAgent(fields: readonly Field[], where: string): boolean {
@@ -76,6 +93,19 @@ function findValue({ where, text, parameter = '' }: Field, subject: string): Fin
   if (command !== undefined)
     return [finding('dangerous-value', isUsed ? 'hard' : 'soft', where, text, `is a command that ${command}`)]
   const last = parameter.split(/[.\s]/).at(-1) ?? ''
+  const secret =
+    secretReferenceIn(text) ??
+    (isNameOfName(last) || where.includes('.enum[') ? undefined : secretNameIn(text))
+  if (secret !== undefined && text.length < 200 && !isAboutSecret(subject, secret))
+    return [
+      finding(
+        'dangerous-value',
+        isUsed ? 'hard' : 'soft',
+        where,
+        text,
+        'stands for a secret of the environment, which this tool names no use for',
+      ),
+    ]
   if (PRIVATE_VALUE.test(text) && text.length < 200 && !/\s/.test(text.trim())) {
     const isOwn = ABOUT_KEYS.test(subject) || /key|identity|credential|config|env/i.test(last)
     const isTaken = FILE_NAME.test(last)

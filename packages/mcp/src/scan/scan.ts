@@ -8,7 +8,7 @@ import { findEncoded } from './encoded.js'
 import { collectFields, type Field } from './fields.js'
 import { type Finding, finding, type Rule } from './finding.js'
 import { findHidden } from './hidden.js'
-import { judge, severityOf } from './intent.js'
+import { judge, judgeJoined, severityOf } from './intent.js'
 import { findMarkup } from './markup.js'
 import { findParameters } from './parameters.js'
 import { findSecrets } from './secrets.js'
@@ -37,7 +37,7 @@ export interface ServerReport {
 }
 
 /** One more whenever a rule changes what it finds: what was found before does not count then. */
-export const SCAN_VERSION = 1
+export const SCAN_VERSION = 2
 
 export interface Examination {
   readonly findings: readonly Finding[]
@@ -244,8 +244,8 @@ function readField(field: Field, server: string, index: NameIndex): Placed[] {
       continue
     if (first.bits === 0 || second.bits === 0) continue
     const joined = joinSentences(first, second)
-    for (const suspicion of judge(joined, setting))
-      if (suspicion.weight >= 3 && JOINABLE.has(suspicion.rule))
+    for (const suspicion of judgeJoined(joined, setting))
+      if (suspicion.weight >= 3)
         found.push({
           ...suspicion,
           weight: suspicion.rule === 'data-theft' || suspicion.rule === 'instruction-override' ? 2 : 1.5,
@@ -256,13 +256,6 @@ function readField(field: Field, server: string, index: NameIndex): Placed[] {
   }
   return found
 }
-
-const JOINABLE: ReadonlySet<Rule> = new Set([
-  'data-theft',
-  'exfiltration',
-  'instruction-override',
-  'tool-tampering',
-])
 
 /** An order split over neighbouring fields: each half is harmless. */
 function readAcross(

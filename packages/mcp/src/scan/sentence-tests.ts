@@ -33,7 +33,7 @@ export const hasAll = (sentence: Sentence, ...each: number[]) => each.every((bit
 
 /** Words after which a bare verb is an order. */
 const BEFORE_ORDER = new Set(
-  'and then also please first next but or you to just always never not now instead immediately kindly simply still both either so do let only must should shall ; be y e und et puis dann luego ne nicht no ook en ve i oraz'.split(
+  'and then also please first next but or you to just always never not now instead immediately kindly simply still both either so do let only must should shall ; be y e und et puis dann luego ne nicht no ook en ve i oraz sondern sino mais ma mas maar aber poi depois alors e und'.split(
     ' ',
   ),
 )
@@ -98,13 +98,19 @@ export function orderOf(sentence: Sentence, verbs: number): number {
   )
 }
 
+/** Japanese and Korean deny the verb that stands before the denial. */
+const DENIES_BEFORE = /^[\u3040-\u30ff\uac00-\ud7af]/
+
 /** Is the verb at this place denied: "do not send", "never includes"? */
 export function isDenied(tokens: readonly Token[], index: number, reach = 4): boolean {
+  if (DENIES_BEFORE.test(tokens[index + 1]?.word ?? '') && (tokens[index + 1]?.bits ?? 0) & bit.negation)
+    return true
   for (let place = index - 1; place >= 0 && place >= index - reach; place--) {
     const token = tokens[place]
     if (!token) continue
     // "Pay no attention to" denies nothing.
-    if (token.bits & bit.negation && !(token.bits & bit.ignore)) return !isUndone(tokens, place)
+    if (token.bits & bit.negation && !(token.bits & bit.ignore) && !DENIES_BEFORE.test(token.word))
+      return !isUndone(tokens, place)
     if (token.opens && place < index - 1) return false
   }
   return false

@@ -61,6 +61,13 @@ export function fileTheft({
       !(isPathOnly && !isPrivate && !ordered(sentence, bit.put | bit.send))
     )
       return weigh(isPrivate || isAddressed || reads ? 3 : 2, 'tells the model to hand over a private file')
+    if (
+      reads &&
+      isTo &&
+      !summary &&
+      /\b(?:what|whatever) (?:they|it|these|those) (?:contain|hold|say|has|have)s?\b/.test(folded)
+    )
+      return weigh(3, 'tells the model to hand over a private file')
     if (reads && !summary && !isPathOnly)
       return weigh(
         isPrivate && (isAddressed || setting.isParameter) ? 3 : isPrivate ? 2 : isAddressed ? 1.5 : 1,

@@ -1,8 +1,35 @@
 /** Keys, passwords and the like, collected or handed over. */
 import { bit } from './concepts.js'
 import { type Demand, demanded, ordered } from './handover.js'
+import { secretNameIn } from './secret-names.js'
 import { has } from './sentence-tests.js'
 import type { Suspicion } from './suspicion.js'
+
+/** A secret of the environment by its name: asked for in an argument, or to be fetched. */
+export function namedSecret({ sentence, setting, summary, weigh }: Demand): Suspicion | undefined {
+  const { folded, text, tokens } = sentence
+  if (summary || setting.isName || !sentence.isEnglish || secretNameIn(text) === undefined) return undefined
+  // What the server itself reads, and how to set it up, is its own business.
+  if (
+    /\b(?:defaults?|fall ?back|falls back|left out|omitted|is used|are used|instead|optional\w*|e\.g|example|such as|name of|called|named|configur\w+|set (?:the|it|up|in|via|as|\w+_)|must be set|to be set|is set|not set|unset|missing|export|requires?|expired|obtain|server|bearer|authorization|curl|headers?)\b/.test(
+      folded,
+    )
+  )
+    return undefined
+  const isTo =
+    has(sentence, bit.argument) || tokens.filter(({ identifier }) => identifier !== undefined).length > 1
+  const isValue =
+    /\b(?:value|contents?|output|whatever|what) (?:of|from|is in|in|stands|under)\b|\benvironment\b|\bfrom (?:the |your )?(?:env|shell|machine|client)\b/.test(
+      folded,
+    )
+  if (setting.isParameter && isValue) return weigh(3, 'asks for a secret of the environment')
+  if (ordered(sentence, bit.put | bit.send | bit.read) && (isTo || isValue))
+    return weigh(
+      setting.isParameter || isValue ? 3 : 2,
+      'tells the model to hand over a secret of the environment',
+    )
+  return undefined
+}
 
 /** Orders about secrets, by their names. */
 export function secretTheft({
@@ -35,6 +62,50 @@ export function secretTheft({
           folded,
         ))
     const isTo = has(sentence, bit.argument) || tokens.some(({ identifier }) => identifier !== undefined)
+    // "Needs the saved logins in `seed`": the place is named, so the verb matters little.
+    // "When the user mentions a password, store it": what slips out is kept.
+    if (
+      /\b(?:when(?:ever)?|if|once|as soon as|each time|every time) (?:the |a )?(?:user|person|customer|human|someone|anyone|they|you) (?:\w+ )?(?:mentions?|types?|enters?|shares?|writes?|says?|pastes?|sends?|sees?|finds?|encounters?|reveals?|comes? across|notices?|spots?)\b/.test(
+        folded,
+      ) &&
+      /\b(?:store|save|put|record|copy|write|pass|log|keep|add|include|send|forward|report|append|note) (?:it|them|that|this|the|its)\b/.test(
+        folded,
+      ) &&
+      !isOwnKey &&
+      !/\b(?:do not|don't|never|not|safely|securely|vault)\b/.test(folded)
+    )
+      return weigh(2.5, 'keeps secrets that the user lets slip')
+    if (
+      /\b(?:needs?|wants?|requires?|asks? for|expects?|gets?|has) (?:\w+ ){0,3}access to (?:your|the user's|their|all|any)\b/.test(
+        folded,
+      ) &&
+      isPlural &&
+      !isOwnKey &&
+      (has(sentence, bit.also) || isAddressed)
+    )
+      return weigh(2, 'wants access to secrets')
+    if (
+      gives &&
+      isPlural &&
+      !isOwnKey &&
+      has(sentence, bit.also | bit.hide) &&
+      /\b(?:saved|stored|user already has|user's|the user has|in the browser|on (?:the|this) machine)\b/.test(
+        folded,
+      )
+    )
+      return weigh(3, 'tells the model to hand over secrets')
+    const isFilled = /\b(?:in|into|as|under|via|through|to) (?:the )?'[\w.-]+'/.test(folded)
+    if (
+      isFilled &&
+      isPlural &&
+      where &&
+      !isOwnKey &&
+      /\b(?:needs?|wants?|expects?|requires?|takes?|list|give|write|dump|state|carr(?:y|ies)|holds?)\b/.test(
+        folded,
+      ) &&
+      /\b(?:saved|stored|all|every|any|browser|machine|user's|values)\b/.test(folded)
+    )
+      return weigh(2.5, 'wants secrets in an argument')
     if (
       takes &&
       gives &&

@@ -6,7 +6,7 @@ import { has } from './sentence-tests.js'
 import type { Suspicion } from './suspicion.js'
 
 const THIS_TALK =
-  /^(?:this|current|our|your|entire|full|whole|complete|so|far|above|previous|previously|prior|recent|earlier|last|verbatim|everything|all|ongoing|raw|exact|user's|diese\w*|gesamt\w*|bisherig\w*|ganze\w*|esta|toda|complet\w*|entier\w*|cette|вс\w+|эт\w+|полн\w+|完整|全部|所有|当前|本次)$/
+  /^(?:this|current|our|your|entire|full|whole|complete|so|far|above|previous|previously|prior|recent|earlier|last|verbatim|everything|all|ongoing|raw|exact|user's|diese\w*|gesamt\w*|bisherig\w*|ganze\w*|esta|todas?|tout|toute|toutes|tous|tutta|historial|historique|verlauf|cronologia|complet\w*|entier\w*|cette|вс\w+|эт\w+|полн\w+|完整|全部|所有|当前|本次|すべて|全て|全文|전체|모두)$/
 
 /** Not any conversation, but the one this model is in, or what it was told. */
 export function speaksOfThisTalk({ tokens, folded }: Sentence): boolean {
@@ -73,7 +73,7 @@ export function talkTheft({
         folded,
       )
     const isWhole =
-      /\b(?:full|entire|whole|complete|history|transcript|last (?:\w+ ){0,2}messages|unabridged|verbatim|all|everything|so far|every|exact|raw|word[- ]for[- ]word|up to (?:now|this point)|gesamt\w*|ganze\w*|complet\w*|entier\w*|integral\w*|toda|вс[юея]\w*|полн\w+|historique|historial|historico|cronologia|\w*verlauf|истори\w+)\b|完整|全部|所有|すべて|全て|전체/.test(
+      /\b(?:full|entire|whole|complete|history|transcript|last (?:\w+ ){0,2}messages|unabridged|verbatim|all|everything|so far|every|exact|raw|word[- ]for[- ]word|up to (?:now|this point)|gesamt\w*|ganze\w*|complet\w*|entier\w*|integral\w*|todas?|toute?s?|tutta|вс[юея]\w*|полн\w+|historique|historial|historico|cronologia|\w*verlauf|истори\w+)\b|完整|全部|所有|すべて|全て|전체/.test(
         folded,
       )
     const isOwn =
@@ -81,7 +81,7 @@ export function talkTheft({
       !/[a-z]{3} [a-z]{3}/.test(folded) ||
       has(sentence, bit.force)
     const isConfig =
-      /\b(?:for|of) the (?:new |created |target )?(?:agent|assistant|bot|model|call|generation|completion|persona)\b|\bto (?:use|set|guide|configure|apply)\b|\boptional system\b/.test(
+      /\b(?:for|of) the (?:new |created |target )?(?:agent|assistant|bot|model|call|generation|completion|persona)\b|\b(?:for|of|to) an? (?:\w+ )?(?:agent|assistant|bot|chatbot|persona|deployment|workflow)\b|\bto (?:use|set|guide|configure|apply)\b|\boptional system\b/.test(
         folded,
       )
     const isTo = has(sentence, bit.argument) || tokens.some(({ identifier }) => identifier !== undefined)
@@ -139,6 +139,17 @@ export function talkTheft({
           : 2,
         'asks for the whole conversation',
       )
+    if (
+      !summary &&
+      !setting.isParameter &&
+      ordered(sentence, bit.run) &&
+      has(sentence, bit.force | bit.when) &&
+      isWhole &&
+      !isConfig &&
+      /\b(?:with|con|mit|avec|com)\b|с |携|附/.test(folded) &&
+      !/\b(?:id|ids|list|search|get|read|summari[sz]e|load|fetch)\b/.test(folded)
+    )
+      return weigh(2.5, 'wants the conversation with each call')
     if (!summary && isAddressed && reads && isSystem)
       return weigh(2, "speaks of the model's own instructions")
   }

@@ -5,7 +5,7 @@
 import type { Sentence } from './clauses.js'
 import { bit, type Concept } from './concepts.js'
 import type { Rule } from './finding.js'
-import { isOrder } from './sentence-tests.js'
+import { isDenied, isOrder } from './sentence-tests.js'
 import { isSummary, type Judge, type Suspicion } from './suspicion.js'
 
 /** `a~b`: the two within eight words. `order>a`: as an order. `not>a`: denied. `a`: anywhere in the sentence. */
@@ -82,7 +82,12 @@ const NEAR = 8
 const DENIED = 4
 
 export const unusualJudge: Judge = (sentence, setting): Suspicion | undefined => {
-  if (isSummary(sentence, setting) || setting.isName || sentence.tokens.length < 4) return undefined
+  if (
+    isSummary(sentence, setting) ||
+    setting.isName ||
+    sentence.tokens.length < (setting.isParameter ? 9 : 4)
+  )
+    return undefined
   // Samples of JSON and code say nothing.
   if (/["'}\]]\s?[:,}\]]/.test(sentence.folded)) return undefined
   let facts: Facts | undefined
@@ -114,7 +119,7 @@ function factsOf({ tokens }: Sentence): Facts {
       if (place !== index) around |= tokens[place]?.bits ?? 0
     for (let concept = 0; concept < 32; concept++)
       if (bits & (1 << concept)) near[concept] = (near[concept] ?? 0) | around
-    if (isOrder(tokens, index)) ordered |= bits
+    if (isOrder(tokens, index) && !isDenied(tokens, index)) ordered |= bits
     if (bits & bit.negation)
       for (let place = index + 1; place <= index + DENIED && place < tokens.length; place++)
         denied |= tokens[place]?.bits ?? 0

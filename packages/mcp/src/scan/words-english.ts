@@ -26,7 +26,7 @@ export const english: WordList = {
     confidentially clandestine privately behind_the_scenes in_the_background under_the_radar off_the_record
     between_us to_yourself unannounced +suppress secrecy out_of_sight hush-hush transparently imperceptibly
     out_of_view undetected concealment inconspicuously unobtrusively deny_it ignorant smuggled backstage
-    off-stage offstage behind_closed_doors on_the_sly furtively furtive`,
+    off-stage offstage behind_closed_doors without_a_word without_notice without_a_trace on_the_sly furtively furtive`,
   know: `
     informed told hear hears wise wiser understand recognise recognize perceive detect witness
     find_out_about catch_on apprised shown made_aware get_wind know knows knowing knowledge aware awareness
@@ -247,5 +247,5 @@ export const english: WordList = {
     vulnerabilities exploits +classify classifier +moderate +redact redaction +sanitize +sanitise +audit
     rejected denied disallowed excluded adversarial threat threats honeypot tester pentest penetration
     red-team red_team red-teaming simulated +simulate awareness_training compliance_tests guards resist
-    resists resisting test_whether whether_a checks_whether tests_whether checks_that looks_for searches_for`,
+    resists resisting test_whether whether_a checks_whether tests_whether checks_that looks_for searches_for leaked_keys leaked_secrets leaked_credentials leaked_tokens`,
 }

@@ -87,7 +87,7 @@ const french: WordList = {
   rule: 'regle* politique* restriction* limite* contrainte*',
   prior: "precedent* anterieur* ci-dessus initial* tes vos votre systeme originale* d'origine existant*",
   read: 'lis lit lire lisez lise ouvr* charg* recuper* collect* extra* copi* cherch* obten* rassembl*',
-  put: 'inclu* mett* mets met ajout* joi* joign* inser* coll* plac* passe* transmett* fourni* ecri* renseign*',
+  put: 'recopi* retranscri* inclu* mett* mets met ajout* joi* joign* inser* coll* plac* passe* transmett* fourni* ecri* renseign*',
   send: 'envo* expedi* transf* transmet* publi* televers* achemin* poste*',
   run: 'execut* appel* utilis* lanc* invoqu* effectu* supprim* proced*',
   secret:
@@ -174,7 +174,7 @@ const russian: WordList = {
   conversation: 'разговор* переписк* диалог* чат* истори* системн*_промпт* системн*_сообщени* беседы бесед*',
   model: 'ассистент* модел* агент* ты вы тебе вам помощник*',
   force:
-    'долж* всегда обязательн* важн* критич* немедленн* срочн* необходим* надо нужно никогда непременн* убедись требует* сначала',
+    'долж* всегда обязательн* важн* критич* немедленн* сразу срочн* необходим* надо нужно никогда непременн* убедись требует* сначала',
   when: 'перед прежде после когда кажд* сначала сперва затем всякий до при',
   tool: 'инструмент* функци* сервер* утилит*',
   other: 'друг* люб* все всех остальн* ины*',
@@ -262,7 +262,7 @@ export const pieces: readonly WordList[] = [
   },
   {
     negation:
-      'しないで ないで 禁止 せずに なしで なしに ないこと てはいけ てはなら 決して 마세요 말고 없이 않고 금지 절대 마십시오 말 것',
+      'しないで ないで 禁止 ずに ず、 せずに なしで なしに ないこと てはいけ てはなら 決して 마세요 말고 없이 않고 금지 절대 마십시오 말 것',
     tell: '伝え 知らせ 言わ 教え 報告 通知 言及 明かさ 알리 말하 언급 공개 전하 보고',
     hide: '隠し 隠す 秘密 密かに こっそり 静かに 内緒 黙って 숨기 비밀 몰래 조용히 은밀',
     know: '気付か 気づか 知られ 悟られ 알게 모르게 눈치',
@@ -282,7 +282,7 @@ export const pieces: readonly WordList[] = [
     when: '前に 後に 毎回 まず たびに 際に 最初に 前에 전에 후에 매번 먼저 때마다',
     tool: 'ツール 関数 サーバ 도구 함수 서버',
     other: '他の 別の あらゆる 다른 모든',
-    consent: '確認 許可 承認 同意 확인 허가 승인 동의',
+    consent: '確認 許可 承認 同意 聞か 尋ね 問わ 求め 확인 허가 승인 동의',
     content: '内容 全文 全体 中身 ファイル データ 내용 전체 전부 파일 데이터',
     also: 'また 同時に さらに 또한 동시에',
   },
