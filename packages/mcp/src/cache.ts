@@ -38,7 +38,12 @@ export interface DefinitionCache {
   readTrust?(server: ServerConfig): Remembered | undefined
   writeTrust?(server: ServerConfig, remembered: Remembered): void
   /** Where to keep what is made of this definition; `use` names what else decides it. */
-  kept?(server: ServerConfig, definition: ServerDefinition, use: string, asked?: string): KeptParts
+  kept?(
+    server: ServerConfig,
+    definition: ServerDefinition,
+    use: string,
+    asked?: string,
+  ): KeptParts | undefined
 }
 
 export interface CacheOptions {

@@ -5,6 +5,7 @@ import { assertKnownKeys } from '@toolwell/core/shared'
 import { diskLogins, type LoginStore } from './auth/login-store.js'
 import { storedAuth } from './auth/stored-auth.js'
 import { type DefinitionCache, diskCache } from './cache.js'
+import { carefulCache } from './careful-cache.js'
 import type { Config } from './config/load-config.js'
 import { showEndpoint } from './config/redact.js'
 import type { ServerConfig } from './config/server-config.js'
@@ -142,7 +143,8 @@ export function connectServers(
     }
   }
   const warn = (server: string) => (detail: string) => emit({ kind: 'warning', server, detail })
-  const cache = options.cache ?? diskCache({ onWarning: warn('') })
+  // A list is worth more than its copy.
+  const cache = carefulCache(options.cache ?? diskCache({ onWarning: warn('') }), warn(''))
   const logins = options.logins ?? diskLogins({ onWarning: warn('') })
   const guard = createGuard({ cache, lock, scan, review: options.review })
   const watchdog = createWatchdog()

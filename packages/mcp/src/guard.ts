@@ -1,7 +1,7 @@
 /** The review that connected servers get by default: the scan, the lock beside the config, and first use where there is none. */
 import type { DefinitionCache } from './cache.js'
 import type { ServerConfig } from './config/server-config.js'
-import type { ServerDefinition } from './definition.js'
+import { definitionHash, type ServerDefinition } from './definition.js'
 import { createReview, type Decision, type Remembered, type ServerDecision } from './lock/create-review.js'
 import { type Compared, createExaminations } from './lock/examinations.js'
 import type { ListedServer } from './lock/lock.js'
@@ -121,7 +121,11 @@ export function createGuard({ cache, lock, scan, review: own }: GuardOptions): G
     notes(server, definition) {
       examinations.meet(listedOf(server, definition))
       const notes = examinations.notesOf(server.name)
-      return notes && settled.get(server.name) === definition ? { ...notes, isSettled: true } : notes
+      const before = settled.get(server.name)
+      const isSame =
+        before !== undefined &&
+        (before === definition || definitionHash(before) === definitionHash(definition))
+      return notes && isSame ? { ...notes, isSettled: true } : notes
     },
     async compare(isOver) {
       const compared = await examinations.compare(isOver)

@@ -40,8 +40,9 @@ export function encodeDefinition(fingerprint: string, stored: StoredDefinition):
   const spans: (Spans | null)[] = []
   const tools = definition.tools.map((tool): object => {
     const { inputSchema, outputSchema, ...rest } = tool
-    // What is no tool stays whole: whoever reads it has to see why.
-    const isWhole = problemOf({ name: tool.name, inputSchema }) !== undefined
+    // What is no tool stays whole: whoever reads it has to see why. So does what would become its own prototype.
+    const isWhole =
+      problemOf({ name: tool.name, inputSchema }) !== undefined || Object.hasOwn(tool, '__proto__')
     const output = outputSchema === undefined || isWhole ? {} : { outputSchema: put(outputSchema) }
     spans.push(isWhole ? null : { inputSchema: put(inputSchema), ...output })
     return isWhole ? tool : rest

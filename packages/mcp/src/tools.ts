@@ -31,8 +31,9 @@ export function isOffered(
   return !isIn(deny) && [allow, within].every((patterns) => patterns === undefined || isIn(patterns))
 }
 
-export function describeServer(server: ServerConfig, { instructions, info }: ServerDefinition): string {
-  return server.description || firstLine(instructions, 200) || info?.title || ''
+/** What a model reads of a server: words of the config, or of the instructions, which are scanned and locked. */
+export function describeServer(server: ServerConfig, { instructions }: ServerDefinition): string {
+  return server.description || firstLine(instructions, 200)
 }
 
 function toTool(server: ServerConfig, words: readonly unknown[], tool: McpTool, run: RunTool): Tool {

@@ -12,7 +12,9 @@ export function usableTools(entries: readonly unknown[]): { tools: McpTool[]; le
   for (const [index, entry] of entries.entries()) {
     const tool = entry as McpTool
     const leave = (reason: string) => leftOut.push({ entry: index + 1, ...nameOf(entry), reason })
-    const problem = problemOf(asTool(entry))
+    const problem = isTooDeep(entry)
+      ? `is nested more than ${MOST_DEPTH} levels deep`
+      : problemOf(asTool(entry))
     const known = problem === undefined ? first.get(tool.name) : undefined
     if (problem !== undefined) leave(firstLine(problem, 300))
     else if (known === undefined) {
@@ -29,20 +31,42 @@ export function usableTools(entries: readonly unknown[]): { tools: McpTool[]; le
 
 /** Only what nothing can be done without; what else is odd is put right when it becomes a tool. */
 function asTool(entry: unknown): unknown {
-  if (typeof entry !== 'object' || entry === null || isVouchedFor(entry)) return entry
+  if (!isObject(entry) || isVouchedFor(entry)) return entry
   const { name, inputSchema } = entry as Partial<McpTool>
   return { name, description: '', inputSchema }
 }
 
+/** As deep as fingerprints reach: what is deeper could change without being noticed. */
+const MOST_DEPTH = 200
+
+/** Level by level: a stack would not hold what is meant to break it. */
+function isTooDeep(entry: unknown): boolean {
+  let level: object[] = isObject(entry) ? [entry] : []
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MOST_DEPTH) return true
+    level = level.flatMap((each) => Object.values(each).filter(isObject))
+  }
+  return false
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
 function nameOf(entry: unknown): { name?: string } {
-  const name = typeof entry === 'object' && entry !== null ? (entry as { name?: unknown }).name : undefined
+  const name = isObject(entry) ? (entry as { name?: unknown }).name : undefined
   return typeof name === 'string' && name.trim() !== '' ? { name } : {}
 }
 
-/** What an older version kept has not been looked through. */
-export function lookedThrough(cached: CachedDefinition | undefined): CachedDefinition | undefined {
-  if (!cached || cached.definition.leftOut) return cached
+/** What was put into a cache by other means than listing has not been looked through. */
+export function lookedThrough(cached: CachedDefinition): CachedDefinition {
+  if (cached.definition.leftOut) return cached
   return { ...cached, definition: { ...cached.definition, ...usableTools(cached.definition.tools) } }
+}
+
+/** Whether all of these are tools, as they should be where they were looked through. */
+export function areUsable(tools: readonly unknown[]): boolean {
+  return tools.every((tool) => problemOf(asTool(tool)) === undefined)
 }
 
 /** In one line, for a warning. */

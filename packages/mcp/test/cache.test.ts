@@ -203,10 +203,10 @@ describe('what is made of a definition', () => {
   it('is kept beside it, for this definition and this use of it, and goes with it', () => {
     const { cache, folder, files } = open()
     cache.write(server, definition, '', 1)
-    const index = cache.kept?.(server, definition, 'all').index
+    const index = cache.kept?.(server, definition, 'all')?.index
     expect(() => index?.read()).toThrow(/ENOENT/)
     index?.write(bytes)
-    cache.kept?.(server, definition, 'all').tokens.write(bytes)
+    cache.kept?.(server, definition, 'all')?.tokens.write(bytes)
     expect(
       files()
         .map((file) => file.split('.').at(-1))
@@ -217,11 +217,11 @@ describe('what is made of a definition', () => {
     const later = diskCache({ folder })
     later.write(server, structuredClone(definition), '', 2)
     const read = later.read(server)?.definition as ServerDefinition
-    expect(Uint8Array.from(later.kept?.(server, read, 'all').index.read() ?? [])).toEqual(bytes)
-    expect(later.kept?.(server, read, 'some').index.read()).toBeUndefined()
+    expect(Uint8Array.from(later.kept?.(server, read, 'all')?.index.read() ?? [])).toEqual(bytes)
+    expect(later.kept?.(server, read, 'some')?.index.read()).toBeUndefined()
     const changed = { ...definition, instructions: 'Without care.' }
     later.write(server, changed)
-    expect(later.kept?.(server, changed, 'all').index.read()).toBeUndefined()
+    expect(later.kept?.(server, changed, 'all')?.index.read()).toBeUndefined()
     later.forget(server)
     expect(files()).toEqual([])
   })
@@ -229,7 +229,7 @@ describe('what is made of a definition', () => {
   it('is not read where a byte of it is wrong', () => {
     const { cache, folder, files } = open()
     cache.write(server, definition)
-    const index = cache.kept?.(server, definition, 'all').index
+    const index = cache.kept?.(server, definition, 'all')?.index
     index?.write(bytes)
     const file = join(folder, files().find((each) => each.endsWith('.index')) ?? '')
     const whole = readFileSync(file)

@@ -6,6 +6,7 @@ import { plural } from '../table.js'
 import { type Paint, painter, type Terminal } from '../terminal.js'
 import type { ExitCode } from '../verb.js'
 import { changesOf, type Group, type Groups, lockOf } from './groups.js'
+import { unnamedLines } from './write.js'
 
 /** Tools that advice is given about one by one. */
 const MOST_ADVICE = 5
@@ -40,8 +41,14 @@ export async function checkLocks(
 }
 
 function jsonOf({ group, changes }: { group: Group; changes: readonly LockChange[] }) {
-  const { file, unlisted, unusable } = group
-  return { file, changes, unlisted: Object.fromEntries(unlisted), unusable: Object.fromEntries(unusable) }
+  const { file, unlisted, unnamed, unusable } = group
+  return {
+    file,
+    changes,
+    unlisted: Object.fromEntries(unlisted),
+    unnamed,
+    unusable: Object.fromEntries(unusable),
+  }
 }
 
 function text(group: Group, changes: readonly LockChange[], scanner: Scanner, paint: Paint): string {
@@ -50,13 +57,13 @@ function text(group: Group, changes: readonly LockChange[], scanner: Scanner, pa
     const tools = Object.entries(servers).flatMap(([server, { tools: own }]) =>
       Object.keys(own).filter((tool) => !group.denied.get(server)?.has(tool)),
     )
-    return `${[`${group.file} fits: ${plural(Object.keys(servers).length, 'server')}, ${plural(tools.length, 'tool')}.`, ...unusableLines(group)].join('\n')}\n`
+    return `${[`${group.file} fits: ${plural(Object.keys(servers).length, 'server')}, ${plural(tools.length, 'tool')}.`, ...unusableLines(group), ...unnamedLines(group.unnamed)].join('\n')}\n`
   }
   const lines = [`${group.file} does not fit.`]
   if (changes.length > 0) lines.push('', diffText(group, changes, scanner, paint))
   for (const [server, reason] of group.unlisted)
     lines.push('', `! ${visible(server)} could not be listed: ${visible(reason)}`)
-  lines.push(...unusableLines(group))
+  lines.push(...unusableLines(group), ...unnamedLines(group.unnamed))
   const isHard = ({ kind, server, tool }: LockChange) =>
     kind !== 'removed' && findingsOf(group, scanner, server, tool).some(({ severity }) => severity === 'hard')
   const bad = changes.filter(isHard)

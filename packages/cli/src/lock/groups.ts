@@ -28,6 +28,8 @@ export interface Group {
   readonly denied: ReadonlyMap<string, ReadonlySet<string>>
   /** Where there is no lock: what is no longer as it was first met. */
   readonly since: readonly string[]
+  /** Servers that the lock holds and this config does not name: another config of the folder may. */
+  readonly unnamed: readonly string[]
   /** By server, what it lists and nobody can use, in words. */
   readonly unusable: ReadonlyMap<string, readonly string[]>
 }
@@ -68,12 +70,14 @@ export function groupsOf({ config, servers, took }: OpenServers): Groups {
     listed.push(...mine)
     const since = own.flatMap(({ name }) => changesIn(reports.get(name)?.warnings ?? []))
     const disabled = own.filter(({ enabled }) => !enabled).map(({ name }) => name)
+    const lock = asProblem(() => readLock(file))
     return {
       file,
-      lock: asProblem(() => readLock(file)),
+      lock,
       servers: mine,
       unlisted,
       disabled,
+      unnamed: Object.keys(lock?.servers ?? {}).filter((name) => !own.some((server) => server.name === name)),
       denied,
       since,
       unusable,
@@ -90,11 +94,11 @@ function repeated(tools: readonly { readonly name: string }[]): string[] {
 
 /** What differs, but for tools that the config keeps out. */
 export function changesOf(
-  { denied, unlisted, disabled }: Group,
+  { denied, unlisted, disabled, unnamed }: Group,
   lock: Lock,
   servers: readonly ListedServer[],
 ): LockChange[] {
-  return checkLock(lock, servers, { unlisted: [...unlisted.keys(), ...disabled] }).filter(
+  return checkLock(lock, servers, { unlisted: [...unlisted.keys(), ...disabled, ...unnamed] }).filter(
     ({ server, tool }) => tool === undefined || !denied.get(server)?.has(tool),
   )
 }

@@ -1,5 +1,6 @@
 /** `toolwell lock`: writes each lock for its servers as they are. What looks poisoned is left out; what could not be listed stays as it was. */
 import {
+  approveCommand,
   createLock,
   keepOut,
   keepServers,
@@ -29,6 +30,7 @@ interface Written {
   readonly changes: readonly LockChange[]
   readonly leftOut: readonly LeftOut[]
   readonly unlisted: Readonly<Record<string, string>>
+  readonly unnamed: readonly string[]
   /** By server, what it lists and nobody can use. */
   readonly unusable: Readonly<Record<string, readonly string[]>>
 }
@@ -51,6 +53,7 @@ export async function writeLocks(
       changes: group.lock ? changesOf(group, lockOf(group), serversOf(lock)) : [],
       leftOut: leftOutOf(group, lock, scanner),
       unlisted: Object.fromEntries(group.unlisted),
+      unnamed: group.unnamed,
       unusable: Object.fromEntries(group.unusable),
     })
   }
@@ -58,11 +61,22 @@ export async function writeLocks(
   return written.some(({ leftOut, unlisted }) => leftOut.length + Object.keys(unlisted).length > 0) ? 1 : 0
 }
 
+/** Pins are somebody's decision: they go when somebody says so. */
+export function unnamedLines(unnamed: readonly string[]): string[] {
+  const [first] = unnamed
+  if (first === undefined) return []
+  const names = unnamed.slice(0, 10).map(visible).join(', ')
+  const more = unnamed.length > 10 ? ` and ${unnamed.length - 10} more` : ''
+  return [
+    `  kept, though this config does not name it: ${names}${more}. Drop one with: ${approveCommand(first)}`,
+  ]
+}
+
 /** A lock of a group as it is now. */
 export function freshLock(group: Group, scanner: Scanner): Lock {
   const before = lockOf(group)
   const fresh = createLock(group.servers, scanner, before)
-  return keepServers(fresh, before, [...group.unlisted.keys(), ...group.disabled])
+  return keepServers(fresh, before, [...group.unlisted.keys(), ...group.disabled, ...group.unnamed])
 }
 
 export function toolsIn({ servers }: Lock): number {
@@ -94,7 +108,7 @@ function leftOutOf({ servers }: Group, lock: Lock, scanner: Scanner): LeftOut[] 
   })
 }
 
-function text({ file, servers, tools, changes, leftOut, unlisted, unusable }: Written): string {
+function text({ file, servers, tools, changes, leftOut, unlisted, unnamed, unusable }: Written): string {
   const lines = [`${file}: ${plural(servers, 'server')}, ${plural(tools, 'tool')}.`]
   const sign = { added: '+', changed: '~', removed: '-' } as const
   for (const { kind, server, tool, fields } of changes.slice(0, 40)) {
@@ -114,5 +128,6 @@ function text({ file, servers, tools, changes, leftOut, unlisted, unusable }: Wr
       lines.push(`  cannot be used, and is not pinned: ${visible(server)}: ${visible(entry)}`)
   for (const [server, reason] of Object.entries(unlisted))
     lines.push(`  not listed, and left as it was: ${visible(server)}: ${visible(reason)}`)
+  lines.push(...unnamedLines(unnamed))
   return `${lines.join('\n')}\n`
 }

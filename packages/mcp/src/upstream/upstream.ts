@@ -15,7 +15,6 @@ import type { McpFailure } from '../failure.js'
 import type { Guard } from '../guard.js'
 import { NOTHING_FOUND, type Review } from '../review.js'
 import type { ServerEvent, ServerState } from '../state.js'
-import { lookedThrough } from '../usable-tools.js'
 import { VERSION } from '../version.js'
 import { type Caller, capabilityKey, keyOf } from './caller.js'
 import { type CallOptions, type Connection, ConnectionLost, openConnection } from './connection.js'
@@ -88,7 +87,7 @@ export class Upstream {
     })
     if (!this.server.enabled) return
     this.#asked = capabilityKey(options.lister)
-    this.#cached = lookedThrough(options.cache.read(this.server, this.#asked))
+    this.#cached = options.cache.read(this.server, this.#asked)
     if (this.#cached)
       this.#isNoted = options.guard.meet(this.server, this.#cached.definition, this.#cached.notes)
   }
@@ -352,15 +351,9 @@ export class Upstream {
     this.#store(definition, now)
   }
 
-  /** A host's own cache may fail; a list is worth more than its copy. */
   #store(definition: ServerDefinition, now: number): void {
-    try {
-      const notes = this.#options.guard.notes(this.server, definition)
-      this.#options.cache.write(this.server, definition, this.#asked, now, notes)
-    } catch (error) {
-      const detail = `its definitions could not be kept: ${String(error)}`
-      this.#options.emit({ kind: 'warning', server: this.server.name, detail })
-    }
+    const notes = this.#options.guard.notes(this.server, definition)
+    this.#options.cache.write(this.server, definition, this.#asked, now, notes)
   }
 
   /** The server says that its list has changed. However often it says so, one listing follows the one under way. */
