@@ -321,6 +321,14 @@ describe('schemas in the file', () => {
     expect(JSON.parse(JSON.stringify(readBack(odd(tool)).read?.tools[0]))).toEqual(tool)
   })
 
+  it('do not make a field the prototype of their tool', () => {
+    const text = '{"name":"a","inputSchema":{"type":"object"},"__proto__":{"description":"x","_meta":{}}}'
+    const [tool] = readBack(odd(JSON.parse(text))).read?.tools ?? []
+    expect(tool?.description).toBeUndefined()
+    expect(Object.getPrototypeOf(tool)).toBe(Object.prototype)
+    expect(JSON.stringify(tool)).toBe(text)
+  })
+
   it('are not believed where a byte of them is wrong', () => {
     const { cache, folder, files, warnings } = open()
     cache.write(server, definition)

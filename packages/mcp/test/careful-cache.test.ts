@@ -1,0 +1,71 @@
+/** A host's own cache that fails or gives back anything: a warning and a listing, and every server goes on. */
+import type { DefinitionCache } from '@toolwell/mcp'
+import { describe, expect, it } from 'vitest'
+import { describedTool, oddServer } from './support/odd-server.js'
+import { play } from './support/play.js'
+import { setup } from './support/setup.js'
+
+const nothing: DefinitionCache = { read: () => undefined, write: () => undefined, forget: () => undefined }
+const fail = () => {
+  throw new Error('boom')
+}
+const definition = {
+  tools: [describedTool('x')],
+  leftOut: [],
+  instructions: '',
+  capabilities: {},
+  info: undefined,
+  era: 'legacy',
+  ttlMs: undefined,
+  cacheScope: 'private',
+}
+const gives = (value: unknown) => ({ read: () => value })
+
+describe('a cache', () => {
+  it.each<[string, object, RegExp | undefined]>([
+    ['that cannot be read', { read: fail }, /failed to read one: boom/],
+    ['that gives nothing of a definition', gives({}), /no definition/],
+    ['that gives null', gives(null), /no definition/],
+    ['that gives text', gives('x'), /no definition/],
+    ['that gives a promise', gives(Promise.resolve()), /no definition/],
+    ['that gives an empty definition', gives({ definition: {}, savedAt: 1 }), /no definition/],
+    ['without a date', gives({ definition }), /no definition/],
+    [
+      'with tools that are none',
+      gives({ definition: { ...definition, tools: [null, 5] }, savedAt: 1 }),
+      /tools are none/,
+    ],
+    [
+      'with a tool that cannot be used',
+      gives({ definition: { ...definition, tools: [{ name: 'x' }] }, savedAt: 1 }),
+      /tools are none/,
+    ],
+    [
+      'with a word for tools',
+      gives({ definition: { ...definition, tools: 'no' }, savedAt: 1 }),
+      /no definition/,
+    ],
+    [
+      'with a number for instructions',
+      gives({ definition: { ...definition, instructions: 5 }, savedAt: 1 }),
+      /no definition/,
+    ],
+    ['that cannot be written', { write: fail }, /failed to keep one: boom/],
+    ['that remembers nothing', { readTrust: fail }, /first met of one: boom/],
+    ['that remembers something else', { readTrust: () => ({}) }, /no memory/],
+    ['that cannot remember', { writeTrust: fail }, /failed to remember one: boom/],
+    ['that keeps no parts', { kept: fail }, /what is made of one: boom/],
+    ['that keeps other parts', { kept: () => ({ index: {}, tokens: {} }) }, undefined],
+    ['that has no parts to give', { kept: () => null }, undefined],
+  ])('%s costs a warning at most', async (_, broken, warning) => {
+    const run = await setup([oddServer('one'), oddServer('two')], { cache: { ...nothing, ...broken } })
+    for (const name of ['one', 'two']) {
+      expect(run.report(name)).toMatchObject({ state: 'cached', trusted: 'first-use' })
+      expect(run.report(name).tools).toContain('echo')
+    }
+    expect(await run.text('two', 'echo', { a: 1 })).toBe('{"a":1}')
+    expect(await (await play(run.well, 'a')).search('select:one__echo')).toContain('one__echo')
+    const told = run.events.flatMap((event) => (event.kind === 'warning' ? [event.detail] : []))
+    if (warning) expect(told.join('\n')).toMatch(warning)
+  })
+})
