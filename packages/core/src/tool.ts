@@ -195,10 +195,31 @@ export function problemOf(tool: unknown): string | undefined {
   if (type !== undefined && type !== 'object')
     return `has an inputSchema of type ${JSON.stringify(type)}; the top level of a tool's input must be "object"`
   try {
-    if (!isPlainJson(schema)) JSON.stringify(schema)
+    if (isPlainJson(schema)) return undefined
+    const found = nestingProblem(schema, new Set())
+    if (found === undefined) JSON.stringify(schema)
+    return found
   } catch {
-    return 'has an inputSchema that contains itself as a JavaScript object; use a "$ref" for recursion'
+    return 'has an inputSchema that cannot be written as JSON; give plain objects, lists, strings, numbers and booleans'
   }
+}
+
+/** Lists and objects in each other. Half of what everything that goes through schemas takes on the stack of Node's default size. */
+const MOST_LEVELS = 500
+
+/** Told by count: how soon a stack is full depends on who asks. */
+function nestingProblem(value: unknown, around: Set<object>): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  if (around.has(value))
+    return 'has an inputSchema that contains itself as a JavaScript object; use a "$ref" for recursion'
+  if (around.size === MOST_LEVELS)
+    return `has an inputSchema that is nested more than ${MOST_LEVELS} levels deep; use fewer levels, or a "$ref" for recursion`
+  around.add(value)
+  for (const each of Object.values(value)) {
+    const found = nestingProblem(each, around)
+    if (found !== undefined) return found
+  }
+  around.delete(value)
   return undefined
 }
 

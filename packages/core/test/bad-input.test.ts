@@ -106,6 +106,11 @@ describe('createToolwell', () => {
 describe('a tool', () => {
   const circular: Record<string, unknown> = { type: 'object' }
   circular.properties = { self: circular }
+  const nested = (levels: number, inmost = { type: 'object' }) => {
+    let schema: Record<string, unknown> = inmost
+    for (let level = 1; level < levels; level++) schema = { type: 'object', items: schema }
+    return schema
+  }
 
   it.each([
     ['is no object', null, 'is not an object'],
@@ -121,6 +126,21 @@ describe('a tool', () => {
       'has a schema that contains itself',
       { ...tool('x'), inputSchema: circular },
       'use a "$ref" for recursion',
+    ],
+    [
+      'has a schema of too many levels',
+      { ...tool('x'), inputSchema: nested(501) },
+      'nested more than 500 levels deep',
+    ],
+    [
+      'has a schema of more levels than a stack holds',
+      { ...tool('x'), inputSchema: nested(100_000) },
+      'nested more than 500 levels deep',
+    ],
+    [
+      'has a schema that JSON cannot hold',
+      { ...tool('x'), inputSchema: { type: 'object', maxProperties: 5n } },
+      'cannot be written as JSON',
     ],
     ['has a description that is no text', { ...tool('x'), description: 7 }, 'description'],
     ['has a card that is no text', { ...tool('x'), card: 7 }, 'card that is not a string'],
@@ -152,6 +172,14 @@ describe('a tool', () => {
       expect(host.raw()).toContain('late__good')
     },
   )
+
+  it('of as many levels as may be is sent, and mended to its end', async () => {
+    const deep = tool('deep', { inputSchema: nested(500, { type: 'strin' }) })
+    const host = await startHost({ tools: [deep] }, [{ text: 'ok' }])
+    await host.ask('hi')
+    expect(host.raw()).toContain('Also given: {')
+    expect(host.raw()).not.toContain('"strin"')
+  })
 
   it('of a name that is taken is refused, with the source; from a server the first one is kept', () => {
     expect(create({ tools: [tool('x'), tool('x')] })).toThrow(/Two tools are named "x"\. Rename one/)
