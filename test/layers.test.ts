@@ -141,6 +141,7 @@ const CORE: readonly { readonly layer: string; readonly files: readonly string[]
       'property-keys.ts',
       'whole-schema.ts',
       'run-calls.ts',
+      'schema-references.ts',
       'schema-rules.ts',
       // One search call from query to answer: reads the ledger, raises tools, writes what the model reads.
       'search/candidate.ts',

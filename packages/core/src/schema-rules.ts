@@ -39,7 +39,10 @@ const RULES: Readonly<Record<string, KeywordRule>> = {
   $anchor: anchor,
   $dynamicAnchor: anchor,
   $comment: text,
-  $vocabulary: rule('an object', isObject),
+  $vocabulary: rule(
+    'an object of true and false',
+    (value) => isObject(value) && Object.values(value).every((each) => typeof each === 'boolean'),
+  ),
   $defs: schemaMap,
   definitions: schemaMap,
   type: rule('one of the seven types of JSON, or a list of them', isType),
@@ -156,38 +159,4 @@ export function valueKey(value: unknown): unknown {
 
 function sorted(object: Json): Json {
   return Object.fromEntries(Object.entries(object).sort(([one], [other]) => (one < other ? -1 : 1)))
-}
-
-/** Whether a reference leads to a schema within the one it stands in. Nothing is ever fetched. */
-export function isWithin(reference: string, root: Json): boolean {
-  const base = typeof root.$id === 'string' ? root.$id.replace(/#$/, '') : ''
-  const own = reference.startsWith(base) ? reference.slice(base.length) : reference
-  if (own === '' || own === '#') return true
-  if (own.startsWith('#/')) return isSchema(at(root, own))
-  return own.startsWith('#') ? hasAnchor(root, own.slice(1)) : false
-}
-
-function at(root: Json, pointer: string): unknown {
-  let place: unknown = root
-  for (const step of decoded(pointer).split('/').slice(1)) {
-    const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
-    if (typeof place !== 'object' || place === null || !Object.hasOwn(place, key)) return undefined
-    place = (place as Json)[key]
-  }
-  return place
-}
-
-function decoded(pointer: string): string {
-  try {
-    return decodeURIComponent(pointer)
-  } catch {
-    return ''
-  }
-}
-
-function hasAnchor(value: unknown, name: string): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  const { $anchor, $dynamicAnchor } = value as Json
-  if ($anchor === name || $dynamicAnchor === name) return true
-  return Object.values(value).some((inner) => hasAnchor(inner, name))
 }

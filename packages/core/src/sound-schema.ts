@@ -2,16 +2,8 @@
  * Schemas as providers take them. Whoever lists a tool may write anything into its schema, and one keyword that holds what
  * it may not costs the whole request. What is sound stays; what is not is told in words, and never makes a rule stricter.
  */
-import {
-  isNames,
-  isObject,
-  isPattern,
-  isSchema,
-  isWithin,
-  type Json,
-  KEYWORDS,
-  valueKey,
-} from './schema-rules.js'
+import { ANCHORS, REFERENCES, type References, referencesOf } from './schema-references.js'
+import { isNames, isObject, isPattern, isSchema, type Json, KEYWORDS, valueKey } from './schema-rules.js'
 import { wholeStart } from './text.js'
 
 export interface SchemaProblem {
@@ -23,39 +15,47 @@ export interface SchemaProblem {
 
 /** The same object where nothing is wrong, as with most schemas. */
 export function soundSchema(schema: Json): Json {
-  return isSound(schema, schema) ? schema : mended(schema).schema
+  return isSound(schema) ? schema : mended(schema).schema
 }
 
 /** What `soundSchema` changes. */
 export function schemaProblems(schema: Json): readonly SchemaProblem[] {
-  return isSound(schema, schema) ? [] : mended(schema).problems
+  return isSound(schema) ? [] : mended(schema).problems
 }
 
 /** Opening a conversation looks through every schema there is. */
-function isSound(schema: Json | boolean, root: Json): boolean {
+function isSound(schema: Json): boolean {
+  return isSoundWithin(schema, referencesOf(schema))
+}
+
+function isSoundWithin(schema: Json | boolean, references: References): boolean {
   if (typeof schema === 'boolean') return true
   for (const keyword in schema) {
     const value = schema[keyword]
     const rule = KEYWORDS.get(keyword)
     if (rule === undefined || value === undefined) continue
     if (!rule.fits(value)) return false
-    if (REFERENCES.has(keyword) && !isWithin(value as string, root)) return false
-    if (rule.inside === undefined) continue
+    if (rule.inside === undefined) {
+      if (!keyword.startsWith('$')) continue
+      if (REFERENCES.has(keyword) && references.problem(schema, keyword, value as string)) return false
+      if (ANCHORS.has(keyword) && !references.claim(value as string)) return false
+      continue
+    }
     if (rule.inside === 'schema') {
-      if (!isSound(value as Json, root)) return false
+      if (!isSoundWithin(value as Json, references)) return false
     } else if (rule.inside === 'schemas') {
-      for (const each of value as unknown[]) if (!isSchema(each) || !isSound(each, root)) return false
+      for (const each of value as unknown[])
+        if (!isSchema(each) || !isSoundWithin(each, references)) return false
     } else
       for (const name in value as Json) {
         const each = (value as Json)[name]
         if (rule.inside === 'dependencies' && isNames(each)) continue
-        if (!isSchema(each) || !isSound(each, root)) return false
+        if (!isSchema(each) || !isSoundWithin(each, references)) return false
       }
   }
   return true
 }
 
-const REFERENCES = new Set(['$ref', '$dynamicRef'])
 /** Under these a looser schema makes the whole stricter. */
 const INVERTING = new Set(['not', 'if', 'oneOf', 'contains'])
 /** Taking something out may leave references to it behind, which takes another round. */
@@ -64,14 +64,14 @@ const MOST_ROUNDS = 5
 function mended(given: Json): { readonly schema: Json; readonly problems: readonly SchemaProblem[] } {
   const problems: SchemaProblem[] = []
   let schema = given
-  for (let round = 0; round < MOST_ROUNDS && !isSound(schema, schema); round++) {
+  for (let round = 0; round < MOST_ROUNDS && !isSound(schema); round++) {
     const first = mend(schema, round > 0)
     // What a reference leads to may be looser now.
     const made = first.isLoss ? mend(schema, true) : first
     schema = made.schema
     problems.push(...made.problems)
   }
-  if (!isSound(schema, schema)) schema = { type: 'object' }
+  if (!isSound(schema)) schema = { type: 'object' }
   const { $schema, ...rest } = schema
   // In the oldest draft some keywords mean something else than what they hold now.
   const isOld = typeof $schema === 'string' && $schema.includes('draft-04')
@@ -87,6 +87,7 @@ interface Mended {
 
 /** `isDoubtful`: references may lead to what is looser than it was. */
 function mend(root: Json, isDoubtful: boolean): Mended {
+  const references = referencesOf(root)
   const problems: SchemaProblem[] = []
   let losses = 0
 
@@ -100,7 +101,7 @@ function mend(root: Json, isDoubtful: boolean): Mended {
     }
     const report = (keyword: string, problem: string) => problems.push({ path: join(path, keyword), problem })
     for (const [keyword, value] of Object.entries(translated(given, report))) {
-      const made = value === undefined ? value : standing(keyword, value, join(path, keyword))
+      const made = value === undefined ? value : standing(keyword, value, join(path, keyword), given)
       if (made !== GONE) kept.set(keyword, made)
       // Some libraries write null where they have nothing to say: that is not told.
       else if (value !== null) lose(keyword, value)
@@ -121,7 +122,7 @@ function mend(root: Json, isDoubtful: boolean): Mended {
   }
 
   /** As it may stand, or that it may not. */
-  const standing = (keyword: string, value: unknown, path: string): unknown => {
+  const standing = (keyword: string, value: unknown, path: string, schema: Json): unknown => {
     const rule = KEYWORDS.get(keyword)
     if (rule === undefined) return value
     const before = losses
@@ -131,10 +132,14 @@ function mend(root: Json, isDoubtful: boolean): Mended {
     if (made === GONE) return GONE
     // A type in capitals and a value that is there twice mean the same when mended; a name that is none is gone.
     if (!Object.is(made, value) && keyword !== 'type' && keyword !== 'enum') losses++
-    if (REFERENCES.has(keyword)) return reference(made as string, path)
+    if (REFERENCES.has(keyword)) return reference(schema, keyword, made as string, path)
+    if (ANCHORS.has(keyword) && !references.claim(made as string)) {
+      problems.push({ path, problem: `is there twice: ${shown(made)} is the anchor of another schema` })
+      return GONE
+    }
     if (rule.inside === undefined) return made
     const whole = within(rule.inside, made, path)
-    const isLooser = losses > before || (isDoubtful && JSON.stringify(made).includes('"$ref"'))
+    const isLooser = losses > before || (isDoubtful && ANY_REFERENCE.test(JSON.stringify(made)))
     if (!INVERTING.has(keyword) || !isLooser) return whole
     // The words say all of it.
     losses = before
@@ -162,11 +167,16 @@ function mend(root: Json, isDoubtful: boolean): Mended {
     return mapped(value as Json, (item, name) => each(item, join(path, name)))
   }
 
-  const reference = (value: string, path: string): unknown => {
-    if (isWithin(value, root)) return value
+  const reference = (schema: Json, keyword: string, value: string, path: string): unknown => {
+    const problem = references.problem(schema, keyword, value)
+    if (problem === undefined) return value
     const moved = value.replace(/\/items\/(?=\d)/g, '/prefixItems/')
-    if (moved !== value && isWithin(moved, root)) return moved
-    problems.push({ path, problem: `leads nowhere: there is no ${shown(value)} in the schema` })
+    if (moved !== value && references.problem({ $ref: moved }, keyword, moved) === undefined) return moved
+    const words =
+      problem === 'circle'
+        ? `leads only to itself: following ${shown(value)} comes back to it`
+        : `leads nowhere: there is no ${shown(value)} in the schema`
+    problems.push({ path, problem: words })
     return GONE
   }
 
@@ -175,9 +185,11 @@ function mend(root: Json, isDoubtful: boolean): Mended {
 
 const GONE = Symbol('gone')
 
+const ANY_REFERENCE = /"\$(?:ref|dynamicRef|recursiveRef)"/
+
 /** Keywords that let nothing pass and refuse nothing. */
 const REMARKS =
-  /^(?:\$(?!ref$|dynamicRef$).*|title|description|format|examples|content\w+|deprecated|readOnly|writeOnly)$/
+  /^(?:\$(?!ref$|dynamicRef$|recursiveRef$).*|title|description|format|examples|content\w+|deprecated|readOnly|writeOnly)$/
 
 /** Keywords that would now refuse what those that are lost allowed. */
 function strictWithout(lost: ReadonlyMap<string, unknown>, isLooser: boolean): string[] {

@@ -2,18 +2,18 @@
  * What no server takes in a JSON Schema, whichever wire it speaks: what the meta-schema of draft 2020-12 refuses, patterns
  * that are no regular expressions, and references that lead nowhere.
  */
-import { type Fields, isObject } from './guards.js'
+import { isObject } from './guards.js'
 
 /** The place of the first such keyword, and what should be there. */
 export function keywordObjection(schema: unknown): string | undefined {
-  return isObject(schema) ? objection(schema, '', schema) : objection(schema, '', {})
+  return objection(schema, '', wholeOf(schema))
 }
 
-function objection(schema: unknown, at: string, root: Fields): string | undefined {
+function objection(schema: unknown, at: string, whole: Whole): string | undefined {
   if (typeof schema === 'boolean') return undefined
   if (!isObject(schema)) return `${at || 'the schema'} is not of type 'object', 'boolean'`
   for (const [keyword, value] of Object.entries(schema)) {
-    const found = keywordAt(keyword, value, `${at}/${keyword}`, root)
+    const found = keywordAt(keyword, value, `${at}/${escaped(keyword)}`, whole)
     if (found !== undefined) return found
   }
   return undefined
@@ -26,45 +26,53 @@ const SCHEMAS = /^(?:allOf|anyOf|oneOf|prefixItems)$/
 const MAP = /^(?:\$defs|definitions|dependentSchemas|patternProperties|properties)$/
 const TEXT =
   /^(?:\$comment|\$dynamicRef|\$id|\$recursiveRef|\$ref|\$schema|content(?:Encoding|MediaType)|description|format|title)$/
+const ANCHOR = /^\$(?:dynamicA|a)nchor$/
 const FLAG = /^(?:deprecated|readOnly|uniqueItems|writeOnly)$/
 const COUNT = /^(?:max|min)(?:Contains|Items|Length|Properties)$/
 const NUMBER = /^(?:exclusiveMaximum|exclusiveMinimum|maximum|minimum|multipleOf)$/
 
-function keywordAt(keyword: string, value: unknown, at: string, root: Fields): string | undefined {
+function keywordAt(keyword: string, value: unknown, at: string, whole: Whole): string | undefined {
   const is = (type: string, fits: boolean) => (fits ? undefined : `${at} is not of type '${type}'`)
-  if (SCHEMA.test(keyword)) return objection(value, at, root)
+  if (SCHEMA.test(keyword)) return objection(value, at, whole)
   if (SCHEMAS.test(keyword)) {
     if (!Array.isArray(value)) return is('array', false)
     if (value.length === 0) return `${at} should be non-empty`
-    return firstOf(value.entries(), (each, index) => objection(each, `${at}/${index}`, root))
+    return firstOf(value.entries(), (each, index) => objection(each, `${at}/${index}`, whole))
   }
   if (MAP.test(keyword)) {
     if (!isObject(value)) return is('object', false)
     return firstOf(Object.entries(value), (each, name) =>
       keyword === 'patternProperties' && !isExpression(name)
         ? `${at} has a key that is not a 'regex'`
-        : objection(each, `${at}/${name}`, root),
+        : objection(each, `${at}/${escaped(name)}`, whole),
     )
   }
   if (keyword === 'dependencies') {
     if (!isObject(value)) return is('object', false)
     return firstOf(Object.entries(value), (each, name) =>
-      Array.isArray(each) ? namesObjection(each, `${at}/${name}`) : objection(each, `${at}/${name}`, root),
+      Array.isArray(each)
+        ? namesObjection(each, `${at}/${escaped(name)}`)
+        : objection(each, `${at}/${escaped(name)}`, whole),
     )
   }
   if (keyword === 'dependentRequired') {
     if (!isObject(value)) return is('object', false)
-    return firstOf(Object.entries(value), (each, name) => namesObjection(each, `${at}/${name}`))
+    return firstOf(Object.entries(value), (each, name) => namesObjection(each, `${at}/${escaped(name)}`))
   }
   if (TEXT.test(keyword) && typeof value !== 'string') return is('string', false)
-  if (keyword === '$ref' || keyword === '$dynamicRef')
-    return leads(value as string, root) ? undefined : `${at} cannot be resolved: '${value}'`
+  if (/^\$(?:dynamicR|recursiveR|r)ef$/.test(keyword)) {
+    if (target(value as string, whole) === undefined) return `${at} cannot be resolved: '${value}'`
+    return keyword === '$ref' && isCircle(at, whole) ? `${at} leads only to itself` : undefined
+  }
   if (keyword === '$id')
     return /^[^#]*#?$/.test(value as string) ? undefined : `${at} does not match '^[^#]*#?$'`
-  if (/^\$(?:dynamicA|a)nchor$/.test(keyword))
-    return is('anchor', typeof value === 'string' && /^[A-Za-z_][-A-Za-z0-9._]*$/.test(value))
-  if (keyword === '$vocabulary') return is('object', isObject(value))
-  if (FLAG.test(keyword)) return is('boolean', typeof value === 'boolean')
+  if (ANCHOR.test(keyword)) {
+    if (typeof value !== 'string' || !/^[A-Za-z_][-A-Za-z0-9._]*$/.test(value)) return is('anchor', false)
+    return whole.repeated.has(value) ? `${at} is not unique: '${value}'` : undefined
+  }
+  if (keyword === '$vocabulary')
+    return is('object of booleans', isObject(value) && Object.values(value).every(isBoolean))
+  if (FLAG.test(keyword)) return is('boolean', isBoolean(value))
   if (COUNT.test(keyword)) return is('nonNegativeInteger', Number.isInteger(value) && Number(value) >= 0)
   if (NUMBER.test(keyword))
     return is('number', typeof value === 'number' && (keyword !== 'multipleOf' || value > 0))
@@ -107,25 +115,66 @@ function isExpression(text: string): boolean {
   })
 }
 
-/** Nothing is fetched: what a reference means has to be in the schema. */
-function leads(reference: string, root: Fields): boolean {
-  const base = typeof root.$id === 'string' ? root.$id.replace(/#$/, '') : ''
-  const own = reference.startsWith(base) ? reference.slice(base.length) : reference
-  if (own === '' || own === '#') return true
-  if (!own.startsWith('#')) return false
-  if (!own.startsWith('#/')) return JSON.stringify(root).includes(`nchor":${JSON.stringify(own.slice(1))}`)
-  let place: unknown = root
-  for (const step of own.slice(2).split('/')) {
-    let key: string
-    try {
-      key = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
-    } catch {
-      return false
+const isBoolean = (value: unknown) => typeof value === 'boolean'
+const escaped = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1')
+
+/** Nothing is fetched: what a reference means has to be in the schema, at a place where a schema is. */
+interface Whole {
+  readonly base: string
+  readonly schemas: Map<string, unknown>
+  /** The places of anchors. */
+  readonly anchors: Map<string, string>
+  readonly repeated: Set<string>
+}
+
+function wholeOf(root: unknown): Whole {
+  const base = isObject(root) && typeof root.$id === 'string' ? root.$id.replace(/#$/, '') : ''
+  const whole: Whole = { base, schemas: new Map(), anchors: new Map(), repeated: new Set() }
+  const enter = (schema: unknown, at: string) => {
+    if (!isObject(schema) && !isBoolean(schema)) return
+    whole.schemas.set(at, schema)
+    if (!isObject(schema)) return
+    for (const [keyword, value] of Object.entries(schema)) {
+      const place = `${at}/${escaped(keyword)}`
+      if (ANCHOR.test(keyword) && typeof value === 'string') {
+        if (whole.anchors.has(value)) whole.repeated.add(value)
+        else whole.anchors.set(value, at)
+      }
+      if (SCHEMA.test(keyword)) enter(value, place)
+      else if ((SCHEMAS.test(keyword) || MAP.test(keyword) || keyword === 'dependencies') && value)
+        for (const [key, each] of Object.entries(value)) enter(each, `${place}/${escaped(key)}`)
     }
-    place =
-      typeof place === 'object' && place !== null && Object.hasOwn(place, key) ? (place as Fields)[key] : null
   }
-  return isObject(place) || typeof place === 'boolean'
+  enter(root, '')
+  return whole
+}
+
+/** The place that a reference leads to. */
+function target(reference: string, { base, schemas, anchors }: Whole): string | undefined {
+  const own = reference.startsWith(base) ? reference.slice(base.length) : reference
+  if (own === '' || own === '#') return ''
+  if (!own.startsWith('#')) return undefined
+  if (!own.startsWith('#/')) return anchors.get(own.slice(1))
+  try {
+    const keys = own.slice(1).split('/').map(decodeURIComponent)
+    const place = keys.map((key) => escaped(key.replaceAll('~1', '/').replaceAll('~0', '~'))).join('/')
+    return schemas.has(place) ? place : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether following a `$ref` comes back to it. */
+function isCircle(at: string, whole: Whole): boolean {
+  const start = at.slice(0, at.lastIndexOf('/'))
+  const passed = new Set<string>()
+  let place: string | undefined = start
+  while (place !== undefined && !passed.has(place)) {
+    passed.add(place)
+    const schema = whole.schemas.get(place)
+    place = isObject(schema) && typeof schema.$ref === 'string' ? target(schema.$ref, whole) : undefined
+  }
+  return place === start
 }
 
 function firstOf<Key>(

@@ -85,6 +85,32 @@ describe('a property whose schema is not sound', () => {
       { description: 'Also given: {"$ref":"https://example.com/a.json"}' },
     ],
     [
+      'a reference that is no text once decoded',
+      { $ref: '#/%' },
+      { description: 'Also given: {"$ref":"#/%"}' },
+    ],
+    [
+      'a reference that is no text further on',
+      { $ref: '#/%zz/nope' },
+      { description: 'Also given: {"$ref":"#/%zz/nope"}' },
+    ],
+    [
+      'a reference to what holds schemas',
+      { $ref: '#/properties' },
+      { description: 'Also given: {"$ref":"#/properties"}' },
+    ],
+    [
+      'a reference of an old draft to nothing',
+      { $recursiveRef: '#/nope' },
+      { description: 'Also given: {"$recursiveRef":"#/nope"}' },
+    ],
+    [
+      'a reference to itself',
+      { $ref: '#/properties/a' },
+      { description: 'Also given: {"$ref":"#/properties/a"}' },
+    ],
+    ['a vocabulary that is none', { $vocabulary: { a: 1 }, title: 'A' }, { title: 'A' }],
+    [
       'a pattern that is none',
       { type: 'string', pattern: '[' },
       { type: 'string', description: 'Also given: {"pattern":"["}' },
@@ -152,6 +178,59 @@ describe('a property whose schema is not sound', () => {
     })
   })
 
+  it.each([
+    ['an anchor in a default', '#foo', { b: { default: { $anchor: 'foo' } } }],
+    ['a default', '#/properties/b/default', { b: { default: { type: 'strin' } } }],
+    ['a keyword of its own', '#/properties/b/x-own/q', { b: { 'x-own': { q: { type: 'strin' } } } }],
+    ['an entry of an enum', '#/properties/b/enum/0', { b: { enum: [{ type: 'strin' }] } }],
+  ])('refers to %s, which is data and no schema', (_, $ref, others) => {
+    const schema = { type: 'object', properties: { a: { $ref }, ...others } }
+    expect(keywordObjection(schema)).toContain('/properties/a/$ref cannot be resolved')
+    expect(soundSchema(schema)).toEqual({
+      type: 'object',
+      properties: { a: { description: `Also given: ${JSON.stringify({ $ref })}` }, ...others },
+    })
+    expect(schemaProblems(schema)).toMatchObject([{ path: 'properties.a.$ref' }])
+    expect(refusalsOf(schema)).toEqual([])
+  })
+
+  it('has an anchor that another schema has: references lead to the first', () => {
+    const properties = {
+      a: { $anchor: 'z' },
+      b: { $anchor: 'z' },
+      c: { $dynamicAnchor: 'z' },
+      d: { $ref: '#z' },
+    }
+    const schema = { type: 'object', properties }
+    expect(keywordObjection(schema)).toContain('is not unique')
+    expect(soundSchema(schema).properties).toEqual({ a: { $anchor: 'z' }, b: {}, c: {}, d: { $ref: '#z' } })
+    expect(schemaProblems(schema).map(({ path }) => path)).toEqual([
+      'properties.b.$anchor',
+      'properties.c.$dynamicAnchor',
+    ])
+    expect(refusalsOf(schema)).toEqual([])
+  })
+
+  it('is one of several that only refer to each other; what refers to them from outside stays', () => {
+    const $defs = {
+      b: { $ref: '#/$defs/c' },
+      c: { $ref: '#here', $anchor: 'there' },
+      d: { $ref: '#/$defs/b' },
+    }
+    const whole = { type: 'object', properties: { a: { $ref: '#/$defs/d' } }, $defs }
+    const schema = { ...whole, $defs: { ...$defs, b: { ...$defs.b, $anchor: 'here' } } }
+    expect(keywordObjection(schema)).toContain('leads only to itself')
+    expect(soundSchema(schema)).toEqual({
+      ...whole,
+      $defs: {
+        b: { $anchor: 'here', description: 'Also given: {"$ref":"#/$defs/c"}' },
+        c: { $anchor: 'there', description: 'Also given: {"$ref":"#here"}' },
+        d: { $ref: '#/$defs/b' },
+      },
+    })
+    expect(refusalsOf(schema)).toEqual([])
+  })
+
   it('is referred to by its place in a list of an old draft', () => {
     const properties = { a: { items: [{ type: 'string' }] }, b: { $ref: '#/properties/a/items/0' } }
     const made = soundSchema({ type: 'object', properties })
@@ -181,7 +260,12 @@ describe('references', () => {
     ['#'],
     ['#/$defs/A'],
     ['#/$defs/a~1b'],
+    ['#/$defs/a%2Fb'],
+    ['#/$defs/a%7E1b'],
     ['#/$defs/a%20c'],
+    ['#/$defs/%25'],
+    ['#/$defs/default/properties/default'],
+    ['#/$defs/length/prefixItems/0'],
     ['#here'],
     ['https://example.com/own#/$defs/A'],
   ])('that lead somewhere stay: %s', ($ref) => {
@@ -189,7 +273,11 @@ describe('references', () => {
       $id: 'https://example.com/own',
       type: 'object',
       properties: { a: { $ref } },
-      $defs: { A: {}, 'a/b': {}, 'a c': true, here: { $anchor: 'here' } },
+      $defs: {
+        ...{ A: {}, 'a/b': {}, 'a c': true, '%': {}, here: { $anchor: 'here' } },
+        default: { properties: { default: { $ref: '#/$defs/default' } } },
+        length: { prefixItems: [{}] },
+      },
     }
     expect(keywordObjection(schema)).toBeUndefined()
     expect(soundSchema(schema)).toBe(schema)
@@ -197,13 +285,14 @@ describe('references', () => {
 })
 
 const KEYWORDS =
-  '$anchor $comment $defs $dynamicRef $id $ref $schema additionalItems additionalProperties allOf anyOf const contains contentSchema default definitions dependencies dependentRequired dependentSchemas deprecated description else enum examples exclusiveMaximum exclusiveMinimum format if items maxItems maxLength maxProperties maximum minItems minLength minimum multipleOf not oneOf pattern patternProperties prefixItems properties propertyNames readOnly required then title type unevaluatedItems unevaluatedProperties uniqueItems x-own'.split(
+  '$anchor $comment $defs $dynamicAnchor $dynamicRef $id $recursiveRef $ref $schema $vocabulary additionalItems additionalProperties allOf anyOf const contains contentSchema default definitions dependencies dependentRequired dependentSchemas deprecated description else enum examples exclusiveMaximum exclusiveMinimum format if items maxItems maxLength maxProperties maximum minItems minLength minimum multipleOf not oneOf pattern patternProperties prefixItems properties propertyNames readOnly required then title type unevaluatedItems unevaluatedProperties uniqueItems x-own'.split(
     ' ',
   )
 const name = fc.constantFrom('a', 'b', 'properties', 'default', 'not', '[', '__proto__', 'a b')
 const junk = fc.constantFrom<unknown>(
   ...[null, 5, -1, 1.5, '', 'x', '[', 'string', 'array', 'strin', true, false, [], [1], ['a', 'a'], ['a']],
   ...[[null], ['string', 'array'], {}, '#', '#/$defs/a', '#/properties/a', '#/not', '#a', 'https://x/y'],
+  ...['a', '#/', '#/%', '#/$defs/a%20b', '#/x-own', '#/default', '#/properties/a/default', { a: true }],
 )
 const { schema: anySchema } = fc.letrec<{ schema: Record<string, unknown>; value: unknown }>((tie) => ({
   schema: fc.dictionary(fc.constantFrom(...KEYWORDS), tie('value'), { maxKeys: 5 }),
@@ -270,6 +359,13 @@ describe('any schema', () => {
       { numRuns: 3000 },
     )
     expect(allowed).toBeGreaterThan(20)
+  })
+
+  it('of very many references, each to the next, is looked through once', () => {
+    const $defs: Record<string, unknown> = { d20000: { type: 'string' } }
+    for (let at = 0; at < 20_000; at++) $defs[`d${at}`] = { $ref: `#/$defs/d${at + 1}` }
+    const schema = { type: 'object', $defs }
+    expect(soundSchema(schema)).toBe(schema)
   })
 
   it('of many levels is looked through to the end', () => {
