@@ -209,6 +209,34 @@ describe('import', () => {
     expect(output + text).not.toContain(SECRET)
   })
 
+  it('takes a server once that clients write out more or less fully', async () => {
+    const { run, folder } = homeWith({
+      '.mcp.json': {
+        mcpServers: {
+          m: { type: 'stdio', command: 'm-server', args: [] },
+          far: { url: 'https://example.com/mcp' },
+          none: { command: 'n-server' },
+        },
+      },
+      '.cursor/mcp.json': { mcpServers: { m: { command: 'm-server', env: {} } } },
+      '.vscode/mcp.json': { servers: { far: { type: 'http', url: 'https://example.com/mcp' } } },
+      '.gemini/settings.json': {
+        mcpServers: {
+          far: { httpUrl: 'https://example.com/mcp' },
+          none: { command: 'n-server', includeTools: [] },
+        },
+      },
+    })
+    const { output } = await run(['import', '--yes'])
+    expect(output).toMatch(/\+ m {2}m-server {2}\(Claude Code, Cursor\)/)
+    expect(output).toMatch(/\+ far {2}\S+ {2}\(Claude Code, VS Code, Gemini CLI\)/)
+    // No tool at all is not the same as every tool.
+    const { mcpServers } = JSON.parse(readFileSync(join(folder, 'toolwell.json'), 'utf8'))
+    expect(Object.keys(mcpServers)).toEqual(['m', 'far', 'none', 'none-gemini'])
+    const again = JSON.parse((await run(['import', '--json'])).output)
+    expect(again).toMatchObject({ added: [], kept: [], same: ['m', 'far', 'none', 'none-gemini'] })
+  })
+
   it('adds to a file without losing its comments, its mode or an entry', async () => {
     const mine = `{
   // mine

@@ -1,6 +1,7 @@
 /** What an import would do: which servers are new, which are there already, which bear a name that is taken. */
 import { canonicalJson } from '@toolwell/core/shared'
 import type { ClientFile } from './clients.js'
+import { isFields } from './convert.js'
 import type { ClientServers } from './read-client.js'
 
 export interface Addition {
@@ -29,7 +30,7 @@ export function planOf(found: readonly ClientServers[], existing: Existing): Pla
   const isTaken = (name: string) => Object.hasOwn(existing, name) || add.some((each) => each.name === name)
   for (const { from, servers } of found)
     for (const [name, { entry, left }] of servers) {
-      const isEqual = (other: unknown) => canonicalJson(other) === canonicalJson(entry)
+      const isEqual = (other: unknown) => plainly(other) === plainly(entry)
       const known = add.find((each) => (each.was ?? each.name) === name && isEqual(each.entry))
       const first = add.find((each) => each.name === name)
       const there = placesOf(existing, name, from.client).find((place) => isEqual(existing[place]))
@@ -48,6 +49,19 @@ export function planOf(found: readonly ClientServers[], existing: Existing): Pla
         })
     }
   return { add, same: [...same], kept }
+}
+
+/** Clients differ in how much they write out: what says no more than leaving it out counts as left out. */
+function plainly(entry: unknown): string {
+  if (!isFields(entry)) return canonicalJson(entry)
+  const isImplied = (key: string, value: unknown) =>
+    key === 'type'
+      ? value === 'stdio' || /^(?:streamable-?)?http$/i.test(String(value))
+      : (key === 'enabled' && value === true) ||
+        (typeof value === 'object' && value !== null && Object.keys(value).length === 0 && key !== 'allow')
+  return canonicalJson(
+    Object.fromEntries(Object.entries(entry).filter(([key, value]) => !isImplied(key, value))),
+  )
 }
 
 /** Where a server may have been written by an import before. */
