@@ -145,15 +145,21 @@ describe.each(Object.entries(CASES))('%s', (_, [addressOf, why, fix]) => {
   )
 })
 
-it.each(['nothing there', 'a web page', 'a failure of the server', 'https where there is no TLS'])(
-  '%s is told of a server of the older kind too',
-  async (name) => {
-    const [addressOf = async () => '', why = /^$/, fix = /^$/] = CASES[name] ?? []
-    const reason = await reasonOf(defineServer('notes', { url: await addressOf(), type: 'sse' }))
-    expect(reason).toMatch(why)
-    expect(reason).toMatch(fix)
-  },
-)
+it.each([
+  'a port that is closed',
+  'nothing there',
+  'a web page',
+  'a failure of the server',
+  'https where there is no TLS',
+  'http where there is TLS',
+  'another protocol',
+])('%s is told of a server of the older kind too', async (name) => {
+  const [addressOf = async () => '', why = /^$/, fix = /^$/] = CASES[name] ?? []
+  const reason = await reasonOf(defineServer('notes', { url: await addressOf(), type: 'sse' }))
+  expect(reason).toMatch(why)
+  expect(reason).toMatch(fix)
+  expect(reason).not.toMatch(/SSE error|fetch failed/)
+})
 
 it.each([
   ['ENOTFOUND', /the host 127\.0\.0\.1 is not known \(ENOTFOUND\); check the spelling of "url"/],

@@ -73,7 +73,7 @@ export async function openClient(options: OpenOptions): Promise<OpenClient> {
     return await openRemote(options, endpoint, observer.fetch)
   } catch (error) {
     if (options.signal.aborted || needsLogin(error)) throw error
-    throw explained(error, endpoint, observer.seen())
+    throw explained(error, endpoint, { seen: observer.seen(), failure: observer.failure() })
   }
 }
 

@@ -15,23 +15,31 @@ export interface Seen {
 export interface Observer {
   readonly fetch: FetchLike
   seen(): Seen | undefined
+  /** Why there was no answer to the last one. The older transport passes on its text alone. */
+  failure(): unknown
 }
 
 /** Keeps what is answered to messages, and nothing of what a login asks elsewhere. */
 export function observe(inner: FetchLike, type: 'http' | 'sse'): Observer {
   const visited = new Set<string>()
   let seen: Seen | undefined
+  let failure: unknown
   return {
     seen: () => seen,
+    failure: () => failure,
     async fetch(address, init) {
       const isMessage = init?.method === 'POST' || type === 'sse'
       const isOurs =
         isMessage && (new Headers(init?.headers).get('accept') ?? '').includes('text/event-stream')
       if (!isOurs) return inner(address, init)
       seen = undefined
+      failure = undefined
       const from = new URL(address)
       visited.add(placeOf(from))
-      const response = await inner(address, init)
+      const response = await inner(address, init).catch((error: unknown) => {
+        failure = error
+        throw error
+      })
       const given = response.headers.get('location')
       const to = given !== null && URL.canParse(given, from.href) ? new URL(given, from) : undefined
       seen = {
@@ -61,13 +69,22 @@ export class Unreachable extends Error {
 type Explained = readonly [why: string, fix: string]
 
 /** The error itself where nothing better can be said. */
-export function explained(error: unknown, endpoint: HttpEndpoint, seen?: Seen): unknown {
+export function explained(
+  error: unknown,
+  endpoint: HttpEndpoint,
+  { seen, failure }: { readonly seen?: Seen | undefined; readonly failure?: unknown } = {},
+): unknown {
   const { url } = endpoint
   // It does speak MCP, and says itself what is wrong.
   if (error instanceof ProtocolError) return error
   if (!URL.canParse(url))
     return new Unreachable('the url is no address', 'write it in full: "https://example.com/mcp"', error)
-  const [why, fix] = ofNetwork(error, new URL(url)) ?? (seen && ofAnswer(seen, error, endpoint)) ?? []
+  const address = new URL(url)
+  const [why, fix] =
+    ofNetwork(error, address) ??
+    ofNetwork(failure, address) ??
+    (seen && ofAnswer(seen, error, endpoint)) ??
+    []
   return why === undefined || fix === undefined ? error : new Unreachable(why, fix, error)
 }
 
