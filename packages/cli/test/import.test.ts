@@ -237,6 +237,63 @@ describe('import', () => {
     expect(again).toMatchObject({ added: [], kept: [], same: ['m', 'far', 'none', 'none-gemini'] })
   })
 
+  it('leaves switched off what a client has switched off by a list', async () => {
+    const place = homeWith({
+      '.mcp.json': {
+        mcpServers: { agreed: { command: 'a' }, refused: { command: 'b' }, undecided: { command: 'c' } },
+      },
+      '.gemini/settings.json': {
+        mcp: { allowed: ['kept', 'both', 'out'], excluded: ['both'] },
+        mcpServers: { kept: { command: 'd' }, both: { command: 'e' } },
+      },
+      'home/.gemini/settings.json': {
+        mcp: { allowed: ['other'], excluded: ['out'] },
+        mcpServers: { out: { command: 'f' }, other: { command: 'g' } },
+      },
+      // The lists of one client say nothing about another.
+      '.cursor/mcp.json': { mcpServers: { 'cursor-own': { command: 'h' } } },
+    })
+    writeFileSync(
+      join(place.folder, 'home/.claude.json'),
+      JSON.stringify({
+        mcpServers: { mine: { command: 'i' }, paused: { command: 'j' } },
+        projects: {
+          [place.folder]: {
+            enabledMcpjsonServers: ['agreed', 'refused'],
+            disabledMcpjsonServers: ['refused', 'mine', 'cursor-own'],
+            disabledMcpServers: ['paused'],
+          },
+          '/other': { disabledMcpjsonServers: ['agreed'] },
+        },
+      }),
+    )
+    const { output } = await place.run(['import', '--yes'])
+    const { mcpServers } = JSON.parse(readFileSync(join(place.folder, 'toolwell.json'), 'utf8'))
+    const off = Object.keys(mcpServers).filter((name) => mcpServers[name].enabled === false)
+    expect(off.sort()).toEqual(['both', 'other', 'out', 'paused', 'refused', 'undecided'])
+    expect(Object.keys(mcpServers)).toEqual(expect.arrayContaining(['agreed', 'kept', 'cursor-own', 'mine']))
+    expect(output.match(/switched off there, and here/g)).toHaveLength(off.length)
+  })
+
+  it('takes no empty or broken list for a switch', async () => {
+    const place = homeWith({
+      '.mcp.json': { mcpServers: { a: { command: 'a' } } },
+      '.gemini/settings.json': { mcp: { excluded: 'b', allowed: {} }, mcpServers: { b: { command: 'b' } } },
+      '.claude/settings.local.json': '{ broken',
+    })
+    writeFileSync(
+      join(place.folder, 'home/.claude.json'),
+      JSON.stringify({
+        projects: { [place.folder]: { enabledMcpjsonServers: [], disabledMcpjsonServers: [7] } },
+      }),
+    )
+    const { added } = JSON.parse((await place.run(['import', '--json'])).output)
+    expect(added).toMatchObject([
+      { name: 'a', enabled: true },
+      { name: 'b', enabled: true },
+    ])
+  })
+
   it('adds to a file without losing its comments, its mode or an entry', async () => {
     const mine = `{
   // mine

@@ -5,6 +5,7 @@ import { readDocument, type Translated } from '@toolwell/mcp'
 import { parse as parseToml } from 'smol-toml'
 import type { ClientFile } from './clients.js'
 import { convert, type Fields, isFields } from './convert.js'
+import type { IsOff } from './switches.js'
 
 export interface ClientServers {
   readonly from: ClientFile
@@ -16,7 +17,7 @@ export interface ClientServers {
 }
 
 /** Undefined where there is no such file, or no server in it. */
-export function readClient(from: ClientFile, folder: string): ClientServers | undefined {
+export function readClient(from: ClientFile, folder: string, isOff: IsOff): ClientServers | undefined {
   const nothing = { from, servers: new Map(), refused: new Map() }
   let text: string
   try {
@@ -34,7 +35,8 @@ export function readClient(from: ClientFile, folder: string): ClientServers | un
   for (const { name, entry, beside } of entriesIn(value, from, folder)) {
     const made = nameProblem(name) ?? convert(entry, from.shape, beside)
     if (typeof made === 'string') refused.set(name, made)
-    else if (!servers.has(name)) servers.set(name, made)
+    else if (!servers.has(name))
+      servers.set(name, isOff(from, name) ? { ...made, entry: { ...made.entry, enabled: false } } : made)
   }
   return servers.size + refused.size === 0 ? undefined : { from, servers, refused }
 }

@@ -55,13 +55,15 @@ export const importVerb = defineVerb({
       ({ client }) => only === undefined || client === only,
     )
     const { readClient } = await import('./read-client.js')
+    const { switchesOf } = await import('./switches.js')
     const { readTarget, withServers, writeTarget } = await import('./target.js')
     const { planOf } = await import('./plan.js')
     const { previewJson, previewText } = await import('./text.js')
     const { loadConfig } = await import('@toolwell/mcp')
     const target = readTarget(resolve(folder, (flags.to ?? 'toolwell.json').replace(/^~(?=[\\/])/, home)))
+    const isOff = switchesOf({ home, folder })
     const found = files.flatMap((file) =>
-      resolve(file.file) === target.file ? [] : (readClient(file, folder) ?? []),
+      resolve(file.file) === target.file ? [] : (readClient(file, folder, isOff) ?? []),
     )
     if (found.length === 0)
       throw new Problem(

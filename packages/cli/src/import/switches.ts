@@ -1,0 +1,70 @@
+/** Servers that a client knows and does not use, by lists that it keeps elsewhere than in their entries. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readDocument } from '@toolwell/mcp'
+import type { ClientFile } from './clients.js'
+import { type Fields, isFields } from './convert.js'
+
+/** Whether a server of that file is switched off by such a list. */
+export type IsOff = (from: ClientFile, name: string) => boolean
+
+export function switchesOf({ home, folder }: { readonly home: string; readonly folder: string }): IsOff {
+  const gemini = geminiSwitches(home, folder)
+  const claude = claudeSwitches(home, folder)
+  return (from, name) => {
+    if (from.client === 'gemini') return gemini(name)
+    return from.client === 'claude-code' && claude(name, from.file === join(folder, '.mcp.json'))
+  }
+}
+
+/** What is excluded anywhere is off; of two lists of what is allowed, that of the folder counts. */
+function geminiSwitches(home: string, folder: string) {
+  const lists = [folder, home]
+    .map((place) => contentOf(join(place, '.gemini', 'settings.json')))
+    .map((settings) => {
+      const mcp = isFields(settings.mcp) ? settings.mcp : {}
+      return {
+        allowed: namesIn(mcp.allowed ?? settings.allowMCPServers),
+        excluded: namesIn(mcp.excluded ?? settings.excludeMCPServers) ?? [],
+      }
+    })
+  const allowed = lists.find((list) => list.allowed !== undefined)?.allowed
+  const excluded = lists.flatMap((list) => list.excluded)
+  return (name: string) => excluded.includes(name) || allowed?.includes(name) === false
+}
+
+/** `isShared`: of the folder's `.mcp.json`, whose servers are agreed to one by one. */
+function claudeSwitches(home: string, folder: string) {
+  const { projects } = contentOf(join(home, '.claude.json'))
+  const own = isFields(projects) && Object.hasOwn(projects, folder) ? projects[folder] : undefined
+  const places = [
+    isFields(own) ? own : {},
+    contentOf(join(folder, '.claude', 'settings.local.json')),
+    contentOf(join(folder, '.claude', 'settings.json')),
+    contentOf(join(home, '.claude', 'settings.json')),
+  ]
+  const listed = (key: string) => places.flatMap((place) => namesIn(place[key]) ?? [])
+  const off = listed('disabledMcpServers')
+  const refused = listed('disabledMcpjsonServers')
+  const agreed = listed('enabledMcpjsonServers')
+  const isAgreedToAll = places.some((place) => place.enableAllProjectMcpServers === true)
+  return (name: string, isShared: boolean) => {
+    if (off.includes(name)) return true
+    if (!isShared) return false
+    // An empty list is what every folder begins with: nothing has been decided.
+    return refused.includes(name) || (!isAgreedToAll && agreed.length > 0 && !agreed.includes(name))
+  }
+}
+
+function namesIn(value: unknown): string[] | undefined {
+  return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : undefined
+}
+
+/** A file that cannot be read switches nothing off; where it has servers too, that it is broken is told there. */
+function contentOf(file: string): Fields {
+  try {
+    return readDocument(readFileSync(file, 'utf8'), file).value ?? {}
+  } catch {
+    return {}
+  }
+}
