@@ -147,6 +147,7 @@ it('@toolwell/mcp exports these names and no other', () => {
     'describeProblem',
     'diskCache',
     'diskLogins',
+    'entryFolder',
     'loadConfig',
     'login',
     'logout',

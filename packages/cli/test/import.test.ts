@@ -53,7 +53,7 @@ const files = (folder: string) => ({
       asked: { command: 'asked-server', env: { KEY: '${input:key}' }, dev: { watch: 'src' } },
     },
   },
-  '.vscode/.env': `LOCAL_KEY="${SECRET}"\n`,
+  '.env': `LOCAL_KEY="${SECRET}"\n`,
   'opencode.jsonc': `{ "mcp": {
     "notes": { "type": "local", "command": ["bun", "x", "notes"], "environment": { "A": "{env:NOTES_A}" }, "enabled": true },
     "hosted": { "type": "remote", "url": "https://example.com/hosted", "enabled": false }, } }`,
@@ -126,7 +126,7 @@ describe('import', () => {
       files: { type: 'stdio', command: join(folder, 'bin/files'), args: ['--root', '.'] },
       github: { url: 'https://example.com/github', headers: { Authorization: `Bearer ${SECRET}` } },
       'github-vscode': { type: 'http', url: 'https://example.com/other' },
-      local: { type: 'stdio', command: 'local-server', envFile: join(folder, '.vscode/.env') },
+      local: { type: 'stdio', command: 'local-server', envFile: join(folder, '.env') },
       asked: { command: 'asked-server', env: { KEY: '${input:key}' } },
       notes: { command: 'bun', args: ['x', 'notes'], env: { A: '${NOTES_A}' } },
       hosted: { url: 'https://example.com/hosted', enabled: false },
@@ -235,6 +235,24 @@ describe('import', () => {
     expect(Object.keys(mcpServers)).toEqual(['m', 'far', 'none', 'none-gemini'])
     const again = JSON.parse((await run(['import', '--json'])).output)
     expect(again).toMatchObject({ added: [], kept: [], same: ['m', 'far', 'none', 'none-gemini'] })
+  })
+
+  it('finds programs where the client starts them: beside its folder, not in it', async () => {
+    const { run, folder, home } = homeWith({
+      '.vscode/mcp.json': { servers: { code: { command: './bin/code' } } },
+      '.cursor/mcp.json': { mcpServers: { cursor: { command: 'bin/cursor', cwd: 'src' } } },
+      '.gemini/settings.json': { mcpServers: { gemini: { command: './bin/gemini' } } },
+      '.codex/config.toml': '[mcp_servers.codex]\ncommand = "./bin/codex"\n',
+      'home/.cursor/mcp.json': { mcpServers: { own: { command: './own' } } },
+    })
+    await run(['import', '--yes'])
+    expect(JSON.parse(readFileSync(join(folder, 'toolwell.json'), 'utf8')).mcpServers).toEqual({
+      code: { command: join(folder, 'bin/code') },
+      cursor: { command: join(folder, 'bin/cursor'), cwd: join(folder, 'src') },
+      gemini: { command: join(folder, 'bin/gemini') },
+      codex: { command: join(folder, 'bin/codex') },
+      own: { command: join(home, 'own') },
+    })
   })
 
   it('leaves switched off what a client has switched off by a list', async () => {

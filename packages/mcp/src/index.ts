@@ -40,7 +40,7 @@ export {
   type StdioEndpoint,
   type Trust,
 } from './config/server-config.js'
-export { type Translated, translateEntry } from './config/translate-entry.js'
+export { entryFolder, type Translated, translateEntry } from './config/translate-entry.js'
 export { type ConnectOptions, connectServers, type ServerReport, type Servers } from './connect-servers.js'
 export type { LeftOut, McpTool, ServerDefinition } from './definition.js'
 export { type FailureKind, McpFailure } from './failure.js'

@@ -198,6 +198,18 @@ describe('a server', () => {
     ])
   })
 
+  it.each(['.vscode/mcp.json', '.cursor/mcp.json', '.gemini/settings.json'])(
+    'of %s is found from the folder above, where that client starts it',
+    (name) => {
+      const { servers, problems } = one({ command: './x', cwd: 'src' }, { name })
+      expect(problems).toEqual([])
+      expect(servers[0]?.endpoint).toMatchObject({ command: '/project/x', cwd: '/project/src' })
+      // A file of ours is where it is.
+      const own = one({ command: './x' }, { name: '.vscode/toolwell.json' })
+      expect(own.servers[0]?.endpoint).toMatchObject({ command: '/project/.vscode/x' })
+    },
+  )
+
   it('runs in the workspace unless it says otherwise', () => {
     expect(one({ command: 'x' }).servers[0]?.endpoint).toMatchObject({ cwd: '/workspace' })
   })

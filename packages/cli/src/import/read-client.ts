@@ -1,7 +1,6 @@
 /** The servers in one file of another client. */
 import { readFileSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { readDocument, type Translated } from '@toolwell/mcp'
+import { entryFolder, readDocument, type Translated } from '@toolwell/mcp'
 import { parse as parseToml } from 'smol-toml'
 import type { ClientFile } from './clients.js'
 import { convert, type Fields, isFields } from './convert.js'
@@ -62,7 +61,7 @@ function entriesIn(
     'vscode-settings': [at('mcp', 'servers')],
   }[shape]
   return tables.flatMap((table, index) => {
-    const beside = shape === 'claude-code' && index === 0 ? folder : dirname(file)
+    const beside = shape === 'claude-code' && index === 0 ? folder : entryFolder(file)
     return isFields(table) ? Object.entries(table).map(([name, entry]) => ({ name, entry, beside })) : []
   })
 }

@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { type ConfigDocument, pathText } from './document.js'
 import type { ConfigProblem } from './problem.js'
 import { isRecord } from './read-entry.js'
+import { entryFolder } from './translate-entry.js'
 
 type Value = Readonly<Record<string, unknown>>
 
@@ -21,7 +22,7 @@ export function tablesIn(
   value: Value,
   place: { readonly file: string; readonly workspaceFolder: string; readonly foreign: boolean },
 ): Table[] {
-  const folder = dirname(place.file)
+  const folder = place.foreign ? entryFolder(place.file) : dirname(place.file)
   const common = [['servers'], ['mcpServers']].map((path) => ({ path, folder }))
   if (!place.foreign) return common
   return [

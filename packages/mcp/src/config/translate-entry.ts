@@ -1,5 +1,5 @@
 /** An entry of another client in our own words, for a file in another folder. Values are kept as they are. */
-import { isAbsolute, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, resolve } from 'node:path'
 import { ownKey } from './keys.js'
 
 export interface Translated {
@@ -30,6 +30,15 @@ export function translateEntry(value: Readonly<Record<string, unknown>>, folder:
       entry[key] = resolve(folder, path)
   }
   return { entry, left }
+}
+
+/** Folders that clients keep beside the work: what is written in them is run from the folder above. */
+const CLIENT_FOLDERS: ReadonlySet<string> = new Set(['.vscode', '.cursor', '.gemini', '.codex'])
+
+/** What relative paths of a file's entries start from. */
+export function entryFolder(file: string): string {
+  const folder = dirname(file)
+  return CLIENT_FOLDERS.has(basename(folder)) ? dirname(folder) : folder
 }
 
 /** A program that is named by its place beside the file, not looked up on the PATH. */
