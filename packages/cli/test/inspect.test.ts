@@ -90,9 +90,57 @@ describe('inspect of servers', () => {
     })
     const { code, output, errors } = await run(['inspect', '--json'])
     expect(code).toBe(0)
-    expect(Object.keys(serversOf(output))).toEqual(['good'])
+    const { bad, good } = serversOf(output)
+    expect(good?.tools).toBe(12)
+    expect(bad).toMatchObject({ state: 'refused', tools: 0, reason: expect.stringContaining('comand') })
     expect(errors).toMatch(/toolwell\.json.*comand.*Write "command"/)
     expect(JSON.parse(output).problems.join()).toContain('comand')
+    const text = await run(['inspect'])
+    expect(text.output).toMatch(/^2 servers, 12 tools/)
+    expect(text.output).toMatch(/^bad +refused +- +0 /m)
+    expect(text.output).toMatch(/^bad: .*toolwell\.json:1 .*comand.*Write "command"/m)
+  })
+
+  it('shows a refused server only where the profile has it', async () => {
+    const { run } = homeWith({
+      'toolwell.json': {
+        mcpServers: { good: misbehaving({}), bad: { comand: 'x' } },
+        profiles: { some: { servers: ['g*'] }, bad: { servers: ['b*'] } },
+      },
+    })
+    const some = await run(['inspect', '--json', '--profile', 'some', '--max-tokens', '100000'])
+    expect(some.code).toBe(0)
+    expect(Object.keys(serversOf(some.output))).toEqual(['good'])
+    const bad = await run(['inspect', '--profile', 'bad'])
+    expect(bad.code).toBe(2)
+    expect(bad.output).toMatch(/^bad +refused/m)
+    expect((await run(['inspect', '--profile', 'none'])).output).toBe('')
+  })
+
+  it('ends with 2 where no server can be used, and shows them all the same', async () => {
+    const { run } = homeWith({
+      'toolwell.json': {
+        mcpServers: {
+          dead: { command: 'no-such-program-anywhere' },
+          off: { command: 'x', enabled: false },
+          wrong: { comand: 'x' },
+        },
+      },
+    })
+    const text = await run(['inspect'])
+    expect(text.code).toBe(2)
+    for (const state of ['dead +failed', 'off +disabled', 'wrong +refused'])
+      expect(text.output).toMatch(new RegExp(`^${state}`, 'm'))
+    const message = 'No server can be used: dead (failed), off (disabled), wrong (refused).'
+    expect(text.errors).toContain(`toolwell: ${message}`)
+    const json = await run(['inspect', '--json', '--max-tokens', '100000'])
+    expect(json.code).toBe(2)
+    expect(JSON.parse(json.output)).toMatchObject({
+      reason: 'no-servers',
+      message,
+      isWithin: false,
+      incomplete: ['dead', 'wrong'],
+    })
   })
 
   it.each([
@@ -128,9 +176,9 @@ describe('inspect of servers', () => {
       screen: { errors: 80 },
       now: () => (time += 600),
     })
-    expect(code).toBe(0)
+    expect(code).toBe(2)
     expect(errors).toContain('Listing servers … 0 of 1, waiting for slow')
-    expect(errors.endsWith('\r\u001b[K')).toBe(true)
+    expect(errors).toContain('\r\u001b[Ktoolwell: No server can be used: slow (failed).')
     expect(existsSync(join(folder, 'cache', 'toolwell'))).toBe(false)
   })
 })
@@ -160,6 +208,34 @@ describe('inspect of a catalogue', () => {
 })
 
 describe('--max-tokens', () => {
+  it('does not pass a figure that a server is missing from', async () => {
+    const { run, folder } = homeWith({
+      'toolwell.json': {
+        mcpServers: {
+          good: misbehaving({}),
+          dead: { command: 'no-such-program-anywhere' },
+          off: { command: 'x', enabled: false },
+          wrong: { comand: 'x' },
+        },
+      },
+    })
+    const words = ['inspect', '--json', '--max-tokens']
+    const { code, output, errors } = await run([...words, '100000'])
+    expect(code).toBe(1)
+    expect(JSON.parse(output)).toMatchObject({ isWithin: false, incomplete: ['dead', 'wrong'] })
+    expect(errors).toContain('is incomplete: nobody knows the tools of dead (failed), wrong (refused).')
+    expect(errors).not.toContain('above --max-tokens')
+    const above = await run([...words, '1'])
+    expect(above.code).toBe(1)
+    expect(above.errors).toMatch(/above --max-tokens 1\..*\n.*is incomplete/)
+    // It is the gate alone that minds.
+    expect((await run(['inspect'])).code).toBe(0)
+    writeFileSync(join(folder, 'toolwell.json'), JSON.stringify({ mcpServers: { good: misbehaving({}) } }))
+    const whole = await run([...words, '100000'])
+    expect(whole.code).toBe(0)
+    expect(JSON.parse(whole.output)).toMatchObject({ isWithin: true, incomplete: [] })
+  })
+
   it('is a gate on what would be sent, and says which figure it is', async () => {
     const folder = folderWith({ 'tools.jsonl': issueTools })
     const words = ['inspect', '--catalog', 'tools.jsonl', '--json']

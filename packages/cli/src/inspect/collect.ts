@@ -22,8 +22,8 @@ export interface ToolView {
 
 export interface ServerView {
   readonly name: string
-  /** `file` for what was read from a catalogue. */
-  readonly state: ServerReport['state'] | 'file'
+  /** `file` for what was read from a catalogue, `refused` for an entry of the config that cannot be used. */
+  readonly state: ServerReport['state'] | 'file' | 'refused'
   readonly reason: string
   readonly endpoint: string
   readonly trusted: ServerReport['trusted'] | undefined
@@ -49,22 +49,28 @@ export interface Inspected {
   readonly surface: SurfaceCost
   readonly deferred: SurfaceCost
   readonly problems: readonly string[]
+  /** How many servers have tools that can be used. */
+  readonly usable: number
+  /** Servers that should be in the figures and are not, because nobody knows their tools. */
+  readonly incomplete: readonly string[]
 }
 
-export async function inspectServers({ config, well, servers }: OpenServers): Promise<Inspected> {
+export async function inspectServers({ config, refused, well, servers }: OpenServers): Promise<Inspected> {
   const reports = servers.inspect()
   const entries = new Map<string, Entry[]>()
   for (const entry of well.catalogue.entries())
     entries.set(entry.source, [...(entries.get(entry.source) ?? []), entry])
   const isReady = (name: string) => well.catalogue.sources.get(name)?.state === 'ready'
-  return measured(
-    reports.map((report) => ({
+  const found = [
+    ...reports.map((report) => ({
       view: viewOf(report),
       entries: entries.get(report.name) ?? [],
       isReady: isReady(report.name),
     })),
-    config.problems.map(describeProblem),
-  )
+    ...refused.map((problem) => ({ view: refusedView(problem), entries: [], isReady: false })),
+  ]
+  found.sort((a, b) => (a.view.name < b.view.name ? -1 : 1))
+  return measured(found, config.problems.map(describeProblem))
 }
 
 /** The tools of `--catalog`, scanned like those of a server. */
@@ -145,6 +151,23 @@ function viewOf(report: ServerReport): Found['view'] {
   }
 }
 
+function refusedView(problem: OpenServers['refused'][number]): Found['view'] {
+  return {
+    name: problem.server,
+    state: 'refused',
+    reason: describeProblem(problem),
+    endpoint: '',
+    trusted: undefined,
+    tools: 0,
+    denied: [],
+    leftOut: [],
+    quarantined: new Map(),
+    findings: [],
+    warnings: [],
+    listedAt: undefined,
+  }
+}
+
 interface Found {
   readonly view: Omit<ServerView, 'tokens'>
   readonly entries: readonly Entry[]
@@ -186,6 +209,11 @@ async function measured(found: readonly Found[], problems: readonly string[]): P
     surface: await surfaceOf(sources, 'auto', tokenizer),
     deferred: await surfaceOf(sources, 'on', tokenizer),
     problems,
+    usable: found.filter(({ view, isReady }) => isReady && view.state !== 'quarantined').length,
+    // What is switched off or held back is sent to nobody: nothing is missing.
+    incomplete: found
+      .filter(({ view, isReady }) => !isReady && view.state !== 'disabled' && view.state !== 'quarantined')
+      .map(({ view }) => view.name),
   }
 }
 

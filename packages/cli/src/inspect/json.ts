@@ -1,9 +1,13 @@
 /** What was inspected, for programs. The keys are documented in docs/command.md; new ones may be added, none changes its meaning. */
 import type { ToolCost } from '../servers/cost.js'
 import type { Inspected } from './collect.js'
+import type { Verdict } from './judge.js'
 
-export function inspectJson(inspected: Inspected, maxTokens: number | undefined): string {
-  const { tokenizer, servers, tools, tokens, surface, deferred, problems } = inspected
+export function inspectJson(
+  inspected: Inspected,
+  { maxTokens, isWithin, failure }: Verdict & { readonly maxTokens: number | undefined },
+): string {
+  const { tokenizer, servers, tools, tokens, surface, deferred, problems, incomplete } = inspected
   const value = {
     tokenizer,
     tokens: { ...costs(tokens), surface: surface.tokens, deferred: deferred.tokens },
@@ -17,7 +21,9 @@ export function inspectJson(inspected: Inspected, maxTokens: number | undefined)
     })),
     tools: tools.map(({ tokens: own, ...tool }) => ({ ...tool, tokens: costs(own) })),
     problems,
-    ...(maxTokens === undefined ? {} : { maxTokens, isWithin: surface.tokens <= maxTokens }),
+    incomplete,
+    ...(maxTokens === undefined ? {} : { maxTokens, isWithin }),
+    ...failure,
   }
   return `${JSON.stringify(value, null, 2)}\n`
 }

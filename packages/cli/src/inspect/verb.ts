@@ -1,10 +1,10 @@
 /** `toolwell inspect`: which servers and tools there are, what they cost, and what is odd about them. */
 import { usageProblem } from '../problem.js'
 import { serverFlags, timeoutOf, wholeNumber } from '../servers/flags.js'
-import { count } from '../table.js'
 import { painter } from '../terminal.js'
 import { defineVerb } from '../verb.js'
 import { inspectJson } from './json.js'
+import { judge } from './judge.js'
 import { inspectText } from './text.js'
 
 export const inspect = defineVerb({
@@ -26,7 +26,8 @@ export const inspect = defineVerb({
     'max-tokens': {
       type: 'string',
       valueHint: 'N',
-      description: 'End with 1 when Toolwell would send more tokens than this: a gate for CI.',
+      description:
+        'End with 1 when Toolwell would send more tokens than this, or nobody knows how many: a gate for CI.',
     },
     json: { type: 'boolean', description: 'The answer as JSON.' },
     timeout: serverFlags.timeout,
@@ -46,8 +47,8 @@ export const inspect = defineVerb({
   ],
   exits: {
     0: 'Inspected.',
-    1: 'More tokens than --max-tokens.',
-    2: 'Wrong flags, no config, or no server that can be used. Single servers that fail are shown.',
+    1: 'More tokens than --max-tokens, or a server is missing from the figure.',
+    2: 'Wrong flags, no config, or no server that can be used. Servers that fail are shown all the same.',
   },
   async run(flags, terminal) {
     const { config, profile, catalog } = flags
@@ -66,25 +67,18 @@ export const inspect = defineVerb({
     const inspected =
       catalog === undefined
         ? await withServers(
-            { config, profile, timeout, refresh: flags.refresh === true },
+            { config, profile, timeout, refresh: flags.refresh === true, showsRefused: true },
             terminal,
             inspectServers,
           )
         : await inspectCatalogue(catalog, flags['skip-broken'] === true, terminal)
+    const verdict = judge(inspected, maxTokens)
     await output.write(
-      flags.json ? inspectJson(inspected, maxTokens) : inspectText(inspected, painter(output, env)),
+      flags.json
+        ? inspectJson(inspected, { ...verdict, maxTokens })
+        : inspectText(inspected, painter(output, env)),
     )
-    const { tokens, mode } = inspected.surface
-    if (maxTokens === undefined || tokens <= maxTokens) return 0
-    // What is held back is not sent: keeping it out would save nothing.
-    const largest = inspected.tools.find(({ isHeldBack }) => !isHeldBack)
-    await errors.write(
-      `toolwell: A request would carry ${count(tokens)} tokens of tools and prompt section (surface.tokens), which is ${count(tokens - maxTokens)} above --max-tokens ${count(maxTokens)}. ${
-        mode === 'off'
-          ? `Every definition is sent. Keep tools out with "deny", beginning with ${largest ? `${largest.server}/${largest.name} (${count(largest.tokens.full)})` : 'the largest'}, or defer with mode: "on" (${count(inspected.deferred.tokens)} tokens).`
-          : 'Keep tools out with "deny", or send fewer always ("alwaysLoad", "lazy").'
-      }\n`,
-    )
-    return 1
+    for (const line of verdict.lines) await errors.write(`toolwell: ${line}\n`)
+    return verdict.exit
   },
 })

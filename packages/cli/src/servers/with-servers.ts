@@ -2,6 +2,7 @@
 import { createToolwell, type Toolwell } from '@toolwell/core'
 import {
   type Config,
+  type ConfigProblem,
   connectServers,
   defaultCacheFolder,
   defaultLoginFolder,
@@ -11,25 +12,24 @@ import {
 } from '@toolwell/mcp'
 import { withStatus } from '../status.js'
 import type { Terminal } from '../terminal.js'
-import { readConfig } from './read-config.js'
+import { type ReadOptions, readConfig, refusedIn } from './read-config.js'
 
 export interface OpenServers {
   readonly config: Config
+  /** Servers that the config names and that are not used because of their entry. */
+  readonly refused: readonly (ConfigProblem & { readonly server: string })[]
   readonly well: Toolwell
   readonly servers: Servers
   /** Milliseconds that listing took, of servers that were listed now; absent where a list came from the cache or not at all. */
   readonly took: ReadonlyMap<string, number>
 }
 
-export interface OpenOptions {
+export interface OpenOptions extends ReadOptions {
   readonly config: string | undefined
-  readonly profile?: string | undefined
   /** Milliseconds for each server. */
   readonly timeout: number
   /** List every server now, whatever is cached. */
   readonly refresh: boolean
-  /** The verb itself tells what is wrong in the config. */
-  readonly isQuiet?: boolean
 }
 
 export async function withServers<T>(
@@ -85,7 +85,7 @@ export async function withServers<T>(
       },
     )
     for (const warning of warnings) await terminal.errors.write(`toolwell: ${warning}\n`)
-    return await work({ config, well, servers, took })
+    return await work({ config, refused: refusedIn(config, reading.profile), well, servers, took })
   } finally {
     await servers.close()
   }
