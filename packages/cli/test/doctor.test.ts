@@ -67,7 +67,8 @@ const SARIF = {
             type: 'array',
             items: {
               type: 'object',
-              required: ['message'],
+              // The message is all that the standard asks for; code hosts want a rule and a place.
+              required: ['message', 'ruleId', 'level', 'locations'],
               additionalProperties: false,
               properties: {
                 ruleId: { type: 'string' },
@@ -76,23 +77,27 @@ const SARIF = {
                 message: text,
                 locations: {
                   type: 'array',
+                  minItems: 1,
                   items: {
                     type: 'object',
+                    required: ['physicalLocation'],
                     additionalProperties: false,
                     properties: {
                       physicalLocation: {
                         type: 'object',
-                        required: ['artifactLocation'],
+                        required: ['artifactLocation', 'region'],
                         additionalProperties: false,
                         properties: {
                           artifactLocation: {
                             type: 'object',
                             additionalProperties: false,
-                            properties: { uri: { type: 'string', format: 'uri-reference' } },
+                            required: ['uri'],
+                            properties: { uri: { type: 'string', minLength: 1, format: 'uri-reference' } },
                           },
                           region: {
                             type: 'object',
                             additionalProperties: false,
+                            required: ['startLine'],
                             properties: { startLine: { type: 'integer', minimum: 1 } },
                           },
                         },
@@ -142,10 +147,14 @@ describe('doctor', () => {
                 { name: 'broken', description: 'Has no schema.' },
                 named('Twin'),
                 named('twin'),
+                named('shared'),
+                named('wordy', { description: 'z'.repeat(1500) }),
               ],
             }),
             eager: {
-              ...misbehaving({ tools: [named('lead', { description: 'Use `follow`.' }), named('follow')] }),
+              ...misbehaving({
+                tools: [named('lead', { description: 'Use `follow`.' }), named('follow'), named('shared')],
+              }),
               alwaysLoad: ['lead'],
             },
             dead: { command: 'no-such-program-anywhere' },
@@ -182,6 +191,11 @@ describe('doctor', () => {
           /^Anthropic, Chat Completions, OpenAI Responses would refuse.*anyOf told in words.*1 parameter renamed/,
         ),
       })
+      has('portability', 'note', {
+        tool: 'wordy',
+        message: expect.stringMatching(/cut there and copied whole into the schema, which costs tokens/),
+        fix: expect.stringMatching(/a shorter description saves the tokens\. Ask the author/),
+      })
       has('floor', 'warning', {
         tool: 'todo_write',
         fix: expect.stringContaining('"alwaysLoad": ["todo_write"]'),
@@ -207,13 +221,18 @@ describe('doctor', () => {
       expect(new Validator(SARIF as never, '2020-12', false).validate(sarif).errors).toEqual([])
       const [{ results, tool }] = sarif.runs
       for (const { ruleId, ruleIndex } of results) expect(tool.driver.rules[ruleIndex].id).toBe(ruleId)
+      const place = { artifactLocation: { uri: 'toolwell.json' }, region: { startLine: 1 } }
+      for (const ruleId of ['lock', 'shared-name'])
+        expect(results).toContainEqual(
+          expect.objectContaining({ ruleId, locations: [{ physicalLocation: place }] }),
+        )
       expect(results).toContainEqual(
         expect.objectContaining({
           ruleId: 'config',
           level: 'error',
           locations: [
             expect.objectContaining({
-              physicalLocation: { artifactLocation: { uri: 'toolwell.json' }, region: { startLine: 1 } },
+              physicalLocation: place,
             }),
           ],
         }),

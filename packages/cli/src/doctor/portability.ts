@@ -116,11 +116,16 @@ function diagnosesOf({ source, tool, wireName }: Entry, all: readonly Provider[]
       level: 'note',
       server: source,
       tool: tool.name,
-      message: `${mended.join(', ')} would refuse its schema as it is; Toolwell sends it changed: ${[...ways].join(', ')}.`,
-      fix: 'Nothing has to be done with Toolwell; without it, ask the author for a plainer schema.',
+      message: `${mended.join(', ')} would refuse it as it is; Toolwell sends it changed: ${[...ways].join(', ')}.`,
+      fix: ways.has(LONG)
+        ? `Nothing has to be done for it to work; a shorter description saves the tokens${ways.size > 1 ? ', and without Toolwell a plainer schema is needed as well' : ''}. Ask the author of ${source}, or keep the tool out with "deny".`
+        : 'Nothing has to be done with Toolwell; without it, ask the author for a plainer schema.',
     })
   return diagnoses
 }
+
+const LONG =
+  'its description is too long, so it is cut there and copied whole into the schema, which costs tokens for both'
 
 function changesTo(
   given: Definition,
@@ -128,7 +133,7 @@ function changesTo(
   renamed: number,
 ): string[] {
   const ways: string[] = []
-  if (given.description !== sent.description) ways.push('a long description moved into the schema')
+  if (given.description !== sent.description) ways.push(LONG)
   const lost = Object.keys(given.inputSchema).filter((keyword) => !Object.hasOwn(sent.inputSchema, keyword))
   if (lost.length > 0) ways.push(`${lost.join(', ')} told in words instead`)
   if (renamed > 0) ways.push(`${renamed} ${renamed === 1 ? 'parameter' : 'parameters'} renamed`)

@@ -3,7 +3,8 @@ import { relative, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Diagnosis, RULES } from './diagnosis.js'
 
-export function sarifOf(diagnoses: readonly Diagnosis[], folder: string): string {
+/** Code hosts refuse results without a place: what is said of no single file is shown at `config`, and of no single line at the first. */
+export function sarifOf(diagnoses: readonly Diagnosis[], folder: string, config: string): string {
   const rules = Object.entries(RULES)
   const log = {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
@@ -22,9 +23,7 @@ export function sarifOf(diagnoses: readonly Diagnosis[], folder: string): string
           ruleIndex: rules.findIndex(([id]) => id === each.rule),
           level: each.level,
           message: { text: `${subjectOf(each)}${each.message} ${each.fix}` },
-          ...(each.file === undefined && each.server === undefined
-            ? {}
-            : { locations: [locationOf(each, folder)] }),
+          locations: [locationOf(each, folder, config)],
         })),
       },
     ],
@@ -35,16 +34,12 @@ export function sarifOf(diagnoses: readonly Diagnosis[], folder: string): string
 const subjectOf = ({ server, tool }: Diagnosis) =>
   server === undefined ? '' : `${tool === undefined ? server : `${server}/${tool}`}: `
 
-function locationOf({ file, line, server, tool }: Diagnosis, folder: string): object {
+function locationOf({ file, line = 1, server, tool }: Diagnosis, folder: string, config: string): object {
   return {
-    ...(file === undefined
-      ? {}
-      : {
-          physicalLocation: {
-            artifactLocation: { uri: uriOf(file, folder) },
-            ...(line === undefined ? {} : { region: { startLine: line } }),
-          },
-        }),
+    physicalLocation: {
+      artifactLocation: { uri: uriOf(file ?? config, folder) },
+      region: { startLine: line },
+    },
     ...(server === undefined
       ? {}
       : {

@@ -57,8 +57,12 @@ export const doctor = defineVerb({
     const { output, env, folder } = terminal
     return withServers({ config, profile, timeout, refresh: true, isQuiet: true }, terminal, async (open) => {
       const diagnoses = await diagnose(open, { system, slow })
-      if (sarif !== undefined)
-        await writeWhole(resolve(folder, sarif), (await import('./sarif.js')).sarifOf(diagnoses, folder))
+      if (sarif !== undefined) {
+        const { sarifOf } = await import('./sarif.js')
+        // The folder's own config is the last one.
+        const file = open.config.files.at(-1) ?? 'toolwell.json'
+        await writeWhole(resolve(folder, sarif), sarifOf(diagnoses, folder, resolve(folder, file)))
+      }
       const servers = open.config.servers.length
       const tools = open.well.catalogue.size
       const isSick = diagnoses.some(({ level }) => level === 'error')
