@@ -97,3 +97,44 @@ it.each([
   expect({ code, output }).toEqual({ code: 2, output: '' })
   expect(errors).toContain(message)
 })
+
+it('says of a tool that is known and not searched what keeps it out', async () => {
+  const tools = ['rename_star', 'rename_moon', 'delete_star', 'paint_star'].map((name) => ({
+    name,
+    description: 'Does it to the sky.',
+    inputSchema: {},
+  }))
+  const { run } = homeWith({
+    'toolwell.json': {
+      mcpServers: {
+        sky: {
+          ...misbehaving({ tools: [...tools, poisoned, { name: 'bare' }] }),
+          allow: ['*_star', 'add', 'bare'],
+          deny: ['delete_*'],
+        },
+      },
+      profiles: { calm: { allow: ['rename_*', 'paint_*'], deny: ['sky/paint_*', 'sea/rename_*'] } },
+    },
+  })
+  const why = async (name: string, ...words: string[]) => {
+    const { code, output } = await run(['search', 'rename', '--why', name, ...words])
+    expect(code).toBe(1)
+    return output
+  }
+  expect(await why('delete_star')).toBe(
+    'sky/delete_star is not searched: the config keeps it out, by "deny": ["delete_*"] in the entry of sky.\n',
+  )
+  expect(await why('sky/rename_moon')).toContain('by "allow" in the entry of sky, which does not name it.')
+  expect(await why('sky__add')).toMatch(/^sky\/add is not searched: it is held back: .*secrecy/)
+  expect(await why('bare')).toMatch(/^sky\/bare is not searched: it is left out: /)
+  expect(await why('paint_star', '--profile', 'calm')).toContain('by "deny": ["paint_*"] in the profile.')
+  expect(await why('add', '--profile', 'calm')).toContain(
+    'by "allow" in the profile, which does not name it.',
+  )
+  expect(await why('delete_star', '--profile', 'calm')).toContain('["delete_*"] in the entry of sky.')
+  expect(JSON.parse(await why('delete_star', '--json'))).toMatchObject({
+    outcome: 'not-searched',
+    absent: [{ server: 'sky', name: 'delete_star', by: 'config' }],
+  })
+  expect(await why('nothing_like_it')).toContain('No tool is called')
+}, 60_000)

@@ -4,6 +4,7 @@ import { firstLine } from '@toolwell/core/shared'
 import { Problem } from '../problem.js'
 import { startProgress } from '../progress.js'
 import type { Terminal } from '../terminal.js'
+import type { Absent } from './absent.js'
 import { createFew } from './few.js'
 import { type Found, readCatalogue } from './read-catalogue.js'
 
@@ -27,6 +28,8 @@ export interface Catalogue {
   readonly path: string
   readonly size: number
   readonly searcher: LexicalSearcher
+  /** What is known and not searched, where that can be said. */
+  readonly absent?: readonly Absent[]
   /** By the id that the searcher knows. */
   get(key: string): Entry | undefined
   entries(): Iterable<readonly [key: string, entry: Entry]>

@@ -3,6 +3,7 @@ import { firstLine } from '@toolwell/core/shared'
 import { type OpenOptions, type OpenServers, withServers } from '../servers/with-servers.js'
 import { plural } from '../table.js'
 import type { Terminal } from '../terminal.js'
+import { absentIn } from './absent.js'
 import { type Catalogue, type CatalogueOptions, loadCatalogue } from './catalogue.js'
 import type { Found } from './read-catalogue.js'
 
@@ -15,17 +16,11 @@ export function loadServers(
   }: Pick<CatalogueOptions, 'keep'> & Pick<OpenOptions, 'config' | 'profile' | 'timeout'>,
   terminal: Terminal,
 ): Promise<Catalogue> {
-  return withServers({ config, profile, timeout, refresh: false }, terminal, (open) =>
-    loadCatalogue(
-      {
-        path: config ?? open.config.files.join(' and '),
-        found: foundIn(open),
-        skipBroken: true,
-        keep,
-      },
-      terminal,
-    ),
-  )
+  return withServers({ config, profile, timeout, refresh: false }, terminal, async (open) => {
+    const path = config ?? open.config.files.join(' and ')
+    const catalogue = await loadCatalogue({ path, found: foundIn(open), skipBroken: true, keep }, terminal)
+    return { ...catalogue, absent: absentIn(open, profile) }
+  })
 }
 
 /** "There is no such tool" must not be said of one that is only out of reach: what is left out is named. */

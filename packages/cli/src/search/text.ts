@@ -2,6 +2,7 @@
 import { defaultLoadFrom, type Explanation, quote, type Whereabouts } from '@toolwell/core'
 import { firstLine } from '@toolwell/core/shared'
 import type { Output, Paint } from '../terminal.js'
+import type { Absent } from './absent.js'
 import type { Answer, Match, Miss } from './ask.js'
 import type { Catalogue, Entry } from './catalogue.js'
 
@@ -71,6 +72,10 @@ export function whyText(why: Whereabouts, name: string, catalogue: Catalogue): s
     case 'beyond-limit':
       return `${label(why.id)} is not shown: it is number ${why.rank}, and ${why.limit} are shown, ${label(why.last)} the last. --limit ${why.rank} shows it.${shares(why)}`
   }
+}
+
+export function absentText({ server, name, reason }: Absent): string {
+  return `${firstLine(`${server}/${name}`, 100)} is not searched: ${reason}.`
 }
 
 export function explanationLines({ name, terms, words, score }: Explanation, paint: Paint): string[] {

@@ -2,10 +2,11 @@
 import type { Whereabouts } from '@toolwell/core'
 import { painter, type Terminal } from '../terminal.js'
 import type { ExitCode } from '../verb.js'
+import { absentCalled } from './absent.js'
 import { ask, type Limits, readQuery } from './ask.js'
 import type { Catalogue } from './catalogue.js'
 import { ownIds, whyJson } from './json.js'
-import { explanationLines, labelOf, whyText } from './text.js'
+import { absentText, explanationLines, labelOf, whyText } from './text.js'
 
 export async function tellWhy(
   name: string,
@@ -31,7 +32,14 @@ export async function tellWhy(
   const explanation =
     hasRank && entry?.document ? catalogue.searcher.explain(text, entry.document) : undefined
   for (const remark of remarks) await errors.write(`toolwell: ${remark}\n`)
-  if (isJson) {
+  const absent = why.outcome === 'unknown-name' ? absentCalled(name, catalogue.absent ?? []) : []
+  if (absent.length > 0) {
+    await output.write(
+      isJson
+        ? whyJson(query, name, { outcome: 'not-searched', absent }, undefined)
+        : absent.map((each) => `${absentText(each)}\n`).join(''),
+    )
+  } else if (isJson) {
     const facts = isFiltered ? { outcome: 'filtered-out', id: entry?.id } : ownIds(why, catalogue)
     await output.write(whyJson(query, name, facts, explanation))
   } else {
