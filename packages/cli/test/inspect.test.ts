@@ -28,7 +28,7 @@ describe('inspect of servers', () => {
           bad: misbehaving({ tools: [poisoned], log: 'LOG', garbage: true }),
           dead: { command: 'no-such-program-anywhere' },
           mute: misbehaving({ mute: true }),
-          off: { command: 'whatever', enabled: false },
+          off: { command: 'whatever', env: { KEY: '${NEVER_SET_ANYWHERE}' }, enabled: false },
         },
       },
     })

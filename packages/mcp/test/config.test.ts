@@ -339,8 +339,44 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     expect(config.problems.map(({ server }) => server).sort()).toEqual(['bad', 'worse'])
   })
 
-  it('a server that is switched off may be broken', () => {
-    expect(one({ command: 'x', args: ['${NOPE}'], enabled: false }).problems).toEqual([])
+  it('a server that is switched off may lack what it needs to start, and is there all the same', () => {
+    const { problems, servers } = load({
+      mcpServers: {
+        far: { url: 'https://${NOPE}/mcp', headers: { Key: '${NONE}' }, enabled: false },
+        near: { command: 'x', args: ['${NOPE}'], enabled: false },
+      },
+    })
+    expect(problems).toEqual([])
+    expect(servers).toMatchObject([
+      { name: 'far', enabled: false, endpoint: { url: 'https://${NOPE}/mcp' } },
+      { name: 'near', enabled: false, endpoint: { args: ['${NOPE}'] } },
+    ])
+  })
+
+  it.each<[object, string[]]>([
+    [
+      { command: 'x', args: ['${NOPE}-${NONE}'], trust: 'x', timeout: 'soon', colour: 'red' },
+      ['trust', 'colour', 'args[0]', 'args[0]', 'timeout'],
+    ],
+    [{ trust: 'x', idle: 'soon', env: { A: '${NOPE}' } }, ['trust', '', 'env.A', 'idle']],
+    [{ command: 'x', url: 'nowhere', cwd: '${NOPE}', lazy: 'no' }, ['lazy', '', 'cwd', 'url']],
+    [{ url: 'https://example.com', type: 'stdio', oauth: { clientId: 7 } }, ['oauth.clientId', 'type']],
+    // What is there and wrong is not missing as well.
+    [{ command: 7, timeout: 'soon' }, ['command', 'timeout']],
+    [{ comand: 'x', timeout: 'soon' }, ['comand', 'timeout']],
+  ])('everything that is wrong with one entry at once: %j', (entry, paths) => {
+    const { problems, servers } = one(entry)
+    expect(servers).toEqual([])
+    expect(problems.map(({ path }) => path.replace(/^mcpServers\.one\.?/, ''))).toEqual(paths)
+  })
+
+  it('a slip of the pen in the file of another client leaves a server with nothing to start', () => {
+    const { problems, servers } = one({ comand: 'x' }, { name: 'mcp.json' })
+    expect(servers).toEqual([])
+    expect(problems.map(({ severity, message }) => `${severity}: ${message}`)).toEqual([
+      'warning: the key "comand" has no meaning here; did you mean "command"?',
+      'error: the server has neither a command nor a url',
+    ])
   })
 
   it('a file that is missing, a folder, or may not be read', () => {
@@ -418,8 +454,13 @@ describe('several files', () => {
   })
 
   it('a broken entry does not bring the weaker one back', () => {
-    const config = both({ mcpServers: { a: { command: 'old' } } }, { mcpServers: { a: { command: 5 } } })
-    expect(config.servers).toEqual([])
+    const old = { mcpServers: { a: { command: 'old' } } }
+    for (const broken of [{ command: 5 }, { trust: 5 }, null]) {
+      const config = both(old, { mcpServers: { a: broken } })
+      expect(config.servers).toEqual([])
+      expect(config.problems).toHaveLength(1)
+    }
+    expect(both({ mcpServers: { a: { command: 5 } } }, old).servers).toMatchObject([{ name: 'a' }])
   })
 })
 

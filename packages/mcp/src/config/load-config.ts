@@ -59,6 +59,15 @@ export function defaultConfigFiles(
 /** A file with a name of ours is held to our keys; every other one belongs to some client, and may hold what it likes. */
 const OWN_FILE = /^\.?toolwell\b.*\.jsonc?$/
 
+/** What the files say of one server together. */
+interface Entry {
+  readonly raw: RawEntry
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly refused: ReadonlySet<string>
+  /** Kept without being used: a broken entry of a stronger file must not let the weaker one come back to life. */
+  readonly isBroken: boolean
+}
+
 /** Never throws for what is in a file: what can be used is used, the rest is in `problems`. */
 export function loadConfig(options: LoadOptions): Config {
   const scope = {
@@ -67,7 +76,7 @@ export function loadConfig(options: LoadOptions): Config {
   }
   const problems: ConfigProblem[] = []
   const files: string[] = []
-  const entries = new Map<string, { raw: RawEntry; fields: Record<string, unknown> }>()
+  const entries = new Map<string, Entry>()
   const profiles: Record<string, Profile> = {}
 
   for (const given of options.files) {
@@ -81,20 +90,21 @@ export function loadConfig(options: LoadOptions): Config {
     const foreign = !OWN_FILE.test(basename(path))
     checkFileKeys(document, foreign, problems)
     for (const raw of entriesOf(document, scope.workspaceFolder, foreign, problems)) {
-      const checked = checkEntry(raw)
-      problems.push(...checked.problems)
-      if (!checked.fields || checked.problems.some(({ severity }) => severity === 'error')) {
-        // A broken entry of a stronger file must not let the weaker one come back to life.
-        entries.delete(raw.name)
-        continue
-      }
+      const { fields, refused, problems: wrong } = checkEntry(raw)
+      problems.push(...wrong)
       const below = entries.get(raw.name)
-      const isPatch = checked.fields.command === undefined && checked.fields.url === undefined
+      const isPatch = ['command', 'url'].every((key) => fields[key] === undefined && !refused.has(key))
+      const isBroken = wrong.some(({ severity }) => severity === 'error')
       if (below && isPatch)
-        entries.set(raw.name, { raw: below.raw, fields: { ...below.fields, ...checked.fields } })
+        entries.set(raw.name, {
+          raw: below.raw,
+          fields: { ...below.fields, ...fields },
+          refused: new Set([...below.refused, ...refused]),
+          isBroken: isBroken || below.isBroken,
+        })
       else {
         // What a client keeps for this folder is meant to replace what it keeps for all.
-        if (below && raw.path[0] !== 'projects')
+        if (below && !below.isBroken && !isBroken && raw.path[0] !== 'projects')
           problems.push(
             problemAt(
               raw,
@@ -104,18 +114,21 @@ export function loadConfig(options: LoadOptions): Config {
               'warning',
             ),
           )
-        entries.set(raw.name, { raw, fields: { ...checked.fields } })
+        entries.set(raw.name, { raw, fields, refused, isBroken })
       }
     }
     Object.assign(profiles, profilesOf(document, problems))
   }
 
   const servers: ServerConfig[] = []
-  for (const { raw, fields } of entries.values()) {
+  for (const { raw, fields, refused, isBroken } of entries.values()) {
+    // One that is broken is read all the same: everything that is wrong with it is said at once.
+    const read = readEntry(raw, fields, scope, refused)
+    const isOff = fields.enabled === false
     // What is switched off need not be able to start.
-    const read = readEntry(raw, fields, scope)
-    if (fields.enabled !== false) problems.push(...read.problems)
-    if (read.server) servers.push(read.server)
+    if (!isOff) problems.push(...read.problems)
+    const canStart = read.problems.every(({ severity }) => severity !== 'error')
+    if (read.server && !isBroken && (isOff || canStart)) servers.push(read.server)
   }
   servers.sort((a, b) => (a.name < b.name ? -1 : 1))
   return { servers: applyProfile(servers, profiles, options, files, problems), profiles, problems, files }

@@ -7,7 +7,15 @@ import { readDuration } from './duration.js'
 import { readEnvFile } from './env-file.js'
 import { exampleOf, FOREIGN_OAUTH_KEYS, type Key, misfit, ownKey, SERVER_KEYS } from './keys.js'
 import type { ConfigProblem } from './problem.js'
-import { DEFAULTS, type OAuthSettings, type ServerConfig, type Share, type Trust } from './server-config.js'
+import {
+  DEFAULTS,
+  type HttpEndpoint,
+  type OAuthSettings,
+  type ServerConfig,
+  type Share,
+  type StdioEndpoint,
+  type Trust,
+} from './server-config.js'
 import { isRelativeCommand } from './translate-entry.js'
 import { expand, type VariableScope } from './variables.js'
 
@@ -23,26 +31,37 @@ export interface RawEntry {
   readonly foreign: boolean
 }
 
+export interface CheckedEntry {
+  /** Under our own names. */
+  readonly fields: Fields
+  /** Keys whose value, or whose spelling, is wrong. */
+  readonly refused: ReadonlySet<string>
+  readonly problems: readonly ConfigProblem[]
+}
+
 export interface ReadEntry {
+  /** As far as it can be read. Where a problem is an error, it cannot be started. */
   readonly server: ServerConfig | undefined
   readonly problems: readonly ConfigProblem[]
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Checked keys of an entry, under our own names. */
-export function checkEntry(raw: RawEntry): { fields: Fields | undefined; problems: ConfigProblem[] } {
+export function checkEntry(raw: RawEntry): CheckedEntry {
   const problems: ConfigProblem[] = []
+  const refused = new Set<string>()
   const report = (path: Path, message: string, fix: string, severity: ConfigProblem['severity'] = 'error') =>
     problems.push(problemAt(raw, path, message, fix, severity))
   if (!isRecord(raw.value)) {
     report([], 'a server must be an object', 'Write { "command": "…" } or { "url": "…" }')
-    return { fields: undefined, problems }
+    return { fields: {}, refused: new Set(Object.keys(SERVER_KEYS)), problems }
   }
   const take = (fields: Record<string, unknown>, path: Path, name: string, value: unknown, key: Key) => {
     const wrong = misfit(value, key)
-    if (wrong) report(path, `${String(path.at(-1))} ${wrong}`, `Write "${name}": ${exampleOf(key)}`)
-    else fields[name] = key.kind === 'object' ? inner(value as Fields, key.keys, path) : value
+    if (wrong) {
+      refused.add(name)
+      report(path, `${String(path.at(-1))} ${wrong}`, `Write "${name}": ${exampleOf(key)}`)
+    } else fields[name] = key.kind === 'object' ? inner(value as Fields, key.keys, path) : value
   }
   const inner = (values: Fields, keys: Readonly<Record<string, Key>>, path: Path): Fields => {
     const fields: Record<string, unknown> = {}
@@ -57,6 +76,7 @@ export function checkEntry(raw: RawEntry): { fields: Fields | undefined; problem
   }
   const unknown = (path: Path, given: string, known: readonly string[]) => {
     const [suggestion] = nearest(given, known, 1)
+    if (suggestion !== undefined && !raw.foreign) refused.add(suggestion)
     const meant = suggestion === undefined ? '' : `; did you mean ${JSON.stringify(suggestion)}?`
     if (raw.foreign)
       report(
@@ -83,10 +103,16 @@ export function checkEntry(raw: RawEntry): { fields: Fields | undefined; problem
       if (!isSwitch || !raw.foreign) take(fields, [given], own.name, own.value, own.key)
     } else if (own.kind === 'unknown') unknown([given], given, Object.keys(SERVER_KEYS))
   }
-  return { fields, problems }
+  return { fields, refused, problems }
 }
 
-export function readEntry(raw: RawEntry, fields: Fields, scope: VariableScope): ReadEntry {
+/** `refused`: what is missing in `fields` because it was wrong, and is not to be missed. */
+export function readEntry(
+  raw: RawEntry,
+  fields: Fields,
+  scope: VariableScope,
+  refused: ReadonlySet<string>,
+): ReadEntry {
   const problems: ConfigProblem[] = []
   const secrets: string[] = []
   const report = (path: Path, message: string, fix: string, severity: ConfigProblem['severity'] = 'error') =>
@@ -94,7 +120,7 @@ export function readEntry(raw: RawEntry, fields: Fields, scope: VariableScope): 
   const text = (value: unknown, ...path: Path): string => {
     const expanded = expand(String(value), scope)
     secrets.push(...expanded.secrets)
-    if (expanded.problem) report(path, expanded.problem.message, expanded.problem.fix)
+    for (const { message, fix } of expanded.problems) report(path, message, fix)
     return expanded.text
   }
   const texts = (key: string): Record<string, string> =>
@@ -134,6 +160,9 @@ export function readEntry(raw: RawEntry, fields: Fields, scope: VariableScope): 
 
   const endpoint = endpointOf()
   const oauth = oauthOf()
+  const timeout = duration('timeout')
+  const idle =
+    fields.lazy === false && fields.idle === undefined ? Number.POSITIVE_INFINITY : duration('idle')
   const server: ServerConfig | undefined = endpoint && {
     name: raw.name,
     file: raw.document.file,
@@ -145,8 +174,8 @@ export function readEntry(raw: RawEntry, fields: Fields, scope: VariableScope): 
     allow: fields.allow as string[] | undefined,
     within: undefined,
     deny: (fields.deny as string[] | undefined) ?? [],
-    timeout: duration('timeout'),
-    idle: fields.lazy === false && fields.idle === undefined ? Number.POSITIVE_INFINITY : duration('idle'),
+    timeout,
+    idle,
     trust: (fields.trust as Trust | undefined) ?? 'first-use',
     share: (fields.share as Share | undefined) ?? 'all',
     oauth,
@@ -156,7 +185,7 @@ export function readEntry(raw: RawEntry, fields: Fields, scope: VariableScope): 
       ...(oauth?.clientSecret === undefined ? [] : [oauth.clientSecret]),
     ],
   }
-  return { server: problems.some(({ severity }) => severity === 'error') ? undefined : server, problems }
+  return { server, problems }
 
   function oauthOf(): OAuthSettings | undefined {
     if (fields.oauth === undefined) return undefined
@@ -184,44 +213,59 @@ export function readEntry(raw: RawEntry, fields: Fields, scope: VariableScope): 
   function endpointOf(): ServerConfig['endpoint'] | undefined {
     const { command, url, type } = fields
     if (command === undefined && url === undefined) {
-      report(
-        [],
-        'the server has neither a command nor a url',
-        'Give "command" for a local server, "url" for a remote one',
-      )
+      if (!refused.has('command') && !refused.has('url'))
+        report(
+          [],
+          'the server has neither a command nor a url',
+          'Give "command" for a local server, "url" for a remote one',
+        )
+      // Nothing comes of them, but what is wrong in them is said.
+      texts('env')
+      texts('headers')
       return undefined
     }
     if (command !== undefined && url !== undefined) {
       report([], 'the server has both a command and a url', 'Remove one of the two')
+      local()
+      remote()
       return undefined
     }
     if (command !== undefined) {
       if (type !== undefined && type !== 'stdio')
         report(['type'], `a server with a command is of type stdio, not ${String(type)}`, 'Remove "type"')
-      const program = path('command')
-      const args = ((fields.args ?? []) as unknown[]).map((value, index) => text(value, 'args', index))
-      if (/^\S+\s+\S/.test(program) && args.length === 0 && !isRelativeCommand(program))
-        report(
-          ['command'],
-          'the command holds spaces, and no shell reads it',
-          `Split it: "command": ${JSON.stringify(program.split(/\s+/)[0])}, "args": ${JSON.stringify(
-            program
-              .split(/\s+/)
-              .slice(1)
-              .map(() => '…'),
-          )}`,
-          'warning',
-        )
-      return {
-        type: 'stdio',
-        command: isRelativeCommand(program) ? resolve(raw.folder, program) : program,
-        args,
-        env: { ...envFile(), ...texts('env') },
-        cwd: fields.cwd === undefined ? scope.workspaceFolder : resolve(raw.folder, path('cwd')),
-      }
+      return local()
     }
     if (type === 'stdio')
       report(['type'], 'a server with a url is not of type stdio', 'Write "http" or "sse"')
+    return remote()
+  }
+
+  function local(): StdioEndpoint {
+    const program = path('command')
+    const args = ((fields.args ?? []) as unknown[]).map((value, index) => text(value, 'args', index))
+    if (/^\S+\s+\S/.test(program) && args.length === 0 && !isRelativeCommand(program))
+      report(
+        ['command'],
+        'the command holds spaces, and no shell reads it',
+        `Split it: "command": ${JSON.stringify(program.split(/\s+/)[0])}, "args": ${JSON.stringify(
+          program
+            .split(/\s+/)
+            .slice(1)
+            .map(() => '…'),
+        )}`,
+        'warning',
+      )
+    return {
+      type: 'stdio',
+      command: isRelativeCommand(program) ? resolve(raw.folder, program) : program,
+      args,
+      env: { ...envFile(), ...texts('env') },
+      cwd: fields.cwd === undefined ? scope.workspaceFolder : resolve(raw.folder, path('cwd')),
+    }
+  }
+
+  function remote(): HttpEndpoint {
+    const { url, type } = fields
     const before = problems.length
     const address = text(url, 'url')
     // What lacks a variable is no address yet.

@@ -12,7 +12,7 @@ export interface Expanded {
   /** What came out of the environment: never to be shown. */
   readonly secrets: readonly string[]
   /** Why it could not be expanded, as message and fix. */
-  readonly problem?: { readonly message: string; readonly fix: string }
+  readonly problems: readonly { readonly message: string; readonly fix: string }[]
 }
 
 const VARIABLE = /\$\{([^{}]*)\}/g
@@ -23,9 +23,9 @@ const PUBLIC = new Set(['HOME', 'USER', 'LOGNAME', 'PWD', 'TMPDIR', 'SHELL', 'LA
 /** What is expanded is not expanded again: a value may hold `${…}` of its own. */
 export function expand(text: string, scope: VariableScope): Expanded {
   const secrets: string[] = []
-  let problem: Expanded['problem']
+  const problems = new Map<string, string>()
   const fail = (message: string, fix: string) => {
-    problem ??= { message, fix }
+    problems.set(message, fix)
     return ''
   }
   const expanded = text.replace(VARIABLE, (whole, inner: string) => {
@@ -57,7 +57,11 @@ export function expand(text: string, scope: VariableScope): Expanded {
       `Set ${name}, or give a default: \${${name}:-value}`,
     )
   })
-  return problem ? { text, secrets, problem } : { text: expanded, secrets }
+  return {
+    text: problems.size > 0 ? text : expanded,
+    secrets,
+    problems: [...problems].map(([message, fix]) => ({ message, fix })),
+  }
 }
 
 function wellKnown(name: string, { workspaceFolder }: VariableScope): string | undefined {
