@@ -6,6 +6,11 @@ import { toolwell } from './support/run.js'
 
 const WAIT = 120_000
 const read = (folder: string) => readFileSync(join(folder, 'toolwell.lock'), 'utf8')
+const tool = (name: string, description = 'Does it.') => ({
+  name,
+  description,
+  inputSchema: { type: 'object' },
+})
 
 describe('lock', () => {
   it(
@@ -64,6 +69,27 @@ describe('lock', () => {
       const again = await run(['lock'])
       expect(again.output).toContain('~ odd/echo  description')
       expect(read(folder)).toBe(before)
+    },
+    WAIT,
+  )
+
+  it(
+    'shows every line of what is new, also in the middle of a long text',
+    async () => {
+      const { run, folder } = homeWith({
+        'toolwell.json': { mcpServers: { odd: misbehaving({ tools: [tool('plain')] }) } },
+      })
+      expect(await run(['lock'])).toMatchObject({ code: 0 })
+      const lines = Array.from({ length: 60 }, (_, index) => `Line ${index + 1}.`)
+      const long = tool('long', lines.with(29, 'A marker in line 30.').join('\n'))
+      writeFileSync(
+        join(folder, 'toolwell.json'),
+        JSON.stringify({ mcpServers: { odd: misbehaving({ tools: [tool('plain'), long] }) } }),
+      )
+      expect((await run(['lock', '--check'])).output).toContain('      + A marker in line 30.\n')
+      expect((await run(['lock', '--approve', 'odd/long'])).output).toContain(
+        '      + A marker in line 30.\n',
+      )
     },
     WAIT,
   )

@@ -10,13 +10,11 @@ export interface RenderOptions {
   readonly style?: (part: DiffPart, text: string) => string
   /** What a scan said of a tool, or of a server where `tool` is undefined. */
   readonly findings?: (server: string, tool: string | undefined) => readonly Finding[]
-  /** Lines shown of one field; the middle of a longer one is left out. */
-  readonly lines?: number
 }
 
-/** Empty for no changes. */
+/** Empty for no changes. Whatever was added or changed is in it, however long: nobody approves what was not shown. */
 export function renderLockDiff(changes: readonly LockChange[], options: RenderOptions = {}): string {
-  const { style = (_, text) => text, findings = () => [], lines = 40 } = options
+  const { style = (_, text) => text, findings = () => [] } = options
   const output: string[] = []
   for (const { kind, server, tool, fields } of changes) {
     const name = tool === undefined ? visible(server) : `${visible(server)}/${visible(tool)}`
@@ -28,10 +26,10 @@ export function renderLockDiff(changes: readonly LockChange[], options: RenderOp
           `    ! ${finding.severity} ${finding.rule} in ${visible(finding.where)}: ${visible(finding.why)}`,
         ),
       )
-    if (kind !== 'removed') for (const field of fields) output.push(...renderField(field, style, lines))
+    if (kind !== 'removed') for (const field of fields) output.push(...renderField(field, style))
     output.push('')
   }
-  return output.join('\n').trimEnd()
+  return output.slice(0, -1).join('\n')
 }
 
 const SIGN = { added: '+', changed: '~', removed: '-' } as const
@@ -39,10 +37,14 @@ const SIGN = { added: '+', changed: '~', removed: '-' } as const
 function renderField(
   { path, before, after }: FieldChange,
   style: NonNullable<RenderOptions['style']>,
-  limit: number,
 ): string[] {
-  const old = before === undefined ? [] : linesOf(before)
-  const young = after === undefined ? [] : linesOf(after)
+  let old = before === undefined ? [] : linesOf(before)
+  let young = after === undefined ? [] : linesOf(after)
+  // 5 and "5", or a line that ends where a long one is folded: alike as text, not as JSON.
+  if (old.join('\n') === young.join('\n')) {
+    old = wrap(visible(JSON.stringify(before)))
+    young = wrap(visible(JSON.stringify(after)))
+  }
   // Equal lines around the change are not shown again.
   let start = 0
   while (start < old.length && start < young.length && old[start] === young[start]) start++
@@ -52,13 +54,7 @@ function renderField(
   const removed = old.slice(start, old.length - end).map((line) => style('removed', `      - ${line}`))
   const added = young.slice(start, young.length - end).map((line) => style('added', `      + ${line}`))
   const context = start > 0 ? [`        … ${start} equal ${start === 1 ? 'line' : 'lines'}`] : []
-  return [`    ${visible(path)}`, ...context, ...cut(removed, limit), ...cut(added, limit)]
-}
-
-function cut(lines: readonly string[], limit: number): string[] {
-  if (lines.length <= limit) return [...lines]
-  const half = Math.floor(limit / 2)
-  return [...lines.slice(0, half), `        … ${lines.length - 2 * half} more lines`, ...lines.slice(-half)]
+  return [`    ${visible(path)}`, ...context, ...removed, ...added]
 }
 
 const WIDTH = 160
@@ -73,15 +69,16 @@ function wrap(line: string): string[] {
   const parts: string[] = []
   for (let rest = line; rest !== ''; ) {
     const space = rest.length <= WIDTH ? rest.length : rest.lastIndexOf(' ', WIDTH)
-    const length = space > WIDTH / 2 ? space : Math.min(WIDTH, rest.length)
+    // The space begins the next line, so that one more or less can be seen.
+    const length = space > WIDTH / 2 ? space : WIDTH
     parts.push(rest.slice(0, length))
-    rest = rest.slice(length).replace(/^ /, '')
+    rest = rest.slice(length)
   }
   return parts
 }
 
-/** Controls, zero-width and bidirectional marks, tags, selectors, private use, odd spaces: by their number. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Cn}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Z}/gu
+/** Controls, zero-width and bidirectional marks, tags, selectors, private use, odd spaces: by their number. So is the bracket around numbers, or a text could imitate one. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Cn}\p{Default_Ignorable_Code_Point}\u2800\u27e8]|(?! )\p{Z}/gu
 
 /** Every character that cannot be seen as `⟨U+200B⟩`. */
 export function visible(text: string): string {

@@ -258,17 +258,35 @@ describe('a diff', () => {
     )
   })
 
-  it('leaves equal lines out, cuts long fields, and lets the caller colour', () => {
+  it('leaves equal lines out, shows every other one, and lets the caller colour', () => {
+    const lines = Array.from({ length: 300 }, (_, index) => `line ${index}`)
     const before = createLock([{ name: 's', tools: [{ name: 't', description: 'one\ntwo\nthree' }] }])
-    const after = [{ name: 's', tools: [{ name: 't', description: `one\n2\nthree${'\nmore'.repeat(100)}` }] }]
+    const after = [{ name: 's', tools: [{ name: 't', description: `one\n2\nthree\n${lines.join('\n')}` }] }]
     const text = renderLockDiff(checkLock(before, after), {
       style: (part, line) => `[${part}]${line}`,
-      lines: 4,
     })
     expect(text).toContain('… 1 equal line')
     expect(text).toContain('[removed]      - two')
-    expect(text).toContain('… 98 more lines')
-    expect(text.split('\n').length).toBeLessThan(14)
+    for (const line of lines) expect(text).toContain(`[added]      + ${line}`)
+    expect(text).not.toContain('more line')
+  })
+
+  it.each([
+    ['a number and its digits', 5, '5'],
+    ['a mark and its imitation', 'a\u200b', 'a⟨U+200B⟩'],
+    ['a space where a long line is folded', `${'x'.repeat(160)}y`, `${'x'.repeat(160)} y`],
+    ['a new line where a long one is folded', `${'x'.repeat(160)}y`, `${'x'.repeat(160)}\ny`],
+  ])('shows a difference between %s', (_, old, young) => {
+    const server = (value: unknown) => [{ name: 's', tools: [{ name: 't', _meta: { value } }] }]
+    const text = renderLockDiff(checkLock(createLock(server(old)), server(young)))
+    const [removed, added] = ['-', '+'].map((sign) =>
+      text
+        .split('\n')
+        .filter((line) => line.startsWith(`      ${sign} `))
+        .map((line) => line.slice(8)),
+    )
+    expect(added?.length).toBeGreaterThan(0)
+    expect(added).not.toEqual(removed)
   })
 
   it('shows what the scan says beside each change', () => {
