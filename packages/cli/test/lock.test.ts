@@ -50,7 +50,12 @@ describe('lock', () => {
       const json = JSON.parse((await run(['lock', '--check', '--json'])).output)
       expect(json).toMatchObject({
         fits: false,
-        locks: [{ changes: [{ kind: 'changed', server: 'odd', tool: 'echo' }], unlisted: {} }],
+        locks: [
+          {
+            changes: [{ kind: 'changed', server: 'odd', tool: 'echo', isPoisoned: false, findings: [] }],
+            unlisted: {},
+          },
+        ],
       })
       // The list above was kept: what the lock does not hold cannot be used.
       const held = JSON.parse((await run(['inspect', '--json'])).output)
@@ -106,7 +111,18 @@ describe('lock', () => {
       expect(first.output).toMatch(/left out: bad\/add\n {4}secrecy in description/)
       expect(JSON.parse(read(folder)).servers.bad.tools).not.toHaveProperty('add')
       expect((await run(['lock', '--check'])).output).toContain('! hard secrecy in description')
-      expect(await run(['lock', '--approve', 'bad/add'])).toMatchObject({ code: 0 })
+      const change = {
+        kind: 'added',
+        server: 'bad',
+        tool: 'add',
+        isPoisoned: true,
+        findings: [{ severity: 'hard', rule: 'secrecy', where: 'description', why: expect.any(String) }],
+      }
+      const checked = JSON.parse((await run(['lock', '--check', '--json'])).output)
+      expect(checked.locks[0].changes).toMatchObject([change])
+      const approved = await run(['lock', '--approve', 'bad/add', '--json'])
+      expect(approved.code).toBe(0)
+      expect(JSON.parse(approved.output).changes).toMatchObject([change])
       expect(await run(['lock'])).toMatchObject({ code: 0 })
       expect(JSON.parse(read(folder)).servers.bad.tools).toHaveProperty('add')
     },

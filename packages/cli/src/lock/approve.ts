@@ -4,7 +4,7 @@ import { Problem } from '../problem.js'
 import { painter, type Terminal } from '../terminal.js'
 import type { ExitCode } from '../verb.js'
 import { diffText } from './check.js'
-import { type Group, type Groups, toProblem } from './groups.js'
+import { changesJson, type Group, type Groups, toProblem } from './groups.js'
 import { freshLock } from './write.js'
 
 export async function approveTarget(
@@ -30,7 +30,8 @@ export async function approveTarget(
     throw toProblem(error)
   })
   if (isJson) {
-    await output.write(`${JSON.stringify({ file: group.file, approved: target, changes }, null, 2)}\n`)
+    const shown = changesJson(group, changes, scanner)
+    await output.write(`${JSON.stringify({ file: group.file, approved: target, changes: shown }, null, 2)}\n`)
     return 0
   }
   const first =

@@ -1,11 +1,11 @@
 /** `toolwell lock --check`: what differs between the locks and the servers as they are now. */
 import { approveCommand, keepOut, type LockChange, renderLockDiff, visible } from '@toolwell/mcp/lock'
-import type { Finding, Scanner } from '@toolwell/mcp/scan'
+import type { Scanner } from '@toolwell/mcp/scan'
 import { Problem } from '../problem.js'
 import { plural } from '../table.js'
 import { type Paint, painter, type Terminal } from '../terminal.js'
 import type { ExitCode } from '../verb.js'
-import { changesOf, type Group, type Groups, lockOf } from './groups.js'
+import { changesJson, changesOf, findingsOf, type Group, type Groups, isHard, lockOf } from './groups.js'
 import { unnamedLines } from './write.js'
 
 /** Tools that advice is given about one by one. */
@@ -34,17 +34,17 @@ export async function checkLocks(
   const paint = painter(output, env)
   await output.write(
     isJson
-      ? `${JSON.stringify({ fits: isFitting, locks: checked.map(jsonOf) }, null, 2)}\n`
+      ? `${JSON.stringify({ fits: isFitting, locks: checked.map(({ group, changes }) => jsonOf(group, changes, scanner)) }, null, 2)}\n`
       : checked.map(({ group, changes }) => text(group, changes, scanner, paint)).join(''),
   )
   return isFitting ? 0 : 1
 }
 
-function jsonOf({ group, changes }: { group: Group; changes: readonly LockChange[] }) {
+function jsonOf(group: Group, changes: readonly LockChange[], scanner: Scanner) {
   const { file, unlisted, unnamed, unusable } = group
   return {
     file,
-    changes,
+    changes: changesJson(group, changes, scanner),
     unlisted: Object.fromEntries(unlisted),
     unnamed,
     unusable: Object.fromEntries(unusable),
@@ -64,10 +64,9 @@ function text(group: Group, changes: readonly LockChange[], scanner: Scanner, pa
   for (const [server, reason] of group.unlisted)
     lines.push('', `! ${visible(server)} could not be listed: ${visible(reason)}`)
   lines.push(...unusableLines(group), ...unnamedLines(group.unnamed))
-  const isHard = ({ kind, server, tool }: LockChange) =>
-    kind !== 'removed' && findingsOf(group, scanner, server, tool).some(({ severity }) => severity === 'hard')
-  const bad = changes.filter(isHard)
-  const first = changes.find((change) => !isHard(change))
+  const isPoisoned = (change: LockChange) => isHard(findingsOf(group, scanner, change))
+  const bad = changes.filter(isPoisoned)
+  const first = changes.find((change) => !isPoisoned(change))
   if (changes.length > 0) lines.push('', `${plural(changes.length, 'difference')}.`)
   for (const { server, tool } of bad.slice(0, MOST_ADVICE))
     lines.push(
@@ -88,18 +87,6 @@ export function unusableLines({ unusable }: Group): string[] {
   )
 }
 
-function findingsOf(
-  { servers }: Group,
-  scanner: Scanner,
-  server: string,
-  tool: string | undefined,
-): readonly Finding[] {
-  const listed = servers.find(({ name }) => name === server)
-  if (tool === undefined) return scanner.scanInstructions(server, listed?.instructions ?? '')
-  const definition = listed?.tools.find((each) => (each as { name?: unknown }).name === tool)
-  return definition === undefined ? [] : scanner.scanTool(server, definition)
-}
-
 export function diffText(
   group: Group,
   changes: readonly LockChange[],
@@ -115,6 +102,6 @@ export function diffText(
           : part === 'note'
             ? paint(line, 'error')
             : paint(line, 'dim'),
-    findings: (server, tool) => findingsOf(group, scanner, server, tool),
+    findings: (server, tool) => findingsOf(group, scanner, { server, tool }),
   })
 }

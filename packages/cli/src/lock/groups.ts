@@ -10,7 +10,7 @@ import {
   lockFileOf,
   readLock,
 } from '@toolwell/mcp/lock'
-import { createScanner, type Scanner } from '@toolwell/mcp/scan'
+import { createScanner, type Finding, type Scanner } from '@toolwell/mcp/scan'
 import { Problem } from '../problem.js'
 import { changesIn } from '../servers/changes.js'
 import { leftOutLine } from '../servers/left-out.js'
@@ -101,6 +101,32 @@ export function changesOf(
   return checkLock(lock, servers, { unlisted: [...unlisted.keys(), ...disabled, ...unnamed] }).filter(
     ({ server, tool }) => tool === undefined || !denied.get(server)?.has(tool),
   )
+}
+
+/** What the scan says of a tool as it is now, or of the instructions of a server. */
+export function findingsOf(
+  { servers }: Group,
+  scanner: Scanner,
+  { server, tool }: { readonly server: string; readonly tool?: string | undefined },
+): readonly Finding[] {
+  const listed = servers.find(({ name }) => name === server)
+  if (tool === undefined) return scanner.scanInstructions(server, listed?.instructions ?? '')
+  const definition = listed?.tools.find((each) => (each as { name?: unknown }).name === tool)
+  return definition === undefined ? [] : scanner.scanTool(server, definition)
+}
+
+export const isHard = (findings: readonly Finding[]) => findings.some(({ severity }) => severity === 'hard')
+
+/** Changes for programs, each with what the scan says of it. */
+export function changesJson(group: Group, changes: readonly LockChange[], scanner: Scanner) {
+  return changes.map((change) => {
+    const findings = findingsOf(group, scanner, change)
+    return {
+      ...change,
+      isPoisoned: isHard(findings),
+      findings: findings.map(({ severity, rule, where, why }) => ({ severity, rule, where, why })),
+    }
+  })
 }
 
 export const lockOf = ({ lock }: Group): Lock => lock ?? EMPTY_LOCK
