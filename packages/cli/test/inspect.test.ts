@@ -81,6 +81,33 @@ describe('inspect of servers', () => {
     expect(readFileSync(join(folder, 'LOG'), 'utf8').match(/start/g)).toHaveLength(2)
   }, 120_000)
 
+  it('calls locked only what the lock holds as it is', async () => {
+    const tool = (name: string) => ({ name, description: 'Does it.', inputSchema: { type: 'object' } })
+    const { run, folder } = homeWith({
+      'toolwell.json': {
+        mcpServers: {
+          whole: misbehaving({ tools: [tool('a')] }),
+          part: misbehaving({ tools: [tool('a')] }),
+        },
+      },
+    })
+    expect(await run(['lock'])).toMatchObject({ code: 0 })
+    writeFileSync(
+      join(folder, 'toolwell.json'),
+      JSON.stringify({
+        mcpServers: {
+          whole: misbehaving({ tools: [tool('a')] }),
+          part: misbehaving({ tools: [tool('a'), tool('b')] }),
+          late: misbehaving({ tools: [tool('a')] }),
+        },
+      }),
+    )
+    const { output } = await run(['inspect'])
+    expect(output).toMatch(/^whole +cached +locked +1 /m)
+    expect(output).toMatch(/^part +cached +locked in part +2 +1 /m)
+    expect(output).toMatch(/^late +quarantined +held by lock +1 +1 /m)
+  }, 120_000)
+
   it('says what is wrong in a config, and shows the servers that can be used', async () => {
     const { run } = homeWith({
       'toolwell.json': '{ "mcpServers": { "good": GOOD, "bad": { "comand": "x" } } }'.replace(

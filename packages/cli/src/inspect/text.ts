@@ -63,6 +63,13 @@ function toolBar({ server, name, tokens, isHeldBack }: ToolView): [string, numbe
 
 const TRUST = { lock: 'locked', 'first-use': 'first use', config: 'full', nothing: '-' } as const
 
+/** Locked is what the lock lets through: not a server that it holds back, in part or as a whole. */
+function trustOf({ trusted, state, tools, quarantined }: ServerView): string {
+  if (!trusted) return '-'
+  if (trusted !== 'lock' || (state !== 'quarantined' && quarantined.size === 0)) return TRUST[trusted]
+  return state === 'quarantined' || quarantined.size >= tools ? 'held by lock' : 'locked in part'
+}
+
 function serverTable(
   servers: readonly ServerView[],
   tools: number,
@@ -82,17 +89,20 @@ function serverTable(
       { title: 'cards', ...right },
       { title: 'names', ...right },
     ],
-    servers.map(({ name, state, trusted, tools: own, quarantined, findings, tokens }) => [
-      firstLine(name, 40),
-      state,
-      trusted ? TRUST[trusted] : '-',
-      count(own),
-      held(state === 'quarantined' ? own : quarantined.size),
-      held(findings.length),
-      count(tokens.full),
-      count(tokens.card),
-      count(tokens.name),
-    ]),
+    servers.map((server) => {
+      const { name, state, tools: own, quarantined, findings, tokens } = server
+      return [
+        firstLine(name, 40),
+        state,
+        trustOf(server),
+        count(own),
+        held(state === 'quarantined' ? own : quarantined.size),
+        held(findings.length),
+        count(tokens.full),
+        count(tokens.card),
+        count(tokens.name),
+      ]
+    }),
     {
       last: ['all', '', '', count(tools), '', '', count(total.full), count(total.card), count(total.name)],
       title,
