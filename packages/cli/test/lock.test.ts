@@ -181,8 +181,16 @@ describe('lock', () => {
       expect(Object.keys(JSON.parse(read(join(home, '.config/toolwell'))).servers)).toEqual(['yours'])
       expect(await run(['lock', '--check'])).toMatchObject({ code: 0 })
       rmSync(join(home, '.config/toolwell/toolwell.lock'))
-      // No lock there, so nothing to check there.
-      expect(await run(['lock', '--check'])).toMatchObject({ code: 0 })
+      // No lock there, so nothing to check there: that is said.
+      const checked = await run(['lock', '--check'])
+      expect(checked.code).toBe(0)
+      expect(checked.output).toMatch(
+        /toolwell\.lock fits: 1 server, .*\nThere is no .*home.*toolwell\.lock: yours is not pinned\. Write it with: toolwell lock --config .*home.*toolwell\.json\n$/,
+      )
+      expect(JSON.parse((await run(['lock', '--check', '--json'])).output)).toMatchObject({
+        fits: true,
+        unpinned: [{ file: join(home, '.config/toolwell/toolwell.lock'), servers: ['yours'] }],
+      })
     },
     WAIT,
   )

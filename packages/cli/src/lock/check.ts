@@ -17,16 +17,15 @@ export async function checkLocks(
   { output, env }: Terminal,
 ): Promise<ExitCode> {
   const missing = groups.filter(({ lock }) => lock === undefined)
-  if (missing.length === groups.length) {
-    const since = groups.flatMap((group) =>
-      group.since.map((change) => ` ${visible(change.split('. ')[0] ?? '')}.`),
-    )
+  if (missing.length === groups.length)
     throw new Problem(
-      `There is no ${missing.map(({ file }) => file).join(' and no ')}.${since.join('')}`,
+      `There is no ${missing.map(({ file }) => file).join(' and no ')}.${groups.map(sinceText).join('')}`,
       'Write it with: toolwell lock',
       { reason: 'no-lock' },
     )
-  }
+  const unpinned = missing
+    .map((group) => ({ group, servers: enabledIn(group) }))
+    .filter(({ servers }) => servers.length > 0)
   const checked = groups
     .filter(({ lock }) => lock !== undefined)
     .map((group) => ({ group, changes: changesOf(group, lockOf(group), group.servers) }))
@@ -34,11 +33,38 @@ export async function checkLocks(
   const paint = painter(output, env)
   await output.write(
     isJson
-      ? `${JSON.stringify({ fits: isFitting, locks: checked.map(({ group, changes }) => jsonOf(group, changes, scanner)) }, null, 2)}\n`
-      : checked.map(({ group, changes }) => text(group, changes, scanner, paint)).join(''),
+      ? `${JSON.stringify(
+          {
+            fits: isFitting,
+            locks: checked.map(({ group, changes }) => jsonOf(group, changes, scanner)),
+            unpinned: unpinned.map(({ group: { file }, servers }) => ({ file, servers })),
+          },
+          null,
+          2,
+        )}\n`
+      : [
+          ...checked.map(({ group, changes }) => text(group, changes, scanner, paint)),
+          ...unpinned.map(({ group, servers }) => unpinnedText(group, servers)),
+        ].join(''),
   )
   return isFitting ? 0 : 1
 }
+
+const enabledIn = ({ servers, unlisted }: Group) =>
+  [...servers.map(({ name }) => name), ...unlisted.keys()].sort()
+
+/** What is known to have changed without a lock. */
+const sinceText = ({ since }: Group) =>
+  since.map((change) => ` ${visible(change.split('. ')[0] ?? '')}.`).join('')
+
+function unpinnedText(group: Group, servers: readonly string[]): string {
+  const [config, ...more] = group.configs
+  // Only this one: the others may differ, and would be taken along as they are.
+  const only = config === undefined || more.length > 0 ? '' : ` --config ${quoted(config)}`
+  return `There is no ${group.file}: ${servers.map(visible).join(', ')} ${servers.length === 1 ? 'is' : 'are'} not pinned.${sinceText(group)} Write it with: toolwell lock${only}\n`
+}
+
+const quoted = (path: string) => (/^[\w.@:/-]+$/.test(path) ? path : JSON.stringify(path))
 
 function jsonOf(group: Group, changes: readonly LockChange[], scanner: Scanner) {
   const { file, unlisted, unnamed, unusable } = group

@@ -18,6 +18,8 @@ import type { OpenServers } from '../servers/with-servers.js'
 
 export interface Group {
   readonly file: string
+  /** Config files that its servers stand in. */
+  readonly configs: readonly string[]
   readonly lock: Lock | undefined
   readonly servers: readonly ListedServer[]
   /** Servers of the config that could not be listed, with the reason. */
@@ -73,6 +75,7 @@ export function groupsOf({ config, servers, took }: OpenServers): Groups {
     const lock = asProblem(() => readLock(file))
     return {
       file,
+      configs: [...new Set(own.flatMap((server) => server.file ?? []))],
       lock,
       servers: mine,
       unlisted,

@@ -30,7 +30,7 @@ export const lock = defineVerb({
     { line: 'toolwell lock --approve github/create_issue', about: 'takes one tool as it is now' },
   ],
   exits: {
-    0: 'Written or approved; with --check, everything fits.',
+    0: 'Written or approved; with --check, every lock there is fits. It names servers that none holds.',
     1: 'With --check, something differs or could not be listed; without, something was left out. It says what.',
     2: 'Wrong flags, no config, or a lock that cannot be read or written. Nothing was changed.',
   },
