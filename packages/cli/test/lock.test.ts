@@ -170,6 +170,27 @@ describe('lock', () => {
   )
 
   it(
+    'writes no first lock where no server can be listed',
+    async () => {
+      const { run, folder } = homeWith({
+        'toolwell.json': { mcpServers: { dead: { command: 'no-such-program-anywhere' } } },
+      })
+      const { code, output } = await run(['lock'])
+      expect(code).toBe(1)
+      expect(output).toMatch(
+        /toolwell\.lock was not written: no server could be listed\..*\n {2}not listed: dead: /,
+      )
+      expect(existsSync(join(folder, 'toolwell.lock'))).toBe(false)
+      const json = JSON.parse((await run(['lock', '--json'])).output)
+      expect(json.locks).toMatchObject([
+        { isWritten: false, servers: 0, unlisted: { dead: expect.any(String) } },
+      ])
+      expect(existsSync(join(folder, 'toolwell.lock'))).toBe(false)
+    },
+    WAIT,
+  )
+
+  it(
     'lies beside the file that each server stands in',
     async () => {
       const { run, folder, home } = homeWith({

@@ -25,6 +25,8 @@ interface LeftOut {
 
 interface Written {
   readonly file: string
+  /** False: nothing could be listed, and there was no lock. An empty one would hold back every server once it is well. */
+  readonly isWritten: boolean
   readonly servers: number
   readonly tools: number
   readonly changes: readonly LockChange[]
@@ -43,11 +45,14 @@ export async function writeLocks(
   const written: Written[] = []
   for (const group of groups) {
     const lock = freshLock(group, scanner)
-    await writeLock(group.file, lock).catch((error) => {
-      throw toProblem(error)
-    })
+    const isWritten = group.lock !== undefined || group.servers.length > 0 || group.unlisted.size === 0
+    if (isWritten)
+      await writeLock(group.file, lock).catch((error) => {
+        throw toProblem(error)
+      })
     written.push({
       file: group.file,
+      isWritten,
       servers: Object.keys(lock.servers).length,
       tools: toolsIn(lock),
       changes: group.lock ? changesOf(group, lockOf(group), serversOf(lock)) : [],
@@ -108,8 +113,13 @@ function leftOutOf({ servers }: Group, lock: Lock, scanner: Scanner): LeftOut[] 
   })
 }
 
-function text({ file, servers, tools, changes, leftOut, unlisted, unnamed, unusable }: Written): string {
-  const lines = [`${file}: ${plural(servers, 'server')}, ${plural(tools, 'tool')}.`]
+function text(written: Written): string {
+  const { file, isWritten, servers, tools, changes, leftOut, unlisted, unnamed, unusable } = written
+  const lines = [
+    isWritten
+      ? `${file}: ${plural(servers, 'server')}, ${plural(tools, 'tool')}.`
+      : `${file} was not written: no server could be listed. Mend that, then write it with: toolwell lock`,
+  ]
   const sign = { added: '+', changed: '~', removed: '-' } as const
   for (const { kind, server, tool, fields } of changes.slice(0, 40)) {
     const where = kind === 'changed' ? `  ${fields.map(({ path }) => visible(path)).join(', ')}` : ''
@@ -127,7 +137,9 @@ function text({ file, servers, tools, changes, leftOut, unlisted, unnamed, unusa
     for (const entry of entries)
       lines.push(`  cannot be used, and is not pinned: ${visible(server)}: ${visible(entry)}`)
   for (const [server, reason] of Object.entries(unlisted))
-    lines.push(`  not listed, and left as it was: ${visible(server)}: ${visible(reason)}`)
+    lines.push(
+      `  not listed${isWritten ? ', and left as it was' : ''}: ${visible(server)}: ${visible(reason)}`,
+    )
   lines.push(...unnamedLines(unnamed))
   return `${lines.join('\n')}\n`
 }
