@@ -43,7 +43,9 @@ interface Started {
 }
 
 async function start(
-  make: (log: string) => ServerConfig[] = (log) => [oddServer('notes', { log, tools: NOTES })],
+  make: (log: string) => ServerConfig[] = (log) => [
+    oddServer('notes', { log, tools: NOTES, instructions: 'Notes of one page.' }),
+  ],
   options: ToolwellOptions = {},
   {
     known = true,
@@ -100,7 +102,7 @@ describe('Prior Art: mcp_servers, mcp_discover and mcp_call', () => {
   it('list and discover what is known without starting a server, and start it for the first call', async () => {
     const { host, calls, starts } = await start()
     await host.ask('Look.', servers(), discover('notes'))
-    expect(host.answer(1)).toContain('- "notes" (2 tools): "An odd server"')
+    expect(host.answer(1)).toContain('- "notes" (2 tools): "Notes of one page."')
     const [, ...tools] = host.answer().split('\n')
     expect(tools.map((line) => JSON.parse(line))).toEqual([
       expect.objectContaining({ name: 'burn_note', description: 'Destroys a note for good.' }),
