@@ -434,3 +434,10 @@ it.each([
   expect({ code, output }).toEqual({ code: 2, output: '' })
   expect(errors).toContain(message)
 })
+
+it('looks into each file once, also where the folder is the home folder', () => {
+  const files = clientFiles({ home: '/home/a', folder: '/home/a', platform: 'linux', env: {} })
+  const paths = files.map(({ file }) => file)
+  expect(new Set(paths).size).toBe(paths.length)
+  expect(paths).toContain(join('/home/a', '.cursor', 'mcp.json'))
+})

@@ -40,7 +40,7 @@ export function clientFiles({ home, folder, platform, env }: Places): ClientFile
     file: path,
     shape,
   })
-  return [
+  const all = [
     file('claude-code', 'Claude Code', join(folder, '.mcp.json')),
     file('cursor', 'Cursor', join(folder, '.cursor', 'mcp.json')),
     file('vscode', 'VS Code', join(folder, '.vscode', 'mcp.json')),
@@ -58,6 +58,8 @@ export function clientFiles({ home, folder, platform, env }: Places): ClientFile
     file('opencode', 'opencode', join(xdg, 'opencode', 'opencode.json'), 'opencode'),
     file('opencode', 'opencode', join(xdg, 'opencode', 'opencode.jsonc'), 'opencode'),
   ]
+  // The folder may be the home folder itself.
+  return all.filter((each, at) => all.findIndex((other) => other.file === each.file) === at)
 }
 
 function settingsFolder(home: string, platform: string, env: Terminal['env']): string {
