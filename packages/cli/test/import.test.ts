@@ -436,8 +436,8 @@ it.each([
 })
 
 it('looks into each file once, also where the folder is the home folder', () => {
-  const files = clientFiles({ home: '/home/a', folder: '/home/a', platform: 'linux', env: {} })
+  const files = clientFiles({ home: '/h', folder: '/h', platform: 'linux', env: {} })
   const paths = files.map(({ file }) => file)
   expect(new Set(paths).size).toBe(paths.length)
-  expect(paths).toContain(join('/home/a', '.cursor', 'mcp.json'))
+  expect(paths).toContain(join('/h', '.cursor', 'mcp.json'))
 })
