@@ -1,29 +1,26 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
-const core = (file: string) => fileURLToPath(new URL(`./packages/core/src/${file}`, import.meta.url))
-const mcp = (file: string) => fileURLToPath(new URL(`./packages/mcp/src/${file}`, import.meta.url))
+const packages = new URL('./packages/', import.meta.url)
 
-// Tests run on the sources, so a stack trace names the line that was written; `test/pack.test.ts` proves the build.
+/** Every door of every package, as its source: a stack trace then names the line that was written. `test/pack.test.ts` proves the build. */
+function doors() {
+  return readdirSync(packages).flatMap((folder) => {
+    const { name, exports = {} } = JSON.parse(
+      readFileSync(new URL(`${folder}/package.json`, packages), 'utf8'),
+    ) as { name: string; exports?: Record<string, { default: string }> }
+    return Object.entries(exports).map(([door, { default: built }]) => ({
+      find: new RegExp(`^${name}${door.slice(1)}$`),
+      replacement: fileURLToPath(
+        new URL(`${folder}/${built.replace('/dist/', '/src/').replace(/\.js$/, '.ts')}`, packages),
+      ),
+    }))
+  })
+}
+
 export default defineConfig({
-  resolve: {
-    alias: {
-      '@toolwell/core/adapter': core('adapters/index.ts'),
-      '@toolwell/core/ai-sdk': core('adapters/ai-sdk/index.ts'),
-      '@toolwell/core/anthropic': core('adapters/anthropic/index.ts'),
-      '@toolwell/core/google': core('adapters/google/index.ts'),
-      '@toolwell/core/openai-chat': core('adapters/openai-chat/index.ts'),
-      '@toolwell/core/openai-responses': core('adapters/openai-responses/index.ts'),
-      '@toolwell/core/presets': core('presets/index.ts'),
-      '@toolwell/core/shared': core('shared.ts'),
-      '@toolwell/core/stores/jsonl': core('stores/jsonl.ts'),
-      '@toolwell/core/testing': core('testing/index.ts'),
-      '@toolwell/core': core('index.ts'),
-      '@toolwell/mcp/lock': mcp('lock/index.ts'),
-      '@toolwell/mcp/scan': mcp('scan/index.ts'),
-      '@toolwell/mcp': mcp('index.ts'),
-    },
-  },
+  resolve: { alias: doors() },
   test: {
     include: ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
     setupFiles: ['./test/setup/loopback-only.ts'],

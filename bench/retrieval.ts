@@ -130,8 +130,8 @@ export async function benchRetrieval({ data, split }: BenchOptions): Promise<Ret
   const { answers, loads } = cutOff
   print(`\nAnswers, from a relevance on (${cutOff.cutOff} by default): Hit@5 falls by ${cutOff.hit5Lost}.`)
   for (const { cutOff: line, ...trade } of answers) print(tradeLine(line, trade))
-  print(`Loaded at once, from a certainty on (${cutOff.loadFrom} by default):`)
-  for (const { loadFrom: line, ...trade } of loads) print(tradeLine(line, trade))
+  print(`Loaded at once, from a certainty on (${cutOff.autoLoad} by default):`)
+  for (const { autoLoad: line, ...trade } of loads) print(tradeLine(line, trade))
   print(
     `Hostile tools: one stands before the right tool in ${hostile.overtaken} of the queries, ${hostile.worst} in the worst dataset.`,
   )
@@ -206,7 +206,7 @@ function verdicts(
   for (const [name, { p50Ratio, tools }] of Object.entries(speed))
     add(`p50 at ${tools} tools (${name}) against FTS5`, p50Ratio, { floor: 0.25, goal: 0.1, atMost: true })
   add('Hit@5 lost to the default cut-off', cutOff.hit5Lost, { floor: 0.02, goal: 0.02, atMost: true })
-  const quiet = cutOff.loads.find(({ loadFrom }) => loadFrom === cutOff.loadFrom)?.nothingWithoutTools
+  const quiet = cutOff.loads.find(({ autoLoad }) => autoLoad === cutOff.autoLoad)?.nothingWithoutTools
   add('queries that load nothing once their tools are removed', quiet, { floor: 0.8, goal: 0.8 })
   return lines
 }

@@ -13,7 +13,7 @@ import {
   type Toolwell,
 } from '@toolwell/core'
 import { jsonlStore } from '@toolwell/core/stores/jsonl'
-import { replay } from '../packages/core/src/ledger.ts'
+import { replay } from '../packages/core/src/ledger/fold.ts'
 import { atSize, loadCorpus } from './data.ts'
 import type { BenchOptions } from './run.ts'
 
@@ -77,7 +77,7 @@ async function beginAt(corpus: readonly Tool[], size: number, active: number): P
   const deferred = [...well.catalogue.entries()]
     .filter((entry) => entry.source !== '')
     .map((entry) => entry.id)
-  await conversation.activate(deferred.slice(0, active))
+  await conversation.load(deferred.slice(0, active))
   const beginMicroseconds = await timeBegin(conversation, deferred[active] as string)
   return {
     tools: size,
@@ -103,8 +103,8 @@ function createWell(corpus: readonly Tool[], size: number): { well: Toolwell; al
 async function timeBegin(conversation: Conversation, id: string): Promise<number> {
   const times: number[] = []
   for (let turn = 0; turn < 400; turn++) {
-    if (turn % 2 === 0) await conversation.activate([id])
-    else await conversation.deactivate([id])
+    if (turn % 2 === 0) await conversation.load([id])
+    else await conversation.unload([id])
     const start = performance.now()
     await conversation.begin({ requestId: `r${turn}`, anchor: `m${turn}`, wire: WIRE })
     if (turn >= 100) times.push((performance.now() - start) * 1000)
@@ -202,7 +202,7 @@ async function longLedger(corpus: readonly Tool[], length: number) {
     mode: 'on',
     delivery: 'append',
     store,
-    maxActive: 24,
+    maxLoaded: 24,
   })
   well.catalogue.setSource('s', {
     tools: atSize(corpus, 290).map((tool, index) => ({ ...tool, source: 's', name: `t${index}` })),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createToolwell } from '@toolwell/core'
 import { aiSdk, importTools } from '@toolwell/core/ai-sdk'
-import { chatProtocol, startScriptedEndpoint } from '@toolwell/core/testing'
+import { chatProtocol, startScriptedEndpoint } from '@toolwell/testing'
 import { asSchema, generateText, jsonSchema, type ModelMessage, stepCountIs, tool } from 'ai'
 
 const script = [

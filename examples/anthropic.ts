@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createToolwell, defineTool } from '@toolwell/core'
 import { type AnthropicMessage, type AnthropicReply, anthropic } from '@toolwell/core/anthropic'
-import { anthropicProtocol, startScriptedEndpoint } from '@toolwell/core/testing'
+import { anthropicProtocol, startScriptedEndpoint } from '@toolwell/testing'
 
 const endpoint = await startScriptedEndpoint(anthropicProtocol(), {
   model: [

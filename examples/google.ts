@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createToolwell, defineTool } from '@toolwell/core'
 import { type GoogleContent, google } from '@toolwell/core/google'
-import { googleProtocol, startScriptedEndpoint } from '@toolwell/core/testing'
+import { googleProtocol, startScriptedEndpoint } from '@toolwell/testing'
 
 const script = [
   { calls: [{ name: 'tool_search', arguments: { query: 'send an invoice' } }] },

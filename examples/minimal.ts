@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createToolwell, defineTool } from '@toolwell/core'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
-import { startScriptedChat } from '@toolwell/core/testing'
+import { startScriptedChat } from '@toolwell/testing'
 
 const endpoint = await startScriptedChat({
   model: [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createToolwell, defineTool } from '@toolwell/core'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
-import { chatProtocol, startScriptedEndpoint } from '@toolwell/core/testing'
+import { chatProtocol, startScriptedEndpoint } from '@toolwell/testing'
 
 const script = [
   { calls: [{ name: 'tool_search', arguments: { query: 'send an invoice' } }] },

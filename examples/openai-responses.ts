@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createToolwell, type Tool } from '@toolwell/core'
 import { openaiResponses, type ResponsesItem, type ResponsesReply } from '@toolwell/core/openai-responses'
-import { responsesProtocol, startScriptedEndpoint } from '@toolwell/core/testing'
+import { responsesProtocol, startScriptedEndpoint } from '@toolwell/testing'
 
 const model = [
   { calls: [{ name: 'tool_search', arguments: { query: 'send an invoice' } }] },

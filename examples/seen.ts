@@ -13,7 +13,7 @@ import {
   type RecordedRequest,
   type ScriptedReply,
   startScriptedEndpoint,
-} from '@toolwell/core/testing'
+} from '@toolwell/testing'
 import { openSession, type Session } from './host.ts'
 import type { WireName } from './wires.ts'
 

@@ -14,7 +14,7 @@ import {
   commonPrefix,
   type ScriptedReply,
   startScriptedChat,
-} from '@toolwell/core/testing'
+} from '@toolwell/testing'
 import { openSession, type Session } from './host.ts'
 import { HIDDEN, LATER, LEARNT, SHIPPED, scenes, task } from './proof/model.ts'
 import { bar, bold, cyan, dim, green, heading, line, percent, red, row, thousands } from './proof/print.ts'
@@ -122,7 +122,7 @@ async function prove(): Promise<void> {
   const code = await readFile(join(projectOf(folder), 'src', 'invoice.js'), 'utf8')
   check('the bug is fixed in the file', code.includes('i < items.length;'))
   const raisedByCall = events.some(
-    (event) => event.kind === 'activated' && event.source === 'call' && event.tool.wireName === HIDDEN,
+    (event) => event.kind === 'loaded' && event.source === 'call' && event.tool.wireName === HIDDEN,
   )
   check('a call of a hidden tool in the wrong case ran, and raised it', raisedByCall)
   const [, denied = ''] = DENIED.split('/')

@@ -1,7 +1,7 @@
 /** The cost bench: what must hold whatever the prices are, and that the docs show the figures that are committed. */
 import { readFileSync } from 'node:fs'
 import { estimate, type Tool, type ToolwellOptions } from '@toolwell/core'
-import { anthropicProtocol, chatProtocol, googleProtocol, responsesProtocol } from '@toolwell/core/testing'
+import { anthropicProtocol, chatProtocol, googleProtocol, responsesProtocol } from '@toolwell/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { applyCache } from '../bench/cost/cache.ts'
 import { chooseTools } from '../bench/cost/catalogue.ts'

@@ -1,19 +1,23 @@
-/** What each door of the core exports at run time. A name added or lost here is a change of the public API. */
+/** What each door exports at run time. A name added or lost here is a change of the public API. */
 import { readFileSync } from 'node:fs'
 import * as root from '@toolwell/core'
 import * as adapter from '@toolwell/core/adapter'
 import * as aiSdk from '@toolwell/core/ai-sdk'
 import * as anthropic from '@toolwell/core/anthropic'
 import * as google from '@toolwell/core/google'
+import * as hybrid from '@toolwell/core/hybrid'
+import * as internal from '@toolwell/core/internal'
+import * as internalNode from '@toolwell/core/internal/node'
+import * as lint from '@toolwell/core/lint'
+import * as manifest from '@toolwell/core/manifest'
 import * as openaiChat from '@toolwell/core/openai-chat'
 import * as openaiResponses from '@toolwell/core/openai-responses'
-import * as presets from '@toolwell/core/presets'
-import * as shared from '@toolwell/core/shared'
 import * as jsonl from '@toolwell/core/stores/jsonl'
-import * as testing from '@toolwell/core/testing'
 import * as mcp from '@toolwell/mcp'
 import * as lock from '@toolwell/mcp/lock'
 import * as scan from '@toolwell/mcp/scan'
+import * as presets from '@toolwell/presets'
+import * as testing from '@toolwell/testing'
 import { expect, it } from 'vitest'
 
 const DOORS: Readonly<Record<string, { readonly door: object; readonly names: readonly string[] }>> = {
@@ -21,23 +25,13 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
     door: root,
     names: [
       'ToolwellError',
-      'applyManifest',
-      'createHybridSearcher',
       'createLexicalSearcher',
       'createToolwell',
-      'defaultCutOff',
-      'defaultLoadFrom',
       'defaultPrompts',
       'defineTool',
-      'documentOf',
       'estimate',
-      'lintAmbient',
       'loadTokenizer',
       'memoryStore',
-      'nearest',
-      'quote',
-      'readManifest',
-      'safeJson',
       'searchFaces',
     ],
   },
@@ -51,6 +45,38 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
     names: ['anthropic', 'assemble', 'importTools', 'readEvents', 'readUsage'],
   },
   './google': { door: google, names: ['assemble', 'google', 'importTools', 'readEvents', 'readUsage'] },
+  './hybrid': { door: hybrid, names: ['createHybridSearcher'] },
+  './internal': {
+    door: internal,
+    names: [
+      'assertKnownKeys',
+      'canonicalJson',
+      'defaultAutoLoad',
+      'defaultCutOff',
+      'defined',
+      'documentOf',
+      'explainBadJson',
+      'fingerprintOf',
+      'firstLine',
+      'fitWire',
+      'isRecord',
+      'isValidated',
+      'markValidated',
+      'matchesGlob',
+      'nearest',
+      'normaliseSchema',
+      'parseQuery',
+      'problemOf',
+      'quote',
+      'safeJson',
+      'schemaProblems',
+      'shortHash',
+      'wireRefusal',
+    ],
+  },
+  './internal/node': { door: internalNode, names: ['makeFolder', 'withFileLock'] },
+  './lint': { door: lint, names: ['lintPrompt'] },
+  './manifest': { door: manifest, names: ['applyManifest', 'readManifest'] },
   './openai-chat': {
     door: openaiChat,
     names: ['assemble', 'importTools', 'openaiChat', 'readEvents', 'readUsage'],
@@ -59,75 +85,12 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
     door: openaiResponses,
     names: ['assemble', 'importTools', 'openaiResponses', 'readEvents', 'readUsage'],
   },
-  './presets': {
-    door: presets,
-    names: [
-      'caliban',
-      'calibanSubAgent',
-      'countTokenEstimate',
-      'getDeferredToolSummary',
-      'lazyToolSessionState',
-      'mcpActive',
-      'pawwork',
-      'pawworkMetadata',
-      'pawworkSteps',
-      'pawworkUserTools',
-      'qwenCode',
-      'qwenExclude',
-      'qwenReveal',
-      'qwenSubagent',
-      'qwenTool',
-      'sf',
-      'sfMcpTools',
-      'sfToolSearchResult',
-      'sfTools',
-      'superAgent',
-      'superAgentMcpTools',
-      'superAgentTools',
-      'toolDashboard',
-      'unknownServers',
-    ],
-  },
-  './shared': {
-    door: shared,
-    names: [
-      'assertKnownKeys',
-      'canonicalJson',
-      'explainBadJson',
-      'fingerprintOf',
-      'firstLine',
-      'fitWire',
-      'isVouchedFor',
-      'makeFolder',
-      'matchesGlob',
-      'parseQuery',
-      'problemOf',
-      'schemaProblems',
-      'shortHash',
-      'soundSchema',
-      'vouchFor',
-      'withFileLock',
-    ],
-  },
   './stores/jsonl': { door: jsonl, names: ['jsonlStore'] },
-  './testing': {
-    door: testing,
-    names: [
-      'anthropicProtocol',
-      'chatProtocol',
-      'commonPrefix',
-      'googleProtocol',
-      'responsesProtocol',
-      'startScriptedChat',
-      'startScriptedEndpoint',
-      'storeContract',
-    ],
-  },
 }
 
 it('has these doors and no other', () => {
-  const manifest = readFileSync(new URL('../packages/core/package.json', import.meta.url), 'utf8')
-  expect(Object.keys(JSON.parse(manifest).exports)).toEqual(Object.keys(DOORS))
+  const text = readFileSync(new URL('../packages/core/package.json', import.meta.url), 'utf8')
+  expect(Object.keys(JSON.parse(text).exports)).toEqual(Object.keys(DOORS))
 })
 
 it.each(Object.entries(DOORS))('%s exports these names and no other', (_path, { door, names }) => {
@@ -162,6 +125,50 @@ it('@toolwell/mcp exports these names and no other', () => {
 })
 
 it.each([
+  [
+    '@toolwell/presets',
+    presets,
+    [
+      'caliban',
+      'calibanSubAgent',
+      'countTokenEstimate',
+      'getDeferredToolSummary',
+      'lazyToolSessionState',
+      'mcpActive',
+      'pawwork',
+      'pawworkMetadata',
+      'pawworkSteps',
+      'pawworkUserTools',
+      'qwenCode',
+      'qwenExclude',
+      'qwenReveal',
+      'qwenSubagent',
+      'qwenTool',
+      'sf',
+      'sfMcpTools',
+      'sfToolSearchResult',
+      'sfTools',
+      'superAgent',
+      'superAgentMcpTools',
+      'superAgentTools',
+      'toolDashboard',
+      'unknownServers',
+    ],
+  ],
+  [
+    '@toolwell/testing',
+    testing,
+    [
+      'anthropicProtocol',
+      'chatProtocol',
+      'commonPrefix',
+      'googleProtocol',
+      'responsesProtocol',
+      'startScriptedChat',
+      'startScriptedEndpoint',
+      'storeContract',
+    ],
+  ],
   [
     '@toolwell/mcp/lock',
     lock,

@@ -1,4 +1,4 @@
-/** The stored format: what version 1 wrote must load, mean the same and grow for as long as version 1 exists. */
+/** The stored format: what version 1 wrote must load, mean the same and grow in the format of today. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -43,15 +43,15 @@ describe('a ledger line', () => {
     const { open, read } = await stored([])
     const conversation = await open()
     await conversation.begin({ requestId: '1', anchor: 'a', wire: 'openai-chat' })
-    await conversation.activate(['memory_graph'])
+    await conversation.load(['memory_graph'])
     const written = (await read()).split('\n').slice(0, -1)
     expect(written.length).toBeGreaterThan(1)
-    for (const line of written) expect(JSON.parse(line)).toEqual({ v: 1, events: expect.any(Array) })
+    for (const line of written) expect(JSON.parse(line)).toEqual({ v: 2, events: expect.any(Array) })
   })
 
   it('of a newer version is refused and left as it is', async () => {
-    const { open, read, text } = await stored([...lines, '{"v":2,"events":[]}'])
-    await expect(open()).rejects.toMatchObject({ code: 'ledger-too-new', data: { found: 2, known: 1 } })
+    const { open, read, text } = await stored([...lines, '{"v":3,"events":[]}'])
+    await expect(open()).rejects.toMatchObject({ code: 'ledger-too-new', data: { found: 3, known: 2 } })
     expect(await read()).toBe(text)
   })
 })
@@ -84,8 +84,15 @@ describe('a ledger of version 1', () => {
     const { open, read, store, text } = await stored(lines)
     const conversation = await open()
     conversation.inspect()
-    expect(conversation.events).toEqual(lines.flatMap((line) => JSON.parse(line).events))
-    expect(await store.read('old')).toEqual(conversation.events)
+    const written = lines.flatMap(
+      (line) => JSON.parse(line).events as { id: number; anchor: string; kind: string }[],
+    )
+    expect(await store.read('old')).toEqual(written)
+    const today: Record<string, string> = { opened: 'latched', activated: 'loaded', deactivated: 'unloaded' }
+    expect(conversation.events.map(({ id, anchor, kind }) => [id, anchor, kind])).toEqual(
+      written.map(({ id, anchor, kind }) => [id, anchor, today[kind] ?? kind]),
+    )
+    expect(JSON.stringify(conversation.events)).not.toMatch(/"(?:tail|active|aside)":/)
     expect(await read()).toBe(text)
   })
 
@@ -160,5 +167,60 @@ describe('a ledger of version 1', () => {
     expect((await read()).slice(0, text.length)).toBe(text)
     expect((await open()).inspect()).toEqual(conversation.inspect())
     expect(conversation.inspect().accounting.requests).toBe(4)
+  })
+
+  it('goes on in the format of today, behind the lines that were there', async () => {
+    const { open, read } = await stored(lines)
+    const conversation = await open()
+    await conversation.begin({ requestId: 'request-8', anchor: 'message-15', wire: 'openai-chat' })
+    const versions = (await read())
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).v)
+    expect([...new Set(versions)]).toEqual([1, 2])
+  })
+})
+
+describe('a ledger whose delivery is gone', () => {
+  /** What version 1 wrote for `stub`: every hidden tool declared by its name and one line. */
+  const open = { type: 'object', properties: {}, additionalProperties: true }
+  const stub = { name: 'memory_graph', description: '"Inspect records."', inputSchema: open }
+  const latch = {
+    id: 0,
+    anchor: 'a',
+    kind: 'opened',
+    reason: 'start',
+    wire: 'openai-chat',
+    mode: 'on',
+    delivery: 'stub',
+    eager: [],
+    tail: [],
+    metaTools: [{ name: 'tool_search', description: 'Finds tools.', inputSchema: { type: 'object' } }],
+    stubs: [{ id: 'memory_graph', wireName: 'memory_graph', fingerprint: '0', definition: stub }],
+    section: '',
+    shown: ['memory_graph'],
+    sources: {},
+    deferred: 1,
+    cardTokens: 0,
+  }
+  const tokens = { eager: 0, active: 0, cards: 0, metaTools: 0, section: 0, searchResults: 0, inserts: 0 }
+  const requested = {
+    id: 1,
+    anchor: 'a',
+    kind: 'requested',
+    requestId: '1',
+    tokens: { ...tokens, rewritten: 0, everythingEager: 0 },
+  }
+  const written = [JSON.stringify({ v: 1, events: [latch, requested] })]
+
+  it('gives a retry the bytes it had, and latches the next request on the bridge', async () => {
+    const conversation = await (await stored(written)).open()
+    const retried = await conversation.begin({ requestId: '1', anchor: 'a', wire: 'openai-chat' })
+    expect(retried.tools).toEqual([...latch.metaTools, stub])
+    const next = await conversation.begin({ requestId: '2', anchor: 'b', wire: 'openai-chat' })
+    expect(next.delivery).toBe('bridge')
+    expect(next.tools.map(({ name }) => name)).toEqual(['read', 'tool_search', 'tool_call'])
+    const after = await conversation.begin({ requestId: '3', anchor: 'c', wire: 'openai-chat' })
+    expect(JSON.stringify(after.tools)).toBe(JSON.stringify(next.tools))
   })
 })

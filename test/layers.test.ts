@@ -1,7 +1,7 @@
 /**
- * The layer rule. Packages: `core ← mcp ← {gateway, agent} ← {dashboard, cli}`; siblings do not import each other.
- * Inside core: a file imports its own layer and earlier ones. Types count like values; nothing is exempt.
- * What stands outside the src folders (tests, examples, bench) may import anything.
+ * The layer rule. Packages: `core ← {testing, presets, mcp, postgres} ← {gateway, pi} ← {dashboard, cli}`; siblings do not
+ * import each other. Inside a package a folder is a layer: a file imports its own folder and those before it. Types count
+ * like values; nothing is exempt. What stands outside the src folders (tests, examples, bench) may import anything.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -15,304 +15,50 @@ const packagesFolder = fileURLToPath(new URL('../packages/', import.meta.url))
 /** A package imports only packages of a smaller number. A new folder must be placed here. */
 const PACKAGES: Readonly<Record<string, number>> = {
   core: 0,
+  testing: 1,
+  presets: 1,
   mcp: 1,
+  postgres: 1,
   gateway: 2,
-  agent: 2,
+  pi: 2,
   dashboard: 3,
   cli: 3,
 }
 
-/** The files of packages/core/src, layer by layer. A new file must be placed here. */
-const CORE: readonly { readonly layer: string; readonly files: readonly string[] }[] = [
-  {
-    layer: '0 nouns',
-    files: [
-      'errors.ts',
-      'events.ts',
-      'fingerprint.ts',
-      'json-error.ts',
-      'ledger-event.ts',
-      'manifest.ts',
-      'names.ts',
-      'nearest.ts',
-      'options.ts',
-      'plain-json.ts',
-      'prompts.ts',
-      'signature.ts',
-      'source.ts',
-      'text.ts',
-      'tokens.ts',
-      'tool.ts',
-    ],
-  },
-  {
-    layer: '1 catalogue',
-    files: [
-      'catalogue.ts',
-      'entry.ts',
-      'look-alikes.ts',
-      'name-index.ts',
-      'policy.ts',
-      'rules.ts',
-      'validation.ts',
-    ],
-  },
-  {
-    layer: '2 search',
-    files: [
-      'search/asked-terms.ts',
-      'search/certainty.ts',
-      'search/concepts.ts',
-      'search/document.ts',
-      'search/exact-names.ts',
-      'search/explain.ts',
-      'search/fields.ts',
-      'search/hash.ts',
-      'search/hybrid.ts',
-      'search/impact.ts',
-      'search/lexical.ts',
-      'search/lexicon.ts',
-      'search/name-matches.ts',
-      'search/query.ts',
-      'search/ranking.ts',
-      'search/relevance.ts',
-      'search/result.ts',
-      'search/searcher.ts',
-      'search/segment.ts',
-      'search/spelling.ts',
-      'search/stored-segment.ts',
-      'search/stop-words.ts',
-      'search/tally.ts',
-      'search/term-index.ts',
-      'search/tokenize.ts',
-      'search/top.ts',
-      'search/tuning.ts',
-      'search/vocabulary.ts',
-      'search/why.ts',
-    ],
-  },
-  {
-    layer: '3 ledger',
-    files: [
-      'ledger-log.ts',
-      'ledger-shape.ts',
-      'ledger-state.ts',
-      'ledger.ts',
-      'stores/file-lock.ts',
-      'stores/jsonl.ts',
-      'stores/make-folder.ts',
-      'stores/memory.ts',
-      'stores/store.ts',
-    ],
-  },
-  {
-    layer: '4 surface',
-    files: [
-      'accounting.ts',
-      'activation.ts',
-      'ambient-lint.ts',
-      'announce.ts',
-      'auto.ts',
-      'calls.ts',
-      'cards.ts',
-      'context.ts',
-      'conversation.ts',
-      'costs.ts',
-      'delivery/append.ts',
-      'delivery/bridge.ts',
-      'delivery/delivery.ts',
-      'delivery/eager.ts',
-      'delivery/index.ts',
-      'delivery/native.ts',
-      'delivery/stub.ts',
-      'deltas.ts',
-      'dialect.ts',
-      'host-array.ts',
-      'host-steps.ts',
-      'measurement.ts',
-      'meta-tools.ts',
-      'model-call.ts',
-      'opening.ts',
-      'placement.ts',
-      'plan.ts',
-      'pricing.ts',
-      'projections.ts',
-      'prohibition.ts',
-      'property-keys.ts',
-      'whole-schema.ts',
-      'run-calls.ts',
-      'schema-references.ts',
-      'schema-rules.ts',
-      // One search call from query to answer: reads the ledger, raises tools, writes what the model reads.
-      'search/candidate.ts',
-      'search/find.ts',
-      'search/late-sources.ts',
-      'search/named-in-query.ts',
-      'search/render.ts',
-      'seen-sources.ts',
-      'settings.ts',
-      'sound-schema.ts',
-      'surface.ts',
-      'toolwell.ts',
-      'truth-probe.ts',
-    ],
-  },
-  {
-    layer: '5 adapters',
-    files: [
-      'adapters/ai-sdk/adapter.ts',
-      'adapters/ai-sdk/ai-wire.ts',
-      'adapters/ai-sdk/batch.ts',
-      'adapters/ai-sdk/declare.ts',
-      'adapters/ai-sdk/exchanges.ts',
-      'adapters/ai-sdk/found.ts',
-      'adapters/ai-sdk/index.ts',
-      'adapters/ai-sdk/marks.ts',
-      'adapters/ai-sdk/mend.ts',
-      'adapters/ai-sdk/model.ts',
-      'adapters/ai-sdk/namespaces.ts',
-      'adapters/ai-sdk/native-way.ts',
-      'adapters/ai-sdk/openai-options.ts',
-      'adapters/ai-sdk/protocol.ts',
-      'adapters/ai-sdk/provider-calls.ts',
-      'adapters/ai-sdk/read-messages.ts',
-      'adapters/ai-sdk/references.ts',
-      'adapters/ai-sdk/registry.ts',
-      'adapters/ai-sdk/reply.ts',
-      'adapters/ai-sdk/results.ts',
-      'adapters/ai-sdk/schema.ts',
-      'adapters/ai-sdk/search-items.ts',
-      'adapters/ai-sdk/targets.ts',
-      'adapters/ai-sdk/tool-changes.ts',
-      'adapters/ai-sdk/sound-messages.ts',
-      'adapters/ai-sdk/text-arguments.ts',
-      'adapters/ai-sdk/tool-search.ts',
-      'adapters/ai-sdk/tools.ts',
-      'adapters/ai-sdk/wire.ts',
-      'adapters/ai-sdk/write-messages.ts',
-      'adapters/anthropic/adapter.ts',
-      'adapters/anthropic/anthropic-wire.ts',
-      'adapters/anthropic/cache-marks.ts',
-      'adapters/anthropic/index.ts',
-      'adapters/anthropic/sendable.ts',
-      'adapters/anthropic/server-tools.ts',
-      'adapters/anthropic/sound-messages.ts',
-      'adapters/anthropic/stream.ts',
-      'adapters/anthropic/tools.ts',
-      'adapters/anthropic/wire.ts',
-      'adapters/google/adapter.ts',
-      'adapters/google/google-wire.ts',
-      'adapters/google/index.ts',
-      'adapters/google/read-contents.ts',
-      'adapters/google/replies.ts',
-      'adapters/google/sound-parts.ts',
-      'adapters/google/stream.ts',
-      'adapters/google/tools.ts',
-      'adapters/google/wire.ts',
-      'adapters/google/write-contents.ts',
-      'adapters/index.ts',
-      'adapters/openai-chat/adapter.ts',
-      'adapters/openai-chat/calls.ts',
-      'adapters/openai-chat/chat-wire.ts',
-      'adapters/openai-chat/index.ts',
-      'adapters/openai-chat/read-messages.ts',
-      'adapters/openai-chat/shapes.ts',
-      'adapters/openai-chat/stream.ts',
-      'adapters/openai-chat/tools.ts',
-      'adapters/openai-chat/wire.ts',
-      'adapters/openai-chat/write-messages.ts',
-      'adapters/openai-responses/adapter.ts',
-      'adapters/openai-responses/index.ts',
-      'adapters/openai-responses/namespaces.ts',
-      'adapters/openai-responses/read-items.ts',
-      'adapters/openai-responses/replies.ts',
-      'adapters/openai-responses/responses-wire.ts',
-      'adapters/openai-responses/settle-reasoning.ts',
-      'adapters/openai-responses/sound-items.ts',
-      'adapters/openai-responses/stream.ts',
-      'adapters/openai-responses/tools.ts',
-      'adapters/openai-responses/wire.ts',
-      'adapters/openai-responses/write-items.ts',
-      'adapters/shared/adapter.ts',
-      'adapters/shared/anchors.ts',
-      'adapters/shared/assert-adapter.ts',
-      'adapters/shared/leave-behind.ts',
-      'adapters/shared/open-calls.ts',
-      'adapters/shared/open-with-user.ts',
-      'adapters/shared/plain-text.ts',
-      'adapters/shared/readings.ts',
-      'adapters/shared/repair.ts',
-      'adapters/shared/same-items.ts',
-      'adapters/shared/settle-ids.ts',
-      'adapters/shared/sse.ts',
-      'adapters/shared/streamed.ts',
-      'adapters/shared/thread.ts',
-      'adapters/shared/tools.ts',
-      'adapters/shared/weave.ts',
-    ],
-  },
-  {
-    layer: '6 doors and contract suites',
-    files: [
-      'index.ts',
-      'shared.ts',
-      'testing/anthropic-answer.ts',
-      'testing/anthropic-history.ts',
-      'testing/anthropic-protocol.ts',
-      'testing/anthropic-request.ts',
-      'testing/anthropic-rules.ts',
-      'testing/anthropic-usage.ts',
-      'testing/chat-completion.ts',
-      'testing/chat-protocol.ts',
-      'testing/chat-request.ts',
-      'testing/chat-rules.ts',
-      'testing/chat-usage.ts',
-      'testing/google-answer.ts',
-      'testing/google-contents.ts',
-      'testing/google-fields.ts',
-      'testing/google-protocol.ts',
-      'testing/google-request.ts',
-      'testing/google-rules.ts',
-      'testing/google-schema.ts',
-      'testing/google-tools.ts',
-      'testing/google-turns.ts',
-      'testing/google-wording.ts',
-      'testing/guards.ts',
-      'testing/index.ts',
-      'testing/openai-schema.ts',
-      'testing/openai-wording.ts',
-      'testing/pieces.ts',
-      'testing/protocol.ts',
-      'testing/responses-answer.ts',
-      'testing/responses-callable.ts',
-      'testing/responses-choice.ts',
-      'testing/responses-history.ts',
-      'testing/responses-items.ts',
-      'testing/responses-protocol.ts',
-      'testing/responses-request.ts',
-      'testing/responses-rules.ts',
-      'testing/responses-tools.ts',
-      'testing/schema-keywords.ts',
-      'testing/scripted-chat.ts',
-      'testing/scripted-endpoint.ts',
-      'testing/store-contract.ts',
-    ],
-  },
-  {
-    // On the root door alone: what a preset needs, everyone can have.
-    layer: '7 presets',
-    files: [
-      'presets/caliban.ts',
-      'presets/index.ts',
-      'presets/pawwork.ts',
-      'presets/qwen-code.ts',
-      'presets/sentences.ts',
-      'presets/sf-mcp.ts',
-      'presets/sf.ts',
-      'presets/super-agent.ts',
-    ],
-  },
-]
+/** The rooms of each package, lowest first: a room imports itself and those before it. A new room must be placed here. */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  core: [
+    'base',
+    'tool',
+    'schema',
+    'catalogue',
+    'search/index',
+    'search/words',
+    'search',
+    'ledger',
+    'ledger/stores',
+    'costs',
+    'surface',
+    'turn/load',
+    'turn/search-call',
+    'turn',
+    'accounting',
+    'conversation.ts',
+    'settings.ts',
+    'toolwell.ts',
+    'lint',
+    'adapters/shared',
+    'adapters/anthropic',
+    'adapters/google',
+    'adapters/openai-chat',
+    'adapters/openai-responses',
+    'adapters/ai-sdk',
+    'adapters',
+    'internal.ts',
+    'internal-node.ts',
+    'index.ts',
+  ],
+}
 
 interface Import {
   readonly specifier: string
@@ -425,14 +171,21 @@ function graphOf(sources: Sources, counts: (found: Import) => boolean = () => tr
   return new Map(entries)
 }
 
-function layerFaults(graph: ReadonlyMap<string, readonly string[]>): string[] {
-  const layers = new Map(CORE.flatMap(({ files }, index) => files.map((file) => [file, index])))
-  const name = (file: string) => `${file} (${CORE[layers.get(file) ?? -1]?.layer ?? 'no layer'})`
-  return [...graph].flatMap(([file, targets]) =>
-    targets
-      .filter((target) => (layers.get(target) ?? Number.NaN) > (layers.get(file) ?? Number.NaN))
-      .map((target) => `${name(file)} imports ${name(target)}`),
-  )
+/** The room of a file: the longest entry of the table that it lies in, or the file itself. */
+function roomOf(file: string, rooms: readonly string[]): string {
+  const inside = rooms.filter((room) => file === room || file.startsWith(`${room}/`))
+  return inside.sort((a, b) => b.length - a.length)[0] ?? file
+}
+
+function layerFaults(graph: ReadonlyMap<string, readonly string[]>, rooms: readonly string[]): string[] {
+  return [...graph].flatMap(([file, targets]) => {
+    const room = roomOf(file, rooms)
+    const rank = rooms.indexOf(room)
+    if (rank < 0) return [`${file} has no room in the table`]
+    return targets
+      .filter((target) => rooms.indexOf(roomOf(target, rooms)) > rank)
+      .map((target) => `${file} (${room}) imports ${target} (${roomOf(target, rooms)})`)
+  })
 }
 
 /** Each import that closes a circle, as the circle it closes. */
@@ -457,17 +210,15 @@ describe('packages', () => {
   it('import only what stands below them, and only what they declare', () => {
     expect(packageFaults(packages)).toEqual([])
   })
+
+  it.each(Object.entries(ROOMS))('%s: a room imports itself and those before it', (folder, rooms) => {
+    const sources = packages.find((each) => each.folder === folder)?.sources ?? new Map()
+    expect(sources.size).toBeGreaterThan(0)
+    expect(layerFaults(graphOf(sources), rooms)).toEqual([])
+  })
 })
 
 describe('the files of core', () => {
-  it('each have one layer', () => {
-    expect([...core.keys()].sort()).toEqual(CORE.flatMap(({ files }) => files).sort())
-  })
-
-  it('import their own layer and earlier ones', () => {
-    expect(layerFaults(graphOf(core))).toEqual([])
-  })
-
   it('import no adapter for another wire; what wires share imports none', () => {
     const wireOf = (file: string) => /^adapters\/([^/]+)/.exec(file)?.[1]
     const crossing = [...graphOf(core)].flatMap(([file, targets]) =>
@@ -478,15 +229,18 @@ describe('the files of core', () => {
     expect(crossing).toEqual([])
   })
 
-  it('use the root door alone where they are presets', () => {
-    const others = [...graphOf(core)]
-      .filter(([file]) => file.startsWith('presets/'))
-      .flatMap(([, targets]) => targets.filter((target) => !/^(?:presets\/|index\.ts$)/.test(target)))
-    expect(others).toEqual([])
-  })
-
   it('load without circles', () => {
     expect(cyclesIn(graphOf(core, ({ typeOnly }) => !typeOnly))).toEqual([])
+  })
+})
+
+describe('presets', () => {
+  it('use doors that run everywhere', () => {
+    const { sources } = packages.find(({ folder }) => folder === 'presets') ?? { sources: new Map() }
+    const specifiers = [...sources.values()].flat().map(({ specifier }) => specifier)
+    expect(specifiers).toContain('@toolwell/core')
+    const everywhere = /^(?:\.|@toolwell\/core(?:\/internal|\/manifest)?$)/
+    expect(specifiers.filter((specifier) => !everywhere.test(specifier))).toEqual([])
   })
 })
 
@@ -500,14 +254,14 @@ describe('the rule itself', () => {
 
   it.each([
     ['core', [], "export type { A } from '@toolwell/mcp'", 'core/index.ts imports @toolwell/mcp'],
-    ['gateway', [], "import '@toolwell/agent'", 'gateway/index.ts imports @toolwell/agent'],
-    ['agent', ['@toolwell/gateway'], '', 'agent/package.json depends on @toolwell/gateway'],
+    ['gateway', [], "import '@toolwell/pi'", 'gateway/index.ts imports @toolwell/pi'],
+    ['pi', ['@toolwell/gateway'], '', 'pi/package.json depends on @toolwell/gateway'],
     ['mcp', [], "await import('toolwell')", 'mcp/index.ts imports toolwell'],
-    ['agent', [], "let a: import('@toolwell/cli-kit').A", /cli-kit, which its package.json does not name/],
+    ['pi', [], "let a: import('@toolwell/cli-kit').A", /cli-kit, which its package.json does not name/],
     ['cli', [], "import a from '../../core/src/a.js'", /which is not in its own src/],
     ['extra', [], '', 'packages/extra has no place in the table'],
   ])('finds a fault of %s with %j and %s', (folder, dependencies, text, fault) => {
-    const others = ['core', 'mcp', 'gateway', 'agent', 'cli']
+    const others = ['core', 'mcp', 'gateway', 'pi', 'cli']
       .filter((other) => other !== folder)
       .map((other) => invented(other, [], ''))
     const faults = packageFaults([...others, invented(folder, dependencies, text)])
@@ -515,18 +269,22 @@ describe('the rule itself', () => {
   })
 
   it('lets the command import everything below it', () => {
-    const names = ['@toolwell/core', '@toolwell/mcp', '@toolwell/gateway', '@toolwell/agent']
+    const names = ['@toolwell/core', '@toolwell/mcp', '@toolwell/gateway', '@toolwell/pi']
     const text = names.map((name) => `import '${name}/door'`).join('\n')
-    const others = ['core', 'mcp', 'gateway', 'agent'].map((folder) => invented(folder, [], ''))
+    const others = ['core', 'mcp', 'gateway', 'pi'].map((folder) => invented(folder, [], ''))
     expect(packageFaults([...others, invented('cli', names, text)])).toEqual([])
   })
 
-  it('finds a file that imports a later layer, and a circle', () => {
+  it('finds a file that imports a later room, one that has none, and a circle', () => {
     const graph = new Map([
-      ['tool.ts', ['catalogue.ts']],
-      ['catalogue.ts', ['tool.ts']],
+      ['tool/tool.ts', ['catalogue/entry.ts']],
+      ['catalogue/entry.ts', ['tool/tool.ts']],
+      ['stray.ts', []],
     ])
-    expect(layerFaults(graph)).toEqual(['tool.ts (0 nouns) imports catalogue.ts (1 catalogue)'])
-    expect(cyclesIn(graph)).toEqual(['tool.ts → catalogue.ts → tool.ts'])
+    expect(layerFaults(graph, ['tool', 'catalogue'])).toEqual([
+      'tool/tool.ts (tool) imports catalogue/entry.ts (catalogue)',
+      'stray.ts has no room in the table',
+    ])
+    expect(cyclesIn(graph)).toEqual(['tool/tool.ts → catalogue/entry.ts → tool/tool.ts'])
   })
 })

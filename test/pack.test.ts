@@ -182,7 +182,7 @@ describe('the packed core', () => {
     })
     writeFileSync(join(consumer, 'readme.js'), outputText)
     const program = `
-      import { startScriptedChat } from '@toolwell/core/testing'
+      import { startScriptedChat } from '@toolwell/testing'
       const target = { name: 'weather', arguments: { city: 'Oslo' } }
       const chat = await startScriptedChat({
         model: [

@@ -1,5 +1,6 @@
 /** The two lines of a search, what is an answer and what is loaded: what each keeps and what it turns away. */
-import { createLexicalSearcher, defaultCutOff, defaultLoadFrom } from '@toolwell/core'
+import { createLexicalSearcher } from '@toolwell/core'
+import { defaultAutoLoad, defaultCutOff } from '@toolwell/core/internal'
 import { type Dataset, familyOf } from './datasets.ts'
 import { type Evidence, evidenceOf, learn } from './learned.ts'
 import { documentFor } from './toolwell.ts'
@@ -7,7 +8,7 @@ import { documentFor } from './toolwell.ts'
 /** Queries per dataset: what is learned from them needs explanations, which cost more than a ranking. */
 const SAMPLE = 250
 const CUT_OFFS = [0.2, 0.3, defaultCutOff, 0.4, 0.5, 0.6, 0.7, 0.8]
-const LOAD_FROMS = [0, 0.2, 0.3, 0.4, defaultLoadFrom, 0.6, 0.7]
+const AUTO_LOADS = [0, 0.2, 0.3, 0.4, defaultAutoLoad, 0.6, 0.7]
 /** Share of queries without their tools that load nothing, at which ways to decide are compared. */
 const QUIET = 0.8
 
@@ -23,7 +24,7 @@ export interface Trade {
 
 export interface CutOffFigures {
   readonly cutOff: number
-  readonly loadFrom: number
+  readonly autoLoad: number
   /** Without any line. */
   readonly hit5: number
   /** Share of queries that lose their right tools from the first five to the cut-off. */
@@ -31,7 +32,7 @@ export interface CutOffFigures {
   /** What is an answer at all: loaded, or offered by its signature. */
   readonly answers: readonly (Trade & { readonly cutOff: number })[]
   /** What is loaded at once. */
-  readonly loads: readonly (Trade & { readonly loadFrom: number })[]
+  readonly loads: readonly (Trade & { readonly autoLoad: number })[]
   /** The default line of `loads`, by dataset. */
   readonly datasets: Readonly<Record<string, Trade>>
   /**
@@ -105,12 +106,12 @@ export function measureCutOff(datasets: readonly Dataset[]): CutOffFigures {
   const hit5 = trade(relevance, 0).right
   return {
     cutOff: defaultCutOff,
-    loadFrom: defaultLoadFrom,
+    autoLoad: defaultAutoLoad,
     hit5,
     hit5Lost: round(hit5 - trade(relevance, defaultCutOff).right),
     answers: CUT_OFFS.map((cutOff) => ({ cutOff, ...trade(relevance, cutOff) })),
-    loads: LOAD_FROMS.map((loadFrom) => ({ loadFrom, ...trade(loading, loadFrom) })),
-    datasets: Object.fromEntries(names.map((name) => [name, trade(loading, defaultLoadFrom, [name])])),
+    loads: AUTO_LOADS.map((autoLoad) => ({ autoLoad, ...trade(loading, autoLoad) })),
+    datasets: Object.fromEntries(names.map((name) => [name, trade(loading, defaultAutoLoad, [name])])),
     ways,
   }
 }

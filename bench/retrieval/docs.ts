@@ -119,7 +119,7 @@ function cutOffTable({ cutOff }: RetrievalResult): string {
 function loadTable({ cutOff }: RetrievalResult): string {
   return markdown(
     ['loaded from', ...tradeHead],
-    cutOff.loads.map((each) => [lineCell(each.loadFrom, cutOff.loadFrom), ...tradeCells(each)]),
+    cutOff.loads.map((each) => [lineCell(each.autoLoad, cutOff.autoLoad), ...tradeCells(each)]),
   )
 }
 

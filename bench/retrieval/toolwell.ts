@@ -1,5 +1,6 @@
 /** The default searcher of the core, through its public seam. */
-import { createLexicalSearcher, documentOf } from '@toolwell/core'
+import { createLexicalSearcher } from '@toolwell/core'
+import { documentOf } from '@toolwell/core/internal'
 import type { BenchTool } from './datasets.ts'
 import type { Engine } from './engine.ts'
 

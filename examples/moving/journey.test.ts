@@ -18,13 +18,7 @@ import {
 afterEach(closeWorlds)
 
 /** How found tools reach the model: one line for each delivery that a wire may have. */
-const DELIVERIES = [
-  'auto',
-  'append',
-  'bridge',
-  'native',
-  'stub',
-] as const satisfies ToolwellOptions['delivery'][]
+const DELIVERIES = ['auto', 'append', 'bridge', 'native'] as const satisfies ToolwellOptions['delivery'][]
 
 describe.each(DELIVERIES)('a conversation over four providers and back, delivered by %s', (delivery) => {
   it('keeps what was raised and tells what was said, in order, at every one of them', async () => {

@@ -1,7 +1,7 @@
 /** Whatever was said and wherever it moves: strict servers take it, and a walk over providers tells what the straight way tells. */
 import { createToolwell } from '@toolwell/core'
 import type { ChatMessage } from '@toolwell/core/openai-chat'
-import { anthropicProtocol, chatProtocol, googleProtocol, responsesProtocol } from '@toolwell/core/testing'
+import { anthropicProtocol, chatProtocol, googleProtocol, responsesProtocol } from '@toolwell/testing'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { delegate } from '../host.ts'

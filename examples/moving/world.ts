@@ -13,7 +13,7 @@ import {
   type ScriptedEndpoint,
   type ScriptedReply,
   startScriptedEndpoint,
-} from '@toolwell/core/testing'
+} from '@toolwell/testing'
 import { delegate, type HostOptions, type Session } from '../host.ts'
 import type { WireName } from '../wires.ts'
 import { declaredNames, type RequestBody } from './story.ts'

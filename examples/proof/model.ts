@@ -1,6 +1,6 @@
 /** The scripted model of the proof: what it does at each request is fixed here, how it calls a tool follows the surface. */
 import { join } from 'node:path'
-import type { ChatRequestBody, ScriptedCall, ScriptedReply } from '@toolwell/core/testing'
+import type { ChatRequestBody, ScriptedCall, ScriptedReply } from '@toolwell/testing'
 
 export type Step = (request: ChatRequestBody) => ScriptedReply | Promise<ScriptedReply>
 

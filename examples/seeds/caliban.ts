@@ -1,5 +1,5 @@
 import { createToolwell } from '@toolwell/core'
-import { caliban, mcpActive } from '@toolwell/core/presets'
+import { caliban, mcpActive } from '@toolwell/presets'
 import type { SeedSystem } from './system.ts'
 
 const config = { tools: { lazy_mcp: true }, server: { notes: { lazy: false } } }

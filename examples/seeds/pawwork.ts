@@ -1,5 +1,5 @@
 import { createToolwell } from '@toolwell/core'
-import { pawwork } from '@toolwell/core/presets'
+import { pawwork } from '@toolwell/presets'
 import type { SeedSystem } from './system.ts'
 
 export const pawworkSystem: SeedSystem = {

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Tokenizer } from '@toolwell/core'
-import { type ChatRequestBody, startScriptedChat } from '@toolwell/core/testing'
+import { type ChatRequestBody, startScriptedChat } from '@toolwell/testing'
 import { openSession } from '../host.ts'
 import { createTools, MARK, type SeedSystem, task } from './system.ts'
 

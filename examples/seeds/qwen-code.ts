@@ -1,5 +1,5 @@
 import { createToolwell } from '@toolwell/core'
-import { qwenCode, qwenTool } from '@toolwell/core/presets'
+import { qwenCode, qwenTool } from '@toolwell/presets'
 import type { SeedSystem } from './system.ts'
 
 export const qwenCodeSystem: SeedSystem = {

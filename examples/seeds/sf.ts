@@ -1,5 +1,5 @@
 import { createToolwell } from '@toolwell/core'
-import { lazyToolSessionState, sf, sfTools } from '@toolwell/core/presets'
+import { lazyToolSessionState, sf, sfTools } from '@toolwell/presets'
 import type { SeedSystem } from './system.ts'
 
 export const sfSystem: SeedSystem = {

@@ -5,7 +5,7 @@ import {
   superAgentMcpTools,
   superAgentTools,
   toolDashboard,
-} from '@toolwell/core/presets'
+} from '@toolwell/presets'
 import type { SeedSystem } from './system.ts'
 
 export const superAgentSystem: SeedSystem = {

@@ -1,8 +1,8 @@
 /** A host with PawWork's preset and its two worktree tools, for the suite of its document. */
 import type { Tool } from '@toolwell/core'
 import { openaiChat } from '@toolwell/core/openai-chat'
-import { type PawworkPart, pawwork, pawworkSteps } from '@toolwell/core/presets'
-import type { ScriptedCall, ScriptedReply } from '@toolwell/core/testing'
+import { type PawworkPart, pawwork, pawworkSteps } from '@toolwell/presets'
+import type { ScriptedCall, ScriptedReply } from '@toolwell/testing'
 import { startHost, type TestHost } from '../../packages/core/test/support/host.js'
 import { tool } from '../../packages/core/test/support/tools.js'
 

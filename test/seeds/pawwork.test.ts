@@ -4,7 +4,7 @@
  */
 import { memoryStore, type Policy, type Tool } from '@toolwell/core'
 import { openaiChat } from '@toolwell/core/openai-chat'
-import { pawwork, pawworkMetadata, pawworkUserTools } from '@toolwell/core/presets'
+import { pawwork, pawworkMetadata, pawworkUserTools } from '@toolwell/presets'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openSession } from '../../examples/host.ts'
 import { closeWorlds, createWorld, use, WIRES } from '../../examples/moving/world.ts'
@@ -65,7 +65,7 @@ describe('the summary: a tool is withheld, advertised, loaded and active', () =>
   })
 
   it('by default, without the preset, checks such a call and runs it', async () => {
-    const host = await start([call(ENTER, { branch: 'fix' })], { hiddenCalls: 'activate-and-run' })
+    const host = await start([call(ENTER, { branch: 'fix' })], { hiddenCalls: 'load-and-run' })
     await host.ask('Work on fix.')
     expect(answers(host)).toEqual(['on fix'])
   })
@@ -154,7 +154,7 @@ describe('the review focus: one gate for all of it', () => {
     await host.ask('go')
     const actions = (id: string) =>
       [...asked].filter((each) => each.endsWith(` ${id}`)).map((each) => each.split(' ')[0])
-    expect(actions(ENTER)).toEqual(expect.arrayContaining(['see', 'activate', 'call']))
+    expect(actions(ENTER)).toEqual(expect.arrayContaining(['see', 'load', 'call']))
     expect(actions('read')).toEqual(expect.arrayContaining(['see', 'call']))
   })
 })
@@ -352,7 +352,7 @@ describe('the second review: what is shown equals what is sent, and is kept', ()
     const ran = await turn.run({ role: 'assistant', content: null, tool_calls })
     expect(host.conversation.inspect().protectedToolNames).toEqual(['tool_info'])
     expect(ran.answers.map(({ outcome }) => pawworkMetadata(outcome))).toEqual([
-      { activated: [ENTER], truncated: false },
+      { loaded: [ENTER], truncated: false },
       undefined,
     ])
   })

@@ -1,7 +1,7 @@
 /** A host with Qwen Code's preset and the tools that its document speaks of. */
 import type { Tool } from '@toolwell/core'
-import { type QwenTool, qwenCode, qwenTool } from '@toolwell/core/presets'
-import type { ScriptedReply } from '@toolwell/core/testing'
+import { type QwenTool, qwenCode, qwenTool } from '@toolwell/presets'
+import type { ScriptedReply } from '@toolwell/testing'
 import { startHost, type TestHost } from '../../packages/core/test/support/host.js'
 
 const long = (about: string) =>

@@ -4,7 +4,7 @@
  */
 import { createToolwell, defaultPrompts, memoryStore } from '@toolwell/core'
 import { openaiChat } from '@toolwell/core/openai-chat'
-import { qwenCode, qwenExclude, qwenReveal, qwenSubagent } from '@toolwell/core/presets'
+import { qwenCode, qwenExclude, qwenReveal, qwenSubagent } from '@toolwell/presets'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openSession } from '../../examples/host.ts'
 import { closeWorlds, createWorld, select, use, WIRES } from '../../examples/moving/world.ts'
@@ -121,7 +121,7 @@ describe("the review's second suggestion: names come back as they were quoted", 
     await host.ask('go')
     expect(host.conversation.inspect().loadedLazyTools).toHaveLength(1)
     expect(host.conversation.events).toContainEqual(
-      expect.objectContaining({ kind: 'activated', tool: expect.objectContaining({ id: `odd/${name}` }) }),
+      expect.objectContaining({ kind: 'loaded', tool: expect.objectContaining({ id: `odd/${name}` }) }),
     )
   })
 })
@@ -164,7 +164,7 @@ describe("the review's fourth suggestion: every change of state can be watched",
     expect(host.events).toContainEqual(
       expect.objectContaining({ kind: 'searched', query: 'select:web_fetch', loaded: ['web_fetch'] }),
     )
-    expect(host.events).toContainEqual(expect.objectContaining({ kind: 'activated', source: 'select' }))
+    expect(host.events).toContainEqual(expect.objectContaining({ kind: 'loaded', source: 'select' }))
     expect(host.events).toContainEqual(expect.objectContaining({ kind: 'requested' }))
     expect(host.conversation.inspect().line).toMatch(/^active 1 \(web_fetch\) · 3 deferred/)
   })
@@ -232,7 +232,7 @@ describe('the approving review, path two: a resumed history', () => {
 
   it('reveals the deferred tools that it called, where there is no ledger', async () => {
     const host = await start()
-    expect((await reveal(host)).activated).toEqual(['web_fetch'])
+    expect((await reveal(host)).loaded).toEqual(['web_fetch'])
     await host.with(host.conversation, past).ask('more')
     expect(host.names()).toEqual([...EAGER, 'web_fetch'])
   })
@@ -241,15 +241,15 @@ describe('the approving review, path two: a resumed history', () => {
     const host = await start()
     await reveal(host)
     host.well.catalogue.setSource('git', { tools: server('git', ['log', 'blame']) })
-    expect((await reveal(host)).activated).toEqual(['mcp__git__log'])
-    expect((await reveal(host)).activated).toEqual([])
+    expect((await reveal(host)).loaded).toEqual(['mcp__git__log'])
+    expect((await reveal(host)).loaded).toEqual([])
     await host.with(host.conversation, past).ask('more')
     expect(host.names()).toEqual([...EAGER, 'web_fetch', 'mcp__git__log'])
   })
 
   it('reveals nothing that is excluded by now', async () => {
     const host = await start([], { policy: qwenExclude(['web_fetch']) })
-    expect(await reveal(host)).toMatchObject({ activated: [] })
+    expect(await reveal(host)).toMatchObject({ loaded: [] })
     await host.with(host.conversation, past).ask('more')
     expect(host.names()).toEqual(EAGER)
   })

@@ -19,7 +19,7 @@ import {
   type ScriptedCall,
   type ScriptedReply,
   startScriptedEndpoint,
-} from '@toolwell/core/testing'
+} from '@toolwell/testing'
 import { onTestFinished } from 'vitest'
 import { type HostOptions, openSession, type Session } from '../../examples/host.ts'
 import { declaredNames, type RequestBody } from '../../examples/moving/story.ts'

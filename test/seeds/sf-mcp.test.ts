@@ -2,7 +2,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ToolwellOptions } from '@toolwell/core'
-import { lazyToolSessionState, sf, sfMcpTools } from '@toolwell/core/presets'
 import {
   type ConnectOptions,
   connectServers,
@@ -11,6 +10,7 @@ import {
   type ServerConfig,
   type Servers,
 } from '@toolwell/mcp'
+import { lazyToolSessionState, sf, sfMcpTools } from '@toolwell/presets'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { describedTool, oddServer } from '../../packages/mcp/test/support/odd-server.ts'
 import { temporary } from '../../packages/mcp/test/support/temporary.ts'
@@ -126,14 +126,14 @@ describe('Prior Art: mcp_servers, mcp_discover and mcp_call', () => {
     const kinds = host.events.flatMap((event) =>
       event.kind === 'call-started' || event.kind === 'call-succeeded'
         ? [[event.kind, event.tool, event.asked]]
-        : event.kind === 'activated'
+        : event.kind === 'loaded'
           ? [[event.kind, event.tool.id, event.source]]
           : [],
     )
     expect(kinds.slice(-3)).toEqual([
       ['call-started', 'notes/read_note', 'read_note'],
       ['call-succeeded', 'notes/read_note', 'read_note'],
-      ['activated', 'notes/read_note', 'call'],
+      ['loaded', 'notes/read_note', 'call'],
     ])
     // The array that declares it is the one a resumed session sends, too.
     const resumed = await host.restart()

@@ -1,6 +1,6 @@
 /** An extension of SF with its manifest, for the suite of the draft. */
 import type { Tool, ToolwellOptions } from '@toolwell/core'
-import { type SfToolSearchResult, sf, sfTools } from '@toolwell/core/presets'
+import { type SfToolSearchResult, sf, sfTools } from '@toolwell/presets'
 import { makeTool, readable } from './seed-host.ts'
 
 export const search = (input: object) => ({ name: 'sf_tool_search', arguments: input })

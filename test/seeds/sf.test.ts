@@ -1,6 +1,6 @@
 /** The SF draft on lazy tool surfaces, passage by passage, as the preset `sf` behaves on the wire. */
 import { createToolwell, ToolwellError } from '@toolwell/core'
-import { lazyToolSessionState, sf, sfTools } from '@toolwell/core/presets'
+import { lazyToolSessionState, sf, sfTools } from '@toolwell/presets'
 import { describe, expect, it } from 'vitest'
 import { makeTool, startSeed, WIRES } from './seed-host.ts'
 import { EAGER, LAZY, MANIFEST, named, options, resultOf, search, tools, use } from './sf-tools.ts'
@@ -118,7 +118,7 @@ describe('Meta-Tool Schema', () => {
   })
 
   it('shows what fits and has no room as available_lazy, with the reason, and does not load it', async () => {
-    const host = await startSeed(options({ maxActive: 1 }))
+    const host = await startSeed(options({ maxLoaded: 1 }))
     await host.ask('Look.', search({ query: 'select:memory_search,query_journal' }))
     const { matches, loadedAfter, nextInstruction } = resultOf(host.answer())
     expect(matches.map(({ name, status }) => [name, status])).toEqual([
@@ -198,7 +198,7 @@ describe('Behavior', () => {
     await preset.ask('Report.', search({ query: 'report' }))
     expect(resultOf(preset.answer()).loadedAfter).toHaveLength(30)
     expect(preset.names()).toHaveLength(31)
-    const { cutOff: _, activationLimit: __, ...rest } = sf()
+    const { cutOff: _, loadLimit: __, ...rest } = sf()
     const careful = await startSeed({ ...rest, tools: many })
     await careful.ask('Report.', search({ query: 'report' }))
     expect(resultOf(careful.answer()).loadedAfter).toHaveLength(5)
@@ -324,7 +324,7 @@ describe('Suggested eager baseline and lazy groups', () => {
     await host.ask('Hello.')
     expect(host.names()).toEqual(['memory_search', 'read', 'sf_tool_search'])
     // An unknown name is told, not ignored.
-    const { refused } = await host.session.conversation.activate(['grpe'])
+    const { refused } = await host.session.conversation.load(['grpe'])
     expect(refused).toEqual([{ name: 'grpe', reason: 'unknown' }])
   })
 })
@@ -347,7 +347,7 @@ describe('Session State', () => {
   it('lives in memory by default, and nowhere else', async () => {
     const well = createToolwell(options())
     const conversation = await well.open({ id: 'session' })
-    await conversation.activate(['memory_graph'])
+    await conversation.load(['memory_graph'])
     expect(lazyToolSessionState(conversation).loadedLazyTools).toEqual(['memory_graph'])
     const again = await createToolwell(options()).open({ id: 'session' })
     expect(lazyToolSessionState(again).loadedLazyTools).toEqual([])
@@ -369,7 +369,7 @@ describe('Session State', () => {
     await host.ask('Look.', search({ query: 'memory_graph' }))
     const kept = JSON.stringify(lazyToolSessionState(host.session.conversation))
     const other = await host.restart(options(), 'other')
-    await other.session.conversation.activate(JSON.parse(kept).loadedLazyTools, 'pin')
+    await other.session.conversation.load(JSON.parse(kept).loadedLazyTools, 'pin')
     await other.ask('Go on.', use('memory_graph'))
     expect(other.names(0)).toContain('memory_graph')
   })
@@ -416,7 +416,7 @@ describe('Turn lifecycle', () => {
     const loaded = () => lazyToolSessionState(host.session.conversation).loadedLazyTools
     expect(loaded()).toEqual(['query_journal'])
     expect(resultOf(host.answer()).nextInstruction).toContain('Unloaded: memory_graph')
-    await host.session.conversation.deactivate(['query_journal'])
+    await host.session.conversation.unload(['query_journal'])
     expect(loaded()).toEqual([])
     await host.ask('And now?')
     expect(host.raw()).toContain('Unloaded: query_journal')
@@ -444,13 +444,13 @@ describe('Current Architecture Feasibility: current support', () => {
     const host = await startSeed(options())
     const { conversation } = host.session
     await host.ask('Hello.')
-    await conversation.activate(['memory_graph', 'query_journal'])
+    await conversation.load(['memory_graph', 'query_journal'])
     await host.ask('Go on.')
     expect(host.names().slice(-2)).toEqual(['memory_graph', 'query_journal'])
     expect(conversation.inspect().visibleNames).toContainEqual(
       expect.objectContaining({ name: 'memory_graph', snippet: 'Walk the web of related notes' }),
     )
-    await conversation.deactivate(['memory_graph'])
+    await conversation.unload(['memory_graph'])
     expect(conversation.inspect().visibleNames.map(({ name }) => name)).not.toContain('memory_graph')
   })
 

@@ -10,8 +10,8 @@ import {
   superAgentMcpTools,
   superAgentTools,
   toolDashboard,
-} from '@toolwell/core/presets'
-import { chatProtocol, startScriptedEndpoint } from '@toolwell/core/testing'
+} from '@toolwell/presets'
+import { chatProtocol, startScriptedEndpoint } from '@toolwell/testing'
 import { asSchema, generateText, jsonSchema, stepCountIs, tool } from 'ai'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { makeTool, readable, startSeed, WIRES } from './seed-host.ts'

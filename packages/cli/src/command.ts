@@ -1,5 +1,5 @@
 /** The command without a process around it: words in, an exit code out. Verbs are listed here. */
-import { nearest } from '@toolwell/core'
+import { nearest } from '@toolwell/core/internal'
 import { doctor } from './doctor/verb.js'
 import { readFlags } from './flags.js'
 import { manualOf, overview } from './help.js'

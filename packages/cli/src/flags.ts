@@ -2,7 +2,7 @@
  * Reads the words behind a verb. citty takes every flag it does not know, lets a flag swallow the next one as its value, and takes
  * words that belong nowhere; all that is refused here, before it parses.
  */
-import { nearest } from '@toolwell/core'
+import { nearest } from '@toolwell/core/internal'
 import { type ArgDef, type ArgsDef, type ParsedArgs, parseArgs } from 'citty'
 import { usageProblem } from './problem.js'
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { createLexicalSearcher, documentOf } from '@toolwell/core'
+import { createLexicalSearcher } from '@toolwell/core'
+import { documentOf } from '@toolwell/core/internal'
 import { describe, expect, it } from 'vitest'
 import { bytesOf, folderWith, issueTools, toolwell } from './support/run.js'
 

@@ -1,50 +1,37 @@
 /** One conversation: a thin shell that plans, appends, and only then answers. Everything it knows is in its ledger. */
-import { createEagerTotal, measureSurface } from './accounting.js'
-import { ambientTexts, findNamed } from './ambient-lint.js'
-import type { WireSupport } from './auto.js'
-import type { Catalogue } from './catalogue.js'
-import type { Context } from './context.js'
-import { ToolwellError } from './errors.js'
-import type { Notice } from './events.js'
-import { hostArray } from './host-array.js'
+import { createEagerTotal, measureSurface } from './accounting/accounting.js'
+import { type Measurement, readMeasurement } from './accounting/measurement.js'
+import { type Inspection, inspect } from './accounting/projections.js'
+import { ToolwellError } from './base/errors.js'
+import { assertNames, assertOneOf } from './base/options.js'
+import { quote } from './base/text.js'
+import type { Catalogue } from './catalogue/catalogue.js'
+import type { LedgerEvent } from './ledger/event.js'
+import { type LedgerState, loaderName, replay } from './ledger/fold.js'
+import { createLog } from './ledger/log.js'
+import type { WireSupport } from './surface/auto.js'
+import type { Context } from './surface/context.js'
+import { hostArray } from './surface/host-array.js'
+import { plan } from './surface/plan.js'
+import { project, type SurfaceView } from './surface/project.js'
+import type { Prompts } from './surface/prompts.js'
+import { type ChildOptions, childScope, contextsOf, type Scope, type Shared } from './surface/scope.js'
+import type { Notice } from './tool/notice.js'
 import {
-  type ActivationReport,
   type Compaction,
   compaction,
-  type DeactivationReport,
   type ImportedStep,
   type ImportReport,
   imported,
   inherited,
-  raiseByName,
+  type LoadReport,
+  loadByName,
   seenBy,
+  type UnloadReport,
   unloadByName,
-} from './host-steps.js'
-import { type LedgerState, loaderName, replay } from './ledger.js'
-import type { LedgerEvent, LedgerFact } from './ledger-event.js'
-import { createLog } from './ledger-log.js'
-import { type Measurement, readMeasurement } from './measurement.js'
-import type { ModelCall } from './model-call.js'
-import { assertNames, assertOneOf } from './options.js'
-import { plan } from './plan.js'
-import type { Policy } from './policy.js'
-import { type Inspection, inspect } from './projections.js'
-import type { Prompts } from './prompts.js'
-import { type CallAnswer, type RunOptions, runCalls } from './run-calls.js'
-import type { LedgerStore } from './stores/store.js'
-import { project, type SurfaceView } from './surface.js'
-import { quote } from './text.js'
-
-export interface ChildOptions {
-  readonly id: string
-  /** What the child starts with: the parent's raised tools (default), nothing, or everything eager. */
-  readonly inherit?: 'snapshot' | 'none' | 'all'
-  /** The only tools the child may use. Exact names are eager; patterns with `*` follow the rules. */
-  readonly allow?: readonly string[]
-  /** Asked besides the parent's policy. */
-  readonly policy?: Policy
-  readonly agent?: string
-}
+} from './turn/host-steps.js'
+import type { ModelCall } from './turn/model-call.js'
+import { type CallAnswer, type RunOptions, runCalls } from './turn/run.js'
 
 export interface Conversation {
   readonly id: string
@@ -71,9 +58,9 @@ export interface Conversation {
   /** Judges, runs and settles the calls of one reply. Answers come in the order of the calls; nothing a model did throws. */
   run(calls: readonly ModelCall[], options?: RunOptions): Promise<CallAnswer[]>
   /** Raises tools by name. `source` is what the event `activated` says of why: an operator's wish (default), or a `pin` of the host's. */
-  activate(names: readonly string[], source?: 'operator' | 'pin'): Promise<ActivationReport>
+  load(names: readonly string[], source?: 'operator' | 'pin'): Promise<LoadReport>
   /** Puts tools back. The model can still find and call them: to forbid a tool, use policy. */
-  deactivate(names: readonly string[]): Promise<DeactivationReport>
+  unload(names: readonly string[]): Promise<UnloadReport>
   /** The history was shortened. */
   compact(change: Compaction): Promise<void>
   /** Starts over: nothing is raised, and the next request is a first one. */
@@ -97,65 +84,54 @@ export interface Conversation {
   readonly events: readonly LedgerEvent[]
 }
 
-/** What `createToolwell` gives a conversation. */
-export interface ConversationHost {
-  readonly store: LedgerStore
-  context(wire: string): Context
-  notify(notice: Notice): void
-  emit(event: LedgerEvent): void
-  open(id: string, seed: readonly LedgerEvent[] | undefined): Promise<Conversation>
-  openChild(
-    parent: string,
-    options: ChildOptions,
-    seed: (context: Context) => readonly LedgerEvent[],
-  ): Promise<Conversation>
-}
-
 /** A hidden-tool guesser is reported once, when it gets here without a single search. */
 const IGNORED_AFTER = 3
 
-export function createConversation(
-  id: string,
-  stored: readonly LedgerEvent[],
-  host: ConversationHost,
-): Conversation {
+/** How a new ledger begins, where it is a fork or a child. */
+interface Seed {
+  events(context: Context): readonly LedgerEvent[]
+  /** The parent of a child. A child that is known already goes on where it was. */
+  readonly parent?: string
+}
+
+export async function openConversation(shared: Shared, scope: Scope, seed?: Seed): Promise<Conversation> {
+  const { id } = scope
+  const { store } = shared
+  const notify = (notice: Notice) => shared.tell({ ...notice, conversation: id })
+  const emit = (event: LedgerEvent) => shared.tell({ ...event, conversation: id })
+  const contextOf = contextsOf(shared, scope, notify)
+  const stored = await store.read(id)
+  const [first] = stored
+  const isResumed = seed?.parent !== undefined && first?.kind === 'inherited' && first.parent === seed.parent
+  const seeded = isResumed ? undefined : seed?.events(contextOf('none'))
+  // Nothing may write over another ledger.
+  if (seeded && stored.length > 0)
+    throw new ToolwellError(
+      'invalid-ledger-id',
+      `A ledger named ${JSON.stringify(id)} exists already. Choose another id for the fork or child.`,
+      { ledger: id },
+    )
+  if (seeded && seeded.length > 0) await store.append(id, 0, seeded)
+  // A fork repeats what its origin has told already; what a child inherits is new.
+  if (seed?.parent !== undefined) seeded?.forEach(emit)
+
   let guessed = 0
-  const log = createLog(id, stored, host.store, (fresh) => {
-    fresh.forEach(host.emit)
-    const { hiddenCalls, searchHistory } = log.state
+  const log = createLog(id, seeded ?? stored, store, (fresh) => {
+    fresh.forEach(emit)
+    const { hiddenCalls, searchHistory } = log.state.calls
     if (guessed < IGNORED_AFTER && hiddenCalls >= IGNORED_AFTER && searchHistory.length === 0)
-      host.notify({ kind: 'search-ignored', hiddenCalls })
+      notify({ kind: 'search-ignored', hiddenCalls })
     guessed = hiddenCalls
   })
-  guessed = log.state.hiddenCalls
+  guessed = log.state.calls.hiddenCalls
   let latest: { readonly view: SurfaceView; readonly length: number } | undefined
   const eagerTotal = createEagerTotal()
   const listed = hostArray()
-  const context = () => host.context(log.state.latch?.wire ?? 'none')
+  const context = () => contextOf(log.state.latch?.wire ?? 'none')
 
   const view = (requestId: string, from: LedgerState): SurfaceView => {
     const projected = project(from, requestId)
     return projected.mode === 'off' ? { ...projected, tools: listed(context()) } : projected
-  }
-
-  const told = new Set<string>()
-  /** A latch fixes what is out of sight: the time to say that a text orders it all the same. */
-  const lint = (current: Context, facts: readonly LedgerFact[], support: WireSupport = {}) => {
-    const opened = facts.find((fact) => fact.kind === 'opened')
-    if (opened?.mode !== 'on') return
-    const { catalogue, gate } = current
-    const inSight = new Set([...opened.eager, ...opened.tail, ...(opened.stubs ?? [])].map(({ id }) => id))
-    const eager = opened.eager.flatMap((pin) => catalogue.get(pin.id) ?? [])
-    const found = findNamed(
-      ambientTexts(support.system?.() ?? '', eager, current.describe),
-      (name) => catalogue.resolve(name, (entry) => gate.standing(entry, 'see') === 'ready'),
-      (entry) => !inSight.has(entry.id),
-    )
-    for (const finding of found) {
-      const key = JSON.stringify([finding.tools, finding.where])
-      if (!told.has(key)) host.notify({ kind: 'deferred-tool-named', ...finding })
-      told.add(key)
-    }
   }
 
   const begin = async ({
@@ -170,7 +146,7 @@ export function createConversation(
       throw new ToolwellError('invalid-option', 'begin needs a requestId: a text that is not empty.', {
         path: 'requestId',
       })
-    const known = log.state.requests.get(requestId)
+    const known = log.state.requests.byId.get(requestId)
     if (known) {
       if (known.anchor !== anchor || known.wire !== wire)
         throw new ToolwellError(
@@ -184,7 +160,7 @@ export function createConversation(
         known.length === log.state.length ? log.state : replay(log.events.slice(0, known.length)),
       )
     }
-    const current = host.context(wire)
+    const current = contextOf(wire)
     const facts = plan(log.state, current, { present, references }, support)
     const flipped = facts.flatMap((fact) =>
       fact.kind === 'suspended' || fact.kind === 'restored' ? [fact.tool] : [],
@@ -196,17 +172,16 @@ export function createConversation(
       eagerTotal(
         current,
         flipped,
-        facts.some((fact) => fact.kind === 'opened'),
+        facts.some((fact) => fact.kind === 'latched'),
       ),
     )
     const written = [...facts, { kind: 'requested', requestId, tokens } as const]
     try {
       await log.append(written.map((fact) => [anchor, fact]))
     } catch (error) {
-      host.notify({ kind: 'append-failed', step: 'begin', detail: String(error) })
+      notify({ kind: 'append-failed', step: 'begin', detail: String(error) })
       throw error
     }
-    lint(current, facts, support)
     latest = { view: view(requestId, log.state), length: log.state.length }
     return latest.view
   }
@@ -214,10 +189,10 @@ export function createConversation(
   return {
     id,
     get loader() {
-      return loaderName(log.state, host.context('none').settings.face)
+      return loaderName(log.state, contextOf('none').settings.face)
     },
-    prompts: host.context('none').settings.prompts,
-    catalogue: host.context('none').catalogue,
+    prompts: contextOf('none').settings.prompts,
+    catalogue: contextOf('none').catalogue,
     get epoch() {
       return log.state.epoch
     },
@@ -225,20 +200,20 @@ export function createConversation(
 
     begin: (request) => log.retried(() => begin(request)),
 
-    run: (calls, options = {}) => runCalls({ log, context, notify: host.notify }, calls, options),
+    run: (calls, options = {}) => runCalls({ log, context, notify }, calls, options),
 
-    activate: (names, source = 'operator') =>
+    load: (names, source = 'operator') =>
       log.retried(async () => {
-        assertNames('activate', names)
+        assertNames('load', names)
         assertOneOf('the source of activate', source, ['operator', 'pin'])
-        const { facts, report } = raiseByName(log.state, context(), names, source, log.lastAnchor)
+        const { facts, report } = loadByName(log.state, context(), names, source, log.lastAnchor)
         await log.append(facts)
         return report
       }),
 
-    deactivate: (names) =>
+    unload: (names) =>
       log.retried(async () => {
-        assertNames('deactivate', names)
+        assertNames('unload', names)
         const { facts, report } = unloadByName(log.state, context(), names, log.lastAnchor)
         await log.append(facts)
         return report
@@ -266,20 +241,29 @@ export function createConversation(
             `The ledger ${quote(id)} has no event at anchor ${quote(anchor)}. Fork at the id of a call or message it has seen.`,
             { anchor },
           )
-        return host.open(forkId, events.slice(0, end))
+        if (forkId === id)
+          throw new ToolwellError(
+            'invalid-ledger-id',
+            'A fork needs a ledger of its own: give it another id.',
+            { ledger: id },
+          )
+        const seen = events.slice(0, end)
+        return openConversation(shared, { ...scope, id: forkId }, { events: () => seen })
       }),
 
     child: (options) =>
       log.exclusive(async () => {
         await log.reload()
-        return host.openChild(id, options, (child) =>
-          inherited(id, (options.inherit ?? 'snapshot') === 'snapshot' ? log.state : undefined, child),
-        )
+        const isSnapshot = (options.inherit ?? 'snapshot') === 'snapshot'
+        return openConversation(shared, childScope(scope, options, shared.catalogue), {
+          parent: id,
+          events: (child) => inherited(id, isSnapshot ? log.state : undefined, child),
+        })
       }),
 
     recordRequest: (measurement) =>
       log.retried(async () => {
-        const fact = readMeasurement(measurement, (id) => log.state.requests.has(id), host.notify)
+        const fact = readMeasurement(measurement, (id) => log.state.requests.byId.has(id), notify)
         await log.append([[log.lastAnchor, fact]])
       }),
 

@@ -1,9 +1,6 @@
 /** Every option of `createToolwell`, and how options become settings: checked once, defaults filled in. */
-import type { Settings } from './context.js'
-import type { ToolwellEvent } from './events.js'
-import type { DeliveryName } from './ledger-event.js'
-import { BRIDGE_NAME, type SearchFace, searchFaces } from './meta-tools.js'
-import { isLegalWireName } from './names.js'
+
+import { isLegalWireName } from './base/names.js'
 import {
   assertFunction,
   assertKnownKeys,
@@ -11,15 +8,19 @@ import {
   assertNames,
   assertOneOf,
   invalid,
-} from './options.js'
-import type { Policy } from './policy.js'
-import { defaultPrompts, guardedPrompts, type Prompts } from './prompts.js'
-import { checkRules, type ExposureRule } from './rules.js'
-import { defaultCutOff, defaultLoadFrom } from './search/lexical.js'
+} from './base/options.js'
+import { estimate, type Tokenizer } from './base/tokens.js'
+import { checkRules, type ExposureRule } from './catalogue/exposure.js'
+import type { Policy } from './catalogue/gate.js'
+import type { ToolwellEvent } from './ledger/events.js'
+import type { LedgerStore } from './ledger/store.js'
+import { defaultAutoLoad, defaultCutOff } from './search/lexical.js'
 import type { Searcher } from './search/searcher.js'
-import type { LedgerStore } from './stores/store.js'
-import { estimate, type Tokenizer } from './tokens.js'
-import type { Tool } from './tool.js'
+import type { Settings } from './surface/context.js'
+import { BRIDGE_NAME, type SearchFace, searchFaces } from './surface/meta-tools.js'
+import { defaultPrompts, guardedPrompts, type Prompts } from './surface/prompts.js'
+import type { DeliveryName } from './tool/reasons.js'
+import type { Tool } from './tool/tool.js'
 
 export interface ToolwellOptions {
   /** The host's own tools. When deferral is off, this very array is what is sent. */
@@ -37,17 +38,17 @@ export interface ToolwellOptions {
   /** May a tool be seen, activated, called? Several are asked in order; one that denies is enough. */
   readonly policy?: Policy | readonly Policy[]
   /** At most so many raised tools; the least recently used makes room. Default: no cap. */
-  readonly maxActive?: number
+  readonly maxLoaded?: number
   /** At most so many tokens of raised definitions; the least recently used makes room. Default: no cap. */
-  readonly maxActiveTokens?: number
-  /** What happens when the model calls a tool it has not loaded. Default `activate-and-run`, after checking the arguments. */
-  readonly hiddenCalls?: 'activate-and-run' | 'hint' | 'refuse'
+  readonly maxLoadedTokens?: number
+  /** What happens when the model calls a tool it has not loaded. Default `load-and-run`, after checking the arguments. */
+  readonly hiddenCalls?: 'load-and-run' | 'hint' | 'refuse'
   /** Keyword hits that one search may raise. Default 5. Exact names have no limit. */
-  readonly activationLimit?: number
+  readonly loadLimit?: number
   /** From 0 to 1: hits below this relevance are no answer. Default 0.35. */
   readonly cutOff?: number
   /** From 0 to 1: answers below this certainty are offered by their signatures, not loaded. Default 0.5; 0: every answer is loaded. */
-  readonly loadFrom?: number
+  readonly autoLoad?: number
   /** A tool above so many tokens is raised only by its exact name. Default 8,000. */
   readonly largeTool?: number
   /** Tokens of schemas in one search answer. Default 10,000. */
@@ -97,12 +98,12 @@ const KEYS = [
   'eager',
   'rules',
   'policy',
-  'maxActive',
-  'maxActiveTokens',
+  'maxLoaded',
+  'maxLoadedTokens',
   'hiddenCalls',
-  'activationLimit',
+  'loadLimit',
   'cutOff',
-  'loadFrom',
+  'autoLoad',
   'largeTool',
   'resultBudget',
   'cardBudget',
@@ -149,16 +150,16 @@ export function readSettings(
     const range = most === Number.POSITIVE_INFINITY ? `at least ${least}` : `from ${least} to ${most}`
     throw invalid(key, `${key} must be a number ${range}, not ${String(value)}.`)
   }
-  for (const cap of ['maxActive', 'maxActiveTokens'] as const)
+  for (const cap of ['maxLoaded', 'maxLoadedTokens'] as const)
     if (options[cap] === 0)
       throw invalid(
         cap,
         `${cap} is 0, which would hide every deferred tool for good. Leave it out for no cap, or set mode: "off" to send everything.`,
       )
-  if (options.maxActive !== undefined && !Number.isInteger(options.maxActive))
+  if (options.maxLoaded !== undefined && !Number.isInteger(options.maxLoaded))
     throw invalid(
-      'maxActive',
-      `maxActive must be a whole number of at least 1, not ${String(options.maxActive)}.`,
+      'maxLoaded',
+      `maxLoaded must be a whole number of at least 1, not ${String(options.maxLoaded)}.`,
     )
   const { rules = [], prompts = {}, eager = [], prices = {} } = options
   const face: SearchFace = options.face ?? searchFaces.standard
@@ -192,29 +193,22 @@ export function readSettings(
     if (key !== 'dropReason') assertFunction(`prompts.${key}`, value, true)
   return {
     mode: oneOf('mode', options.mode ?? 'auto', ['off', 'auto', 'on']),
-    delivery: oneOf('delivery', options.delivery ?? 'auto', [
-      'auto',
-      'eager',
-      'append',
-      'bridge',
-      'native',
-      'stub',
-    ]),
+    delivery: oneOf('delivery', options.delivery ?? 'auto', ['auto', 'eager', 'append', 'bridge', 'native']),
     // Null is what a config file says for "not given".
     threshold: options.threshold == null ? undefined : number('threshold', options.threshold, 0),
-    maxActive: options.maxActive === undefined ? undefined : number('maxActive', options.maxActive, 1),
-    maxActiveTokens:
-      options.maxActiveTokens === undefined
+    maxLoaded: options.maxLoaded === undefined ? undefined : number('maxLoaded', options.maxLoaded, 1),
+    maxLoadedTokens:
+      options.maxLoadedTokens === undefined
         ? undefined
-        : number('maxActiveTokens', options.maxActiveTokens, 1),
-    hiddenCalls: oneOf('hiddenCalls', options.hiddenCalls ?? 'activate-and-run', [
-      'activate-and-run',
+        : number('maxLoadedTokens', options.maxLoadedTokens, 1),
+    hiddenCalls: oneOf('hiddenCalls', options.hiddenCalls ?? 'load-and-run', [
+      'load-and-run',
       'hint',
       'refuse',
     ]),
-    activationLimit: number('activationLimit', options.activationLimit ?? 5, 1),
+    loadLimit: number('loadLimit', options.loadLimit ?? 5, 1),
     cutOff: number('cutOff', options.cutOff ?? defaultCutOff, 0, 1),
-    loadFrom: number('loadFrom', options.loadFrom ?? defaultLoadFrom, 0, 1),
+    autoLoad: number('autoLoad', options.autoLoad ?? defaultAutoLoad, 0, 1),
     largeTool: number('largeTool', options.largeTool ?? 8000, 1),
     resultBudget: number('resultBudget', options.resultBudget ?? 10_000, 1),
     cardBudget: number('cardBudget', options.cardBudget ?? 1500, 0),

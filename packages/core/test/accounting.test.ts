@@ -1,6 +1,6 @@
 import { createToolwell, memoryStore, type Tool, type ToolwellOptions } from '@toolwell/core'
 import { openaiChat } from '@toolwell/core/openai-chat'
-import type { ScriptedReply } from '@toolwell/core/testing'
+import type { ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { startHost, type TestHost } from './support/host.js'
 import { mixed, server, tool } from './support/tools.js'
@@ -139,7 +139,7 @@ describe('the parts of a request', () => {
     )
     expect(counted).toHaveLength(6)
     counted.forEach((tokens, index) => {
-      const { eager, active, cards, metaTools } = tokens
+      const { eager, loaded: active, cards, metaTools } = tokens
       expect(eager + active + cards + metaTools, `request ${index}`).toBe(toolsOf(host, index))
     })
     expect(host.names()).toContain('calendar__find_slot')
@@ -224,7 +224,7 @@ describe('figures', () => {
 describe('the status line', () => {
   it('A4: names the active tools, the number of deferred ones and the tokens', async () => {
     const host = await open([search('select:tracker__create_issue,calendar__find_slot')])
-    expect(host.conversation.inspect().line).toBe('not opened yet')
+    expect(host.conversation.inspect().line).toBe('no request yet')
     await host.ask('one')
     const short = (tokens: number) => (tokens < 1000 ? String(tokens) : `${(tokens / 1000).toFixed(1)}k`)
     expect(host.conversation.inspect().line).toBe(

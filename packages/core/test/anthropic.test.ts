@@ -18,17 +18,17 @@ import {
   importTools,
   readEvents,
 } from '@toolwell/core/anthropic'
-import type { ScriptedCall, ScriptedReply } from '@toolwell/core/testing'
+import type { ScriptedCall, ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { anthropicProtocol } from '../src/testing/anthropic-protocol.js'
+import { anthropicProtocol } from '../../testing/src/anthropic/protocol.js'
 import type {
   AnthropicBlock,
   AnthropicRequestBody,
   AnthropicRuleOptions,
-} from '../src/testing/anthropic-rules.js'
-import { anthropicRenderOrder } from '../src/testing/anthropic-usage.js'
-import { commonPrefix } from '../src/testing/chat-usage.js'
-import { startScriptedEndpoint } from '../src/testing/scripted-endpoint.js'
+} from '../../testing/src/anthropic/rules.js'
+import { anthropicRenderOrder } from '../../testing/src/anthropic/usage.js'
+import { startScriptedEndpoint } from '../../testing/src/scripted-endpoint.js'
+import { commonPrefix } from '../../testing/src/shared/usage.js'
 import { mixed, server, tool } from './support/tools.js'
 
 interface Host {

@@ -103,7 +103,7 @@ describe('a store that cannot append', () => {
     await host.step('r')
     expect(host.requests).toHaveLength(1)
     const kinds = host.events.map((event) => event.kind).filter((kind) => kind !== 'source-changed')
-    expect(kinds).toEqual(['append-failed', 'opened', 'requested'])
+    expect(kinds).toEqual(['append-failed', 'latched', 'requested'])
   })
 
   it('leaves no trace of a host step it cannot record', async () => {
@@ -113,7 +113,7 @@ describe('a store that cannot append', () => {
     )
     await host.ask('hello')
     const { conversation } = host
-    await expect(conversation.activate(['tracker__create_issue'])).rejects.toThrow('the disk is full')
+    await expect(conversation.load(['tracker__create_issue'])).rejects.toThrow('the disk is full')
     await expect(conversation.clear()).rejects.toThrow('the disk is full')
     await expect(conversation.compact({ kept: {} })).rejects.toThrow('the disk is full')
     await host.ask('again')
@@ -164,7 +164,7 @@ describe('two conversations on one ledger', () => {
       { text: 'done' },
     ])
     const other = await host.well.open({ id: 'test' })
-    writers.push(() => other.activate(['calendar__find_slot']))
+    writers.push(() => other.load(['calendar__find_slot']))
     host.say('file it')
     const { results } = await host.step()
     expect(results.map(({ content }) => String(content).split('\n').at(-1))).toEqual([
@@ -202,7 +202,7 @@ describe('two conversations on one ledger', () => {
   it('takes a host step again from what the other one wrote', async () => {
     const { host, other } = await start()
     await host.ask('file it')
-    await other.conversation.activate(['calendar__find_slot'])
+    await other.conversation.load(['calendar__find_slot'])
     expect(other.conversation.inspect().loadedLazyTools).toEqual([
       'tracker__create_issue',
       'calendar__find_slot',

@@ -348,13 +348,13 @@ describe('L5: an import', () => {
   })
 
   it('follows evictions at a cap', async () => {
-    const first = await startHost({ tools: mixed(), mode: 'on', maxActive: 1 }, [
+    const first = await startHost({ tools: mixed(), mode: 'on', maxLoaded: 1 }, [
       search('select:tracker__create_issue'),
       search('select:calendar__find_slot'),
       done,
     ])
     await first.ask('go')
-    const well = createToolwell({ tools: mixed(), mode: 'on', maxActive: 1 })
+    const well = createToolwell({ tools: mixed(), mode: 'on', maxLoaded: 1 })
     const conversation = await well.open({ id: 'imported' })
     const report = await openaiChat(conversation).importHistory(first.messages)
     expect(report.recovered).toEqual(['calendar/find_slot'])

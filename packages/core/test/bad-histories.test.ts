@@ -10,7 +10,7 @@ import { brokenSdkWires } from './support/broken-sdk-wires.js'
 import { type BrokenWire, brokenWires } from './support/broken-wires.js'
 import { mixed } from './support/tools.js'
 
-const deliveries = ['append', 'bridge', 'eager', 'stub', 'native'] as const
+const deliveries = ['append', 'bridge', 'eager', 'native'] as const
 const settings: readonly ToolwellOptions[] = [
   { mode: 'off' },
   ...deliveries.map((delivery) => ({ mode: 'on' as const, delivery })),

@@ -22,7 +22,7 @@ describe('createToolwell', () => {
   it.each([
     ['tool', '"tools"'],
     ['treshold', '"threshold"'],
-    ['max_active', '"maxActive"'],
+    ['max_loaded', '"maxLoaded"'],
     ['hiddenCall', '"hiddenCalls"'],
     ['onevent', '"onEvent"'],
   ])('names the nearest known option for %s', (key, nearest) => {
@@ -49,8 +49,8 @@ describe('createToolwell', () => {
     ['hiddenCalls', ['run', false]],
     ['affordance', ['loud']],
     ['threshold', [-1, Number.NaN, '4000', null]],
-    ['maxActive', [0, -1, 2.5, Number.NaN, '3', Number.POSITIVE_INFINITY]],
-    ['activationLimit', [0, -1, Number.NaN, '5']],
+    ['maxLoaded', [0, -1, 2.5, Number.NaN, '3', Number.POSITIVE_INFINITY]],
+    ['loadLimit', [0, -1, Number.NaN, '5']],
     ['cutOff', [-0.1, 1.1, Number.NaN, '0.5']],
     ['largeTool', [0, Number.NaN]],
     ['resultBudget', [0, -5, Number.NaN]],
@@ -79,7 +79,7 @@ describe('createToolwell', () => {
   })
 
   it('CB-4: says why a cap of 0 is refused', () => {
-    expect(create({ maxActive: 0 })).toThrow(/would hide every deferred tool for good/)
+    expect(create({ maxLoaded: 0 })).toThrow(/would hide every deferred tool for good/)
   })
 
   it.each([
@@ -380,7 +380,7 @@ describe('a stored ledger', () => {
     const well = createToolwell({ tools: mixed(), store: jsonlStore(path) })
     await expect(well.open({ id: 'a' })).rejects.toMatchObject({
       code: 'ledger-too-new',
-      data: { ledger: 'a', found: 999, known: 1 },
+      data: { ledger: 'a', found: 999, known: 2 },
     })
   })
 
@@ -405,11 +405,11 @@ describe('a stored ledger', () => {
     const options: ToolwellOptions = { tools: mixed(), mode: 'on' }
     const first = await createToolwell({ ...options, store: jsonlStore(path) }).open({ id: 'a' })
     await first.begin({ requestId: 'r', anchor: 'm', wire: 'test' })
-    await first.activate(['create_issue'])
+    await first.load(['create_issue'])
     await writeFile(join(path, 'a.jsonl'), '{"v":1,"events":[{"id":', { flag: 'a' })
     const again = await createToolwell({ ...options, store: jsonlStore(path) }).open({ id: 'a' })
     expect(again.inspect().loadedLazyTools).toEqual(['tracker__create_issue'])
-    await again.activate(['create_event'])
+    await again.load(['create_event'])
     const third = await createToolwell({ ...options, store: jsonlStore(path) }).open({ id: 'a' })
     expect(third.inspect().loadedLazyTools).toEqual(['tracker__create_issue', 'calendar__create_event'])
   })

@@ -1,6 +1,6 @@
 import { createToolwell, type ToolwellOptions } from '@toolwell/core'
 import { openaiChat } from '@toolwell/core/openai-chat'
-import type { ScriptedCall, ScriptedReply } from '@toolwell/core/testing'
+import type { ScriptedCall, ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { lastResult, startHost, type TestHost } from './support/host.js'
 import { mixed, server, tool } from './support/tools.js'
@@ -41,7 +41,7 @@ describe('a batch', () => {
     await host.ask('go')
     expect(results(host)[1]).toBe('alpha ran with {"value":"x"}')
     expect(raised(host)).toEqual(['box__alpha'])
-    expect(host.conversation.events.filter((event) => event.kind === 'activated')).toHaveLength(1)
+    expect(host.conversation.events.filter((event) => event.kind === 'loaded')).toHaveLength(1)
   })
 
   it('L7, MK-1: is judged at its start, so the same call is answered with a hint where hints are the rule', async () => {
@@ -90,13 +90,13 @@ describe('a cap', () => {
         reply(call('box__alpha')),
         reply(find('select:box__gamma')),
       ],
-      { maxActive: 2 },
+      { maxLoaded: 2 },
     )
     await host.ask('go')
     expect(lastResult(host)).toContain('Unloaded to make room: box__beta.')
     expect(raised(host)).toEqual(['box__alpha', 'box__gamma'])
     expect(host.conversation.events).toContainEqual(
-      expect.objectContaining({ kind: 'deactivated', tool: 'box/beta', reason: 'evicted' }),
+      expect.objectContaining({ kind: 'unloaded', tool: 'box/beta', reason: 'evicted' }),
     )
     // The name stays declared, for the calls of it in the history.
     expect(host.names()).toContain('box__beta')
@@ -104,7 +104,7 @@ describe('a cap', () => {
 
   it('CB-2: loads what fits of one search, drops the rest and says which', async () => {
     const host = await open([reply(find('select:box__alpha,box__beta,box__gamma,box__delta'))], {
-      maxActive: 2,
+      maxLoaded: 2,
     })
     await host.ask('go')
     expect(raised(host)).toEqual(['box__alpha', 'box__beta'])
@@ -124,7 +124,7 @@ describe('a cap', () => {
         reply(find('select:box__gamma'), call('box__alpha')),
         reply(find('select:box__delta'), call('box__alpha'), call('box__gamma')),
       ],
-      { maxActive: 2 },
+      { maxLoaded: 2 },
     )
     await host.ask('go')
     expect(raised(host, 2)).toEqual(['box__alpha', 'box__gamma'])
@@ -137,14 +137,14 @@ describe('a cap', () => {
     const slow = tool('slow', {
       source: 'box',
       execute: async () => {
-        const report = await host.conversation.activate(['box__alpha'])
+        const report = await host.conversation.load(['box__alpha'])
         during = report.refused.map(({ reason }) => reason)
         return 'slow is done'
       },
     })
     const host = await open([reply(find('select:box__slow')), reply(call('box__slow'))], {
       tools: [...mixed(), ...numbered, slow],
-      maxActive: 1,
+      maxLoaded: 1,
     })
     await host.ask('go')
     expect(during).toEqual(['cap'])
@@ -155,7 +155,7 @@ describe('a cap', () => {
     const host = await open(
       [reply(find('select:box__alpha')), { text: 'Hm.' }, reply(find('select:box__beta'))],
       {
-        maxActive: 1,
+        maxLoaded: 1,
       },
     )
     await host.ask('go')
@@ -172,15 +172,15 @@ describe('a cap', () => {
     'tells the model what a direct call or the host unloaded (%s)',
     async (delivery) => {
       const host = await open([reply(find('select:box__alpha')), reply(call('box__beta'))], {
-        maxActive: 1,
+        maxLoaded: 1,
         delivery,
       })
       await host.ask('go')
       expect(host.raw()).toContain('Unloaded: box__alpha.')
-      await host.conversation.activate(['box__gamma'])
+      await host.conversation.load(['box__gamma'])
       await host.ask('more')
       expect(host.raw()).toContain('Unloaded: box__beta.')
-      await host.conversation.deactivate(['box__gamma'])
+      await host.conversation.unload(['box__gamma'])
       await host.ask('and more')
       await host.ask('and still more')
       for (const name of ['alpha', 'beta', 'gamma'])
@@ -192,14 +192,14 @@ describe('a cap', () => {
     const host = await open(
       [reply(find('select:box__alpha')), reply(find('select:worktree'), call('box__alpha'))],
       {
-        maxActive: 2,
+        maxLoaded: 2,
       },
     )
     await host.ask('go')
     expect(raised(host)).toEqual(['box__alpha'])
     expect(results(host)[1]).toMatch(/git__enter_worktree: its group does not fit as a whole/)
     const roomy = await open([reply(find('select:box__alpha')), reply(find('select:git__exit_worktree'))], {
-      maxActive: 2,
+      maxLoaded: 2,
     })
     await roomy.ask('go')
     expect(raised(roomy)).toEqual(['git__enter_worktree', 'git__exit_worktree'])
@@ -208,26 +208,26 @@ describe('a cap', () => {
   it('makes no room for a member that joined its group by unloading another of it', async () => {
     const member = (name: string) => tool(name, { group: 'pair' })
     const host = await open([reply(find('select:late__one')), reply(find('select:box__alpha'))], {
-      maxActive: 2,
+      maxLoaded: 2,
     })
     host.well.catalogue.setSource('late', { tools: [member('one')] })
     await host.ask('go')
     expect(raised(host)).toEqual(['late__one', 'box__alpha'])
     host.well.catalogue.setSource('late', { tools: [member('one'), member('two')] })
-    await host.conversation.activate(['late__two'])
+    await host.conversation.load(['late__two'])
     await host.ask('go on')
     expect(raised(host)).toEqual(['late__one', 'late__two'])
   })
 
   it('counts a tool whose server is away, so that its return cannot exceed it', async () => {
-    const host = await open([reply(find('select:calendar__find_slot,box__alpha'))], { maxActive: 2 })
+    const host = await open([reply(find('select:calendar__find_slot,box__alpha'))], { maxLoaded: 2 })
     await host.ask('go')
     host.well.catalogue.setState('calendar', 'failed')
     const summary = [{ role: 'user', content: 'Summary.' }]
     await openaiChat(host.conversation).compact(host.messages, summary)
     host.messages.splice(0, host.messages.length, ...summary)
     await host.step()
-    await host.conversation.activate(['box__beta'])
+    await host.conversation.load(['box__beta'])
     host.well.catalogue.setState('calendar', 'ready')
     await host.ask('next')
     expect(raised(host)).toHaveLength(2)
@@ -235,9 +235,9 @@ describe('a cap', () => {
 
   it.each([1, 2])(
     'of %i has one place for a tool that comes back and is selected again',
-    async (maxActive) => {
+    async (maxLoaded) => {
       const host = await startHost(
-        { tools: [...mixed(), ...numbered], mode: 'on', delivery: 'append', maxActive },
+        { tools: [...mixed(), ...numbered], mode: 'on', delivery: 'append', maxLoaded: maxLoaded },
         (_, index) => {
           // The server comes back while the model thinks.
           if (index === 2) host.well.catalogue.setState('calendar', 'ready')
@@ -258,20 +258,20 @@ describe('a cap', () => {
       await host.step()
       expect(raised(host)).toEqual(['calendar__find_slot'])
       await host.step()
-      expect(raised(host)).toEqual(maxActive === 1 ? ['box__alpha'] : ['calendar__find_slot', 'box__alpha'])
+      expect(raised(host)).toEqual(maxLoaded === 1 ? ['box__alpha'] : ['calendar__find_slot', 'box__alpha'])
     },
   )
 
   it('holds for a search when the host raised a tool while its batch ran', async () => {
     const slow = tool('slow', {
       execute: async () => {
-        await host.conversation.activate(['box__alpha'])
+        await host.conversation.load(['box__alpha'])
         return 'slow is done'
       },
     })
     const host = await open([reply(find('select:box__beta'), call('slow'))], {
       tools: [...mixed(), ...numbered, slow],
-      maxActive: 1,
+      maxLoaded: 1,
     })
     await host.ask('go')
     expect(raised(host)).toEqual(['box__beta'])
@@ -279,16 +279,16 @@ describe('a cap', () => {
   })
 
   it('has no place to lose to a tool that is sent anyway', async () => {
-    const host = await open([reply(find('select:box__alpha'))], { maxActive: 1 })
-    const report = await host.conversation.activate(['read_file'])
-    expect(report).toEqual({ activated: [], already: ['read_file'], refused: [] })
+    const host = await open([reply(find('select:box__alpha'))], { maxLoaded: 1 })
+    const report = await host.conversation.load(['read_file'])
+    expect(report).toEqual({ loaded: [], already: ['read_file'], refused: [] })
     await host.ask('go')
     expect(raised(host)).toEqual(['box__alpha'])
     expect(host.raw()).not.toMatch(/Unloaded|read_file (is|are) loaded/)
   })
 
-  it.each([0, Number.NaN, -1, 1.5])('CB-4: of %s is refused with the reason', (maxActive) => {
-    expect(() => createToolwell({ maxActive })).toThrow(/maxActive/)
+  it.each([0, Number.NaN, -1, 1.5])('CB-4: of %s is refused with the reason', (maxLoaded) => {
+    expect(() => createToolwell({ maxLoaded: maxLoaded })).toThrow(/maxLoaded/)
   })
 })
 
@@ -349,7 +349,7 @@ describe('what is unloaded', () => {
       await host.ask('again')
       expect(host.conversation.inspect().loadedLazyTools).toEqual(['box__alpha', 'box__beta'])
       expect(JSON.stringify(host.body().tools)).toBe(JSON.stringify(host.body(1).tools))
-      await host.conversation.deactivate(['box__beta'])
+      await host.conversation.unload(['box__beta'])
       const after = [{ role: 'user', content: 'Summary.' }]
       await openaiChat(host.conversation).compact(host.messages, after)
       host.messages.splice(0, host.messages.length, ...after)
@@ -380,9 +380,9 @@ describe('what is unloaded', () => {
 
 describe('a cap by tokens', () => {
   const wide = server('wide', ['one', 'two', 'three'], { description: 'word '.repeat(180) })
-  const start = (maxActiveTokens: number, ...queries: string[]) =>
+  const start = (maxLoadedTokens: number, ...queries: string[]) =>
     startHost(
-      { tools: [...mixed(), ...wide], mode: 'on', delivery: 'append', maxActiveTokens },
+      { tools: [...mixed(), ...wide], mode: 'on', delivery: 'append', maxLoadedTokens: maxLoadedTokens },
       [...queries.map((query) => reply(find(query))), ...answers],
       light,
     )
@@ -402,7 +402,7 @@ describe('a cap by tokens', () => {
   })
 
   it('L3: of 0 is refused with the reason', () => {
-    expect(() => createToolwell({ maxActiveTokens: 0 })).toThrow(/would hide every deferred tool/)
+    expect(() => createToolwell({ maxLoadedTokens: 0 })).toThrow(/would hide every deferred tool/)
   })
 })
 
@@ -427,7 +427,7 @@ describe('unloading', () => {
   it('by the host names a tool in any spelling, or a group', async () => {
     const host = await open([reply(find('select:box__alpha,worktree'))])
     await host.ask('go')
-    await host.conversation.deactivate(['BOX-Alpha', 'worktree', 'no such tool'])
+    await host.conversation.unload(['BOX-Alpha', 'worktree', 'no such tool'])
     await host.ask('more')
     expect(raised(host)).toEqual([])
   })

@@ -1,5 +1,5 @@
 import { createToolwell, type Tool, type ToolwellOptions } from '@toolwell/core'
-import type { ScriptedCall } from '@toolwell/core/testing'
+import type { ScriptedCall } from '@toolwell/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { lastResult, startHost, type TestHost } from './support/host.js'
@@ -440,7 +440,7 @@ describe('a call of a hidden tool', () => {
     await play(hidden)
     expect(host.conversation.inspect().loadedLazyTools).toEqual(['tracker__create_issue'])
     expect(host.conversation.events).toContainEqual(
-      expect.objectContaining({ kind: 'activated', source: 'call', asked: 'tracker__create_issue' }),
+      expect.objectContaining({ kind: 'loaded', source: 'call', asked: 'tracker__create_issue' }),
     )
   })
 
@@ -488,7 +488,7 @@ describe('a call of a hidden tool', () => {
     expect(await denied.play(hidden)).toContain('There is no tool named')
     const inactive = await player(mixed(), {
       hiddenCalls: 'hint',
-      policy: ({ name, action }) => name !== 'create_issue' || action !== 'activate',
+      policy: ({ name, action }) => name !== 'create_issue' || action !== 'load',
     })
     expect(await inactive.play(hidden)).not.toContain('select:')
     const away = await player(mixed(), { hiddenCalls: 'hint' })

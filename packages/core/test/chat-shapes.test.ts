@@ -2,7 +2,7 @@
 import { createToolwell, type ToolwellOptions } from '@toolwell/core'
 import { assemble, type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
 import { describe, expect, it } from 'vitest'
-import { chatViolationOf } from '../src/testing/chat-rules.js'
+import { chatViolationOf } from '../../testing/src/openai-chat/rules.js'
 import { mixed } from './support/tools.js'
 
 const user = { role: 'user', content: 'go' }

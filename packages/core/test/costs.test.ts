@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { openaiChat } from '../src/adapters/openai-chat/index.js'
 import { createToolwell, type Tool, type ToolwellOptions } from '../src/index.js'
-import { vouchFor } from '../src/shared.js'
+import { markValidated } from '../src/internal.js'
 
 const CHAT_KEY = /^\d+ openai-chat /
 
@@ -40,7 +40,7 @@ async function start(tokens: Shelf, options: ToolwellOptions = {}, names = NAMES
   }
   const tools = names.map((name): Tool => {
     const inputSchema = { type: 'object', properties: { [name]: { type: 'string' } } }
-    return vouchFor({
+    return markValidated({
       name,
       description: `Does ${name}.`,
       get inputSchema() {

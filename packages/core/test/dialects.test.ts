@@ -1,9 +1,9 @@
 /** Schemas that a wire refuses are sent as it takes them, shown so in search answers, and turned back before a tool runs. */
 import type { Tool } from '@toolwell/core'
-import type { ScriptedCall, ScriptedReply } from '@toolwell/core/testing'
+import type { ScriptedCall, ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
-import { fitWire } from '../src/dialect.js'
-import { originalKeys } from '../src/property-keys.js'
+import { fitWire } from '../src/schema/dialect.js'
+import { originalKeys } from '../src/schema/property-keys.js'
 import { tool } from './support/tools.js'
 import type { WireHarness } from './support/wire-harness.js'
 import { anthropicHarness } from './support/wires/anthropic.js'
@@ -91,7 +91,7 @@ describe.each(harnesses)('on $name', (harness) => {
   })
 })
 
-/** A tool without arguments, one with a list of anything, at the top and further down, and stubs of both. */
+/** A tool without arguments, one with a list of anything, at the top and further down. */
 describe.each(harnesses)('on $name', (harness) => {
   const bare = (source?: string) => [
     tool(`${source ?? 'own'}_ping`, { ...(source ? { source } : {}), inputSchema: { type: 'object' } }),

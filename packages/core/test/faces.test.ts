@@ -1,6 +1,6 @@
 /** The faces, sentences and names that existing systems need, as options of their own. */
 import { createToolwell, searchFaces } from '@toolwell/core'
-import type { ScriptedReply } from '@toolwell/core/testing'
+import type { ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { startHost } from './support/host.js'
 import { bridge, play, search } from './support/play.js'
@@ -92,10 +92,10 @@ describe('the options that presets are made of', () => {
     open = true
     host.talk()
     expect(await lists()).toBe(true)
-    const length = host.conversation.events.filter(({ kind }) => kind === 'opened').length
+    const length = host.conversation.events.filter(({ kind }) => kind === 'latched').length
     host.talk()
     await host.begin()
-    expect(host.conversation.events.filter(({ kind }) => kind === 'opened')).toHaveLength(length)
+    expect(host.conversation.events.filter(({ kind }) => kind === 'latched')).toHaveLength(length)
   })
 
   it('relatch nothing for live cards while everything is eager for want of a loader', async () => {
@@ -104,11 +104,11 @@ describe('the options that presets are made of', () => {
       await host.begin()
       host.talk()
     }
-    expect(host.conversation.events.filter(({ kind }) => kind === 'opened')).toHaveLength(1)
+    expect(host.conversation.events.filter(({ kind }) => kind === 'latched')).toHaveLength(1)
     expect(lastOpened(host.conversation.events)).toMatchObject({ delivery: 'eager' })
   })
 })
 
 function lastOpened(events: readonly { readonly kind: string }[]) {
-  return events.findLast(({ kind }) => kind === 'opened')
+  return events.findLast(({ kind }) => kind === 'latched')
 }

@@ -1,7 +1,7 @@
 /** Contents of Gemini as other libraries, older servers and crashes leave them. */
 import { createToolwell } from '@toolwell/core'
 import { type GoogleContent, google } from '@toolwell/core/google'
-import { googleProtocol } from '@toolwell/core/testing'
+import { googleProtocol } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { mixed } from './support/tools.js'
 

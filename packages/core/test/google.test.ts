@@ -7,10 +7,10 @@ import {
   google,
   importTools,
 } from '@toolwell/core/google'
-import { commonPrefix, type ScriptedCall, type ScriptedReply } from '@toolwell/core/testing'
+import { commonPrefix, type ScriptedCall, type ScriptedReply } from '@toolwell/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { googleViolationOf } from '../src/testing/google-rules.js'
+import { googleViolationOf } from '../../testing/src/google/rules.js'
 import { mixed, server, tool } from './support/tools.js'
 import type { Script } from './support/wire-harness.js'
 import { type GoogleHost, startGoogleHost } from './support/wires/google.js'

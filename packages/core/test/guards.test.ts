@@ -1,7 +1,7 @@
 /** Small checks that a careless edit could drop without any other test noticing. One test each. */
 import { createToolwell, memoryStore } from '@toolwell/core'
 import { type AnthropicMessage, anthropic } from '@toolwell/core/anthropic'
-import { anthropicProtocol } from '@toolwell/core/testing'
+import { anthropicProtocol } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { bridge, play, search } from './support/play.js'
 import { mixed, server, tool } from './support/tools.js'
@@ -80,7 +80,7 @@ describe('a compaction', () => {
     const begin = (requestId: string, anchor: string) =>
       conversation.begin({ requestId, anchor, wire: 'openai-chat' })
     await begin('first', 'start')
-    await conversation.activate(['tracker__create_issue'])
+    await conversation.load(['tracker__create_issue'])
     const { inserts } = await begin('second', 'constructor')
     expect(new Set(inserts.map(({ anchor }) => anchor))).toEqual(new Set(['constructor']))
     await conversation.compact({ kept: {}, anchor: 'summary' })
@@ -162,8 +162,8 @@ describe('an import', () => {
   it('raises no more than the cap, with what is raised already', async () => {
     const past = await play()
     await past.step(search('select:tracker__create_issue,tracker__close_issue'))
-    const host = await play({ maxActive: 2 })
-    await host.conversation.activate(['calendar__find_slot'])
+    const host = await play({ maxLoaded: 2 })
+    await host.conversation.load(['calendar__find_slot'])
     expect(await host.chat.importHistory(past.messages)).toEqual({
       recovered: ['tracker/create_issue'],
       unrecovered: [{ tool: 'tracker/close_issue', reason: 'cap' }],
@@ -187,7 +187,7 @@ describe('a child', () => {
     await host.step(search('select:tracker__create_issue,tracker__close_issue'))
     const child = await host.conversation.child({
       id: 'child',
-      policy: ({ action, id }) => action !== 'activate' || id !== 'tracker/create_issue',
+      policy: ({ action, id }) => action !== 'load' || id !== 'tracker/create_issue',
     })
     const theirs = await play({}, child)
     expect(theirs.loaded()).toEqual(['tracker__close_issue'])

@@ -1,5 +1,5 @@
 import { createToolwell, estimate, type Tool } from '@toolwell/core'
-import type { ScriptedCall } from '@toolwell/core/testing'
+import type { ScriptedCall } from '@toolwell/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { lastResult, startHost, type TestHost } from './support/host.js'
@@ -232,7 +232,7 @@ describe('wire names', () => {
       const entry = [...host.well.catalogue.entries()].find((each) => each.tool.name === name)
       const call = { name: 'tool_call', arguments: { name, arguments: {} } }
       expect(await play(search(`select:${JSON.stringify(name)}`), call)).toBe(`ran ${JSON.stringify(name)}`)
-      const raised = host.conversation.events.findLast((event) => event.kind === 'activated')
+      const raised = host.conversation.events.findLast((event) => event.kind === 'loaded')
       expect(raised).toMatchObject({ source: 'select', asked: name, tool: { wireName: entry?.wireName } })
     }
     expect(host.conversation.inspect().loadedLazyTools).toHaveLength(NASTY.length)
@@ -282,7 +282,7 @@ describe('text that a source wrote', () => {
           tools: [...poisoned(evil, source), ...server('plain', ['create_issue'])],
           delivery,
           cardBudget: form === 'cards' ? 4000 : 120,
-          activationLimit: 20,
+          loadLimit: 20,
         },
         (well) => {
           const tools = poisoned(evil, source)

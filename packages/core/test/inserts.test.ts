@@ -1,6 +1,6 @@
 import { createToolwell, memoryStore, type Tool, type ToolwellOptions } from '@toolwell/core'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
-import type { ScriptedCall, ScriptedReply } from '@toolwell/core/testing'
+import type { ScriptedCall, ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { everyByte, startHost, type TestHost } from './support/host.js'
 import { mixed, server, tool } from './support/tools.js'
@@ -363,7 +363,7 @@ describe('schemas in the history (bridge)', () => {
     const host = await open([{ calls: [{ name: 'tracker__create_issue', arguments: { value: 'x' } }] }], {
       delivery: 'bridge',
     })
-    await host.conversation.activate(['calendar__find_slot'])
+    await host.conversation.load(['calendar__find_slot'])
     await host.ask('one')
     expect(count(updates(host).join(), '"name":"tracker__create_issue"')).toBe(1)
     expect(count(updates(host).join(), '"name":"calendar__find_slot"')).toBe(1)
@@ -411,7 +411,7 @@ describe('places', () => {
     const yes: ChatMessage = { role: 'user', content: 'Yes.' }
     const host = await open([])
     host.messages.push(yes, { role: 'assistant', content: 'Sure?' }, yes)
-    await host.conversation.activate(['worktree'])
+    await host.conversation.load(['worktree'])
     await host.step()
     await compact(host, [{ role: 'user', content: 'Summary one.' }, ...host.messages.slice(2)])
     await host.ask('more')

@@ -6,7 +6,7 @@ import { openaiChat } from '@toolwell/core/openai-chat'
 import { jsonlStore } from '@toolwell/core/stores/jsonl'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createState, fold, replay } from '../src/ledger.js'
+import { createState, fold, replay } from '../src/ledger/fold.js'
 import { type Simulation, type Step, simulate, simulatedTools } from './support/simulation.js'
 
 const NAMES = [
@@ -61,7 +61,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      kind: fc.constantFrom('activate' as const, 'deactivate' as const),
+      kind: fc.constantFrom('load' as const, 'unload' as const),
       names: fc.array(name, { maxLength: 3 }),
     }),
   },
@@ -88,17 +88,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 const settings = fc.record({
   delivery: fc.constantFrom('append' as const, 'bridge' as const),
-  maxActive: fc.constantFrom(undefined, 1, 2, 3),
-  hiddenCalls: fc.constantFrom('activate-and-run' as const, 'hint' as const),
+  maxLoaded: fc.constantFrom(undefined, 1, 2, 3),
+  hiddenCalls: fc.constantFrom('load-and-run' as const, 'hint' as const),
   reuseIds: fc.boolean(),
 })
 type Settings = typeof settings extends fc.Arbitrary<infer T> ? T : never
 
 async function played(given: Settings, steps: readonly Step[], store: LedgerStore = memoryStore()) {
-  const { maxActive, ...rest } = given
+  const { maxLoaded, ...rest } = given
   const simulation = await simulate({
     ...rest,
-    ...(maxActive === undefined ? {} : { maxActive }),
+    ...(maxLoaded === undefined ? {} : { maxLoaded: maxLoaded }),
     mode: 'on',
     store,
   })
@@ -158,10 +158,10 @@ describe('the ledger', () => {
       let state = createState()
       for (const event of events) {
         state = fold(state, event)
-        const raised = [...state.tail.values(), ...state.parked.values()].filter(
+        const raised = [...state.tools.loaded.values(), ...state.tools.suspendedLoads.values()].filter(
           (held) => held.live && held.source !== 'arrival',
         )
-        if (given.maxActive !== undefined) expect(raised.length).toBeLessThanOrEqual(given.maxActive)
+        if (given.maxLoaded !== undefined) expect(raised.length).toBeLessThanOrEqual(given.maxLoaded)
       }
       expect(state).toEqual(replay(events))
     }))
@@ -172,7 +172,7 @@ describe('the ledger', () => {
       const { events } = simulation.conversation
       const at = (kind: LedgerEvent['kind']) => events.filter((event) => event.kind === kind)
       for (const event of events) {
-        if (event.kind !== 'activated' || event.source !== 'call') continue
+        if (event.kind !== 'loaded' || event.source !== 'call') continue
         const ended = events
           .slice(0, event.id)
           .findLast((other) => other.anchor === event.anchor && other.kind.startsWith('call-'))

@@ -1,5 +1,5 @@
 /** Two choices that other systems made, and what they cost: a list of hidden tools that is always true, schemas in both places. */
-import type { ScriptedReply } from '@toolwell/core/testing'
+import type { ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { lastResult, startHost } from './support/host.js'
 import { mixed, server } from './support/tools.js'

@@ -3,7 +3,7 @@ import { createToolwell } from '@toolwell/core'
 import { type AnthropicMessage, type AnthropicPrompt, anthropic } from '@toolwell/core/anthropic'
 import { openaiChat } from '@toolwell/core/openai-chat'
 import { openaiResponses, type ResponsesItem } from '@toolwell/core/openai-responses'
-import { anthropicProtocol, responsesProtocol } from '@toolwell/core/testing'
+import { anthropicProtocol, responsesProtocol } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { mixed } from './support/tools.js'
 

@@ -1,8 +1,8 @@
 /** The lookup of names, held against the plain way of doing it: every spelling of every tool in a table of its own. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createCatalogue, type Entry } from '../src/catalogue.js'
-import { foldName, toolId } from '../src/names.js'
+import { foldName, toolId } from '../src/base/names.js'
+import { createCatalogue, type Entry } from '../src/catalogue/catalogue.js'
 
 const TIERS = ['name', 'short', 'alias'] as const
 type Tier = (typeof TIERS)[number]

@@ -1,7 +1,7 @@
 /** What native delivery puts on the wire of its two providers, byte by byte. */
 import { anthropic } from '@toolwell/core/anthropic'
 import { openaiResponses, type ResponsesItem } from '@toolwell/core/openai-responses'
-import { anthropicProtocol, type ScriptedCall, type ScriptedReply } from '@toolwell/core/testing'
+import { anthropicProtocol, type ScriptedCall, type ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { createToolwell } from '../src/index.js'
 import { mixed, server, tool } from './support/tools.js'
@@ -109,7 +109,7 @@ describe('on Anthropic', () => {
       done,
     ])
     await host.ask('one')
-    await host.conversation.deactivate(['calendar__find_slot'])
+    await host.conversation.unload(['calendar__find_slot'])
     await host.compact('We talked.', 3)
     await host.ask('two')
     expect(host.toolNames()).toEqual(['read_file', 'write_file', 'tool_search', 'tracker__create_issue'])
@@ -121,7 +121,7 @@ describe('on Anthropic', () => {
     for (const harness of [anthropicHarness, anthropicChangesHarness]) {
       const host = await harness.open(options, [done, says(call('calendar__find_slot')), done])
       await host.ask('one')
-      await host.conversation.activate(['calendar__find_slot'])
+      await host.conversation.load(['calendar__find_slot'])
       await host.ask('two')
       const system = body(host).messages.filter(({ role }: { role: string }) => role === 'system')
       if (harness === anthropicHarness) {
@@ -212,7 +212,7 @@ describe('on the Responses API', () => {
       done,
     ])
     await host.ask('one')
-    await host.conversation.activate(['calendar__find_slot'])
+    await host.conversation.load(['calendar__find_slot'])
     await host.ask('two')
     host.well.catalogue.setSource('calendar', {
       tools: server('calendar', ['find_slot'], { description: 'Finds with more care' }),
@@ -347,7 +347,7 @@ it('a host that may not change tools any more gets a latch without such messages
   const conversation = await well.open({ id: 'a' })
   const messages = [{ role: 'user', content: 'Hello' }]
   await anthropic(conversation, { toolChanges: true }).begin(messages)
-  await conversation.activate(['calendar__find_slot'])
+  await conversation.load(['calendar__find_slot'])
   const next = [...messages, { role: 'assistant', content: 'Hi' }, { role: 'user', content: 'Go on' }]
   const { parts, view } = await anthropic(conversation).begin(next)
   expect(view.delivery).toBe('native')
@@ -364,7 +364,7 @@ it('a tool that was shown in words is called as itself, once its first call has 
     done,
   ])
   await host.ask('one')
-  await host.conversation.activate(['calendar__find_slot'])
+  await host.conversation.load(['calendar__find_slot'])
   await host.ask('two')
   const calls = body(host)
     .messages.flatMap(({ content }: { content: unknown }) => (Array.isArray(content) ? content : []))
@@ -374,7 +374,7 @@ it('a tool that was shown in words is called as itself, once its first call has 
 })
 
 it('a tool that the model, a cap or the host unloads is taken away where tools may change', async () => {
-  const host = await anthropicChangesHarness.open({ ...options, maxActive: 2 }, [
+  const host = await anthropicChangesHarness.open({ ...options, maxLoaded: 2 }, [
     says(find('select:tracker__create_issue,calendar__find_slot')),
     says(find('unload:tracker__create_issue')),
     says(find('select:tracker__close_issue')),
@@ -384,7 +384,7 @@ it('a tool that the model, a cap or the host unloads is taken away where tools m
     done,
   ])
   await host.ask('one')
-  await host.conversation.deactivate(['tracker__close_issue'])
+  await host.conversation.unload(['tracker__close_issue'])
   await host.ask('two')
   const removed = body(host)
     .messages.filter(({ role }: { role: string }) => role === 'system')

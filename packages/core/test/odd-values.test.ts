@@ -4,9 +4,9 @@ import * as messagesApi from '@toolwell/core/anthropic'
 import * as geminiApi from '@toolwell/core/google'
 import * as chatApi from '@toolwell/core/openai-chat'
 import * as responsesApi from '@toolwell/core/openai-responses'
-import { anthropicProtocol, chatProtocol, googleProtocol, responsesProtocol } from '@toolwell/core/testing'
+import { anthropicProtocol, chatProtocol, googleProtocol, responsesProtocol } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
-import { plainJson } from '../src/plain-json.js'
+import { plainJson } from '../src/base/plain-json.js'
 import { tool } from './support/tools.js'
 
 const HALF = '\ud83d'
@@ -107,7 +107,7 @@ const wires: readonly Wire[] = [
 
 const settings = [
   { mode: 'off' as const },
-  ...(['native', 'append', 'bridge', 'stub', 'eager'] as const).map((delivery) => ({
+  ...(['native', 'append', 'bridge', 'eager'] as const).map((delivery) => ({
     mode: 'on' as const,
     delivery,
   })),

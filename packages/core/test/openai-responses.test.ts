@@ -8,10 +8,10 @@ import {
   type ResponsesItem,
   readEvents,
 } from '@toolwell/core/openai-responses'
-import { commonPrefix, type ScriptedCall, type ScriptedReply } from '@toolwell/core/testing'
+import { commonPrefix, type ScriptedCall, type ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { responsesProtocol } from '../src/testing/responses-protocol.js'
-import { startScriptedEndpoint } from '../src/testing/scripted-endpoint.js'
+import { responsesProtocol } from '../../testing/src/openai-responses/protocol.js'
+import { startScriptedEndpoint } from '../../testing/src/scripted-endpoint.js'
 import { mixed, server, tool } from './support/tools.js'
 import { type ResponsesHost, startResponsesHost } from './support/wires/openai-responses.js'
 
@@ -556,7 +556,7 @@ describe('a history', () => {
   })
 
   it('with calls of tools that the host runs, and that are no functions, holds together', async () => {
-    const { responsesWire } = await import('../src/adapters/openai-responses/responses-wire.js')
+    const { responsesWire } = await import('../src/adapters/openai-responses/wire.js')
     const wire = responsesWire('tool_search', defaultPrompts)
     const read: ResponsesItem = { type: 'function_call', call_id: 'a', name: 'read_file', arguments: '{}' }
     const items: ResponsesItem[] = [
@@ -603,7 +603,7 @@ describe('a history', () => {
   )
 
   it('that the host changed in place is read again', async () => {
-    const { responsesWire } = await import('../src/adapters/openai-responses/responses-wire.js')
+    const { responsesWire } = await import('../src/adapters/openai-responses/wire.js')
     const wire = responsesWire('tool_search', defaultPrompts)
     const part = { type: 'input_text', text: 'one' }
     const user = { role: 'user', content: [part] }
@@ -619,7 +619,7 @@ describe('a history', () => {
   })
 
   it('shares its units between requests: a long one is read once', async () => {
-    const { responsesWire } = await import('../src/adapters/openai-responses/responses-wire.js')
+    const { responsesWire } = await import('../src/adapters/openai-responses/wire.js')
     const wire = responsesWire('tool_search', defaultPrompts)
     const host = await open('bridge', [calls(call('read_file'), call('write_file'))], {}, withReasoning)
     await host.ask('go')

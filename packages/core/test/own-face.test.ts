@@ -1,6 +1,6 @@
 /** What a host can change about how tools are named, listed, found and told of, so that it keeps its own ways. */
 import { createToolwell, type SearchFace, searchFaces, type ToolwellOptions } from '@toolwell/core'
-import type { ScriptedReply } from '@toolwell/core/testing'
+import type { ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { lastResult, startHost } from './support/host.js'
 import { mixed, server, tool } from './support/tools.js'
@@ -69,7 +69,7 @@ describe('a face', () => {
       return ''
     }
     await play(
-      { face: face({ render }), maxActive: 1 },
+      { face: face({ render }), maxLoaded: 1 },
       find('select:create_issue,close_issue'),
       find('select:list_issues,crate_event'),
       find('unload:list_issues'),
@@ -116,7 +116,7 @@ describe('a search', () => {
     const tools = [tool('new_name', { defer: true }), tool('old_name', { canonicalName: 'new_name' })]
     const host = await play({ tools }, find('please use old_name'))
     expect(lastResult(host)).toContain('("old_name" is its old name)')
-    const raised = host.events.find((event) => event.kind === 'activated')
+    const raised = host.events.find((event) => event.kind === 'loaded')
     expect(raised).toMatchObject({ alias: 'old_name', tool: { id: 'new_name' } })
     const both = await play({ tools }, find('new_name, formerly old_name'))
     expect(lastResult(both)).not.toContain('is its old name')
@@ -140,7 +140,7 @@ describe('a search', () => {
     ]
     const loaded = async (options: ToolwellOptions) =>
       (await play({ tools, ...options }, find('paint wall'))).conversation.inspect().loadedLazyTools
-    expect(await loaded({ cutOff: 0, loadFrom: 0 })).toEqual(['box__paint_wall', 'box__mix'])
+    expect(await loaded({ cutOff: 0, autoLoad: 0 })).toEqual(['box__paint_wall', 'box__mix'])
     expect(await loaded({})).toEqual(['box__paint_wall'])
   })
 })
@@ -182,7 +182,7 @@ describe('the list of hidden tools', () => {
       delivery: 'append',
       policy: ({ source }) => source !== 'calendar',
     }
-    const conversation = await createToolwell(options).open({ id: 'unopened' })
+    const conversation = await createToolwell(options).open({ id: 'undecided' })
     const hidden = ['close_issue', 'list_issues', 'assign_issue'].map((name) => `tracker__${name}`)
     const git = ['git__enter_worktree', 'git__exit_worktree']
     expect(conversation.inspect().deferredNames).toEqual(['tracker__create_issue', ...hidden, ...git])

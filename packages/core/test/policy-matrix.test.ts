@@ -1,6 +1,6 @@
 import { createToolwell, type PolicyRequest, type Tool, type ToolwellOptions } from '@toolwell/core'
 import { openaiChat } from '@toolwell/core/openai-chat'
-import type { ScriptedCall } from '@toolwell/core/testing'
+import type { ScriptedCall } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { everyByte, lastResult, startHost, type TestHost } from './support/host.js'
 import { server, tool } from './support/tools.js'
@@ -346,7 +346,7 @@ describe('a tool denied later', () => {
   })
 
   it('is not named when it makes room for another', async () => {
-    const { host, play, denied } = await stage('allowed', { maxActive: 1 })
+    const { host, play, denied } = await stage('allowed', { maxLoaded: 1 })
     await play(search('select:drop_table'))
     denied.add('drop_table')
     await play()
@@ -474,7 +474,7 @@ describe('the predicate', () => {
       },
     ])
     const about = seen.filter((request) => request.id === 'db/drop_table')
-    expect(new Set(about.map((request) => request.action))).toEqual(new Set(['see', 'activate', 'call']))
+    expect(new Set(about.map((request) => request.action))).toEqual(new Set(['see', 'load', 'call']))
     expect(about.find((request) => request.action === 'call')).toMatchObject({
       name: 'drop_table',
       source: 'db',
@@ -504,8 +504,8 @@ describe('the predicate', () => {
   })
 
   it('keeps the schema of a tool that may be seen but not activated', async () => {
-    for (const hiddenCalls of ['activate-and-run', 'hint', 'refuse'] as const) {
-      const policy = ({ action, name }: PolicyRequest) => action !== 'activate' || name !== 'drop_table'
+    for (const hiddenCalls of ['load-and-run', 'hint', 'refuse'] as const) {
+      const policy = ({ action, name }: PolicyRequest) => action !== 'load' || name !== 'drop_table'
       const { host, play } = await stage('allowed', { policy, hiddenCalls })
       await play({
         name: 'tool_call',

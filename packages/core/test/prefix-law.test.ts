@@ -1,9 +1,9 @@
 /**
  * The prefix law, for any conversation: under native and bridge no activation changes a byte before the last message;
- * under append (and stub, for servers that come late) the first changed byte is the end of the tools array. In the
+ * under append the first changed byte is the end of the tools array. In the
  * render order of each wire.
  */
-import { commonPrefix, type ScriptedCall, type ScriptedReply } from '@toolwell/core/testing'
+import { commonPrefix, type ScriptedCall, type ScriptedReply } from '@toolwell/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mixed, server } from './support/tools.js'
@@ -60,8 +60,8 @@ const act = fc.constantFrom(
 async function perform(what: string, { well, conversation }: WireHost): Promise<void> {
   if (what === 'server comes') well.catalogue.setSource('mail', { tools: server('mail', ['send_mail']) })
   if (what === 'server goes') well.catalogue.removeSource('mail')
-  if (what === 'host raises') await conversation.activate(['calendar__find_slot'])
-  if (what === 'host unloads') await conversation.deactivate(['calendar__find_slot'])
+  if (what === 'host raises') await conversation.load(['calendar__find_slot'])
+  if (what === 'host unloads') await conversation.unload(['calendar__find_slot'])
 }
 
 describe.each(harnesses)('on $name', (harness) => {
@@ -80,9 +80,7 @@ describe.each(harnesses)('on $name', (harness) => {
         }
         for (let index = 1; index < host.requests.length; index++) {
           const [before, after] = [host.rendered(index - 1), host.rendered(index)]
-          // What comes after the latch has no stub, so it is appended.
-          const appends = delivery === 'append' || delivery === 'stub'
-          const grows = appends && host.toolsJson(index) !== host.toolsJson(index - 1)
+          const grows = delivery === 'append' && host.toolsJson(index) !== host.toolsJson(index - 1)
           const stable = grows ? arrayEnd(host, index) : before.lastIndexOf('{"')
           expect(commonPrefix(before, after), `request ${index}`).toBeGreaterThanOrEqual(stable)
         }

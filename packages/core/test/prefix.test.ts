@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { createToolwell, memoryStore, type ToolwellOptions } from '@toolwell/core'
-import { commonPrefix, type RecordedRequest, type ScriptedReply } from '@toolwell/core/testing'
+import { commonPrefix, type RecordedRequest, type ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
-import { chatRenderOrder } from '../src/testing/chat-usage.js'
+import { chatRenderOrder } from '../../testing/src/shared/usage.js'
 import { startHost, type TestHost } from './support/host.js'
 import { mixed, server, tool } from './support/tools.js'
 

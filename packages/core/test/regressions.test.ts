@@ -2,7 +2,7 @@
 import { createToolwell, memoryStore, searchFaces, type Tool } from '@toolwell/core'
 import { type AnthropicMessage, anthropic } from '@toolwell/core/anthropic'
 import { assemble, type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
-import { anthropicProtocol } from '@toolwell/core/testing'
+import { anthropicProtocol } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { bridge, play, search } from './support/play.js'
 import { mixed, server, tool } from './support/tools.js'
@@ -131,14 +131,14 @@ describe('a loader that was given another name', () => {
 
 describe('a group', () => {
   it('is unloaded to make room, and by the host, as a whole', async () => {
-    const evicting = await play({ maxActive: 2 })
+    const evicting = await play({ maxLoaded: 2 })
     await evicting.step(search('select:git__enter_worktree'))
     await evicting.step(search('select:tracker__create_issue'))
     expect(evicting.conversation.inspect().loadedLazyTools).toEqual(['tracker__create_issue'])
     const putting = await play()
     await putting.step(search('select:git__enter_worktree'))
-    expect(await putting.conversation.deactivate(['git__enter_worktree'])).toEqual({
-      deactivated: ['git__enter_worktree', 'git__exit_worktree'],
+    expect(await putting.conversation.unload(['git__enter_worktree'])).toEqual({
+      unloaded: ['git__enter_worktree', 'git__exit_worktree'],
       unknown: [],
     })
   })
@@ -239,7 +239,7 @@ describe('a tool that was raised and denied before any request', () => {
     const denied = new Set<string>()
     const host = await play({ cardBudget: 0, policy: ({ id }) => !denied.has(id) })
     await host.sent()
-    await host.conversation.activate(['tracker__create_issue'])
+    await host.conversation.load(['tracker__create_issue'])
     denied.add('tracker/create_issue')
     host.messages.push({ role: 'assistant', content: 'hm' }, { role: 'user', content: 'on' })
     expect(await host.sent()).not.toContain('create_issue')
@@ -482,7 +482,7 @@ describe('a group', () => {
   it('is imported as a whole or not at all', async () => {
     const host = await play()
     await host.step(search('select:tracker__create_issue,git__enter_worktree'))
-    const other = await createToolwell({ tools: mixed(), mode: 'on', maxActive: 2 }).open({ id: 'imported' })
+    const other = await createToolwell({ tools: mixed(), mode: 'on', maxLoaded: 2 }).open({ id: 'imported' })
     const report = await openaiChat(other).importHistory(host.messages)
     expect(report.recovered).toEqual(['tracker/create_issue'])
     expect(report.unrecovered).toContainEqual({ tool: 'git/enter_worktree', reason: 'group-incomplete' })

@@ -1,6 +1,6 @@
 /** One table of scenarios, run on every wire and every delivery it has, against the strict endpoint of that wire. */
 import type { ToolwellOptions } from '@toolwell/core'
-import { commonPrefix, type ScriptedReply } from '@toolwell/core/testing'
+import { commonPrefix, type ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { mixed, server, tool } from './support/tools.js'
 import type { Script, WireHarness, WireHost } from './support/wire-harness.js'
@@ -98,12 +98,12 @@ const scenarios: Record<string, (scene: Scene) => Promise<void>> = {
     const host = await open([both, done])
     await host.ask('go')
     expect(host.requests.at(-1)?.raw).toContain('find_slot ran with')
-    expect(host.events.filter((event) => event.kind === 'activated')).toHaveLength(1)
+    expect(host.events.filter((event) => event.kind === 'loaded')).toHaveLength(1)
   },
   eviction: async ({ open, declared }) => {
     const host = await open(
       [search('select:tracker__create_issue'), search('select:calendar__find_slot'), done],
-      { maxActive: 1 },
+      { maxLoaded: 1 },
     )
     await host.ask('go')
     expect(host.conversation.inspect().loadedLazyTools).toEqual(['calendar__find_slot'])

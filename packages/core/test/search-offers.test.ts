@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { createToolwell, type Tool, type ToolwellOptions } from '@toolwell/core'
 import { openaiChat } from '@toolwell/core/openai-chat'
-import type { ScriptedCall, ScriptedReply } from '@toolwell/core/testing'
+import type { ScriptedCall, ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { lastResult, startHost } from './support/host.js'
 import { tool } from './support/tools.js'
@@ -65,8 +65,8 @@ describe('a search that finds what may be meant', () => {
     expect(host.names()).toContain('tracker__create_issue')
   })
 
-  it('`loadFrom: 0` loads every answer', async () => {
-    const host = await play({ delivery: 'append', loadFrom: 0 }, search('create a purchase invoice'))
+  it('`autoLoad: 0` loads every answer', async () => {
+    const host = await play({ delivery: 'append', autoLoad: 0 }, search('create a purchase invoice'))
     expect(host.names()).toContain('tracker__create_issue')
   })
 
@@ -76,8 +76,8 @@ describe('a search that finds what may be meant', () => {
     expect(lastResult(host)).toContain('May fit; not loaded')
   })
 
-  it('a `loadFrom` that is no share is refused', () => {
-    expect(() => createToolwell({ loadFrom: 2 })).toThrow(/loadFrom/)
+  it('a `autoLoad` that is no share is refused', () => {
+    expect(() => createToolwell({ autoLoad: 2 })).toThrow(/autoLoad/)
   })
 })
 

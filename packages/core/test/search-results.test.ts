@@ -1,5 +1,4 @@
 import {
-  createHybridSearcher,
   type Searcher,
   type SearchFace,
   type SearchResult,
@@ -7,8 +6,9 @@ import {
   type Tool,
   type ToolwellOptions,
 } from '@toolwell/core'
+import { createHybridSearcher } from '@toolwell/core/hybrid'
 import { openaiChat } from '@toolwell/core/openai-chat'
-import type { ScriptedCall } from '@toolwell/core/testing'
+import type { ScriptedCall } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { lastResult, startHost, type TestHost } from './support/host.js'
 import { mixed, server, tool } from './support/tools.js'
@@ -112,7 +112,7 @@ describe('a search result', () => {
   })
 
   it('S4: keeps what was loaded before apart from what is loaded after', async () => {
-    const { ask } = await player({ maxActive: 2 })
+    const { ask } = await player({ maxLoaded: 2 })
     await ask('select:create_issue')
     await ask('select:close_issue')
     const result = await ask('select:create_event')
@@ -322,7 +322,7 @@ describe('what a search does not load', () => {
   const tools = Array.from({ length: 9 }, (_, index) => tool(`issue_${index}`, { source: 'tracker' }))
 
   it('QW-4, S7: is reported with its reason and cost: the limit of one search', async () => {
-    const { ask, play } = await player({ tools, activationLimit: 2 })
+    const { ask, play } = await player({ tools, loadLimit: 2 })
     const result = await ask('issue', { limit: 4 })
     expect(result.matches.map(({ status }) => status)).toEqual([
       'loaded',
@@ -331,8 +331,8 @@ describe('what a search does not load', () => {
       'available_lazy',
     ])
     expect(result.dropped).toEqual([
-      { name: 'tracker__issue_2', reason: 'activation-limit', tokens: expect.any(Number) },
-      { name: 'tracker__issue_3', reason: 'activation-limit', tokens: expect.any(Number) },
+      { name: 'tracker__issue_2', reason: 'load-limit', tokens: expect.any(Number) },
+      { name: 'tracker__issue_3', reason: 'load-limit', tokens: expect.any(Number) },
     ])
     expect(await play(search('issue', { limit: 6 }))).toMatch(
       /Found, not loaded \(load with select:name\):\n- tracker__issue_\d: more than one search loads at once \(\d+ tokens\)/,
@@ -358,7 +358,7 @@ describe('what a search does not load', () => {
 
   it('L3: is reported: no room under the cap, and the group as a whole', async () => {
     const grouped = server('git', ['enter', 'leave', 'list'], { group: 'worktree' })
-    const { ask } = await player({ tools: [...tools, ...grouped], maxActive: 2 })
+    const { ask } = await player({ tools: [...tools, ...grouped], maxLoaded: 2 })
     expect((await ask('select:issue_1,issue_2,issue_3')).dropped).toMatchObject([
       { name: 'tracker__issue_3', reason: 'cap' },
     ])
@@ -369,7 +369,7 @@ describe('what a search does not load', () => {
 
   it('is not called loaded where it was dropped, though it was asked for by an old name', async () => {
     const old: Tool = { ...tool('old_issue', { source: 'tracker' }), canonicalName: 'issue_3' }
-    const { play } = await player({ tools: [...tools, old], maxActive: 1, delivery: 'append' })
+    const { play } = await player({ tools: [...tools, old], maxLoaded: 1, delivery: 'append' })
     const answer = body(await play(search('select:issue_1,old_issue')))
     expect(answer).not.toContain('Already loaded')
     expect(answer).toContain('- tracker__issue_3: no room')

@@ -1,5 +1,5 @@
 import type { ChildOptions, Tool } from '@toolwell/core'
-import type { ScriptedCall } from '@toolwell/core/testing'
+import type { ScriptedCall } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { lastResult, startHost, type TestHost } from './support/host.js'
 import { mixed, server, tool } from './support/tools.js'

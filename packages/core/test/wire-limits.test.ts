@@ -1,7 +1,7 @@
 import { createToolwell, type ToolwellEvent, type ToolwellOptions } from '@toolwell/core'
 import { google } from '@toolwell/core/google'
 import { openaiChat } from '@toolwell/core/openai-chat'
-import { chatProtocol, googleProtocol } from '@toolwell/core/testing'
+import { chatProtocol, googleProtocol } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { lastResult, startHost } from './support/host.js'
 import { server, tool } from './support/tools.js'
@@ -131,18 +131,18 @@ describe.each([
     return { result, told }
   }
 
-  it.each([
-    { delivery: 'eager' as const, most: limit },
-    { delivery: 'stub' as const, most: limit - 1 },
-  ])('and goes over the bridge with a word where $delivery would be more', async ({ delivery, most }) => {
-    const fits = await open(most, { mode: 'on', delivery })
-    expect(fits).toEqual({ result: [undefined, delivery, 'on'], told: [] })
-    const over = await open(most + 1, { mode: 'on', delivery })
-    expect(over.result).toEqual([undefined, 'bridge', 'on'])
-    expect(over.told).toMatchObject([
-      { delivery, detail: `it declares ${limit + 1} tools, and a request on this wire takes ${limit}` },
-    ])
-  })
+  it.each([{ delivery: 'eager' as const, most: limit }])(
+    'and goes over the bridge with a word where $delivery would be more',
+    async ({ delivery, most }) => {
+      const fits = await open(most, { mode: 'on', delivery })
+      expect(fits).toEqual({ result: [undefined, delivery, 'on'], told: [] })
+      const over = await open(most + 1, { mode: 'on', delivery })
+      expect(over.result).toEqual([undefined, 'bridge', 'on'])
+      expect(over.told).toMatchObject([
+        { delivery, detail: `it declares ${limit + 1} tools, and a request on this wire takes ${limit}` },
+      ])
+    },
+  )
 })
 
 it('a list that grows by what is found stops at what the wire takes, and the search says so', async () => {

@@ -1,7 +1,7 @@
 /** Servers as sources of a catalogue: each joins when it is known, and none waits for another. */
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { type Catalogue, type SourceState, ToolwellError } from '@toolwell/core'
-import { assertKnownKeys } from '@toolwell/core/shared'
+import { assertKnownKeys } from '@toolwell/core/internal'
 import { diskLogins, type LoginStore } from './auth/login-store.js'
 import { storedAuth } from './auth/stored-auth.js'
 import { type DefinitionCache, diskCache } from './cache.js'

@@ -1,6 +1,6 @@
 /** What a server says about itself and its tools: the unit that is listed, cached, reviewed and offered. */
 import type { Implementation, Tool as McpTool, ServerCapabilities } from '@modelcontextprotocol/client'
-import { canonicalJson, shortHash } from '@toolwell/core/shared'
+import { canonicalJson, shortHash } from '@toolwell/core/internal'
 
 export type { McpTool }
 

@@ -3,7 +3,7 @@
  * the first; a schema is read when it is wanted, which for most tools is never.
  */
 import { createHash } from 'node:crypto'
-import { isVouchedFor, problemOf, vouchFor } from '@toolwell/core/shared'
+import { isValidated, markValidated, problemOf } from '@toolwell/core/internal'
 import type { McpTool, ServerDefinition } from './definition.js'
 
 const FORMAT = 2
@@ -75,7 +75,7 @@ export function decodeDefinition(content: Buffer, fingerprint: string): StoredDe
   const schemas = rest.subarray(lineEnd + 1)
   const tools = definition.tools.map((tool, at) => {
     const own = spans[at]
-    return own ? vouchFor(new StoredTool(tool, schemas, own) as unknown as McpTool) : tool
+    return own ? markValidated(new StoredTool(tool, schemas, own) as unknown as McpTool) : tool
   })
   return { definition: { ...definition, tools }, savedAt, notes, digest }
 }
@@ -120,7 +120,7 @@ class StoredTool {
 
 /** The same as far as the catalogue goes: a tool that is made of one that was in order is in order. */
 export function vouchedLike<T extends object>(made: T, origin: object): T {
-  return isVouchedFor(origin) ? vouchFor(made) : made
+  return isValidated(origin) ? markValidated(made) : made
 }
 
 /** The platform's own: a start reads every file. */

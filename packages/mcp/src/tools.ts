@@ -1,7 +1,7 @@
 /** Turns what a server lists into tools of the catalogue: deferred, with a hint for the index, and a way to run them. */
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { ExecuteContext, Tool, ToolAnnotations } from '@toolwell/core'
-import { firstLine, matchesGlob } from '@toolwell/core/shared'
+import { firstLine, matchesGlob } from '@toolwell/core/internal'
 import type { ServerConfig } from './config/server-config.js'
 import type { McpTool, ServerDefinition } from './definition.js'
 import { vouchedLike } from './stored-definition.js'

@@ -1,5 +1,5 @@
 /** Parts what a server lists into tools and what is none, so that every entry of the list is accounted for. */
-import { firstLine, isVouchedFor, problemOf } from '@toolwell/core/shared'
+import { firstLine, isValidated, problemOf } from '@toolwell/core/internal'
 import type { CachedDefinition } from './cache.js'
 import type { LeftOut, McpTool } from './definition.js'
 import { fingerprint } from './lock/fingerprint.js'
@@ -31,7 +31,7 @@ export function usableTools(entries: readonly unknown[]): { tools: McpTool[]; le
 
 /** Only what nothing can be done without; what else is odd is put right when it becomes a tool. */
 function asTool(entry: unknown): unknown {
-  if (!isObject(entry) || isVouchedFor(entry)) return entry
+  if (!isObject(entry) || isValidated(entry)) return entry
   const { name, inputSchema } = entry as Partial<McpTool>
   return { name, description: '', inputSchema }
 }

@@ -1,6 +1,7 @@
 /** Looks at servers as they are now, and at everything that is known of their tools. */
-import { type Entry, lintAmbient, loadTokenizer, type Toolwell } from '@toolwell/core'
-import { canonicalJson, firstLine, schemaProblems } from '@toolwell/core/shared'
+import { type Entry, loadTokenizer, type Toolwell } from '@toolwell/core'
+import { canonicalJson, firstLine, schemaProblems } from '@toolwell/core/internal'
+import { lintPrompt } from '@toolwell/core/lint'
 import type { ServerReport } from '@toolwell/mcp'
 import { keepOut, lockFileOf } from '@toolwell/mcp/lock'
 import { changesIn } from '../servers/changes.js'
@@ -302,21 +303,19 @@ function floor(well: Toolwell, entries: readonly Entry[]): Diagnosis[] {
 }
 
 function ambient(well: Toolwell, system: string): Diagnosis[] {
-  return lintAmbient(well, { system }).flatMap(
-    ({ tools, named, where, excerpt, fix, times }): Diagnosis[] => {
-      const entry = well.catalogue.get(tools[0] ?? '')
-      if (entry?.quarantined) return []
-      return [
-        {
-          rule: 'ambient',
-          level: 'warning',
-          ...(entry ? { server: entry.source, tool: entry.tool.name } : {}),
-          message: `${where.kind === 'system' ? 'The system prompt' : `The description of ${where.tool}, which is always sent,`} names ${firstLine(named, 80)} ${times === 1 ? 'once' : `${times} times`}, and it is deferred: «${excerpt}»`,
-          fix,
-        },
-      ]
-    },
-  )
+  return lintPrompt(well, { system }).flatMap(({ tools, named, where, excerpt, fix, times }): Diagnosis[] => {
+    const entry = well.catalogue.get(tools[0] ?? '')
+    if (entry?.quarantined) return []
+    return [
+      {
+        rule: 'ambient',
+        level: 'warning',
+        ...(entry ? { server: entry.source, tool: entry.tool.name } : {}),
+        message: `${where.kind === 'system' ? 'The system prompt' : `The description of ${where.tool}, which is always sent,`} names ${firstLine(named, 80)} ${times === 1 ? 'once' : `${times} times`}, and it is deferred: «${excerpt}»`,
+        fix,
+      },
+    ]
+  })
 }
 
 async function sizes(entries: readonly Entry[]): Promise<Diagnosis[]> {

@@ -1,13 +1,6 @@
 /** Which providers would refuse a schema as it is, and what becomes of it on their wires. */
 import type { Entry } from '@toolwell/core'
-import { firstLine, fitWire, soundSchema } from '@toolwell/core/shared'
-import {
-  anthropicProtocol,
-  chatProtocol,
-  googleProtocol,
-  responsesProtocol,
-  type Violation,
-} from '@toolwell/core/testing'
+import { firstLine, fitWire, normaliseSchema, wireRefusal } from '@toolwell/core/internal'
 import type { Diagnosis } from './diagnosis.js'
 
 interface Definition {
@@ -16,93 +9,38 @@ interface Definition {
   readonly inputSchema: Readonly<Record<string, unknown>>
 }
 
-interface Provider {
-  readonly wire: string
-  readonly label: string
-  refuse(tool: Definition): Violation | undefined
-}
-
-const model = 'any'
-const messages = [{ role: 'user', content: 'x' }]
-
-/** The strict rules that the scripted endpoints of the tests are held to as well. */
-function providers(): Provider[] {
-  const [anthropic, chat, responses, google] = [
-    anthropicProtocol(),
-    chatProtocol({ maxDescription: 1024 }),
-    responsesProtocol(),
-    googleProtocol(),
-  ]
-  return [
-    {
-      wire: 'anthropic',
-      label: 'Anthropic',
-      refuse: ({ name, description, inputSchema }) =>
-        anthropic.violationOf({
-          model,
-          max_tokens: 1,
-          messages,
-          tools: [{ name, description, input_schema: inputSchema }],
-        }),
-    },
-    {
-      wire: 'openai-chat',
-      label: 'Chat Completions',
-      refuse: ({ name, description, inputSchema }) =>
-        chat.violationOf({
-          model,
-          messages,
-          tools: [{ type: 'function', function: { name, description, parameters: inputSchema } }],
-        }),
-    },
-    {
-      wire: 'openai-responses',
-      label: 'OpenAI Responses',
-      refuse: ({ name, description, inputSchema }) =>
-        responses.violationOf({
-          model,
-          input: 'x',
-          tools: [{ type: 'function', name, description, parameters: inputSchema, strict: false }],
-        }),
-    },
-    {
-      wire: 'google',
-      label: 'Gemini',
-      refuse: ({ name, description, inputSchema }) =>
-        google.violationOf({
-          contents: [{ role: 'user', parts: [{ text: 'x' }] }],
-          tools: [{ functionDeclarations: [{ name, description, parametersJsonSchema: inputSchema }] }],
-        }),
-    },
-  ]
+/** The wires, with the names that people know them by. */
+const WIRES: Readonly<Record<string, string>> = {
+  anthropic: 'Anthropic',
+  'openai-chat': 'Chat Completions',
+  'openai-responses': 'OpenAI Responses',
+  google: 'Gemini',
 }
 
 export function checkPortability(entries: Iterable<Entry>): Diagnosis[] {
-  const all = providers()
-  return [...entries].flatMap((entry) => diagnosesOf(entry, all))
+  return [...entries].flatMap(diagnosesOf)
 }
 
 /** One diagnosis for the providers that Toolwell mends it for, one for each that refuses it all the same. */
-function diagnosesOf({ source, tool, wireName }: Entry, all: readonly Provider[]): Diagnosis[] {
+function diagnosesOf({ source, tool, wireName }: Entry): Diagnosis[] {
   // What no provider takes is told of elsewhere.
-  const inputSchema = soundSchema(tool.inputSchema)
+  const inputSchema = normaliseSchema(tool.inputSchema)
   const given = { name: wireName, description: tool.description ?? '', inputSchema }
   const mended: string[] = []
   const ways = new Set<string>()
   const diagnoses: Diagnosis[] = []
-  for (const { wire, label, refuse } of all) {
-    const typed = { ...given, inputSchema: { type: 'object', ...given.inputSchema } }
-    const before = refuse(typed)
-    if (!before) continue
+  const typed = { ...given, inputSchema: { type: 'object', ...given.inputSchema } }
+  for (const [wire, label] of Object.entries(WIRES)) {
+    if (wireRefusal(typed, wire) === undefined) continue
     const { tool: sent, keys } = fitWire(typed, wire)
-    const after = refuse({ ...sent, inputSchema: sent.inputSchema as Definition['inputSchema'] })
-    if (after)
+    const refusal = wireRefusal(sent, wire)
+    if (refusal !== undefined)
       diagnoses.push({
         rule: 'portability',
         level: 'error',
         server: source,
         tool: tool.name,
-        message: `${label} refuses its schema: ${firstLine(after.message, 200)}`,
+        message: `${label} refuses its schema: ${firstLine(refusal, 200)}`,
         fix: `Ask the author of ${source} to mend the schema, or keep the tool out with "deny".`,
       })
     else {

@@ -1,5 +1,5 @@
 /** Diagnoses for people: by rule, with the fix below each. */
-import { firstLine } from '@toolwell/core/shared'
+import { firstLine } from '@toolwell/core/internal'
 import { plural } from '../table.js'
 import type { Paint } from '../terminal.js'
 import { type Diagnosis, RULES, type RuleName } from './diagnosis.js'

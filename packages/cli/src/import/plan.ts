@@ -1,5 +1,5 @@
 /** What an import would do: which servers are new, which are there already, which bear a name that is taken. */
-import { canonicalJson } from '@toolwell/core/shared'
+import { canonicalJson } from '@toolwell/core/internal'
 import type { ClientFile } from './clients.js'
 import { isFields } from './convert.js'
 import type { ClientServers } from './read-client.js'

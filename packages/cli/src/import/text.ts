@@ -1,6 +1,6 @@
 /** What an import would do, for people and for programs. Values of environment and headers are in neither. */
 import { relative } from 'node:path'
-import { firstLine } from '@toolwell/core/shared'
+import { firstLine } from '@toolwell/core/internal'
 import { type ConfigProblem, type ServerConfig, showEndpoint } from '@toolwell/mcp'
 import { plural } from '../table.js'
 import type { Paint } from '../terminal.js'

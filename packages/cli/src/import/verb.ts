@@ -1,7 +1,7 @@
 /** `toolwell import`: takes over the servers of other clients into toolwell.json, after showing what that means. */
 import { homedir, platform } from 'node:os'
 import { resolve } from 'node:path'
-import { nearest } from '@toolwell/core'
+import { nearest } from '@toolwell/core/internal'
 import { Problem, usageProblem } from '../problem.js'
 import { readLines } from '../read-lines.js'
 import { painter, type Terminal } from '../terminal.js'

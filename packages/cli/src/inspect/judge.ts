@@ -1,5 +1,5 @@
 /** What an inspection means for who runs it: can anything be used, and does it stay within `--max-tokens`? */
-import { firstLine } from '@toolwell/core/shared'
+import { firstLine } from '@toolwell/core/internal'
 import { count } from '../table.js'
 import type { ExitCode } from '../verb.js'
 import type { Inspected } from './collect.js'

@@ -1,5 +1,5 @@
 /** What was inspected, for people. Names and texts of servers are stripped of everything that could steer a terminal. */
-import { firstLine } from '@toolwell/core/shared'
+import { firstLine } from '@toolwell/core/internal'
 import { leftOutLine } from '../servers/left-out.js'
 import { count, plural, table } from '../table.js'
 import type { Paint } from '../terminal.js'

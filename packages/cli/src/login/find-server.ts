@@ -1,5 +1,5 @@
 /** The server that a word on the command line means, out of the user's config. */
-import { nearest } from '@toolwell/core'
+import { nearest } from '@toolwell/core/internal'
 import type { ServerConfig } from '@toolwell/mcp'
 import { Problem } from '../problem.js'
 import { readConfig } from '../servers/read-config.js'

@@ -1,5 +1,5 @@
 /** Tools of servers that are known and not searched, and what keeps each of them out. */
-import { firstLine, matchesGlob } from '@toolwell/core/shared'
+import { firstLine, matchesGlob } from '@toolwell/core/internal'
 import type { ServerConfig } from '@toolwell/mcp'
 import type { OpenServers } from '../servers/with-servers.js'
 

@@ -1,6 +1,5 @@
 /** One query to a catalogue: reads its grammar, ranks, and cuts off. */
-import { documentOf, nearest, quote } from '@toolwell/core'
-import { type ParsedQuery, parseQuery } from '@toolwell/core/shared'
+import { documentOf, nearest, type ParsedQuery, parseQuery, quote } from '@toolwell/core/internal'
 import type { Catalogue, Entry } from './catalogue.js'
 
 /** Hits that the cut-off is applied to. Relevance does not fall with every rank, so a few more are looked at than are shown. */
@@ -21,7 +20,7 @@ export interface Match {
   readonly entry: Entry
   readonly score: number
   readonly relevance: number
-  /** From `defaultLoadFrom` on an agent's search loads it; what is less certain is offered. */
+  /** From `defaultAutoLoad` on an agent's search loads it; what is less certain is offered. */
   readonly certainty: number
 }
 

@@ -1,6 +1,6 @@
 /** Many queries: one line in, one line out, nothing held in between. */
 import { resolve } from 'node:path'
-import { explainBadJson } from '@toolwell/core/shared'
+import { explainBadJson } from '@toolwell/core/internal'
 import { startProgress } from '../progress.js'
 import { readBytes, readLines } from '../read-lines.js'
 import type { Terminal } from '../terminal.js'

@@ -1,6 +1,6 @@
 /** The tools of a catalogue, indexed: what is searched, and what is shown of each tool. */
-import { createLexicalSearcher, documentOf, type LexicalSearcher, type SearchDocument } from '@toolwell/core'
-import { firstLine } from '@toolwell/core/shared'
+import { createLexicalSearcher, type LexicalSearcher, type SearchDocument } from '@toolwell/core'
+import { documentOf, firstLine } from '@toolwell/core/internal'
 import { Problem } from '../problem.js'
 import { startProgress } from '../progress.js'
 import type { Terminal } from '../terminal.js'

@@ -1,5 +1,5 @@
 /** Answers for programs. The keys are documented in docs/command.md; new ones may be added, none changes its meaning. */
-import type { Explanation, Whereabouts } from '@toolwell/core'
+import type { Explanation, SearchMiss } from '@toolwell/core'
 import type { Answer, Match, Miss } from './ask.js'
 import type { Catalogue } from './catalogue.js'
 
@@ -53,7 +53,7 @@ export function whyJson(
 }
 
 /** Ids as the catalogue has them. */
-export function ownIds(why: Whereabouts, catalogue: Catalogue): Record<string, unknown> {
+export function ownIds(why: SearchMiss, catalogue: Catalogue): Record<string, unknown> {
   const own = (key: string) => catalogue.get(key)?.id ?? key
   return {
     ...why,

@@ -1,7 +1,7 @@
 /** Reads the tools of `--catalog`: a file, a folder of files, or standard input. Yields them one by one; keeps none. */
 import { readdir, stat } from 'node:fs/promises'
 import { basename, extname, join, resolve } from 'node:path'
-import { explainBadJson } from '@toolwell/core/shared'
+import { explainBadJson } from '@toolwell/core/internal'
 import { Problem } from '../problem.js'
 import { fileProblem, type Line, readBytes, readLines } from '../read-lines.js'
 import type { Terminal } from '../terminal.js'

@@ -1,5 +1,5 @@
 /** The tools of servers as a catalogue: what a model could find now. Servers that are cached are not started. */
-import { firstLine } from '@toolwell/core/shared'
+import { firstLine } from '@toolwell/core/internal'
 import { type OpenOptions, type OpenServers, withServers } from '../servers/with-servers.js'
 import { plural } from '../table.js'
 import type { Terminal } from '../terminal.js'

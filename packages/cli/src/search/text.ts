@@ -1,6 +1,7 @@
 /** Answers for people. What a catalogue says is stripped of everything that could steer a terminal. */
-import { defaultLoadFrom, type Explanation, quote, type Whereabouts } from '@toolwell/core'
-import { firstLine } from '@toolwell/core/shared'
+
+import type { Explanation, SearchMiss } from '@toolwell/core'
+import { defaultAutoLoad, firstLine, quote } from '@toolwell/core/internal'
 import type { Output, Paint } from '../terminal.js'
 import type { Absent } from './absent.js'
 import type { Answer, Match, Miss } from './ask.js'
@@ -21,7 +22,7 @@ export function answerText(
   const width = Math.min(LABEL, Math.max(0, ...labels.map((label) => label.length)))
   const lines = matches.flatMap((match, index) => {
     const label = labels[index] ?? ''
-    const sure = match.certainty >= defaultLoadFrom ? 'sure' : '    '
+    const sure = match.certainty >= defaultAutoLoad ? 'sure' : '    '
     const head = `${String(index + 1).padStart(2)}  ${paint(label.padEnd(width), 'name')}  ${match.relevance.toFixed(2)}  ${paint(sure, 'dim')}`
     const room = columns - 4 - Math.max(width, label.length) - 14
     const about = room < 20 ? '' : firstLine(match.entry.description, room)
@@ -49,7 +50,7 @@ export function missText({ query, below }: Answer, miss: Miss, catalogue: Catalo
 }
 
 /** What kept a tool out of an answer. */
-export function whyText(why: Whereabouts, name: string, catalogue: Catalogue): string {
+export function whyText(why: SearchMiss, name: string, catalogue: Catalogue): string {
   const label = (key: string) => {
     const entry = catalogue.get(key)
     return entry ? labelOf(entry) : firstLine(key)

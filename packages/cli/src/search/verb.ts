@@ -1,5 +1,7 @@
 /** `toolwell search`: which tools a query finds in a catalogue, in which order, and why. */
-import { defaultCutOff, type Explanation } from '@toolwell/core'
+
+import type { Explanation } from '@toolwell/core'
+import { defaultCutOff } from '@toolwell/core/internal'
 import { usageProblem } from '../problem.js'
 import { serverFlags, timeoutOf } from '../servers/flags.js'
 import { painter, type Terminal } from '../terminal.js'

@@ -1,5 +1,5 @@
 /** `--why NAME`: what became of one tool in a search. */
-import type { Whereabouts } from '@toolwell/core'
+import type { SearchMiss } from '@toolwell/core'
 import { painter, type Terminal } from '../terminal.js'
 import type { ExitCode } from '../verb.js'
 import { absentCalled } from './absent.js'
@@ -24,7 +24,7 @@ export async function tellWhy(
   const at = matches.findIndex((match) => match.key === key)
   const shown = matches[at]
   // What is shown is found, whatever else was kept out before it.
-  const why: Whereabouts = shown
+  const why: SearchMiss = shown
     ? { outcome: 'found', id: shown.key, rank: at + 1, relevance: shown.relevance }
     : told
   const isFiltered = key !== undefined && accept?.(key) === false

@@ -1,6 +1,6 @@
 /** What tools cost in tokens: each by itself, and what a request would get of them all. */
-import { createToolwell, type Entry, safeJson, type Tokenizer, type Tool } from '@toolwell/core'
-import { firstLine } from '@toolwell/core/shared'
+import { createToolwell, type Entry, type Tokenizer, type Tool } from '@toolwell/core'
+import { firstLine, safeJson } from '@toolwell/core/internal'
 
 export interface ToolCost {
   /** Name, description and schema, as a request carries them. */

@@ -1,5 +1,5 @@
 /** What a server lists and nobody can use, in words: `entry 3 (name) has an inputSchema that is not an object`. */
-import { firstLine } from '@toolwell/core/shared'
+import { firstLine } from '@toolwell/core/internal'
 import type { LeftOut } from '@toolwell/mcp'
 
 /** Of files the place is not kept. */

@@ -1,7 +1,7 @@
 /** The config that a verb works on: the file it was given, or the user's own and that of the folder. */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { matchesGlob } from '@toolwell/core/shared'
+import { matchesGlob } from '@toolwell/core/internal'
 import {
   type Config,
   type ConfigProblem,

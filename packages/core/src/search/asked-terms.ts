@@ -1,7 +1,7 @@
 /** A query as weighted terms: words that count, the concepts behind them, neighbouring pairs; as a whole and clause by clause. */
-import { pairOf } from './hash.js'
+import { pairOf } from './index/hash.js'
 import type { Tuning } from './tuning.js'
-import type { SpelledWord, Term, Vocabulary } from './vocabulary.js'
+import type { SpelledWord, Term, Vocabulary } from './words/vocabulary.js'
 
 /** Distinct words of a query that count; the rest is ignored. */
 const wordLimit = 64

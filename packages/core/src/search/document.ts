@@ -1,5 +1,5 @@
 /** Reduces a tool to what the ranker may index: the step between the catalogue and a searcher. */
-import type { Tool } from '../tool.js'
+import type { Tool } from '../tool/tool.js'
 import type { SearchDocument } from './searcher.js'
 
 const parameterCharacterLimit = 2000

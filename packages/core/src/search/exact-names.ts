@@ -1,6 +1,6 @@
 /** Names inside a query: written exactly, with other separators, or nearly so. They go before everything the words find. */
-import type { Identity } from './segment.js'
-import { fold } from './spelling.js'
+import type { Identity } from './index/segment.js'
+import { fold } from './index/spelling.js'
 
 export interface ExactName {
   readonly raw: string

@@ -2,10 +2,10 @@
 import type { AskedTerm } from './asked-terms.js'
 import type { NameMatch } from './exact-names.js'
 import { fields, focusOf, forEachTerm } from './fields.js'
-import { saturation } from './impact.js'
+import { saturation } from './index/impact.js'
 import type { SearchDocument } from './searcher.js'
 import type { Tuning } from './tuning.js'
-import type { Vocabulary } from './vocabulary.js'
+import type { Vocabulary } from './words/vocabulary.js'
 
 export interface TermExplanation {
   readonly term: string

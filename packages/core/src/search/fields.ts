@@ -1,13 +1,13 @@
 /** What of a tool is indexed, and how much it counts: a document becomes postings. Depends on nothing but the document. */
 
 import { namesOf } from './exact-names.js'
-import { hashOf, nameSeed, pairOf } from './hash.js'
-import { impactByte } from './impact.js'
+import { hashOf, nameSeed, pairOf } from './index/hash.js'
+import { impactByte } from './index/impact.js'
+import type { Analysis } from './index/segment.js'
+import { createTally } from './index/tally.js'
 import type { SearchDocument } from './searcher.js'
-import type { Analysis } from './segment.js'
-import { createTally } from './tally.js'
 import type { FieldName, Tuning } from './tuning.js'
-import type { Vocabulary } from './vocabulary.js'
+import type { Vocabulary } from './words/vocabulary.js'
 
 export interface Field {
   readonly name: FieldName

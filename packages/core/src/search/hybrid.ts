@@ -1,6 +1,6 @@
 /** Words and meaning together: the lexical ranking with the similarity that a host's embedding function finds. */
 
-import { shortHash } from '../fingerprint.js'
+import { shortHash } from '../base/hash.js'
 import { createLexicalSearcher } from './lexical.js'
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
 

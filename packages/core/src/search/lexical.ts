@@ -10,25 +10,25 @@
  * The index keeps no text but names, so `explain` is given the document again; the rest needs the index alone.
  */
 
-import type { StoredPart } from '../source.js'
+import type { StoredPart } from '../tool/source.js'
 import { type AskedTerm, type AskedTerms, askedTerms } from './asked-terms.js'
 import { createCertainty } from './certainty.js'
 import { nameOfTier } from './exact-names.js'
 import { type Explanation, explain } from './explain.js'
 import { createAnalyser } from './fields.js'
-import { identityBit, impactTable } from './impact.js'
-import { createLexicon } from './lexicon.js'
+import { identityBit, impactTable } from './index/impact.js'
+import { createSegmentBuilder, type Identity, positionOf, type Segment } from './index/segment.js'
+import { decodeSegment, encodeSegment } from './index/stored-segment.js'
+import { createTermIndex } from './index/term-index.js'
+import { bestSlots } from './index/top.js'
 import { createNameMatches } from './name-matches.js'
 import { queryCharacterLimit } from './query.js'
 import { createRelevance, weighWords } from './relevance.js'
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
-import { createSegmentBuilder, type Identity, positionOf, type Segment } from './segment.js'
-import { decodeSegment, encodeSegment } from './stored-segment.js'
-import { createTermIndex } from './term-index.js'
-import { bestSlots } from './top.js'
 import { defaultTuning, type Tuning } from './tuning.js'
-import { createVocabulary, type Vocabulary } from './vocabulary.js'
-import { type Whereabouts, type WhyQuery, whyNot } from './why.js'
+import { type SearchMiss, type WhyQuery, whyNot } from './why.js'
+import { createLexicon } from './words/lexicon.js'
+import { createVocabulary, type Vocabulary } from './words/vocabulary.js'
 
 /** Words are weighed as if the index were at least this large: few tools say little about which words are rare. */
 const leastIndexSize = 3000
@@ -55,13 +55,13 @@ export interface LexicalSearcher extends Searcher {
   /** Takes apart what a document scores for a query: by term, and each term by field. */
   explain(text: string, document: SearchDocument): Explanation
   /** What became of the tool of that name (or id, or alias) in a search, and what kept it out. Costs a full ranking. */
-  why(name: string, query: WhyQuery): Whereabouts
+  why(name: string, query: WhyQuery): SearchMiss
 }
 
 /** Relevance from which on a hit is an answer. docs/search.md says what it keeps and what it turns away. */
 export const defaultCutOff = 0.35
 /** Certainty from which on an answer is loaded; below it is offered by its signature. docs/search.md has the trade. */
-export const defaultLoadFrom = 0.5
+export const defaultAutoLoad = 0.5
 
 /**
  * `update` applies removals first, then puts; it costs the text it is given. `rank` costs the postings of the query's terms and one

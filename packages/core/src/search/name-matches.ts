@@ -1,12 +1,12 @@
 /** Tools whose name stands in a query, exactly or nearly, and how surely each is meant. */
-import { editDistance } from '../nearest.js'
+import { editDistance } from '../base/nearest.js'
 import { type Candidate, candidatesOf, nearMissTier, tierOf } from './exact-names.js'
-import { hashOf, nameSeed } from './hash.js'
-import { type Identity, positionOf } from './segment.js'
-import { bitsIn, fold, lettersOf, slipsAllowed } from './spelling.js'
-import type { TermIndex } from './term-index.js'
-import { isStopWord, stem } from './tokenize.js'
-import type { Term, Vocabulary } from './vocabulary.js'
+import { hashOf, nameSeed } from './index/hash.js'
+import { type Identity, positionOf } from './index/segment.js'
+import { bitsIn, fold, lettersOf, slipsAllowed } from './index/spelling.js'
+import type { TermIndex } from './index/term-index.js'
+import { isStopWord, stem } from './words/tokenize.js'
+import type { Term, Vocabulary } from './words/vocabulary.js'
 
 /**
  * A word used by the tools of more servers than this is common vocabulary. Servers, so that one alone cannot make it so; a tool

@@ -1,11 +1,11 @@
 /** Keeps a searcher in step with the catalogue, and falls back to the built-in one where the host's fails. */
-import type { Catalogue, Entry } from '../catalogue.js'
-import type { Notice } from '../events.js'
+import type { Catalogue, Entry } from '../catalogue/catalogue.js'
+import type { Notice } from '../tool/notice.js'
 import { documentOf } from './document.js'
+import { segmentCapacity } from './index/segment.js'
+import { noAliases } from './index/term-index.js'
 import { createLexicalSearcher, type IndexPart, type LexicalSearcher } from './lexical.js'
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
-import { segmentCapacity } from './segment.js'
-import { noAliases } from './term-index.js'
 
 export type Ranking = (query: RankQuery, notify: (notice: Notice) => void) => Promise<readonly Ranked[]>
 

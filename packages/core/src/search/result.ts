@@ -1,6 +1,6 @@
 /** What a search found and did, as data. Rendering it for the model comes after. */
-import type { DropReason } from '../ledger-event.js'
-import type { JsonSchema, Risk } from '../tool.js'
+import type { DropReason } from '../tool/reasons.js'
+import type { JsonSchema, Risk } from '../tool/tool.js'
 
 export interface Match {
   /** The wire name, or the deprecated name that was asked for. */

@@ -1,5 +1,5 @@
 /** Why a tool was not found by a query, in the order in which the search itself decides. */
-import { nearest } from '../nearest.js'
+import { nearest } from '../base/nearest.js'
 import type { AskedTerm } from './asked-terms.js'
 import type { Ranked, RankQuery } from './searcher.js'
 
@@ -14,7 +14,7 @@ export interface WhyQuery extends Pick<RankQuery, 'text' | 'accept'> {
 }
 
 /** What became of one tool in one search. `outcome` is the first thing that kept it out; `rank` counts from 1. */
-export type Whereabouts =
+export type SearchMiss =
   | { readonly outcome: 'found'; readonly id: string; readonly rank: number; readonly relevance: number }
   /** No tool goes by that name. `nearest`: names it may have been meant for. */
   | { readonly outcome: 'unknown-name'; readonly nearest: readonly string[] }
@@ -49,7 +49,7 @@ export interface WhySource {
   readonly rank: (query: RankQuery) => readonly Ranked[]
 }
 
-export function whyNot(name: string, query: WhyQuery, source: WhySource): Whereabouts {
+export function whyNot(name: string, query: WhyQuery, source: WhySource): SearchMiss {
   const { text, must = [], limit, cutOff, accept } = query
   const ids = source.called(name)
   const [id] = ids

@@ -7,8 +7,7 @@ import { bridged, call, calls, majors, said, search, sentCalls, startHost } from
 const wire = 'google'
 const eager = ['read_file', 'write_file', 'tool_search']
 const name = 'tracker__create_issue'
-const options = (delivery: 'append' | 'bridge' | 'stub') =>
-  ({ tools: mixed(), mode: 'on', delivery }) as const
+const options = (delivery: 'append' | 'bridge') => ({ tools: mixed(), mode: 'on', delivery }) as const
 
 it.each([
   ['google.generative-ai', 'google'],
@@ -73,18 +72,6 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
       '"arguments":{"description":"The arguments, as the schema of the tool',
     )
     expect(host.raw(1)).toContain('create_issue ran with')
-  })
-
-  it('takes the arguments of a stub as text, or as they are', async () => {
-    const wrapped = (value: unknown) => call(name, { arguments_json: JSON.stringify(value) })
-    const script = [calls(search(`select:${name}`)), calls(wrapped({ value: 'x' }), call(name)), said()]
-    const host = await startHost({ major, wire, script, options: options('stub') })
-    const { parts } = await host.askStreaming('Make an issue.')
-    expect(host.statuses()).toEqual([200, 200, 200])
-    expect(host.toolsJson(2)).toBe(host.toolsJson(0))
-    const made = parts.filter(({ type, toolName }) => type === 'tool-call' && toolName === name)
-    expect(made).toMatchObject([{ input: { value: 'x' } }, { input: { value: 'x' } }])
-    expect(host.raw(2).split('create_issue ran with')).toHaveLength(3)
   })
 
   it('declares a tool that takes any object with its arguments as text, and one without any without', async () => {

@@ -253,15 +253,6 @@ describe.each(majors)('AI SDK $major', ({ major, sdk }) => {
     expect(host.names(0)).toEqual(['read_file', 'write_file', 'tool_search', 'tool_call'])
   })
 
-  it('declares hidden tools by name and one line where the delivery is stub', async () => {
-    const script = [calls(call('tracker__create_issue')), said()]
-    const host = await startHost({ major, script, options: { ...bridge, delivery: 'stub' } })
-    const result = await host.ask('Go.')
-    expect(host.names(0)).toHaveLength(mixed().length + 1)
-    expect(host.toolsJson(1)).toBe(host.toolsJson(0))
-    expect(result.steps[0]?.toolResults[0]?.output).toContain('create_issue ran')
-  })
-
   it('gives the host the target where it runs tools itself', async () => {
     const ran: unknown[] = []
     const tools: Tool[] = server('far', ['one', 'two']).map(({ execute: _, ...rest }) => rest)

@@ -13,7 +13,7 @@ import {
   type ScriptedCall,
   type ScriptedReply,
   startScriptedEndpoint,
-} from '@toolwell/core/testing'
+} from '@toolwell/testing'
 import * as ai6 from 'ai'
 import * as ai7 from 'ai-7'
 import { createAnthropic as createAnthropic4 } from 'ai-sdk-7-anthropic'

@@ -1,8 +1,8 @@
 /** What reaches a provider through the SDK: which tools in which order, which bytes stay, and what becomes of each call. */
 import { createToolwell } from '@toolwell/core'
-import { commonPrefix } from '@toolwell/core/testing'
+import { commonPrefix } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
-import { chatRenderOrder } from '../../src/testing/chat-usage.js'
+import { chatRenderOrder } from '../../../testing/src/shared/usage.js'
 import { mixed, server, tool } from '../support/tools.js'
 import {
   bridged,

@@ -17,7 +17,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     const script = [said(), calls(call(name)), said()]
     const host = await startHost({ major, wire, script, conversation, adapter })
     await host.ask('One.')
-    await conversation.activate([name])
+    await conversation.load([name])
     await host.ask('Two.')
     expect(host.statuses()).toEqual([200, 200, 200])
     const tool = { type: 'tool_reference', name }
@@ -47,7 +47,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     const conversation = await createToolwell(options).open({ id: 'a' })
     const host = await startHost({ major, wire: 'anthropic', script, conversation })
     await host.ask('One.')
-    await conversation.activate([name])
+    await conversation.load([name])
     await host.ask('Two.')
     expect(host.statuses()).toEqual([200, 200])
     expect(changesIn(host, 1)).toEqual([])

@@ -1,7 +1,7 @@
 /** OpenAI's own search through the SDK: declared as the provider's tool, answered with definitions, called in namespaces. */
 import { createToolwell, memoryStore, searchFaces } from '@toolwell/core'
 import { openaiResponses, type ResponsesItem } from '@toolwell/core/openai-responses'
-import { responsesProtocol } from '@toolwell/core/testing'
+import { responsesProtocol } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { mixed, server } from '../support/tools.js'
 import {
@@ -143,7 +143,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     const script = [said(), calls(call('calendar__find_slot')), said(), said()]
     const host = await startHost({ major, wire, script, well, conversation })
     await host.ask('One.')
-    await conversation.activate(['calendar__find_slot'])
+    await conversation.load(['calendar__find_slot'])
     await host.ask('Two.')
     well.catalogue.setSource('calendar', {
       tools: server('calendar', ['find_slot'], { description: 'Finds with more care' }),

@@ -2,7 +2,7 @@
 import { createOpenAI as createOpenAI3 } from '@ai-sdk/openai'
 import { createToolwell } from '@toolwell/core'
 import { aiSdk, importTools } from '@toolwell/core/ai-sdk'
-import { chatProtocol, type ScriptedReply, startScriptedEndpoint } from '@toolwell/core/testing'
+import { chatProtocol, type ScriptedReply, startScriptedEndpoint } from '@toolwell/testing'
 import * as ai6 from 'ai'
 import * as ai7 from 'ai-7'
 import { createOpenAI as createOpenAI4 } from 'ai-sdk-7-openai'

@@ -199,7 +199,7 @@ describe('a search', () => {
   it('FA-2: with more hits than it may load says which it left out; an exact name is always loaded', async () => {
     const names = Array.from({ length: 9 }, (_, index) => `paint_${index}`)
     const tools = names.map((name) => tool(name, { source: 'wall', description: 'Paints a wall' }))
-    const host = await play({ tools, activationLimit: 2, face: searchFaces.standard })
+    const host = await play({ tools, loadLimit: 2, face: searchFaces.standard })
     const [answer = ''] = await host.run([
       { name: 'tool_search', arguments: { query: 'paint a wall', limit: 6 } },
     ])
@@ -265,7 +265,7 @@ describe('what is kept', () => {
     await host.step(search('select:x__odd'))
     const events = await store.read('x')
     expect(host.conversation.events).toStrictEqual(events)
-    expect(events.map(({ kind }) => kind)).toContain('activated')
+    expect(events.map(({ kind }) => kind)).toContain('loaded')
   })
 })
 
@@ -279,7 +279,7 @@ describe('what must be there', () => {
     const tools = [...mixed(), tool('exit_plan', { source: 'plan', role: 'mode-exit' })]
     const host = await play({ tools, delivery: 'append', rules: [{ tool: '*', defer: true }] })
     expect(await host.names()).toContain('plan__exit_plan')
-    await host.conversation.activate(['create_issue'], 'pin')
+    await host.conversation.load(['create_issue'], 'pin')
     host.talk()
     expect(await host.names()).toContain('tracker__create_issue')
     expect(kinds(host)).not.toContain('searched')

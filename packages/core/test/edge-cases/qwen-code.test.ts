@@ -1,9 +1,9 @@
 /** Cases that Qwen Code's mechanism, and its later bridge, had to learn. Each title begins with the number of its case. */
 import { type LedgerStore, memoryStore, type Tool } from '@toolwell/core'
 import { openaiChat } from '@toolwell/core/openai-chat'
-import { commonPrefix, type ScriptedReply } from '@toolwell/core/testing'
+import { commonPrefix, type ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
-import { chatRenderOrder } from '../../src/testing/chat-usage.js'
+import { chatRenderOrder } from '../../../testing/src/shared/usage.js'
 import { startHost, type TestHost } from '../support/host.js'
 import { bridge, play, search } from '../support/play.js'
 import { mixed, server, tool } from '../support/tools.js'

@@ -27,7 +27,7 @@ describe('what a host can key on', () => {
     ])
     expect(host.conversation.inspect().searchHistory).toEqual([])
     expect(host.conversation.events).toContainEqual(
-      expect.objectContaining({ kind: 'activated', source: 'call' }),
+      expect.objectContaining({ kind: 'loaded', source: 'call' }),
     )
   })
 
@@ -38,24 +38,6 @@ describe('what a host can key on', () => {
       return host.sent()
     }
     expect(await sent(mixed().reverse())).toBe(await sent(mixed()))
-  })
-})
-
-describe('stubs', () => {
-  it('yolop-66: are open, so that no provider refuses good arguments, and a guess is checked here', async () => {
-    const strict = tool('charge', {
-      source: 'bank',
-      inputSchema: { type: 'object', properties: { cents: { type: 'integer' } }, required: ['cents'] },
-    })
-    const host = await play({ tools: [strict], delivery: 'stub' })
-    const stub = (await host.begin()).parts.tools?.find((each) => each.function.name === 'bank__charge')
-    expect(stub?.function.parameters).toEqual({ type: 'object', properties: {}, additionalProperties: true })
-    const [good, bad] = await host.step(
-      { name: 'bank__charge', arguments: { cents: 1 } },
-      { name: 'bank__charge', arguments: { euros: 1 } },
-    )
-    expect(good).toContain('ran with')
-    expect(bad).toContain('"cents"')
   })
 })
 
@@ -117,13 +99,13 @@ describe('what is denied', () => {
     })
     const host = await play({ tools: [...mixed(), secret], policy: ({ name }) => name !== 'wire_money' })
     await host.step(search('wire money'), search('select:bank__wire_money'))
-    await host.conversation.activate(['bank/wire_money'])
+    await host.conversation.load(['bank/wire_money'])
     expect(await host.sent()).not.toMatch(/Does wire money|Never above 100|not cash/)
   })
 
   it('claude-80499: no answer says at once that it is loaded and that it cannot be used', async () => {
     const host = await play({
-      policy: ({ action, name }) => action !== 'activate' || name !== 'create_issue',
+      policy: ({ action, name }) => action !== 'load' || name !== 'create_issue',
     })
     const [answer] = await host.step(search('select:create_issue,close_issue'))
     expect(answer).toMatch(/^toolwell\/1 .*tracker\/close_issue/)
@@ -185,7 +167,7 @@ describe('arguments over the bridge', () => {
 })
 
 describe('reports about Claude Code', () => {
-  it.each(['bridge', 'append', 'stub'] as const)(
+  it.each(['bridge', 'append'] as const)(
     'claude-42835: a loaded tool is there after a compaction, schema and all (%s)',
     async (delivery) => {
       const host = await play({ delivery })

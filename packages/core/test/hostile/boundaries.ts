@@ -2,18 +2,18 @@
  * Every text that crosses the trust boundary, each with what must hold whatever is written there. A check throws where it
  * does not; nothing else may throw, but the documented error.
  */
+
 import {
-  applyManifest,
   createToolwell,
   memoryStore,
-  readManifest,
   type SearchFace,
   searchFaces,
   type Tool,
   ToolwellError,
   type ToolwellOptions,
 } from '@toolwell/core'
-import { fitWire } from '@toolwell/core/shared'
+import { fitWire } from '@toolwell/core/internal'
+import { applyManifest, readManifest } from '@toolwell/core/manifest'
 import fc from 'fast-check'
 import { hostileJson, hostileSchema, hostileText, mutation, plain, UNSEEN } from './texts.js'
 import { type Line, WIRES, type Wire } from './wires.js'
@@ -56,13 +56,7 @@ function assertFrames(text: string, where: string): void {
 }
 
 export const wire = fc.constantFrom<Wire>(...WIRES)
-const delivery = fc.constantFrom(
-  'append' as const,
-  'bridge' as const,
-  'native' as const,
-  'stub' as const,
-  'eager' as const,
-)
+const delivery = fc.constantFrom('append' as const, 'bridge' as const, 'native' as const, 'eager' as const)
 let ledgers = 0
 
 /** A conversation on one wire, with every request held against the strict rules and every text of ours looked at. */
@@ -221,7 +215,7 @@ const words = define(
     await played.run({ name: 'tool_search', arguments: { query } }, { name: 'wild__one', arguments: {} })
     await played.run({ name: 'tool_search', arguments: { query: 'select:wild__one,wild__two' } })
     const { view } = await played.begin()
-    const sent = [...view.tools, ...view.aside].find(({ name }) => name === 'wild__one')
+    const sent = [...view.tools, ...view.declaredHidden].find(({ name }) => name === 'wild__one')
     // On some wires a long description continues in the schema; all of it is there.
     if (sent && how === 'append')
       assert(

@@ -1,5 +1,6 @@
 /** How long hostile text may take: eight times the text takes about eight times as long, never sixty-four times. */
-import { createToolwell, readManifest } from '@toolwell/core'
+import { createToolwell } from '@toolwell/core'
+import { readManifest } from '@toolwell/core/manifest'
 import { openaiChat, readEvents } from '@toolwell/core/openai-chat'
 import { describe, expect, it } from 'vitest'
 import { host, tool } from './boundaries.js'

@@ -49,16 +49,20 @@ export class RequestChecks {
     const tools = view.tools.map(({ name }) => name)
     if (isOff) expectSame('tools when off', [...tools].sort(), ready.map((each) => each.wire).sort())
     else {
-      expectSame('eager, meta-tools and stubs, in order', tools.slice(0, fixed.length), fixed)
+      expectSame('eager and meta-tools, in order', tools.slice(0, fixed.length), fixed)
       expectSame('what is appended', tools.slice(fixed.length).sort(), [...appended].sort())
-      expectSame('what is declared aside', view.aside.map(({ name }) => name).sort(), [...aside].sort())
+      expectSame(
+        'what is declared aside',
+        view.declaredHidden.map(({ name }) => name).sort(),
+        [...aside].sort(),
+      )
       expectSame('what is masked', [...view.masked].sort(), [...new Set(masked)].sort())
     }
     const { loadedLazyTools, suspended, visibleNames } = conversation.inspect()
     const live = [...reference.tail].filter(([, held]) => held.live)
     const raised = live.filter(([id, { late }]) => !late && (isOff || reference.may(id)))
     expectSame('raised tools', [...loadedLazyTools].sort(), raised.map(([id]) => specOf(id).wire).sort())
-    const held = new Set([...reference.eager, ...reference.stubs, ...live.map(([id]) => id)])
+    const held = new Set([...reference.eager, ...live.map(([id]) => id)])
     for (const id of reference.parked.keys()) held.add(id)
     const gone = (ids: Iterable<string>, isGone: (id: string) => boolean) =>
       isOff ? [] : [...ids].filter(isGone).sort()

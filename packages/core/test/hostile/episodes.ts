@@ -92,7 +92,7 @@ const twins = fc.constantFrom('alpha/open', 'beta/open').chain((id) =>
 const heir = fc
   .tuple(
     hidden,
-    fc.constantFrom('see' as const, 'activate' as const),
+    fc.constantFrom('see' as const, 'load' as const),
     fc.constantFrom('none' as const, 'names' as const, 'pattern' as const),
   )
   .map(([id, action, allow]): Step[] => [

@@ -88,7 +88,7 @@ it('a reference that became words at a latch stays words when its tool is back',
 it('a raised tool that was away when the delivery changed is shown when it is back', async () => {
   const denied = new Set<string>()
   const host = await start(messages, { policy: ({ id }) => !denied.has(id), delivery: 'auto' })
-  await host.conversation.activate(['tracker__create_issue'])
+  await host.conversation.load(['tracker__create_issue'])
   await host.sent()
   denied.add('tracker/create_issue')
   const moved = [
@@ -114,7 +114,7 @@ it('an update behind calls that are told as text moves none of them', async () =
   }
   const before = await blocks()
   expect(before).toHaveLength(3)
-  await host.conversation.activate(['tracker__create_issue'])
+  await host.conversation.load(['tracker__create_issue'])
   const after = await blocks()
   expect(after.length).toBeGreaterThan(before.length)
   // The mark of the cache is on the last one.
@@ -126,7 +126,7 @@ it('a tool that was guessed and put back is not called where it is gone', async 
   const host = await start(changing)
   const guess = { name: 'calendar__find_slot', arguments: { value: 'x' } }
   await host.step(guess)
-  await host.conversation.deactivate(['calendar__find_slot'])
+  await host.conversation.unload(['calendar__find_slot'])
   await host.step({ name: 'tool_search', arguments: { query: 'x' } })
   await host.step(guess)
   const { parts } = await changing.open(host.conversation).begin(host.messages, {})

@@ -22,9 +22,9 @@ describe('a second process on one ledger', () => {
 
   it('unloads what the other one has raised', async () => {
     const { first, second } = await two()
-    await first.activate(['tracker__create_issue'])
-    expect(await second.deactivate(['tracker__create_issue'])).toMatchObject({
-      deactivated: ['tracker__create_issue'],
+    await first.load(['tracker__create_issue'])
+    expect(await second.unload(['tracker__create_issue'])).toMatchObject({
+      unloaded: ['tracker__create_issue'],
     })
     await openaiChat(first).begin([user])
     expect(first.inspect().loadedLazyTools).toEqual([])
@@ -32,18 +32,18 @@ describe('a second process on one ledger', () => {
 
   it('raises what the other one has unloaded', async () => {
     const { first, second } = await two()
-    await first.activate(['tracker__create_issue'])
-    await second.activate(['tracker__create_issue'])
-    await first.deactivate(['tracker__create_issue'])
-    expect(await second.activate(['tracker__create_issue'])).toMatchObject({
-      activated: ['tracker__create_issue'],
+    await first.load(['tracker__create_issue'])
+    await second.load(['tracker__create_issue'])
+    await first.unload(['tracker__create_issue'])
+    expect(await second.load(['tracker__create_issue'])).toMatchObject({
+      loaded: ['tracker__create_issue'],
     })
   })
 
   it('forks what the other one has written, and gives it to its children', async () => {
     const { first, second } = await two()
     await openaiChat(first).begin([user])
-    await first.activate(['tracker__create_issue'])
+    await first.load(['tracker__create_issue'])
     const fork = await second.fork({ id: 'fork' })
     expect(fork.inspect().loadedLazyTools).toEqual(['tracker__create_issue'])
     const child = await second.child({ id: 'child' })
@@ -55,7 +55,7 @@ describe('a second process on one ledger', () => {
 describe('a fork', () => {
   it('of a history without a request has what was done before it', async () => {
     const { conversation, chat: line } = await play()
-    await conversation.activate(['tracker__create_issue'])
+    await conversation.load(['tracker__create_issue'])
     const fork = await line.fork([user], { id: 'fork' })
     expect(fork.inspect().loadedLazyTools).toEqual(['tracker__create_issue'])
   })
@@ -64,7 +64,7 @@ describe('a fork', () => {
     const host = await play()
     await host.step(search('select:tracker__create_issue'))
     await host.conversation.clear()
-    await host.conversation.activate(['calendar__find_slot'])
+    await host.conversation.load(['calendar__find_slot'])
     const fork = await host.chat.fork([{ role: 'user', content: 'anew' }], { id: 'fork' })
     expect(fork.inspect().loadedLazyTools).toEqual(['calendar__find_slot'])
   })
@@ -89,7 +89,7 @@ it('a call that fails is a use of its tool', async () => {
     }),
     ...server('near', ['create', 'open']),
   ]
-  const host = await start(chat, { tools, delivery: 'append', maxActive: 2 })
+  const host = await start(chat, { tools, delivery: 'append', maxLoaded: 2 })
   const select = (name: string) => ({ name: 'tool_search', arguments: { query: `select:${name}` } })
   const failing = { name: 'far__burst', arguments: {} }
   await host.step(select('far__burst'))
@@ -140,18 +140,18 @@ describe('a group', () => {
 
 describe('under a cap, what is asked for by name', () => {
   it('makes no room for its neighbour in the list of a search', async () => {
-    const host = await play({ delivery: 'append', maxActive: 1 })
+    const host = await play({ delivery: 'append', maxLoaded: 1 })
     await host.step(search('select:tracker__create_issue'))
     await host.step(search('select:calendar__find_slot,tracker__create_issue'))
     expect(host.loaded()).toEqual(['tracker__create_issue'])
   })
 
   it('makes no room for its neighbour in the list of a host', async () => {
-    const host = await play({ delivery: 'append', maxActive: 1 })
-    await host.conversation.activate(['tracker__create_issue'])
-    const report = await host.conversation.activate(['calendar__find_slot', 'tracker__create_issue'])
+    const host = await play({ delivery: 'append', maxLoaded: 1 })
+    await host.conversation.load(['tracker__create_issue'])
+    const report = await host.conversation.load(['calendar__find_slot', 'tracker__create_issue'])
     expect(report).toEqual({
-      activated: [],
+      loaded: [],
       already: ['tracker__create_issue'],
       refused: [{ name: 'calendar__find_slot', reason: 'cap' }],
     })
@@ -161,7 +161,7 @@ describe('under a cap, what is asked for by name', () => {
 
 describe('an eager tool whose server was away at a latch', () => {
   const late = () => server('late', ['read_mail'], { alwaysLoad: true })
-  it.each(['append', 'bridge', 'eager', 'stub'] as const)(
+  it.each(['append', 'bridge', 'eager'] as const)(
     'is sent again when the server is back: %s',
     async (delivery) => {
       const host = await play({ tools: [...mixed(), ...late()], delivery })
@@ -185,8 +185,8 @@ describe('an eager tool whose server was away at a latch', () => {
 
 it.each<[string, object]>([
   ['announced without its tools', { kind: 'announced', topic: 'arrival', text: '', tokens: 0 }],
-  ['opened with a delivery that nobody knows', { kind: 'opened', delivery: 'pigeon' }],
-  ['activated without a pin', { kind: 'activated', source: 'call', asked: 'x', shown: true }],
+  ['opened with a delivery that nobody knows', { kind: 'latched', delivery: 'pigeon' }],
+  ['loaded without a pin', { kind: 'loaded', source: 'call', asked: 'x', shown: true }],
   ['compacted to a number', { kind: 'compacted', kept: { a: 7 } }],
   ['of no kind', {}],
 ])('an event %s is refused when the ledger is opened', async (_, fact) => {

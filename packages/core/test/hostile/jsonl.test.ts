@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { createToolwell, type LedgerEvent } from '@toolwell/core'
 import ts from 'typescript'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { jsonlStore } from '../../src/stores/jsonl.js'
+import { jsonlStore } from '../../src/ledger/stores/jsonl.js'
 import { host, tool } from './boundaries.js'
 import { WIRES, type Wire } from './wires.js'
 
@@ -105,15 +105,15 @@ describe('a writer that dies', () => {
 let compiled: string
 beforeAll(async () => {
   compiled = await mkdtemp(join(tmpdir(), 'toolwell-compiled-'))
-  await mkdir(join(compiled, 'stores'))
+  for (const folder of ['base', 'ledger/stores']) await mkdir(join(compiled, folder), { recursive: true })
   await writeFile(join(compiled, 'package.json'), '{"type":"module"}')
   for (const name of [
-    'stores/jsonl',
-    'stores/file-lock',
-    'stores/make-folder',
-    'stores/store',
-    'errors',
-    'ledger-event',
+    'ledger/stores/jsonl',
+    'ledger/stores/file-lock',
+    'ledger/stores/make-folder',
+    'ledger/store',
+    'ledger/event',
+    'base/errors',
   ]) {
     const source = await readFile(fileURLToPath(new URL(`../../src/${name}.ts`, import.meta.url)), 'utf8')
     const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 }
@@ -157,7 +157,7 @@ interface Writer {
 
 /** `pause`: milliseconds between two appends, so that others have their turn. */
 function write(name: string, pause = 0): Writer {
-  const given = [join(compiled, 'stores/jsonl.js'), folder, name, ...(pause > 0 ? [`${pause}`] : [])]
+  const given = [join(compiled, 'ledger/stores/jsonl.js'), folder, name, ...(pause > 0 ? [`${pause}`] : [])]
   const parameters = ['--input-type=module', '-e', WRITER, ...given]
   const child = spawn(process.execPath, parameters)
   children.add(child)

@@ -81,14 +81,14 @@ export class Machine {
   }
 
   private async process(id: string): Promise<Process> {
-    const { mode, delivery, maxActive, hiddenCalls, cards, cardPlace, schemas } = this.setup.rules
+    const { mode, delivery, maxLoaded, hiddenCalls, cards, cardPlace, schemas } = this.setup.rules
     const well = createToolwell({
       tools: hostTools(this.world, this.ran),
       mode: mode.startsWith('auto') ? 'auto' : (mode as 'on' | 'off'),
       ...(mode.startsWith('auto') ? { threshold: mode === 'auto-on' ? 0 : 1e9 } : {}),
       delivery,
       hiddenCalls,
-      ...(maxActive === undefined ? {} : { maxActive }),
+      ...(maxLoaded === undefined ? {} : { maxLoaded: maxLoaded }),
       ...(cards === undefined ? {} : { cards }),
       ...(cardPlace === undefined ? {} : { cardPlace }),
       ...(schemas === undefined ? {} : { schemas }),
@@ -119,13 +119,13 @@ export class Machine {
         return this.turn(step)
       case 'world':
         return this.alter(step.change)
-      case 'activate':
-        this.reference.activate(step.names.map(asked))
-        await this.at(step.process).conversation.activate(step.names.map(spell))
+      case 'load':
+        this.reference.load(step.names.map(asked))
+        await this.at(step.process).conversation.load(step.names.map(spell))
         return this.mark()
-      case 'deactivate':
-        this.reference.deactivate(step.names.map(asked))
-        await this.at(step.process).conversation.deactivate(step.names.map(spell))
+      case 'unload':
+        this.reference.unload(step.names.map(asked))
+        await this.at(step.process).conversation.unload(step.names.map(spell))
         return this.mark()
       case 'compact':
         return this.compact(step.keep, step.trim)
@@ -369,9 +369,9 @@ export class Machine {
     const { id } = other.conversation
     const before = this.lengths.get(id)
     const foreseen = this.reference.clone().run(calls)
-    if (intruder.activate) await other.conversation.activate([spell(intruder.named)])
-    else await other.conversation.deactivate([spell(intruder.named)])
-    this.reference[intruder.activate ? 'activate' : 'deactivate']([asked(intruder.named)])
+    if (intruder.loads) await other.conversation.load([spell(intruder.named)])
+    else await other.conversation.unload([spell(intruder.named)])
+    this.reference[intruder.loads ? 'load' : 'unload']([asked(intruder.named)])
     this.snapshots.clear()
     if (this.lengths.get(id) === before || other === this.at(process)) return undefined
     const runs = foreseen.some((kind) => kind === 'result' || kind === 'error')

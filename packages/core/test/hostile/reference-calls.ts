@@ -19,10 +19,10 @@ export type Call =
       readonly select: readonly Asked[]
       readonly found: readonly string[]
     }
-type Batch = Record<'raised' | 'lowered' | 'inUse', Set<string>>
+type Batch = Record<'loaded' | 'unloaded' | 'inUse', Set<string>>
 type Effect = () => void
 
-const createBatch = (): Batch => ({ raised: new Set(), lowered: new Set(), inUse: new Set() })
+const createBatch = (): Batch => ({ loaded: new Set(), unloaded: new Set(), inUse: new Set() })
 const isRun = (outcome: string | undefined) => outcome === 'result' || outcome === 'error'
 
 export class Reference extends Surface {
@@ -33,7 +33,7 @@ export class Reference extends Surface {
   child(rules: Rules, snapshot: boolean): Reference {
     const made = new Reference(rules, this.world)
     for (const id of snapshot ? this.tail.keys() : [])
-      if (this.isLive(id) && made.may(id, 'activate') && made.isDeferred(id)) made.hold(id, false)
+      if (this.isLive(id) && made.may(id, 'load') && made.isDeferred(id)) made.hold(id, false)
     return made
   }
 
@@ -47,7 +47,7 @@ export class Reference extends Surface {
     return mates.map((each) => each.id).sort()
   }
   private unit(id: string): string[] {
-    const usable = this.mates(id).filter((each) => this.may(each, 'activate'))
+    const usable = this.mates(id).filter((each) => this.may(each, 'load'))
     return usable.includes(id) ? usable : [id]
   }
   private drop(id: string): void {
@@ -59,28 +59,28 @@ export class Reference extends Surface {
   }
 
   /** Raises all of these or none, within the cap; the units that were not used for longest make room. */
-  private raise(unit: readonly string[], batch: Batch): Effect[] {
-    const missing = unit.filter((id) => !this.isLoaded(id) && !batch.raised.has(id))
+  private loadUnit(unit: readonly string[], batch: Batch): Effect[] {
+    const missing = unit.filter((id) => !this.isLoaded(id) && !batch.loaded.has(id))
     for (const id of unit) batch.inUse.add(id)
     const counted = new Set([...this.tail.keys(), ...this.parked.keys()].filter((id) => this.counts(id)))
-    for (const id of batch.lowered) counted.delete(id)
-    for (const id of [...batch.raised, ...missing]) counted.add(id)
+    for (const id of batch.unloaded) counted.delete(id)
+    for (const id of [...batch.loaded, ...missing]) counted.add(id)
     const out: string[] = []
     for (const id of this.recent) {
-      if (counted.size - out.length <= (this.rules.maxActive ?? UNIVERSE.length)) break
+      if (counted.size - out.length <= (this.rules.maxLoaded ?? UNIVERSE.length)) break
       const mates = this.mates(id).filter((each) => this.counts(each))
       const isFree = (each: string) =>
-        !batch.inUse.has(each) && !batch.lowered.has(each) && !out.includes(each)
+        !batch.inUse.has(each) && !batch.unloaded.has(each) && !out.includes(each)
       if (mates.every(isFree)) out.push(...mates)
     }
-    if (missing.length === 0 || counted.size - out.length > (this.rules.maxActive ?? UNIVERSE.length))
+    if (missing.length === 0 || counted.size - out.length > (this.rules.maxLoaded ?? UNIVERSE.length))
       return []
-    for (const id of out) if (batch.lowered.add(id)) batch.raised.delete(id)
-    for (const id of missing) if (batch.raised.add(id)) batch.lowered.delete(id)
+    for (const id of out) if (batch.unloaded.add(id)) batch.loaded.delete(id)
+    for (const id of missing) if (batch.loaded.add(id)) batch.unloaded.delete(id)
     return [...out.map((id) => () => this.drop(id)), ...missing.map((id) => () => this.hold(id, false))]
   }
 
-  activate(names: readonly Asked[]): void {
+  load(names: readonly Asked[]): void {
     const batch = createBatch()
     for (const asked of names) {
       const ids = asked.ids.filter((id) => this.exists(id))
@@ -90,19 +90,19 @@ export class Reference extends Surface {
       const [first, ...others] = asked.ids.filter((id) => this.exists(id))
       if (first === undefined || (others.length > 0 && !asked.group)) return []
       const unit = asked.group ? [first, ...others] : [...new Set([first, ...this.unit(first)])]
-      if (!unit.every((id) => this.may(id, 'activate'))) return []
-      return this.raise(
+      if (!unit.every((id) => this.may(id, 'load'))) return []
+      return this.loadUnit(
         unit.filter((id) => this.isDeferred(id)),
         batch,
       )
     })
     for (const effect of effects) effect()
   }
-  deactivate(names: readonly Asked[]): void {
-    for (const id of new Set(names.flatMap((asked) => this.raisedUnit(asked, new Set())))) this.drop(id)
+  unload(names: readonly Asked[]): void {
+    for (const id of new Set(names.flatMap((asked) => this.loadedUnit(asked, new Set())))) this.drop(id)
   }
-  private raisedUnit({ ids, group }: Asked, lowered: ReadonlySet<string>): string[] {
-    const live = ids.filter((id) => this.exists(id) && this.isLive(id) && !lowered.has(id))
+  private loadedUnit({ ids, group }: Asked, unloaded: ReadonlySet<string>): string[] {
+    const live = ids.filter((id) => this.exists(id) && this.isLive(id) && !unloaded.has(id))
     const [first] = live
     if (group || first === undefined || live.length > 1) return group ? live : []
     return [...new Set([first, ...this.mates(first).filter((id) => this.counts(id))])]
@@ -125,7 +125,7 @@ export class Reference extends Surface {
     const ran = calls.map((call, index) =>
       call.kind === 'target' && isRun(outcomes[index]) ? (this.meant(call.asked) ?? '') : '',
     )
-    const raises = ran.map((id, index) => outcomes[index] === 'result' && this.searches && !this.isLoaded(id))
+    const loads = ran.map((id, index) => outcomes[index] === 'result' && this.searches && !this.isLoaded(id))
     for (const id of ran) batch.inUse.add(id)
     const effects = calls.flatMap((call, index) =>
       call.kind === 'search' && outcomes[index] === 'search' ? this.search(call, batch) : [],
@@ -133,7 +133,7 @@ export class Reference extends Surface {
     if (until !== 'nothing') for (const id of ran) this.touch(id)
     ran.forEach((id, index) => {
       effects.push(() => this.touch(id))
-      if (raises[index] && this.may(id, 'activate')) effects.push(...this.raise(this.unit(id), batch))
+      if (loads[index] && this.may(id, 'load')) effects.push(...this.loadUnit(this.unit(id), batch))
     })
     if (until !== 'end') return outcomes
     for (const effect of effects) effect()
@@ -166,8 +166,8 @@ export class Reference extends Surface {
     if (id === undefined) return call.asked.ids.some((each) => this.mentioned.has(each)) ? 'gone' : 'unknown'
     if (!this.may(id)) return 'gone'
     const isHidden = this.searches && !this.isLoaded(id)
-    if (isHidden && !this.may(id, 'activate')) return 'denied'
-    if (isHidden && this.rules.hiddenCalls !== 'activate-and-run')
+    if (isHidden && !this.may(id, 'load')) return 'denied'
+    if (isHidden && this.rules.hiddenCalls !== 'load-and-run')
       return this.rules.hiddenCalls === 'hint' ? 'hint' : 'refused'
     const isText = this.searches && this.isLive(id) && this.tail.get(id)?.place === 'text'
     if ((isHidden || isBridged || isText) && input === 'misfits') return 'schema-needed'
@@ -177,22 +177,22 @@ export class Reference extends Surface {
   private search({ unload, select, found }: Extract<Call, { kind: 'search' }>, batch: Batch): Effect[] {
     const effects: Effect[] = []
     for (const asked of unload) {
-      const unit = this.raisedUnit(asked, batch.lowered)
+      const unit = this.loadedUnit(asked, batch.unloaded)
       // A group goes as a whole, and not while one of it is in use.
       if (unit.some((id) => batch.inUse.has(id))) continue
-      for (const id of unit) if (batch.lowered.add(id)) effects.push(() => this.drop(id))
+      for (const id of unit) if (batch.unloaded.add(id)) effects.push(() => this.drop(id))
     }
     const chosen = select.flatMap(({ ids, group }) => {
       const known = ids.filter((id) => this.exists(id) && !this.denies(id, 'see'))
       return group || known.length === 1 ? known : []
     })
-    for (const id of chosen) if (this.may(id, 'activate') && this.isLoaded(id)) batch.inUse.add(id)
+    for (const id of chosen) if (this.may(id, 'load') && this.isLoaded(id)) batch.inUse.add(id)
     const hits = [...found.filter((id) => !this.isLoaded(id)), ...found.filter((id) => this.isLoaded(id))]
     for (const id of new Set([...chosen, ...hits])) {
-      if (!this.may(id, 'activate')) continue
+      if (!this.may(id, 'load')) continue
       const unit = this.unit(id)
-      if (unit.every((each) => this.isLoaded(each) || batch.raised.has(each))) batch.inUse.add(id)
-      else effects.push(...this.raise(unit, batch))
+      if (unit.every((each) => this.isLoaded(each) || batch.loaded.has(each))) batch.inUse.add(id)
+      else effects.push(...this.loadUnit(unit, batch))
     }
     return effects
   }

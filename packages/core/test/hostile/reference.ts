@@ -19,7 +19,6 @@ export class Surface {
   latches = 0
   due: 'clear' | 'compaction' | undefined
   eager: string[] = []
-  stubs: string[] = []
   /** Raised under this latch, in order, unloaded ones too where their place is kept. */
   tail = new Map<string, Held>()
   /** Raised, and off the surface since a latch. */
@@ -29,7 +28,7 @@ export class Surface {
   sources = new Map<string, string>()
   /** What the list of hidden tools was made of, where it is kept true. */
   listed = ''
-  /** Whom the list names. A stub is a card already. */
+  /** Whom the list names. */
   cards: string[] = []
   /** Known here, and not to be used as of the last request. */
   suspended = new Set<string>()
@@ -78,12 +77,12 @@ export class Surface {
   /** What the request declares: in this order, behind it in any, out of sight, and not to be called now. */
   get declared() {
     const placed = (place: string) => [...this.tail].filter(([, held]) => held.place === place)
-    const array = placed('array').filter(([id]) => !this.eager.includes(id) && !this.stubs.includes(id))
-    const gone = [...this.eager, ...this.stubs].filter((id) => !this.may(id))
+    const array = placed('array').filter(([id]) => !this.eager.includes(id))
+    const gone = this.eager.filter((id) => !this.may(id))
     const dead = array.filter(([id, { live }]) => !live || !this.may(id)).map(([id]) => id)
     const unseen = placed('aside').filter(([id, { live }]) => live && !this.may(id))
     return {
-      fixed: [...this.eager.map(wireOf), ...this.meta, ...this.stubs.map(wireOf)],
+      fixed: [...this.eager.map(wireOf), ...this.meta],
       appended: array.map(([id]) => wireOf(id)),
       aside: placed('aside').map(([id]) => wireOf(id)),
       masked: [...gone, ...dead, ...unseen.map(([id]) => id)].map(wireOf),
@@ -133,11 +132,10 @@ export class Surface {
       live && !this.tail.has(id) && !(late && this.eager.includes(id))
     this.parked = new Map([...held].filter(isOff))
     this.told = new Set(this.searches ? hidden.filter((id) => !this.tail.has(id)) : [])
-    this.stubs = on && this.delivery === 'stub' ? [...this.told].sort(byWire) : []
     this.sources.clear()
     for (const name of this.world.sources.keys()) this.know(name)
     this.listed = this.list
-    this.cards = this.delivery === 'stub' ? [] : [...this.told]
+    this.cards = [...this.told]
   }
 
   /** Whom a list of hidden tools would be about now. */
@@ -205,7 +203,6 @@ export class Surface {
     const kept = this.tail.get(id)
     if (kept && kept.place !== 'text') return kept.place
     if (this.mode !== 'on') return 'array'
-    if (this.delivery === 'stub') return this.stubs.includes(id) ? 'text' : 'array'
     return this.delivery === 'bridge' ? 'text' : this.delivery === 'native' ? 'aside' : 'array'
   }
   protected hold(id: string, late: boolean): void {

@@ -29,12 +29,12 @@ export interface TurnStep {
   /** The n-th append of begin or run fails, before or after it was stored; and whether the host still has the reply. */
   readonly crash?: { readonly at: 'begin' | 0 | 1; readonly stored: boolean; readonly kept: boolean }
   /** The other process writes between request and reply. */
-  readonly intruder?: { readonly activate: boolean; readonly named: Named }
+  readonly intruder?: { readonly loads: boolean; readonly named: Named }
 }
 export type Step =
   | TurnStep
   | { readonly kind: 'world'; readonly change: WorldStep }
-  | { readonly kind: 'activate' | 'deactivate'; readonly process: 0 | 1; readonly names: readonly Named[] }
+  | { readonly kind: 'load' | 'unload'; readonly process: 0 | 1; readonly names: readonly Named[] }
   | { readonly kind: 'compact'; readonly keep: number; readonly trim: boolean }
   | { readonly kind: 'clear' }
   | { readonly kind: 'fork'; readonly back: number }
@@ -139,7 +139,7 @@ const turn: fc.Arbitrary<TurnStep> = fc.record(
       stored: fc.boolean(),
       kept: fc.boolean(),
     }),
-    intruder: fc.record({ activate: fc.boolean(), named }),
+    intruder: fc.record({ loads: fc.boolean(), named }),
   },
   { requiredKeys: ['kind', 'process', 'calls', 'retried'] },
 )
@@ -166,7 +166,7 @@ const change: fc.Arbitrary<WorldStep> = fc.oneof(
   fc.record({ kind: fc.constantFrom('lose' as const, 'regain' as const, 'change' as const), id }),
   fc.record({
     kind: fc.constant('deny' as const),
-    action: fc.constantFrom('see' as const, 'see' as const, 'activate' as const, 'call' as const),
+    action: fc.constantFrom('see' as const, 'see' as const, 'load' as const, 'call' as const),
     id: fc.oneof({ weight: 6, arbitrary: id }, { weight: 1, arbitrary: fc.constantFrom(...META) }),
   }),
 )
@@ -176,7 +176,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
-      kind: fc.constantFrom('activate' as const, 'deactivate' as const),
+      kind: fc.constantFrom('load' as const, 'unload' as const),
       process,
       names: fc.array(listed, { minLength: 1, maxLength: 3 }),
     }),
@@ -216,13 +216,12 @@ export const setup: fc.Arbitrary<Setup> = fc.record({
       'append' as const,
       'bridge' as const,
       'native' as const,
-      'stub' as const,
       'eager' as const,
     ),
-    maxActive: fc.constantFrom(undefined, undefined, 1, 2, 4),
+    maxLoaded: fc.constantFrom(undefined, undefined, 1, 2, 4),
     hiddenCalls: fc.constantFrom(
-      'activate-and-run' as const,
-      'activate-and-run' as const,
+      'load-and-run' as const,
+      'load-and-run' as const,
       'hint' as const,
       'refuse' as const,
     ),

@@ -20,20 +20,20 @@ const TOOLS = (): Tool[] => [
 
 /** Real ledgers, one for each delivery, made once. */
 let sampled: Promise<readonly string[]> | undefined
-async function sample(delivery: 'append' | 'bridge' | 'native' | 'stub'): Promise<string> {
+async function sample(delivery: 'append' | 'bridge' | 'native'): Promise<string> {
   const lines: string[] = []
   const events: LedgerEvent[] = []
   const store: LedgerStore = {
     read: async () => events,
     append: async (_, __, added) => {
       events.push(...(JSON.parse(JSON.stringify(added)) as LedgerEvent[]))
-      if (added.length > 0) lines.push(JSON.stringify({ v: 1, events: added }))
+      if (added.length > 0) lines.push(JSON.stringify({ v: 2, events: added }))
     },
   }
   const { WIRES } = await import('./wires.js')
   const on = WIRES[1]
   if (!on) throw new Error('there is no such wire')
-  const played = await host(on, { tools: TOOLS(), delivery, store, maxActive: 2 })
+  const played = await host(on, { tools: TOOLS(), delivery, store, maxLoaded: 2 })
   await played.run(
     { name: 'tool_search', arguments: { query: 'select:tracker__create_issue' } },
     { name: 'read_file', arguments: {} },
@@ -47,13 +47,13 @@ async function sample(delivery: 'append' | 'bridge' | 'native' | 'stub'): Promis
   await played.line.compact(played.messages, after)
   played.messages.splice(0, played.messages.length, ...after)
   played.well.catalogue.removeSource('late')
-  await played.conversation.deactivate(['tracker__create_issue'])
+  await played.conversation.unload(['tracker__create_issue'])
   await played.begin()
   await played.conversation.clear()
   return lines.map((line) => `${line}\n`).join('')
 }
 const samples = () => {
-  sampled ??= Promise.all((['append', 'bridge', 'native', 'stub'] as const).map(sample))
+  sampled ??= Promise.all((['append', 'bridge', 'native'] as const).map(sample))
   return sampled
 }
 
@@ -122,7 +122,7 @@ async function go(store: LedgerStore): Promise<void> {
       function: { name: 'tool_search', arguments: '{"query":"select:tracker__create_issue"}' },
     }
     await turn.run({ role: 'assistant', content: null, tool_calls: [call] })
-    await conversation.deactivate(['tracker__create_issue'])
+    await conversation.unload(['tracker__create_issue'])
     await conversation.compact({ kept: {} })
     await line.begin(messages, { requestId: 'another' })
     await conversation.fork({ id: 'fork' })

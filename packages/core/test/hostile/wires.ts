@@ -11,7 +11,7 @@ import {
   type Protocol,
   responsesProtocol,
   type ScriptedCall,
-} from '@toolwell/core/testing'
+} from '@toolwell/testing'
 import fc from 'fast-check'
 
 type Thread = ReturnType<ReturnType<typeof openaiChat>['thread']>

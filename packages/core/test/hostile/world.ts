@@ -56,12 +56,12 @@ export function specOf(id: string): Spec {
   return found
 }
 
-export type Delivery = 'eager' | 'append' | 'bridge' | 'native' | 'stub'
+export type Delivery = 'eager' | 'append' | 'bridge' | 'native'
 export interface Rules {
   readonly mode: 'off' | 'on' | 'auto-off' | 'auto-on'
   readonly delivery: Delivery | 'auto'
-  readonly maxActive: number | undefined
-  readonly hiddenCalls: 'activate-and-run' | 'hint' | 'refuse'
+  readonly maxLoaded: number | undefined
+  readonly hiddenCalls: 'load-and-run' | 'hint' | 'refuse'
   /** Absent: the default of each. */
   readonly cards?: 'latched' | 'live'
   readonly cardPlace?: 'loader' | 'section'
@@ -73,7 +73,7 @@ export interface Rules {
     readonly all: boolean
   }
 }
-export type Action = 'see' | 'activate' | 'call'
+export type Action = 'see' | 'load' | 'call'
 export type SourceState = 'ready' | 'failed'
 
 export interface World {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { applyManifest, readManifest } from '../../src/manifest.js'
-import type { Tool } from '../../src/tool.js'
+import { applyManifest, readManifest } from '../../src/tool/manifest.js'
+import type { Tool } from '../../src/tool/tool.js'
 
 const execute = () => 'done'
 

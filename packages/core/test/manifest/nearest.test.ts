@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { nearest } from '../../src/nearest.js'
+import { nearest } from '../../src/base/nearest.js'
 
 describe('nearest', () => {
   it.each([
-    ['maxActiv', ['maxActive', 'maxTokens'], ['maxActive']],
+    ['maxLoade', ['maxLoaded', 'maxTokens'], ['maxLoaded']],
     ['Max-Active', ['max_active', 'maxActives'], ['max_active', 'maxActives']],
     ['serach', ['search', 'select'], ['search']],
     ['graph', ['memory_graph', 'memory_search'], ['memory_graph']],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { ToolwellError } from '../../src/errors.js'
-import { assertKnownKeys } from '../../src/options.js'
+import { ToolwellError } from '../../src/base/errors.js'
+import { assertKnownKeys } from '../../src/base/options.js'
 
-const known = ['maxActive', 'search', 'store']
+const known = ['maxLoaded', 'search', 'store']
 
 function refusal(value: unknown): ToolwellError {
   try {
@@ -15,21 +15,21 @@ function refusal(value: unknown): ToolwellError {
 
 describe('assertKnownKeys', () => {
   it('accepts known keys and an empty object', () => {
-    assertKnownKeys({ maxActive: 1, store: undefined }, known, 'createToolwell')
+    assertKnownKeys({ maxLoaded: 1, store: undefined }, known, 'createToolwell')
     assertKnownKeys({}, known, 'createToolwell')
   })
 
   it('names the unknown key, its place and the nearest known key', () => {
-    const error = refusal({ search: 1, maxActiv: 2 })
+    const error = refusal({ search: 1, maxLoade: 2 })
     expect(error.code).toBe('invalid-option')
-    expect(error.message).toBe('Unknown option "maxActiv" in createToolwell. Did you mean "maxActive"?')
-    expect(error.data).toEqual({ path: 'createToolwell', key: 'maxActiv', nearest: 'maxActive' })
+    expect(error.message).toBe('Unknown option "maxLoade" in createToolwell. Did you mean "maxLoaded"?')
+    expect(error.data).toEqual({ path: 'createToolwell', key: 'maxLoade', nearest: 'maxLoaded' })
   })
 
   it('lists the known keys when none is near', () => {
     const error = refusal({ zebra: 1 })
     expect(error.message).toBe(
-      'Unknown option "zebra" in createToolwell. Known options: maxActive, search, store.',
+      'Unknown option "zebra" in createToolwell. Known options: maxLoaded, search, store.',
     )
     expect(error.data).toEqual({ path: 'createToolwell', key: 'zebra' })
   })
@@ -41,7 +41,7 @@ describe('assertKnownKeys', () => {
     [undefined, 'undefined'],
   ])('refuses what is no object: %s', (value, said) => {
     expect(refusal(value).message).toBe(
-      `createToolwell takes an object of options (maxActive, search, store), not ${said}.`,
+      `createToolwell takes an object of options (maxLoaded, search, store), not ${said}.`,
     )
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ToolwellError } from '../../src/errors.js'
-import { type ManifestProblem, readManifest } from '../../src/manifest.js'
+import { ToolwellError } from '../../src/base/errors.js'
+import { type ManifestProblem, readManifest } from '../../src/tool/manifest.js'
 
 const file = 'extension-manifest.json'
 

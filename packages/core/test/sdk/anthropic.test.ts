@@ -6,9 +6,9 @@ import type {
   MessageParam,
 } from '@anthropic-ai/sdk/resources/messages'
 import { type AnthropicParts, type AnthropicPrompt, anthropic, assemble } from '@toolwell/core/anthropic'
-import { anthropicProtocol } from '@toolwell/core/testing'
-import type { AnthropicRequestBody } from '../../src/testing/anthropic-rules.js'
-import { anthropicRenderOrder } from '../../src/testing/anthropic-usage.js'
+import { anthropicProtocol } from '@toolwell/testing'
+import type { AnthropicRequestBody } from '../../../testing/src/anthropic/rules.js'
+import { anthropicRenderOrder } from '../../../testing/src/anthropic/usage.js'
 import { startWireHost, type WireDriver } from '../support/wire-host.js'
 import { anthropicHarness } from '../support/wires/anthropic.js'
 import { type Mode, runJourneys, type Session } from './journey.js'

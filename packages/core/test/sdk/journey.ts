@@ -3,7 +3,7 @@
  * of its protocol at the other end. A client says how it asks and what it understood; the journeys are the same for all.
  */
 import type { Tool, ToolwellOptions } from '@toolwell/core'
-import type { ScriptedCall, ScriptedReply } from '@toolwell/core/testing'
+import type { ScriptedCall, ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { mixed, tool } from '../support/tools.js'
 import type { Script, WireHarness, WireHost } from '../support/wire-harness.js'

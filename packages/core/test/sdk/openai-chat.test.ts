@@ -1,14 +1,14 @@
 /** The journeys with `openai` on Chat Completions. */
 import { assemble, openaiChat, type StreamedMessage } from '@toolwell/core/openai-chat'
-import { type ChatRequestBody, chatProtocol } from '@toolwell/core/testing'
+import { type ChatRequestBody, chatProtocol } from '@toolwell/testing'
 import OpenAI from 'openai'
 import type {
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionMessage,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions'
-import type { ChatParts } from '../../src/adapters/openai-chat/chat-wire.js'
-import { chatRenderOrder } from '../../src/testing/chat-usage.js'
+import { chatRenderOrder } from '../../../testing/src/shared/usage.js'
+import type { ChatParts } from '../../src/adapters/openai-chat/wire.js'
 import { startWireHost, type WireDriver } from '../support/wire-host.js'
 import { openaiChatHarness } from '../support/wires/openai-chat.js'
 import { type Mode, runJourneys, type Session } from './journey.js'

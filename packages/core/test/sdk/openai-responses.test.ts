@@ -7,14 +7,14 @@ import {
   type ResponsesReply,
   type ResponsesRequest,
 } from '@toolwell/core/openai-responses'
-import { responsesProtocol } from '@toolwell/core/testing'
+import { responsesProtocol } from '@toolwell/testing'
 import OpenAI from 'openai'
 import type {
   ResponseCreateParamsNonStreaming,
   ResponseInputItem,
 } from 'openai/resources/responses/responses'
-import { responsesRenderOrder } from '../../src/testing/responses-protocol.js'
-import type { ResponsesRequestBody } from '../../src/testing/responses-request.js'
+import { responsesRenderOrder } from '../../../testing/src/openai-responses/protocol.js'
+import type { ResponsesRequestBody } from '../../../testing/src/openai-responses/request.js'
 import { startWireHost, type WireDriver } from '../support/wire-host.js'
 import { openaiResponsesHarness } from '../support/wires/openai-responses.js'
 import { type Mode, runJourneys, type Session } from './journey.js'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { documentOf } from '../../src/search/document.js'
-import type { JsonSchema, Tool } from '../../src/tool.js'
+import type { JsonSchema, Tool } from '../../src/tool/tool.js'
 
 const tool = (inputSchema: unknown, more: Partial<Tool> = {}): Tool => ({
   name: 'read_file',

@@ -1,11 +1,11 @@
 /** An index that sources keep: the next start takes it as it is, ranks to the last bit as before, and never trusts what does not belong. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { createCatalogue, type StoredPart } from '../../src/catalogue.js'
-import { shortHash } from '../../src/fingerprint.js'
+import { shortHash } from '../../src/base/hash.js'
+import { createCatalogue, type StoredPart } from '../../src/catalogue/catalogue.js'
+import { indexVersion } from '../../src/search/index/stored-segment.js'
 import { createRanking } from '../../src/search/ranking.js'
-import { indexVersion } from '../../src/search/stored-segment.js'
-import type { Tool } from '../../src/tool.js'
+import type { Tool } from '../../src/tool/tool.js'
 
 const lines = (name: string): Record<string, unknown>[] =>
   readFileSync(new URL(`../../../../bench/sample/${name}.jsonl`, import.meta.url), 'utf8')

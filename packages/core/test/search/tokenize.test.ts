@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { queryTokens, stem, tokenize } from '../../src/search/tokenize.js'
+import { queryTokens, stem, tokenize } from '../../src/search/words/tokenize.js'
 
 describe('tokenize', () => {
   it('splits identifiers at separators', () => {

@@ -16,8 +16,8 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { jsonlStore } from '../../src/stores/jsonl.js'
-import { storeContract } from '../../src/testing/store-contract.js'
+import { storeContract } from '../../../testing/src/store-contract.js'
+import { jsonlStore } from '../../src/ledger/stores/jsonl.js'
 import { numbered, searched } from '../fixtures/store-events.js'
 
 const fixtures = fileURLToPath(new URL('../fixtures', import.meta.url))
@@ -48,8 +48,8 @@ describe('the JSONL store', () => {
     await store.append('thread', 2, [searched(2, 'a\nb\u2028c')])
     const lines = (await readFile(file, 'utf8')).split('\n')
     expect(lines.map((line) => (line ? JSON.parse(line) : 'end'))).toEqual([
-      { v: 1, events: numbered(0, 2) },
-      { v: 1, events: [searched(2, 'a\nb\u2028c')] },
+      { v: 2, events: numbered(0, 2) },
+      { v: 2, events: [searched(2, 'a\nb\u2028c')] },
       'end',
     ])
   })
@@ -214,9 +214,9 @@ describe('a corrupt line', () => {
   })
 
   it('of a newer format is refused as too new', async () => {
-    await writeFile(file, `${good(0)}\n{"v":2,"facts":{}}\n`)
+    await writeFile(file, `${good(0)}\n{"v":3,"facts":{}}\n`)
     const before = await readFile(file)
-    const expected = { code: 'ledger-too-new', data: { ledger: 'thread', found: 2, known: 1 } }
+    const expected = { code: 'ledger-too-new', data: { ledger: 'thread', found: 3, known: 2 } }
     await expect(jsonlStore(folder).read('thread')).rejects.toMatchObject(expected)
     await expect(jsonlStore(folder).append('thread', 1, [searched(1)])).rejects.toMatchObject(expected)
     expect(await readFile(file)).toEqual(before)
@@ -277,7 +277,7 @@ describe('a store that cannot write or read', () => {
     async () => {
       await jsonlStore(folder).append('thread', 0, numbered(0, 2))
       const before = await readFile(file)
-      const source = new URL('../../src/stores/jsonl.ts', import.meta.url).href
+      const source = new URL('../../src/ledger/stores/jsonl.ts', import.meta.url).href
       const program = `
       const { jsonlStore } = await import(${JSON.stringify(source)})
       const store = jsonlStore(${JSON.stringify(folder)})
@@ -307,7 +307,7 @@ describe('a store that cannot write or read', () => {
 
 describe('ledgers on disk', () => {
   it('of format 1 still load', async () => {
-    const events = await jsonlStore(fixtures).read('ledger-v1')
+    const events: readonly { id: number; kind: string }[] = await jsonlStore(fixtures).read('ledger-v1')
     const lines = (await readFile(join(fixtures, 'ledger-v1.jsonl'), 'utf8')).trimEnd().split('\n')
     expect(events).toEqual(lines.flatMap((line) => JSON.parse(line).events))
     expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => index))

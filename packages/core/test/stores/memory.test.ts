@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { memoryStore } from '../../src/stores/memory.js'
-import { storeContract } from '../../src/testing/store-contract.js'
+import { storeContract } from '../../../testing/src/store-contract.js'
+import { memoryStore } from '../../src/ledger/stores/memory.js'
 import { searched } from '../fixtures/store-events.js'
 
 describe('the memory store', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { jsonlStore } from '../../src/stores/jsonl.js'
+import { jsonlStore } from '../../src/ledger/stores/jsonl.js'
 
 let folder: string
 beforeEach(async () => {
@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-const store = fileURLToPath(new URL('../../src/stores/jsonl.ts', import.meta.url))
+const store = fileURLToPath(new URL('../../src/ledger/stores/jsonl.ts', import.meta.url))
 
 /** Appends `count` events, reading again and trying anew at each conflict. */
 const WRITER = `

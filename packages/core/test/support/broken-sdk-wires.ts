@@ -10,7 +10,7 @@ import {
   googleProtocol,
   responsesProtocol,
   type Violation,
-} from '@toolwell/core/testing'
+} from '@toolwell/testing'
 import * as ai6 from 'ai'
 import * as ai7 from 'ai-7'
 import { createAnthropic as createAnthropic4 } from 'ai-sdk-7-anthropic'

@@ -10,7 +10,7 @@ import {
   googleProtocol,
   responsesProtocol,
   type Violation,
-} from '@toolwell/core/testing'
+} from '@toolwell/testing'
 import type { BrokenCall, Element } from './broken-histories.js'
 
 export interface BrokenWire {

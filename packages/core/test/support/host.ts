@@ -14,7 +14,7 @@ import {
   type RecordedRequest,
   type ScriptedReply,
   startScriptedChat,
-} from '@toolwell/core/testing'
+} from '@toolwell/testing'
 import { onTestFinished } from 'vitest'
 
 export interface TestHost {

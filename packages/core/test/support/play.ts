@@ -2,7 +2,7 @@
 import { type Conversation, createToolwell, type RunOptions, type ToolwellOptions } from '@toolwell/core'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
 import { expect } from 'vitest'
-import { chatViolationOf } from '../../src/testing/chat-rules.js'
+import { chatViolationOf } from '../../../testing/src/openai-chat/rules.js'
 import { mixed } from './tools.js'
 
 export interface Call {

@@ -9,7 +9,7 @@ import {
   type ToolwellOptions,
 } from '@toolwell/core'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
-import { chatViolationOf } from '../../src/testing/chat-rules.js'
+import { chatViolationOf } from '../../../testing/src/openai-chat/rules.js'
 import { mixed, server, tool } from './tools.js'
 
 export interface SimulatedCall {
@@ -20,7 +20,7 @@ export interface SimulatedCall {
 export type Step =
   /** A request; `again` sends it twice with one id. No calls: the model answers in words. */
   | { readonly kind: 'request'; readonly again: boolean; readonly calls: readonly SimulatedCall[] }
-  | { readonly kind: 'activate' | 'deactivate'; readonly names: readonly string[] }
+  | { readonly kind: 'load' | 'unload'; readonly names: readonly string[] }
   | { readonly kind: 'compact'; readonly keep: number; readonly trim: boolean }
   | { readonly kind: 'clear' }
   | { readonly kind: 'source'; readonly name: string; readonly change: SourceChange }
@@ -152,11 +152,11 @@ export async function simulate(options: SimulationOptions, id = 'simulated'): Pr
       switch (step.kind) {
         case 'request':
           return request(step.again, step.calls)
-        case 'activate':
-          await conversation.activate(step.names)
+        case 'load':
+          await conversation.load(step.names)
           return
-        case 'deactivate':
-          await conversation.deactivate(step.names)
+        case 'unload':
+          await conversation.unload(step.names)
           return
         case 'compact': {
           let start = Math.max(0, messages.length - step.keep)

@@ -1,6 +1,6 @@
 /** What the scenario file needs of a wire: a host over the real adapter and the strict endpoint of that protocol. One file per wire implements it. */
 import type { Conversation, RunOptions, Toolwell, ToolwellEvent, ToolwellOptions } from '@toolwell/core'
-import type { ScriptedReply } from '@toolwell/core/testing'
+import type { ScriptedReply } from '@toolwell/testing'
 
 /** Called for each accepted request; calls by wire name, the same on every wire. */
 export type Script = readonly ScriptedReply[] | ((index: number) => ScriptedReply)
@@ -38,7 +38,7 @@ export interface WireHarness {
   readonly name: string
   /** What the render order of this wire puts before the messages. */
   readonly order: 'tools-first' | 'system-first'
-  readonly deliveries: readonly ('append' | 'bridge' | 'native' | 'stub')[]
+  readonly deliveries: readonly ('append' | 'bridge' | 'native')[]
   open(
     options: ToolwellOptions,
     script: Script,

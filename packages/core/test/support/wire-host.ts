@@ -8,8 +8,8 @@ import {
   type ToolwellEvent,
   type ToolwellOptions,
 } from '@toolwell/core'
-import type { Protocol, RecordedRequest, ScriptedEndpoint } from '@toolwell/core/testing'
-import { startScriptedEndpoint } from '@toolwell/core/testing'
+import type { Protocol, RecordedRequest, ScriptedEndpoint } from '@toolwell/testing'
+import { startScriptedEndpoint } from '@toolwell/testing'
 import { onTestFinished } from 'vitest'
 import type { Adapter } from '../../src/adapters/shared/adapter.js'
 import type { Script, WireHost } from './wire-harness.js'

@@ -7,7 +7,8 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
-import { canonicalJson, makeFolder, shortHash, withFileLock } from '@toolwell/core/shared'
+import { canonicalJson, shortHash } from '@toolwell/core/internal'
+import { makeFolder, withFileLock } from '@toolwell/core/internal/node'
 import type { ServerConfig } from '../config/server-config.js'
 
 const FORMAT = 1

@@ -1,7 +1,7 @@
 /** One entry of `mcpServers`: checked against the table of keys, variables expanded, paths made absolute. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { nearest } from '@toolwell/core'
+import { nearest } from '@toolwell/core/internal'
 import { type ConfigDocument, type Path, pathText } from './document.js'
 import { readDuration } from './duration.js'
 import { readEnvFile } from './env-file.js'

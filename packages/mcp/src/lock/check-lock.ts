@@ -1,5 +1,5 @@
 /** What differs between a lock and the servers as they are now, field by field. */
-import { canonicalJson } from '@toolwell/core/shared'
+import { canonicalJson } from '@toolwell/core/internal'
 import { type Json, normalised } from './fingerprint.js'
 import { type ListedServer, type Lock, namedTools } from './lock.js'
 

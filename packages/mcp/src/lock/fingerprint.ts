@@ -1,6 +1,6 @@
 /** What makes two definitions the same: everything in them but the order of keys, and of lists that are sets. */
 import { createHash } from 'node:crypto'
-import { canonicalJson } from '@toolwell/core/shared'
+import { canonicalJson } from '@toolwell/core/internal'
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export interface JsonObject {

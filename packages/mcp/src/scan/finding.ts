@@ -1,5 +1,5 @@
 /** What a scan says: a rule, how bad, where, a harmless excerpt, and what to do. */
-import { safeJson } from '@toolwell/core'
+import { safeJson } from '@toolwell/core/internal'
 
 /** `hard` quarantines by default; `soft` is shown to whoever reviews. */
 export type Severity = 'hard' | 'soft'

@@ -1,7 +1,7 @@
 /** The calls of one reply, judged together although the SDK starts them one by one. */
-import type { CallAnswer } from '../../run-calls.js'
+import type { CallAnswer } from '../../turn/run.js'
 import type { UnitCall } from '../shared/thread.js'
-import type { AiExecuteOptions } from './wire.js'
+import type { AiExecuteOptions } from './types.js'
 
 /** A call that the SDK has started. */
 export interface Started {

@@ -1,15 +1,16 @@
 /** The tools of one request: those of the view, in its order, with what the SDK would send besides a definition. */
-import type { WireTool } from '../../ledger-event.js'
-import type { Prompts } from '../../prompts.js'
-import type { SurfaceView } from '../../surface.js'
-import type { Tool } from '../../tool.js'
+
+import type { SurfaceView } from '../../surface/project.js'
+import type { Prompts } from '../../surface/prompts.js'
+import type { Tool } from '../../tool/tool.js'
+import type { WireTool } from '../../tool/wire-tool.js'
 import { fitted, objectSchema } from '../shared/tools.js'
 import type { NativeWay } from './native-way.js'
 import type { Protocol } from './protocol.js'
 import { deferred, RESERVE } from './references.js'
 import { withTextArguments } from './text-arguments.js'
 import { searchTool } from './tool-search.js'
-import type { AiFunction } from './wire.js'
+import type { AiFunction } from './types.js'
 
 export interface Declared {
   readonly tools: readonly AiFunction[]
@@ -48,13 +49,17 @@ export function declare(
   const tools = [...others, ...view.tools.flatMap(found)]
   if (view.delivery !== 'native') return { tools, missing, inText }
   if (way === 'tool-search') {
-    view.aside.forEach(found)
+    view.declaredHidden.forEach(found)
     const loader = view.tools.find(({ name }) => name === view.loader)
     const searching = tools.map((tool) => (tool.name === loader?.name ? searchTool(loader) : tool))
     return { tools: searching, missing, inText }
   }
   const reserve = defined({ type: 'function', name: RESERVE.name }, RESERVE, objectSchema(RESERVE))
-  return { tools: [...tools, ...[reserve, ...view.aside.flatMap(found)].map(deferred)], missing, inText }
+  return {
+    tools: [...tools, ...[reserve, ...view.declaredHidden.flatMap(found)].map(deferred)],
+    missing,
+    inText,
+  }
 }
 
 function defined(own: AiFunction, tool: WireTool | Tool, schema: Schema): AiFunction {

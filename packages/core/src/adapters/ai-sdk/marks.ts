@@ -3,7 +3,7 @@
  * what it wrote is kept in the provider options of the call, which the SDK carries through every history.
  */
 import { argumentsObject, isRecord, readArguments } from '../shared/thread.js'
-import { type AiCallPart, type AiMessage, type AiPart, isCall, isResult, partsOf } from './wire.js'
+import { type AiCallPart, type AiMessage, type AiPart, isCall, isResult, partsOf } from './types.js'
 
 const KEY = 'toolwell'
 

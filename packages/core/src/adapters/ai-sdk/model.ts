@@ -1,6 +1,6 @@
 /** A model with Toolwell right before it: what a request holds is decided here, and a reply is read here first. */
 import type { ReplyReader } from './reply.js'
-import { type AiCallOptions, type AiModel, type AiReplyPart, type AiStream, isModel } from './wire.js'
+import { type AiCallOptions, type AiModel, type AiReplyPart, type AiStream, isModel } from './types.js'
 
 /** One request to a model, and its reply. */
 export interface Exchange {

@@ -4,7 +4,7 @@
  * a call was recorded with does not tell.
  */
 import { openaiOptions, withOpenaiOptions } from './openai-options.js'
-import type { AiCallPart } from './wire.js'
+import type { AiCallPart } from './types.js'
 
 export interface Namespaces {
   /** A search has brought this function. */

@@ -1,5 +1,5 @@
 /** How a model of the SDK can be shown a tool without a change of what stands before the messages. */
-import type { AiModel } from './wire.js'
+import type { AiModel } from './types.js'
 
 /**
  * `references`: Anthropic's search answers refer to declared tools. `tool-changes`: its system messages bring and take

@@ -3,9 +3,9 @@
  * provider comes next, some as calls that nobody declared, and sends one half where the other was cut off.
  */
 import { isRecord } from '../shared/thread.js'
+import { withoutLastThoughts } from './normalise.js'
 import type { ProtocolRules } from './protocol.js'
-import { withoutLastThoughts } from './sound-messages.js'
-import { type AiMessage, type AiPart, isCall, isResult, partsOf } from './wire.js'
+import { type AiMessage, type AiPart, isCall, isResult, partsOf } from './types.js'
 
 export function withProviderCalls(messages: readonly AiMessage[], rules: ProtocolRules): AiMessage[] {
   const { ran } = rules

@@ -1,9 +1,10 @@
 /** Anthropic's own deferral through the SDK: a search answer refers to tools that were declared out of the model's sight. */
-import type { WireTool } from '../../ledger-event.js'
-import { RESERVE_NAME } from '../../names.js'
+
+import { RESERVE_NAME } from '../../base/names.js'
+import type { WireTool } from '../../tool/wire-tool.js'
 import { referencesText } from '../shared/thread.js'
 import { references } from './found.js'
-import type { AiFunction } from './wire.js'
+import type { AiFunction } from './types.js'
 
 /** The names that a request knows. */
 export interface Known {

@@ -2,11 +2,11 @@
  * The tools that the SDK is given: all there are, once, because it takes none later. They are how it runs a call and what
  * its hooks see; which of them a request declares is decided in `declare`.
  */
-import type { Catalogue, Entry } from '../../catalogue.js'
-import { BRIDGE_NAME } from '../../meta-tools.js'
+import type { Catalogue, Entry } from '../../catalogue/catalogue.js'
+import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import { type AiSchema, openSchema } from './schema.js'
 import { importedOf } from './tools.js'
-import type { AiExecuteOptions } from './wire.js'
+import type { AiExecuteOptions } from './types.js'
 
 /** A tool as this adapter gives it to the SDK. Those that were written for the SDK keep the kind they have there. */
 export interface AiTool {

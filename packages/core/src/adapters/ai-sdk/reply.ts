@@ -2,10 +2,10 @@
  * Reads the calls of a reply before the SDK does. The SDK then sees the tool that is meant, with arguments that it can
  * read, whatever the model wrote; what it wrote is judged by the conversation and kept in the history.
  */
-import { BRIDGE_NAME } from '../../meta-tools.js'
+import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import { argumentsObject, isRecord, readArguments, type UnitCall } from '../shared/thread.js'
 import { marked } from './marks.js'
-import type { AiReplyCall, AiReplyPart } from './wire.js'
+import type { AiReplyCall, AiReplyPart } from './types.js'
 
 export interface ReplyContext {
   /** The bridge, where this request has one. */

@@ -1,6 +1,7 @@
 /** What the SDK gets for a call: the tool's own value, an answer of Toolwell's, or an error; and what the model reads of it. */
-import type { CallAnswer } from '../../run-calls.js'
-import type { Tool } from '../../tool.js'
+
+import type { Tool } from '../../tool/tool.js'
+import type { CallAnswer } from '../../turn/run.js'
 import { isRecord } from '../shared/thread.js'
 import { importedOf } from './tools.js'
 

@@ -1,5 +1,5 @@
 /** A schema that the SDK takes as it is: it sends the JSON Schema unchanged, and refuses nothing by it. */
-import type { JsonSchema } from '../../tool.js'
+import type { JsonSchema } from '../../tool/tool.js'
 
 type Converted = { readonly value: unknown }
 

@@ -2,10 +2,10 @@
  * A history for OpenAI's own search, as the provider of the SDK wants it: calls of the loader with wrapped arguments and
  * an id of their kind, results that hold definitions and no word, and calls in the namespace where their function lives.
  */
-import { shortHash } from '../../fingerprint.js'
-import type { WireTool } from '../../ledger-event.js'
-import type { Prompts } from '../../prompts.js'
-import type { SurfaceView } from '../../surface.js'
+import { shortHash } from '../../base/hash.js'
+import type { SurfaceView } from '../../surface/project.js'
+import type { Prompts } from '../../surface/prompts.js'
+import type { WireTool } from '../../tool/wire-tool.js'
 import { argumentsObject } from '../shared/thread.js'
 import { type FoundFunction, foundFunction, foundIn } from './found.js'
 import { createNamespaces } from './namespaces.js'
@@ -19,7 +19,7 @@ import {
   isResult,
   outputText,
   partsOf,
-} from './wire.js'
+} from './types.js'
 
 /** What the provider's ids of searches begin with. It makes one of the call's id where there is none. */
 const PREFIX = 'tsc'
@@ -31,7 +31,7 @@ export function withSearchItems(
 ): AiMessage[] {
   if (view.mode === 'off') return [...messages]
   const search = view.delivery === 'native' ? view.loader : undefined
-  const known = new Map([...view.tools, ...view.aside].map((tool) => [tool.name, tool as WireTool]))
+  const known = new Map([...view.tools, ...view.declaredHidden].map((tool) => [tool.name, tool as WireTool]))
   const namespaces = createNamespaces(view.tools.map(({ name }) => name))
   const items = new Set<string>()
   /** New ids of searches, by their own; only those that stand open can meet a result. */

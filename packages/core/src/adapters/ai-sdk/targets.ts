@@ -1,7 +1,8 @@
 /** Runs the tool that a call is meant for, with everything the SDK gives a tool. */
-import type { TargetCall } from '../../calls.js'
-import type { Execute } from '../../run-calls.js'
-import { quote } from '../../text.js'
+
+import { quote } from '../../base/text.js'
+import type { Execute } from '../../turn/run.js'
+import type { TargetCall } from '../../turn/verdict.js'
 import type { Started } from './batch.js'
 import type { Registry } from './registry.js'
 import { lastOf } from './results.js'

@@ -2,11 +2,12 @@
  * Google's provider writes a schema in Google's own subset, which has no free object: servers refuse one without
  * properties. Where a tool takes any object, its arguments are JSON in a text there; a model may write them in either form.
  */
-import type { WireTool } from '../../ledger-event.js'
-import { BRIDGE_NAME } from '../../meta-tools.js'
-import type { Tool } from '../../tool.js'
+
+import { BRIDGE_NAME } from '../../surface/meta-tools.js'
+import type { Tool } from '../../tool/tool.js'
+import type { WireTool } from '../../tool/wire-tool.js'
 import { isRecord, readArguments } from '../shared/thread.js'
-import type { AiReplyCall } from './wire.js'
+import type { AiReplyCall } from './types.js'
 
 type Schema = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,7 @@
 /** Anthropic's tool changes through the SDK: a system message between the others brings declared tools, or takes them. */
 import type { Unit } from '../shared/thread.js'
 import type { Known } from './references.js'
-import { WIRE } from './wire.js'
+import { WIRE } from './types.js'
 
 /** `known`: the names that are declared. A system message stands right before the model's next turn, or last. */
 export function withToolChanges(units: readonly Unit[], known: Known): Unit[] {

@@ -1,12 +1,13 @@
 /** OpenAI's own search through the SDK: the loader as the tool that the provider knows, and its calls as the loader's. */
-import type { WireTool } from '../../ledger-event.js'
-import type { SurfaceView } from '../../surface.js'
-import type { Tool } from '../../tool.js'
+
+import type { SurfaceView } from '../../surface/project.js'
+import type { Tool } from '../../tool/tool.js'
+import type { WireTool } from '../../tool/wire-tool.js'
 import { isRecord, readArguments, referencesText, type Unit } from '../shared/thread.js'
 import { fitted, objectSchema } from '../shared/tools.js'
 import { foundFunction, references } from './found.js'
-import type { AnswerSource } from './read-messages.js'
-import { type AiFunction, type AiReplyCall, type AiResultPart, WIRE } from './wire.js'
+import type { AnswerSource } from './read.js'
+import { type AiFunction, type AiReplyCall, type AiResultPart, WIRE } from './types.js'
 
 /** The loader as the SDK declares a search that the client runs. */
 export function searchTool(loader: WireTool | Tool): AiFunction {

@@ -1,130 +1,93 @@
-/**
- * The parts of the AI SDK that this adapter reads or writes, as shapes: a message of a host and a message of a prompt are
- * read alike, and so are versions 6 and 7. Everything else passes through untouched.
- */
-import { isRecord } from '../shared/thread.js'
+/** How the SDK writes a history down, and how it is read: the same for a host's messages and for a model's prompt. */
+import type { Prompts } from '../../surface/prompts.js'
+import type { Wire } from '../shared/adapter.js'
+import type { UnitCall } from '../shared/thread.js'
+import type { NativeWay } from './native-way.js'
+import { inTurns, soundMessages } from './normalise.js'
+import { withUniqueItems } from './openai-options.js'
+import { type Protocol, rules } from './protocol.js'
+import { withProviderCalls } from './provider-calls.js'
+import { messagesOf, readMessages } from './read.js'
+import { withSearchItems } from './search-items.js'
+import { withToolChanges } from './tool-changes.js'
+import { withSearches } from './tool-search.js'
+import { type AiMessage, WIRE } from './types.js'
+import { writeMessages } from './write.js'
 
-export const WIRE = 'ai-sdk'
-
-/** A `ModelMessage`, or a message of the prompt that a model gets. */
-export interface AiMessage {
-  readonly role: string
-  readonly content: unknown
-  readonly providerOptions?: unknown
-}
-
-export interface AiPart {
-  readonly type: string
-  readonly providerOptions?: unknown
-}
-
-export interface AiCallPart extends AiPart {
-  readonly type: 'tool-call'
-  readonly toolCallId: string
-  readonly toolName: string
-  readonly input: unknown
-}
-
-export interface AiResultPart extends AiPart {
-  readonly type: 'tool-result'
-  readonly toolCallId: string
-  readonly toolName: string
-  readonly output: unknown
-}
-
-/** A tool as the SDK hands it to a model. */
-export interface AiFunction {
-  readonly type: string
-  readonly name: string
-  readonly description?: string
-  readonly inputSchema?: unknown
-}
-
-/** What the SDK asks a model. */
-export interface AiCallOptions {
+export interface AiParts {
   readonly prompt: readonly AiMessage[]
-  readonly tools?: readonly AiFunction[]
-  readonly toolChoice?: unknown
 }
 
-/** A call in a reply of a model: its arguments are text. */
-export interface AiReplyCall {
-  readonly type: 'tool-call'
-  readonly toolCallId: string
-  readonly toolName: string
-  readonly input: string
-  readonly providerExecuted?: boolean
-  readonly providerMetadata?: Readonly<Record<string, unknown>>
+/** The calls of a reply that the SDK has started. */
+export type AiReply = readonly UnitCall[]
+
+export interface AiWireOptions {
+  /** Names of tools that Toolwell does not run and that the request declares all the same. */
+  readonly beside?: readonly string[]
+  /** How the provider can reveal tools itself. */
+  readonly way?: NativeWay | undefined
+  /** Whether the SDK has the tool of this name on this request: no result may refer to another. */
+  readonly given?: (name: string) => boolean
+  /** Histories that a host keeps: they are not sent as they are. */
+  readonly stored?: boolean
 }
 
-/** A piece of a reply, whole or streamed. */
-export interface AiReplyPart {
-  readonly type: string
-}
-
-export interface AiModel {
-  readonly provider: string
-  readonly modelId?: string
-  doGenerate(options: AiCallOptions): Promise<AiGenerated>
-  doStream(options: AiCallOptions): Promise<{ readonly stream: AiStream } & AiSent>
-}
-
-/** What the model says it has sent. */
-interface AiSent {
-  readonly request?: { readonly body?: unknown }
-}
-
-export interface AiGenerated extends AiSent {
-  readonly content: readonly AiReplyPart[]
-  readonly warnings?: readonly unknown[]
-}
-
-export interface AiStream {
-  pipeThrough(transform: unknown): AiStream
-}
-
-/** What the SDK gives a tool besides its input. Version 7 gives more; all of it is passed on. */
-export interface AiExecuteOptions {
-  readonly toolCallId: string
-  readonly messages: readonly AiMessage[]
-  readonly abortSignal?: AbortSignal | undefined
-}
-
-export function isModel(value: unknown): value is AiModel {
-  return isRecord(value) && typeof value.doGenerate === 'function' && typeof value.doStream === 'function'
-}
-
-export function partsOf({ content }: AiMessage): readonly AiPart[] {
-  return Array.isArray(content) ? content.filter(isPart) : []
-}
-
-function isPart(value: unknown): value is AiPart {
-  return isRecord(value) && typeof value.type === 'string'
-}
-
-/** A call that the host has to answer. What the provider runs itself is answered in the same message. */
-export function isCall(part: AiPart): part is AiCallPart {
-  return part.type === 'tool-call' && !(part as { providerExecuted?: boolean }).providerExecuted
-}
-
-export function isResult(part: AiPart): part is AiResultPart {
-  return part.type === 'tool-result'
-}
-
-/** What was said, without what was thought. */
-export function spoken(message: AiMessage): string {
-  if (typeof message.content === 'string') return message.content
-  return partsOf(message)
-    .map((part) => (part.type === 'text' ? String((part as { text?: unknown }).text ?? '') : ''))
-    .join('')
-}
-
-/** What the model reads of a result, as text. */
-export function outputText(output: unknown): string {
-  if (!isRecord(output)) return typeof output === 'string' ? output : ''
-  const { type, value, reason } = output
-  if (type === 'text' || type === 'error-text') return String(value ?? '')
-  if (type === 'content' && Array.isArray(value)) return spoken({ role: 'tool', content: value })
-  if (type === 'execution-denied') return String(reason ?? '')
-  return JSON.stringify(value) ?? ''
+export function aiWire(
+  protocol: Protocol,
+  prompts: Prompts,
+  { beside = [], way, given = () => true, stored = false }: AiWireOptions = {},
+): Wire<AiMessage, AiReply, AiParts> {
+  const { ids, opensWithUser = false, turns = false, answers, ran: _, ...others } = rules[protocol]
+  const inMessages = { ...others, ...(answers ? { results: prompts.noOutput() } : {}) }
+  return {
+    name: protocol,
+    // The SDK takes it beside the messages.
+    systemInMessages: false,
+    ...(ids ? { ids } : {}),
+    opensWithUser,
+    native: way && way !== 'references' ? 'changes' : way,
+    normalise: (message) => soundMessages(message, inMessages),
+    parse: readMessages,
+    ...(protocol === WIRE ? { messagesOf } : {}),
+    write(units, view) {
+      const { section } = view
+      const native = view.delivery === 'native' ? way : undefined
+      const declared = native
+        ? [...view.tools, ...view.declaredHidden].map(({ name }) => name).filter(given)
+        : []
+      // Off, references are the host's own, and so are the tools that they lead to.
+      const known = view.mode === 'off' && protocol === 'anthropic' ? { has: given } : new Set(declared)
+      const searches = native === 'tool-search'
+      const changed =
+        native === 'tool-changes'
+          ? withToolChanges(units, known)
+          : searches
+            ? withSearches(units, view)
+            : units
+      const kept = stored || searches
+      const written = writeMessages(changed, { protocol, section, prompts, known: kept ? undefined : known })
+      const messages = stored ? written : withProviderCalls(written, rules[protocol])
+      if (turns) return inTurns(messages)
+      return protocol === 'openai-responses'
+        ? withSearchItems(withUniqueItems(messages), view, prompts)
+        : messages
+    },
+    ofHost: () => beside,
+    parts: (messages) => ({ prompt: messages }),
+    calls: (reply) => reply,
+    answer: (answers, _view, calls) =>
+      answers.length === 0
+        ? []
+        : [
+            {
+              role: 'tool',
+              content: answers.map(({ callId, text }, index) => ({
+                type: 'tool-result',
+                toolCallId: callId,
+                toolName: calls[index]?.name ?? WIRE,
+                output: { type: 'text', value: text },
+              })),
+            },
+          ],
+  }
 }

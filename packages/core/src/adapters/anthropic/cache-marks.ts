@@ -1,7 +1,7 @@
 /** Cache marks of our own, where the host asked for them: behind the tools, the system prompt and the last message. */
 import { isRecord } from '../shared/thread.js'
-import type { AnthropicParts } from './anthropic-wire.js'
-import { type AnthropicCacheControl, blocksOf, isBlank, isThinking } from './wire.js'
+import { type AnthropicCacheControl, blocksOf, isBlank, isThinking } from './types.js'
+import type { AnthropicParts } from './wire.js'
 
 /** The API takes no more in one request. */
 const LIMIT = 4

@@ -1,9 +1,12 @@
 /** `@toolwell/core/anthropic`: Anthropic Messages as plain JSON. */
+import type { Conversation } from '../../conversation.js'
+import { type Adapter, createAdapter, type Turn } from '../shared/adapter.js'
+import { assertConversation } from '../shared/assert-adapter.js'
+import type { AnthropicMessage, AnthropicReply } from './types.js'
+import { type AnthropicOptions, type AnthropicParts, type AnthropicPrompt, anthropicWire } from './wire.js'
 
 export type { Thread } from '../shared/adapter.js'
 export type { StreamedReply } from '../shared/streamed.js'
-export { type Anthropic, type AnthropicTurn, anthropic } from './adapter.js'
-export type { AnthropicOptions, AnthropicParts, AnthropicPrompt } from './anthropic-wire.js'
 export { assemble, readEvents, readUsage } from './stream.js'
 export { importTools } from './tools.js'
 export type {
@@ -15,4 +18,30 @@ export type {
   AnthropicTool,
   AnthropicToolReference,
   AnthropicToolResult,
-} from './wire.js'
+} from './types.js'
+export type { AnthropicOptions, AnthropicParts, AnthropicPrompt } from './wire.js'
+
+export type AnthropicTurn<Message extends AnthropicMessage = AnthropicMessage> = Turn<
+  Message,
+  AnthropicReply,
+  AnthropicParts<Message>
+>
+export type Anthropic<Message extends AnthropicMessage = AnthropicMessage> = Adapter<
+  Message,
+  AnthropicReply,
+  AnthropicParts<Message>,
+  AnthropicPrompt
+>
+
+/** With an SDK, its own type of a message is `Message`: `anthropic<MessageParam>(conversation)`. */
+export function anthropic<Message extends AnthropicMessage = AnthropicMessage>(
+  conversation: Conversation,
+  options: AnthropicOptions = {},
+): Anthropic<Message> {
+  assertConversation(conversation)
+  // Messages that are written here have role and content in their documented shapes, whatever type names them.
+  return createAdapter(
+    conversation,
+    anthropicWire(conversation.prompts, options),
+  ) as unknown as Anthropic<Message>
+}

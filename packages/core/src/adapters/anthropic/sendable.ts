@@ -3,8 +3,9 @@
  * that a message may not have, a text may be blank, an input that was cut short is no object, and a reply may say nothing
  * at all. What a host wrote may have words before the results, or the system between the others. Runs when deferral is off, too.
  */
-import type { Prompts } from '../../prompts.js'
-import { safeJson } from '../../text.js'
+
+import { safeJson } from '../../base/text.js'
+import type { Prompts } from '../../surface/prompts.js'
 import { sameItems } from '../shared/same-items.js'
 import { argumentsObject, isRecord, readArguments, referencesText } from '../shared/thread.js'
 import { isServerCall, unpaired } from './server-tools.js'
@@ -19,7 +20,7 @@ import {
   reference,
   referencesIn,
   textBlock,
-} from './wire.js'
+} from './types.js'
 
 type Warn = (warning: string) => void
 

@@ -3,7 +3,7 @@
  * a history, one of the two is missing, and the API refuses the other.
  */
 import { isRecord } from '../shared/thread.js'
-import { type AnthropicBlock, type AnthropicMessage, blocksOf, isResult } from './wire.js'
+import { type AnthropicBlock, type AnthropicMessage, blocksOf, isResult } from './types.js'
 
 const CALLS = ['server_tool_use', 'mcp_tool_use']
 

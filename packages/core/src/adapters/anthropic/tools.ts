@@ -1,12 +1,12 @@
 /** Definitions to and from the shape of Anthropic Messages. */
-import { ToolwellError } from '../../errors.js'
-import type { WireTool } from '../../ledger-event.js'
-import { RESERVE_NAME } from '../../names.js'
-import type { SurfaceView } from '../../surface.js'
-import { quote } from '../../text.js'
-import type { Tool } from '../../tool.js'
+import { ToolwellError } from '../../base/errors.js'
+import { RESERVE_NAME } from '../../base/names.js'
+import { quote } from '../../base/text.js'
+import type { SurfaceView } from '../../surface/project.js'
+import type { Tool } from '../../tool/tool.js'
+import type { WireTool } from '../../tool/wire-tool.js'
 import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
-import { type AnthropicTool, WIRE } from './wire.js'
+import { type AnthropicTool, WIRE } from './types.js'
 
 function toNative(given: WireTool | Tool): AnthropicTool {
   const { name, description, ...tool } = fitted(given, WIRE)
@@ -22,7 +22,7 @@ const codec = createToolCodec<AnthropicTool>(toNative)
 export function anthropicTools(view: SurfaceView): readonly AnthropicTool[] {
   const tools = codec.write(view)
   if (view.delivery !== 'native') return tools
-  return [...tools, RESERVE, ...view.aside.map(deferred)]
+  return [...tools, RESERVE, ...view.declaredHidden.map(deferred)]
 }
 
 const RESERVE: AnthropicTool = {

@@ -1,9 +1,11 @@
 /** `@toolwell/core/google`: the Gemini API as plain JSON. */
+import type { Conversation } from '../../conversation.js'
+import { type Adapter, createAdapter, type Turn } from '../shared/adapter.js'
+import type { GoogleContent, GoogleReply } from './types.js'
+import { type GoogleParts, type GooglePrompt, googleWire } from './wire.js'
 
 export type { Thread } from '../shared/adapter.js'
 export type { StreamedReply } from '../shared/streamed.js'
-export { type Google, type GoogleTurn, google } from './adapter.js'
-export type { GoogleParts, GooglePrompt, GoogleToolConfig } from './google-wire.js'
 export { assemble, readEvents, readUsage, type StreamedContent } from './stream.js'
 export { importTools } from './tools.js'
 export type {
@@ -16,4 +18,25 @@ export type {
   GoogleReply,
   GoogleResponse,
   GoogleTool,
-} from './wire.js'
+} from './types.js'
+export type { GoogleParts, GooglePrompt, GoogleToolConfig } from './wire.js'
+
+export type GoogleTurn<Content extends GoogleContent = GoogleContent> = Turn<
+  Content,
+  GoogleReply,
+  GoogleParts<Content>
+>
+export type Google<Content extends GoogleContent = GoogleContent> = Adapter<
+  Content,
+  GoogleReply,
+  GoogleParts<Content>,
+  GooglePrompt
+>
+
+/** With an SDK, its own type of a content is `Content`: `google<Content>(conversation)`. */
+export function google<Content extends GoogleContent = GoogleContent>(
+  conversation: Conversation,
+): Google<Content> {
+  // The wire reads any content of this protocol and writes only contents of it: the host's type is as good as ours.
+  return createAdapter(conversation, googleWire) as unknown as Google<Content>
+}

@@ -3,14 +3,14 @@
  * take every content for a turn of its own and want all calls of a reply in one, directly before their responses.
  */
 import { createReadings } from '../shared/readings.js'
-import { soundParts } from './sound-parts.js'
+import { soundParts } from './normalise.js'
 import {
   fieldsOf,
   type GoogleContent,
   type GoogleFunctionCall,
   type GoogleFunctionResponse,
   partsOf,
-} from './wire.js'
+} from './types.js'
 
 const replies = createReadings<GoogleContent>()
 const joined = new WeakSet<GoogleContent>()

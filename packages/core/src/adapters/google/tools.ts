@@ -1,8 +1,8 @@
 /** Definitions to and from the shape of Gemini's function declarations. */
-import type { JsonSchema, Tool } from '../../tool.js'
+import type { JsonSchema, Tool } from '../../tool/tool.js'
 import { isRecord } from '../shared/thread.js'
 import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
-import { type GoogleFunction, type GoogleFunctionDeclaration, WIRE } from './wire.js'
+import { type GoogleFunction, type GoogleFunctionDeclaration, WIRE } from './types.js'
 
 const codec = createToolCodec<GoogleFunction>((given) => {
   const { name, description, ...tool } = fitted(given, WIRE)

@@ -1,82 +1,107 @@
-/** The parts of the Gemini API that this adapter reads or writes. Everything else passes through untouched. */
-import { isRecord } from '../shared/thread.js'
+/** The Gemini wire: contents, function declarations, and the system instruction that stands before both. */
+import { invalid } from '../../base/options.js'
+import type { SurfaceView } from '../../surface/project.js'
+import type { CallAnswer } from '../../turn/run.js'
+import type { Wire } from '../shared/adapter.js'
+import { isRecord, type UnitCall } from '../shared/thread.js'
+import { soundParts } from './normalise.js'
+import { callsOf, contentOf, contentsOf, ownId, readContents } from './read.js'
+import { declarations } from './tools.js'
+import {
+  type GoogleContent,
+  type GoogleFunction,
+  type GooglePart,
+  type GoogleReply,
+  type GoogleTool,
+  partsOf,
+  WIRE,
+} from './types.js'
+import { toResponse, writeContents } from './write.js'
 
-export interface GoogleFunctionCall {
-  /** Not every server sends one. */
-  readonly id?: string
-  readonly name?: string
-  readonly args?: { readonly [name: string]: unknown }
+export interface GooglePrompt {
+  /** Your own. What Toolwell has to say follows it. */
+  readonly systemInstruction?: string | GoogleContent | undefined
 }
 
-export interface GoogleFunctionResponse {
-  readonly id?: string
-  readonly name?: string
-  readonly response?: { readonly [name: string]: unknown }
-  readonly parts?: unknown
+/** Its arrays are yours to read: they are sent again, and may be the ones you gave. */
+export interface GoogleParts<Content extends GoogleContent = GoogleContent> {
+  readonly contents: Content[]
+  /** Absent where there are none: an empty list is refused by servers. */
+  readonly tools?: GoogleTool[]
+  /** Yours, and the section behind it. Absent where there is neither. */
+  readonly systemInstruction?: Content
+  /** Names what may be called, where something that is declared may not: the declarations stay, and so does the cache. */
+  readonly toolConfig?: GoogleToolConfig
 }
 
-/** One field of data, and some that describe it. No index signature: the SDK's own `Part` has none and fits here. */
-export interface GooglePart {
-  readonly text?: string
-  readonly thought?: boolean
-  readonly thoughtSignature?: string
-  readonly functionCall?: GoogleFunctionCall
-  readonly functionResponse?: GoogleFunctionResponse
-  readonly inlineData?: unknown
-  readonly fileData?: unknown
-  readonly executableCode?: unknown
-  readonly codeExecutionResult?: unknown
+export interface GoogleToolConfig {
+  readonly functionCallingConfig: {
+    /** `VALIDATED`, in a type that fits every client's own list of modes. */
+    readonly mode: never
+    readonly allowedFunctionNames: string[]
+  }
 }
 
-export interface GoogleContent {
-  /** `model`, or a user's. */
-  readonly role?: string
-  readonly parts?: readonly GooglePart[]
+export const googleWire: Wire<GoogleContent, GoogleReply, GoogleParts, GooglePrompt> = {
+  name: WIRE,
+  systemInMessages: false,
+  prompt: ['systemInstruction'],
+  opensWithUser: true,
+  // A reply that broke off has no parts at all, and no server takes it back.
+  normalise: (content) => (soundParts(content).length > 0 ? [content] : []),
+  parse: readContents,
+  messagesOf: contentsOf,
+  write: writeContents,
+  parts(messages, view, prompt) {
+    const functionDeclarations = declarations(view) as GoogleFunction[]
+    const systemInstruction = instruct(prompt.systemInstruction, view.section)
+    return {
+      // Nobody here changes them; they are typed as clients want them.
+      contents: messages as GoogleContent[],
+      ...(functionDeclarations.length > 0 ? { tools: [{ functionDeclarations }] } : {}),
+      ...(systemInstruction ? { systemInstruction } : {}),
+      ...mask(view),
+    }
+  },
+  calls(reply) {
+    if (!isReply(reply))
+      throw invalid(
+        'reply',
+        'run wants the response of generateContent, or the content of its first candidate: response.candidates[0].content.',
+      )
+    const content = contentOf(reply)
+    return content ? callsOf(content) : []
+  },
+  answer(answers, _view, calls) {
+    if (answers.length === 0) return []
+    return [{ role: 'user', parts: answers.map((answer, index) => answerPart(answer, calls[index])) }]
+  },
 }
 
-/** The answer of `generateContent`, or the content in it. */
-export type GoogleReply = GoogleResponse | GoogleContent
+/** A response or a content has one of them, or nothing at all: this API leaves out what is empty. */
+const REPLY_FIELDS = ['candidates', 'promptFeedback', 'usageMetadata', 'parts', 'role']
 
-/** What `generateContent` answers, as far as it is read. */
-export interface GoogleResponse {
-  readonly candidates?: readonly { readonly content?: GoogleContent; readonly finishReason?: string }[]
+function isReply(reply: unknown): boolean {
+  if (!isRecord(reply)) return false
+  return Object.keys(reply).length === 0 || REPLY_FIELDS.some((field) => field in reply)
 }
 
-/** A declaration as it is written, in the words of the SDK's types. */
-export interface GoogleFunction {
-  name?: string
-  description?: string
-  parametersJsonSchema?: unknown
+/** Unloaded tools, and those that are gone for now, stay declared and cannot be called. */
+function mask({ tools, masked }: SurfaceView): { readonly toolConfig?: GoogleToolConfig } {
+  if (masked.length === 0) return {}
+  const allowedFunctionNames = tools.map(({ name }) => name).filter((name) => !masked.includes(name))
+  return { toolConfig: { functionCallingConfig: { mode: 'VALIDATED' as never, allowedFunctionNames } } }
 }
 
-/** A declaration of the host's. */
-export interface GoogleFunctionDeclaration extends GoogleFunction {
-  /** Google's subset of OpenAPI. Read, never written. */
-  parameters?: unknown
+function answerPart({ outcome, text }: CallAnswer, call: UnitCall | undefined): GooglePart {
+  const failed = outcome.kind === 'error' || outcome.kind === 'not-recorded'
+  const id = ownId(call)
+  const answered = { ...(id === undefined ? {} : { id }), name: call?.name ?? '' }
+  return { functionResponse: toResponse(answered, failed ? { error: text } : { result: text }) }
 }
 
-export interface GoogleTool {
-  functionDeclarations?: GoogleFunction[]
-}
-
-export const WIRE = 'google'
-
-export function partsOf({ parts }: GoogleContent): readonly GooglePart[] {
-  return Array.isArray(parts) ? (parts as readonly GooglePart[]) : []
-}
-
-/** Everything of a content that is read, for comparison. */
-export function fieldsOf(content: GoogleContent): readonly unknown[] {
-  const parts: readonly unknown[] = partsOf(content)
-  return [
-    content.role,
-    content.parts,
-    ...parts.flatMap((part) => {
-      if (!isRecord(part)) return [part]
-      const { text, thought, functionCall: call, functionResponse: response } = part
-      const called = isRecord(call) ? [call.id, call.name, call.args] : []
-      const answered = isRecord(response) ? [response.id, response.name, response.response] : []
-      return [part, text, thought, call, response, ...called, ...answered]
-    }),
-  ]
+function instruct(own: GooglePrompt['systemInstruction'], section: string): GoogleContent | undefined {
+  const content = typeof own === 'string' ? { parts: own === '' ? [] : [{ text: own }] } : own
+  if (section !== '') return { ...content, parts: [...(content ? partsOf(content) : []), { text: section }] }
+  return content && partsOf(content).length > 0 ? content : undefined
 }

@@ -1,7 +1,7 @@
 /** The calls of an assistant message, in every form that servers and libraries have written them. */
-import { invalid } from '../../options.js'
+import { invalid } from '../../base/options.js'
 import { argumentsText, cutOff, isRecord, readArguments, type UnitCall } from '../shared/thread.js'
-import { type ChatChoice, type ChatMessage, type ChatReply, type ChatReplyMessage, WIRE } from './wire.js'
+import { type ChatChoice, type ChatMessage, type ChatReply, type ChatReplyMessage, WIRE } from './types.js'
 
 type Fields = Readonly<Record<string, unknown>>
 

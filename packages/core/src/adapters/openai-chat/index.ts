@@ -1,8 +1,23 @@
 /** `@toolwell/core/openai-chat`: Chat Completions as plain JSON, for OpenAI and every compatible server. */
+import type { Conversation } from '../../conversation.js'
+import { type Adapter, createAdapter, type Turn } from '../shared/adapter.js'
+import type { ChatMessage, ChatReply } from './types.js'
+import { type ChatParts, chatWire } from './wire.js'
 
 export type { Thread } from '../shared/adapter.js'
 export type { StreamedReply } from '../shared/streamed.js'
-export { type ChatTurn, type OpenAIChat, openaiChat } from './adapter.js'
 export { assemble, readEvents, readUsage, type StreamedChoice, type StreamedMessage } from './stream.js'
 export { importTools } from './tools.js'
-export type { ChatChoice, ChatMessage, ChatReply, ChatTool, ChatToolCall, ChatToolMessage } from './wire.js'
+export type { ChatChoice, ChatMessage, ChatReply, ChatTool, ChatToolCall, ChatToolMessage } from './types.js'
+
+/** `Message` is the type your client gives to messages; what is added to them has that type too. */
+export type ChatTurn<Message = ChatMessage> = Turn<Message, ChatReply, ChatParts<Message>>
+export type OpenAIChat<Message = ChatMessage> = Adapter<Message, ChatReply, ChatParts<Message>>
+
+/** With an SDK: `openaiChat<ChatCompletionMessageParam>(conversation)`. */
+export function openaiChat<Message extends { role: string } = ChatMessage>(
+  conversation: Conversation,
+): OpenAIChat<Message> {
+  // The wire reads any message of this protocol and writes only messages of it: the host's type is as good as ours.
+  return createAdapter(conversation, chatWire) as unknown as OpenAIChat<Message>
+}

@@ -1,5 +1,5 @@
 /** Reads a streamed reply: server-sent events to chunks, chunks to the one assistant message they add up to. */
-import type { Usage } from '../../measurement.js'
+import type { Usage } from '../../accounting/measurement.js'
 import { figure, type StreamedReply } from '../shared/streamed.js'
 import { isRecord } from '../shared/thread.js'
 

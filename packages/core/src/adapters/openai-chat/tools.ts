@@ -1,7 +1,7 @@
 /** Definitions to and from the shape of Chat Completions. */
-import type { Tool } from '../../tool.js'
+import type { Tool } from '../../tool/tool.js'
 import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
-import { type ChatTool, WIRE } from './wire.js'
+import { type ChatTool, WIRE } from './types.js'
 
 const codec = createToolCodec<ChatTool>((given) => {
   const { name, description, ...tool } = fitted(given, WIRE)

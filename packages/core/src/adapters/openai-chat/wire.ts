@@ -1,56 +1,45 @@
-/** The parts of Chat Completions that this adapter reads or writes. Everything else passes through untouched. */
-import type { IdRules } from '../shared/settle-ids.js'
+/** The Chat Completions wire: messages, functions, and the section in the system message. */
+import type { Wire } from '../shared/adapter.js'
+import { callsIn, isCustomCall } from './calls.js'
+import { readMessages } from './read.js'
+import { chatTools } from './tools.js'
+import {
+  type ChatMessage,
+  type ChatReply,
+  type ChatTool,
+  type ChatToolMessage,
+  ID_RULES,
+  WIRE,
+} from './types.js'
+import { writeMessages } from './write.js'
 
-export interface ChatToolCall {
-  readonly id: string
-  readonly type?: string
-  readonly function: { readonly name: string; readonly arguments: string }
+export interface ChatParts<Message = ChatMessage> {
+  messages: Message[]
+  /** Absent where there are none: an empty array is refused by servers. */
+  tools?: ChatTool[]
 }
 
-export interface ChatMessage {
-  readonly role: string
-  readonly content?: unknown
-  readonly tool_calls?: readonly ChatToolCall[] | null
-  readonly tool_call_id?: string
-}
-
-/** A choice of the completion, or the message in it. Only a choice tells that the reply ran into a limit. */
-export type ChatReply = ChatReplyMessage | ChatChoice
-
-export interface ChatChoice {
-  readonly message: ChatReplyMessage
-  readonly finish_reason?: string | null
-}
-
-/** The assistant message of a reply, as any client types it. */
-export interface ChatReplyMessage {
-  readonly role: string
-  readonly content?: unknown
-  readonly tool_calls?: readonly object[] | null | undefined
-}
-
-export interface ChatToolMessage extends ChatMessage {
-  readonly role: 'tool'
-  readonly tool_call_id: string
-  readonly content: string
-}
-
-/** Written so that the arrays of an SDK fit in and out without a cast. */
-export interface ChatTool {
-  type: 'function'
-  function: {
-    name: string
-    description?: string
-    parameters?: Record<string, unknown>
-    strict?: boolean | null
-  }
-}
-
-export const WIRE = 'openai-chat'
-
-/** An id may return in a later reply: some servers count theirs anew in each. */
-export const ID_RULES: IdRules = {
-  max: 40,
-  scope: 'turn',
-  fields: { call: 'id', answer: 'tool_call_id' },
+export const chatWire: Wire<ChatMessage, ChatReply, ChatParts> = {
+  name: WIRE,
+  systemInMessages: true,
+  ids: ID_RULES,
+  parse: readMessages,
+  write: (units, view, warn = () => {}) => writeMessages(units, view.section, warn),
+  ofHost: (units) =>
+    units.flatMap((unit) =>
+      (unit.kind === 'assistant' ? unit.calls.filter(isCustomCall) : []).map(({ name }) => name),
+    ),
+  parts(messages, view) {
+    const tools = chatTools(view)
+    // Nobody here changes them; they are typed as clients want them.
+    return {
+      messages: messages as ChatMessage[],
+      ...(tools.length > 0 ? { tools: tools as ChatTool[] } : {}),
+    }
+  },
+  calls: callsIn,
+  answer: (answers) =>
+    answers.map(
+      ({ callId, text }): ChatToolMessage => ({ role: 'tool', tool_call_id: callId, content: text }),
+    ),
 }

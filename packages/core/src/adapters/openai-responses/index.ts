@@ -1,14 +1,12 @@
 /** `@toolwell/core/openai-responses`: the Responses API as plain JSON, for OpenAI and compatible servers. */
+import type { Conversation } from '../../conversation.js'
+import { type Adapter, createAdapter, type Turn } from '../shared/adapter.js'
+import { assertConversation } from '../shared/assert-adapter.js'
+import type { ResponsesFunction, ResponsesItem, ResponsesReply, ResponsesSearchTool } from './types.js'
+import { type ResponsesOptions, type ResponsesParts, type ResponsesPrompt, responsesWire } from './wire.js'
 
 export type { Thread } from '../shared/adapter.js'
 export type { StreamedReply } from '../shared/streamed.js'
-export {
-  type OpenAIResponses,
-  openaiResponses,
-  type ResponsesRequest,
-  type ResponsesTurn,
-} from './adapter.js'
-export type { ResponsesOptions, ResponsesParts, ResponsesPrompt } from './responses-wire.js'
 export { assemble, readEvents, readUsage } from './stream.js'
 export { importTools } from './tools.js'
 export type {
@@ -20,4 +18,40 @@ export type {
   ResponsesReply,
   ResponsesSearchTool,
   ResponsesTool,
-} from './wire.js'
+} from './types.js'
+export type { ResponsesOptions, ResponsesParts, ResponsesPrompt } from './wire.js'
+
+/** The request in a client's types. Its arrays are yours to read: they are sent again, and may be the ones you gave. */
+export interface ResponsesRequest<Item = ResponsesItem> extends Omit<ResponsesParts, 'input' | 'tools'> {
+  readonly input: Item[]
+  /** Absent where there are none. */
+  readonly tools?: (ResponsesFunction | ResponsesSearchTool)[]
+}
+
+export type ResponsesTurn<Item extends ResponsesItem = ResponsesItem> = Turn<
+  Item,
+  ResponsesReply,
+  ResponsesRequest<Item>
+>
+
+type Reading = Adapter<ResponsesItem, ResponsesReply, ResponsesParts, ResponsesPrompt>
+
+/** Reads histories of any items, because an SDK has one type for what it sends and another for what it gets; writes `Item`. */
+export interface OpenAIResponses<Item extends ResponsesItem = ResponsesItem>
+  extends Omit<Reading, 'begin' | 'adopt'> {
+  begin(...request: Parameters<Reading['begin']>): Promise<ResponsesTurn<Item>>
+  adopt(...thread: Parameters<Reading['adopt']>): Item[]
+}
+
+/** With an SDK, its own type of an input item is `Item`: `openaiResponses<ResponseInputItem>(conversation)`. */
+export function openaiResponses<Item extends ResponsesItem = ResponsesItem>(
+  conversation: Conversation,
+  options: ResponsesOptions = {},
+): OpenAIResponses<Item> {
+  // The wire reads any item of this protocol and writes only items of it: the host's type is as good as ours.
+  assertConversation(conversation)
+  return createAdapter(
+    conversation,
+    responsesWire(conversation.loader, conversation.prompts, options),
+  ) as unknown as OpenAIResponses<Item>
+}

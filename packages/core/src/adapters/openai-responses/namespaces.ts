@@ -3,9 +3,10 @@
  * name, and refuses a call of it without; a function that is declared or added is called without one. Where a function
  * stands may change at a latch, so what a call was recorded with does not tell.
  */
-import type { SurfaceView } from '../../surface.js'
-import { safeJson } from '../../text.js'
-import { isCall, type ResponsesItem } from './wire.js'
+
+import { safeJson } from '../../base/text.js'
+import type { SurfaceView } from '../../surface/project.js'
+import { isCall, type ResponsesItem } from './types.js'
 
 export function withNamespaces(
   items: readonly ResponsesItem[],

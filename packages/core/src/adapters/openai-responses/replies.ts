@@ -2,7 +2,7 @@
  * Which items belong to one reply. A history is a flat list, but calls are answered together, so a reply has to be one
  * unit; and what is one unit now must still be one when the history has grown.
  */
-import { callIdOf, isMessage, isOfHostTool, isOfModel, isSearchOutput, type ResponsesItem } from './wire.js'
+import { callIdOf, isMessage, isOfHostTool, isOfModel, isSearchOutput, type ResponsesItem } from './types.js'
 
 /** The history in order: the items of a reply together, each other one by itself. What the host's other tools gave belongs to the reply. */
 export function groupReplies(

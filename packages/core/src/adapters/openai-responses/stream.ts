@@ -1,8 +1,8 @@
 /** Reads a streamed reply: events to the one response they add up to. */
-import type { Usage } from '../../measurement.js'
+import type { Usage } from '../../accounting/measurement.js'
 import { figure, type StreamedReply } from '../shared/streamed.js'
 import { isRecord } from '../shared/thread.js'
-import type { ResponsesItem, ResponsesReply } from './wire.js'
+import type { ResponsesItem, ResponsesReply } from './types.js'
 
 export { readEvents } from '../shared/sse.js'
 

@@ -1,9 +1,10 @@
 /** Definitions to and from the shape of the Responses API. */
-import type { WireTool } from '../../ledger-event.js'
-import type { SurfaceView } from '../../surface.js'
-import type { Tool } from '../../tool.js'
+
+import type { SurfaceView } from '../../surface/project.js'
+import type { Tool } from '../../tool/tool.js'
+import type { WireTool } from '../../tool/wire-tool.js'
 import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
-import { type ResponsesFunctionTool, type ResponsesTool, WIRE } from './wire.js'
+import { type ResponsesFunctionTool, type ResponsesTool, WIRE } from './types.js'
 
 /** Not strict, and said outright: without that the provider tries strict mode, and changes the schemas that happen to allow it. */
 export function toFunction(given: WireTool | Tool): ResponsesFunctionTool {

@@ -1,110 +1,89 @@
-/** The parts of the Responses API that this adapter reads or writes. Everything else passes through untouched. */
-import type { IdRules } from '../shared/settle-ids.js'
+/** The Responses API as a wire: items, functions, instructions. Used without state: the host keeps all items. */
+import { assertKnownKeys, invalid } from '../../base/options.js'
+import type { Prompts } from '../../surface/prompts.js'
+import type { Wire } from '../shared/adapter.js'
+import { isRecord } from '../shared/thread.js'
+import { withNamespaces } from './namespaces.js'
+import { soundItems } from './normalise.js'
+import { createReader } from './read.js'
+import { settleReasoning } from './settle-reasoning.js'
+import { responsesTools } from './tools.js'
+import { ID_RULES, type ResponsesItem, type ResponsesReply, type ResponsesTool, WIRE } from './types.js'
+import { answerItems, writeItems } from './write.js'
 
-/** An item of `input` or `output`. One without a type is a message. */
-export interface ResponsesItem {
-  readonly type?: string | null
-  readonly id?: string | null
-  readonly status?: string | null
-  readonly role?: string | null
-  readonly content?: unknown
-  readonly call_id?: string | null
-  readonly name?: string | null
-  readonly namespace?: string | null
-  readonly arguments?: unknown
-  readonly output?: unknown
-  readonly execution?: string
-  readonly encrypted_content?: string | null
-  readonly tools?: unknown
+export interface ResponsesParts {
+  readonly input: readonly ResponsesItem[]
+  /** Absent where there are none. */
+  readonly tools?: readonly ResponsesTool[]
+  /** The host's own, then what Toolwell has to say. */
+  readonly instructions?: string
 }
 
-export interface ResponsesCall extends ResponsesItem {
-  readonly type: 'function_call'
-  readonly call_id: string
-  readonly name: string
-  readonly arguments: string
+export interface ResponsesPrompt {
+  /** The system prompt. It goes here and not into the request itself, because something may be added to it. */
+  readonly instructions?: string
 }
 
-export interface ResponsesCallOutput extends ResponsesItem {
-  readonly type: 'function_call_output'
-  readonly call_id: string
-  readonly output: string
+export interface ResponsesOptions {
+  /** Whether the server has `tool_search` (OpenAI: GPT-5.4 and later). Default true; false for servers and models that have not. */
+  readonly native?: boolean
 }
 
-/** The response object, as far as it is read. */
-export interface ResponsesReply {
-  readonly output: readonly ResponsesItem[]
+/** `loader`: what a search of the API's own is called on every other wire. `prompts`: what has to be said in a history, in the host's words. */
+export function responsesWire(
+  loader: string,
+  prompts: Prompts,
+  options: ResponsesOptions = {},
+): Wire<ResponsesItem, ResponsesReply, ResponsesParts, ResponsesPrompt> {
+  assertKnownKeys(options, ['native'], 'the options of openaiResponses')
+  const { native = true } = options
+  const reader = createReader(loader)
+  return {
+    name: WIRE,
+    systemInMessages: false,
+    prompt: ['instructions'],
+    native: native ? 'additions' : undefined,
+    ids: ID_RULES,
+    answersAnywhere: true,
+    normalise: soundItems,
+    parse: reader.units,
+    messagesOf: (units) => units.flatMap(({ native }) => native.value as ResponsesItem | ResponsesItem[]),
+    write: (units, view, warn = () => {}) =>
+      uniqueIds(settleReasoning(withNamespaces(writeItems(units, view, prompts, warn), view, warn), warn)),
+    parts(input, view, { instructions }) {
+      const tools = responsesTools(view)
+      const own = instructions ?? ''
+      const said = own !== '' && view.section !== '' ? `${own}\n\n${view.section}` : own || view.section
+      return {
+        input,
+        ...(tools.length > 0 ? { tools } : {}),
+        ...(instructions === undefined && said === '' ? {} : { instructions: said }),
+      }
+    },
+    // In the form in which the history will be read: a call without an id is answered too.
+    calls(reply) {
+      if (!isRecord(reply) || !Array.isArray(reply.output))
+        throw invalid(
+          'reply',
+          'run wants the response that the API gave, or any object with its output items.',
+        )
+      return reply.output
+        .flatMap((item: unknown) => (isRecord(item) ? soundItems(item) : []))
+        .flatMap((item) => reader.call(item) ?? [])
+    },
+    answer: (answers, view) => answers.flatMap((answer) => answerItems(answer, view, prompts)),
+  }
 }
 
-export type ResponsesTool = ResponsesFunctionTool | ResponsesSearchTool
-
-/** The API's own search, left to the client. */
-export interface ResponsesSearchTool {
-  readonly type: 'tool_search'
-  readonly execution: 'client'
-  readonly description: string
-  readonly parameters: { readonly [keyword: string]: unknown }
+/** An item that stands twice in a history keeps its id once: the API refuses the second. */
+function uniqueIds(items: ResponsesItem[]): ResponsesItem[] {
+  const seen = new Set<string>()
+  return items.map((item) => {
+    const { id, ...rest } = item
+    if (typeof id !== 'string' || !seen.has(id)) {
+      if (typeof id === 'string') seen.add(id)
+      return item
+    }
+    return rest
+  })
 }
-
-export interface ResponsesFunctionTool {
-  readonly type: 'function'
-  readonly name: string
-  readonly description?: string | null
-  readonly parameters?: { readonly [keyword: string]: unknown } | null
-  readonly strict?: boolean | null
-}
-
-/** A function as it is written, in the words of the SDK's types: it wants `parameters` and `strict` said. */
-export interface ResponsesFunction {
-  type: 'function'
-  name: string
-  description?: string | null
-  parameters: { [keyword: string]: unknown } | null
-  strict: boolean | null
-}
-
-export const WIRE = 'openai-responses'
-
-export const ID_RULES: IdRules = {
-  max: 64,
-  scope: 'history',
-  fields: { call: 'call_id', answer: 'call_id' },
-}
-
-/** A call that has what a call needs. */
-export function isCall(item: ResponsesItem): item is ResponsesCall {
-  return item.type === 'function_call' && typeof item.call_id === 'string' && typeof item.name === 'string'
-}
-
-/** A search that the model has left to the client. */
-export function isSearchCall(item: ResponsesItem): item is ResponsesItem & { readonly call_id: string } {
-  return item.type === 'tool_search_call' && item.execution !== 'server' && typeof item.call_id === 'string'
-}
-
-export function isSearchOutput(item: ResponsesItem): item is ResponsesItem & { readonly call_id: string } {
-  return item.type === 'tool_search_output' && item.execution !== 'server' && typeof item.call_id === 'string'
-}
-
-/** The id by which an item's call is answered; undefined where it is no call. */
-export function callIdOf(item: ResponsesItem): string | undefined {
-  return isCall(item) || isSearchCall(item) ? item.call_id : undefined
-}
-
-export function isMessage(item: ResponsesItem): boolean {
-  return item.type === 'message' || (item.type == null && typeof item.role === 'string')
-}
-
-/** Written by the model or by the provider on its behalf. Types that are not known here are told by their form. */
-export function isOfModel(item: ResponsesItem): boolean {
-  const { role, execution } = item
-  const type = item.type ?? ''
-  if (isMessage(item) || typeof role === 'string') return role === 'assistant'
-  return OF_MODEL.has(type) || type.endsWith('_call') || execution === 'server'
-}
-
-/** What the host answered to a call that is no function's, like that of a shell: it goes with the model's own items. */
-export function isOfHostTool({ type }: ResponsesItem): boolean {
-  return type !== 'function_call_output' && (type ?? '').endsWith('_call_output')
-}
-
-const OF_MODEL = new Set(['reasoning', 'mcp_list_tools', 'mcp_approval_request', 'program', 'program_output'])

@@ -1,17 +1,18 @@
 /** What all adapters share: anchors before the request, repair and inserts within it, calls after it. A wire adds how it reads and writes. */
-import { unframed } from '../../announce.js'
-import type { WireSupport } from '../../auto.js'
+
+import { shortHash } from '../../base/hash.js'
+import { assertKnownKeys, invalid, kindOf } from '../../base/options.js'
+import { plainJson } from '../../base/plain-json.js'
 import type { Conversation } from '../../conversation.js'
-import { shortHash } from '../../fingerprint.js'
-import type { ImportedStep, ImportReport } from '../../host-steps.js'
-import { createState } from '../../ledger.js'
-import { BRIDGE_NAME } from '../../meta-tools.js'
-import { assertKnownKeys, invalid, kindOf } from '../../options.js'
-import { plainJson } from '../../plain-json.js'
-import type { Prompts } from '../../prompts.js'
-import type { CallAnswer, RunOptions } from '../../run-calls.js'
-import { readMachineLine } from '../../search/render.js'
-import { project, type SurfaceView } from '../../surface.js'
+import { createState } from '../../ledger/fold.js'
+import { unframed } from '../../surface/announce.js'
+import type { WireSupport } from '../../surface/auto.js'
+import { BRIDGE_NAME } from '../../surface/meta-tools.js'
+import { project, type SurfaceView } from '../../surface/project.js'
+import type { Prompts } from '../../surface/prompts.js'
+import type { ImportedStep, ImportReport } from '../../turn/host-steps.js'
+import type { CallAnswer, RunOptions } from '../../turn/run.js'
+import { readMachineLine } from '../../turn/search-call/render.js'
 import { type Anchors, anchorsOf, survivors } from './anchors.js'
 import { assertConversation, assertThread, assertWire } from './assert-adapter.js'
 import { leaveBehind } from './leave-behind.js'
@@ -20,7 +21,7 @@ import { plainText } from './plain-text.js'
 import { repair } from './repair.js'
 import { sameItems } from './same-items.js'
 import { type IdRules, settleIds } from './settle-ids.js'
-import { argumentsObject, isRecord, type Native, textOf, type Unit, type UnitCall } from './thread.js'
+import { argumentsObject, isRecord, type Native, type Unit, type UnitCall } from './thread.js'
 import { weave } from './weave.js'
 
 /** One provider's way of writing things down. */
@@ -42,7 +43,7 @@ export interface Wire<Message, Reply, Parts, Prompt extends object = object> {
    * A message in the nearest form that servers take: itself where it has one, none where it says nothing. Where this is
    * absent, `write` sees to it.
    */
-  sound?(message: Message): readonly Message[]
+  normalise?(message: Message): readonly Message[]
   /** Reads a native history. The same message gives the same units, so that their names need not be hashed again. */
   parse(messages: readonly Message[]): readonly Unit[]
   /**
@@ -126,7 +127,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   const sound = (messages: readonly Message[]) => {
     if (!Array.isArray(messages))
       throw invalid('messages', `This takes your history, an array of messages, not ${kindOf(messages)}.`)
-    return messages.map((message: Message) => soundOf(wire, message))
+    return messages.map((message: Message) => normalised(wire, message))
   }
   const read = (messages: readonly Message[]) => wire.parse(sound(messages).flat())
   const anchored = (messages: readonly Message[]) => anchorsOf(read(messages))
@@ -148,7 +149,6 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         support: {
           native: wire.native,
           text: () => wholeText(messages, request),
-          system: () => systemText(anchors, request),
         },
       })
       const warnings: string[] = []
@@ -255,17 +255,6 @@ function wholeText(messages: readonly unknown[], request: object): string {
   return plainText([messages, request]) || [...messages, request].map(plainText).join('\n')
 }
 
-/** What the host says before everything else: beside the messages on some wires, in the first of them on others. */
-function systemText(
-  { placed }: Anchors,
-  { requestId: _, ...prompt }: { readonly requestId?: string },
-): string {
-  const spoken = placed.findIndex(({ unit }) => unit.kind !== 'system')
-  const first = placed.slice(0, spoken < 0 ? placed.length : spoken)
-  const beside = Object.values(prompt).map((value) => textOf(isRecord(value) ? value.parts : value))
-  return [...beside, ...first.map(({ unit }) => ('text' in unit ? unit.text : ''))].join('\n')
-}
-
 /** The tool a call is meant for: out of the bridge where it is in one. */
 function targetOf({ name, input }: UnitCall): string {
   if (name !== BRIDGE_NAME || !('value' in input)) return name
@@ -274,14 +263,14 @@ function targetOf({ name, input }: UnitCall): string {
 }
 
 /** What is no object is no message on any wire, and neither is one whose fields cannot be read. */
-function soundOf<Message>(
-  wire: { sound?(message: Message): readonly Message[] },
+function normalised<Message>(
+  wire: { normalise?(message: Message): readonly Message[] },
   message: Message,
 ): readonly Message[] {
   if (!isRecord(message)) return []
   try {
     const plain = plainJson(message)
-    return wire.sound?.(plain) ?? [plain]
+    return wire.normalise?.(plain) ?? [plain]
   } catch {
     return []
   }

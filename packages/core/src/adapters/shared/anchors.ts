@@ -3,7 +3,7 @@
  * id or a hash of role, text and calls, with a number from its second occurrence on. It does not depend on the wire: a
  * thread that moves to another provider keeps its names.
  */
-import { shortHash } from '../../fingerprint.js'
+import { shortHash } from '../../base/hash.js'
 import { createOpenCalls } from './open-calls.js'
 import type { Placed, Unit } from './thread.js'
 

@@ -1,5 +1,5 @@
 /** What a host gives an adapter besides its history, checked: a mistake there is told where it is made. */
-import { invalid, kindOf } from '../../options.js'
+import { invalid, kindOf } from '../../base/options.js'
 import { isRecord, type Unit } from './thread.js'
 
 const KINDS: readonly unknown[] = ['system', 'user', 'assistant', 'answer', 'note'] satisfies Unit['kind'][]

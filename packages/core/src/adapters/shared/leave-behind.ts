@@ -2,7 +2,7 @@
  * What no other wire can be given: images, files, items that only their provider reads. A word stands in its place, so
  * that the model knows that there was something. On its own wire it is all still there.
  */
-import type { Prompts } from '../../prompts.js'
+import type { Prompts } from '../../surface/prompts.js'
 import { isRecord, type Unit } from './thread.js'
 
 /** The unit as another wire can write it. The word is a unit of its own: what the message is called stays the same. */

@@ -1,5 +1,5 @@
 /** Puts a word before a history that was cut so that it begins with the model: some servers take only the user first. */
-import type { Prompts } from '../../prompts.js'
+import type { Prompts } from '../../surface/prompts.js'
 import type { Placed } from './thread.js'
 
 export function openWithUser(

@@ -2,10 +2,11 @@
  * Makes a history acceptable to a strict server: every call answered right behind it, every name declared.
  * Deterministic, so that a mended unit has the same bytes on every request.
  */
-import { BRIDGE_NAME } from '../../meta-tools.js'
-import type { Prompts } from '../../prompts.js'
-import type { SurfaceView } from '../../surface.js'
-import { safeJson } from '../../text.js'
+
+import { safeJson } from '../../base/text.js'
+import { BRIDGE_NAME } from '../../surface/meta-tools.js'
+import type { SurfaceView } from '../../surface/project.js'
+import type { Prompts } from '../../surface/prompts.js'
 import { createOpenCalls } from './open-calls.js'
 import {
   argumentsObject,
@@ -132,7 +133,7 @@ function settleNames(
   let pending: Placed[] = []
   const output: Placed[] = []
   const callable = new Set(declared)
-  const aside = new Set(view.aside.map(({ name }) => name))
+  const aside = new Set(view.declaredHidden.map(({ name }) => name))
   for (const item of placed) {
     const { unit } = item
     const call = unit.kind === 'answer' ? told.get(unit.callId) : undefined
@@ -166,7 +167,7 @@ function settleNames(
     }
     const kept: UnitCall[] = []
     for (const [position, each] of unit.calls.entries()) {
-      const meant = view.meant.get(item.calls[position] ?? '')
+      const meant = view.resolvedCalls.get(item.calls[position] ?? '')
       const known = callable.has(each.name) || !meant || !callable.has(meant.wireName)
       const named = known ? each : { ...each, name: meant.wireName }
       const renamed = callable.has(named.name) ? spelt(named, each) : rename(each, callable, view)

@@ -3,8 +3,8 @@
  * What a call is named here depends only on what stands before it, so it has the same bytes on every later request.
  * Names in the ledger are made from the ids as they were.
  */
-import { shortHash } from '../../fingerprint.js'
-import { safeJson } from '../../text.js'
+import { shortHash } from '../../base/hash.js'
+import { safeJson } from '../../base/text.js'
 import { createOpenCalls } from './open-calls.js'
 import { isRecord, type Native, type Placed, type Unit, type UnitCall } from './thread.js'
 

@@ -1,5 +1,5 @@
 /** What adding up a stream gives: the same on every wire. */
-import type { Usage } from '../../measurement.js'
+import type { Usage } from '../../accounting/measurement.js'
 import { isRecord } from './thread.js'
 
 export interface StreamedReply<Reply, Message> {

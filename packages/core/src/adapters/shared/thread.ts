@@ -1,8 +1,8 @@
 /** A history as all wires see it: a list of units, each with the native piece it was read from, so that nothing is lost on its own wire. */
 
-import type { WireTool } from '../../ledger-event.js'
-import type { ModelCall } from '../../model-call.js'
-import { plainJson } from '../../plain-json.js'
+import { plainJson } from '../../base/plain-json.js'
+import type { WireTool } from '../../tool/wire-tool.js'
+import type { ModelCall } from '../../turn/model-call.js'
 
 /** What a unit was read from. It is sent again as it is, to the wire it came from, unless the unit was mended. */
 export interface Native {

@@ -1,9 +1,10 @@
 /** Definitions to the shape of a wire: each converted once, and a host's own array sent again as it is. */
-import { fitWire } from '../../dialect.js'
-import type { WireTool } from '../../ledger-event.js'
-import { plainJson } from '../../plain-json.js'
-import type { SurfaceView } from '../../surface.js'
-import type { Tool } from '../../tool.js'
+
+import { plainJson } from '../../base/plain-json.js'
+import { fitWire } from '../../schema/dialect.js'
+import type { SurfaceView } from '../../surface/project.js'
+import type { Tool } from '../../tool/tool.js'
+import type { WireTool } from '../../tool/wire-tool.js'
 
 export interface ToolCodec<Native> {
   /** Reads a host's existing array of tools. While deferral is off, that very array is what is sent. */

@@ -1,6 +1,6 @@
 /** Puts the inserts of a view into a history, each behind its anchor, the same on every request. */
-import type { Insert } from '../../ledger.js'
-import type { SurfaceView } from '../../surface.js'
+import type { Insert } from '../../ledger/fold.js'
+import type { SurfaceView } from '../../surface/project.js'
 import type { Placed, Unit } from './thread.js'
 
 export function weave(placed: readonly Placed[], view: SurfaceView, warn: (warning: string) => void): Unit[] {

@@ -6,9 +6,9 @@ import {
   type AnthropicReply,
   anthropic,
 } from '@toolwell/core/anthropic'
-import { anthropicProtocol } from '@toolwell/core/testing'
-import type { AnthropicRequestBody } from '../../../src/testing/anthropic-rules.js'
-import { anthropicRenderOrder } from '../../../src/testing/anthropic-usage.js'
+import { anthropicProtocol } from '@toolwell/testing'
+import type { AnthropicRequestBody } from '../../../../testing/src/anthropic/rules.js'
+import { anthropicRenderOrder } from '../../../../testing/src/anthropic/usage.js'
 import type { WireHarness } from '../wire-harness.js'
 import { post, startWireHost, type WireDriver } from '../wire-host.js'
 
@@ -37,7 +37,7 @@ const driver = (
 export const anthropicHarness: WireHarness = {
   name: 'anthropic',
   order: 'tools-first',
-  deliveries: ['append', 'bridge', 'native', 'stub'],
+  deliveries: ['append', 'bridge', 'native'],
   open: (options, script, setup) => startWireHost(driver(false), options, script, setup),
 }
 

@@ -8,9 +8,9 @@ import {
   google,
   readEvents,
 } from '@toolwell/core/google'
-import { googleProtocol } from '@toolwell/core/testing'
-import { googleRenderOrder } from '../../../src/testing/google-answer.js'
-import type { GoogleRequestBody, GoogleRuleOptions } from '../../../src/testing/google-request.js'
+import { googleProtocol } from '@toolwell/testing'
+import { googleRenderOrder } from '../../../../testing/src/google/answer.js'
+import type { GoogleRequestBody, GoogleRuleOptions } from '../../../../testing/src/google/request.js'
 import type { Script, WireHarness } from '../wire-harness.js'
 import { type NativeHost, post, startWireHost, type WireDriver, type WireSetup } from '../wire-host.js'
 
@@ -69,7 +69,7 @@ async function streamed(url: string, parts: object): Promise<GoogleContent | und
 export const googleHarness: WireHarness = {
   name: 'google',
   order: 'system-first',
-  deliveries: ['append', 'bridge', 'stub'],
+  deliveries: ['append', 'bridge'],
   open: (options, script, setup) =>
     startGoogleHost(options, script, { systemInstruction: 'You are a careful assistant.', ...setup }),
 }

@@ -1,8 +1,8 @@
 /** The scenario harness for Chat Completions. */
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
-import { type ChatRequestBody, chatProtocol } from '@toolwell/core/testing'
-import type { ChatParts } from '../../../src/adapters/openai-chat/chat-wire.js'
-import { chatRenderOrder } from '../../../src/testing/chat-usage.js'
+import { type ChatRequestBody, chatProtocol } from '@toolwell/testing'
+import { chatRenderOrder } from '../../../../testing/src/shared/usage.js'
+import type { ChatParts } from '../../../src/adapters/openai-chat/wire.js'
 import type { WireHarness } from '../wire-harness.js'
 import { post, startWireHost, type WireDriver } from '../wire-host.js'
 
@@ -25,6 +25,6 @@ const driver = (): WireDriver<ChatMessage, ChatMessage, ChatParts, object, ChatR
 export const openaiChatHarness: WireHarness = {
   name: 'openai-chat',
   order: 'tools-first',
-  deliveries: ['append', 'bridge', 'stub'],
+  deliveries: ['append', 'bridge'],
   open: (options, script, setup) => startWireHost(driver(), options, script, setup),
 }

@@ -7,9 +7,9 @@ import {
   type ResponsesPrompt,
   type ResponsesReply,
 } from '@toolwell/core/openai-responses'
-import { responsesProtocol } from '@toolwell/core/testing'
-import { responsesRenderOrder } from '../../../src/testing/responses-protocol.js'
-import type { ResponsesRequestBody } from '../../../src/testing/responses-request.js'
+import { responsesProtocol } from '@toolwell/testing'
+import { responsesRenderOrder } from '../../../../testing/src/openai-responses/protocol.js'
+import type { ResponsesRequestBody } from '../../../../testing/src/openai-responses/request.js'
 import type { Script, WireHarness } from '../wire-harness.js'
 import { type NativeHost, post, startWireHost, type WireDriver, type WireSetup } from '../wire-host.js'
 
@@ -59,7 +59,7 @@ const driver = ({
 export const openaiResponsesHarness: WireHarness = {
   name: 'openai-responses',
   order: 'tools-first',
-  deliveries: ['append', 'bridge', 'native', 'stub'],
+  deliveries: ['append', 'bridge', 'native'],
   open: (options, script, setup) => startResponsesHost(options, script, setup),
 }
 

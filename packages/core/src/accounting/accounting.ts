@@ -1,0 +1,284 @@
+/**
+ * What tools cost, and what they would have cost with every schema on the wire. Net: searching, cards, inserts and
+ * whole rounds that only searched are charged to deferral, and the figure is negative when that is the truth.
+ */
+
+import { type CacheRule, cacheRule } from '../costs/pricing.js'
+import type { LedgerFact, SurfaceTokens } from '../ledger/event.js'
+import type { LedgerState, RequestRecord } from '../ledger/fold.js'
+import type { Context } from '../surface/context.js'
+import { isInArray } from '../surface/placement.js'
+import { tombstone } from '../surface/project.js'
+import type { Pin } from '../tool/wire-tool.js'
+
+/** Tokens of the request that `facts` are about to begin. */
+export function measureSurface(
+  state: LedgerState,
+  facts: readonly LedgerFact[],
+  context: Context,
+  everythingEager: number,
+): SurfaceTokens {
+  const opened = facts.find((fact) => fact.kind === 'latched')
+  const latch = opened ?? state.latch
+  const searchResults = sum(state.requests.searchTokens.values())
+  if (!latch || latch.mode === 'off')
+    return {
+      eager: everythingEager,
+      loaded: 0,
+      cards: 0,
+      metaTools: 0,
+      section: 0,
+      searchResults: 0,
+      inserts: 0,
+      rewritten: 0,
+      everythingEager,
+    }
+
+  const eager = new Map<string, Pin>(
+    (opened ? opened.eager : [...state.tools.eager.values()]).map((pin) => [pin.id, pin]),
+  )
+  const active = new Map<string, Pin>()
+  let tombstones = 0
+  if (opened) for (const pin of opened.loaded) active.set(pin.id, pin)
+  else
+    for (const [id, { live, kept, pin }] of state.tools.loaded)
+      if (live || kept) active.set(id, pin)
+      else if (pin.definition) tombstones += context.tokens(tombstone(pin.wireName, latch.tombstone))
+  let inserts = sum(state.history.inserts.map((insert) => insert.tokens))
+  let revealed = sum(state.requests.revealedTokens.values())
+  if (!opened) revealed += sum(state.history.inserts.map((insert) => insert.revealed))
+  for (const fact of facts) {
+    if (fact.kind === 'loaded') active.set(fact.tool.id, fact.tool)
+    if (fact.kind === 'restored' && fact.pin) active.set(fact.tool, fact.pin)
+    if (fact.kind === 'redefined') (eager.has(fact.tool.id) ? eager : active).set(fact.tool.id, fact.tool)
+    if (fact.kind === 'announced') {
+      inserts += fact.tokens
+      revealed += fact.revealed ?? 0
+    }
+  }
+  const cost = (pins: Iterable<Pin>) =>
+    sum([...pins].map((pin) => (pin.definition && isInArray(pin) ? context.tokens(pin.definition) : 0)))
+  const { tokenizer } = context.settings
+  const metaTools = latch.metaTools.reduce((sum, tool) => sum + context.tokens(tool), 0)
+  const section = latch.section === '' ? 0 : tokenizer.count(latch.section)
+  return {
+    eager: cost(eager.values()),
+    loaded: cost(active.values()) + tombstones,
+    cards: latch.cardTokens,
+    metaTools: Math.max(0, metaTools - latch.cardTokens),
+    section,
+    searchResults,
+    inserts,
+    rewritten: opened ? 0 : behind(state, context, facts),
+    revealed,
+    everythingEager,
+  }
+}
+
+function sum(figures: Iterable<number>): number {
+  let total = 0
+  for (const figure of figures) total += figure
+  return total
+}
+
+/** Tokens of the definitions that did not change and stand behind the first one written anew, in the order of the array. */
+function behind(state: LedgerState, context: Context, facts: readonly LedgerFact[]): number {
+  const changed = new Set(state.array.rewritten)
+  for (const fact of facts) if (fact.kind === 'redefined' && fact.tool.definition) changed.add(fact.tool.id)
+  if (changed.size === 0) return 0
+  const raised = [...state.tools.loaded.values()].filter(
+    ({ pin, live, kept }) => isInArray(pin) && (live || kept || changed.has(pin.id)),
+  )
+  const order = [
+    ...[...state.tools.eager.values()].map((pin) => ({ id: pin.id, tool: pin.definition })),
+    ...(state.latch?.metaTools ?? []).map((tool) => ({ id: '', tool })),
+    ...raised.map(({ pin }) => ({ id: pin.id, tool: pin.definition })),
+  ]
+  const first = order.findIndex(({ id }) => changed.has(id))
+  if (first < 0) return 0
+  let sum = 0
+  for (const { id, tool } of order.slice(first)) if (tool && !changed.has(id)) sum += context.tokens(tool)
+  return sum
+}
+
+/** The running total of what all allowed tools would cost. After the first walk it costs what changed. */
+export function createEagerTotal() {
+  let revision = -1
+  let total = 0
+  const costs = new Map<string, number>()
+  /** `also`: ids that policy has denied or allowed since; `anew`: policy may have changed its mind about any of them. */
+  return (context: Context, also: readonly string[], anew: boolean): number => {
+    const ids = new Set(also)
+    if (anew) revision = -1
+    if (revision < 0) for (const entry of context.catalogue.entries()) ids.add(entry.id)
+    else if (revision < context.catalogue.revision)
+      for (const id of context.catalogue.changesSince(revision)) ids.add(id)
+    for (const id of ids) {
+      const entry = context.catalogue.get(id)
+      const cost = entry && context.gate.availability(entry, 'see') === 'ready' ? context.cost(entry) : 0
+      total += cost - (costs.get(id) ?? 0)
+      costs.set(id, cost)
+    }
+    revision = context.catalogue.revision
+    return total
+  }
+}
+
+export interface Accounting {
+  readonly requests: number
+  /** Requests whose only calls were searches, hints or refused guesses: with every tool on the wire they would not exist. */
+  readonly metaRequests: number
+  /** Requests for which the host gave `messageTokens`. Only these enter the figures below. */
+  readonly measured: number
+  /** Input tokens: tools and messages as sent. */
+  readonly actual: number
+  /** Input tokens of the same work with every allowed tool sent eagerly. */
+  readonly counterfactual: number
+  /** `counterfactual - actual`: negative when deferral cost more than it saved. */
+  readonly saved: number
+  /** The same in units of one plain input token, with the prompt cache by this wire's rule. See docs/costs.md. */
+  readonly cost: { readonly actual: number; readonly counterfactual: number; readonly saved: number }
+  /** Tokens that had to be read again because something before them in the tools array changed. Not part of `saved`. */
+  readonly reread: number
+  /** Where the tokens went, summed over the measured requests. */
+  readonly tokens: SurfaceTokens
+  /** The provider's own figures, summed where the host gave them. */
+  readonly provider: {
+    readonly inputTokens: number
+    readonly cachedTokens: number
+    readonly outputTokens: number
+  }
+}
+
+const NOTHING: SurfaceTokens = {
+  eager: 0,
+  loaded: 0,
+  cards: 0,
+  metaTools: 0,
+  section: 0,
+  searchResults: 0,
+  inserts: 0,
+  rewritten: 0,
+  revealed: 0,
+  everythingEager: 0,
+}
+
+/** `prices`: what the host says of its prices. */
+export function account(state: LedgerState, prices: Partial<CacheRule> = {}): Accounting {
+  const records = [...state.requests.byId.values()]
+  let actual = 0
+  let counterfactual = 0
+  let reread = 0
+  let measured = 0
+  let tokens = NOTHING
+  const provider = { inputTokens: 0, cachedTokens: 0, outputTokens: 0 }
+  let previous: RequestRecord | undefined
+  const bill = createBill(prices)
+  for (const record of records) {
+    provider.inputTokens += record.inputTokens ?? 0
+    provider.cachedTokens += record.cachedTokens ?? 0
+    provider.outputTokens += record.outputTokens ?? 0
+    if (record.messageTokens !== undefined) {
+      measured++
+      tokens = add(tokens, record.tokens)
+      actual += inputOf(record)
+      if (!isMeta(record)) counterfactual += eagerInputOf(record)
+      bill.add(record)
+      if (previous?.messageTokens !== undefined && previous.toolsVersion !== record.toolsVersion)
+        reread += previous.messageTokens + record.tokens.rewritten
+    }
+    previous = record
+  }
+  return {
+    requests: records.length,
+    metaRequests: records.filter(isMeta).length,
+    measured,
+    actual,
+    counterfactual,
+    saved: counterfactual - actual,
+    cost: bill.total(),
+    reread,
+    tokens,
+    provider,
+  }
+}
+
+/** Everything the request sends, and what the provider adds to it. */
+function inputOf({ tokens, messageTokens = 0 }: RequestRecord): number {
+  return toolsOf(tokens) + messageTokens + (tokens.revealed ?? 0)
+}
+
+/** The same with every tool sent eagerly. */
+function eagerInputOf(record: RequestRecord): number {
+  return record.tokens.everythingEager + foreignMessages(record)
+}
+
+/** Adds up what requests cost where a prefix that stayed the same is read from the cache. Idle times are not known here. */
+function createBill(prices: Partial<CacheRule>) {
+  let actual = 0
+  let counterfactual = 0
+  let previous: RequestRecord | undefined
+  let eager: RequestRecord | undefined
+  const price = (wire: string | undefined, input: number, kept: number) => {
+    const { read, write } = cacheRule(wire ?? '', prices)
+    const cached = Math.min(input, Math.max(0, kept))
+    return read * cached + write * (input - cached)
+  }
+  return {
+    add(record: RequestRecord) {
+      actual += price(record.wire, inputOf(record), previous ? keptOf(previous, record) : 0)
+      previous = record
+      if (isMeta(record)) return
+      const same = eager?.wire === record.wire
+      const kept =
+        !eager || !same
+          ? 0
+          : eager.latch === record.latch
+            ? eagerInputOf(eager)
+            : eager.tokens.everythingEager
+      counterfactual += price(record.wire, eagerInputOf(record), kept)
+      eager = record
+    },
+    total: () => ({
+      actual: Math.round(actual),
+      counterfactual: Math.round(counterfactual),
+      saved: Math.round(counterfactual) - Math.round(actual),
+    }),
+  }
+}
+
+/** How much of a request was in the one before, from its start on. Tools come before messages. */
+function keptOf(previous: RequestRecord, record: RequestRecord): number {
+  if (previous.latch !== record.latch) return 0
+  if (previous.toolsVersion === record.toolsVersion) return inputOf(previous)
+  return toolsOf(previous.tokens) - record.tokens.rewritten
+}
+
+function isMeta(record: RequestRecord): boolean {
+  return record.metaCalls > 0 && record.realCalls === 0
+}
+
+/** What the tools array costs. The section, search answers and inserts are part of the messages. */
+export function toolsOf(tokens: SurfaceTokens): number {
+  return tokens.eager + tokens.loaded + tokens.cards + tokens.metaTools
+}
+
+/** The messages without what deferral put into them. */
+function foreignMessages({ messageTokens = 0, tokens }: RequestRecord): number {
+  return Math.max(0, messageTokens - tokens.section - tokens.searchResults - tokens.inserts)
+}
+
+function add(a: SurfaceTokens, b: SurfaceTokens): SurfaceTokens {
+  return {
+    eager: a.eager + b.eager,
+    loaded: a.loaded + b.loaded,
+    cards: a.cards + b.cards,
+    metaTools: a.metaTools + b.metaTools,
+    section: a.section + b.section,
+    searchResults: a.searchResults + b.searchResults,
+    inserts: a.inserts + b.inserts,
+    rewritten: a.rewritten + b.rewritten,
+    revealed: (a.revealed ?? 0) + (b.revealed ?? 0),
+    everythingEager: a.everythingEager + b.everythingEager,
+  }
+}

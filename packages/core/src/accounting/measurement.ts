@@ -1,0 +1,59 @@
+/** What a host says a request came to. The provider's figures are checked before they are believed. */
+
+import { assertKnownKeys, invalid } from '../base/options.js'
+import { quote } from '../base/text.js'
+import type { LedgerFact } from '../ledger/event.js'
+import type { Notice } from '../tool/notice.js'
+
+/** The provider's figures. `readUsage` of an adapter's door reads them from a reply. */
+export interface Usage {
+  /** All input, cached or not. Anthropic: `input_tokens`, `cache_read_input_tokens` and `cache_creation_input_tokens` together. */
+  readonly inputTokens?: number | undefined
+  /** The part of `inputTokens` that was read from the cache. */
+  readonly cachedTokens?: number | undefined
+  readonly outputTokens?: number | undefined
+}
+
+export interface Measurement extends Usage {
+  readonly requestId: string
+  /** Tokens of the messages as they were sent, system prompt and inserts included. */
+  readonly messageTokens: number
+}
+
+const FIGURES = ['inputTokens', 'cachedTokens', 'outputTokens'] as const
+
+/** Figures of a provider that cannot be true are left out and told: a server's odd usage must not end a host's loop. */
+export function readMeasurement(
+  given: Measurement,
+  isBegun: (requestId: string) => boolean,
+  notify: (notice: Notice) => void,
+): Extract<LedgerFact, { kind: 'measured' }> {
+  assertKnownKeys(given, ['requestId', 'messageTokens', ...FIGURES], 'recordRequest')
+  const { requestId, messageTokens } = given
+  if (!isBegun(requestId) || !isFigure(messageTokens))
+    throw invalid(
+      'recordRequest',
+      `recordRequest needs the id of a request that was begun (turn.view.requestId) and messageTokens, a number that is not negative; it got ${quote(String(requestId))} and ${String(messageTokens)}.`,
+    )
+  const refuse = (detail: string) => notify({ kind: 'usage-refused', requestId, detail })
+  const figures: { [name in (typeof FIGURES)[number]]?: number } = {}
+  for (const name of FIGURES) {
+    const value: unknown = given[name]
+    if (isFigure(value)) figures[name] = value
+    else if (value !== undefined && value !== null)
+      refuse(`${name} must be a number that is not negative, not ${String(value)}; it was left out`)
+  }
+  const { inputTokens, cachedTokens } = figures
+  if (inputTokens !== undefined && cachedTokens !== undefined && cachedTokens > inputTokens) {
+    refuse(
+      `cachedTokens (${cachedTokens}) is more than inputTokens (${inputTokens}), which is all input, cached or not: on Anthropic input_tokens, cache_read_input_tokens and cache_creation_input_tokens together; both were left out`,
+    )
+    delete figures.inputTokens
+    delete figures.cachedTokens
+  }
+  return { kind: 'measured', requestId, messageTokens, ...figures }
+}
+
+function isFigure(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0
+}

@@ -1,0 +1,135 @@
+/** What hosts ask about a conversation, read from its state. Nothing here is stored. */
+
+import { isOnSurface, type LedgerState } from '../ledger/fold.js'
+import type { Context } from '../surface/context.js'
+import type { ToolLister } from '../surface/host-array.js'
+import type { DeliveryName } from '../tool/reasons.js'
+import type { Tool } from '../tool/tool.js'
+import { type Accounting, account, toolsOf } from './accounting.js'
+
+export interface Inspection {
+  readonly mode: 'off' | 'on' | 'undecided'
+  readonly delivery: DeliveryName | undefined
+  /** Wire names of raised tools, in order of activation. */
+  readonly loadedLazyTools: readonly string[]
+  /** The number of requests begun before each was raised. */
+  readonly loadedAtTurn: Readonly<Record<string, number>>
+  readonly searchHistory: readonly {
+    readonly turn: number
+    readonly query: string
+    readonly loaded: readonly string[]
+  }[]
+  /** What the model can call now, by the names it is sent under, for a host that writes its own list of tools. */
+  readonly visibleNames: readonly {
+    readonly name: string
+    readonly snippet: string
+    readonly guidelines: readonly string[]
+  }[]
+  /** Wire names of what can be found and is not loaded. Looking walks the catalogue. */
+  readonly deferredNames: readonly string[]
+  /** Results of these tools must not be pruned or truncated: schemas live in them. */
+  readonly protectedToolNames: readonly string[]
+  readonly suspended: Readonly<Record<string, string>>
+  /** Why this mode and delivery, where it was for Toolwell to decide. */
+  readonly because: string | undefined
+  /** Deliveries that did not do here what they should, and why. The next latch does without them. */
+  readonly withheld: Readonly<Record<string, string>>
+  /** How often each deprecated or other alias was called. */
+  readonly aliasUses: Readonly<Record<string, number>>
+  /** Calls that started and did not end, by tool id: a crash left them. */
+  readonly pendingCalls: readonly string[]
+  readonly accounting: Accounting
+  /** One line for a status bar. */
+  readonly line: string
+}
+
+export function inspect(state: LedgerState, context: Context, listed: ToolLister): Inspection {
+  const { catalogue } = context
+  const live = [...state.tools.loaded].filter(([id, held]) => held.live && !state.tools.suspended.has(id))
+  // A late eager tool is visible, and nobody raised it.
+  const raised = live.filter(([, held]) => held.source !== 'arrival')
+  const names = raised.map(([, held]) => held.pin.wireName)
+  const on = state.latch?.mode === 'on'
+  return {
+    mode: state.latch?.mode ?? 'undecided',
+    delivery: state.latch?.delivery,
+    loadedLazyTools: names,
+    loadedAtTurn: Object.fromEntries(raised.map(([, held]) => [held.pin.wireName, held.turn])),
+    searchHistory: state.calls.searchHistory.map((search) => ({
+      ...search,
+      loaded: search.loaded.map((id) => catalogue.get(id)?.wireName ?? id),
+    })),
+    visibleNames: visibleNames(state, context, listed),
+    get deferredNames() {
+      return deferredNames(state, context)
+    },
+    protectedToolNames: on && state.latch?.delivery !== 'eager' ? [context.settings.face.name] : [],
+    suspended: Object.fromEntries(state.tools.suspended),
+    because: state.latch?.because,
+    withheld: Object.fromEntries(state.latching.withheld),
+    aliasUses: Object.fromEntries(state.calls.aliasUses),
+    pendingCalls: [...state.calls.pending.values()],
+    accounting: account(state, context.settings.prices),
+    line: statusLine(state, names),
+  }
+}
+
+/** Guidelines are those of tools that are sent or raised: what is hidden keeps its own until it comes up. */
+function visibleNames(state: LedgerState, context: Context, listed: ToolLister): Inspection['visibleNames'] {
+  const describe = (name: string, tool: Tool | undefined) => ({
+    name,
+    snippet: tool?.promptSnippet ?? '',
+    guidelines: tool?.guidelines ?? [],
+  })
+  const { catalogue, gate } = context
+  if (state.latch?.mode === 'on') {
+    const pins = [
+      ...state.tools.eager.values(),
+      ...[...state.tools.loaded.values()].filter((held) => held.live).map((held) => held.pin),
+    ]
+    const usable = pins.filter((pin) => gate.availability(catalogue.get(pin.id), 'see') === 'ready')
+    return [
+      ...usable.map((pin) => describe(pin.wireName, catalogue.get(pin.id)?.tool)),
+      ...state.latch.metaTools.map((tool) => describe(tool.name, undefined)),
+    ]
+  }
+  if (state.latch)
+    return listed(context).map((sent) => {
+      const resolution = catalogue.resolve(sent.name, (entry) => gate.visible(entry))
+      return describe(sent.name, resolution.kind === 'found' ? resolution.entry.tool : undefined)
+    })
+  // Before the first request nothing is decided but what is eager whatever comes.
+  const eager = [...catalogue.entries()].filter(
+    (entry) => gate.visible(entry) && !context.exposure(entry).deferred,
+  )
+  return eager.map((entry) => describe(entry.wireName, entry.tool))
+}
+
+function deferredNames(state: LedgerState, context: Context): string[] {
+  const { latch } = state
+  if (latch && (latch.mode === 'off' || latch.delivery === 'eager')) return []
+  return [...context.catalogue.entries()]
+    .filter(
+      (entry) =>
+        !isOnSurface(state, entry.id) && context.exposure(entry).deferred && context.gate.visible(entry),
+    )
+    .map((entry) => entry.wireName)
+}
+
+/** `active 3 (a, b, c) · 91 deferred · 1.9k of 14.5k tokens` */
+function statusLine(state: LedgerState, names: readonly string[]): string {
+  const { latch } = state
+  const { last } = state.requests
+  if (!latch) return 'no request yet'
+  if (latch.mode === 'off')
+    return `all tools eager${last ? ` · ${short(last.tokens.everythingEager)} tokens` : ''}`
+  const some = names.length > 8 ? [...names.slice(0, 8), `… ${names.length - 8} more`] : names
+  const active = `active ${names.length}${some.length > 0 ? ` (${some.join(', ')})` : ''}`
+  const deferred = `${Math.max(0, latch.deferred - names.length)} deferred`
+  const cost = last ? ` · ${short(toolsOf(last.tokens))} of ${short(last.tokens.everythingEager)} tokens` : ''
+  return `${active} · ${deferred}${cost}`
+}
+
+function short(tokens: number): string {
+  return tokens < 1000 ? String(tokens) : `${(tokens / 1000).toFixed(1)}k`
+}

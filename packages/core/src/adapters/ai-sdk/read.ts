@@ -1,0 +1,95 @@
+/** Messages of the SDK as units. */
+import type { OwnUnit } from '../shared/adapter.js'
+import { referencesText, type Unit, type UnitCall } from '../shared/thread.js'
+import { foundIn } from './found.js'
+import { restored } from './marks.js'
+import {
+  type AiCallPart,
+  type AiMessage,
+  type AiResultPart,
+  isCall,
+  isResult,
+  outputText,
+  partsOf,
+  spoken,
+  WIRE,
+} from './types.js'
+
+/** What an answer was read from: its part, and the message that holds it together with others. */
+export interface AnswerSource {
+  readonly part: AiResultPart
+  readonly message: AiMessage
+  /** How many answers the message holds; undefined where it holds something else as well. */
+  readonly siblings: number | undefined
+}
+
+const known = new WeakMap<AiMessage, { readonly content: unknown; readonly units: readonly Unit[] }>()
+
+export function readMessages(messages: readonly AiMessage[]): readonly Unit[] {
+  return restored(messages).flatMap((message) => {
+    const before = known.get(message)
+    if (before && before.content === message.content) return before.units
+    const units = unitsOf(message)
+    known.set(message, { content: message.content, units })
+    return units
+  })
+}
+
+function unitsOf(message: AiMessage): readonly Unit[] {
+  const native = { wire: WIRE, value: message }
+  const text = spoken(message)
+  if (message.role === 'system') return [{ kind: 'system', text, native }]
+  if (message.role === 'assistant') {
+    const calls = partsOf(message).filter(isCall).map(toCall)
+    return [{ kind: 'assistant', text, calls, native }]
+  }
+  if (message.role !== 'tool') return [{ kind: 'user', text, native }]
+  const parts = partsOf(message)
+  const results = parts.filter(isResult)
+  const others = parts.filter((part) => !isResult(part) && isForProvider(part))
+  const siblings = results.length === parts.length ? results.length : undefined
+  const answers = results.map((part, index): Unit => {
+    const value: AnswerSource = { part, message, siblings }
+    const loaded = foundIn(part.output).map(([name]) => name)
+    return {
+      kind: 'answer',
+      callId: part.toolCallId,
+      text: loaded.length > 0 ? referencesText(loaded) : outputText(part.output),
+      ...(loaded.length > 0 ? { loaded } : {}),
+      native: { wire: WIRE, value, ...(index > 0 ? { form: 'rest' } : {}) },
+    }
+  })
+  if (others.length === 0) return answers
+  // An approval that the provider waits for is no answer and no words, but it has to be sent.
+  const rest: Unit = {
+    kind: 'user',
+    text: '',
+    native: {
+      wire: WIRE,
+      value: { ...message, content: others },
+      ...(answers.length > 0 ? { form: 'rest' } : {}),
+    },
+  }
+  return [...answers, rest]
+}
+
+/** What the units of a thread were read from. */
+export function messagesOf(units: readonly OwnUnit[]): readonly AiMessage[] {
+  return units.flatMap(({ kind, native: { value, form } }) => {
+    if (form === 'rest') return []
+    return [kind === 'answer' ? (value as AnswerSource).message : (value as AiMessage)]
+  })
+}
+
+function isForProvider(part: object): boolean {
+  return (part as { providerExecuted?: unknown }).providerExecuted === true
+}
+
+function toCall(part: AiCallPart): UnitCall {
+  return {
+    id: part.toolCallId,
+    name: part.toolName,
+    input: { value: part.input ?? {} },
+    native: { wire: WIRE, value: part },
+  }
+}

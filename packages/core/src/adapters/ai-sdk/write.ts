@@ -1,0 +1,176 @@
+/** Units as messages of the SDK. What was not changed is given back as the same message. */
+import type { Prompts } from '../../surface/prompts.js'
+import { argumentsObject, type Unit, type UnitCall } from '../shared/thread.js'
+import { references } from './found.js'
+import { untied } from './openai-options.js'
+import type { Protocol } from './protocol.js'
+import type { AnswerSource } from './read.js'
+import { type Known, referring } from './references.js'
+import {
+  type AiCallPart,
+  type AiMessage,
+  type AiPart,
+  type AiResultPart,
+  isCall,
+  outputText,
+  partsOf,
+  WIRE,
+} from './types.js'
+
+type Answer = Extract<Unit, { kind: 'answer' }>
+type Assistant = Extract<Unit, { kind: 'assistant' }>
+
+export interface WriteOptions {
+  readonly protocol: Protocol
+  readonly section: string
+  readonly prompts: Prompts
+  /** Names that a result may refer to. Absent: references stay as they are. */
+  readonly known?: Known | undefined
+}
+
+export function writeMessages(
+  units: readonly Unit[],
+  { protocol, section, prompts, known }: WriteOptions,
+): AiMessage[] {
+  const output: AiMessage[] = []
+  /** The name that each call has here: a result goes by the name of its call. */
+  const names = new Map<string, string>()
+  let answers: Answer[] = []
+  const flush = () => {
+    output.push(...toolMessages(answers, names, known))
+    // What a search has to say besides its references follows all results.
+    if (known) for (const answer of answers) addNote(output, besideReferences(answer, prompts))
+    answers = []
+  }
+  for (const unit of units) {
+    if (unit.kind === 'answer') {
+      answers.push(unit)
+      continue
+    }
+    flush()
+    if (unit.kind === 'note') addNote(output, unit.text)
+    else if (unit.kind === 'assistant') {
+      for (const { id, name } of unit.calls) names.set(id, name)
+      output.push(assistantMessage(unit))
+    } else output.push(own(unit) ?? plain(unit.kind, unit.text))
+  }
+  flush()
+  return section === '' ? output : withSection(output, section, protocol)
+}
+
+function own({ native }: Exclude<Unit, { kind: 'note' }>): AiMessage | undefined {
+  return native?.wire === WIRE ? (native.value as AiMessage) : undefined
+}
+
+function plain(role: string, text: string): AiMessage {
+  return { role, content: role === 'system' ? text : [{ type: 'text', text }] }
+}
+
+/** A note joins the user's message it follows; elsewhere it is a user's message of its own. */
+function addNote(output: AiMessage[], text: string): void {
+  if (text === '') return
+  const last = output.at(-1)
+  if (last?.role !== 'user') {
+    output.push(plain('user', text))
+    return
+  }
+  const before = typeof last.content === 'string' ? [{ type: 'text', text: last.content }] : partsOf(last)
+  output[output.length - 1] = { ...last, content: [...before, { type: 'text', text }] }
+}
+
+function assistantMessage(unit: Assistant): AiMessage {
+  const message = own(unit)
+  if (message && !unit.mended) return message
+  if (!message)
+    return { role: 'assistant', content: [...words(unit.text), ...unit.calls.map((call) => toPart(call))] }
+  const left = new Set(unit.calls)
+  const kept = partsOf(message).flatMap((part): AiPart[] => {
+    if (!isCall(part)) return [part]
+    const call = unit.calls.find(({ id, native }) => native?.value === part || id === part.toolCallId)
+    if (!call || !left.delete(call)) return []
+    return [toPart(call, part)]
+  })
+  kept.push(...[...left].map((call) => toPart(call)))
+  const silent = kept.every(({ type }) => type === 'reasoning')
+  return { ...message, content: silent ? [...kept, ...words(unit.text)] : kept }
+}
+
+function words(text: string): AiPart[] {
+  return text === '' ? [] : [{ type: 'text', text } as AiPart]
+}
+
+function toPart({ id, name, input, native }: UnitCall, was?: AiPart): AiCallPart {
+  const part = native?.wire === WIRE ? (native.value as AiCallPart) : undefined
+  if (part) return part.toolCallId === id ? part : { ...part, toolCallId: id }
+  return {
+    ...(was && untied(was)),
+    type: 'tool-call',
+    toolCallId: id,
+    toolName: name,
+    input: argumentsObject(input),
+  }
+}
+
+/** Answers that were one message stay one. */
+function toolMessages(
+  answers: readonly Answer[],
+  names: ReadonlyMap<string, string>,
+  known: Known | undefined,
+): AiMessage[] {
+  const groups: { source: AnswerSource | undefined; answers: Answer[] }[] = []
+  for (const answer of answers) {
+    const source = sourceOf(answer)
+    const last = groups.at(-1)
+    if (last && last.source?.message === source?.message) last.answers.push(answer)
+    else groups.push({ source, answers: [answer] })
+  }
+  return groups.map(({ source, answers: some }) => {
+    const parts = some.map((answer) => resultPart(answer, names, known))
+    const whole = source?.siblings === some.length
+    if (source && whole && parts.every((part, index) => part === sourceOf(some[index])?.part))
+      return source.message
+    return { ...source?.message, role: 'tool', content: parts }
+  })
+}
+
+function sourceOf(answer: Answer | undefined): AnswerSource | undefined {
+  return answer?.native?.wire === WIRE ? (answer.native.value as AnswerSource) : undefined
+}
+
+function resultPart(
+  { callId, text, loaded, native }: Answer,
+  names: ReadonlyMap<string, string>,
+  known: Known | undefined,
+): AiPart {
+  const part = native?.wire === WIRE ? (native.value as AnswerSource).part : undefined
+  const toolName = names.get(callId) ?? part?.toolName ?? 'unknown'
+  const kept =
+    !loaded || !known || (outputText(part?.output) === '' && loaded.every((name) => known.has(name)))
+  if (kept && part?.toolName === toolName && part.toolCallId === callId) return part
+  const own =
+    part?.output ?? (loaded ? references(loaded.map((name) => [name])) : { type: 'text', value: text })
+  const output = kept ? own : referring(loaded, known)
+  return { ...part, type: 'tool-result', toolCallId: callId, toolName, output } as AiResultPart
+}
+
+function besideReferences(answer: Answer, prompts: Prompts): string {
+  const part = sourceOf(answer)?.part
+  const text = answer.loaded && part ? outputText(part.output) : ''
+  return text === '' ? '' : prompts.frame({ body: text })
+}
+
+/**
+ * Behind your own system prompt: joined to it, as many servers take only one system message; for Anthropic as a message
+ * of its own, so that your cache marks stay where they are.
+ */
+function withSection(messages: AiMessage[], section: string, protocol: Protocol): AiMessage[] {
+  const first = messages.findIndex(({ role }) => role !== 'system')
+  const end = first < 0 ? messages.length : first
+  const last = messages[end - 1]
+  const made: AiMessage =
+    last && protocol !== 'anthropic'
+      ? { ...last, content: `${String(last.content)}\n\n${section}` }
+      : { role: 'system', content: section }
+  const kept = last && protocol !== 'anthropic' ? end - 1 : end
+  return [...messages.slice(0, kept), made, ...messages.slice(end)]
+}

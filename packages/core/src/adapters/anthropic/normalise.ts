@@ -1,0 +1,123 @@
+/** Messages that the API refuses, in the nearest form that it takes. Nothing that was said is lost on the way. */
+import type { Prompts } from '../../surface/prompts.js'
+import { plainText, wordsOf } from '../shared/plain-text.js'
+import { sameItems } from '../shared/same-items.js'
+import { isRecord } from '../shared/thread.js'
+import {
+  type AnthropicBlock,
+  type AnthropicCall,
+  type AnthropicMessage,
+  isBlank,
+  isCall,
+  isThinking,
+  said,
+} from './types.js'
+
+const ROLES = ['user', 'assistant', 'system']
+const IN_RESULT = ['text', 'image', 'search_result', 'document', 'tool_reference', 'browser_state']
+
+/** The message itself where it is sound; none where it says nothing; several where one had what only different roles may say. */
+export function soundMessages(message: AnthropicMessage, prompts: Prompts): readonly AnthropicMessage[] {
+  const { role, content } = message
+  const speaker = ROLES.includes(role) ? role : 'user'
+  const given = Array.isArray(content) ? content : undefined
+  const blocks = given
+    ? given.flatMap((block) => soundBlocks(block, speaker, prompts))
+    : said(plainText(content))
+  const turns = bySpeaker(blocks, speaker)
+  const [first = { role: speaker, blocks: [] }, ...others] = turns
+  const same = given ? sameItems(blocks, given) : typeof content === 'string'
+  // What the model left empty is for the writer: it may stand last.
+  if (first.blocks.length === 0 && speaker !== 'assistant') return role === 'system' ? [message] : []
+  if (others.length === 0 && same && first.role === role) return [message]
+  return turns.length === 0
+    ? [{ ...message, role: speaker, content: [] }]
+    : turns.map((turn) => ({ ...message, role: turn.role, content: turn.blocks }))
+}
+
+interface Turn {
+  readonly role: string
+  readonly blocks: AnthropicBlock[]
+}
+
+/** Only the model calls, and only the user answers, whatever the role says. */
+function bySpeaker(blocks: readonly AnthropicBlock[], role: string): readonly Turn[] {
+  const turns: Turn[] = []
+  for (const block of blocks) {
+    const speaker = block.type === 'tool_use' ? 'assistant' : block.type === 'tool_result' ? 'user' : role
+    const last = turns.at(-1)
+    if (last?.role === speaker) last.blocks.push(block)
+    else turns.push({ role: speaker, blocks: [block] })
+  }
+  return turns
+}
+
+function soundBlocks(block: unknown, role: string, prompts: Prompts): readonly AnthropicBlock[] {
+  if (!isRecord(block)) return told(block)
+  const { type, text } = block
+  if (typeof type !== 'string') return typeof text === 'string' ? said(text) : told(block)
+  if (type === 'text' && typeof text !== 'string') return said(plainText(text))
+  const sound = block as AnthropicBlock
+  if (type === 'tool_use') return [soundCall(sound)]
+  if (type === 'tool_result') return soundResult(sound, prompts)
+  // Of another library, or of a reply that was cut: the API takes thoughts back only with its own seal.
+  if (role !== 'user' && isThinking(sound) && !isSealed(sound)) return []
+  if (role !== 'user') return [sound]
+  // Of the model's own blocks the words alone can be another's.
+  if (isThinking(sound)) return said(plainText(sound.thinking))
+  return isBlank(sound) ? [] : [sound]
+}
+
+function isSealed({ type, thinking, signature, data }: AnthropicBlock): boolean {
+  return type === 'thinking'
+    ? typeof thinking === 'string' && typeof signature === 'string'
+    : typeof data === 'string'
+}
+
+/** Something that is no block. */
+function told(value: unknown): readonly AnthropicBlock[] {
+  return said(wordsOf(value))
+}
+
+/** An id that is missing, and a name, are left for the repair of the history: empty ones are no server's. */
+export function soundCall(block: AnthropicBlock): AnthropicCall {
+  if (isCall(block)) return block
+  const { id, name } = block
+  return { ...block, id: plainText(id), name: plainText(name) }
+}
+
+/** References stand alone in their result: words beside them follow it. */
+function soundResult(block: AnthropicBlock, prompts: Prompts): readonly AnthropicBlock[] {
+  const { tool_use_id: id, content, is_error: failed, ...others } = block
+  const parts = Array.isArray(content) ? content.flatMap(resultParts) : undefined
+  const references = parts?.filter(({ type }) => type === 'tool_reference') ?? []
+  const words = references.length > 0 ? (parts ?? []).filter((part) => !references.includes(part)) : []
+  const kept = words.length > 0 ? references : parts
+  const same =
+    typeof id === 'string' &&
+    (failed === undefined || typeof failed === 'boolean') &&
+    (kept
+      ? kept.length > 0 && sameItems(kept, content as unknown[])
+      : content === undefined || typeof content === 'string') &&
+    !(failed && (content === undefined || content === ''))
+  if (same) return [block]
+  const whole = kept ? (kept.length > 0 ? kept : '') : plainText(content)
+  const shown = whole === '' && failed ? prompts.noOutput() : whole
+  const result = {
+    ...others,
+    tool_use_id: plainText(id),
+    ...(shown === '' ? {} : { content: shown }),
+    ...(failed ? { is_error: true } : {}),
+  }
+  return [result as AnthropicBlock, ...words]
+}
+
+/** Kinds that are not known here pass, unless they are plain text under another provider's name. */
+function resultParts(part: unknown): readonly AnthropicBlock[] {
+  if (!isRecord(part)) return told(part)
+  const { type, text } = part
+  if (typeof type === 'string' && IN_RESULT.includes(type) && (type !== 'text' || typeof text === 'string'))
+    return isBlank(part as AnthropicBlock) ? [] : [part as AnthropicBlock]
+  if (typeof text === 'string') return said(text)
+  return typeof type === 'string' && type !== 'text' ? [part as AnthropicBlock] : told(text ?? part)
+}

@@ -1,0 +1,113 @@
+/** The parts of Anthropic Messages that this adapter reads or writes. Everything else passes through untouched. */
+import type { IdRules } from '../shared/settle-ids.js'
+import { isRecord } from '../shared/thread.js'
+
+export interface AnthropicMessage {
+  readonly role: string
+  readonly content?: unknown
+}
+
+/** The API's answer, or any object with its role and content. */
+export interface AnthropicReply {
+  readonly role: string
+  readonly content: unknown
+  /** Tells a call that was cut short from a whole one: its input may be an object all the same. */
+  readonly stop_reason?: string | null
+}
+
+export interface AnthropicCacheControl {
+  type: 'ephemeral'
+  ttl?: '5m' | '1h'
+}
+
+export interface AnthropicTextBlock {
+  type: 'text'
+  text: string
+  cache_control?: AnthropicCacheControl | null
+}
+
+/** A tool of the host's. Tools that Anthropic defines have other shapes; send those beside the ones given here. */
+export interface AnthropicTool {
+  type?: 'custom' | null
+  name: string
+  description?: string
+  input_schema: { type: 'object'; [keyword: string]: unknown }
+  /** Declared, and not shown to the model before a reference to it. */
+  defer_loading?: boolean
+  cache_control?: AnthropicCacheControl | null
+}
+
+/** The content of the message that `run` gives. */
+export interface AnthropicToolResult {
+  type: 'tool_result'
+  tool_use_id: string
+  content: string | AnthropicToolReference[]
+  is_error?: boolean
+}
+
+/** Stands where the API puts the definition of a deferred tool before the model. */
+export interface AnthropicToolReference {
+  type: 'tool_reference'
+  tool_name: string
+}
+
+export const WIRE = 'anthropic'
+
+/** The API says so itself when it refuses one. An id may not return anywhere in a conversation. */
+export const ID_RULES: IdRules = {
+  legal: /^[a-zA-Z0-9_-]+$/,
+  scope: 'history',
+  fields: { call: 'id', answer: 'tool_use_id' },
+}
+
+export type AnthropicBlock = Readonly<Record<string, unknown>> & { readonly type: string }
+export type AnthropicCall = AnthropicBlock & { readonly id: string; readonly name: string }
+
+/** A string stands for one text block. What has not the shape of a block is left out. */
+export function blocksOf(content: unknown): readonly AnthropicBlock[] {
+  if (typeof content === 'string') return content === '' ? [] : [textBlock(content)]
+  if (!Array.isArray(content)) return []
+  return content.filter(
+    (block: unknown): block is AnthropicBlock => isRecord(block) && typeof block.type === 'string',
+  )
+}
+
+export function textBlock(text: string): AnthropicBlock & AnthropicTextBlock {
+  return { type: 'text', text }
+}
+
+/** A text as blocks: none where it is blank. */
+export function said(text: string): readonly AnthropicBlock[] {
+  return text.trim() === '' ? [] : [textBlock(text)]
+}
+
+export function isCall(block: AnthropicBlock): block is AnthropicCall {
+  return block.type === 'tool_use' && typeof block.id === 'string' && typeof block.name === 'string'
+}
+
+export function isResult({ type, tool_use_id: id }: AnthropicBlock): boolean {
+  return type === 'tool_result' && typeof id === 'string'
+}
+
+export function reference(name: string): AnthropicToolReference {
+  return { type: 'tool_reference', tool_name: name }
+}
+
+export function isThinking({ type }: AnthropicBlock): boolean {
+  return type === 'thinking' || type === 'redacted_thinking'
+}
+
+/** A text that was begun and never filled. The API sends such blocks, and does not take them back. */
+export function isBlank({ type, text }: AnthropicBlock): boolean {
+  return type === 'text' && typeof text === 'string' && text.trim() === ''
+}
+
+/** The names that the result of a search refers to. */
+export function referencesIn(content: unknown): string[] {
+  if (!Array.isArray(content)) return []
+  return content.flatMap((part: unknown) =>
+    isRecord(part) && part.type === 'tool_reference' && typeof part.tool_name === 'string'
+      ? [part.tool_name]
+      : [],
+  )
+}

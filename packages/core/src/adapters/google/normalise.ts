@@ -1,0 +1,71 @@
+/** Parts that servers refuse, and the nearest ones that they take. Nothing that was said is lost on the way. */
+import { plainText } from '../shared/plain-text.js'
+import { sameItems } from '../shared/same-items.js'
+import { argumentsObject, isRecord, readArguments } from '../shared/thread.js'
+import type { GoogleContent, GoogleFunctionCall, GoogleFunctionResponse, GooglePart } from './types.js'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The parts of a content; its own list where all of them are sound. Kinds that are not known here pass: servers add their own. */
+export function soundParts({ parts }: GoogleContent): readonly GooglePart[] {
+  const given: readonly unknown[] = Array.isArray(parts) ? parts : parts == null ? [] : [parts]
+  const ids = new Set<string>()
+  const made = given.flatMap((part) => soundPart(part, ids))
+  return (Array.isArray(parts) && sameItems(made, parts) ? parts : made) as readonly GooglePart[]
+}
+
+function soundPart(part: unknown, ids: Set<string>): readonly GooglePart[] {
+  if (!isRecord(part)) return said(plainText(part))
+  const { functionCall: call, functionResponse: response, text, ...others } = part
+  if (call == null && response == null) {
+    if (typeof text === 'string') return [part as GooglePart]
+    if (text != null) return [{ ...part, text: plainText(text) }]
+    const data = Object.keys(others).filter((field) => others[field] != null)
+    // What only describes needs something to describe: the end of a stream may be a signature alone.
+    if (data.every((field) => field === 'thought' || field === 'thoughtSignature'))
+      return data.length === 0 ? [] : [{ ...others, text: '' } as GooglePart]
+    return [part as GooglePart]
+  }
+  // One kind of data each.
+  const words = said(plainText(text))
+  if (call != null) {
+    const sound = isRecord(call) ? soundCall(call, ids) : undefined
+    const rest = response == null ? [] : soundPart({ functionResponse: response }, ids)
+    if (!sound) return [...words, ...said(plainText(call)), ...rest]
+    if (sound === call && text == null && response == null) return [part as GooglePart]
+    return [...words, { ...others, functionCall: sound } as GooglePart, ...rest]
+  }
+  if (!isRecord(response)) return [...words, ...said(plainText(response))]
+  const sound = soundResponse(response)
+  return sound === response && text == null
+    ? [part as GooglePart]
+    : [...words, { ...others, functionResponse: sound } as GooglePart]
+}
+
+function said(text: string): readonly GooglePart[] {
+  return text === '' ? [] : [{ text }]
+}
+
+/** An id that stands in this content already gets a number. */
+function soundCall(call: Fields, ids: Set<string>): GoogleFunctionCall {
+  const { id: given, args, ...others } = call
+  const base = plainText(given)
+  let id = base
+  for (let count = 2; id !== '' && ids.has(id); count++) id = `${base}:${count}`
+  ids.add(id)
+  if ((given == null || given === id) && (args == null || isRecord(args))) return call as GoogleFunctionCall
+  const name = plainText(call.name)
+  return { ...others, ...(id === '' ? {} : { id }), name, args: argumentsObject(readArguments(args)) }
+}
+
+function soundResponse(response: Fields): GoogleFunctionResponse {
+  const { id, name, response: value } = response
+  const named = typeof name === 'string' && (id == null || typeof id === 'string')
+  if (named && isRecord(value)) return response as GoogleFunctionResponse
+  return {
+    ...response,
+    ...(id == null ? {} : { id: plainText(id) }),
+    name: plainText(name),
+    response: isRecord(value) ? value : value == null ? {} : { result: value },
+  }
+}

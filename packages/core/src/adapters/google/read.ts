@@ -1,0 +1,135 @@
+/** Contents to units. A reply of the model is one unit; a user's content is one for each response in it, and one for the rest. */
+import type { OwnUnit } from '../shared/adapter.js'
+import { plainText } from '../shared/plain-text.js'
+import { createReadings } from '../shared/readings.js'
+import { isRecord, type Native, readArguments, textOf, type Unit, type UnitCall } from '../shared/thread.js'
+import { soundParts } from './normalise.js'
+import { joinReplies } from './replies.js'
+import {
+  fieldsOf,
+  type GoogleContent,
+  type GoogleFunctionResponse,
+  type GooglePart,
+  type GoogleReply,
+  WIRE,
+} from './types.js'
+
+/** What a unit of this wire was read from: some parts of a content. */
+export interface Piece {
+  readonly content: GoogleContent
+  readonly parts: readonly GooglePart[]
+  /** Responses of the same content stand before these parts. */
+  readonly isRest?: boolean
+}
+
+const readings = createReadings<readonly Unit[]>()
+
+export function readContents(contents: readonly GoogleContent[]): readonly Unit[] {
+  let open: readonly UnitCall[] = []
+  return joinReplies(contents).flatMap((content) => {
+    // Responses without ids depend on the calls that are open.
+    const seen = [...fieldsOf(content), ...open.flatMap((call) => [call.id, call.name, ownId(call)])]
+    const units = readings(content, seen, () => readContent(content, open).map(placed))
+    for (const unit of units) {
+      if (unit.kind === 'assistant') open = unit.calls
+      if (unit.kind === 'answer') open = open.filter(({ id }) => id !== unit.callId)
+    }
+    return units
+  })
+}
+
+/** What the units of a thread were read from. */
+export function contentsOf(units: readonly OwnUnit[]): readonly GoogleContent[] {
+  return units.flatMap(({ native: { value, form } }) => (form === 'rest' ? [] : [(value as Piece).content]))
+}
+
+function placed(unit: OwnUnit, index: number): OwnUnit {
+  return index === 0 ? unit : { ...unit, native: { ...unit.native, form: 'rest' } }
+}
+
+export function contentOf(reply: GoogleReply): GoogleContent | undefined {
+  return 'candidates' in reply ? reply.candidates?.[0]?.content : (reply as GoogleContent)
+}
+
+/** Thoughts are no text: they stay in the native piece. */
+export function spokenText(parts: readonly GooglePart[]): string {
+  return textOf(parts.filter((part) => part?.thought !== true))
+}
+
+/**
+ * The calls of a content. One without an id goes by its name, with a number from the second in this content on. Along
+ * the history such an id occurs again, like those of servers that number each reply anew, and its anchors tell the
+ * occurrences apart: these are matched from the end after a compaction, which numbers from the start would not survive.
+ */
+export function callsOf(content: GoogleContent): readonly UnitCall[] {
+  return callsIn(soundParts(content))
+}
+
+/** Of parts that are sound. */
+export function callsIn(parts: readonly GooglePart[]): readonly UnitCall[] {
+  const ids = new Set<string>()
+  return parts.flatMap((part): UnitCall[] => {
+    if (!part.functionCall) return []
+    const { id: own, name = '', args } = part.functionCall
+    const base = own || name || 'call'
+    let id = base
+    for (let count = 2; ids.has(id); count++) id = `${base}:${count}`
+    ids.add(id)
+    return [{ id, name, input: readArguments(args), native: native(part) }]
+  })
+}
+
+/** The id that a call has on this wire, if any. */
+export function ownId(call: UnitCall | undefined): string | undefined {
+  if (call?.native?.wire !== WIRE) return call?.id
+  return (call.native.value as GooglePart).functionCall?.id || undefined
+}
+
+function readContent(content: GoogleContent, open: readonly UnitCall[]): readonly OwnUnit[] {
+  const parts = soundParts(content)
+  const calls = callsIn(parts)
+  const answers: OwnUnit[] = []
+  const own: OwnUnit[] = []
+  let left = [...open, ...calls]
+  const rest = parts.filter((part) => {
+    const response = part.functionResponse
+    if (!response) return true
+    const call = answeredBy(response, left)
+    left = left.filter((each) => each !== call)
+    const callId = call?.id ?? (response.id || response.name || '')
+    const piece: Piece = { content, parts: [part] }
+    const text = responseText(response.response)
+    const place = call && calls.includes(call) ? own : answers
+    place.push({ kind: 'answer', callId, text, native: native(piece) })
+    return false
+  })
+  const text = spokenText(rest)
+  // Only the model calls, whatever the role says; and a call and its response may have come as one.
+  if (content.role === 'model' || calls.length > 0)
+    return [...answers, { kind: 'assistant', text, calls, native: native({ content, parts: rest }) }, ...own]
+  if (rest.length === 0 && answers.length > 0) return answers
+  const piece: Piece = { content, parts: rest, isRest: answers.length > 0 }
+  return [...answers, { kind: 'user', text, native: native(piece) }]
+}
+
+/** By its id; else the first open call of that name, unless both have ids and these differ. One that came twice has a number. */
+function answeredBy({ id, name }: GoogleFunctionResponse, open: readonly UnitCall[]): UnitCall | undefined {
+  const exact = id ? open.find((call) => ownId(call) === id) : undefined
+  return (
+    exact ??
+    open.find((call) => call.name === name && (!id || ownId(call) === undefined)) ??
+    (id ? open.find((call) => ownId(call)?.startsWith(`${id}:`)) : undefined)
+  )
+}
+
+/** What the model reads: the one text, or the whole object where it is not ours. */
+function responseText(response: unknown): string {
+  if (!isRecord(response)) return ''
+  const [key = '', ...others] = Object.keys(response)
+  const value = others.length === 0 && /^(result|output|error)$/.test(key) ? response[key] : response
+  return value === null ? 'null' : plainText(value)
+}
+
+function native(value: GooglePart | Piece): Native {
+  return { wire: WIRE, value }
+}

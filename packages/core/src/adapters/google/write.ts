@@ -1,0 +1,195 @@
+/**
+ * Units to contents. A server takes each content for a turn of its own and wants all responses of a batch in the one
+ * directly behind the calls, before its other parts. A content in which nothing changed is the host's own object.
+ */
+import { safeJson } from '../../base/text.js'
+import { sameItems } from '../shared/same-items.js'
+import { argumentsObject, referencesText, type Unit, type UnitCall } from '../shared/thread.js'
+import { soundParts } from './normalise.js'
+import { callsIn, type Piece, spokenText } from './read.js'
+import { isJoined } from './replies.js'
+import {
+  type GoogleContent,
+  type GoogleFunctionCall,
+  type GoogleFunctionResponse,
+  type GooglePart,
+  partsOf,
+  WIRE,
+} from './types.js'
+
+interface Draft {
+  readonly role: 'user' | 'model'
+  readonly source: GoogleContent | undefined
+  readonly parts: readonly GooglePart[]
+}
+
+/**
+ * Gemini 3 refuses a step whose first call has no signature. This is what its documentation gives for calls that another
+ * model made (ai.google.dev/gemini-api/docs/thought-signatures); earlier models do not look.
+ */
+const FOREIGN_SIGNATURE = 'skip_thought_signature_validator'
+
+const JOINED = 'joined contents of one turn: servers want its calls, and its responses, in one'
+
+/** Calls as they were written, by the ids of their units: a response has to name the same. */
+type Written = ReadonlyMap<string, GoogleFunctionCall>
+
+export function writeContents(
+  units: readonly Unit[],
+  _view?: unknown,
+  warn: (warning: string) => void = () => {},
+): GoogleContent[] {
+  const drafts: Draft[] = []
+  let written: Written = new Map()
+  for (const unit of units) {
+    const piece = pieceOf(unit)
+    let draft: Draft = { role: 'user', source: piece?.content, parts: piece?.parts ?? [] }
+    let joins = true
+    if (unit.kind === 'assistant') {
+      const turn = modelTurn(unit, piece)
+      written = turn.written
+      draft = { ...draft, role: 'model', parts: turn.parts }
+      // Calls have to stand directly behind a turn of the user; anything else of the model may follow the model. Behind calls
+      // that nobody answered a new reply begins, whose ids may be theirs again.
+      joins = unit.calls.length > 0 && !isCalling(drafts.at(-1))
+      if (joins) joinModelTurns(drafts)
+    } else if (unit.kind === 'answer') {
+      draft = { ...draft, parts: [responsePart(unit, piece?.parts[0], written.get(unit.callId))] }
+    } else if (!piece) {
+      draft = { ...draft, parts: unit.text === '' ? [] : [{ text: unit.text }] }
+      joins = unit.kind === 'note'
+    } else {
+      // The rest of a content whose responses were just written; other contents of a user stay apart.
+      joins = piece.isRest === true && drafts.at(-1)?.source === piece.content
+    }
+    // No server takes it back.
+    if (draft.parts.length === 0) {
+      warn('dropped a content without parts: servers refuse it')
+      continue
+    }
+    for (let last = drafts.at(-1); joins && last?.role === draft.role; last = drafts.at(-1)) {
+      if (last.source && draft.source && last.source !== draft.source) warn(JOINED)
+      draft = { ...last, source: last.source ?? draft.source, parts: [...last.parts, ...draft.parts] }
+      drafts.pop()
+      // Of the user's contents only those of this turn belong together.
+      if (draft.role === 'user') break
+    }
+    drafts.push(draft)
+  }
+  for (const source of new Set(drafts.map((draft) => draft.source))) {
+    if (source && isJoined(source)) warn(JOINED)
+    if (source && !isSound(source))
+      warn(`mended the form of a content with the role ${safeJson(source.role)}: servers refuse it`)
+  }
+  return drafts.map(toContent)
+}
+
+function isCalling(draft: Draft | undefined): boolean {
+  return draft?.role === 'model' && draft.parts.some((part) => part.functionCall)
+}
+
+/** The contents of the model at the end become one. */
+function joinModelTurns(drafts: Draft[]): void {
+  const [first, ...rest] = drafts.splice(drafts.findLastIndex(({ role }) => role !== 'model') + 1)
+  if (first) drafts.push({ ...first, parts: [first, ...rest].flatMap(({ parts }) => parts) })
+}
+
+/** `call` as it stands, or will stand, in the history. */
+export function toResponse(
+  { id, name = '' }: GoogleFunctionCall,
+  response: GoogleFunctionResponse['response'] = {},
+): GoogleFunctionResponse {
+  return { ...(id ? { id } : {}), name, response }
+}
+
+function toContent({ role, source, parts }: Draft): GoogleContent {
+  if (source && isOf(role, source) && sameItems(partsOf(source), parts)) return source
+  return { ...source, role, parts }
+}
+
+/** Without a role it is the user's. */
+function isOf(role: Draft['role'], content: GoogleContent): boolean {
+  return content.role === role || (role === 'user' && content.role == null)
+}
+
+function isSound(content: GoogleContent): boolean {
+  const parts = partsOf(content)
+  const known = isOf('model', content) || isOf('user', content)
+  const first = parts.findIndex((part) => !part?.functionResponse)
+  const ordered = first < 0 || !parts.slice(first).some((part) => part?.functionResponse)
+  return known && ordered && sameItems(parts, soundParts(content))
+}
+
+function modelTurn(
+  unit: Extract<Unit, { kind: 'assistant' }>,
+  piece: Piece | undefined,
+): { readonly parts: readonly GooglePart[]; readonly written: Written } {
+  const written = new Map<string, GoogleFunctionCall>()
+  if (piece && !unit.mended) {
+    for (const { id, native } of unit.calls) written.set(id, callIn(native?.value))
+    return { parts: piece.parts, written }
+  }
+  if (!piece) {
+    const parts: GooglePart[] = unit.text === '' ? [] : [{ text: unit.text }]
+    for (const call of unit.calls) {
+      const functionCall = { id: call.id, name: call.name, args: argumentsObject(call.input) }
+      const signed = written.size === 0 ? { thoughtSignature: FOREIGN_SIGNATURE } : {}
+      written.set(call.id, functionCall)
+      parts.push({ functionCall, ...signed })
+    }
+    return { parts, written }
+  }
+  return mendedTurn(unit.text, unit.calls, piece, written)
+}
+
+/** Everything but the calls stays as it was. The signature of a call that is gone passes to the next: the first needs one. */
+function mendedTurn(
+  text: string,
+  calls: readonly UnitCall[],
+  { parts: original }: Piece,
+  written: Map<string, GoogleFunctionCall>,
+): { readonly parts: readonly GooglePart[]; readonly written: Written } {
+  const kept = new Map(calls.map((call) => [call.id, call]))
+  const ids = new Map(callsIn(original).map(({ id, native }) => [native?.value, id]))
+  let signature: string | undefined
+  const parts = original.flatMap((part): GooglePart[] => {
+    const id = ids.get(part)
+    if (id === undefined) return [part]
+    const call = kept.get(id)
+    if (!call) {
+      signature ??= part.thoughtSignature
+      return []
+    }
+    const carried = signature !== undefined && part.thoughtSignature === undefined ? signature : undefined
+    signature = undefined
+    const same = call.native?.value === part
+    const before = callIn(part)
+    const functionCall = same
+      ? before
+      : { ...(before.id ? { id: before.id } : {}), name: call.name, args: argumentsObject(call.input) }
+    written.set(id, functionCall)
+    if (same && carried === undefined) return [part]
+    return [{ ...part, functionCall, ...(carried === undefined ? {} : { thoughtSignature: carried }) }]
+  })
+  return { parts: text === spokenText(original) ? parts : [...parts, { text }], written }
+}
+
+function responsePart(
+  { callId, text, loaded = [] }: Extract<Unit, { kind: 'answer' }>,
+  own: GooglePart | undefined,
+  call: GoogleFunctionCall = { id: callId, name: 'unknown' },
+): GooglePart {
+  const before = own?.functionResponse
+  if (!before) return { functionResponse: toResponse(call, { result: text || referencesText(loaded) }) }
+  if (before.name === call.name && (before.id || '') === (call.id || '')) return own
+  const { id: _, ...rest } = before
+  return { ...own, functionResponse: { ...rest, ...toResponse(call, before.response) } }
+}
+
+function pieceOf(unit: Unit): Piece | undefined {
+  return unit.kind !== 'note' && unit.native?.wire === WIRE ? (unit.native.value as Piece) : undefined
+}
+
+function callIn(part: unknown): GoogleFunctionCall {
+  return (part as GooglePart | undefined)?.functionCall ?? {}
+}

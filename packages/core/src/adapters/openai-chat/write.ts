@@ -1,0 +1,78 @@
+/** Units to messages. A message that a server takes, and in which nothing changed, is the host's own object. */
+import { safeJson } from '../../base/text.js'
+import { referencesText, type Unit } from '../shared/thread.js'
+import { callsOf, fromCall } from './calls.js'
+import { isSound, soundContent } from './normalise.js'
+import { type ChatMessage, type ChatToolCall, WIRE } from './types.js'
+
+type Warn = (warning: string) => void
+
+export function writeMessages(units: readonly Unit[], section: string, warn: Warn): ChatMessage[] {
+  return withSection(merge(units, warn), section)
+}
+
+/** A note joins the user's message it follows; elsewhere it is a user's message of its own. */
+function merge(units: readonly Unit[], warn: Warn): ChatMessage[] {
+  const output: ChatMessage[] = []
+  for (const unit of units) {
+    const last = output.at(-1)
+    if (unit.kind !== 'note') output.push(toMessage(unit, warn))
+    else if (last?.role === 'user')
+      output[output.length - 1] = { ...last, content: extended(last.content, unit.text) }
+    else output.push({ role: 'user', content: unit.text })
+  }
+  return output
+}
+
+function toMessage(unit: Exclude<Unit, { kind: 'note' }>, warn: Warn): ChatMessage {
+  const own = unit.native?.wire === WIRE ? (unit.native.value as ChatMessage) : undefined
+  if (unit.kind === 'assistant') return own && !unit.mended ? own : replyMessage(unit, own, warn)
+  const { kind } = unit
+  const id = kind === 'answer' ? { tool_call_id: unit.callId } : {}
+  if (!own) {
+    const content = kind === 'answer' ? unit.text || referencesText(unit.loaded ?? []) : unit.text
+    return { role: kind === 'answer' ? 'tool' : kind, ...id, content }
+  }
+  const sound = isSound(own, [])
+  if (sound && (kind !== 'answer' || own.tool_call_id === unit.callId)) return own
+  if (!sound) warnOf(own, warn)
+  const role = kind === 'answer' ? 'tool' : kind === 'user' ? 'user' : own.role
+  return { ...own, role, ...id, content: soundContent(own.content) }
+}
+
+function replyMessage(
+  unit: Extract<Unit, { kind: 'assistant' }>,
+  own: ChatMessage | undefined,
+  warn: Warn,
+): ChatMessage {
+  const calls = unit.calls.map(fromCall) as ChatToolCall[]
+  if (!own) {
+    const content = unit.text === '' && calls.length > 0 ? null : unit.text
+    return { role: 'assistant', content, ...(calls.length > 0 ? { tool_calls: calls } : {}) }
+  }
+  const { tool_calls: _, ...rest } = own
+  // What a library wrote in the field of old stands among the calls now.
+  const { function_call: __, ...others } = rest as typeof rest & { readonly function_call?: unknown }
+  if (!isSound(own, callsOf(own))) warnOf(own, warn)
+  const said = own.content == null ? '' : soundContent(own.content)
+  if (calls.length === 0) return { ...others, role: 'assistant', content: said === '' ? unit.text : said }
+  return { ...others, role: 'assistant', content: own.content == null ? null : said, tool_calls: calls }
+}
+
+function warnOf(own: ChatMessage, warn: Warn): void {
+  warn(`mended the form of a message with the role ${safeJson(own.role)}: servers refuse it`)
+}
+
+/** The section joins the host's own system message: some servers accept only one, and only at the start. */
+function withSection(messages: ChatMessage[], section: string): ChatMessage[] {
+  if (section === '') return messages
+  const [first, ...rest] = messages
+  if (first && (first.role === 'system' || first.role === 'developer'))
+    return [{ ...first, content: extended(first.content, section) }, ...rest]
+  return [{ role: 'system', content: section }, ...messages]
+}
+
+function extended(content: unknown, text: string): unknown {
+  if (Array.isArray(content)) return [...content, { type: 'text', text }]
+  return typeof content === 'string' && content !== '' ? `${content}\n\n${text}` : text
+}

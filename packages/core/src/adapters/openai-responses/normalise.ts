@@ -1,0 +1,130 @@
+/** Items that the API refuses, in the nearest form that it takes. Nothing that was said is lost on the way. */
+import { plainText, wordsOf } from '../shared/plain-text.js'
+import { sameItems } from '../shared/same-items.js'
+import { isRecord } from '../shared/thread.js'
+import type { ResponsesItem } from './types.js'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const ROLES = ['user', 'assistant', 'system', 'developer']
+const INPUT_PARTS = ['input_text', 'input_image', 'input_file']
+const OUTPUT_PARTS = ['output_text', 'refusal']
+const TEXT_PARTS = ['text', 'input_text', 'output_text']
+const ID = /^[a-zA-Z0-9_-]{1,64}$/
+/** What ids of items begin with. They may be left out, but for those of reasoning. */
+const PREFIXES: Readonly<Record<string, string>> = {
+  message: 'msg',
+  function_call: 'fc',
+  function_call_output: 'fc',
+  reasoning: 'rs',
+  tool_search_call: 'tsc',
+  tool_search_output: 'tso',
+}
+
+/** The item itself where it is sound; none where it says nothing; several for a message of Chat Completions that calls. */
+export function soundItems(item: ResponsesItem): readonly ResponsesItem[] {
+  const { type, role } = item
+  if (type != null && typeof type !== 'string') {
+    const { type: _, ...rest } = item as Fields
+    return soundItems(rest as ResponsesItem)
+  }
+  if (type != null && type !== 'message') return soundTyped(item, type)
+  const { tool_calls: calls, tool_call_id: answered, ...message } = item as ResponsesItem & Fields
+  if (role === 'tool' || role === 'function')
+    return [
+      { type: 'function_call_output', call_id: plainText(answered), output: soundParts(item.content, false) },
+    ]
+  if (Array.isArray(calls) && calls.length > 0) return [...said(message), ...calls.flatMap(ofChat)]
+  if (type == null && role == null && item.content == null) return told(item)
+  return [soundMessage(item)]
+}
+
+/**
+ * The official client adds what it parsed to the replies that it streams, and the API refuses to get that back. No word
+ * about it: nothing is lost, and every host with that client has it.
+ */
+export function withoutParsed(item: ResponsesItem): ResponsesItem {
+  const { parsed_arguments: _, ...call } = item as ResponsesItem & Fields
+  const plain = item.type === 'function_call' && 'parsed_arguments' in item ? call : item
+  if (!Array.isArray(item.content) || !item.content.some((part) => isRecord(part) && 'parsed' in part))
+    return plain
+  const content = item.content.map((part: unknown) => {
+    if (!isRecord(part)) return part
+    const { parsed: __, ...rest } = part
+    return rest
+  })
+  return { ...plain, content }
+}
+
+function soundMessage(item: ResponsesItem): ResponsesItem {
+  const given = item.role ?? ''
+  const role = ROLES.includes(given) ? given : 'user'
+  const content = soundParts(item.content, role === 'assistant')
+  const sound = withoutBadId(item, 'message')
+  return role === item.role && content === item.content ? sound : { ...sound, role, content }
+}
+
+function soundTyped(item: ResponsesItem, type: string): readonly ResponsesItem[] {
+  const sound = withoutBadId(item, type)
+  // Reasoning is looked up by its id, unless it carries its content.
+  if (type === 'reasoning')
+    return typeof sound.id === 'string' || typeof sound.encrypted_content === 'string' ? [sound] : []
+  if (type === 'function_call') {
+    const { call_id: id, name } = item
+    if (typeof id === 'string' && typeof name === 'string') return [sound]
+    return [{ ...sound, call_id: plainText(id), name: plainText(name) }]
+  }
+  if (type !== 'function_call_output') return [sound]
+  const { call_id: id } = item
+  const output = item.output == null ? item.output : soundParts(item.output, false)
+  if (typeof id === 'string' && output === item.output) return [sound]
+  return [{ ...sound, call_id: plainText(id), output }]
+}
+
+/** An id of another provider, or of another library, is looked up and not found. */
+function withoutBadId(item: ResponsesItem, type: string): ResponsesItem {
+  const { id, ...rest } = item
+  const prefix = PREFIXES[type]
+  if (id == null || prefix === undefined) return item
+  return typeof id === 'string' && ID.test(id) && id.startsWith(prefix) ? item : rest
+}
+
+/** Text, or a list of parts. Kinds that are not known here pass, unless they are plain text under another name. */
+function soundParts(content: unknown, ofModel: boolean): unknown {
+  if (!Array.isArray(content)) return plainText(content)
+  const [kind = '', ...others] = ofModel ? OUTPUT_PARTS : INPUT_PARTS
+  const parts = content.flatMap((part: unknown): unknown[] => {
+    const { type, text } = isRecord(part) ? part : { type: undefined, text: part }
+    const isText = TEXT_PARTS.includes(String(type))
+    if (type === kind && typeof text === 'string') return [part]
+    if (typeof type === 'string' && (others.includes(type) || (!isText && typeof text !== 'string')))
+      return [part]
+    const words = isText ? plainText(text) : wordsOf(text ?? part)
+    return words === '' ? [] : [{ type: kind, text: words }]
+  })
+  return sameItems(parts, content) ? content : parts
+}
+
+function said(message: ResponsesItem): readonly ResponsesItem[] {
+  const content = soundParts(message.content, true)
+  return content === '' ? [] : [{ type: 'message', role: 'assistant', content }]
+}
+
+function ofChat(call: unknown): readonly ResponsesItem[] {
+  const { id, function: target } = isRecord(call) ? call : {}
+  if (!isRecord(target)) return told(call)
+  const written = plainText(target.arguments)
+  return [
+    {
+      type: 'function_call',
+      call_id: plainText(id),
+      name: plainText(target.name),
+      arguments: written || '{}',
+    },
+  ]
+}
+
+function told(value: unknown): readonly ResponsesItem[] {
+  const text = wordsOf(value)
+  return text === '' ? [] : [{ type: 'message', role: 'user', content: text }]
+}

@@ -1,0 +1,123 @@
+/** Items of the Responses API to units. A search that the model left to the client is a call of the loader. */
+import { canonicalJson } from '../../base/hash.js'
+import { plainText } from '../shared/plain-text.js'
+import { createReadings } from '../shared/readings.js'
+import {
+  cutOff,
+  isRecord,
+  readArguments,
+  referencesText,
+  textOf,
+  type Unit,
+  type UnitCall,
+} from '../shared/thread.js'
+import { withoutParsed } from './normalise.js'
+import { groupReplies } from './replies.js'
+import {
+  isCall,
+  isMessage,
+  isSearchCall,
+  isSearchOutput,
+  type ResponsesCall,
+  type ResponsesItem,
+  WIRE,
+} from './types.js'
+
+/** The same items give the same units. `loader`: what a search is called on every other wire. */
+export function createReader(loader: string) {
+  const items = createReadings<ResponsesItem>()
+  /** By the item itself, or by the first of a reply. */
+  const units = createReadings<Unit>()
+
+  function call(item: ResponsesItem): UnitCall | undefined {
+    if (isCall(item)) return functionCall(item)
+    if (!isSearchCall(item)) return undefined
+    return {
+      id: item.call_id,
+      name: loader,
+      input: readArguments(item.arguments),
+      native: { wire: WIRE, value: item },
+    }
+  }
+
+  const replyUnit = (reply: readonly ResponsesItem[]): Unit => ({
+    kind: 'assistant',
+    text: said(reply),
+    calls: reply.flatMap((item) => call(item) ?? []),
+    native: { wire: WIRE, value: reply },
+  })
+
+  return {
+    call,
+    units(history: readonly ResponsesItem[]): readonly Unit[] {
+      const read = history.map((item) => items(item, fieldsOf(item), () => withoutParsed(item)))
+      return groupReplies(read).map((group) =>
+        isReply(group)
+          ? units(group[0] ?? group, group.flatMap(fieldsOf), () => replyUnit(group))
+          : units(group, fieldsOf(group), () => unitOf(group)),
+      )
+    },
+  }
+}
+
+/** Everything of an item that is read, for comparison: its fields, and those of its parts. */
+function fieldsOf(item: ResponsesItem): readonly unknown[] {
+  const lists = [item.content, item.output, item.tools].filter((list) => Array.isArray(list))
+  const parts = lists.flat().filter(isRecord)
+  return [item, ...Object.entries(item).flat(), ...parts.flatMap((part) => Object.entries(part).flat())]
+}
+
+function isReply(group: ResponsesItem | readonly ResponsesItem[]): group is readonly ResponsesItem[] {
+  return Array.isArray(group)
+}
+
+function unitOf(item: ResponsesItem): Unit {
+  const native = { wire: WIRE, value: item }
+  if (item.type === 'function_call_output')
+    return { kind: 'answer', callId: item.call_id ?? '', text: textOf(item.output), native }
+  if (isSearchOutput(item)) {
+    const loaded = namesIn(item)
+    const text = loaded.length > 0 ? referencesText(loaded) : '(nothing loaded)'
+    return {
+      kind: 'answer',
+      callId: item.call_id,
+      text,
+      ...(loaded.length > 0 ? { loaded } : {}),
+      native,
+    }
+  }
+  const system = item.role === 'system' || item.role === 'developer'
+  if (isMessage(item)) return { kind: system ? 'system' : 'user', text: textOf(item.content), native }
+  // Not known here: it keeps its place, and its content is what names it.
+  return { kind: 'user', text: written(item), native }
+}
+
+function written(item: ResponsesItem): string {
+  try {
+    return canonicalJson(item)
+  } catch {
+    return plainText(item)
+  }
+}
+
+/** The functions that a search brought. */
+function namesIn({ tools }: ResponsesItem): string[] {
+  if (!Array.isArray(tools)) return []
+  return tools.flatMap((tool: { readonly name?: unknown } | null) =>
+    typeof tool?.name === 'string' ? [tool.name] : [],
+  )
+}
+
+/** What the model said in these items. */
+export function said(items: readonly ResponsesItem[]): string {
+  return items.map((item) => (isMessage(item) ? textOf(item.content) : '')).join('')
+}
+
+function functionCall(item: ResponsesCall): UnitCall {
+  const { call_id: id, name, arguments: text } = item
+  const native = { wire: WIRE, value: item }
+  // Cut off before its first argument, which is not the same as a call without arguments.
+  if (item.status === 'incomplete' && text === '') return { id, name, input: cutOff(text), text, native }
+  const written = typeof text === 'string' ? { text } : {}
+  return { id, name, input: readArguments(text), ...written, native }
+}

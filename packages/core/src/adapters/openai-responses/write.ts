@@ -1,0 +1,182 @@
+/** Units to items of the Responses API. The loader's calls are searches of the API's own where the delivery is native. */
+
+import type { SurfaceView } from '../../surface/project.js'
+import type { Prompts } from '../../surface/prompts.js'
+import type { WireTool } from '../../tool/wire-tool.js'
+import type { CallAnswer } from '../../turn/run.js'
+import { revealed } from '../../turn/search-call/render.js'
+import { argumentsObject, argumentsText, type Unit, type UnitCall } from '../shared/thread.js'
+import { said } from './read.js'
+import { toFunction } from './tools.js'
+import {
+  callIdOf,
+  isSearchCall,
+  isSearchOutput,
+  type ResponsesCallOutput,
+  type ResponsesItem,
+  WIRE,
+} from './types.js'
+
+type AssistantUnit = Extract<Unit, { kind: 'assistant' }>
+type AnswerUnit = Extract<Unit, { kind: 'answer' }>
+
+export function writeItems(
+  units: readonly Unit[],
+  view: SurfaceView,
+  prompts: Prompts,
+  warn: (warning: string) => void,
+): ResponsesItem[] {
+  // The ids of searches as they were written, as far as they are not taken again by another call.
+  const searches = new Set<string>()
+  return units.flatMap((unit): readonly ResponsesItem[] => {
+    if (unit.kind === 'assistant') {
+      const items = replyItems(unit, view)
+      for (const item of items)
+        if (isSearchCall(item)) searches.add(item.call_id)
+        else searches.delete(callIdOf(item) ?? '')
+      return items
+    }
+    if (unit.kind === 'answer') {
+      const toSearch = searches.has(unit.callId)
+      const item = own(unit)
+      if (view.mode === 'off' && item && isSearchOutput(item) !== toSearch)
+        warn('mended the form of an entry of the history: servers refuse it')
+      return answered(unit, toSearch, view, prompts)
+    }
+    if (unit.kind === 'note') return noteItems(unit)
+    return [own(unit) ?? message(unit.kind, unit.text)]
+  })
+}
+
+/** The items that answer a call of a reply. */
+export function answerItems(
+  { callId, text, outcome }: CallAnswer,
+  view: SurfaceView,
+  prompts: Prompts,
+): ResponsesItem[] {
+  const isSearch = view.delivery === 'native' && outcome.kind === 'search'
+  return isSearch ? searchOutput(callId, revealed(outcome.result), text, prompts) : [callOutput(callId, text)]
+}
+
+function own(unit: Exclude<Unit, { kind: 'note' }>): ResponsesItem | undefined {
+  return unit.native?.wire === WIRE ? (unit.native.value as ResponsesItem) : undefined
+}
+
+function replyItems(unit: AssistantUnit, view: SurfaceView): readonly ResponsesItem[] {
+  const items = unit.native?.wire === WIRE ? (unit.native.value as readonly ResponsesItem[]) : undefined
+  const write = (call: UnitCall) => fromCall(call, view)
+  if (!items)
+    return [...(unit.text === '' ? [] : [message('assistant', unit.text)]), ...unit.calls.map(write)]
+  const calls = new Map(unit.calls.map((call) => [call.id, write(call)]))
+  const same = items.every((item) => {
+    const id = callIdOf(item)
+    return id === undefined || calls.get(id) === item
+  })
+  return same && !unit.mended ? items : mend(unit, items, calls)
+}
+
+/**
+ * The items with the calls that the unit has now. The provider takes reasoning only together with the item it led to,
+ * which it knows by its id unless the reasoning carries its own content: so where that item changed, reasoning that
+ * would be looked up goes, and with it the ids that point back to it.
+ */
+function mend(
+  unit: AssistantUnit,
+  items: readonly ResponsesItem[],
+  calls: ReadonlyMap<string, ResponsesItem>,
+): readonly ResponsesItem[] {
+  let fresh = unit.text === said(items) ? '' : unit.text
+  const replace = (item: ResponsesItem): readonly ResponsesItem[] => {
+    const id = callIdOf(item)
+    if (id === undefined) return [item]
+    const call = calls.get(id)
+    const text = fresh
+    if (!call) fresh = ''
+    return call ? [call] : text === '' ? [] : [message('assistant', text)]
+  }
+  return byReasoning(items).flatMap(({ reasoning, led }) => {
+    const kept = led.flatMap(replace)
+    const known = kept[0] === led[0] || reasoning.every((item) => typeof item.encrypted_content === 'string')
+    return kept.length > 0 && known ? [...reasoning, ...kept] : kept.map(withoutId)
+  })
+}
+
+function byReasoning(
+  items: readonly ResponsesItem[],
+): { reasoning: ResponsesItem[]; led: ResponsesItem[] }[] {
+  const parts: { reasoning: ResponsesItem[]; led: ResponsesItem[] }[] = [{ reasoning: [], led: [] }]
+  for (const item of items) {
+    if (item.type === 'reasoning' && parts.at(-1)?.led.length !== 0) parts.push({ reasoning: [], led: [] })
+    parts.at(-1)?.[item.type === 'reasoning' ? 'reasoning' : 'led'].push(item)
+  }
+  return parts
+}
+
+function fromCall(call: UnitCall, view: SurfaceView): ResponsesItem {
+  const item = call.native?.wire === WIRE ? (call.native.value as ResponsesItem) : undefined
+  const isSearch = call.name === view.loader && view.delivery === 'native'
+  // Off, the host's own searches are nobody's business here.
+  if (item && (view.mode === 'off' || isSearchCall(item) === isSearch))
+    return isSearch || typeof item.arguments === 'string' || isSearchCall(item)
+      ? item
+      : { ...item, arguments: argumentsText(call) }
+  if (!isSearch)
+    return { type: 'function_call', call_id: call.id, name: call.name, arguments: argumentsText(call) }
+  return {
+    type: 'tool_search_call',
+    execution: 'client',
+    call_id: call.id,
+    status: 'completed',
+    arguments: argumentsObject(call.input),
+  }
+}
+
+function answered(
+  unit: AnswerUnit,
+  toSearch: boolean,
+  view: SurfaceView,
+  prompts: Prompts,
+): readonly ResponsesItem[] {
+  const item = own(unit)
+  if (item && isSearchOutput(item) === toSearch)
+    return [toSearch || item.output != null ? item : { ...item, output: '' }]
+  if (!toSearch) return [callOutput(unit.callId, unit.text)]
+  const known = new Map([...view.tools, ...view.declaredHidden].map((tool) => [tool.name, tool as WireTool]))
+  const tools = (unit.loaded ?? []).flatMap((name) => known.get(name) ?? [])
+  return searchOutput(unit.callId, tools, tools.length > 0 ? '' : unit.text, prompts)
+}
+
+/** A search's output holds definitions and nothing else: what there is to say follows it. */
+function searchOutput(
+  callId: string,
+  tools: readonly WireTool[],
+  text: string,
+  prompts: Prompts,
+): ResponsesItem[] {
+  const output: ResponsesItem = {
+    type: 'tool_search_output',
+    execution: 'client',
+    call_id: callId,
+    status: 'completed',
+    tools: tools.map((tool) => ({ ...toFunction(tool), defer_loading: true })),
+  }
+  return text === '' ? [output] : [output, message('developer', prompts.frame({ body: text }))]
+}
+
+function noteItems({ text, adds = [] }: Extract<Unit, { kind: 'note' }>): ResponsesItem[] {
+  const said = text === '' ? [] : [message('developer', text)]
+  if (adds.length === 0) return said
+  return [...said, { type: 'additional_tools', role: 'developer', tools: adds.map(toFunction) }]
+}
+
+function callOutput(callId: string, text: string): ResponsesCallOutput {
+  return { type: 'function_call_output', call_id: callId, output: text }
+}
+
+function message(role: string, text: string): ResponsesItem {
+  return { type: 'message', role, content: text }
+}
+
+function withoutId({ id: _, ...rest }: ResponsesItem): ResponsesItem {
+  return rest
+}

@@ -1,0 +1,438 @@
+/** Step 1 of the flow: every known tool from every source, with ids, wire names, groups and a lookup that forgives spelling. */
+
+import { ToolwellError } from '../base/errors.js'
+import { shortHash } from '../base/hash.js'
+import { foldName, suffixed, toolId, type WireNaming, wireNameOf } from '../base/names.js'
+import { assertKnownKeys } from '../base/options.js'
+import { showInvisible } from '../base/text.js'
+import type { Finding, KeptParts, SourceChange, SourceState } from '../tool/source.js'
+import { assertTool, problemOf, type Tool } from '../tool/tool.js'
+import { createEntry, type Entry } from './entry.js'
+import { createLookAlikes, type LookAlikes } from './look-alikes.js'
+import { createNameIndex, type NameIndex, type Resolution } from './name-index.js'
+
+export type { Finding, KeptParts, SourceChange, SourceState, StoredPart } from '../tool/source.js'
+export type { Entry } from './entry.js'
+
+export interface Source {
+  readonly name: string
+  readonly description: string
+  readonly state: SourceState
+  /** What the user can do about the state, in the host's words; empty where there is nothing to say. */
+  readonly advice: string
+  /** Changed definitions of a locked source are quarantined until approved. */
+  readonly locked: boolean
+  readonly ids: ReadonlySet<string>
+  /** Names the source's set of tools; changes when one joins or leaves. */
+  readonly membership: string
+  readonly kept?: KeptParts
+}
+
+export interface SourceUpdate {
+  readonly tools: readonly Tool[]
+  readonly description?: string
+  readonly state?: SourceState
+  /** What the user can do about the state. The model reads it, so it must not hold what a server says. */
+  readonly advice?: string
+  readonly locked?: boolean
+  /** Names of tools that must not be seen or called, for reasons of the source's own. */
+  readonly quarantined?: readonly string[]
+  /** Keeps what is made of these tools for the next start. */
+  readonly kept?: KeptParts
+}
+
+/** The host's own tools live in the source with the empty name. */
+const HOST = ''
+/** The source that policies see for the meta-tools; no other source can have its name. */
+export const META = 'toolwell'
+
+export interface Catalogue {
+  /** Grows with every change. */
+  readonly revision: number
+  readonly size: number
+  readonly sources: ReadonlyMap<string, Source>
+  readonly findings: readonly Finding[]
+  /** The array the host gave for its own tools: the same instance, untouched. */
+  readonly hostTools: readonly Tool[]
+  entries(): IterableIterator<Entry>
+  get(id: string): Entry | undefined
+  /** Replaces the tools of a source by these. Costs what the source holds. */
+  setSource(name: string, update: SourceUpdate): void
+  /** Changes only the state: tools of a source that is not ready stay known. */
+  setState(name: string, state: SourceState, advice?: string): void
+  removeSource(name: string): void
+  /** Accepts a quarantined definition of a locked source. */
+  approve(id: string): void
+  /** Members of a group, in order of id. A group belongs to its source: no other server can join it. */
+  members(group: string, source?: string): Entry[]
+  /** Deprecated and other names of a tool, besides its own. */
+  aliasesOf(id: string): readonly string[]
+  /** `usable` hides what the caller may not know of: hidden tools neither match nor make a name ambiguous. */
+  resolve(asked: string, usable: (entry: Entry) => boolean): Resolution
+  /** Ids that joined, changed or left since a revision. */
+  changesSince(revision: number): Iterable<string>
+  /** Waits for a change that makes it so, but no longer than this. */
+  until(holds: () => boolean, milliseconds: number): Promise<void>
+}
+
+export function createCatalogue(
+  hostTools: readonly Tool[] = [],
+  reserved: Iterable<string> = [],
+  onChange?: (change: SourceChange) => void,
+  naming?: WireNaming,
+): Catalogue {
+  const catalogue = new MapCatalogue(new Set(reserved), onChange, naming)
+  catalogue.setHostTools(hostTools)
+  return catalogue
+}
+
+class MapCatalogue implements Catalogue {
+  revision = 0
+  hostTools: readonly Tool[] = []
+  readonly sources = new Map<string, Source>()
+  readonly #reserved: ReadonlySet<string>
+  readonly #entries = new Map<string, Entry>()
+  readonly #wireNames = new Map<string, string>()
+  readonly #groups = new Map<string, Set<string>>()
+  readonly #findings = new Map<string, Finding[]>()
+  /** Whether a source is locked, also while it is away. */
+  readonly #locked = new Map<string, boolean>()
+  /** By locked source: the fingerprint that was seen first or approved last. It outlives the tool and the source. */
+  readonly #approved = new Map<string, Map<string, string>>()
+  /** Tools that could not have the name they would have had, by id. */
+  readonly #renamed = new Map<string, Finding>()
+  readonly #looks: LookAlikes
+  readonly #onChange: ((change: SourceChange) => void) | undefined
+  readonly #naming: WireNaming | undefined
+  readonly #names: NameIndex = createNameIndex((id) => this.#entries.get(id))
+  readonly #waiters = new Set<() => void>()
+  /** Oldest first. Shortened to one line per id when it has grown to `#mostChanges`. */
+  #changes: { readonly id: string; readonly revision: number }[] = []
+  #mostChanges = 1024
+
+  constructor(
+    reserved: ReadonlySet<string>,
+    onChange: ((change: SourceChange) => void) | undefined,
+    naming: WireNaming | undefined,
+  ) {
+    this.#reserved = reserved
+    this.#looks = createLookAlikes(reserved, META)
+    this.#onChange = onChange
+    this.#naming = naming
+  }
+
+  get size() {
+    return this.#entries.size
+  }
+
+  get findings() {
+    return [...[...this.#findings.values()].flat(), ...this.#aboutNames(), ...this.#names.broken]
+  }
+
+  /** What is odd between names depends on all that are there, and goes when one of them goes. */
+  #aboutNames(): Finding[] {
+    return [...this.#renamed.values(), ...this.#looks.findings]
+  }
+
+  entries() {
+    return this.#entries.values()
+  }
+
+  get(id: string) {
+    return this.#entries.get(id)
+  }
+
+  setHostTools(tools: readonly Tool[]) {
+    for (const tool of tools) assertTool(tool)
+    this.hostTools = tools
+    // The host's own first, whatever the order of the array: their names are the ones that a host's prompts use.
+    const bySource = new Map<string, Tool[]>([[HOST, []]])
+    for (const tool of tools) {
+      const source = tool.source ?? HOST
+      const members = bySource.get(source)
+      if (members) members.push(tool)
+      else bySource.set(source, [tool])
+    }
+    for (const [name, members] of bySource) this.#assertDistinct(name, members)
+    for (const [name, members] of bySource) if (members.length > 0) this.setSource(name, { tools: members })
+    const broken = this.findings.find((finding) => finding.kind === 'broken-alias')
+    if (broken)
+      throw new ToolwellError('invalid-tool', broken.detail, { tool: broken.tool, problem: broken.detail })
+  }
+
+  setSource(name: string, update: SourceUpdate) {
+    if (name === META)
+      throw new ToolwellError(
+        'invalid-option',
+        `A source cannot be named ${JSON.stringify(META)}: policies know the meta-tools by it. Rename the source.`,
+        { path: 'source' },
+      )
+    assertKnownKeys(
+      update,
+      ['tools', 'description', 'state', 'advice', 'locked', 'quarantined', 'kept'],
+      `setSource(${JSON.stringify(name)})`,
+    )
+    if (!Array.isArray(update.tools))
+      throw new ToolwellError(
+        'invalid-option',
+        `setSource(${JSON.stringify(name)}) needs tools: an array, empty where there are none.`,
+        { path: 'tools' },
+      )
+    assertState(update.state ?? 'ready')
+    const previous = this.sources.get(name)
+    const locked = update.locked ?? this.#locked.get(name) ?? false
+    this.#locked.set(name, locked)
+    const findings: Finding[] = []
+    const next = new Map<string, Tool>()
+    for (const tool of update.tools) {
+      const problem = problemOf(tool)
+      const label = typeof tool?.name === 'string' ? tool.name : String(tool)
+      if (problem)
+        findings.push({
+          kind: 'invalid-tool',
+          source: name,
+          tool: label,
+          detail: showInvisible(`${label} ${problem}`),
+        })
+      else if (next.has(tool.name))
+        findings.push({
+          kind: 'duplicate-tool',
+          source: name,
+          tool: label,
+          detail: showInvisible(`${label} is listed twice; the first one is kept`),
+        })
+      else next.set(tool.name, tool)
+    }
+
+    this.revision++
+    const before = this.revision - 1
+    const known = new Set(this.#onChange ? this.#aboutNames().map(({ detail }) => detail) : [])
+    if (!previous && name !== HOST) this.#looks.putSource(name)
+    const ids = new Set<string>()
+    const heldBack = new Set(update.quarantined)
+    for (const [toolName, tool] of next) {
+      if (tool.canonicalName !== undefined && tool.canonicalName !== toolName) continue
+      const id = toolId(name, toolName)
+      ids.add(id)
+      this.#put(id, name, tool, locked, heldBack.has(toolName))
+    }
+    for (const id of previous?.ids ?? []) if (!ids.has(id)) this.#drop(id)
+    this.#names.setDeprecated(name, next)
+    this.#findings.set(name, findings)
+    this.sources.set(name, {
+      name,
+      description: update.description ?? previous?.description ?? '',
+      state: update.state ?? previous?.state ?? 'ready',
+      advice: update.advice ?? (update.state === undefined ? previous?.advice : undefined) ?? '',
+      locked,
+      ids,
+      membership: shortHash([...ids].sort().join('\n')),
+      ...(update.kept ? { kept: update.kept } : {}),
+    })
+    // Looking for them is not worth it where nobody listens.
+    const fresh = this.#onChange ? this.#aboutNames().filter(({ detail }) => !known.has(detail)) : []
+    this.#report(name, before, [...findings, ...fresh])
+  }
+
+  setState(name: string, state: SourceState, advice = '') {
+    assertState(state)
+    const source = this.sources.get(name)
+    if (!source || (source.state === state && source.advice === advice)) return
+    this.revision++
+    this.sources.set(name, { ...source, state, advice })
+    for (const id of source.ids) this.#touch(id)
+    this.#report(name, this.revision - 1, [])
+  }
+
+  removeSource(name: string) {
+    const source = this.sources.get(name)
+    if (!source) return
+    this.revision++
+    for (const id of source.ids) this.#drop(id)
+    this.#names.setDeprecated(name, new Map())
+    this.#findings.delete(name)
+    if (name !== HOST) this.#looks.removeSource(name)
+    this.sources.delete(name)
+    this.#report(name, this.revision - 1, [])
+  }
+
+  approve(id: string) {
+    const entry = this.#entries.get(id)
+    if (!entry?.quarantined) return
+    this.revision++
+    this.#entries.set(id, createEntry(entry.id, entry.wireName, entry.source, entry.tool, false))
+    this.#approved.get(entry.source)?.set(id, entry.fingerprint)
+    this.#touch(id)
+    this.#report(entry.source, this.revision - 1, [])
+  }
+
+  #report(name: string, before: number, findings: readonly Finding[]) {
+    for (const waiter of [...this.#waiters]) waiter()
+    if (!this.#onChange) return
+    const changed = [...this.changesSince(before)].sort()
+    if (changed.length === 0 && findings.length === 0 && this.sources.has(name)) return
+    const source = this.sources.get(name)
+    const quarantined = changed.filter((id) => this.#entries.get(id)?.quarantined)
+    this.#onChange({
+      source: name,
+      state: source?.state ?? 'removed',
+      tools: source?.ids.size ?? 0,
+      changed,
+      quarantined,
+      findings,
+    })
+  }
+
+  /** A locked source is held to what was seen first or approved last, also after a tool or the source was away. */
+  #isQuarantined(entry: Entry, locked: boolean): boolean {
+    if (!locked) return false
+    const approved = this.#approved.get(entry.source) ?? new Map<string, string>()
+    this.#approved.set(entry.source, approved)
+    const known = approved.get(entry.id)
+    if (known === undefined) approved.set(entry.id, entry.fingerprint)
+    return known !== undefined && known !== entry.fingerprint
+  }
+
+  members(group: string, source?: string) {
+    const members = [...(this.#groups.get(group) ?? [])].sort().flatMap((id) => this.#entries.get(id) ?? [])
+    return source === undefined ? members : members.filter((member) => member.source === source)
+  }
+
+  aliasesOf(id: string) {
+    return this.#names.aliasesOf(id)
+  }
+
+  resolve(asked: string, usable: (entry: Entry) => boolean): Resolution {
+    return this.#names.resolve(asked, usable, {
+      exact: () => this.members(asked),
+      folded: () => {
+        const folded = foldName(asked)
+        const alike = [...this.#groups.keys()].filter((group) => foldName(group) === folded)
+        return alike.flatMap((group) => this.members(group))
+      },
+    })
+  }
+
+  changesSince(revision: number) {
+    const ids = new Set<string>()
+    for (let index = this.#changes.length - 1; index >= 0; index--) {
+      const change = this.#changes[index]
+      if (!change || change.revision <= revision) break
+      ids.add(change.id)
+    }
+    return ids
+  }
+
+  until(holds: () => boolean, milliseconds: number) {
+    return new Promise<void>((resolve) => {
+      const finish = () => {
+        clearTimeout(timer)
+        this.#waiters.delete(check)
+        resolve()
+      }
+      const check = () => {
+        if (holds()) finish()
+      }
+      const timer = setTimeout(finish, milliseconds)
+      this.#waiters.add(check)
+      check()
+    })
+  }
+
+  #put(id: string, source: string, tool: Tool, locked: boolean, heldBack: boolean) {
+    const old = this.#entries.get(id)
+    const next = createEntry(id, old?.wireName ?? this.#claim(id, source, tool.name), source, tool, false)
+    const quarantined = heldBack || this.#isQuarantined(next, locked)
+    if (
+      old &&
+      old.quarantined === quarantined &&
+      (old.tool === tool || old.fingerprint === next.fingerprint)
+    ) {
+      // Same definition, perhaps a new `execute`: nothing a model can see has changed.
+      this.#entries.set(id, createEntry(id, old.wireName, source, tool, quarantined))
+      // What only the index reads may still differ.
+      if (old.tool !== tool) this.#touch(id)
+      return
+    }
+    if (old) this.#forget(old)
+    this.#entries.set(id, quarantined ? createEntry(id, next.wireName, source, tool, true) : next)
+    this.#names.put(next)
+    this.#looks.put(next)
+    if (tool.group !== undefined) {
+      const members = this.#groups.get(tool.group) ?? new Set()
+      this.#groups.set(tool.group, members.add(id))
+    }
+    this.#touch(id)
+  }
+
+  #claim(id: string, source: string, name: string): string {
+    const plain = wireNameOf(source, name, this.#reserved, this.#naming)
+    const holder = this.#wireNames.get(plain)
+    const free = (candidate: string) => (this.#wireNames.get(candidate) ?? id) === id
+    // Hashes are made only where the plain name is taken: a large catalogue has thousands of names.
+    const longer = () => [8, 16, 32].map((digits) => suffixed(plain, source, name, digits)).find(free)
+    const wireName = free(plain) ? plain : (longer() ?? plain)
+    const reserved = this.#reserved.has(source === '' ? name : '')
+    if (reserved || wireName !== plain)
+      this.#renamed.set(id, {
+        kind: 'name-collision',
+        source,
+        tool: name,
+        detail: showInvisible(
+          reserved
+            ? `${name} is the name of a meta-tool; this tool is sent as ${wireName}`
+            : `${id} would share the wire name ${plain} with ${holder}; it is sent as ${wireName}`,
+        ),
+      })
+    this.#wireNames.set(wireName, id)
+    return wireName
+  }
+
+  #drop(id: string) {
+    const entry = this.#entries.get(id)
+    if (!entry) return
+    this.#forget(entry)
+    this.#wireNames.delete(entry.wireName)
+    this.#renamed.delete(id)
+    this.#entries.delete(id)
+    this.#touch(id)
+  }
+
+  #forget(entry: Entry) {
+    this.#names.remove(entry)
+    this.#looks.remove(entry)
+    if (entry.tool.group !== undefined) this.#groups.get(entry.tool.group)?.delete(entry.id)
+  }
+
+  #touch(id: string) {
+    this.#changes.push({ id, revision: this.revision })
+    if (this.#changes.length < this.#mostChanges) return
+    const last = new Map(this.#changes.map((change) => [change.id, change]))
+    this.#changes = [...last.values()].sort((a, b) => a.revision - b.revision)
+    // Twice what is left, so that the cost is shared by as many changes, also while tools leave.
+    this.#mostChanges = 2 * this.#changes.length + 1024
+  }
+
+  #assertDistinct(source: string, tools: readonly Tool[]) {
+    const seen = new Set<string>()
+    for (const { name } of tools) {
+      if (seen.has(name))
+        throw new ToolwellError(
+          'duplicate-tool',
+          `Two tools are named ${JSON.stringify(name)}${source ? ` in source ${JSON.stringify(source)}` : ''}. Rename one, or give them different sources.`,
+          { name, tools: [toolId(source, name)] },
+        )
+      seen.add(name)
+    }
+  }
+}
+
+function assertState(state: SourceState) {
+  const known = ['ready', 'connecting', 'failed', 'disabled', 'needs-login']
+  if (!known.includes(state))
+    throw new ToolwellError(
+      'invalid-option',
+      `A source's state is one of ${known.join(', ')}, not ${JSON.stringify(state)}.`,
+      { path: 'state' },
+    )
+}

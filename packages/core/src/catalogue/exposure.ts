@@ -1,0 +1,129 @@
+/** Decides which tools are eager and which are deferred, and says why. What the floor protects can never be deferred. */
+
+import { ToolwellError } from '../base/errors.js'
+import { assertKnownKeys } from '../base/options.js'
+import type { Entry } from './catalogue.js'
+
+/** One line of configuration. All conditions given must hold; `*` in a pattern stands for any characters. Later rules win. */
+export interface ExposureRule {
+  readonly tool?: string
+  /** The source, or `server`: the same thing. */
+  readonly source?: string
+  readonly server?: string
+  readonly group?: string
+  readonly domain?: string
+  readonly agent?: string
+  readonly defer: boolean
+}
+
+export interface Exposure {
+  readonly deferred: boolean
+  /** The rule that won, in words. */
+  readonly because: string
+}
+
+export interface ExposureOptions {
+  /** Names that are always sent. */
+  readonly eager: readonly string[]
+  readonly rules: readonly ExposureRule[]
+  readonly agent?: string
+}
+
+export function checkRules(rules: readonly ExposureRule[]): void {
+  if (!Array.isArray(rules))
+    throw new ToolwellError('invalid-option', 'rules must be a list of rules.', { path: 'rules' })
+  rules.forEach((rule, index) => {
+    if (typeof rule !== 'object' || rule === null)
+      throw new ToolwellError(
+        'invalid-option',
+        `rules[${index}] must be an object such as { source: "github", defer: true }.`,
+        { path: `rules[${index}]` },
+      )
+    assertKnownKeys(
+      rule,
+      ['tool', 'source', 'server', 'group', 'domain', 'agent', 'defer'],
+      `rules[${index}]`,
+    )
+    if (typeof rule.defer !== 'boolean')
+      throw new ToolwellError('invalid-option', `rules[${index}].defer must be true or false.`, {
+        path: `rules[${index}].defer`,
+      })
+  })
+}
+
+/** Refuses a configuration that would defer, by name, a tool the floor protects. A pattern that covers it is no such wish. */
+export function assertFloor(entry: Entry, rules: readonly ExposureRule[]): void {
+  const floor = floorOf(entry)
+  if (!floor) return
+  const { tool } = entry
+  const named = rules.some(
+    (rule) =>
+      rule.defer && rule.tool !== undefined && [tool.name, entry.id, entry.wireName].includes(rule.tool),
+  )
+  if (tool.defer !== true && !named) return
+  throw new ToolwellError(
+    'floor',
+    `${entry.id} cannot be deferred: ${floor}. Remove the defer mark or the rule that names it.`,
+    { tool: entry.id, role: tool.role ?? (tool.forwards ? 'forwards' : 'dynamic-description') },
+  )
+}
+
+/** From weakest to strongest: default, the tool's own mark, rules in order, alwaysLoad, the eager list, the floor. */
+export function exposureOf(entry: Entry, options: ExposureOptions): Exposure {
+  const { tool } = entry
+  let exposure: Exposure =
+    entry.source === ''
+      ? { deferred: false, because: "default: the host's own tools are eager" }
+      : { deferred: true, because: `default: tools of a source (${entry.source}) are deferred` }
+  if (tool.defer !== undefined)
+    exposure = { deferred: tool.defer, because: `the tool is marked defer: ${tool.defer}` }
+  options.rules.forEach((rule, index) => {
+    if (matches(rule, entry, options.agent))
+      exposure = { deferred: rule.defer, because: `rules[${index}] ${JSON.stringify(rule)}` }
+  })
+  if (tool.alwaysLoad) exposure = { deferred: false, because: 'the tool is marked alwaysLoad' }
+  if (options.eager.some((name) => name === tool.name || name === entry.id || name === entry.wireName))
+    exposure = { deferred: false, because: 'it is in the list of eager names' }
+  const floor = floorOf(entry)
+  return floor ? { deferred: false, because: `floor: ${floor}` } : exposure
+}
+
+function floorOf(entry: Entry): string | undefined {
+  const { role, dynamicDescription, forwards } = entry.tool
+  if (role) return `a ${role} tool must be in sight, or models do without it`
+  if (dynamicDescription) return 'its description changes while the program runs, and a card would freeze it'
+  if (forwards) return 'calls of it are calls of others, so it can never be raised by its own'
+  return undefined
+}
+
+function matches(rule: ExposureRule, entry: Entry, agent: string | undefined): boolean {
+  const { tool } = entry
+  return (
+    fits(rule.tool, tool.name, entry.id, entry.wireName) &&
+    fits(rule.source, entry.source) &&
+    fits(rule.server, entry.source) &&
+    fits(rule.group, tool.group ?? '') &&
+    fits(rule.domain, tool.domain ?? '') &&
+    fits(rule.agent, agent ?? '')
+  )
+}
+
+function fits(pattern: string | undefined, ...names: string[]): boolean {
+  if (pattern === undefined) return true
+  return names.some((name) => matchesGlob(pattern, name))
+}
+
+/** `*` stands for any run of characters; everything else is literal. Linear in the length of the name. */
+export function matchesGlob(pattern: string, name: string): boolean {
+  const [head = '', ...parts] = pattern.split('*')
+  if (parts.length === 0) return pattern === name
+  if (!name.startsWith(head)) return false
+  const last = parts.pop() ?? ''
+  let at = head.length
+  for (const part of parts) {
+    const found = name.indexOf(part, at)
+    if (found < 0) return false
+    at = found + part.length
+  }
+  return name.length - last.length >= at && name.endsWith(last)
+}

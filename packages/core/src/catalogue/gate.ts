@@ -1,0 +1,107 @@
+/** The one predicate: whether a tool may be seen, activated or called right now. Every path asks it, and deny wins. */
+
+import { toolId } from '../base/names.js'
+import type { Notice } from '../tool/notice.js'
+import type { SourceState } from '../tool/source.js'
+import type { Tool } from '../tool/tool.js'
+import type { Catalogue, Entry } from './catalogue.js'
+
+export type Action = 'see' | 'load' | 'call'
+
+export interface PolicyRequest {
+  readonly action: Action
+  /** The tool's id; the meta-tools have the ids `toolwell/<name>`. */
+  readonly id: string
+  readonly name: string
+  readonly source: string
+  readonly tool: Tool
+  /** The arguments of a call, already checked against the schema where the tool was hidden. Only with `call`. */
+  readonly input?: Readonly<Record<string, unknown>>
+  readonly agent?: string
+  readonly principal?: string
+}
+
+/** Only `true` allows. Anything else denies, a throw included. Must be quick and synchronous: it is asked often. */
+export type Policy = (request: PolicyRequest) => boolean
+
+/** `ready`, or the reason why not. Denied tools are answered like tools that do not exist. */
+export type Availability = SourceState | 'denied' | 'vanished' | 'quarantined'
+
+export interface Gate {
+  availability(entry: Entry | undefined, action: Action, input?: Record<string, unknown>): Availability
+  /** May be mentioned to the model at all. */
+  visible(entry: Entry): boolean
+  /** May a source be named of which no tool is known yet? The policies are asked about a tool `*` of it. */
+  mayName(source: string): boolean
+}
+
+export interface GateOptions {
+  readonly catalogue: Catalogue
+  readonly policies: readonly Policy[]
+  readonly agent?: string
+  readonly principal?: string
+  readonly notify: (notice: Notice) => void
+}
+
+export function createGate(options: GateOptions): Gate {
+  const { catalogue, policies, agent, principal, notify } = options
+
+  const allows = (entry: Entry, action: Action, input?: Record<string, unknown>): boolean => {
+    // A request asks this about every tool there is.
+    if (policies.length === 0) return true
+    const request: PolicyRequest = {
+      action,
+      id: entry.id,
+      name: entry.tool.name,
+      source: entry.source,
+      tool: entry.tool,
+      ...(input === undefined ? {} : { input }),
+      ...(agent === undefined ? {} : { agent }),
+      ...(principal === undefined ? {} : { principal }),
+    }
+    for (const policy of policies) {
+      try {
+        const verdict: unknown = policy(request)
+        if (verdict === true) continue
+        // Nobody waits for it, so its failure would end the process.
+        if (verdict instanceof Promise) verdict.catch(() => undefined)
+        if (verdict !== false)
+          notify({
+            kind: 'policy-failed',
+            tool: entry.id,
+            action,
+            detail: `it returned ${describe(verdict)} instead of true or false`,
+          })
+        return false
+      } catch (error) {
+        notify({ kind: 'policy-failed', tool: entry.id, action, detail: String(error) })
+        return false
+      }
+    }
+    return true
+  }
+
+  const standing: Gate['availability'] = (entry, action, input) => {
+    if (!entry) return 'vanished'
+    // What may not be seen may not be activated or called either, whatever a policy says of those.
+    if (!allows(entry, 'see') || (action !== 'see' && !allows(entry, action, input))) return 'denied'
+    if (entry.quarantined) return 'quarantined'
+    const state = catalogue.sources.get(entry.source)?.state ?? 'ready'
+    return state
+  }
+
+  return {
+    availability: standing,
+    visible: (entry) => standing(entry, 'see') === 'ready',
+    mayName: (source) => allows(anyToolOf(source), 'see'),
+  }
+}
+
+function anyToolOf(source: string): Entry {
+  const tool = { name: '*', description: '', inputSchema: {}, source }
+  return { id: toolId(source, '*'), wireName: '', source, tool, quarantined: false, fingerprint: '' }
+}
+
+function describe(value: unknown): string {
+  return value instanceof Promise ? 'a promise' : typeof value
+}

@@ -1,0 +1,349 @@
+/**
+ * Names that a reader takes for one another: twins in case, letters of other scripts, characters that nobody sees. Nothing
+ * here is taken for another name on input; this is told, so that an owner can rename what imitates.
+ */
+
+import { showInvisible, stripInvisible } from '../base/text.js'
+import type { Finding } from '../tool/source.js'
+import type { Entry } from './catalogue.js'
+
+export interface LookAlikes {
+  put(entry: Entry): void
+  remove(entry: Entry): void
+  /** A source, with tools or without. */
+  putSource(name: string): void
+  removeSource(name: string): void
+  /** As of now. */
+  readonly findings: readonly Finding[]
+}
+
+/** `reserved`: names of Toolwell's own, which nobody may imitate either; `own` is their source. */
+export function createLookAlikes(reserved: ReadonlySet<string>, own: string): LookAlikes {
+  const cases = createBuckets((name) => name.toLowerCase())
+  const looks = createBuckets(skeletonOf)
+  const rough = createBuckets(roughSkeletonOf)
+  const sources = createBuckets(skeletonOf)
+  const roughSources = createBuckets(roughSkeletonOf)
+  const odd = new Map<string, Finding>()
+  /** Put and not looked at yet: nobody may ever ask. */
+  let pending: (Entry | string)[] = []
+
+  const each = ({ id, source, tool, wireName }: Entry, act: 'put' | 'remove') => {
+    const holder = { id, source, tool: tool.name }
+    cases[act](wireName, holder)
+    for (const name of new Set([tool.name, ...(tool.aliases ?? [])])) {
+      looks[act](name, holder)
+      rough[act](name, holder)
+    }
+  }
+  const eachSource = (name: string, act: 'put' | 'remove') => {
+    for (const buckets of [sources, roughSources]) buckets[act](name, { id: name, source: name, tool: '' })
+  }
+  for (const name of reserved)
+    for (const buckets of [looks, rough]) buckets.put(name, { id: `${own}/${name}`, source: own, tool: name })
+  eachSource(own, 'put')
+
+  const about = (kind: Finding['kind'], { holder }: Named, detail: string): Finding => ({
+    kind,
+    source: holder.source,
+    tool: holder.tool,
+    detail: showInvisible(detail),
+  })
+  const isOwn = (name: string) => reserved.has(name) || name === own
+
+  const lookAtSource = (name: string) => {
+    eachSource(name, 'put')
+    const detail = oddityOf(name)
+    const holder = { id: name, source: name, tool: '' }
+    // The id of a tool never ends in a slash.
+    if (detail !== undefined)
+      odd.set(`${name}/`, about('homoglyph', { name, holder }, `the source ${name} ${detail}`))
+  }
+
+  const settle = () => {
+    const entries = pending
+    pending = []
+    for (const entry of entries) {
+      if (typeof entry === 'string') {
+        lookAtSource(entry)
+        continue
+      }
+      each(entry, 'put')
+      const detail = oddityOf(entry.tool.name)
+      const holder = { id: entry.id, source: entry.source, tool: entry.tool.name }
+      if (detail !== undefined)
+        odd.set(entry.id, about('homoglyph', { name: holder.tool, holder }, `${entry.id} ${detail}`))
+    }
+  }
+
+  return {
+    put(entry) {
+      pending.push(entry)
+    },
+    remove(entry) {
+      settle()
+      each(entry, 'remove')
+      odd.delete(entry.id)
+    },
+    putSource(name) {
+      pending.push(name)
+    },
+    removeSource(name) {
+      settle()
+      eachSource(name, 'remove')
+      odd.delete(`${name}/`)
+    },
+    get findings() {
+      settle()
+      return [
+        ...cases
+          .pairs()
+          .map(([first, second]) =>
+            about(
+              'case-twin',
+              second,
+              `${second.name} and ${first.name} differ only in case; a wrong-case call is answered as ambiguous`,
+            ),
+          ),
+        ...imitations(sources, isOwn).map(([real, copy]) =>
+          about(
+            'homoglyph',
+            copy,
+            `the source ${copy.name} (${lettersOf(copy.name)}) looks like the source ${real.name}; rename one if they are not the same owner's`,
+          ),
+        ),
+        ...roughPairs(roughSources, isOwn).map(([first, second]) =>
+          about(
+            'look-alike',
+            second,
+            `the sources ${second.name} and ${first.name} look alike in many typefaces; rename one if they are not the same owner's`,
+          ),
+        ),
+        ...imitations(looks, isOwn).map(([real, copy]) =>
+          about(
+            'homoglyph',
+            copy,
+            `${fullNameOf(copy)} (${lettersOf(copy.name)}) looks like ${fullNameOf(real)}; the two are kept apart, but a reader may not do so`,
+          ),
+        ),
+        ...roughPairs(rough, isOwn).map(([first, second]) =>
+          about(
+            'look-alike',
+            second,
+            `${second.name} of ${second.holder.id} and ${first.name} of ${first.holder.id} look alike in many typefaces`,
+          ),
+        ),
+        ...odd.values(),
+      ]
+    },
+  }
+}
+
+function fullNameOf({ name, holder }: Named): string {
+  return name === holder.tool ? holder.id : `the alias ${name} of ${holder.id}`
+}
+
+/** The plain one first. Spellings of plain letters are everybody's right: only a letter that is none makes an imitation. */
+function imitations(buckets: Buckets, isOwn: (name: string) => boolean): [Named, Named][] {
+  return buckets
+    .pairs((name) => (isOwn(name) ? 2 : isPlain(name) ? 1 : 0))
+    .filter(([, copy]) => !isPlain(copy.name))
+}
+
+/** What only some typefaces draw alike. What is drawn alike everywhere is told of as that. */
+function roughPairs(buckets: Buckets, isOwn: (name: string) => boolean): [Named, Named][] {
+  return buckets
+    .pairs((name) => (isOwn(name) ? 1 : 0))
+    .filter(([first, second]) => skeletonOf(first.name) !== skeletonOf(second.name))
+}
+
+type Buckets = ReturnType<typeof createBuckets>
+
+interface Holder {
+  readonly id: string
+  readonly source: string
+  readonly tool: string
+}
+
+interface Named {
+  readonly name: string
+  readonly holder: Holder
+}
+
+/** Different names that come to the same key. Looked through only where there are any. */
+function createBuckets(keyOf: (name: string) => string) {
+  const buckets = new Map<string, Named[]>()
+  const crowded = new Set<string>()
+  return {
+    put(name: string, holder: Holder) {
+      const key = keyOf(name)
+      const bucket = buckets.get(key)
+      if (!bucket) buckets.set(key, [{ name, holder }])
+      else bucket.push({ name, holder })
+      if (bucket && bucket[0]?.name !== name) crowded.add(key)
+    },
+    remove(name: string, { id }: Holder) {
+      const key = keyOf(name)
+      const left = (buckets.get(key) ?? []).filter((each) => each.name !== name || each.holder.id !== id)
+      if (left.length > 0) buckets.set(key, left)
+      else buckets.delete(key)
+      if (left.every((each) => each.name === left[0]?.name)) crowded.delete(key)
+    },
+    /** One of each bucket, the one of the highest rank, with each of the others. Arrival plays no part. */
+    pairs(rank: (name: string) => number = () => 0): [Named, Named][] {
+      return [...crowded].sort(byText).flatMap((key) => {
+        const byId = [...(buckets.get(key) ?? [])].sort((a, b) => byText(a.holder.id, b.holder.id))
+        const all = [...new Set(byId.map(({ name }) => name))].flatMap(
+          (name) => byId.find((each) => each.name === name) ?? [],
+        )
+        const highest = Math.max(...all.map(({ name }) => rank(name)))
+        const one = all.find(({ name }) => rank(name) === highest)
+        return one ? all.filter((other) => other !== one).map((other): [Named, Named] => [one, other]) : []
+      })
+    },
+  }
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function isPlain(text: string): boolean {
+  return /^[ -~]*$/.test(text)
+}
+
+/** By plain letter, what is drawn like it. Full-width, mathematical and other forms of the plain letters are folded by NFKC. */
+const DRAWN_LIKE: Readonly<Record<string, string>> = {
+  a: 'аɑαᴀ',
+  A: 'АΑᎪꓮᗅ',
+  b: 'ЬьʙƅᏏ',
+  B: 'ВΒᏴꓐᗷ',
+  c: 'сϲᴄ',
+  C: 'СϹᏟꓚᑕ',
+  d: 'ԁᴅᏧ',
+  D: 'Ꭰꓓᗪ',
+  e: 'еҽᴇ℮',
+  E: 'ЕΕᎬꓰ',
+  f: 'ƒғſẝք',
+  F: 'Ϝꓝᖴ',
+  g: 'ɡցɢ',
+  G: 'ԌᏀᏳꓖ',
+  h: 'һհᏂʜ',
+  H: 'НΗᎻꓧᕼ',
+  i: 'іιıɪɩᎥ',
+  I: 'ІΙӀꓲ',
+  j: 'јϳᴊ',
+  J: 'ЈᎫͿꓙᒍ',
+  k: 'кκᴋ',
+  K: 'КΚᏦꓗ',
+  l: 'ӏǀʟ',
+  L: 'Ꮮꓡᒪ',
+  m: 'мᴍ',
+  M: 'МΜϺᎷꓟᗰ',
+  n: 'ոηɴ',
+  N: 'Νꓠ',
+  o: 'оοօᴏ',
+  O: 'ОΟՕꓳ',
+  p: 'рρᴘ',
+  P: 'РΡᏢꓑᑭ',
+  q: 'ԛզ',
+  Q: 'Ԛ',
+  r: 'гᴦʀᎱ',
+  R: 'ᎡᏒꓣᖇ',
+  s: 'ѕꜱ',
+  S: 'ЅՏᏚꓢ',
+  t: 'тτᴛ𐐻',
+  T: 'ТΤᎢꓔ',
+  u: 'υսᴜ',
+  U: 'Սꓴᑌ',
+  v: 'νѵᴠ',
+  V: 'ѴᏙꓦᐯ',
+  w: 'ԝᴡ',
+  W: 'ԜᎳꓪ',
+  x: 'хχ×',
+  X: 'ХΧꓫ᙭',
+  y: 'уγүʏ',
+  Y: 'ΥҮꓬ',
+  z: 'ᴢ',
+  Z: 'ΖᏃꓜ',
+  '3': 'Зз',
+  '6': 'б',
+  '-': '‐‑‒–—−',
+  _: 'ˍ‗',
+}
+const PLAIN = new Map(
+  Object.entries(DRAWN_LIKE).flatMap(([plain, drawn]) =>
+    [...drawn].map((letter) => [letter, plain] as const),
+  ),
+)
+
+function plainOf(letter: string): string | undefined {
+  // Small Cherokee letters are the large ones, drawn smaller.
+  return (
+    PLAIN.get(letter) ?? (/\p{Script=Cherokee}/u.test(letter) ? PLAIN.get(letter.toUpperCase()) : undefined)
+  )
+}
+
+function inPlain(text: string): string {
+  return [...text].map((letter) => plainOf(letter) ?? letter).join('')
+}
+
+/** In plain letters, with nothing that cannot be seen. Letters before their compatible forms: ſ is drawn like f, and is an s. */
+function drawn(name: string): string {
+  if (isPlain(name)) return name
+  return inPlain(stripInvisible(inPlain(name).normalize('NFKC')))
+}
+
+function skeletonOf(name: string): string {
+  return drawn(name).toLowerCase()
+}
+
+const ROUGHLY: Readonly<Record<string, string>> = { rn: 'm', vv: 'w', I: 'l', '1': 'l', '|': 'l', '0': 'o' }
+
+/** What some typefaces draw alike besides: rn and m, l and 1 and I, 0 and O. */
+function roughSkeletonOf(name: string): string {
+  return drawn(name)
+    .replace(/rn|vv|[I1|0]/g, (letters) => ROUGHLY[letters] ?? letters)
+    .toLowerCase()
+}
+
+/** The letters of a name that are not what they seem. */
+function lettersOf(name: string): string {
+  const others = [...name].filter((letter) => !isPlain(letter))
+  const seeming = others.filter((letter) => drawn(letter) !== letter)
+  return numbersOf(seeming.length > 0 ? seeming : others)
+}
+
+function numbersOf(letters: readonly string[]): string {
+  return [...new Set(letters)]
+    .map((letter) => `U+${letter.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`)
+    .join(' ')
+}
+
+/** A name that deceives by itself: scripts mixed within a word, or plain letters with something unseen between them. */
+function oddityOf(name: string): string | undefined {
+  if (isPlain(name)) return undefined
+  if (isPlain(stripInvisible(name))) return `holds characters that nobody sees (${lettersOf(name)})`
+  const foreign = name.split(/[^\p{L}\p{N}\p{M}]+/u).flatMap(foreignIn)
+  if (foreign.length === 0) return undefined
+  return isPlain(drawn(name))
+    ? `reads as ${drawn(name)}, and is written with other letters (${numbersOf(foreign)})`
+    : `mixes letters of several scripts within a word (${numbersOf(foreign)})`
+}
+
+/** Letters among plain ones that are not of their script, or are other forms of them. */
+function foreignIn(word: string): string[] {
+  if (!/[A-Za-z]/.test(word)) return []
+  const letters = [...word].filter((letter) => /\p{L}/u.test(letter))
+  return letters.filter((letter, at) => {
+    if (isPlain(letter) || HONEST.test(letter)) return false
+    if (/\p{Script=Latin}|\p{Script=Common}/u.test(letter)) return isPlain(drawn(letter))
+    // Δt, μm, kΩ: a symbol, where it is not drawn like a plain letter.
+    const isSymbol = /\p{Script=Greek}/u.test(letter) && (at === 0 || at === letters.length - 1)
+    return !isSymbol || plainOf(letter) !== undefined
+  })
+}
+
+/** Stands beside plain letters in good faith: scripts that write no blanks between words, Korean, the Turkish ı, Nº. */
+const HONEST =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ıªº]/u

@@ -1,0 +1,258 @@
+/** The lookup inside the catalogue: exact names first, folded spellings second, ambiguity reported and never guessed. */
+
+import { foldName, toolId } from '../base/names.js'
+import { showInvisible } from '../base/text.js'
+import type { Finding } from '../tool/source.js'
+import type { Tool } from '../tool/tool.js'
+import type { Entry } from './catalogue.js'
+
+export type Resolution =
+  | {
+      readonly kind: 'found'
+      readonly entry: Entry
+      /** The alias or deprecated name that was asked for, where it was one. */
+      readonly alias?: string
+      readonly deprecated: boolean
+    }
+  | { readonly kind: 'group'; readonly entries: readonly Entry[] }
+  | { readonly kind: 'ambiguous'; readonly entries: readonly Entry[] }
+  | { readonly kind: 'none' }
+
+export interface NameIndex {
+  put(entry: Entry): void
+  remove(entry: Entry): void
+  /**
+   * Takes the tools of a source, deprecated ones among them, and links every deprecated name anew: the tool that
+   * survives may be in a source that came later, or has gone.
+   */
+  setDeprecated(source: string, tools: ReadonlyMap<string, Tool>): void
+  /** Deprecated names that lead nowhere, as of now. */
+  readonly broken: readonly Finding[]
+  aliasesOf(id: string): readonly string[]
+  resolve(asked: string, usable: (entry: Entry) => boolean, groups: GroupLookup): Resolution
+}
+
+/** The members of the group that was asked for, spelt as it is, or in any case and with any separators. */
+interface GroupLookup {
+  exact(): Entry[]
+  folded(): Entry[]
+}
+
+/** How a key came to stand for a tool, best first. */
+type Tier = 'name' | 'short' | 'alias' | 'deprecated'
+const TIERS: readonly Tier[] = ['name', 'short', 'alias', 'deprecated']
+
+/** Who answers to a folded name, and how well at best. `key`: only this spelling leads there, none of the tool's own. */
+interface Holder {
+  readonly id: string
+  readonly tier: Tier
+  readonly key?: string
+}
+
+/** By folded name. Most have one holder, which is then not worth a list. */
+type Table = Map<string, Holder | Holder[]>
+
+export function createNameIndex(get: (id: string) => Entry | undefined): NameIndex {
+  const table: Table = new Map()
+  const deprecated = new Map<string, ReadonlyMap<string, Tool>>()
+  /** Put and not looked for yet: a program with thousands of tools may never ask for a name. */
+  let pending: Entry[] = []
+  let links: { readonly name: string; readonly keys: readonly string[]; readonly target: string }[] = []
+  let broken: Finding[] = []
+
+  const settle = () => {
+    const entries = pending
+    pending = []
+    for (const entry of entries)
+      for (const [folded, tier] of foldedKeysOf(entry)) insert(table, folded, { id: entry.id, tier })
+  }
+
+  const relink = () => {
+    for (const { keys, target } of links)
+      for (const key of keys)
+        discard(table, foldedKey(key), (holder) => holder.id === target && holder.key === key)
+    links = []
+    broken = []
+    for (const [source, tools] of deprecated)
+      for (const [name, tool] of tools) {
+        if (!isDeprecated(tool)) continue
+        const survivor = survivorOf(tool, tools)
+        const ids = survivor === undefined ? [] : [toolId(source, survivor), survivor]
+        const target = ids.find((id) => get(id))
+        if (target === undefined) {
+          const detail =
+            survivor === undefined
+              ? `${name} is a deprecated alias in a cycle of canonicalName; let one of them name a real tool`
+              : `${name} is a deprecated alias of ${JSON.stringify(survivor)}, which does not exist`
+          broken.push({ kind: 'broken-alias', source, tool: name, detail: showInvisible(detail) })
+          continue
+        }
+        const keys = [...new Set([toolId(source, name), name])]
+        for (const key of keys) insert(table, foldedKey(key), { id: target, tier: 'deprecated', key })
+        links.push({ name, keys, target })
+      }
+  }
+
+  return {
+    put(entry) {
+      pending.push(entry)
+    },
+
+    remove(entry) {
+      settle()
+      for (const folded of foldedKeysOf(entry).keys())
+        discard(table, folded, (holder) => holder.id === entry.id && holder.key === undefined)
+    },
+
+    setDeprecated(source, tools) {
+      if ([...tools.values()].some(isDeprecated)) deprecated.set(source, tools)
+      else deprecated.delete(source)
+      relink()
+    },
+
+    get broken() {
+      return broken
+    },
+
+    aliasesOf(id) {
+      const own = get(id)?.tool.aliases ?? []
+      const old = links.filter((link) => link.target === id).map((link) => link.name)
+      return old.length === 0 ? own : [...new Set([...own, ...old])]
+    },
+
+    resolve(asked, usable, groups) {
+      settle()
+      const holders = holdersIn(table.get(foldedKey(asked)))
+      const exact = () => holders.flatMap((holder) => exactly(holder, asked, get(holder.id)) ?? [])
+      for (const [candidates, group] of [
+        [exact, groups.exact],
+        [() => (foldName(asked) === '' ? [] : holders), groups.folded],
+      ] as const) {
+        const found = pick(candidates(), get, usable)
+        if (found?.kind === 'found' && (found.tier === 'alias' || found.tier === 'deprecated'))
+          return { kind: 'found', entry: found.entry, alias: asked, deprecated: found.tier === 'deprecated' }
+        if (found?.kind === 'found') return { kind: 'found', entry: found.entry, deprecated: false }
+        if (found) return found
+        const members = group().filter(usable)
+        const alike = new Set(members.map((member) => `${member.source}\n${member.tool.group}`))
+        if (alike.size > 1) return { kind: 'ambiguous', entries: members }
+        if (members.length > 0) return { kind: 'group', entries: members }
+      }
+      return { kind: 'none' }
+    },
+  }
+}
+
+/** Every name that a tool answers to by itself. */
+export function namesOf(entry: Entry): string[] {
+  return keysOf(entry).map(([key]) => key)
+}
+
+function keysOf(entry: Entry): [string, Tier][] {
+  const keys: [string, Tier][] = [
+    [entry.id, 'name'],
+    [entry.wireName, 'name'],
+  ]
+  if (entry.source === '') keys.push([entry.tool.name, 'name'])
+  else {
+    keys.push([entry.tool.name, 'short'], [`mcp__${entry.source}__${entry.tool.name}`, 'short'])
+    for (const joint of ['/', '.', ':', '__'])
+      keys.push([`${entry.source}${joint}${entry.tool.name}`, 'short'])
+  }
+  for (const alias of entry.tool.aliases ?? []) {
+    keys.push([alias, 'alias'])
+    if (entry.source !== '') keys.push([toolId(entry.source, alias), 'alias'])
+  }
+  return keys
+}
+
+/** What consists of separators alone is told apart as it is. */
+function foldedKey(key: string): string {
+  return foldName(key) || `\u0000${key}`
+}
+
+/** Its names as the table has them, each with its best tier. */
+function foldedKeysOf(entry: Entry): Map<string, Tier> {
+  const folds = new Map<string, Tier>()
+  const add = (folded: string, tier: Tier) => {
+    const held = folds.get(folded)
+    if (held === undefined || TIERS.indexOf(tier) < TIERS.indexOf(held)) folds.set(folded, tier)
+  }
+  const { id, wireName, source, tool } = entry
+  // Joints vanish, so that most names of a tool come to three. Other scripts have letters that change with what stands behind them.
+  const isPlain = source !== '' && !tool.aliases?.length && /^[\x00-\x7f]*$/.test(source + tool.name)
+  const own = isPlain ? foldName(tool.name) : ''
+  const full = isPlain ? foldName(source) + own : ''
+  if (own === '' || full === own) {
+    for (const [key, tier] of keysOf(entry)) if (key !== '') add(foldedKey(key), tier)
+    return folds
+  }
+  if (id !== `${source}/${tool.name}`) add(foldedKey(id), 'name')
+  if (wireName !== `${source}__${tool.name}`) add(foldedKey(wireName), 'name')
+  const isNamed = id === `${source}/${tool.name}` || wireName === `${source}__${tool.name}`
+  add(full, isNamed ? 'name' : 'short')
+  add(own, 'short')
+  add(`mcp${full}`, 'short')
+  return folds
+}
+
+/** The same holder for this very spelling: it may stand for less, or for nothing. */
+function exactly(holder: Holder, asked: string, entry: Entry | undefined): Holder | undefined {
+  if (holder.key !== undefined) return holder.key === asked ? holder : undefined
+  const tiers = entry ? keysOf(entry).flatMap(([key, tier]) => (key === asked ? [tier] : [])) : []
+  const tier = TIERS.find((each) => tiers.includes(each))
+  return tier && { id: holder.id, tier }
+}
+
+function pick(
+  candidates: readonly Holder[],
+  get: (id: string) => Entry | undefined,
+  usable: (entry: Entry) => boolean,
+): { kind: 'found'; entry: Entry; tier: Tier } | { kind: 'ambiguous'; entries: Entry[] } | undefined {
+  for (const tier of TIERS) {
+    const found = new Set<Entry>()
+    for (const { id, tier: own } of candidates) {
+      const entry = own === tier ? get(id) : undefined
+      if (entry && usable(entry)) found.add(entry)
+    }
+    const entries = [...found]
+    const [first] = entries
+    if (first && entries.length === 1) return { kind: 'found', entry: first, tier }
+    if (first) return { kind: 'ambiguous', entries: entries.sort((a, b) => (a.id < b.id ? -1 : 1)) }
+  }
+  return undefined
+}
+
+function isDeprecated({ name, canonicalName }: Tool): boolean {
+  return canonicalName !== undefined && canonicalName !== name
+}
+
+/** Follows canonicalName to the tool that survives; undefined for a cycle. */
+function survivorOf(tool: Tool, tools: ReadonlyMap<string, Tool>): string | undefined {
+  const seen = new Set<string>([tool.name])
+  let name = tool.canonicalName ?? tool.name
+  for (;;) {
+    const next = tools.get(name)?.canonicalName
+    if (next === undefined || next === name) return name
+    if (seen.has(name)) return undefined
+    seen.add(name)
+    name = next
+  }
+}
+
+function insert(table: Table, folded: string, holder: Holder) {
+  const held = table.get(folded)
+  if (Array.isArray(held)) held.push(holder)
+  else table.set(folded, held === undefined ? holder : [held, holder])
+}
+
+function discard(table: Table, folded: string, leaves: (holder: Holder) => boolean) {
+  const left = holdersIn(table.get(folded)).filter((holder) => !leaves(holder))
+  const [first] = left
+  if (first === undefined) table.delete(folded)
+  else table.set(folded, left.length === 1 ? first : left)
+}
+
+function holdersIn(held: Holder | Holder[] | undefined): readonly Holder[] {
+  return held === undefined ? [] : Array.isArray(held) ? held : [held]
+}

@@ -1,0 +1,3 @@
+/** The same for packages that run on Node alone: files and folders. */
+export { withFileLock } from './ledger/stores/file-lock.js'
+export { makeFolder } from './ledger/stores/make-folder.js'

@@ -1,0 +1,17 @@
+/** Small parts that the other packages of this workspace are built with too. Not for hosts: they may change with any release. */
+
+export { defined, isRecord } from './base/guards.js'
+export { canonicalJson, shortHash } from './base/hash.js'
+export { explainBadJson } from './base/json-error.js'
+export { nearest } from './base/nearest.js'
+export { assertKnownKeys } from './base/options.js'
+export { firstLine, quote, safeJson } from './base/text.js'
+export { matchesGlob } from './catalogue/exposure.js'
+export { fitWire } from './schema/dialect.js'
+export { normaliseSchema, type SchemaProblem, schemaProblems } from './schema/repair.js'
+export { wireRefusal } from './schema/wire-rules.js'
+export { documentOf } from './search/document.js'
+export { defaultAutoLoad, defaultCutOff } from './search/lexical.js'
+export { type ParsedQuery, parseQuery } from './search/query.js'
+export { fingerprintOf } from './tool/fingerprint.js'
+export { isValidated, markValidated, problemOf } from './tool/tool.js'

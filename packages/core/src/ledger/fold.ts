@@ -1,0 +1,402 @@
+/**
+ * Step 3 of the flow: the state of one conversation as a fold over its events. The fold reads nothing but the
+ * event: not the catalogue, not the policy, not the options, not the clock. So live, replayed, resumed and
+ * forked conversations cannot differ.
+ */
+
+import { RESERVE_NAME } from '../base/names.js'
+import type { FailureReason } from '../tool/reasons.js'
+import type { Pin } from '../tool/wire-tool.js'
+import type { LedgerEvent } from './event.js'
+import { createState, type Latch, type LedgerState, type RequestRecord } from './state.js'
+
+export { createState, type Insert, type LedgerState, type LoadedTool, type RequestRecord } from './state.js'
+
+/**
+ * Takes the state and gives the next one. The argument is used up (it is changed in place, so that one event costs
+ * O(1) amortised whatever came before it): keep the events, not old states.
+ */
+export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
+  state.length = event.id + 1
+  switch (event.kind) {
+    case 'latched':
+      open(state, event)
+      break
+    case 'inherited':
+      break
+    case 'searched':
+      replaced(state, event.anchor)
+      count(state.calls.failures, event.missed ? searchKey(event.query) : undefined)
+      if (state.requests.last) state.requests.last.metaCalls++
+      charge(state.requests.searchTokens, event.anchor, event.tokens)
+      charge(state.requests.revealedTokens, event.anchor, event.revealed ?? 0)
+      if (event.revealed !== undefined) state.native.referredIn.set(event.anchor, state.latching.count)
+      state.calls.searchHistory.push({
+        turn: state.requests.byId.size,
+        query: event.query,
+        loaded: event.loaded,
+      })
+      break
+    case 'loaded':
+      activate(state, event)
+      break
+    case 'unloaded':
+      deactivate(state, event.tool, event.kept === true)
+      if (event.untold) state.history.pendingNotices.add(event.tool)
+      break
+    case 'suspended':
+      state.tools.suspended.set(event.tool, event.reason)
+      break
+    case 'restored':
+      restore(state, event.tool, event.pin)
+      break
+    case 'redefined':
+      redefine(state, event.tool, event.anchor)
+      break
+    case 'call-started':
+      replaced(state, event.anchor)
+      state.calls.pending.set(event.anchor, event.tool)
+      touch(state, event.tool)
+      misspell(state, event)
+      if (event.alias !== undefined) count(state.calls.aliasUses, event.alias)
+      if (state.requests.last) state.requests.last.realCalls++
+      break
+    case 'call-succeeded':
+      state.calls.pending.delete(event.anchor)
+      state.calls.succeeded = { anchor: event.anchor, tool: event.tool }
+      touch(state, event.tool)
+      break
+    case 'call-failed':
+      fail(state, event)
+      break
+    case 'announced':
+      announce(state, event)
+      break
+    case 'requested':
+      request(state, event)
+      break
+    case 'measured': {
+      const record = state.requests.byId.get(event.requestId)
+      if (!record) break
+      record.messageTokens = event.messageTokens
+      if (event.inputTokens !== undefined) record.inputTokens = event.inputTokens
+      if (event.cachedTokens !== undefined) record.cachedTokens = event.cachedTokens
+      if (event.outputTokens !== undefined) record.outputTokens = event.outputTokens
+      break
+    }
+    case 'compacted':
+      compact(state, event.kept)
+      break
+    case 'cleared':
+      clear(state)
+      break
+    case 'downgraded':
+      state.latching.withheld.set(event.from, event.reason)
+      state.native.reserveCalled = false
+      break
+  }
+  return state
+}
+
+export function replay(events: Iterable<LedgerEvent>): LedgerState {
+  let state = createState()
+  for (const event of events) state = fold(state, event)
+  return state
+}
+
+/** Identical searches share a key. */
+export function searchKey(query: string): string {
+  return `search ${query.trim().toLowerCase()}`
+}
+
+export function isLoaded(state: LedgerState, id: string): boolean {
+  return state.tools.loaded.get(id)?.live === true
+}
+
+/** The loader's name as it stands in this conversation's requests: a host that resumes may have given it another one. */
+export function loaderName(state: LedgerState, face: { readonly name: string }): string {
+  return state.latch?.metaTools[0]?.name ?? face.name
+}
+
+/** Sent, or raised: the model need not search for it. */
+export function isOnSurface(state: LedgerState, id: string): boolean {
+  return state.tools.eager.has(id) || isLoaded(state, id)
+}
+
+function open(state: LedgerState, event: Latch) {
+  const before = new Map(state.tools.loaded)
+  // What a reference showed stands nowhere when the provider does not put the definition behind it any more.
+  const byReference = state.latch?.delivery === 'native'
+  state.latch = event
+  state.latching.due = event.outdated ? 'delivery' : undefined
+  state.latching.count++
+  // At every other latch the messages are new, too.
+  if (event.reason === 'loader' || event.reason === 'cards' || event.reason === 'delivery')
+    state.array.version++
+  state.tools.eager.clear()
+  for (const pin of event.eager) state.tools.eager.set(pin.id, pin)
+  state.native.revealed.clear()
+  state.native.toRemove.clear()
+  // What the provider was told of tools between the messages was about the array before this one.
+  state.history.inserts = state.history.inserts.map((insert) => ({
+    ...insert,
+    adds: [],
+    removes: [],
+    revealed: 0,
+  }))
+  state.tools.loaded.clear()
+  for (const pin of event.loaded) {
+    const held = before.get(pin.id) ?? state.tools.suspendedLoads.get(pin.id)
+    if (!held) continue
+    const shownAt = byReference ? '' : held.shownAt
+    state.tools.loaded.set(pin.id, { ...held, pin, shownAt, live: true, kept: false })
+    state.tools.suspendedLoads.delete(pin.id)
+  }
+  for (const [id, held] of before)
+    if (held.live && !state.tools.loaded.has(id)) state.tools.suspendedLoads.set(id, { ...held, shownAt: '' })
+  // A late eager tool that has become an ordinary one.
+  for (const [id, held] of state.tools.suspendedLoads)
+    if (held.source === 'arrival' && state.tools.eager.has(id)) {
+      state.tools.suspendedLoads.delete(id)
+      state.tools.recency.delete(id)
+    }
+  state.history.told.clear()
+  for (const id of event.shown) state.history.told.add(id)
+  state.history.sources.clear()
+  for (const [name, membership] of Object.entries(event.sources)) state.history.sources.set(name, membership)
+}
+
+function activate(state: LedgerState, event: Extract<LedgerEvent, { kind: 'loaded' }>) {
+  const { tool, source, asked, anchor } = event
+  const held = state.tools.loaded.get(tool.id)
+  // A call by another name counts when it starts; a search by one counts here.
+  if (source === 'select' || source === 'search') count(state.calls.aliasUses, event.alias)
+  // What comes back with the bytes that are still there rewrites nothing.
+  const inPlace = held?.kept === true && held.pin.fingerprint === tool.fingerprint
+  const declared = tool.definition !== undefined && !tool.declaredHidden && !inPlace
+  if (held && declared) state.array.rewritten.add(tool.id)
+  const shownAt = event.shown ? anchor : (held?.live && held.shownAt) || ''
+  const turn = state.requests.byId.size
+  state.tools.loaded.set(tool.id, { pin: tool, live: true, kept: false, source, asked, turn, shownAt })
+  state.tools.suspendedLoads.delete(tool.id)
+  // A group rises with the one of it that was called: the call was for that one.
+  const isCalled = state.calls.succeeded?.anchor === anchor && state.calls.succeeded.tool === tool.id
+  if (source === 'call' && isCalled && (asked !== tool.wireName || tool.declaredHidden)) {
+    const guessedIn = event.shown && tool.declaredHidden ? state.latching.count : undefined
+    state.calls.resolvedCalls.set(anchor, { wireName: tool.wireName, guessedIn })
+  }
+  if (event.shown && tool.declaredHidden) state.native.referredIn.set(anchor, state.latching.count)
+  touch(state, tool.id)
+  state.history.pendingNotices.delete(tool.id)
+  state.native.toRemove.delete(tool.id)
+  if (event.shown && tool.declaredHidden && source !== 'arrival') state.native.revealed.add(tool.id)
+  if (source !== 'inherit' && source !== 'arrival') state.history.pendingReminders.add(tool.id)
+  if (declared) state.array.version++
+}
+
+function deactivate(state: LedgerState, id: string, kept: boolean) {
+  const onTail = state.tools.loaded.get(id)
+  // Unloaded before, and its bytes go now.
+  if (onTail?.kept && !onTail.pin.declaredHidden && !kept) {
+    state.tools.loaded.set(id, { ...onTail, kept: false })
+    state.array.rewritten.add(id)
+    state.array.version++
+    return
+  }
+  const held = onTail?.live ? onTail : state.tools.suspendedLoads.get(id)
+  if (!held) return
+  if (held !== onTail) state.tools.suspendedLoads.delete(id)
+  else if (held.pin.declaredHidden || (held.pin.definition && kept)) {
+    state.tools.loaded.set(id, { ...held, live: false, kept: true })
+    if (state.latch?.removals && state.native.revealed.delete(id))
+      state.native.toRemove.set(id, held.pin.wireName)
+  } else if (held.pin.definition) {
+    state.tools.loaded.set(id, { ...held, live: false, kept: false })
+    state.array.rewritten.add(id)
+    state.array.version++
+  } else state.tools.loaded.delete(id)
+  state.tools.recency.delete(id)
+  state.history.pendingReminders.delete(id)
+  state.history.reminded.delete(id)
+}
+
+function restore(state: LedgerState, id: string, pin: Pin | undefined) {
+  state.tools.suspended.delete(id)
+  const held = state.tools.suspendedLoads.get(id)
+  if (!held || !pin) return
+  state.tools.suspendedLoads.delete(id)
+  state.tools.loaded.set(id, { ...held, pin })
+  if (pin.definition && !pin.declaredHidden) state.array.version++
+}
+
+function redefine(state: LedgerState, pin: Pin, anchor: string) {
+  if (pin.definition) state.array.version++
+  if (state.tools.eager.has(pin.id)) state.tools.eager.set(pin.id, pin)
+  const held = state.tools.loaded.get(pin.id)
+  // The announcement that goes with this event shows the new schema where schemas live in the history. A reference stays
+  // where it is, and means the new one.
+  const shownAt = held?.shownAt === '' || pin.declaredHidden ? (held?.shownAt ?? '') : anchor
+  if (held) state.tools.loaded.set(pin.id, { ...held, pin, shownAt })
+}
+
+function fail(state: LedgerState, event: Extract<LedgerEvent, { kind: 'call-failed' }>) {
+  const { anchor, reason, tokens } = event
+  const started = state.calls.pending.delete(anchor)
+  // It has run: that is a use, whatever came of it.
+  if (started) touch(state, event.tool)
+  else replaced(state, anchor)
+  count(state.calls.failures, event.key)
+  count(state.calls.aliasUses, started ? undefined : event.alias)
+  if (GUESSES.has(reason)) state.calls.hiddenCalls++
+  // Elsewhere it is a name like any other that no tool has.
+  if (event.asked === RESERVE_NAME && state.latch?.delivery === 'native') state.native.reserveCalled = true
+  // A round spent on a hint or a schema would not exist with every tool on the wire; where it is, the round is the model's.
+  const deferring = state.latch?.mode === 'on' && state.latch.delivery !== 'eager'
+  if (!started && state.requests.last) {
+    if (!deferring || ANYWAY.has(reason)) state.requests.last.realCalls++
+    else state.requests.last.metaCalls++
+  }
+  if (deferring && !started && tokens !== undefined && !ANYWAY.has(reason))
+    charge(state.requests.searchTokens, anchor, tokens)
+}
+
+/** Would have failed with every tool on the wire, too. */
+const ANYWAY: ReadonlySet<FailureReason> = new Set(['error', 'invalid', 'denied', 'unavailable'])
+
+/** Another answer stands at this place now: the host went back, and the server gave the same call id again. */
+function replaced(state: LedgerState, anchor: string) {
+  const revealed = state.requests.revealedTokens.delete(anchor)
+  if (!state.requests.searchTokens.delete(anchor) && !revealed) return
+  for (const [id, held] of state.tools.loaded)
+    if (held.shownAt === anchor) state.tools.loaded.set(id, { ...held, shownAt: '' })
+}
+
+/** What a model that does not search runs into. */
+const GUESSES: ReadonlySet<FailureReason> = new Set(['hint', 'schema-needed', 'unknown', 'refused'])
+
+/** An answer that deferral put into the history stays there, and is paid for on every request that follows. */
+function charge(table: Map<string, number>, anchor: string, tokens: number) {
+  if (tokens > 0) table.set(anchor, (table.get(anchor) ?? 0) + tokens)
+}
+
+function announce(state: LedgerState, event: Extract<LedgerEvent, { kind: 'announced' }>) {
+  const { anchor, topic, text, about, tokens, adds = [], removes = [], revealed = 0 } = event
+  state.history.inserts.push({ anchor, topic, text, about, tokens, adds, removes, revealed })
+  for (const id of about) {
+    const name = state.tools.loaded.get(id)?.pin.wireName
+    if (adds.some((tool) => tool.name === name)) state.native.revealed.add(id)
+    if (name !== undefined && removes.includes(name)) state.native.revealed.delete(id)
+    state.native.toRemove.delete(id)
+  }
+  for (const id of about) state.history.told.add(id)
+  if (event.topic === 'loaded')
+    for (const id of about) {
+      state.history.pendingReminders.delete(id)
+      state.history.reminded.set(id, anchor)
+    }
+  if (event.topic === 'unloaded') for (const id of about) state.history.pendingNotices.delete(id)
+  if (event.topic === 'schemas' || event.topic === 'changed')
+    for (const id of about) {
+      const held = state.tools.loaded.get(id)
+      const added = adds.some(({ name }) => name === held?.pin.wireName)
+      const written =
+        !held?.pin.definition || (held.pin.declaredHidden && (added || event.topic === 'schemas'))
+      if (held && written) state.tools.loaded.set(id, { ...held, shownAt: anchor })
+    }
+  for (const [name, membership] of Object.entries(event.sources ?? {}))
+    state.history.sources.set(name, membership)
+}
+
+function request(state: LedgerState, event: Extract<LedgerEvent, { kind: 'requested' }>) {
+  // A history is sent only once its calls are answered: what is still open was cut off and will not end.
+  state.calls.pending.clear()
+  state.array.rewritten.clear()
+  // The provider itself shows what was raised.
+  if (state.latch?.delivery === 'native') state.history.pendingReminders.clear()
+  // Reminders older than this request were answered by the model.
+  for (const [id, anchor] of state.history.reminded)
+    if (anchor !== event.anchor) state.history.reminded.delete(id)
+  const record: RequestRecord = {
+    requestId: event.requestId,
+    anchor: event.anchor,
+    wire: state.latch?.wire,
+    length: state.length,
+    tokens: event.tokens,
+    toolsVersion: state.array.version,
+    latch: state.latching.count,
+    metaCalls: 0,
+    realCalls: 0,
+  }
+  state.requests.byId.set(event.requestId, record)
+  state.requests.last = record
+}
+
+function compact(state: LedgerState, kept: Readonly<Record<string, string>>) {
+  const renamed = (anchor: string): string | undefined =>
+    Object.hasOwn(kept, anchor) ? kept[anchor] : undefined
+  state.history.inserts = state.history.inserts.flatMap((insert) => {
+    const anchor = renamed(insert.anchor)
+    return anchor === undefined ? [] : [{ ...insert, anchor }]
+  })
+  for (const [id, held] of state.tools.loaded) {
+    if (held.shownAt === '') continue
+    state.tools.loaded.set(id, { ...held, shownAt: renamed(held.shownAt) ?? '' })
+  }
+  for (const [id, anchor] of [...state.history.reminded]) {
+    const moved = renamed(anchor)
+    state.history.reminded.delete(id)
+    if (moved !== undefined) state.history.reminded.set(id, moved)
+    else if (state.tools.loaded.get(id)?.live) state.history.pendingReminders.add(id)
+  }
+  for (const table of [state.requests.searchTokens, state.requests.revealedTokens, state.native.referredIn])
+    for (const [anchor, value] of [...table]) {
+      const moved = renamed(anchor)
+      table.delete(anchor)
+      if (moved !== undefined) table.set(moved, value)
+    }
+  for (const [anchor, meant] of [...state.calls.resolvedCalls]) {
+    const moved = renamed(anchor)
+    state.calls.resolvedCalls.delete(anchor)
+    if (moved !== undefined) state.calls.resolvedCalls.set(moved, meant)
+  }
+  state.calls.pending.clear()
+  state.epoch++
+  if (state.latch) state.latching.due = 'compaction'
+}
+
+/** What was measured stays: the tokens were spent. */
+function clear(state: LedgerState) {
+  const { length, epoch, latch, latching, array, calls, requests } = state
+  const fresh = createState()
+  Object.assign(state, fresh, {
+    length,
+    epoch: epoch + 1,
+    latching: { ...latching, due: latch ? 'clear' : 'start' },
+    array: { ...fresh.array, version: array.version },
+    calls: { ...fresh.calls, aliasUses: calls.aliasUses },
+    requests: { ...fresh.requests, byId: requests.byId, last: requests.last },
+  })
+}
+
+/** A loaded tool was called by another name than its own, or without the provider having shown it: the first such call reads as a search. */
+function misspell(state: LedgerState, event: Extract<LedgerEvent, { kind: 'call-started' }>) {
+  const pin = state.tools.eager.get(event.tool) ?? state.tools.loaded.get(event.tool)?.pin
+  if (!pin) return
+  const unseen = pin.declaredHidden === true && isLoaded(state, pin.id) && !state.native.revealed.has(pin.id)
+  if (pin.wireName === event.asked && !unseen) return
+  state.calls.resolvedCalls.set(event.anchor, {
+    wireName: pin.wireName,
+    guessedIn: unseen ? state.latching.count : undefined,
+  })
+  if (unseen) state.native.revealed.add(pin.id)
+}
+
+function touch(state: LedgerState, id: string) {
+  if (!state.tools.loaded.has(id)) return
+  state.tools.recency.delete(id)
+  state.tools.recency.set(id, true)
+}
+
+function count(table: Map<string, number>, key: string | undefined) {
+  if (key !== undefined) table.set(key, (table.get(key) ?? 0) + 1)
+}

@@ -1,0 +1,124 @@
+/** What a stored event must look like to be folded. A ledger may come from any disk: what is wrong in it is said when it is opened. */
+import { ToolwellError } from '../base/errors.js'
+import type { LedgerEvent } from './event.js'
+
+type Fits = (value: unknown) => boolean
+type Shape = Readonly<Record<string, Fits>>
+
+const text: Fits = (value) => typeof value === 'string'
+const number: Fits = (value) => typeof value === 'number'
+const flag: Fits = (value) => typeof value === 'boolean'
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const optional =
+  (fits: Fits): Fits =>
+  (value) =>
+    value === undefined || fits(value)
+const list =
+  (fits: Fits): Fits =>
+  (value) =>
+    Array.isArray(value) && value.every(fits)
+const table =
+  (fits: Fits): Fits =>
+  (value) =>
+    isObject(value) && Object.values(value).every(fits)
+const oneOf =
+  (...known: readonly string[]): Fits =>
+  (value) =>
+    known.includes(value as string)
+const record =
+  (shape: Shape): Fits =>
+  (value) =>
+    isObject(value) && misfit(value, shape) === undefined
+
+function misfit(value: Record<string, unknown>, shape: Shape): string | undefined {
+  for (const [key, fits] of Object.entries(shape)) if (!fits(value[key])) return key
+  return undefined
+}
+
+const wireTool = record({ name: text, description: text, inputSchema: isObject })
+const pin = record({ id: text, wireName: text, fingerprint: text, definition: optional(wireTool) })
+const delivery = oneOf('eager', 'append', 'bridge', 'native')
+const named = { tool: text, asked: text, alias: optional(text) }
+
+const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
+  latched: {
+    reason: text,
+    wire: text,
+    mode: oneOf('off', 'on'),
+    delivery,
+    eager: list(pin),
+    loaded: list(pin),
+    metaTools: list(wireTool),
+    changes: optional(flag),
+    removals: optional(flag),
+    outdated: optional(flag),
+    because: optional(text),
+    section: text,
+    tombstone: optional(text),
+    shown: list(text),
+    sources: table(text),
+    deferred: number,
+    cardTokens: number,
+  },
+  inherited: { parent: text },
+  searched: {
+    query: text,
+    loaded: list(text),
+    dropped: list(record({ tool: text, reason: text })),
+    missed: flag,
+    tokens: number,
+    revealed: optional(number),
+  },
+  loaded: { tool: pin, source: text, asked: text, alias: optional(text), shown: flag },
+  unloaded: { tool: text, reason: text },
+  suspended: { tool: text, reason: text },
+  restored: { tool: text, pin: optional(pin) },
+  redefined: { tool: pin },
+  'call-started': named,
+  'call-succeeded': named,
+  'call-failed': { ...named, reason: text, key: text, tokens: optional(number) },
+  announced: {
+    topic: text,
+    text,
+    about: list(text),
+    tokens: number,
+    adds: optional(list(wireTool)),
+    revealed: optional(number),
+    removes: optional(list(text)),
+    sources: optional(table(text)),
+  },
+  requested: { requestId: text, tokens: table(number) },
+  measured: {
+    requestId: text,
+    messageTokens: number,
+    inputTokens: optional(number),
+    cachedTokens: optional(number),
+    outputTokens: optional(number),
+  },
+  compacted: { kept: table(text) },
+  cleared: {},
+  downgraded: { from: delivery, reason: text },
+}
+
+/** Refuses a ledger that could not be folded. Kinds that are not known here are somebody else's, and change nothing. */
+export function assertEvents(ledger: string, events: readonly LedgerEvent[]): void {
+  events.forEach((event: unknown, index) => {
+    const problem = problemOf(event)
+    if (problem !== undefined)
+      throw new ToolwellError(
+        'ledger-corrupt',
+        `Ledger ${JSON.stringify(ledger)} cannot be read: event ${index} ${problem}. Nothing was changed. Restore it from a backup, or delete this event and everything after it to go on from there.`,
+        { ledger, event: index },
+      )
+  })
+}
+
+function problemOf(event: unknown): string | undefined {
+  if (!isObject(event)) return 'is not an object'
+  const { kind } = event
+  if (typeof kind !== 'string' || typeof event.anchor !== 'string') return 'has no kind or no anchor'
+  const shape: Shape = Object.hasOwn(SHAPES, kind) ? SHAPES[kind as LedgerEvent['kind']] : {}
+  const key = misfit(event, shape)
+  return key === undefined ? undefined : `(${kind}) has a wrong ${key}`
+}

@@ -1,0 +1,65 @@
+/** The storage seam: where ledgers live, and what every store checks. `storeContract` in the testing door is the full definition. */
+import { ToolwellError } from '../base/errors.js'
+import type { LedgerEvent } from './event.js'
+
+export interface LedgerStore {
+  /** Every event of the ledger in order; an empty list for a ledger nobody wrote to. */
+  read(ledger: string): Promise<LedgerEvent[]>
+  /**
+   * Appends all events or none. `expected` is the number of events the caller has seen: when the ledger holds
+   * another number, rejects with `ledger-conflict` and writes nothing. Resolves only when the events survive a
+   * crash of this process.
+   */
+  append(ledger: string, expected: number, events: readonly LedgerEvent[]): Promise<void>
+}
+
+const LONGEST_LEDGER_ID = 200
+
+/** Every string is a legal id except an empty one and one longer than 200 UTF-16 code units. */
+export function assertLedgerId(ledger: string): void {
+  if (typeof ledger === 'string' && ledger !== '' && ledger.length <= LONGEST_LEDGER_ID) return
+  const problem =
+    typeof ledger !== 'string'
+      ? `is ${ledger === null ? 'null' : typeof ledger}, not a string`
+      : ledger === ''
+        ? 'is empty'
+        : `has ${ledger.length} characters`
+  throw new ToolwellError(
+    'invalid-ledger-id',
+    `The ledger id ${problem}. Give a string of 1 to ${LONGEST_LEDGER_ID} characters.`,
+    { ledger },
+  )
+}
+
+/**
+ * The events as a JSON array. Throws when their ids do not continue at `expected`, because a ledger with a gap
+ * could never be read again, and when an event holds something that JSON cannot.
+ */
+export function eventsToJson(ledger: string, expected: number, events: readonly LedgerEvent[]): string {
+  for (const [index, event] of events.entries()) {
+    if (event.id === expected + index) continue
+    throw new ToolwellError(
+      'invalid-option',
+      `Event ${index} of an append to ledger ${JSON.stringify(ledger)} has id ${event.id} where ${expected + index} is next. Number events from the count of events already in the ledger.`,
+      { path: `events[${index}].id`, ledger },
+    )
+  }
+  try {
+    return JSON.stringify(events)
+  } catch (cause) {
+    throw new ToolwellError(
+      'store-failed',
+      `An event for ledger ${JSON.stringify(ledger)} cannot be written as JSON. Nothing was changed.`,
+      { ledger },
+      { cause },
+    )
+  }
+}
+
+export function conflict(ledger: string, expected: number, found: number): ToolwellError {
+  return new ToolwellError(
+    'ledger-conflict',
+    `Ledger ${JSON.stringify(ledger)} holds ${found} events where ${expected} were expected: someone else wrote to it. Nothing was changed. Reopen the ledger and try again.`,
+    { ledger, expected, found },
+  )
+}

@@ -1,0 +1,280 @@
+/**
+ * Schemas as providers take them. Whoever lists a tool may write anything into its schema, and one keyword that holds what
+ * it may not costs the whole request. What is sound stays; what is not is told in words, and never makes a rule stricter.
+ */
+
+import { wholeStart } from '../base/text.js'
+import { ANCHORS, REFERENCES, type References, referencesOf } from './references.js'
+import { isNames, isObject, isPattern, isSchema, type Json, KEYWORDS, valueKey } from './rules.js'
+
+export interface SchemaProblem {
+  /** Within the schema: `properties.path.pattern`. */
+  readonly path: string
+  /** What is wrong with it: `has to be a regular expression, not "["`. */
+  readonly problem: string
+}
+
+/** The same object where nothing is wrong, as with most schemas. */
+export function normaliseSchema(schema: Json): Json {
+  return isSound(schema) ? schema : mended(schema).schema
+}
+
+/** What `soundSchema` changes. */
+export function schemaProblems(schema: Json): readonly SchemaProblem[] {
+  return isSound(schema) ? [] : mended(schema).problems
+}
+
+/** Opening a conversation looks through every schema there is. */
+function isSound(schema: Json): boolean {
+  return isSoundWithin(schema, referencesOf(schema))
+}
+
+function isSoundWithin(schema: Json | boolean, references: References): boolean {
+  if (typeof schema === 'boolean') return true
+  for (const keyword in schema) {
+    const value = schema[keyword]
+    const rule = KEYWORDS.get(keyword)
+    if (rule === undefined || value === undefined) continue
+    if (!rule.fits(value)) return false
+    if (rule.inside === undefined) {
+      if (!keyword.startsWith('$')) continue
+      if (REFERENCES.has(keyword) && references.problem(schema, keyword, value as string)) return false
+      if (ANCHORS.has(keyword) && !references.claim(value as string)) return false
+      continue
+    }
+    if (rule.inside === 'schema') {
+      if (!isSoundWithin(value as Json, references)) return false
+    } else if (rule.inside === 'schemas') {
+      for (const each of value as unknown[])
+        if (!isSchema(each) || !isSoundWithin(each, references)) return false
+    } else
+      for (const name in value as Json) {
+        const each = (value as Json)[name]
+        if (rule.inside === 'dependencies' && isNames(each)) continue
+        if (!isSchema(each) || !isSoundWithin(each, references)) return false
+      }
+  }
+  return true
+}
+
+/** Under these a looser schema makes the whole stricter. */
+const INVERTING = new Set(['not', 'if', 'oneOf', 'contains'])
+/** Taking something out may leave references to it behind, which takes another round. */
+const MOST_ROUNDS = 5
+
+function mended(given: Json): { readonly schema: Json; readonly problems: readonly SchemaProblem[] } {
+  const problems: SchemaProblem[] = []
+  let schema = given
+  for (let round = 0; round < MOST_ROUNDS && !isSound(schema); round++) {
+    const first = mend(schema, round > 0)
+    // What a reference leads to may be looser now.
+    const made = first.isLoss ? mend(schema, true) : first
+    schema = made.schema
+    problems.push(...made.problems)
+  }
+  if (!isSound(schema)) schema = { type: 'object' }
+  const { $schema, ...rest } = schema
+  // In the oldest draft some keywords mean something else than what they hold now.
+  const isOld = typeof $schema === 'string' && $schema.includes('draft-04')
+  return { schema: isOld ? rest : schema, problems }
+}
+
+interface Mended {
+  readonly schema: Json
+  readonly problems: readonly SchemaProblem[]
+  /** Something was said that is no longer. */
+  readonly isLoss: boolean
+}
+
+/** `isDoubtful`: references may lead to what is looser than it was. */
+function mend(root: Json, isDoubtful: boolean): Mended {
+  const references = referencesOf(root)
+  const problems: SchemaProblem[] = []
+  let losses = 0
+
+  const schemaOf = (given: Json, path: string): Json => {
+    const before = losses
+    const lost = new Map<string, unknown>()
+    const kept = new Map<string, unknown>()
+    const lose = (keyword: string, value: unknown) => {
+      if (!keyword.startsWith('$') || REFERENCES.has(keyword)) lost.set(keyword, value)
+      if (!REMARKS.test(keyword)) losses++
+    }
+    const report = (keyword: string, problem: string) => problems.push({ path: join(path, keyword), problem })
+    for (const [keyword, value] of Object.entries(translated(given, report))) {
+      const made = value === undefined ? value : standing(keyword, value, join(path, keyword), given)
+      if (made !== GONE) kept.set(keyword, made)
+      // Some libraries write null where they have nothing to say: that is not told.
+      else if (value !== null) lose(keyword, value)
+      else if (!REMARKS.test(keyword)) losses++
+      if (keyword === 'patternProperties' && isObject(value) && isObject(made)) {
+        const gone = Object.entries(value).filter(([name]) => !Object.hasOwn(made, name))
+        if (gone.length > 0) lose(keyword, Object.fromEntries(gone))
+      }
+    }
+    for (const keyword of strictWithout(lost, losses > before))
+      if (kept.has(keyword) && kept.get(keyword) !== true) {
+        lose(keyword, given[keyword])
+        kept.delete(keyword)
+      }
+    const words = told(kept.get('description'), lost)
+    if (words !== undefined) kept.set('description', words)
+    return Object.fromEntries(kept)
+  }
+
+  /** As it may stand, or that it may not. */
+  const standing = (keyword: string, value: unknown, path: string, schema: Json): unknown => {
+    const rule = KEYWORDS.get(keyword)
+    if (rule === undefined) return value
+    const before = losses
+    const made = formed(keyword, value)
+    if (made === GONE || !Object.is(made, value))
+      problems.push({ path, problem: `has to be ${rule.form}, not ${shown(value)}` })
+    if (made === GONE) return GONE
+    // A type in capitals and a value that is there twice mean the same when mended; a name that is none is gone.
+    if (!Object.is(made, value) && keyword !== 'type' && keyword !== 'enum') losses++
+    if (REFERENCES.has(keyword)) return reference(schema, keyword, made as string, path)
+    if (ANCHORS.has(keyword) && !references.claim(made as string)) {
+      problems.push({ path, problem: `is there twice: ${shown(made)} is the anchor of another schema` })
+      return GONE
+    }
+    if (rule.inside === undefined) return made
+    const whole = within(rule.inside, made, path)
+    const isLooser = losses > before || (isDoubtful && ANY_REFERENCE.test(JSON.stringify(made)))
+    if (!INVERTING.has(keyword) || !isLooser) return whole
+    // The words say all of it.
+    losses = before
+    return GONE
+  }
+
+  const within = (inside: string, value: unknown, path: string): unknown => {
+    const each = (item: unknown, place: string): unknown => {
+      if (inside === 'dependencies' && Array.isArray(item)) {
+        if (!isNames(item)) {
+          losses++
+          problems.push({ path: place, problem: `has to be a list of different names, not ${shown(item)}` })
+        }
+        return namesOf(item)
+      }
+      if (typeof item === 'boolean') return item
+      if (isObject(item)) return schemaOf(item, place)
+      problems.push({ path: place, problem: `has to be a schema, not ${shown(item)}` })
+      if (item !== null) losses++
+      return typeof item === 'string' && item !== '' ? { description: item } : {}
+    }
+    if (inside === 'schema') return each(value, path)
+    if (inside === 'schemas')
+      return (value as unknown[]).map((item, index) => each(item, `${path}[${index}]`))
+    return mapped(value as Json, (item, name) => each(item, join(path, name)))
+  }
+
+  const reference = (schema: Json, keyword: string, value: string, path: string): unknown => {
+    const problem = references.problem(schema, keyword, value)
+    if (problem === undefined) return value
+    const moved = value.replace(/\/items\/(?=\d)/g, '/prefixItems/')
+    if (moved !== value && references.problem({ $ref: moved }, keyword, moved) === undefined) return moved
+    const words =
+      problem === 'circle'
+        ? `leads only to itself: following ${shown(value)} comes back to it`
+        : `leads nowhere: there is no ${shown(value)} in the schema`
+    problems.push({ path, problem: words })
+    return GONE
+  }
+
+  return { schema: schemaOf(root, ''), problems, isLoss: losses > 0 }
+}
+
+const GONE = Symbol('gone')
+
+const ANY_REFERENCE = /"\$(?:ref|dynamicRef|recursiveRef)"/
+
+/** Keywords that let nothing pass and refuse nothing. */
+const REMARKS =
+  /^(?:\$(?!ref$|dynamicRef$|recursiveRef$).*|title|description|format|examples|content\w+|deprecated|readOnly|writeOnly)$/
+
+/** Keywords that would now refuse what those that are lost allowed. */
+function strictWithout(lost: ReadonlyMap<string, unknown>, isLooser: boolean): string[] {
+  return [
+    ...(isLooser ? ['unevaluatedProperties', 'unevaluatedItems'] : []),
+    ...(lost.has('properties') || lost.has('patternProperties') ? ['additionalProperties'] : []),
+    ...(lost.has('prefixItems') ? ['items'] : []),
+    ...(lost.has('if') ? ['then', 'else'] : []),
+  ]
+}
+
+/** A value in the form that its keyword wants, where it can be brought into it. */
+function formed(keyword: string, value: unknown): unknown {
+  const fits = (made: unknown) => KEYWORDS.get(keyword)?.fits(made) === true
+  if (fits(value)) return value
+  const made = reformed(keyword, value)
+  return made !== undefined && fits(made) ? made : GONE
+}
+
+function reformed(keyword: string, value: unknown): unknown {
+  if (keyword === 'type') {
+    const lower = (type: unknown) => (typeof type === 'string' ? type.toLowerCase() : type)
+    return Array.isArray(value) ? [...new Set(value.map(lower))] : lower(value)
+  }
+  if (keyword === 'enum' && Array.isArray(value))
+    return [...new Map(value.map((each) => [valueKey(each), each] as const)).values()]
+  if (keyword === 'required' && Array.isArray(value)) return namesOf(value)
+  if (keyword === 'dependentRequired' && isObject(value))
+    return mapped(value, (names) => (Array.isArray(names) ? namesOf(names) : []))
+  if (keyword === 'patternProperties' && isObject(value))
+    return Object.fromEntries(Object.entries(value).filter(([name]) => isPattern(name)))
+  return undefined
+}
+
+const namesOf = (list: readonly unknown[]) => [...new Set(list.filter((name) => typeof name === 'string'))]
+
+/** What older drafts said in another way. */
+function translated(given: Json, report: (keyword: string, problem: string) => void): Json {
+  let made: Record<string, unknown> = { ...given }
+  if (Array.isArray(given.items)) {
+    report('items', 'is a list, which is called prefixItems since 2020-12')
+    const { items, additionalItems, ...rest } = made
+    made = {
+      ...(given.items.length > 0 ? { prefixItems: items } : {}),
+      ...rest,
+      ...(additionalItems === undefined ? {} : { items: additionalItems }),
+    }
+  }
+  for (const [exclusive, bound] of [
+    ['exclusiveMinimum', 'minimum'],
+    ['exclusiveMaximum', 'maximum'],
+  ] as const)
+    if (typeof given[exclusive] === 'boolean') {
+      report(exclusive, `has to be a number, not ${given[exclusive]}`)
+      const { [exclusive]: isExclusive, [bound]: limit, ...rest } = made
+      if (limit === undefined) made = rest
+      else made = { ...rest, [isExclusive ? exclusive : bound]: limit }
+    }
+  return made
+}
+
+/** Characters of what is told; more of it would help nobody. */
+const MOST_TOLD = 1000
+
+function told(description: unknown, lost: ReadonlyMap<string, unknown>): string | undefined {
+  // An empty list has nothing in it that a model could mind.
+  const rest = [...lost].filter(([, value]) => !Array.isArray(value) || value.length > 0)
+  if (rest.length === 0) return undefined
+  const whole = JSON.stringify(Object.fromEntries(rest))
+  const words = whole.length <= MOST_TOLD ? whole : rest.map(([keyword]) => keyword).join(', ')
+  const own = typeof description === 'string' && description !== '' ? [description] : []
+  return [...own, `Also given: ${wholeStart(words, MOST_TOLD)}`].join('\n\n')
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value)
+  return text.length <= 80 ? text : `${wholeStart(text, 79)}…`
+}
+
+function mapped(object: Json, change: (value: unknown, key: string) => unknown): Json {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]))
+}
+
+function join(path: string, key: string): string {
+  if (!/^[A-Za-z_$][\w$-]*$/.test(key)) return `${path}[${JSON.stringify(key)}]`
+  return path === '' ? key : `${path}.${key}`
+}

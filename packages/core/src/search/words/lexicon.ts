@@ -1,0 +1,64 @@
+/** The word groups of `concepts.ts`, ready for lookup. A concept is one more term of a tool, and of a query that leads to it. */
+
+import { conceptSeed, hashOf } from '../index/hash.js'
+import { actionGroups, topicGroups } from './concepts.js'
+import { stem } from './tokenize.js'
+
+export interface Concept {
+  readonly hash: number
+  readonly weight: number
+  /** Its first word, for explanations. */
+  readonly label: string
+}
+
+export interface Lexicon {
+  /** Concepts a tool has by using the word (a stem). */
+  readonly held: ReadonlyMap<string, readonly Concept[]>
+  /** Concepts a query asks for by using the word. */
+  readonly asked: ReadonlyMap<string, readonly Concept[]>
+}
+
+/** Costs a few milliseconds, once per searcher. */
+export function createLexicon({
+  action,
+  topic,
+}: {
+  readonly action: number
+  readonly topic: number
+}): Lexicon {
+  const held = new Map<string, Concept[]>()
+  const asked = new Map<string, Concept[]>()
+  for (const [kind, groups, weight] of [
+    ['action', actionGroups, action],
+    ['topic', topicGroups, topic],
+  ] as const)
+    for (const group of groups.trim().split(/\n {2}(?! )/)) {
+      const [own = '', more = ''] = group.split('|')
+      const label = own.trim().split(/\s+/, 1)[0] ?? ''
+      const concept: Concept = { hash: hashOf(`${kind} ${own}`, conceptSeed), weight, label }
+      const core = new Set(own.trim().split(/\s+/).map(stem))
+      for (const word of core) add(held, word, concept)
+      for (const word of new Set([...core, ...more.trim().split(/\s+/).filter(Boolean).map(stem)]))
+        add(asked, word, concept)
+    }
+  return { held, asked }
+}
+
+/** What a word (a stem) stands for: in a tool as hashes, in a query as hashes with weights. Many meanings count less each. */
+export function conceptsOf(
+  { held, asked }: Lexicon,
+  word: string,
+): { concepts: readonly number[]; asked: readonly Concept[] } {
+  const meant = asked.get(word) ?? []
+  const share = 1 / Math.sqrt(Math.max(1, meant.length))
+  return {
+    concepts: (held.get(word) ?? []).map(({ hash }) => hash),
+    asked: meant.map((concept) => ({ ...concept, weight: concept.weight * share })),
+  }
+}
+
+function add(map: Map<string, Concept[]>, word: string, concept: Concept): void {
+  const known = map.get(word)
+  if (known) known.push(concept)
+  else map.set(word, [concept])
+}

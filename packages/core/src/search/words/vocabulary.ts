@@ -1,0 +1,122 @@
+/** Words as the index holds them: numbers, the concepts behind them, and whether they say anything. Looked up once per spelling. */
+import { hashOf } from '../index/hash.js'
+import { type Concept, conceptsOf, type Lexicon } from './lexicon.js'
+import { stopWords, weakWeight, weakWords } from './stop-words.js'
+import { forEachWord, stem, wholeWordPartLimit } from './tokenize.js'
+
+/** Spellings that are remembered; when there are more, all are forgotten. */
+const spellingLimit = 100_000
+
+const asciiText = /^[\x00-\x7f]*$/
+/** 1 for the codes of ASCII letters and digits. */
+const isWordCode = Uint8Array.from({ length: 128 }, (_, code) =>
+  /[A-Za-z0-9]/.test(String.fromCharCode(code)) ? 1 : 0,
+)
+/** Dashes, quotes, bullets, arrows and the like: they separate words in any case. */
+const typography = /[\u00a0\u00b7\u2010-\u2027\u2030-\u205e\u2190-\u21ff\u2500-\u27bf]/g
+
+export interface Term {
+  /** As it is written, in lower case. */
+  readonly text: string
+  /** Of its stem: what the index holds. */
+  readonly hash: number
+  /** Hashes of the concepts that the word stands for in a tool's text. */
+  readonly concepts: readonly number[]
+  /** The same for a query, where more words lead to a concept. */
+  readonly asked: readonly Concept[]
+  /** A stop word: indexed in names only, never asked for. */
+  readonly empty: boolean
+  /** From 0 to 1: how much the word counts in a query. */
+  readonly weight: number
+}
+
+export interface SpelledWord {
+  readonly whole: Term
+  /** None unless the word is mixed-case. */
+  readonly parts: readonly Term[]
+  /** What a document is indexed by: the parts, and the whole of a short word. */
+  readonly terms: readonly Term[]
+  /** A pair of characters of a script without spaces; about half of such pairs straddle two words. */
+  readonly pair: boolean
+}
+
+export interface Vocabulary {
+  /** The words of a text, in order. Linear in its length. */
+  wordsOf(text: string): SpelledWord[]
+  /** Gives back the memory of words that were looked up. */
+  forget(): void
+}
+
+export function createVocabulary(lexicon: Lexicon): Vocabulary {
+  const terms = new Map<string, Term>()
+  const words = new Map<string, SpelledWord>()
+  const written = new Map<number, { readonly raw: string; readonly word: SpelledWord }>()
+
+  const termOf = (spelling: string): Term => {
+    const known = terms.get(spelling)
+    if (known) return known
+    const stemmed = stem(spelling)
+    const term: Term = {
+      text: spelling,
+      hash: hashOf(stemmed),
+      ...conceptsOf(lexicon, stemmed),
+      empty: stopWords.has(spelling),
+      weight: weakWords.has(spelling) ? weakWeight : 1,
+    }
+    terms.set(spelling, term)
+    return term
+  }
+
+  const spell = (key: string, spelling: string, parts: readonly string[], pair: boolean): SpelledWord => {
+    const known = words.get(key)
+    if (known) return known
+    const whole = termOf(spelling)
+    const partTerms = parts.map(termOf)
+    const terms = parts.length > wholeWordPartLimit ? partTerms : [...partTerms, whole]
+    const word: SpelledWord = { whole, parts: partTerms, terms, pair }
+    words.set(key, word)
+    return word
+  }
+
+  const forget = (): void => {
+    terms.clear()
+    words.clear()
+    written.clear()
+  }
+
+  return {
+    forget,
+    wordsOf(text) {
+      if (written.size > spellingLimit || words.size > spellingLimit) forget()
+      const found: SpelledWord[] = []
+      const add = (spelling: string, parts: readonly string[], pair: boolean): void => {
+        found.push(spell(parts.length === 0 ? spelling : parts.join(' '), spelling, parts, pair))
+      }
+      const plain = asciiText.test(text) ? text : text.replace(typography, ' ')
+      if (!asciiText.test(plain)) {
+        forEachWord(text, add)
+        return found
+      }
+      // Nearly all text is this: one lookup per word as it is written, by a hash made while reading, so that no string is cut out.
+      const end = plain.length
+      for (let start = 0; start < end; ) {
+        let hash = 0
+        let at = start
+        for (; at < end && isWordCode[plain.charCodeAt(at)] === 1; at += 1)
+          hash = (Math.imul(hash, 31) + plain.charCodeAt(at)) | 0
+        if (at > start) {
+          const known = written.get(hash)
+          if (known && known.raw.length === at - start && plain.startsWith(known.raw, start))
+            found.push(known.word)
+          else {
+            const raw = plain.slice(start, at)
+            forEachWord(raw, add)
+            written.set(hash, { raw, word: found.at(-1) as SpelledWord })
+          }
+        }
+        start = at + 1
+      }
+      return found
+    },
+  }
+}

@@ -1,0 +1,130 @@
+/** One decision, made before the first request from what is known then: are tools deferred, and how do they reach the model. */
+
+import { breakEven } from '../costs/pricing.js'
+import type { LedgerFact } from '../ledger/event.js'
+import type { LedgerState } from '../ledger/fold.js'
+import { toolLimit } from '../schema/dialect.js'
+import type { DeliveryName } from '../tool/reasons.js'
+import type { Context } from './context.js'
+import { deliveries } from './deliveries.js'
+import { BRIDGE_NAME, metaEntry } from './meta-tools.js'
+
+/** What a wire can do besides carrying a tools array and messages. */
+export interface WireSupport {
+  /** `references`: a search answer can refer to a tool. `additions`, `changes`: tools can also be added, or added and removed, between messages. */
+  readonly native?: 'references' | 'additions' | 'changes' | undefined
+  /** The messages that are about to be sent, where the caller can tell. */
+  readonly text?: (() => string) | undefined
+}
+
+export interface Decision {
+  readonly mode: 'off' | 'on'
+  readonly delivery: DeliveryName
+  readonly because?: string
+}
+
+type Reason = Extract<LedgerFact, { kind: 'latched' }>['reason']
+
+/** What the catalogue comes to, in tokens of definitions. */
+export interface Sizes {
+  /** Deferred tools that are not raised. */
+  readonly hidden: number
+  readonly deferredTokens: number
+  readonly eagerTokens: number
+  /** All tools, eager and deferred. */
+  readonly tools: number
+}
+
+export function decide(
+  state: LedgerState,
+  context: Context,
+  reason: Reason,
+  sizes: Sizes,
+  support: WireSupport,
+): Decision {
+  const { mode } = context.settings
+  const delivery = () => chooseDelivery(state, context, reason, support, sizes)
+  const chosen = (because?: string): Decision => {
+    const name = delivery()
+    const why = context.settings.delivery === 'auto' ? [`${name}: ${REASONS[name]}`] : []
+    const said = [...(because === undefined ? [] : [because]), ...why].join('; ')
+    return { mode: 'on', delivery: name, ...(said === '' ? {} : { because: said }) }
+  }
+  if (mode === 'off') return { mode: 'off', delivery: 'eager' }
+  // Once on, a conversation stays on until it is cleared: its history speaks of the loader.
+  if (reason !== 'start' && reason !== 'clear' && state.latch?.mode === 'on') return chosen()
+  if (context.child && sizes.hidden === 0) return { mode: 'off', delivery: 'eager' }
+  if (mode === 'on') return chosen()
+  const least = leastTokens(context, sizes, support)
+  const because = `${sizes.deferredTokens} tokens of deferred definitions; deferring them pays from ${least} on`
+  return sizes.deferredTokens >= least ? chosen(because) : { mode: 'off', delivery: 'eager', because }
+}
+
+const REASONS: Readonly<Record<DeliveryName, string>> = {
+  native: 'the provider itself shows what is found, and the prefix stays',
+  bridge: 'the tools array never changes, and the prefix stays',
+  append: 'what is found joins the end of the tools array',
+  eager: 'every tool is sent',
+}
+
+/** Tokens of the meta-tools and the section. */
+const META_TOKENS = 500
+/** Tokens of a card. */
+const CARD_TOKENS = 25
+/** Tokens of the first messages where nobody has told. */
+const USUAL_PROMPT = 3000
+
+/** The host's own threshold, or where deferral breaks even on this wire. */
+function leastTokens({ settings, prices }: Context, sizes: Sizes, { text }: WireSupport): number {
+  if (settings.threshold !== undefined) return settings.threshold
+  const surface = META_TOKENS + Math.min(settings.cardBudget, CARD_TOKENS * sizes.hidden)
+  const messages = text ? settings.tokenizer.count(text()) : USUAL_PROMPT
+  return breakEven({ surface, prompt: messages + sizes.eagerTokens }, prices)
+}
+
+function chooseDelivery(
+  state: LedgerState,
+  context: Context,
+  reason: Reason,
+  support: WireSupport,
+  { tools, deferredTokens }: Sizes,
+): DeliveryName {
+  const { gate, settings, notify, wire } = context
+  const allowed = (name: string) => gate.availability(metaEntry(name), 'see') !== 'denied'
+  const withheld = (name: DeliveryName) => {
+    const known = state.latching.withheld.get(name)
+    if (known !== undefined) return known
+    if (name === 'native' && !support.native) return 'this wire, as it is set up, has no native way'
+    const declared = name === 'eager' ? tools : 0
+    return declared > toolLimit(wire) && deferredTokens > 0
+      ? `it declares ${declared} tools, and a request on this wire takes ${toolLimit(wire)}`
+      : undefined
+  }
+  if (settings.delivery === 'eager' && withheld('eager') === undefined) return 'eager'
+  if (!allowed(settings.face.name)) {
+    notify({
+      kind: 'loader-unavailable',
+      detail: `${settings.face.name} is denied by policy; every tool is sent eagerly`,
+    })
+    return 'eager'
+  }
+  // The cheapest that leaves every byte of the prefix alone; where nothing is cached, there is nothing to leave alone.
+  const cached = context.prices.read < context.prices.write
+  const best = withheld('native') === undefined ? 'native' : cached ? 'bridge' : 'append'
+  // The kept end of a compacted history was written for one delivery; an eager fallback is given up when it can be.
+  const stays = ['compaction', 'cards', 'delivery'].includes(reason) && state.latch?.mode === 'on'
+  const before = stays ? (state.latch?.delivery ?? 'eager') : 'eager'
+  const asked = before === 'eager' ? settings.delivery : before
+  const wanted = asked === 'auto' ? best : asked
+  const refusal = withheld(wanted)
+  if (refusal !== undefined) notify({ kind: 'delivery-unavailable', delivery: wanted, detail: refusal })
+  const chosen = refusal === undefined ? wanted : best === 'native' ? 'bridge' : best
+  if (deliveries[chosen].metaTools.includes('bridge') && !allowed(BRIDGE_NAME)) {
+    notify({
+      kind: 'loader-unavailable',
+      detail: `${BRIDGE_NAME} is denied by policy; found tools are appended to the tools array instead`,
+    })
+    return 'append'
+  }
+  return chosen
+}

@@ -1,0 +1,194 @@
+/** The list of what is hidden, for the loader's description: cards, then names, then a digest per server, whatever fits the budget. */
+
+import { firstLine, quote, safeJson } from '../base/text.js'
+import type { Tokenizer } from '../base/tokens.js'
+import type { Catalogue, Entry } from '../catalogue/catalogue.js'
+import type { Prompts } from './prompts.js'
+
+export interface CardList {
+  readonly text: string
+  /** Ids whose wire name stands in the text. */
+  readonly shown: readonly string[]
+  readonly tokens: number
+}
+
+/** Kept free in a digest for the line that counts the rest. */
+const RESERVE = 20
+
+/** A deferred tool, or a group of them, as one card. */
+interface Row {
+  readonly source: string
+  /** What it stands under: its server, or the domain of a tool of the host's own. */
+  readonly heading: string
+  /** How the card names it. */
+  readonly label: string
+  line(): string
+  readonly name: string
+  readonly ids: readonly string[]
+}
+
+/** The one line that shows of a deferred tool, quoted as data. */
+function cardLine(entry: Entry, describe: (entry: Entry) => string): string {
+  const { card, title, annotations } = entry.tool
+  const line = [card, describe(entry), title, annotations?.title].map((text) => firstLine(text ?? '', 160))
+  return safeJson(line.find((text) => text !== '') ?? '')
+}
+
+/** A source's name is its owner's text too. */
+function sourceName(name: string): string {
+  return quote(name, 80)
+}
+
+/** A domain reads as the filter that finds it, and never as a server. */
+function headingOf({ source, tool }: Entry): string {
+  if (source !== '') return sourceName(source)
+  return tool.domain ? `domain:${quote(tool.domain, 80)}` : ''
+}
+
+/**
+ * Deferred tools in order of source and name; a group stands as one card. The first form that fits wins:
+ * all cards; all names; a line per server, as many as fit, and "and N more". Nothing where not even that fits.
+ */
+export function listCards(
+  deferred: readonly Entry[],
+  options: {
+    readonly catalogue: Catalogue
+    readonly prompts: Prompts
+    readonly tokenizer: Tokenizer
+    readonly budget: number
+    /** The description as the wire shows it. */
+    readonly describe: (entry: Entry) => string
+  },
+): CardList {
+  const { catalogue, prompts, tokenizer, budget, describe } = options
+  if (deferred.length === 0) return { text: '', shown: [], tokens: 0 }
+  const count = deferred.length
+  const cards = countOfRows(deferred)
+  let rows: readonly Row[] | undefined
+  const made = () => {
+    rows ??= toRows(deferred, describe)
+    return rows
+  }
+  const finish = (text: string, shown: readonly string[]): CardList => ({
+    text,
+    shown,
+    tokens: tokenizer.count(text),
+  })
+
+  // A card takes at least six tokens and a name two: what cannot fit is not even written.
+  const forms = [
+    { form: 'cards', least: 6, write: () => bySource(made(), (row) => `- ${row.label}: ${row.line()}`) },
+    { form: 'names', least: 2, write: () => bySource(made(), (row) => row.name, ', ') },
+  ] as const
+  for (const { form, least, write } of forms) {
+    if (cards * least > budget) continue
+    const text = `${prompts.cardsHeading({ deferred: count, form })}\n${write()}`
+    if (text.length <= budget * 8 && tokenizer.count(text) <= budget)
+      return finish(
+        text,
+        made().flatMap((row) => row.ids),
+      )
+  }
+  return finish(...digest(deferred, catalogue, prompts, tokenizer, budget))
+}
+
+/** How many cards these tools come to. */
+function countOfRows(deferred: readonly Entry[]): number {
+  const groups = new Set<string>()
+  let single = 0
+  for (const { source, tool } of deferred)
+    if (tool.group === undefined) single++
+    else groups.add(`${source}\n${tool.group}`)
+  return single + groups.size
+}
+
+export function toRows(deferred: readonly Entry[], describe: (entry: Entry) => string): Row[] {
+  const rows: Row[] = []
+  const groups = new Map<string, Entry[]>()
+  for (const entry of [...deferred].sort((a, b) => compare(a.wireName, b.wireName))) {
+    const { group } = entry.tool
+    if (group === undefined) {
+      rows.push({
+        source: entry.source,
+        heading: headingOf(entry),
+        label: entry.wireName,
+        line: () => cardLine(entry, describe),
+        name: entry.wireName,
+        ids: [entry.id],
+      })
+      continue
+    }
+    const key = `${entry.source}\n${group}`
+    const members = groups.get(key)
+    if (members) members.push(entry)
+    else groups.set(key, [entry])
+  }
+  for (const members of groups.values()) {
+    const [first] = members
+    if (!first) continue
+    const names = members.map((member) => member.wireName).join(', ')
+    rows.push({
+      source: first.source,
+      heading: headingOf(first),
+      label: `group ${quote(first.tool.group ?? '', 80)} (${names})`,
+      line: () => cardLine(first, describe),
+      name: names,
+      ids: members.map((member) => member.id),
+    })
+  }
+  return rows.sort(
+    (a, b) => compare(a.source, b.source) || compare(a.heading, b.heading) || compare(a.name, b.name),
+  )
+}
+
+function bySource(rows: readonly Row[], render: (row: Row) => string, joint = '\n'): string {
+  const lines: string[] = []
+  let heading: string | undefined
+  let current: string[] = []
+  const flush = () => {
+    if (current.length)
+      lines.push(`${heading ? `[${heading}]${joint === '\n' ? '\n' : ' '}` : ''}${current.join(joint)}`)
+    current = []
+  }
+  for (const row of rows) {
+    if (row.heading !== heading) flush()
+    heading = row.heading
+    current.push(render(row))
+  }
+  flush()
+  return lines.join('\n')
+}
+
+function digest(
+  deferred: readonly Entry[],
+  catalogue: Catalogue,
+  prompts: Prompts,
+  tokenizer: Tokenizer,
+  budget: number,
+): [string, string[]] {
+  const sources = new Map<string, number>()
+  for (const { source } of deferred) sources.set(source, (sources.get(source) ?? 0) + 1)
+  const count = deferred.length
+  const heading = prompts.cardsHeading({ deferred: count, form: 'digest' })
+  const lines = [heading]
+  let spent = tokenizer.count(heading)
+  let told = 0
+  // Largest servers first where not all fit: they are what the model most likely needs to know of.
+  const order = [...sources].sort((a, b) => b[1] - a[1] || compare(a[0], b[0]))
+  for (const [name, size] of order) {
+    const about = firstLine(catalogue.sources.get(name)?.description ?? '', 100)
+    const line = `- ${sourceName(name)} (${size})${about ? `: ${safeJson(about)}` : ''}`
+    const cost = tokenizer.count(line) + 1
+    if (spent + cost > budget - RESERVE) continue
+    lines.push(line)
+    spent += cost
+    told += size
+  }
+  if (told < count) lines.push(prompts.cardsMore({ more: count - told }))
+  const text = lines.join('\n')
+  return [tokenizer.count(text) <= budget ? text : '', []]
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

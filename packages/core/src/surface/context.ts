@@ -1,0 +1,206 @@
+/** What one conversation decides with: catalogue, gate, settings, and memoised definitions. The fold never sees it. */
+
+import { shortHash } from '../base/hash.js'
+import type { Tokenizer } from '../base/tokens.js'
+import type { Catalogue, Entry } from '../catalogue/catalogue.js'
+import { type Exposure, type ExposureRule, exposureOf } from '../catalogue/exposure.js'
+import type { Gate } from '../catalogue/gate.js'
+import type { Costs } from '../costs/costs.js'
+import { type CacheRule, cacheRule } from '../costs/pricing.js'
+import { type Fitted, fitDescription, fitWire } from '../schema/dialect.js'
+import { originalKeys } from '../schema/property-keys.js'
+import { type ArgumentCheck, checkArguments } from '../schema/validation.js'
+import type { Ranked, RankQuery } from '../search/searcher.js'
+import type { Notice } from '../tool/notice.js'
+import type { DeliveryName } from '../tool/reasons.js'
+import { problemOf, type Tool } from '../tool/tool.js'
+import type { Pin, WireTool } from '../tool/wire-tool.js'
+import type { Place } from './deliveries.js'
+import type { SearchFace } from './meta-tools.js'
+import type { Prompts } from './prompts.js'
+
+/** Options with their defaults filled in. */
+export interface Settings {
+  readonly mode: 'off' | 'auto' | 'on'
+  readonly delivery: DeliveryName | 'auto'
+  /** Undefined: where deferral breaks even. */
+  readonly threshold: number | undefined
+  readonly maxLoaded: number | undefined
+  readonly maxLoadedTokens: number | undefined
+  readonly hiddenCalls: 'load-and-run' | 'hint' | 'refuse'
+  readonly loadLimit: number
+  readonly cutOff: number
+  readonly autoLoad: number
+  readonly largeTool: number
+  readonly resultBudget: number
+  readonly cardBudget: number
+  readonly waitForSources: number
+  readonly cards: 'latched' | 'live'
+  readonly cardPlace: 'loader' | 'section'
+  readonly schemas: 'once' | 'twice'
+  readonly prices: Partial<CacheRule>
+  readonly affordance: 'plain' | 'strong'
+  readonly eager: readonly string[]
+  readonly rules: readonly ExposureRule[]
+  readonly face: SearchFace
+  readonly prompts: Prompts
+  readonly tokenizer: Tokenizer
+  readonly transformDefinition:
+    | ((tool: Tool, wire: string) => Partial<Pick<WireTool, 'description' | 'inputSchema'>>)
+    | undefined
+}
+
+export interface Context {
+  readonly catalogue: Catalogue
+  readonly gate: Gate
+  readonly settings: Settings
+  readonly wire: string
+  readonly agent: string | undefined
+  readonly principal: string
+  /** A sub-agent's conversation: it has a loader only if something is hidden. */
+  readonly child: boolean
+  readonly notify: (notice: Notice) => void
+  /** Ranks with the host's searcher, or with the built-in one where that fails. */
+  readonly rank: (query: RankQuery) => Promise<readonly Ranked[]>
+  exposure(entry: Entry): Exposure
+  /** The description as it is sent. Reads no schema, as long as the host changes no definitions. */
+  describe(entry: Entry): string
+  /** The definition as it is sent: transformed, and plain JSON, so that a stored copy has the same bytes. */
+  definition(entry: Entry): WireTool
+  /** Checks arguments as the model sent them. */
+  check(entry: Entry, input: unknown): ArgumentCheck
+  /** What of its schema cannot be used, in words. */
+  unusable(entry: Entry): string | undefined
+  /** What the prompt cache does to prices here. */
+  readonly prices: CacheRule
+  /** The arguments under the tool's own names. */
+  restore(entry: Entry, input: Record<string, unknown>): Record<string, unknown>
+  tokens(definition: WireTool): number
+  /** Tokens of a tool's definition, counted once per tool: most of a large catalogue is never sent. */
+  cost(entry: Entry): number
+  pin(entry: Entry, place: Place): Pin
+  loadToken(entry: Entry): string
+}
+
+type Given = Omit<
+  Context,
+  | 'exposure'
+  | 'describe'
+  | 'definition'
+  | 'prices'
+  | 'check'
+  | 'unusable'
+  | 'restore'
+  | 'tokens'
+  | 'cost'
+  | 'pin'
+  | 'loadToken'
+> & {
+  /** Names that are eager for this conversation besides those of the settings. */
+  readonly alsoEager: readonly string[]
+  readonly everythingEager: boolean
+  /** Shared by all conversations of one wire. */
+  readonly memo: DefinitionMemo
+}
+
+export interface DefinitionMemo {
+  /** What the hook and the wire made of a tool; it shares the tool's own schema. */
+  readonly fitted: WeakMap<Entry, Fitted>
+  /** The same as plain JSON of its own, for what is sent. */
+  readonly definitions: WeakMap<Entry, WireTool>
+  readonly tokens: WeakMap<WireTool, number>
+  readonly costs: Costs
+}
+
+/** Throws where a changed definition is none: no object, or one that JSON cannot hold. */
+function changedBy(entry: Entry, changed: Partial<Pick<WireTool, 'description' | 'inputSchema'>>): WireTool {
+  const description = changed.description ?? entry.tool.description ?? ''
+  const inputSchema = changed.inputSchema ?? entry.tool.inputSchema
+  const problem = problemOf({ name: entry.wireName, description, inputSchema })
+  if (problem) throw new Error(`the definition ${problem}`)
+  return { name: entry.wireName, description, inputSchema }
+}
+
+export function createContext(given: Given): Context {
+  const { settings, wire, notify, memo, alsoEager, everythingEager, agent, principal } = given
+  const options = {
+    eager: alsoEager.length > 0 ? [...settings.eager, ...alsoEager] : settings.eager,
+    rules: settings.rules,
+    ...(agent === undefined ? {} : { agent }),
+  }
+
+  const fitted = (entry: Entry): Fitted => {
+    const known = memo.fitted.get(entry)
+    if (known) return known
+    let made: WireTool = {
+      name: entry.wireName,
+      description: entry.tool.description ?? '',
+      inputSchema: entry.tool.inputSchema,
+    }
+    try {
+      const changed = settings.transformDefinition?.(entry.tool, wire)
+      if (changed) made = changedBy(entry, changed)
+    } catch (error) {
+      notify({ kind: 'hook-failed', hook: 'transformDefinition', detail: `${entry.id}: ${String(error)}` })
+    }
+    const fit = fitWire(made, wire)
+    memo.fitted.set(entry, fit)
+    return fit
+  }
+  const defined = (entry: Entry): WireTool => fitted(entry).tool
+
+  const definition = (entry: Entry): WireTool => {
+    const known = memo.definitions.get(entry)
+    if (known) return known
+    const made: WireTool = JSON.parse(JSON.stringify(defined(entry)))
+    memo.definitions.set(entry, made)
+    return made
+  }
+
+  const cost = (entry: Entry): number =>
+    memo.costs.of(entry, () => settings.tokenizer.count(JSON.stringify(defined(entry))))
+
+  const tokens = (wireTool: WireTool): number => {
+    const known = memo.tokens.get(wireTool)
+    if (known !== undefined) return known
+    const made = settings.tokenizer.count(JSON.stringify(wireTool))
+    memo.tokens.set(wireTool, made)
+    return made
+  }
+
+  return {
+    ...given,
+    exposure: (entry) => {
+      if (everythingEager)
+        return { deferred: false, because: 'this conversation inherits every tool as eager' }
+      return exposureOf(entry, options)
+    },
+    describe: (entry) => {
+      // Without the hook, a card needs no schema.
+      if (settings.transformDefinition) return defined(entry).description
+      return fitDescription(entry.tool.description ?? '', wire)
+    },
+    definition,
+    prices: cacheRule(wire, settings.prices),
+    check: (entry, input) => {
+      const { own, checked, keys } = fitted(entry)
+      // A model may have the tool's own names from elsewhere: they are as good.
+      const verdict = checkArguments(own, originalKeys(input, keys))
+      if (verdict.kind !== 'invalid' || keys.size === 0) return verdict
+      const told = checkArguments(checked, input)
+      return told.kind === 'invalid' ? told : verdict
+    },
+    unusable: (entry) => fitted(entry).unusable,
+    restore: (entry, input) => originalKeys(input, fitted(entry).keys) as Record<string, unknown>,
+    tokens,
+    cost,
+    pin: (entry, place) => ({
+      id: entry.id,
+      wireName: entry.wireName,
+      fingerprint: entry.fingerprint,
+      ...(place === 'text' ? {} : { definition: definition(entry) }),
+      ...(place === 'hidden' ? { declaredHidden: true } : {}),
+    }),
+    loadToken: (entry) => shortHash(`${entry.id}\n${entry.fingerprint}\n${principal}`, 10),
+  }
+}

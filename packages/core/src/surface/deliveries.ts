@@ -1,0 +1,38 @@
+/** How a loaded tool reaches the model: the four ways, as data. */
+import type { DeliveryName } from '../tool/reasons.js'
+
+/**
+ * Where the definition of a loaded tool stands: in the tools array, after everything that was there before; declared
+ * there but hidden from the model until the history refers to it; or as text in the history alone.
+ */
+export type Place = 'array' | 'hidden' | 'text'
+
+export interface Delivery {
+  readonly name: DeliveryName
+  /** Which meta-tools the request declares. */
+  readonly metaTools: readonly ('loader' | 'bridge')[]
+  /** Where the definition of a tool goes that is loaded between two latches. */
+  readonly defines: Place
+  /** What a search answer says of a found tool: everything, a reference, or what the next request will not say anyway. */
+  readonly answers: 'schema' | 'reference' | 'signature'
+}
+
+export const deliveries: Readonly<Record<DeliveryName, Delivery>> = {
+  /** Everything is sent, always: what remains when the loader may not be used. Late arrivals join at the end. */
+  eager: { name: 'eager', metaTools: [], defines: 'array', answers: 'signature' },
+  /**
+   * Loaded tools are declared at the end of the tools array. Models get native argument constraints; on wires that render
+   * tools before messages, each load makes the provider read the messages again (accounting charges them).
+   */
+  append: { name: 'append', metaTools: ['loader'], defines: 'array', answers: 'signature' },
+  /**
+   * The tools array never changes: schemas arrive in search answers, and calls go through one wrapper that checks the
+   * arguments. No load touches a byte before the last message.
+   */
+  bridge: { name: 'bridge', metaTools: ['loader', 'bridge'], defines: 'text', answers: 'schema' },
+  /**
+   * The provider's own way: a search answer refers to a tool, and the provider puts the definition there. Tools are called
+   * by their names with the provider's argument constraints, and no load touches a byte before the last message.
+   */
+  native: { name: 'native', metaTools: ['loader'], defines: 'hidden', answers: 'reference' },
+}

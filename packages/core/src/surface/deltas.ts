@@ -1,0 +1,296 @@
+/** What came, went, returned or changed since the last request, as facts and as one piece of text each. */
+
+import { toolId } from '../base/names.js'
+import { safeJson } from '../base/text.js'
+import type { Entry } from '../catalogue/catalogue.js'
+import type { LedgerFact } from '../ledger/event.js'
+import type { LedgerState } from '../ledger/fold.js'
+import { announce, guidance, schemaLine } from './announce.js'
+import { toRows } from './cards.js'
+import type { Context } from './context.js'
+import { deliveries } from './deliveries.js'
+import { BRIDGE_NAME } from './meta-tools.js'
+import { placeOf } from './placement.js'
+
+/** Names told of one late server; the rest are counted. */
+const TOLD_PER_ARRIVAL = 20
+
+/** What the deltas have to know of the latch they are told under. */
+export type Latch = Pick<Extract<LedgerFact, { kind: 'latched' }>, 'delivery' | 'changes' | 'removals'>
+
+interface Lost {
+  readonly id: string
+  readonly entry: Entry | undefined
+  readonly reason: 'vanished' | 'unavailable' | 'denied' | 'quarantined'
+}
+
+/** Deltas since the last request. Costs what the model has been shown: not the catalogue. */
+export function reconcile(
+  state: LedgerState,
+  context: Context,
+  latch: Latch,
+  ids: Iterable<string>,
+): LedgerFact[] {
+  const lost: Lost[] = []
+  const back: Entry[] = []
+  const changed: Entry[] = []
+  for (const id of ids) {
+    const entry = context.catalogue.get(id)
+    const standing = context.gate.availability(entry, 'see')
+    const suspended = state.tools.suspended.has(id)
+    if (standing !== 'ready') {
+      const reason =
+        standing === 'vanished' || standing === 'denied' || standing === 'quarantined'
+          ? standing
+          : 'unavailable'
+      if (!suspended) lost.push({ id, entry, reason })
+      continue
+    }
+    if (!entry) continue
+    if (suspended) back.push(entry)
+    const pin =
+      state.tools.eager.get(id) ?? state.tools.loaded.get(id)?.pin ?? state.tools.suspendedLoads.get(id)?.pin
+    if (pin && pin.fingerprint !== entry.fingerprint) changed.push(entry)
+  }
+  return [
+    ...removals(lost, state, context, latch),
+    ...returns(back, state, context, latch),
+    ...changes(changed, state, context, latch),
+  ]
+}
+
+/** What this conversation has raised, and what it was told is gone. */
+export function held(state: LedgerState): Set<string> {
+  const ids = new Set(state.tools.suspended.keys())
+  for (const [id, { live }] of state.tools.loaded) if (live) ids.add(id)
+  for (const id of state.tools.suspendedLoads.keys()) ids.add(id)
+  return ids
+}
+
+/** Every id the model has read the name of in this latch, or holds. */
+export function mentioned(state: LedgerState): Set<string> {
+  return new Set([...state.history.told, ...state.tools.eager.keys(), ...held(state)])
+}
+
+function removals(lost: readonly Lost[], state: LedgerState, context: Context, latch: Latch): LedgerFact[] {
+  if (lost.length === 0) return []
+  const facts: LedgerFact[] = lost.map(({ id, reason }) => ({ kind: 'suspended', tool: id, reason }))
+  // What no request has named is not named now: raised by a host, and gone before the model could know.
+  const known = lost.filter(({ id }) => {
+    const raised = state.tools.loaded.get(id) ?? state.tools.suspendedLoads.get(id)
+    return (
+      state.history.told.has(id) ||
+      state.tools.eager.has(id) ||
+      (raised !== undefined && raised.turn < state.requests.byId.size)
+    )
+  })
+  if (known.length === 0) return facts
+  const goneSources = new Set(
+    [...state.history.sources.keys()].filter(
+      (name) => name !== '' && context.catalogue.sources.get(name)?.state !== 'ready',
+    ),
+  )
+  const sourceOf = ({ id, entry }: Lost) =>
+    entry?.source ?? [...goneSources].find((name) => id.startsWith(toolId(name, '')))
+  const whole = new Set(
+    known.map(sourceOf).filter((name): name is string => name !== undefined && goneSources.has(name)),
+  )
+  const single = known.filter((item) => !whole.has(sourceOf(item) ?? ''))
+  const tools = single.map(
+    ({ id, entry }) =>
+      entry?.wireName ??
+      (
+        state.tools.eager.get(id) ??
+        state.tools.loaded.get(id)?.pin ??
+        state.tools.suspendedLoads.get(id)?.pin
+      )?.wireName ??
+      safeJson(id),
+  )
+  const text = context.settings.prompts.removed({
+    tools,
+    sources: [...whole].sort().map((name) => safeJson(name)),
+  })
+  const sources = Object.fromEntries([...whole].map((name) => [name, '']))
+  facts.push(
+    announce(
+      context,
+      'removed',
+      text,
+      known.map(({ id }) => id),
+      { sources, removes: latch.removals ? namesOf(known, state) : [] },
+    ),
+  )
+  return facts
+}
+
+function returns(back: readonly Entry[], state: LedgerState, context: Context, latch: Latch): LedgerFact[] {
+  if (back.length === 0) return []
+  const facts: LedgerFact[] = back.map((entry) => {
+    const parked = state.tools.suspendedLoads.has(entry.id) && !state.tools.eager.has(entry.id)
+    const pin = parked ? { pin: context.pin(entry, placeOf(entry.id, state, latch.delivery)) } : {}
+    return { kind: 'restored', tool: entry.id, ...pin }
+  })
+  const sources: Record<string, string> = {}
+  for (const { source } of back) {
+    const known = context.catalogue.sources.get(source)
+    if (known && state.history.sources.get(source) === '') sources[source] = known.membership
+  }
+  // An eager tool that a latch has passed over: it has no place to return to, and needs one. A new latch gives it one.
+  const joining = back.filter(
+    ({ id }) =>
+      latch === state.latch &&
+      !state.tools.eager.has(id) &&
+      !state.tools.loaded.has(id) &&
+      !state.tools.suspendedLoads.has(id),
+  )
+  const eager = joining.filter((entry) => isEager(entry, context, latch))
+  const others = back.filter((entry) => !eager.includes(entry))
+  if (others.length > 0) {
+    const text = context.settings.prompts.restored({ tools: others.map((entry) => entry.wireName) })
+    const about = others.map(({ id }) => id)
+    const adds = latch.changes ? others.filter(({ id }) => isAside(id, state)) : []
+    facts.push(announce(context, 'restored', text, about, { sources, adds }))
+  }
+  if (eager.length > 0) {
+    const joined = join(eager, state, context, latch)
+    const about = eager.map(({ id }) => id)
+    const also = { adds: joined.adds, ...(others.length > 0 ? {} : { sources }) }
+    facts.push(...joined.facts, announce(context, 'arrival', joined.lines.join('\n'), about, also))
+  }
+  return facts
+}
+
+function isEager(entry: Entry, context: Context, latch: Latch): boolean {
+  return latch.delivery === 'eager' || !context.exposure(entry).deferred
+}
+
+/** Eager tools that come between two latches: at the end of the array, or (bridge) in the text. */
+function join(entries: readonly Entry[], state: LedgerState, context: Context, latch: Latch) {
+  const place = (entry: Entry) => placeOf(entry.id, state)
+  const unseen = entries.filter((entry) => place(entry) !== 'array')
+  return {
+    facts: entries.map(
+      (entry): LedgerFact => ({
+        kind: 'loaded',
+        tool: context.pin(entry, place(entry)),
+        source: 'arrival',
+        asked: entry.id,
+        shown: place(entry) !== 'array',
+      }),
+    ),
+    lines: [
+      context.settings.prompts.eagerArrived({
+        tools: entries.map((entry) => entry.wireName),
+        bridge: deliveries[latch.delivery].metaTools.includes('bridge') ? BRIDGE_NAME : undefined,
+      }),
+      ...(latch.changes ? [] : unseen.map((entry) => schemaLine(entry, context))),
+    ],
+    adds: latch.changes ? unseen : [],
+  }
+}
+
+function isAside(id: string, state: LedgerState): boolean {
+  const held = state.tools.loaded.get(id)
+  return held?.live === true && held.pin.declaredHidden === true
+}
+
+/** Names of tools that the provider has put before the model, and can take away again. */
+function namesOf(lost: readonly Lost[], state: LedgerState): string[] {
+  return lost.flatMap(({ id }) =>
+    isAside(id, state) ? (state.tools.loaded.get(id)?.pin.wireName ?? []) : [],
+  )
+}
+
+/** A trusted owner changed a tool in use: it stays, and the new definition goes the way the old one went. */
+function changes(
+  changed: readonly Entry[],
+  state: LedgerState,
+  context: Context,
+  latch: Latch,
+): LedgerFact[] {
+  if (changed.length === 0) return []
+  const { prompts } = context.settings
+  const place = (entry: Entry) => placeOf(entry.id, state, latch.delivery)
+  const facts: LedgerFact[] = changed.map((entry) => ({
+    kind: 'redefined',
+    tool: context.pin(entry, place(entry)),
+  }))
+  const shown = changed.filter((entry) => state.tools.loaded.get(entry.id)?.shownAt)
+  const inHistory = shown.filter((entry) => place(entry) === 'text')
+  const added = latch.changes ? shown.filter((entry) => place(entry) === 'hidden') : []
+  const text = [
+    prompts.changed({
+      tools: changed.map(({ id, wireName, tool }) => ({
+        name: wireName,
+        // Rules of use of what is still hidden stay hidden.
+        guidelines: state.tools.loaded.get(id)?.live
+          ? [tool.insteadOf ?? '', ...(tool.guidelines ?? [])].flatMap(guidance)
+          : [],
+      })),
+    }),
+    ...inHistory.map((entry) => schemaLine(entry, context)),
+  ]
+  facts.push(
+    announce(
+      context,
+      'changed',
+      text.join('\n'),
+      changed.map(({ id }) => id),
+      { adds: added },
+    ),
+  )
+  return facts
+}
+
+/** Sources that joined or grew. Their eager tools go to the end of the array, or (bridge) into the text. */
+export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
+  const facts: LedgerFact[] = []
+  const latch = state.latch
+  if (!latch) return facts
+  const { prompts, face } = context.settings
+  for (const source of context.catalogue.sources.values()) {
+    const known = state.history.sources.get(source.name)
+    if (known === source.membership || source.state !== 'ready') continue
+    const fresh: Entry[] = []
+    const eager: Entry[] = []
+    for (const id of [...source.ids].sort()) {
+      const entry = context.catalogue.get(id)
+      if (
+        !entry ||
+        state.tools.eager.has(id) ||
+        state.tools.loaded.has(id) ||
+        state.history.told.has(id) ||
+        state.tools.suspended.has(id)
+      )
+        continue
+      if (context.gate.availability(entry, 'see') !== 'ready') continue
+      if (isEager(entry, context, latch)) eager.push(entry)
+      else fresh.push(entry)
+    }
+    const sources = { [source.name]: source.membership }
+    const joined = eager.length > 0 ? join(eager, state, context, latch) : undefined
+    facts.push(...(joined?.facts ?? []))
+    const lines = [...(joined?.lines ?? [])]
+    // A known source whose list shrank, or lost and regained a tool, has nothing new to tell. A group is one line.
+    // Of a source the model knows in part, only what joined while this process watched is certainly new.
+    const certain = known === undefined || known === '' || state.latch?.shown.length !== 0 ? fresh : []
+    const rows = toRows(certain, context.describe)
+    const told = rows.slice(0, TOLD_PER_ARRIVAL)
+    if (rows.length === 0 && fresh.length > 0)
+      lines.push(prompts.grown({ source: safeJson(source.name), count: source.ids.size, loader: face.name }))
+    if (rows.length > 0)
+      lines.push(
+        prompts.arrived({
+          source: source.name === '' ? '' : safeJson(source.name),
+          count: certain.length,
+          tools: told.map((row) => ({ name: row.label, line: row.line() })),
+          more: rows.slice(TOLD_PER_ARRIVAL).reduce((sum, row) => sum + row.ids.length, 0),
+          loader: face.name,
+        }),
+      )
+    const about = [...eager.map(({ id }) => id), ...told.flatMap((row) => row.ids)]
+    const { adds = [] } = joined ?? {}
+    if (lines.length > 0) facts.push(announce(context, 'arrival', lines.join('\n'), about, { sources, adds }))
+  }
+  return facts
+}

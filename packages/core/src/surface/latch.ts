@@ -1,0 +1,153 @@
+/** The latch: mode, delivery and every byte before the messages are decided once, from what is known now. */
+
+import type { Entry } from '../catalogue/catalogue.js'
+import type { LedgerFact } from '../ledger/event.js'
+import type { LedgerState } from '../ledger/fold.js'
+import { descriptionLimit } from '../schema/dialect.js'
+import type { WireTool } from '../tool/wire-tool.js'
+import { decide, type WireSupport } from './auto.js'
+import { listCards } from './cards.js'
+import type { Context } from './context.js'
+import { deliveries } from './deliveries.js'
+import { BRIDGE_NAME, bridgeTool, loaderTool, queryParameter } from './meta-tools.js'
+import { placeAtLatch } from './placement.js'
+
+type Latched = Extract<LedgerFact, { kind: 'latched' }>
+
+/** Walks the whole catalogue: this is the one step whose cost grows with it. */
+export function latchFact(
+  state: LedgerState,
+  context: Context,
+  reason: Latched['reason'],
+  support: WireSupport,
+): Latched {
+  const { catalogue, gate, settings, wire } = context
+  const eager: Entry[] = []
+  const deferred: Entry[] = []
+  let deferredTokens = 0
+  let eagerTokens = 0
+  for (const entry of catalogue.entries()) {
+    const { deferred: hidden } = context.exposure(entry)
+    if (gate.availability(entry, 'see') !== 'ready') continue
+    if (!hidden) {
+      eager.push(entry)
+      eagerTokens += context.cost(entry)
+    } else {
+      deferred.push(entry)
+      deferredTokens += context.cost(entry)
+    }
+  }
+  const ready = [...catalogue.sources.values()].filter((source) => source.state === 'ready')
+  const sources = Object.fromEntries(ready.map((source) => [source.name, source.membership]))
+
+  const held = new Set([...state.tools.loaded.keys(), ...state.tools.suspendedLoads.keys()])
+  const hiddenCount = deferred.filter((entry) => !held.has(entry.id)).length
+  const decision = decide(
+    state,
+    context,
+    reason,
+    { hidden: hiddenCount, deferredTokens, eagerTokens, tools: eager.length + deferred.length },
+    support,
+  )
+  const because = decision.because === undefined ? {} : { because: decision.because }
+  if (decision.mode === 'off')
+    return {
+      kind: 'latched',
+      reason,
+      wire,
+      mode: 'off',
+      delivery: 'eager',
+      eager: [],
+      loaded: [],
+      metaTools: [],
+      section: '',
+      shown: [],
+      sources,
+      deferred: 0,
+      cardTokens: 0,
+      ...because,
+    }
+
+  const delivery = deliveries[decision.delivery]
+  const always = delivery.name === 'eager' ? [...eager, ...deferred] : eager
+  const hidden = delivery.name === 'eager' ? [] : deferred
+  const { prompts, tokenizer, cardBudget, cardPlace, face, affordance } = settings
+  const strong = affordance === 'strong'
+  const bridge = delivery.metaTools.includes('bridge') ? BRIDGE_NAME : undefined
+  const eagerIds = new Set(always.map((entry) => entry.id))
+  const loaded = [...state.tools.loaded.values(), ...state.tools.suspendedLoads.values()].flatMap(
+    ({ pin, live }) => {
+      const entry = catalogue.get(pin.id)
+      const usable = live && entry && !eagerIds.has(pin.id) && gate.availability(entry, 'see') === 'ready'
+      return usable ? [context.pin(entry, placeAtLatch(delivery.name))] : []
+    },
+  )
+  // What is loaded already is not told of as something to be found.
+  const loadedIds = new Set(loaded.map((pin) => pin.id))
+  const unloaded = hidden.filter((entry) => !loadedIds.has(entry.id))
+  const cards = listCards(unloaded, {
+    catalogue,
+    prompts,
+    tokenizer,
+    budget: cardBudget,
+    describe: context.describe,
+  })
+  const list = unloaded.length === 0 && delivery.name !== 'eager' ? prompts.cardsEmpty() : cards.text
+  const inSection = cardPlace === 'section'
+  const metaTools: WireTool[] = []
+  if (delivery.metaTools.includes('loader'))
+    metaTools.push(
+      loaderTool(
+        face,
+        prompts,
+        face.description?.({ bridge }) ??
+          prompts.loader({
+            loader: face.name,
+            parameter: queryParameter(face, prompts),
+            bridge,
+            strong,
+          }),
+        inSection ? '' : list,
+        descriptionLimit(wire),
+      ),
+    )
+  if (bridge) metaTools.push(bridgeTool(face, prompts))
+
+  const section = prompts.section({
+    loader: face.name,
+    bridge,
+    deferred: unloaded.length,
+    cards: inSection ? list : '',
+    strong,
+  })
+
+  return {
+    kind: 'latched',
+    reason,
+    wire,
+    mode: 'on',
+    delivery: delivery.name,
+    eager: always.sort(byName).map((entry) => context.pin(entry, 'array')),
+    loaded,
+    metaTools,
+    ...(delivery.name === 'native' ? abilities(support) : {}),
+    ...because,
+    section: delivery.name === 'eager' ? '' : section,
+    tombstone: prompts.tombstone({ loader: face.name }),
+    shown: cards.shown,
+    sources,
+    deferred: hidden.length,
+    // In the section they are part of the messages, and counted there.
+    cardTokens: inSection ? 0 : cards.tokens,
+  }
+}
+
+/** What the provider can do about tools between two messages. */
+function abilities({ native }: WireSupport): Pick<Latched, 'changes' | 'removals'> {
+  if (native === 'changes') return { changes: true, removals: true }
+  return native === 'additions' ? { changes: true } : {}
+}
+
+function byName(a: Entry, b: Entry): number {
+  return a.wireName < b.wireName ? -1 : 1
+}

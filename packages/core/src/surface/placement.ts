@@ -1,0 +1,30 @@
+/** Where the definition of a raised tool stands in a request. */
+
+import type { LedgerState } from '../ledger/fold.js'
+import type { DeliveryName } from '../tool/reasons.js'
+import type { Pin } from '../tool/wire-tool.js'
+import { deliveries, type Place } from './deliveries.js'
+
+/** For a tool that is raised between two latches. */
+export function placeOf(id: string, state: LedgerState, delivery = state.latch?.delivery ?? 'append'): Place {
+  // What is unloaded keeps its place, and what changes changes there.
+  const held = state.tools.eager.get(id) ?? state.tools.loaded.get(id)?.pin
+  if (held?.definition) return held.declaredHidden ? 'hidden' : 'array'
+  return deliveries[delivery].defines
+}
+
+/** For a tool that is raised already when a latch is made: the bytes before the messages are new anyway. */
+export function placeAtLatch(delivery: DeliveryName): Place {
+  return deliveries[delivery].metaTools.includes('bridge') ? 'text' : 'array'
+}
+
+/** What a search answer says of a found tool, by the delivery and the host's wish. */
+export function answerForm(state: LedgerState, { schemas }: { readonly schemas: 'once' | 'twice' }) {
+  const { answers } = deliveries[state.latch?.delivery ?? 'append']
+  return answers === 'signature' && schemas === 'twice' ? 'schema' : answers
+}
+
+/** Declared where the model reads it from the start: its schema need not stand in the history. */
+export function isInArray({ definition, declaredHidden: aside }: Pin): boolean {
+  return definition !== undefined && !aside
+}

@@ -1,0 +1,246 @@
+/**
+ * What has to be written down before a request: the latch, what came, went or changed since the last one, reminders
+ * that are due, schemas that a compaction dropped. Pure: it reads state, catalogue, policy and settings, and gives facts.
+ */
+
+import type { LedgerFact } from '../ledger/event.js'
+import { type LedgerState, loaderName } from '../ledger/fold.js'
+import type { DeliveryName } from '../tool/reasons.js'
+import type { Pin } from '../tool/wire-tool.js'
+import { announce, guidance, schemaLine, speakable } from './announce.js'
+import type { WireSupport } from './auto.js'
+import type { Context } from './context.js'
+import { deliveries } from './deliveries.js'
+import { arrivals, held, type Latch, mentioned, reconcile } from './deltas.js'
+import { latchFact } from './latch.js'
+import { BRIDGE_NAME, metaEntry } from './meta-tools.js'
+import { findNativeFault } from './native-check.js'
+import { isInArray } from './placement.js'
+
+/** The history that is about to be sent, as far as it is known. */
+export interface SentHistory {
+  /** Every anchor of it. */
+  readonly present?: ReadonlySet<string> | undefined
+  /** Of these, the answers in which the provider itself finds references to tools. */
+  readonly references?: ReadonlySet<string> | undefined
+}
+
+export function plan(
+  state: LedgerState,
+  context: Context,
+  history: SentHistory = {},
+  support: WireSupport = {},
+): LedgerFact[] {
+  const doubts = doubt(state, context)
+  const reason = latchReason(state, context, support)
+  const opened = reason === undefined ? undefined : latchFact(state, context, reason, support)
+  const latch = opened ?? state.latch
+  if (!latch || latch.mode === 'off') return opened ? [...doubts, opened] : doubts
+
+  // A fresh latch tells everything that is known now, except what became of the tools that the history speaks of.
+  const facts = reconcile(state, context, latch, opened ? held(state) : mentioned(state))
+  if (opened)
+    return [
+      ...doubts,
+      ...facts.filter((fact) => fact.kind !== 'announced' || !startsOver(opened)).map(inWords),
+      opened,
+      ...deliver(state, context, latch, opened.loaded, opened.eager, history, facts),
+    ]
+  const tail = [...state.tools.loaded.values()].filter((each) => each.live).map((each) => each.pin)
+  // What `restored` brings back on this request has to be seen on it.
+  for (const fact of facts) if (fact.kind === 'restored' && fact.pin) tail.push(fact.pin)
+  return [
+    ...doubts,
+    ...facts,
+    ...arrivals(state, context),
+    ...deliver(state, context, latch, tail, [...state.tools.eager.values()], history, facts),
+  ]
+}
+
+/** Said as soon as it shows, acted on at the next latch: until then, changing course would cost more. */
+function doubt(state: LedgerState, context: Context): LedgerFact[] {
+  const from = state.latch?.delivery
+  if (from === undefined || state.latching.withheld.has(from)) return []
+  const reason = findNativeFault(state)
+  if (reason === undefined) return []
+  context.notify({ kind: 'delivery-unavailable', delivery: from, detail: reason })
+  return [{ kind: 'downgraded', from, reason }]
+}
+
+/** A history that begins here has never named a tool. */
+function startsOver({ reason }: { readonly reason: string }): boolean {
+  return reason === 'start' || reason === 'clear'
+}
+
+/** A new array says by itself what there is. */
+function inWords(fact: LedgerFact): LedgerFact {
+  if (fact.kind !== 'announced') return fact
+  const { adds: _, removes: __, revealed: ___, ...said } = fact
+  return said
+}
+
+function deliver(
+  state: LedgerState,
+  context: Context,
+  latch: Latch,
+  tail: readonly Pin[],
+  eager: readonly Pin[],
+  history: SentHistory,
+  facts: readonly LedgerFact[],
+): LedgerFact[] {
+  // What has changed is shown with the news of it.
+  const told = new Set(facts.flatMap((fact) => (fact.kind === 'redefined' ? [fact.tool.id] : [])))
+  const raised = new Set(tail.map((pin) => pin.id))
+  const loaded = new Set([...raised, ...eager.map((pin) => pin.id)])
+  return [
+    ...tellUnloaded(state, context, loaded),
+    ...(latch === state.latch ? takeAway(state, context, loaded) : []),
+    ...remind(state, context, latch.delivery, raised),
+    ...showAgain(state, context, latch, tail, history, told),
+  ]
+}
+
+function latchReason(state: LedgerState, context: Context, support: WireSupport) {
+  if (state.latching.due) return state.latching.due
+  if (!state.latch) return 'start'
+  if (state.latch.wire !== context.wire) return 'wire'
+  if (state.latch.mode === 'off') return undefined
+  if (state.latch.delivery === 'native' && !support.native) return 'wire'
+  if (state.latch.changes && support.native === 'references') return 'wire'
+  if (state.latch.removals && support.native !== 'changes') return 'wire'
+  const names = { loader: loaderName(state, context.settings.face), bridge: BRIDGE_NAME }
+  const denied = deliveries[state.latch.delivery].metaTools.some(
+    (meta) => context.gate.availability(metaEntry(names[meta]), 'see') === 'denied',
+  )
+  if (denied) return 'loader'
+  const live = context.settings.cards === 'live' && state.latch.delivery !== 'eager'
+  return live && hasStaleCards(state, context) ? 'cards' : undefined
+}
+
+/**
+ * Whether the list of hidden tools is not that of now: something was raised or put back, a source has other tools, or
+ * policy has changed its mind. Walks the whole catalogue, on every request: a list that is always true costs that too.
+ */
+function hasStaleCards({ latch, tools, history }: LedgerState, context: Context): boolean {
+  const { catalogue, gate } = context
+  const loaded = new Set(latch?.loaded.map((pin) => pin.id))
+  const live = [...tools.loaded].filter(([, held]) => held.live).map(([id]) => id)
+  if (live.length !== loaded.size || live.some((id) => !loaded.has(id))) return true
+  const other = [...catalogue.sources.values()].some(
+    ({ name, state, membership }) => state === 'ready' && history.sources.get(name) !== membership,
+  )
+  if (other || !latch) return other
+  const deferred = [...catalogue.entries()].filter(
+    (entry) => context.exposure(entry).deferred && gate.visible(entry),
+  )
+  if (deferred.length !== latch.deferred) return true
+  const shown = new Set(latch.shown)
+  return shown.size > 0 && deferred.some(({ id }) => !loaded.has(id) && !shown.has(id))
+}
+
+/** What a direct call or the host put back: no answer has said so. */
+function tellUnloaded(state: LedgerState, context: Context, loaded: ReadonlySet<string>): LedgerFact[] {
+  const entries = speakable(
+    [...state.history.pendingNotices].filter((id) => !loaded.has(id)),
+    context,
+  )
+  if (entries.length === 0) return []
+  const text = context.settings.prompts.searchUnloaded({ tools: entries.map((entry) => entry.wireName) })
+  return [
+    announce(
+      context,
+      'unloaded',
+      text,
+      entries.map(({ id }) => id),
+    ),
+  ]
+}
+
+/** What an answer has told of already, and the provider has to know too. */
+function takeAway(state: LedgerState, context: Context, loaded: ReadonlySet<string>): LedgerFact[] {
+  const gone = [...state.native.toRemove].filter(([id]) => !loaded.has(id))
+  if (gone.length === 0) return []
+  const about = gone.map(([id]) => id)
+  return [announce(context, 'unloaded', '', about, { removes: gone.map(([, name]) => name) })]
+}
+
+/**
+ * One reminder for everything raised since the last request, and for raised tools whose guidelines stand nowhere in the
+ * history: inherited, or compacted away. Asked again of the gate: what is gone by now is not named.
+ */
+function remind(
+  state: LedgerState,
+  context: Context,
+  delivery: DeliveryName,
+  live: ReadonlySet<string>,
+): LedgerFact[] {
+  const told = new Set(
+    state.history.inserts.flatMap((insert) => (insert.topic === 'loaded' ? insert.about : [])),
+  )
+  // Where the provider puts definitions before the model itself, there is nothing to remind of but how to use them.
+  const always = deliveries[delivery].answers !== 'reference'
+  const due = [...live].filter((id) => {
+    if (always && state.history.pendingReminders.has(id)) return true
+    const { insteadOf, guidelines = [] } = context.catalogue.get(id)?.tool ?? {}
+    return !told.has(id) && (insteadOf !== undefined || guidelines.length > 0)
+  })
+  const entries = speakable(due, context)
+  if (entries.length === 0) return []
+  const text = context.settings.prompts.loaded({
+    bridge: deliveries[delivery].metaTools.includes('bridge') ? BRIDGE_NAME : undefined,
+    tools: entries.map(({ wireName, tool }) => ({
+      name: wireName,
+      insteadOf: guidance(tool.insteadOf ?? '').join(' '),
+      guidelines: (tool.guidelines ?? []).flatMap(guidance),
+    })),
+  })
+  return [
+    announce(
+      context,
+      'loaded',
+      text,
+      entries.map(({ id }) => id),
+    ),
+  ]
+}
+
+/** Updates that hold schemas where schemas live in the history. */
+const SCHEMA_TOPICS: ReadonlySet<string> = new Set(['schemas', 'changed', 'arrival'])
+
+/** Schemas of active tools that stand nowhere: neither in the tools array nor, any more, in the history. */
+function showAgain(
+  state: LedgerState,
+  context: Context,
+  latch: Latch,
+  tail: readonly Pin[],
+  { present, references }: SentHistory,
+  told: ReadonlySet<string>,
+): LedgerFact[] {
+  // A thread that was on another wire meanwhile comes back with words in their place. A guess is made a reference again.
+  const isReferred = (anchor: string) =>
+    state.native.referredIn.get(anchor) !== state.latching.count ||
+    state.calls.resolvedCalls.get(anchor)?.guessedIn === state.latching.count ||
+    references?.has(anchor) !== false
+  // An update finds a place even where its message is gone; an answer goes with its call.
+  const written = (id: string, anchor: string) =>
+    !present ||
+    (present.has(anchor) && isReferred(anchor)) ||
+    state.history.inserts.some(
+      (insert) => SCHEMA_TOPICS.has(insert.topic) && insert.anchor === anchor && insert.about.includes(id),
+    )
+  // As the new latch will see it: what a reference showed stands nowhere.
+  const byReference = latch !== state.latch && state.latch?.delivery === 'native'
+  const unseen = tail.filter((pin) => {
+    if (isInArray(pin)) return false
+    const shownAt = (!byReference && state.tools.loaded.get(pin.id)?.shownAt) || ''
+    return shownAt === '' || (!written(pin.id, shownAt) && !told.has(pin.id))
+  })
+  const entries = speakable(new Set(unseen.map(({ id }) => id)), context)
+  if (entries.length === 0) return []
+  const about = entries.map(({ id }) => id)
+  if (latch.changes) return [announce(context, 'schemas', '', about, { adds: entries })]
+  const bridge = deliveries[latch.delivery].metaTools.includes('bridge') ? BRIDGE_NAME : undefined
+  const heading = context.settings.prompts.schemas({ bridge })
+  const text = [heading, ...entries.map((entry) => schemaLine(entry, context))].join('\n')
+  return [announce(context, 'schemas', text, about)]
+}

@@ -1,0 +1,122 @@
+/** Who a conversation acts for and what it may use; and the contexts it decides with, one for each wire. */
+import { ToolwellError } from '../base/errors.js'
+import { defined } from '../base/guards.js'
+import { assertFunction, assertKnownKeys, assertNames, assertOneOf } from '../base/options.js'
+import { type Catalogue, META } from '../catalogue/catalogue.js'
+import { matchesGlob } from '../catalogue/exposure.js'
+import { createGate, type Policy } from '../catalogue/gate.js'
+import type { ToolwellEvent } from '../ledger/events.js'
+import type { LedgerStore } from '../ledger/store.js'
+import type { Ranked, RankQuery } from '../search/searcher.js'
+import type { Notice } from '../tool/notice.js'
+import { type Context, createContext, type DefinitionMemo, type Settings } from './context.js'
+
+/** What all conversations of one Toolwell share. */
+export interface Shared {
+  readonly catalogue: Catalogue
+  readonly settings: Settings
+  readonly store: LedgerStore
+  rank(query: RankQuery, notify: (notice: Notice) => void): Promise<readonly Ranked[]>
+  memo(wire: string): DefinitionMemo
+  tell(event: ToolwellEvent): void
+}
+
+export interface Scope {
+  readonly id: string
+  readonly agent: string | undefined
+  readonly principal: string
+  readonly policies: readonly Policy[]
+  readonly alsoEager: readonly string[]
+  readonly everythingEager: boolean
+  readonly child: boolean
+}
+
+export interface ChildOptions {
+  readonly id: string
+  /** What the child starts with: the parent's loaded tools (default), nothing, or everything eager. */
+  readonly inherit?: 'snapshot' | 'none' | 'all'
+  /** The only tools the child may use. Exact names are eager; patterns with `*` follow the rules. */
+  readonly allow?: readonly string[]
+  /** Asked besides the parent's policy. */
+  readonly policy?: Policy
+  readonly agent?: string
+}
+
+/** The contexts of one conversation: made when a wire is first used, then kept. */
+export function contextsOf(
+  shared: Shared,
+  scope: Scope,
+  notify: (notice: Notice) => void,
+): (wire: string) => Context {
+  const { catalogue, settings } = shared
+  const { agent, principal, policies, alsoEager, everythingEager, child } = scope
+  const gate = createGate({ catalogue, policies, notify, principal, ...defined({ agent }) })
+  const contexts = new Map<string, Context>()
+  return (wire) => {
+    const known = contexts.get(wire)
+    if (known) return known
+    const made = createContext({
+      catalogue,
+      gate,
+      settings,
+      wire,
+      agent,
+      principal,
+      notify,
+      rank: (query) => shared.rank(query, notify),
+      alsoEager,
+      everythingEager,
+      child,
+      memo: shared.memo(wire),
+    })
+    contexts.set(wire, made)
+    return made
+  }
+}
+
+/** A child has its own ledger, and never more than its parent may use. */
+export function childScope(parent: Scope, child: ChildOptions, catalogue: Catalogue): Scope {
+  assertKnownKeys(child, ['id', 'inherit', 'allow', 'policy', 'agent'], 'child')
+  const { allow, policy } = child
+  if (child.id === parent.id)
+    throw new ToolwellError(
+      'invalid-ledger-id',
+      'A child needs a ledger of its own: give it another id than its parent.',
+      { ledger: child.id },
+    )
+  assertOneOf('child.inherit', child.inherit ?? 'snapshot', ['snapshot', 'none', 'all'])
+  if (allow !== undefined) assertNames('child.allow', allow)
+  assertFunction('child.policy', policy)
+  return {
+    id: child.id,
+    agent: child.agent ?? parent.agent,
+    principal: parent.principal,
+    policies: [
+      ...parent.policies,
+      ...(allow ? [allowOnly(allow, catalogue)] : []),
+      ...(policy ? [policy] : []),
+    ],
+    alsoEager: allow?.filter((name) => !name.includes('*')) ?? [],
+    everythingEager: child.inherit === 'all',
+    child: true,
+  }
+}
+
+/**
+ * Lets through what the list names, and the meta-tools: leaving the loader out of an allowlist does not take it away.
+ * A name means one tool, as everywhere: where two answer to it, neither is meant. A pattern means all it fits.
+ */
+function allowOnly(allow: readonly string[], catalogue: Catalogue): Policy {
+  const patterns = allow.filter((name) => name.includes('*'))
+  const names = allow.filter((name) => !name.includes('*'))
+  return ({ id, name, source }) => {
+    if (source === META) return true
+    const known = [id, name, catalogue.get(id)?.wireName ?? id]
+    if (patterns.some((pattern) => known.some((each) => matchesGlob(pattern, each)))) return true
+    return names.some((each) => {
+      const resolution = catalogue.resolve(each, () => true)
+      if (resolution.kind === 'group') return resolution.entries.some((entry) => entry.id === id)
+      return resolution.kind === 'found' && resolution.entry.id === id
+    })
+  }
+}

@@ -1,0 +1,30 @@
+/** Notices: what a host should know that is no conversation's state. */
+import type { DeliveryName } from './reasons.js'
+import type { SourceChange } from './source.js'
+
+export type Notice =
+  /** A source joined, changed, left, or had a definition approved. It belongs to no conversation. */
+  | ({ readonly kind: 'source-changed' } & SourceChange)
+  /** A policy threw or gave no boolean. The tool was treated as denied. */
+  | {
+      readonly kind: 'policy-failed'
+      readonly tool: string
+      readonly action: string
+      readonly detail: string
+    }
+  /** The host's searcher threw or answered nonsense. The built-in one was used instead. */
+  | { readonly kind: 'searcher-failed'; readonly query: string; readonly detail: string }
+  /** The loader is denied or missing: every tool is sent eagerly. */
+  | { readonly kind: 'loader-unavailable'; readonly detail: string }
+  /** A delivery that was asked for, or in use, cannot be had here: the next best one is used. */
+  | { readonly kind: 'delivery-unavailable'; readonly delivery: DeliveryName; readonly detail: string }
+  /** The store could not append. Nothing of that step was recorded. */
+  | { readonly kind: 'append-failed'; readonly step: 'begin' | 'start' | 'settle'; readonly detail: string }
+  /** The model keeps calling tools it cannot see and has never searched. Consider `affordance: 'strong'`. */
+  | { readonly kind: 'search-ignored'; readonly hiddenCalls: number }
+  /** A tool's schema, or a part of it, could not be used to check arguments (an unresolved reference, say). */
+  | { readonly kind: 'schema-unusable'; readonly tool: string; readonly detail: string }
+  /** Figures of a provider that cannot be true were given to `recordRequest`, and left out. */
+  | { readonly kind: 'usage-refused'; readonly requestId: string; readonly detail: string }
+  /** The host's own listener or hook threw. */
+  | { readonly kind: 'hook-failed'; readonly hook: string; readonly detail: string }

@@ -1,0 +1,243 @@
+/** A tool as its owner writes it: definition, how to run it, and how it may be exposed. The first noun of the flow. */
+import { ToolwellError } from '../base/errors.js'
+import type { SourceState } from './source.js'
+
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
+/** What calling a tool can do. Taken from MCP annotations when not given. */
+export type Risk = 'read' | 'write' | 'destructive' | 'external'
+
+/** Why a tool may never be deferred: models stop using these when they become a search away. */
+export type FloorRole = 'mode-exit' | 'clarification' | 'todo' | 'skill'
+
+/** The MCP annotations that say something about risk. */
+export interface ToolAnnotations {
+  readonly title?: string
+  readonly readOnlyHint?: boolean
+  readonly destructiveHint?: boolean
+  readonly idempotentHint?: boolean
+  readonly openWorldHint?: boolean
+}
+
+export interface ExecuteContext {
+  /** The provider's id of this call. */
+  readonly callId: string
+  readonly signal?: AbortSignal
+  /** The conversation the call is made in, and who it acts for: a tool may keep something for each. */
+  readonly conversation?: string
+  readonly principal?: string
+  /** Takes signs of progress, where the host wants them. */
+  readonly onProgress?: (progress: ToolProgress) => void
+  /** The sources this conversation may know of, with the tools it may see and use; those that answer to a name. */
+  readonly sources?: (named?: string) => readonly SeenSource[]
+}
+
+/** A source as one conversation may see it. */
+export interface SeenSource {
+  readonly name: string
+  readonly description: string
+  readonly state: SourceState
+  /** In order of name. What is denied, held back or away is not among them. */
+  readonly tools: readonly SeenTool[]
+}
+
+/** A tool with the very description and schema that a request would declare. */
+export interface SeenTool {
+  /** Its name at its source. */
+  readonly name: string
+  /** The name it is sent under. */
+  readonly wireName: string
+  readonly description: string
+  readonly inputSchema: JsonSchema
+}
+
+/** The call that a call stands for. */
+export interface Forwarded {
+  /** The source's name, as the model wrote it. */
+  readonly source: string
+  readonly tool: string
+  readonly input: unknown
+}
+
+/** How far a running call has come. */
+export interface ToolProgress {
+  readonly progress: number
+  readonly total?: number
+  readonly message?: string
+}
+
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: JsonSchema
+  readonly title?: string
+  readonly outputSchema?: JsonSchema
+  readonly annotations?: ToolAnnotations
+  /** Runs the tool. Left out where the host runs tools itself (see `run` of an adapter). */
+  readonly execute?: (input: Record<string, unknown>, context: ExecuteContext) => unknown
+  /**
+   * A call of this tool is a call of another: that one is judged, checked, permitted, run and raised in its place. Given
+   * arguments that fit the schema. Never deferred.
+   */
+  readonly forwards?: (input: Record<string, unknown>) => Forwarded
+
+  /** True: deferred. False: eager. Left out: decided by the rules (own tools eager, tools of a named source deferred). */
+  readonly defer?: boolean
+  /** Eager whatever the rules say. */
+  readonly alwaysLoad?: boolean
+  /** Marks a tool that can never be deferred. */
+  readonly role?: FloorRole
+  /** The description changes while the program runs (a list of skills, say); such a tool is never deferred. */
+  readonly dynamicDescription?: boolean
+
+  /** A subject area, for the `domain:` filter. */
+  readonly domain?: string
+  /** Tools of one group are activated together, all or none. */
+  readonly group?: string
+  /** Other names the tool answers to. */
+  readonly aliases?: readonly string[]
+  /** Names the surviving tool: this entry is then only a deprecated alias of it. */
+  readonly canonicalName?: string
+  /** Extra words for the index. The model never sees them. */
+  readonly searchHint?: string
+  /** The one line shown while the tool is deferred. Default: the first line of the description. */
+  readonly card?: string
+  /** One line for a host that writes its own list of available tools. */
+  readonly promptSnippet?: string
+  /** Rules of use. They reach the model together with the tool, never before. */
+  readonly guidelines?: readonly string[]
+  readonly risk?: Risk
+  /** What the model should not do once it has this tool: "use this, not `git worktree` in bash". */
+  readonly insteadOf?: string
+  /** The source the tool came from: a server, a plugin, a manifest. Left out for the host's own code. */
+  readonly source?: string
+}
+
+/** Returns the tool as it is; gives editors the type. */
+export function defineTool<const T extends Tool>(tool: T): T {
+  return tool
+}
+
+export function riskOf(tool: Pick<Tool, 'risk' | 'annotations'>): Risk | undefined {
+  if (tool.risk) return tool.risk
+  const hints = tool.annotations
+  if (!hints) return undefined
+  if (hints.readOnlyHint === true) return 'read'
+  if (hints.destructiveHint === true) return 'destructive'
+  if (hints.openWorldHint === true) return 'external'
+  if (hints.readOnlyHint === false) return 'write'
+  return undefined
+}
+
+const ROLES: readonly FloorRole[] = ['mode-exit', 'clarification', 'todo', 'skill']
+const RISKS: readonly Risk[] = ['read', 'write', 'destructive', 'external']
+
+const isString = (value: unknown) => typeof value === 'string'
+const oneOf = (known: readonly string[]) => (value: unknown) =>
+  isString(value) && known.includes(value as string)
+
+/** Fields that are read as what they are declared to be, wherever the tool came from. */
+const FIELD_KINDS: readonly [readonly (keyof Tool)[], (value: unknown) => boolean, string][] = [
+  [
+    [
+      'title',
+      'domain',
+      'group',
+      'canonicalName',
+      'searchHint',
+      'card',
+      'promptSnippet',
+      'insteadOf',
+      'source',
+    ],
+    isString,
+    'a string',
+  ],
+  [['defer', 'alwaysLoad', 'dynamicDescription'], (value) => typeof value === 'boolean', 'true or false'],
+  [['role'], oneOf(ROLES), `one of ${ROLES.join(', ')}`],
+  [['risk'], oneOf(RISKS), `one of ${RISKS.join(', ')}`],
+  [['aliases', 'guidelines'], (value) => Array.isArray(value) && value.every(isString), 'a list of strings'],
+  [['annotations'], (value) => typeof value === 'object' && value !== null, 'an object'],
+  [['execute', 'forwards'], (value) => typeof value === 'function', 'a function'],
+]
+
+const vouched = new WeakSet<object>()
+
+/** Says that `problemOf` found nothing in this tool when it was first met: its schema, which may lie in a file, is not read for that again. */
+export function markValidated<T extends object>(tool: T): T {
+  vouched.add(tool)
+  return tool
+}
+
+export function isValidated(tool: object): boolean {
+  return vouched.has(tool)
+}
+
+/** The reason a value cannot be used as a tool, or undefined. Never throws, whatever it is given. */
+export function problemOf(tool: unknown): string | undefined {
+  if (typeof tool !== 'object' || tool === null) return 'is not an object'
+  if (vouched.has(tool)) return undefined
+  const { name, description, inputSchema } = tool as Partial<Tool>
+  if (typeof name !== 'string' || name.trim() === '') return 'has no name'
+  if (description !== undefined && typeof description !== 'string')
+    return 'has a description that is not a string'
+  for (const [keys, fits, kind] of FIELD_KINDS)
+    for (const key of keys) {
+      const value: unknown = (tool as Partial<Tool>)[key]
+      if (value !== undefined && !fits(value)) return `has a ${key} that is not ${kind}`
+    }
+  const schema: unknown = inputSchema
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
+    return 'has an inputSchema that is not an object; give { "type": "object", "properties": { … } }'
+  if ('_def' in schema || '~standard' in schema)
+    return 'has an inputSchema that is a validator object, not JSON Schema; convert it first (zod: z.toJSONSchema(schema))'
+  const type = (schema as { type?: unknown }).type
+  if (type !== undefined && type !== 'object')
+    return `has an inputSchema of type ${JSON.stringify(type)}; the top level of a tool's input must be "object"`
+  try {
+    if (isPlainJson(schema)) return undefined
+    const found = nestingProblem(schema, new Set())
+    if (found === undefined) JSON.stringify(schema)
+    return found
+  } catch {
+    return 'has an inputSchema that cannot be written as JSON; give plain objects, lists, strings, numbers and booleans'
+  }
+}
+
+/** Lists and objects in each other. Half of what everything that goes through schemas takes on the stack of Node's default size. */
+const MOST_LEVELS = 500
+
+/** Told by count: how soon a stack is full depends on who asks. */
+function nestingProblem(value: unknown, around: Set<object>): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  if (around.has(value))
+    return 'has an inputSchema that contains itself as a JavaScript object; use a "$ref" for recursion'
+  if (around.size === MOST_LEVELS)
+    return `has an inputSchema that is nested more than ${MOST_LEVELS} levels deep; use fewer levels, or a "$ref" for recursion`
+  around.add(value)
+  for (const each of Object.values(value)) {
+    const found = nestingProblem(each, around)
+    if (found !== undefined) return found
+  }
+  around.delete(value)
+  return undefined
+}
+
+/** What JSON can surely hold. Quicker than writing it down, which only has to be done where this is not sure. */
+function isPlainJson(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value !== 'bigint'
+  if (depth > 40 || typeof (value as { toJSON?: unknown }).toJSON === 'function') return false
+  if (Array.isArray(value)) {
+    for (const item of value) if (!isPlainJson(item, depth + 1)) return false
+    return true
+  }
+  for (const key in value) if (!isPlainJson((value as Record<string, unknown>)[key], depth + 1)) return false
+  return true
+}
+
+export function assertTool(tool: Tool): void {
+  const problem = problemOf(tool)
+  if (problem === undefined) return
+  const name = typeof tool?.name === 'string' ? tool.name : String(tool)
+  throw new ToolwellError('invalid-tool', `Tool ${JSON.stringify(name)} ${problem}.`, { tool: name, problem })
+}

@@ -1,0 +1,19 @@
+/** A definition as it is sent, and a tool held at one definition. */
+
+/** A tool definition exactly as it is sent, after transforms. */
+export interface WireTool {
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: { readonly [keyword: string]: unknown }
+}
+
+/** One tool at one definition. */
+export interface Pin {
+  readonly id: string
+  readonly wireName: string
+  readonly fingerprint: string
+  /** The latched bytes, where the delivery declares the tool; absent where its schema lives in the history. */
+  readonly definition?: WireTool
+  /** Declared out of the model's sight: it reads the definition where the history refers to it. */
+  readonly declaredHidden?: true
+}

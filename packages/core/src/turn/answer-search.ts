@@ -1,0 +1,74 @@
+/** One search call from the model's arguments to the text it reads and the facts that are recorded. */
+import { isRecord } from '../base/guards.js'
+import { safeJson } from '../base/text.js'
+import type { LedgerFact } from '../ledger/event.js'
+import type { LedgerState } from '../ledger/fold.js'
+import type { Context } from '../surface/context.js'
+import { deliveries } from '../surface/deliveries.js'
+import type { SearchRequest } from '../surface/meta-tools.js'
+import type { Batch } from './load/batch.js'
+import type { ModelCall } from './model-call.js'
+import { find, recordedQuery } from './search-call/find.js'
+import { renderSearch, revealed } from './search-call/render.js'
+import type { AnswerVerdict } from './verdict.js'
+
+export async function answerSearch(
+  call: ModelCall,
+  state: LedgerState,
+  context: Context,
+  batch: Batch,
+): Promise<AnswerVerdict> {
+  const { tokenizer } = context.settings
+  const request = readRequest(call, context)
+  const found = await find(request, state, context, batch)
+  const loaded = found.loaded.flatMap((id) => context.catalogue.get(id) ?? [])
+  const references = deliveries[state.latch?.delivery ?? 'append'].answers === 'reference'
+  const text = renderSearch(found.result, { loaded, unloaded: found.unloaded }, context, references)
+  const shown = references ? revealed(found.result) : []
+  const shownTokens = shown.reduce((sum, tool) => sum + tokenizer.count(JSON.stringify(tool)), 0)
+  const searched: LedgerFact = {
+    kind: 'searched',
+    query: recordedQuery(request.query),
+    loaded: found.loaded,
+    dropped: found.result.dropped.map(({ name, reason }) => ({ tool: name, reason })),
+    missed: found.missed,
+    tokens: tokenizer.count(text) + tokenizer.count(JSON.stringify(request)),
+    ...(shown.length > 0 ? { revealed: shownTokens } : {}),
+  }
+  const facts = found.facts.map((fact) =>
+    fact.kind === 'loaded' && fact.shown && !references
+      ? { ...fact, shown: isShown(fact.tool.id, text, context) }
+      : fact,
+  )
+  return {
+    kind: 'answer',
+    call,
+    outcome: { kind: 'search', result: found.result, text },
+    facts: [searched, ...facts],
+  }
+}
+
+/** A face may render as it likes: only what stands in its answer has been shown. */
+function isShown(id: string, text: string, context: Context): boolean {
+  const entry = context.catalogue.get(id)
+  if (!entry || !context.settings.face.render) return true
+  const { inputSchema } = context.definition(entry)
+  return (
+    text.includes(safeJson(inputSchema)) ||
+    text.includes(JSON.stringify(inputSchema)) ||
+    text.includes(JSON.stringify(inputSchema, null, 2))
+  )
+}
+
+/** A face is the host's code: where it fails on what a model sent, the model has asked for nothing. */
+function readRequest(call: ModelCall, context: Context): SearchRequest {
+  const input = 'value' in call.input && isRecord(call.input.value) ? call.input.value : {}
+  try {
+    const request = context.settings.face.read(input)
+    if (typeof request.query === 'string') return request
+    throw new Error('it gave no query')
+  } catch (error) {
+    context.notify({ kind: 'hook-failed', hook: 'face.read', detail: String(error) })
+    return { query: '' }
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * The checks that a call passes before it runs. Each takes the step and gives it back, or refuses. Their order is the
+ * policy: nothing is shown of a tool that may not be seen, and nothing runs that has not passed them all.
+ */
+import type { Entry } from '../catalogue/catalogue.js'
+import type { LedgerState } from '../ledger/fold.js'
+import { quoteName } from '../search/query.js'
+import { schemaLine } from '../surface/announce.js'
+import type { Context } from '../surface/context.js'
+import type { FailureReason } from '../tool/reasons.js'
+import type { Batch } from './load/batch.js'
+import { awayState } from './search-call/late-sources.js'
+
+/** What a batch is judged with. */
+export interface JudgedAt {
+  readonly state: LedgerState
+  readonly context: Context
+  readonly batch: Batch
+  readonly loader: string
+  /** Tools are hidden in this conversation. */
+  readonly deferring: boolean
+}
+
+/** A call out of its wrapper. */
+export interface ReadCall {
+  readonly asked: string
+  readonly input: Record<string, unknown>
+  /** It came through the bridge. */
+  readonly bridged: boolean
+  /** The load token that came with it. */
+  readonly loadToken: string | undefined
+  /** The source of the tool, where the call names one. */
+  readonly within: string | undefined
+}
+
+/** A call whose target is known. */
+export interface CallStep extends ReadCall {
+  readonly entry: Entry
+  readonly alias: string | undefined
+  /** Not loaded when the batch started. */
+  readonly hidden: boolean
+  /** The arguments under the tool's own names. */
+  readonly original: Record<string, unknown>
+}
+
+export interface Refusal {
+  readonly reason: FailureReason
+  readonly text: string
+  readonly asked: string
+  /** The id, where the target is known. */
+  readonly tool?: string
+  readonly alias?: string | undefined
+  /** What was sent: identical failures are counted. */
+  readonly given: unknown
+}
+
+export type Check = (step: CallStep, at: JudgedAt) => CallStep | Refusal
+
+export function isRefusal(value: object): value is Refusal {
+  return 'reason' in value
+}
+
+function refuse({ entry, asked, alias, input }: CallStep, reason: FailureReason, text: string): Refusal {
+  return { reason, text, asked, tool: entry.id, alias, given: input }
+}
+
+/** May be seen, and its source is there. */
+export const isAvailable: Check = (step, { context }) => {
+  const { entry } = step
+  const availability = context.gate.availability(entry, 'see')
+  if (availability === 'ready') return step
+  const isDenied = availability === 'denied'
+  // Denied after it was shown: the model knows the name, so it is told that the tool is gone, and no more.
+  const state = isDenied ? 'no longer available' : awayState(entry, availability, context)
+  const text = context.settings.prompts.unavailable({ name: entry.wireName, state })
+  return refuse(step, isDenied ? 'denied' : 'unavailable', text)
+}
+
+/** Before anything that shows the schema or says how to load it. */
+export const mayBeLoaded: Check = (step, { context }) => {
+  if (!step.hidden || context.gate.availability(step.entry, 'load') === 'ready') return step
+  return refuse(step, 'denied', context.settings.prompts.denied({ name: step.entry.wireName }))
+}
+
+/** The model has the definition that is valid now. */
+export const isCurrent: Check = (step, { context }) => {
+  const { entry, loadToken } = step
+  if (loadToken === undefined || loadToken === context.loadToken(entry)) return step
+  const text = context.settings.prompts.stale({ name: entry.wireName })
+  return refuse(step, 'stale', `${text}\n${schemaLine(entry, context)}`)
+}
+
+/** The host's rule for calls of tools that are not loaded. */
+export const hiddenCallsAllowed: Check = (step, { context, loader }) => {
+  const { prompts, hiddenCalls } = context.settings
+  const name = step.entry.wireName
+  if (!step.hidden || hiddenCalls === 'load-and-run') return step
+  if (hiddenCalls === 'refuse') return refuse(step, 'refused', prompts.refused({ name }))
+  return refuse(step, 'hint', prompts.hint({ name, loader, select: selectQuery(name, context) }))
+}
+
+/** Where the provider has the schema it holds the model to it; where it has not, this is the only check. */
+export const argumentsFit: Check = (step, { context, state, deferring }) => {
+  const { entry, input, hidden, bridged, within } = step
+  const loaded = deferring ? state.tools.loaded.get(entry.id) : undefined
+  const isUnchecked = loaded?.live && !loaded.pin.definition
+  const isIndirect = bridged || within !== undefined || entry.tool.forwards !== undefined
+  if (!hidden && !isIndirect && state.latch && !isUnchecked) return step
+  const check = context.check(entry, input)
+  const detail = check.kind === 'unusable' ? check.detail : context.unusable(entry)
+  if (detail !== undefined) context.notify({ kind: 'schema-unusable', tool: entry.id, detail })
+  if (check.kind !== 'invalid') return step
+  const text = context.settings.prompts.schemaNeeded({ name: entry.wireName, problems: check.problems })
+  return refuse(step, 'schema-needed', `${text}\n${schemaLine(entry, context)}`)
+}
+
+/** The policy is asked last, with the arguments under the tool's own names. */
+export const mayBeCalled: Check = (step, { context }) => {
+  const { entry, input } = step
+  const original = context.restore(entry, input)
+  if (context.gate.availability(entry, 'call', original) === 'ready') return { ...step, original }
+  return refuse(step, 'denied', context.settings.prompts.denied({ name: entry.wireName }))
+}
+
+/** A tool that stands for others cannot be called through another one of its kind. */
+export const isNoNestedForward: Check = (step, { context }) => {
+  const { entry, within } = step
+  if (!entry.tool.forwards || within === undefined) return step
+  return refuse(step, 'invalid', context.settings.prompts.bridgeMisuse({ bridge: entry.wireName }))
+}
+
+export const CHECKS: readonly Check[] = [
+  isAvailable,
+  mayBeLoaded,
+  isCurrent,
+  hiddenCallsAllowed,
+  argumentsFit,
+  mayBeCalled,
+  isNoNestedForward,
+]
+
+/** How the loader is asked for this tool. */
+function selectQuery(name: string, { settings, notify }: Context): string {
+  try {
+    const asked: unknown = settings.face.select?.(name)
+    if (typeof asked === 'string') return asked
+  } catch (error) {
+    notify({ kind: 'hook-failed', hook: 'face.select', detail: String(error) })
+  }
+  return `select:${quoteName(name)}`
+}

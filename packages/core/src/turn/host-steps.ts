@@ -1,0 +1,276 @@
+/** Steps a host takes by itself: raise, unload, compact, import, inherit. Each gives facts; none writes. */
+
+import type { Entry } from '../catalogue/catalogue.js'
+import type { LedgerEvent, LedgerFact } from '../ledger/event.js'
+import { isLoaded, isOnSurface, type LedgerState } from '../ledger/fold.js'
+import type { Anchored } from '../ledger/log.js'
+import type { Context } from '../surface/context.js'
+import { placeOf } from '../surface/placement.js'
+import { createBatch } from './load/batch.js'
+import { load, unitOf } from './load/load.js'
+import { countedIds, loadedUnit, tokensOf } from './load/room.js'
+import { unload } from './load/unload.js'
+
+/** Rebuilt from a provider's own messages: what a search answer says it loaded and unloaded. */
+export interface ImportedStep {
+  readonly anchor: string
+  readonly loaded: readonly { readonly id: string; readonly fingerprint: string }[]
+  readonly unloaded: readonly string[]
+  /** Loaded by name: a provider's references say no more. */
+  readonly named?: readonly string[]
+}
+
+export interface ImportReport {
+  readonly recovered: readonly string[]
+  readonly unrecovered: readonly { readonly tool: string; readonly reason: string }[]
+}
+
+/** What a host's own wish came to, in wire names where the tool is known. */
+export interface LoadReport {
+  readonly loaded: readonly string[]
+  /** Sent or raised before. */
+  readonly already: readonly string[]
+  readonly refused: readonly { readonly name: string; readonly reason: string }[]
+}
+
+export interface UnloadReport {
+  readonly unloaded: readonly string[]
+  /** Names of nothing that is raised. */
+  readonly unknown: readonly string[]
+}
+
+interface Step<Report> {
+  readonly facts: readonly Anchored[]
+  readonly report: Report
+}
+
+export function loadByName(
+  state: LedgerState,
+  context: Context,
+  names: readonly string[],
+  source: 'operator' | 'pin',
+  anchor: string,
+): Step<LoadReport> {
+  const batch = createBatch()
+  const facts: LedgerFact[] = []
+  const activated: string[] = []
+  const already: string[] = []
+  const refused: { name: string; reason: string }[] = []
+  const wireName = (id: string) => context.catalogue.get(id)?.wireName ?? id
+  // The host may know of everything: what policy denies is refused as denied, not as unknown.
+  const resolved = names.map((name) => ({ name, resolution: context.catalogue.resolve(name, () => true) }))
+  // What is asked for makes no room for its neighbour in the list.
+  for (const { resolution } of resolved) {
+    const meant = resolution.kind === 'found' ? [resolution.entry] : []
+    const entries = resolution.kind === 'group' ? resolution.entries : meant
+    for (const { id } of entries) if (isOnSurface(state, id)) batch.inUse.add(id)
+  }
+  for (const { name, resolution } of resolved) {
+    const entries =
+      resolution.kind === 'found'
+        ? [
+            resolution.entry,
+            ...unitOf(context, resolution.entry).filter(({ id }) => id !== resolution.entry.id),
+          ]
+        : resolution.kind === 'group'
+          ? resolution.entries
+          : []
+    const standing = entries
+      .map((entry) => context.gate.availability(entry, 'load'))
+      .find((each) => each !== 'ready')
+    if (entries.length === 0 || standing) {
+      const reason = standing ?? (resolution.kind === 'ambiguous' ? 'ambiguous' : 'unknown')
+      refused.push({ name: entries[0]?.wireName ?? name, reason })
+      continue
+    }
+    // Before the first request nothing is loaded yet, and what will be sent anyway need not be raised.
+    const deferred = entries.filter((entry) => context.exposure(entry).deferred)
+    const isSent = (entry: Entry) => !deferred.includes(entry) || isOnSurface(state, entry.id)
+    already.push(...entries.filter(isSent).map((entry) => entry.wireName))
+    const raised = load(
+      state,
+      context,
+      batch,
+      deferred.map((entry) => ({ entry, source, asked: name, shown: false })),
+    )
+    facts.push(...raised.facts)
+    activated.push(...raised.loaded.map(wireName))
+    refused.push(...raised.dropped.map(({ tool, reason }) => ({ name: wireName(tool), reason })))
+  }
+  return { facts: facts.map((fact) => [anchor, fact]), report: { loaded: activated, already, refused } }
+}
+
+export function unloadByName(
+  state: LedgerState,
+  context: Context,
+  names: readonly string[],
+  anchor: string,
+): Step<UnloadReport> {
+  const ids = new Set<string>()
+  const unknown: string[] = []
+  for (const name of names) {
+    const resolution = context.catalogue.resolve(name, (entry) => isLoaded(state, entry.id))
+    if (resolution.kind === 'found') {
+      const { id } = resolution.entry
+      for (const each of [id, ...loadedUnit(state, context, id)]) ids.add(each)
+    } else if (resolution.kind === 'group') for (const entry of resolution.entries) ids.add(entry.id)
+    else if (isLoaded(state, name)) ids.add(name)
+    else unknown.push(name)
+  }
+  return {
+    facts: unload(state, context, [...ids], 'operator', true).map((fact) => [anchor, fact]),
+    report: { unloaded: [...ids].map((id) => context.catalogue.get(id)?.wireName ?? id), unknown },
+  }
+}
+
+export interface Compaction {
+  /** Each anchor that survived, and its name in the shortened history. */
+  readonly kept: Readonly<Record<string, string>>
+  /** The message that stands for what did not survive. Default: the last anchor. */
+  readonly anchor?: string
+  /** Gets the names of raised tools, and gives those to keep. */
+  readonly trim?: (active: readonly string[]) => readonly string[]
+}
+
+/** `events`: every anchor they stand at may be asked for by a later fork. */
+export function compaction(
+  state: LedgerState,
+  context: Context,
+  { kept, anchor, trim }: Compaction,
+  lastAnchor: string,
+  events: readonly LedgerEvent[],
+): Anchored[] {
+  const active = [...state.tools.loaded].filter(([, held]) => held.live)
+  const keep = trim ? new Set(trim(active.map(([, held]) => held.pin.wireName))) : undefined
+  // A group goes as a whole.
+  const gone = new Set(
+    active
+      .filter(([, held]) => keep && !keep.has(held.pin.wireName))
+      .flatMap(([id]) => loadedUnit(state, context, id)),
+  )
+  const trimmed = [...gone].map(
+    (tool): Anchored => [anchor ?? lastAnchor, { kind: 'unloaded', tool, reason: 'trimmed' }],
+  )
+  const known = anchorsIn(state)
+  for (const event of events) known.add(event.anchor)
+  const relevant = Object.fromEntries(Object.entries(kept).filter(([each]) => known.has(each)))
+  return [...trimmed, [anchor ?? lastAnchor, { kind: 'compacted', kept: relevant }]]
+}
+
+/** How a child's ledger begins: whose child it is, and (`snapshot`) the parent's raised tools as far as it may have them. */
+export function inherited(parent: string, state: LedgerState | undefined, child: Context): LedgerEvent[] {
+  const live = [...(state?.tools.loaded.values() ?? [])].filter((held) => held.live)
+  const facts = live.flatMap(({ pin, asked }): LedgerFact[] => {
+    const entry = child.catalogue.get(pin.id)
+    if (!entry || child.gate.availability(entry, 'load') !== 'ready' || !child.exposure(entry).deferred)
+      return []
+    return [{ kind: 'loaded', tool: child.pin(entry, 'array'), source: 'inherit', asked, shown: false }]
+  })
+  const all: LedgerFact[] = [{ kind: 'inherited', parent }, ...facts]
+  return all.map((fact, index) => ({ id: index, anchor: '', ...fact }))
+}
+
+export function imported(
+  state: LedgerState,
+  context: Context,
+  steps: readonly ImportedStep[],
+  called: readonly string[],
+  unreadable: readonly string[],
+): Step<ImportReport> {
+  const { maxLoaded = Number.POSITIVE_INFINITY, maxLoadedTokens = Number.POSITIVE_INFINITY } =
+    context.settings
+  const facts: Anchored[] = []
+  const recovered = new Set<string>()
+  const unrecovered: { tool: string; reason: string }[] = []
+  for (const { anchor, loaded, unloaded, named = [] } of steps) {
+    for (const tool of unloaded) {
+      if (!recovered.delete(tool) && !isLoaded(state, tool)) continue
+      facts.push([anchor, { kind: 'unloaded', tool, reason: 'model' }])
+    }
+    const fingerprints = new Map(loaded.map(({ id, fingerprint }) => [id, fingerprint]))
+    for (const name of named) {
+      const resolution = context.catalogue.resolve(name, () => true)
+      const entries = resolution.kind === 'group' ? resolution.entries : []
+      for (const { id } of resolution.kind === 'found' ? [resolution.entry] : entries)
+        fingerprints.set(id, '')
+      if (resolution.kind !== 'found' && entries.length === 0) fingerprints.set(name, '')
+    }
+    for (const tool of fingerprints.keys()) {
+      const entry = context.catalogue.get(tool)
+      const standing = context.gate.availability(entry, 'load')
+      if (!entry || standing !== 'ready') {
+        unrecovered.push({ tool, reason: standing })
+        continue
+      }
+      // A group as a whole or not at all, as when it was loaded.
+      const unit = unitOf(context, entry).filter(
+        ({ id }) => !isLoaded(state, id) && !recovered.has(id) && context.exposure(entry).deferred,
+      )
+      const after = [...countedIds(state), ...recovered, ...unit.map(({ id }) => id)]
+      if (after.length > maxLoaded || tokensOf(after, context) > maxLoadedTokens) {
+        unrecovered.push({ tool, reason: unit.length > 1 ? 'group-incomplete' : 'cap' })
+        continue
+      }
+      for (const member of unit) {
+        // A schema that has changed since is not what the history shows.
+        const known = fingerprints.get(member.id) ?? ''
+        const shown = known !== '' && member.fingerprint.startsWith(known)
+        const pin = context.pin(member, placeOf(member.id, state))
+        facts.push([anchor, { kind: 'loaded', tool: pin, source: 'import', asked: member.id, shown }])
+        recovered.add(member.id)
+      }
+    }
+  }
+  for (const name of new Set(called)) {
+    const resolution = context.catalogue.resolve(name, (entry) => context.gate.visible(entry))
+    if (resolution.kind !== 'found' || !context.exposure(resolution.entry).deferred) continue
+    const { id: tool } = resolution.entry
+    if (!recovered.has(tool) && !isLoaded(state, tool))
+      unrecovered.push({ tool, reason: 'called, but no search answer shows that it was loaded' })
+  }
+  for (const anchor of unreadable)
+    unrecovered.push({ tool: '', reason: `the search answer at ${anchor} does not say what it loaded` })
+  return { facts, report: { recovered: [...recovered], unrecovered } }
+}
+
+/** The places in the history that the state speaks of. */
+function anchorsIn(state: LedgerState): Set<string> {
+  return new Set([
+    ...state.history.inserts.map((insert) => insert.anchor),
+    ...[...state.tools.loaded.values()].map((held) => held.shownAt),
+    ...state.history.reminded.values(),
+    ...state.requests.searchTokens.keys(),
+  ])
+}
+
+/**
+ * How many events a history with these anchors has seen. A compaction or a clear begins a history anew and may give
+ * anchors new names, so they are looked for within one such stretch: the one that knows most of them, the newest of equals.
+ */
+export function seenBy(anchors: readonly string[], events: readonly LedgerEvent[]): number {
+  const seen = new Set(anchors)
+  let best = { known: 0, end: 0 }
+  let known = new Set<string>()
+  let end = 0
+  // A history that begins anew knows of no anchor yet, and of all that was done before its first message.
+  let isNew = true
+  const close = () => {
+    if ((isNew || known.size > 0) && known.size >= best.known) best = { known: known.size, end }
+  }
+  events.forEach((event, index) => {
+    // What compaction itself writes stands at the message that replaces the rest: it belongs to what follows.
+    const begins = event.kind === 'cleared' || event.kind === 'compacted'
+    if (begins || (event.kind === 'unloaded' && event.reason === 'trimmed')) {
+      close()
+      known = new Set()
+      isNew = event.kind === 'cleared'
+    }
+    if (event.kind === 'compacted')
+      for (const anchor of Object.values(event.kept)) if (seen.has(anchor)) known.add(anchor)
+    const isKnown = seen.has(event.anchor) && event.kind !== 'cleared'
+    if (isKnown) known.add(event.anchor)
+    if (begins || isKnown || event.anchor === '') end = index + 1
+  })
+  close()
+  return best.end
+}

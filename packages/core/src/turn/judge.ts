@@ -1,0 +1,121 @@
+/** Judges a batch of calls against the state at its start: calls by the checks in order, then searches. */
+
+import { defined } from '../base/guards.js'
+import { canonicalJson, shortHash } from '../base/hash.js'
+import { quote } from '../base/text.js'
+import { type LedgerState, loaderName } from '../ledger/fold.js'
+import type { Context } from '../surface/context.js'
+import { answerSearch } from './answer-search.js'
+import { type CallStep, CHECKS, isRefusal, type JudgedAt, type Refusal } from './checks.js'
+import { type Batch, createBatch } from './load/batch.js'
+import { bounded, type ModelCall } from './model-call.js'
+import { forwardedCall, isSearch, readCall } from './read-call.js'
+import { resolveTarget } from './resolve-target.js'
+import type { AnswerVerdict, RunVerdict, Verdict } from './verdict.js'
+
+export interface Judgement {
+  readonly verdicts: readonly Verdict[]
+  readonly batch: Batch
+}
+
+export async function judge(
+  made: readonly ModelCall[],
+  state: LedgerState,
+  context: Context,
+): Promise<Judgement> {
+  const calls = made.map(bounded)
+  const batch = createBatch()
+  const verdicts: Verdict[] = new Array(calls.length)
+  const at: JudgedAt = {
+    state,
+    context,
+    batch,
+    loader: loaderName(state, context.settings.face),
+    deferring: state.latch?.mode === 'on' && state.latch.delivery !== 'eager',
+  }
+  // Direct calls first: what this batch uses must not be evicted or unloaded by a search beside it.
+  for (const [index, call] of calls.entries()) {
+    if (isSearch(call, at)) continue
+    const verdict = judgeCall(call, at)
+    verdicts[index] = verdict
+    if (verdict.kind === 'run') batch.inUse.add(verdict.entry.id)
+  }
+  for (const [index, call] of calls.entries())
+    verdicts[index] ??= await answerSearch(call, state, context, batch)
+  return { verdicts, batch }
+}
+
+/** A call is read, resolved to its target, and checked. A tool that stands for another is judged first, then that other one. */
+function judgeCall(call: ModelCall, at: JudgedAt): Verdict {
+  const read = readCall(call, at)
+  const judged = isRefusal(read) ? read : judgeTarget(read, at)
+  if (isRefusal(judged)) return refuse(call, judged, at)
+  const inner = forwardedCall(judged, at)
+  const target = inner === undefined || isRefusal(inner) ? (inner ?? judged) : judgeTarget(inner, at)
+  return isRefusal(target) ? refuse(call, target, at) : runOf(call, target)
+}
+
+function judgeTarget(read: Parameters<typeof resolveTarget>[0], at: JudgedAt): CallStep | Refusal {
+  let step = resolveTarget(read, at)
+  for (const check of CHECKS) {
+    if (isRefusal(step)) return step
+    step = check(step, at)
+  }
+  return step
+}
+
+function runOf(
+  call: ModelCall,
+  { entry, asked, alias, hidden, within, input, original }: CallStep,
+): RunVerdict {
+  return {
+    kind: 'run',
+    call,
+    entry,
+    asked,
+    alias,
+    hidden,
+    forwarded: within !== undefined,
+    key: keyOf(entry.id, input),
+    target: {
+      callId: call.callId,
+      id: entry.id,
+      name: entry.tool.name,
+      wireName: entry.wireName,
+      tool: entry.tool,
+      input: original,
+    },
+  }
+}
+
+function refuse(
+  call: ModelCall,
+  { reason, text, asked, tool = '', alias, given }: Refusal,
+  { state, context }: JudgedAt,
+): AnswerVerdict {
+  const { prompts, tokenizer } = context.settings
+  // The target and its arguments, not how they were spelt or wrapped: a loop is a loop.
+  const key = keyOf(tool === '' ? asked : tool, given)
+  const isRepeated = (state.calls.failures.get(key) ?? 0) >= 2
+  const answer = isRepeated ? prompts.repeated({ name: quote(asked) }) : text
+  return {
+    kind: 'answer',
+    call,
+    outcome: { kind: reason, tool, asked, text: answer },
+    facts: [
+      {
+        kind: 'call-failed',
+        tool,
+        asked,
+        reason,
+        key,
+        ...defined({ alias }),
+        tokens: tokenizer.count(answer),
+      },
+    ],
+  }
+}
+
+function keyOf(name: string, input: unknown): string {
+  return shortHash(`${name}\n${typeof input === 'string' ? input : canonicalJson(input)}`)
+}

@@ -1,0 +1,87 @@
+/** Which tool a call is for: what the conversation declared under the name, then what the catalogue calls so. */
+import { nearest } from '../base/nearest.js'
+import { quote } from '../base/text.js'
+import type { Entry, Source } from '../catalogue/catalogue.js'
+import type { Resolution } from '../catalogue/name-index.js'
+import { isOnSurface } from '../ledger/fold.js'
+import type { Context } from '../surface/context.js'
+import type { Pin } from '../tool/wire-tool.js'
+import type { CallStep, JudgedAt, ReadCall, Refusal } from './checks.js'
+import { suggest } from './search-call/suggest.js'
+import { namedSources } from './seen-sources.js'
+
+export function resolveTarget(read: ReadCall, at: JudgedAt): CallStep | Refusal {
+  const { context, state, batch, loader, deferring } = at
+  const { asked, input, within } = read
+  const { prompts } = context.settings
+  const refuse = (reason: Refusal['reason'], text: string, tool = ''): Refusal => ({
+    reason,
+    text,
+    asked,
+    tool,
+    given: input,
+  })
+  const [source, ...twins] = within === undefined ? [] : namedSources(context, within)
+  if (within !== undefined && (!source || twins.length > 0))
+    return refuse('unknown', prompts.unknownServer(nearServers(within, context)))
+  const pinned = pinNamed(asked, at, source)
+  if (pinned && !context.catalogue.get(pinned.id)) {
+    const text = prompts.unavailable({ name: pinned.wireName, state: 'no longer available' })
+    return refuse('unavailable', text, pinned.id)
+  }
+  const resolution = resolveName(asked, pinned, at, source)
+  if (resolution.kind === 'found') {
+    const { entry, alias } = resolution
+    const hidden = deferring && !isOnSurface(state, entry.id)
+    return { ...read, entry, alias, hidden, original: input }
+  }
+  if (resolution.kind === 'none' && source && source.state !== 'ready')
+    return refuse('unavailable', prompts.unavailable({ name: quote(source.name), state: source.state }))
+  if (resolution.kind === 'ambiguous') {
+    const names = resolution.entries.map((entry) => entry.wireName)
+    return refuse('unknown', prompts.ambiguous({ asked: quote(asked), names }))
+  }
+  const close = suggest(asked, context, batch)
+  const found = { asked: quote(asked), nearest: close, loader: deferring ? loader : undefined }
+  return refuse('unknown', prompts.unknown(found))
+}
+
+/** The servers that a wrong name may have meant. */
+function nearServers(asked: string, context: Context): { asked: string; names: string[] } {
+  const names = namedSources(context).map(({ name }) => name)
+  const near = nearest(asked, names)
+  return {
+    asked: quote(asked, 60),
+    names: (near.length > 0 ? near : names).slice(0, 10).map((name) => quote(name, 60)),
+  }
+}
+
+/** What this conversation has declared or loaded under exactly this name: the model means that, whatever the catalogue calls it now. */
+function pinNamed(asked: string, { state, context }: JudgedAt, within?: Source): Pin | undefined {
+  const loaded = [...state.tools.loaded.values()].map((held) => held.pin).reverse()
+  const named = [...state.tools.eager.values(), ...loaded].filter(
+    (pin) => pin.wireName === asked && (!within || within.ids.has(pin.id)),
+  )
+  // A name may have passed from a tool that is gone to another.
+  return named.find((pin) => context.catalogue.get(pin.id)) ?? named[0]
+}
+
+/** Among tools that can be used first: one that is denied or away neither answers nor makes a name ambiguous. */
+function resolveName(asked: string, pinned: Pin | undefined, at: JudgedAt, within?: Source): Resolution {
+  const { catalogue, gate } = at.context
+  const entry = pinned && catalogue.get(pinned.id)
+  if (entry && isKnowable(entry, at)) return { kind: 'found', entry, deprecated: false }
+  const resolve = (isUsable: (entry: Entry) => boolean) =>
+    catalogue.resolve(asked, (each) => (!within || each.source === within.name) && isUsable(each))
+  const ready = resolve((each) => gate.availability(each, 'see') === 'ready')
+  if (ready.kind === 'found' || ready.kind === 'ambiguous') return ready
+  return resolve((each) => isKnowable(each, at))
+}
+
+/** A denied tool is like one that does not exist, unless this conversation has already shown it. */
+function isKnowable(entry: Entry, { state, context }: JudgedAt): boolean {
+  if (context.gate.availability(entry, 'see') !== 'denied') return true
+  return (
+    state.tools.eager.has(entry.id) || state.tools.loaded.has(entry.id) || state.history.told.has(entry.id)
+  )
+}

@@ -1,0 +1,252 @@
+/** Runs the calls of one reply: judged together, written down before they run, settled in one append, and only then answered. */
+
+import { firstLine } from '../base/text.js'
+import { type Anchored, isConflict, type LedgerLog } from '../ledger/log.js'
+import type { Context } from '../surface/context.js'
+import type { Notice } from '../tool/notice.js'
+import type { ToolProgress } from '../tool/tool.js'
+import { type Judgement, judge } from './judge.js'
+import { createBatch } from './load/batch.js'
+import type { ModelCall } from './model-call.js'
+import { seenSources } from './seen-sources.js'
+import { settled } from './settled.js'
+import type { Outcome, TargetCall, Verdict } from './verdict.js'
+
+/** Runs the real target. Throwing, or rejecting, is a failed call: the model reads the message. */
+export type Execute = (call: TargetCall, signal: AbortSignal | undefined) => unknown
+
+export interface RunOptions {
+  /** Default: the tool's own `execute`. Put permissions and approval prompts here: it sees the target, never a wrapper. */
+  readonly execute?: Execute
+  readonly signal?: AbortSignal
+  /** Signs of progress of the calls under way. */
+  readonly onProgress?: (progress: ToolProgress & { readonly callId: string; readonly tool: string }) => void
+}
+
+export interface CallAnswer {
+  readonly callId: string
+  readonly outcome: Outcome
+  /** What the model reads. */
+  readonly text: string
+}
+
+interface Runner {
+  readonly log: LedgerLog
+  context(): Context
+  notify(notice: Notice): void
+}
+
+export async function runCalls(
+  runner: Runner,
+  calls: readonly ModelCall[],
+  options: RunOptions,
+): Promise<CallAnswer[]> {
+  if (calls.length === 0) return []
+  const { log, context } = runner
+  const { prompts } = context().settings
+  /** What the tools gave, and what the model reads of it: notes of a step that was taken again must not add up. */
+  const raw = new Map<Verdict, Outcome>()
+  const outcomes = new Map<Verdict, Outcome>()
+  let recorded = true
+  const begun = await log.exclusive(async () => {
+    const judgement = await start(runner, calls)
+    if (!judgement || judgement.verdicts.some((verdict) => verdict.kind === 'run'))
+      return { judgement, at: log.state.length }
+    recorded = await settle(runner, judgement, raw, outcomes)
+    return { judgement, at: log.state.length, done: true }
+  })
+  if (!begun.judgement)
+    return calls.map(({ callId }) => ({
+      callId,
+      outcome: { kind: 'not-recorded', text: prompts.notRun() },
+      text: prompts.notRun(),
+    }))
+  let { judgement } = begun
+  if (!begun.done) {
+    // Not inside the queue: a tool may itself use this conversation.
+    await Promise.all(
+      judgement.verdicts.map(async (verdict) => {
+        if (verdict.kind === 'run') raw.set(verdict, await execute(verdict, options, context(), log.id))
+      }),
+    )
+    recorded = await log.exclusive(async () => {
+      for (let at = begun.at, attempt = 0; ; attempt++) {
+        if (log.state.length !== at) judgement = await rejudge(runner, judgement)
+        at = log.state.length
+        if (await settle(runner, judgement, raw, outcomes)) return true
+        // Another writer was first, and the log has been read again: what ran has to be written down all the same.
+        if (log.state.length === at || attempt === 2) return false
+      }
+    })
+  }
+  return judgement.verdicts.map((verdict): CallAnswer => {
+    const { callId } = verdict.call
+    if (verdict.kind === 'answer') {
+      const lost = !recorded && verdict.outcome.kind === 'search'
+      const outcome: Outcome = lost ? { kind: 'not-recorded', text: prompts.notRecorded() } : verdict.outcome
+      return { callId, outcome, text: outcome.text }
+    }
+    const outcome = outcomes.get(verdict) ?? { kind: 'not-recorded' as const, text: prompts.notRun() }
+    return {
+      callId,
+      outcome,
+      text: recorded ? outcome.text : `${outcome.text}\n${prompts.ranButNotRecorded()}`,
+    }
+  })
+}
+
+/** Phase one: judge everything, and write down what is about to run. Undefined where that could not be recorded. */
+async function start(runner: Runner, calls: readonly ModelCall[]): Promise<Judgement | undefined> {
+  const { log, context } = runner
+  const judgement = await judge(calls, log.state, context())
+  const started = judgement.verdicts.flatMap((verdict): Anchored[] => {
+    if (verdict.kind !== 'run') return []
+    const { entry, alias, asked, call } = verdict
+    const named = alias === undefined ? {} : { alias }
+    return [[call.anchor, { kind: 'call-started', tool: entry.id, asked, ...named }]]
+  })
+  return (await recordedBy(runner, 'start', started)) ? judgement : undefined
+}
+
+/** Phase two: everything the batch did, in one append; what the model has to know of it joins the answers. False where that failed: then nothing of it happened. */
+function settle(
+  runner: Runner,
+  judgement: Judgement,
+  raw: ReadonlyMap<Verdict, Outcome>,
+  outcomes: Map<Verdict, Outcome>,
+): Promise<boolean> {
+  const { log, context } = runner
+  const { prompts } = context().settings
+  const facts: Anchored[] = []
+  // In the order in which they were judged: searches, then calls, so that what a search put back makes room for a call.
+  for (const { call, ...verdict } of judgement.verdicts)
+    if (verdict.kind === 'answer') for (const fact of verdict.facts) facts.push([call.anchor, fact])
+  for (const verdict of judgement.verdicts) {
+    if (verdict.kind === 'answer') continue
+    const outcome = raw.get(verdict)
+    if (outcome) outcomes.set(verdict, outcome)
+    const made = settled(verdict, outcome?.kind === 'result', log.state, context(), judgement.batch)
+    for (const fact of made.facts) facts.push([verdict.call.anchor, fact])
+    if (outcome && made.dropped) {
+      const note = prompts.notLoaded({ name: verdict.entry.wireName, why: prompts.dropReason[made.dropped] })
+      outcomes.set(verdict, { ...outcome, text: `${outcome.text}\n${note}` })
+    }
+    // The third time the same call fails in the same way, its first line says as much as the rest.
+    if (outcome?.kind === 'error' && (log.state.calls.failures.get(verdict.key) ?? 0) >= 2)
+      outcomes.set(verdict, { ...outcome, text: firstLine(outcome.text, 300) })
+  }
+  return recordedBy(runner, 'settle', facts)
+}
+
+async function recordedBy(
+  { log, notify }: Runner,
+  step: 'start' | 'settle',
+  facts: readonly Anchored[],
+): Promise<boolean> {
+  if (facts.length === 0) return true
+  try {
+    await log.append(facts)
+    return true
+  } catch (error) {
+    notify({ kind: 'append-failed', step, detail: String(error) })
+    if (isConflict(error)) await log.reload().catch(() => undefined)
+    return false
+  }
+}
+
+/** Other steps were taken while tools ran: searches are judged again, on what is true now. Calls that ran stay as they are. */
+async function rejudge({ log, context }: Runner, judgement: Judgement): Promise<Judgement> {
+  const searches = judgement.verdicts.filter(
+    (verdict) => verdict.kind === 'answer' && verdict.outcome.kind === 'search',
+  )
+  if (searches.length === 0)
+    return { verdicts: judgement.verdicts, batch: { ...createBatch(), inUse: judgement.batch.inUse } }
+  const again = await judge(
+    searches.map((verdict) => verdict.call),
+    log.state,
+    context(),
+  )
+  for (const id of judgement.batch.inUse) again.batch.inUse.add(id)
+  const byCall = new Map(again.verdicts.map((verdict) => [verdict.call, verdict]))
+  return {
+    verdicts: judgement.verdicts.map((verdict) => byCall.get(verdict.call) ?? verdict),
+    batch: again.batch,
+  }
+}
+
+async function execute(
+  verdict: Extract<Verdict, { kind: 'run' }>,
+  options: RunOptions,
+  context: Context,
+  conversation: string,
+): Promise<Outcome> {
+  const { prompts } = context.settings
+  const { entry, asked } = verdict
+  const target = targetOf(verdict, options, context, conversation)
+  try {
+    options.signal?.throwIfAborted()
+    const work = (options.execute ?? runTool)(target, options.signal)
+    const value = await abortable(Promise.resolve(work), options.signal)
+    const text = textOf(value)
+    return { kind: 'result', tool: entry.id, value, text: text === '' ? prompts.noOutput() : text }
+  } catch (error) {
+    const message = describeError(error)
+    const text = prompts.failed({ name: entry.wireName, error: message })
+    return { kind: 'error', tool: entry.id, asked, text }
+  }
+}
+
+/** What a tool gave, as text. It ran: a value that JSON cannot hold must not make it look as if it had failed. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (value === undefined) return ''
+  try {
+    return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each)) ?? ''
+  } catch {
+    return describeError(value)
+  }
+}
+
+/** Anything can be thrown, even what cannot be turned into text. */
+function describeError(error: unknown): string {
+  try {
+    return error instanceof Error ? String(error.message) : String(error)
+  } catch {
+    return 'something that cannot be described'
+  }
+}
+
+function targetOf(
+  { target }: Extract<Verdict, { kind: 'run' }>,
+  { signal, onProgress }: RunOptions,
+  context: Context,
+  conversation: string,
+): TargetCall {
+  const { callId, id } = target
+  return {
+    ...target,
+    context: {
+      callId,
+      conversation,
+      principal: context.principal,
+      sources: (named) => seenSources(context, named),
+      ...(signal ? { signal } : {}),
+      ...(onProgress ? { onProgress: (progress) => onProgress({ callId, tool: id, ...progress }) } : {}),
+    },
+  }
+}
+
+function runTool({ tool, input, context }: TargetCall): unknown {
+  if (!tool.execute) throw new Error('this tool has no implementation; the host has to run it')
+  return tool.execute(input, context)
+}
+
+function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(new Error('cancelled'))
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}

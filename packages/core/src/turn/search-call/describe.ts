@@ -1,0 +1,59 @@
+/** What a search says besides its matches: problems of the query, what exists instead, and what to do next. */
+import { quote } from '../../base/text.js'
+import type { ParsedQuery } from '../../search/query.js'
+import type { SearchResult } from '../../search/result.js'
+import type { Context } from '../../surface/context.js'
+import { passes } from './keyword-hits.js'
+import { offersIn, sentenceOnOffers } from './render.js'
+
+/** Conditions of a query that no tool meets, whatever else it asks for. */
+export async function unmetConditions({ must, filters }: ParsedQuery, context: Context): Promise<string[]> {
+  const meets = must.length === 0 || (await context.rank({ text: '', must, limit: 1 })).length > 0
+  const words = must.map((word) => `+${word}`).join(' ')
+  const empty = Object.entries(filters).filter(([name, value]) => {
+    const only = { filters: { [name]: value } }
+    return ![...context.catalogue.entries()].some(
+      (entry) => context.gate.visible(entry) && passes(entry, only, {}),
+    )
+  })
+  return [
+    ...(meets ? [] : [`no tool has ${words} in its name, aliases, server or domain`]),
+    ...empty.map(([name, value]) => `no ${name} is called ${value}`),
+  ]
+}
+
+/** The sources with the most tools that may be seen. */
+export function overviewOf({ catalogue, gate }: Context): { name: string; count: number }[] {
+  const counts = new Map<string, number>()
+  for (const entry of catalogue.entries())
+    if (gate.visible(entry)) counts.set(entry.source, (counts.get(entry.source) ?? 0) + 1)
+  return [...counts]
+    .map(([name, count]) => ({ name, count }))
+    .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
+    .slice(0, 40)
+}
+
+/** What the model should do now; empty where the lists of what was not found or not loaded say it all. */
+export function nextInstruction(
+  found: Omit<SearchResult, 'nextInstruction'>,
+  { settings }: Context,
+  bridge: string | undefined,
+): string {
+  const { prompts } = settings
+  const { query, matches, unloaded, notFound, ambiguous, unavailable, overview } = found
+  if (found.repeated) return prompts.searchAgain()
+  const fresh = matches.filter((match) => match.fresh).length
+  if (fresh > 0) return prompts.searchLoaded({ count: fresh, bridge })
+  const dropped = new Set(found.dropped.map(({ name }) => name))
+  const loaded = matches.filter(
+    (match) => match.status !== 'available_lazy' && !dropped.has(match.canonicalName),
+  )
+  if (loaded.length > 0)
+    return prompts.searchAlready({ bridge: loaded.some((match) => match.bridged) ? bridge : undefined })
+  const offers = offersIn(found)
+  if (offers.length > 0) return sentenceOnOffers(offers, settings)
+  if ([matches, unloaded, notFound, ambiguous, unavailable].some((list) => list.length > 0)) return ''
+  if (query.trim() === '') return prompts.searchEmpty()
+  const sources = overview.map(({ name, count }) => ({ name: name === '' ? '' : quote(name, 60), count }))
+  return prompts.searchMissed({ query: quote(query), sources })
+}

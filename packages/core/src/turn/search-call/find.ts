@@ -1,0 +1,126 @@
+/** Answers one search. Reads the state at the start of the batch, asks the gate about every tool, and gives facts. */
+import type { LedgerFact } from '../../ledger/event.js'
+import { type LedgerState, searchKey } from '../../ledger/fold.js'
+import { parseQuery } from '../../search/query.js'
+import type { SearchResult } from '../../search/result.js'
+import type { Context } from '../../surface/context.js'
+import { BRIDGE_NAME, type SearchRequest } from '../../surface/meta-tools.js'
+import type { Dropped } from '../../tool/reasons.js'
+import type { Batch } from '../load/batch.js'
+import { isUsable, loadedNames, type Misses, selectNamed, unloadNamed } from './by-name.js'
+import { type Candidate, toMatch } from './candidate.js'
+import { nextInstruction, overviewOf, unmetConditions } from './describe.js'
+import { keywordHits } from './keyword-hits.js'
+import { awaySources, waitForSources } from './late-sources.js'
+import { loadCandidates } from './load-candidates.js'
+
+const LIMIT = { usual: 5, most: 20 }
+/** Characters of a query that the ledger keeps; longer ones are told apart by these. */
+const RECORDED = 1000
+
+function limitOf(asked: number | undefined, { usual, most } = LIMIT): number {
+  if (asked === undefined || Number.isNaN(asked)) return usual
+  return Math.min(most, Math.max(1, Math.trunc(asked)))
+}
+
+export function recordedQuery(query: string): string {
+  return query.slice(0, RECORDED)
+}
+
+export interface Found {
+  readonly result: SearchResult
+  /** Ids that this search loaded and unloaded, for the machine-readable line of the answer. */
+  readonly loaded: readonly string[]
+  readonly unloaded: readonly string[]
+  readonly facts: readonly LedgerFact[]
+  readonly missed: boolean
+}
+
+export async function find(
+  request: SearchRequest,
+  state: LedgerState,
+  context: Context,
+  batch: Batch,
+): Promise<Found> {
+  const query = parseQuery(request.query)
+  const limit = limitOf(request.limit, context.settings.face.limit)
+  const loadedBefore = loadedNames(state, context)
+  const misses: Misses = { notFound: [], ambiguous: [], unavailable: [] }
+  const hitsNow = () => keywordHits(query, request, limit, state, context)
+
+  await waitForSources(query, context, async () => {
+    const known = query.select.every((name) => context.catalogue.resolve(name, () => true).kind !== 'none')
+    return known && (query.select.length > 0 || (await hitsNow()).hits.length > 0)
+  })
+  const { ids: unloaded, facts: unloads } = unloadNamed(query.unload, state, context, batch, misses)
+  const selected = selectNamed(query.select, context, batch, misses)
+  const ranked = await hitsNow()
+  if (ranked.hits.length === 0) misses.unavailable.push(...ranked.unavailable)
+  if (selected.length + ranked.hits.length + unloaded.length === 0)
+    misses.unavailable.push(...awaySources(query, context))
+  const candidates = distinct([...selected, ...ranked.hits])
+  const taken = loadCandidates(candidates, state, context, batch)
+
+  const { loaded, evicted } = taken
+  const below = ranked.weak.map((tool): Dropped => ({ tool, reason: 'below-cut-off' }))
+  const shown = new Set([...candidates.map(({ entry }) => entry.id), ...loaded])
+  const matches = [...shown].flatMap((id) => {
+    const entry = context.catalogue.get(id)
+    const candidate = candidates.find((other) => other.entry.id === id)
+    return entry ? [toMatch(entry, candidate, loaded.includes(id), state, context, batch)] : []
+  })
+  const gone = new Set([...evicted, ...unloaded])
+  const usableNames = (ids: readonly string[]) =>
+    ids.filter((id) => isUsable(id, context)).map((id) => nameOf(id, context))
+  const byName = query.select.length + query.unload.length > 0
+  const missed = matches.length === 0 && unloaded.length === 0
+  const found: Omit<SearchResult, 'nextInstruction'> = {
+    query: request.query,
+    loadedBefore,
+    matches,
+    loadedAfter: [
+      ...loadedBefore.filter((name) => !gone.has(idOf(name, context))),
+      ...loaded.map((id) => nameOf(id, context)),
+    ],
+    problems: missed ? [...query.problems, ...(await unmetConditions(query, context))] : query.problems,
+    more: ranked.more,
+    dropped: [...below, ...taken.dropped].map(({ tool, reason }) => ({
+      name: nameOf(tool, context),
+      reason,
+      tokens: costOf(tool, context),
+    })),
+    ...misses,
+    evicted: usableNames(evicted),
+    unloaded: usableNames(unloaded),
+    overview: missed && !byName ? overviewOf(context) : [],
+    repeated: missed && (state.calls.failures.get(searchKey(recordedQuery(request.query))) ?? 0) >= 2,
+  }
+  const bridge = state.latch?.delivery === 'bridge' ? BRIDGE_NAME : undefined
+  return {
+    result: { ...found, nextInstruction: nextInstruction(found, context, bridge) },
+    loaded,
+    // What was denied since is named nowhere, not even in the line for machines.
+    unloaded: [...gone].filter((id) => isUsable(id, context)),
+    facts: [...unloads, ...taken.facts],
+    missed,
+  }
+}
+
+function nameOf(id: string, { catalogue }: Context): string {
+  return catalogue.get(id)?.wireName ?? id
+}
+
+function idOf(name: string, { catalogue }: Context): string {
+  const resolution = catalogue.resolve(name, () => true)
+  return resolution.kind === 'found' ? resolution.entry.id : name
+}
+
+function costOf(id: string, context: Context): number {
+  const entry = context.catalogue.get(id)
+  return entry ? context.cost(entry) : 0
+}
+
+function distinct(candidates: readonly Candidate[]): Candidate[] {
+  const seen = new Set<string>()
+  return candidates.filter(({ entry }) => !seen.has(entry.id) && seen.add(entry.id))
+}

@@ -1,0 +1,51 @@
+/** Sources that are still connecting: a search that finds nothing waits for them, but not for long, and then says who is missing. */
+
+import { quote } from '../../base/text.js'
+import type { Entry, Source } from '../../catalogue/catalogue.js'
+import type { ParsedQuery } from '../../search/query.js'
+import type { Context } from '../../surface/context.js'
+
+/** Missing sources that are named in one answer. */
+const MOST_NAMED = 5
+
+/** Only sources of which nothing is known can still bring what was asked for. */
+function missing(query: ParsedQuery, context: Context): Source[] {
+  const { server } = query.filters
+  return [...context.catalogue.sources.values()].filter(
+    ({ name, state, ids }) =>
+      state !== 'ready' &&
+      ids.size === 0 &&
+      (server === undefined || name.toLowerCase() === server.toLowerCase()),
+  )
+}
+
+/** Waits where there is something to wait for, and nothing to answer with yet. */
+export async function waitForSources(
+  query: ParsedQuery,
+  context: Context,
+  hasAnswer: () => Promise<boolean>,
+): Promise<void> {
+  const { waitForSources: most } = context.settings
+  const connecting = () => missing(query, context).some(({ state }) => state === 'connecting')
+  if (most === 0 || !connecting() || (await hasAnswer())) return
+  await context.catalogue.until(() => !connecting(), most)
+}
+
+/** Why a tool cannot be used, with what the user can do about its server. */
+export function awayState(entry: Entry, standing: string, context: Context): string {
+  return whyAway(standing, context.catalogue.sources.get(entry.source))
+}
+
+/** What is missing, as a search result names it. */
+export function awaySources(query: ParsedQuery, context: Context): { name: string; state: string }[] {
+  return missing(query, context)
+    .filter(({ name }) => context.gate.mayName(name))
+    .slice(0, MOST_NAMED)
+    .map((source) => ({ name: quote(source.name, 60), state: whyAway(source.state, source) }))
+}
+
+function whyAway(standing: string, source: Source | undefined): string {
+  return source && source.state === standing && source.advice !== ''
+    ? `${standing} (${source.advice})`
+    : standing
+}

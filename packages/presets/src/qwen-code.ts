@@ -1,0 +1,117 @@
+/**
+ * Qwen Code's surface on Toolwell: `tool_search { query, max_results }` with `select:`, keywords and `+must`, tools
+ * marked `shouldDefer`, `alwaysLoad` and `searchHint`, declarations in a `<functions>` block, names of the form
+ * `mcp__server__tool`.
+ */
+import {
+  type ChildOptions,
+  type Conversation,
+  type ImportReport,
+  type JsonSchema,
+  type LoadReport,
+  type Policy,
+  type SearchFace,
+  type SearchResult,
+  searchFaces,
+  type Tool,
+  type ToolwellOptions,
+} from '@toolwell/core'
+import { safeJson } from '@toolwell/core/internal'
+
+/** `createToolwell({ ...qwenCode(), tools })`. Every option can be set again behind the spread. */
+export function qwenCode() {
+  return {
+    mode: 'on',
+    delivery: 'append',
+    schemas: 'twice',
+    // `max_results` is the limit of one search; nothing below it is held back.
+    loadLimit: 20,
+    autoLoad: 0,
+    face: qwenFace,
+    wireName: (source, name) => `mcp__${source}__${name}`,
+    cardPlace: 'section',
+    prompts: {
+      section: ({ loader, deferred, cards }) =>
+        [
+          `# Deferred tools\n${deferred} of your tools ${deferred === 1 ? 'is' : 'are'} not declared yet. When a task needs one, call ${loader} with select:name, or with keywords; call it by name once ${loader} has answered. What you know of its parameters before that is a guess.`,
+          ...(cards === '' ? [] : [cards]),
+        ].join('\n\n'),
+      searchNotFound: ({ asked, nearest }) =>
+        `Not found: ${asked}${nearest.length > 0 ? `. Nearest: ${nearest.join(', ')}` : ''}`,
+      searchUnavailable: ({ asked, state }) => `Unavailable: ${asked} (${state})`,
+      searchMore: ({ more }) => `Cut off by max_results: ${more} more. Ask for them in another call.`,
+      frame: ({ body }) => `<system-reminder>\n${body}\n</system-reminder>`,
+    },
+  } satisfies ToolwellOptions
+}
+
+const qwenFace: SearchFace = {
+  ...searchFaces.maxResults,
+  // Keywords look among what is hidden; `select:` shows anything again.
+  read: (input) => ({ ...searchFaces.maxResults.read(input), includeLoaded: false }),
+  render: (result, { rest }) => [...declarations(result), ...(rest === '' ? [] : [rest])].join('\n\n'),
+}
+
+/** Escaped, so that no text of an owner can close the block. */
+function declarations({ matches }: SearchResult): string[] {
+  const shown = matches.flatMap(({ canonicalName: name, description, schemaPreview }) =>
+    schemaPreview === undefined
+      ? []
+      : [`<function>${safeJson({ name, description, parametersJsonSchema: schemaPreview })}</function>`],
+  )
+  return shown.length === 0 ? [] : [['<functions>', ...shown, '</functions>'].join('\n')]
+}
+
+/** A tool as it is registered there. */
+export interface QwenTool {
+  readonly name: string
+  readonly displayName?: string
+  readonly description: string
+  readonly parameterSchema: JsonSchema
+  readonly shouldDefer?: boolean
+  readonly alwaysLoad?: boolean
+  readonly searchHint?: string
+}
+
+/** `also`: how to run it, its `role`, and whatever else a tool of Toolwell's can say of itself. */
+export function qwenTool(registered: QwenTool, also: Partial<Tool> = {}): Tool {
+  const { name, displayName, description, parameterSchema, shouldDefer, alwaysLoad, searchHint } = registered
+  return {
+    name,
+    description,
+    inputSchema: parameterSchema,
+    ...(displayName === undefined ? {} : { title: displayName }),
+    ...(shouldDefer === undefined ? {} : { defer: shouldDefer }),
+    ...(alwaysLoad === undefined ? {} : { alwaysLoad }),
+    ...(searchHint === undefined ? {} : { searchHint }),
+    ...also,
+  }
+}
+
+/** The list of excluded tools as a policy. With `tool_search` in it nothing is deferred, now or later. */
+export function qwenExclude(names: readonly string[]): Policy {
+  const excluded = new Set(names)
+  return ({ id, name, source }) => ![id, name, `mcp__${source}__${name}`].some((each) => excluded.has(each))
+}
+
+/**
+ * Reveals what a resumed history loaded, and what it called without having loaded it. For a history that has no ledger;
+ * a conversation that is opened again under its id has everything already. Call it again when a server has joined: what
+ * was raised stays, what can be found only now is raised.
+ */
+export async function qwenReveal<Message>(
+  conversation: Conversation,
+  adapter: { importHistory(messages: readonly Message[]): Promise<ImportReport> },
+  messages: readonly Message[],
+): Promise<LoadReport> {
+  const { recovered, unrecovered } = await adapter.importHistory(messages)
+  const called = unrecovered.map(({ tool }) => tool).filter((tool) => tool !== '')
+  const report = await conversation.load(called, 'pin')
+  return { ...report, loaded: [...recovered, ...report.loaded] }
+}
+
+/** A sub-agent with a list of tools has exactly those, one without (or with `*`) has all; every schema is sent either way. */
+export function qwenSubagent(tools?: readonly string[]): Pick<ChildOptions, 'inherit' | 'allow'> {
+  const inherit = 'all' as const
+  return tools === undefined || tools.includes('*') ? { inherit } : { inherit, allow: tools }
+}

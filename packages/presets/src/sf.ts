@@ -1,0 +1,139 @@
+/** The preset of the SF draft: `sf_tool_search` with its input and result, its lazy tools, its session state. */
+
+import {
+  type Conversation,
+  defaultPrompts,
+  type Risk,
+  type SearchResult,
+  searchFaces,
+  type Tool,
+  type ToolwellOptions,
+} from '@toolwell/core'
+import { applyManifest, type ManifestOptions, readManifest } from '@toolwell/core/manifest'
+import { closedSentences } from './sentences.js'
+
+const DOMAINS = ['planning', 'execution', 'memory', 'subagent', 'evidence', 'mcp', 'all'] as const
+
+export interface SfToolSearchInput {
+  query: string
+  domain?: (typeof DOMAINS)[number]
+  includeLoaded?: boolean
+  limit?: number
+}
+
+export interface SfToolSearchResult {
+  query: string
+  loadedBefore: string[]
+  matches: {
+    name: string
+    canonicalName: string
+    status: 'loaded' | 'available_lazy' | 'deprecated_alias'
+    title: string
+    description: string
+    domain: string
+    aliases?: string[]
+    risk?: Risk
+    /** The whole JSON Schema, or the signature where the next request declares the tool anyway. Never a part of a schema. */
+    schemaPreview: unknown
+    loadToken: string
+  }[]
+  loadedAfter: string[]
+  nextInstruction: string
+}
+
+export interface LazyToolSessionState {
+  loadedLazyTools: string[]
+  loadedAtTurn: Record<string, number>
+  searchHistory: { turn: number; query: string; loaded: string[] }[]
+}
+
+/** Loads every match, however many and however weak. `cutOff: 0.35`, `autoLoad: 0.5` and `loadLimit: 5` give Toolwell's own manners back. */
+export function sf(): ToolwellOptions {
+  return {
+    mode: 'on',
+    delivery: 'append',
+    cutOff: 0,
+    autoLoad: 0,
+    loadLimit: Number.POSITIVE_INFINITY,
+    largeTool: Number.POSITIVE_INFINITY,
+    face: {
+      ...searchFaces.domains,
+      name: 'sf_tool_search',
+      limit: { usual: Number.POSITIVE_INFINITY, most: Number.POSITIVE_INFINITY },
+      inputSchema: (prompts) => ({
+        type: 'object',
+        properties: {
+          query: { type: 'string', description: prompts.loaderQuery() },
+          domain: { type: 'string', enum: DOMAINS },
+          includeLoaded: { type: 'boolean', description: 'Show tools that are loaded already, too' },
+          limit: { type: 'integer', minimum: 1, description: prompts.loaderLimit() },
+        },
+        required: ['query'],
+        additionalProperties: false,
+      }),
+      read(input) {
+        const { domain, includeLoaded = false, ...request } = searchFaces.domains.read(input)
+        const known = DOMAINS.some((each) => each === domain) && domain !== undefined
+        return { ...request, includeLoaded, ...(known ? { domain } : {}) }
+      },
+      render: (result, { remarks }) => sfToolSearchResult(result, remarks),
+    },
+    prompts: {
+      ...closedSentences,
+      loaderQuery: () => `${defaultPrompts.loaderQuery()}. Every match is loaded`,
+      loaderLimit: () => 'Most matches to load (default: all)',
+    },
+  }
+}
+
+/** A search as the draft's return type; `remarks` join the instruction. Takes the `result` of a `search` outcome, too. */
+export function sfToolSearchResult(
+  result: SearchResult,
+  remarks: readonly string[] = [],
+): SfToolSearchResult {
+  return {
+    query: result.query,
+    loadedBefore: [...result.loadedBefore],
+    matches: result.matches.map((match) => ({
+      name: match.name,
+      canonicalName: match.canonicalName,
+      status: match.status,
+      title: match.title,
+      description: match.description,
+      domain: match.domain,
+      ...(match.aliases.length > 0 ? { aliases: [...match.aliases] } : {}),
+      ...(match.risk === undefined ? {} : { risk: match.risk }),
+      schemaPreview: match.schemaPreview ?? match.signature,
+      loadToken: match.loadToken,
+    })),
+    loadedAfter: [...result.loadedAfter],
+    nextInstruction: [result.nextInstruction, ...remarks].filter((text) => text !== '').join('\n'),
+  }
+}
+
+/** What the draft suggests to make lazy. */
+const LAZY: ReadonlySet<string> = new Set([
+  ...['await_subagent', 'cancel_subagent', 'read_subagent', 'write_subagent'],
+  ...['memory_search', 'memory_graph', 'query_journal', 'search_evidence', 'sift_search', 'codebase_search'],
+  ...['resume_agent', 'kill_agent', 'read_output'],
+  ...['report_issue', 'resolve_issue', 'record_gate', 'chapter_open', 'chapter_close'],
+  ...['context_board', 'manage_todos', 'audit_product'],
+])
+
+/** The tools with the suggested lazy ones marked, and a manifest (JSON text or a parsed value) laid over them: it has the last word. */
+export function sfTools(tools: readonly Tool[], manifest?: unknown, options?: ManifestOptions): Tool[] {
+  const marked = tools.map((tool) =>
+    tool.defer === undefined && LAZY.has(tool.name) ? { ...tool, defer: true } : tool,
+  )
+  return manifest === undefined ? marked : applyManifest(marked, readManifest(manifest, options), options)
+}
+
+/** Plain JSON. To go on from a copy kept elsewhere: `conversation.activate(copy.loadedLazyTools, 'pin')`. */
+export function lazyToolSessionState(conversation: Conversation): LazyToolSessionState {
+  const { loadedLazyTools, loadedAtTurn, searchHistory } = conversation.inspect()
+  return {
+    loadedLazyTools: [...loadedLazyTools],
+    loadedAtTurn: { ...loadedAtTurn },
+    searchHistory: searchHistory.map((search) => ({ ...search, loaded: [...search.loaded] })),
+  }
+}

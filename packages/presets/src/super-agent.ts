@@ -1,0 +1,129 @@
+/** The preset of super-agent: `shouldDefer` and `searchHint`, a `tool_search` by exact name, the deferred summary, the token split. */
+import {
+  type Conversation,
+  estimate,
+  type JsonSchema,
+  type Tokenizer,
+  type Tool,
+  type ToolwellOptions,
+} from '@toolwell/core'
+import { closedSentences } from './sentences.js'
+
+/** A tool as super-agent registers it. */
+export interface SuperAgentTool extends Pick<Tool, 'name' | 'description' | 'execute'> {
+  readonly parameters: JsonSchema
+  readonly shouldDefer?: boolean
+  readonly searchHint?: string
+}
+
+export function superAgent(): ToolwellOptions {
+  return {
+    mode: 'on',
+    delivery: 'append',
+    schemas: 'twice',
+    wireName: (source, name) => `mcp__${source}__${name}`,
+    cardPlace: 'section',
+    // Who must give exact names has to see them: above this there are names without hints, of some thousand tools.
+    cardBudget: 10_000,
+    face: {
+      name: 'tool_search',
+      description: () =>
+        'Loads the full definition of deferred tools, by exact name. A loaded tool can be called from your next message on.',
+      inputSchema: () => ({
+        type: 'object',
+        properties: {
+          query: {
+            type: 'string',
+            description: 'The exact name of a deferred tool, or several with commas between them',
+          },
+        },
+        required: ['query'],
+        additionalProperties: false,
+      }),
+      read({ query }) {
+        const names = typeof query === 'string' ? query.trim() : ''
+        return { query: names === '' || /^(?:select|unload):/i.test(names) ? names : `select:${names}` }
+      },
+      render: ({ matches, nextInstruction }, { remarks }) => [
+        ...matches.map(({ canonicalName: name, description, schemaPreview: parameters }) => ({
+          name,
+          description,
+          ...(parameters === undefined ? {} : { parameters }),
+        })),
+        ...[nextInstruction, ...remarks].filter((note) => note !== '').map((note) => ({ note })),
+      ],
+    },
+    prompts: {
+      ...closedSentences,
+      section: ({ loader, deferred, cards }) =>
+        deferred === 0
+          ? ''
+          : `# Deferred tools\nThese tools can be used, and only their names are loaded. Call ${loader} with a tool's exact name to get its definition; call the tool in your next message.\n\n${cards}`,
+      searchEmpty: () => 'The query is empty. Give the exact name of a deferred tool.',
+    },
+  }
+}
+
+/** super-agent's registrations as Toolwell's tools. A deferred tool shows its hint, or else its description. */
+export function superAgentTools(definitions: readonly SuperAgentTool[]): Tool[] {
+  return definitions.map(({ parameters, shouldDefer = false, searchHint, ...tool }) => ({
+    ...tool,
+    inputSchema: parameters,
+    defer: shouldDefer,
+    ...(searchHint === undefined ? {} : { searchHint, card: searchHint }),
+  }))
+}
+
+/** The tools of an MCP server, for `catalogue.setSource(server, …)`: all deferred, each with a hint made of server and description. */
+export function superAgentMcpTools(server: string, definitions: readonly SuperAgentTool[]): Tool[] {
+  const prefix = `mcp__${server}__`
+  return superAgentTools(
+    definitions.map(({ name, ...tool }) => ({
+      ...tool,
+      // The wire name gets the prefix by itself.
+      name: name.startsWith(prefix) ? name.slice(prefix.length) : name,
+      shouldDefer: true,
+      searchHint: `${server}: ${tool.description}`,
+    })),
+  )
+}
+
+/** What the system prompt says of deferred tools. Adapters put it there by themselves; empty before the first request. */
+export function getDeferredToolSummary(conversation: Conversation): string {
+  return conversation.events.findLast((event) => event.kind === 'latched')?.section ?? ''
+}
+
+export interface ToolRow {
+  readonly name: string
+  readonly shouldDefer: boolean
+  /** Sent with the next request. */
+  readonly active: boolean
+  readonly tokens: number
+}
+
+/** One row for each tool that this conversation may use. */
+export function toolDashboard(conversation: Conversation, tokenizer: Tokenizer = estimate): ToolRow[] {
+  const { visibleNames, deferredNames, loadedLazyTools } = conversation.inspect()
+  const active = new Set(visibleNames.map(({ name }) => name))
+  const deferred = new Set([...deferredNames, ...loadedLazyTools])
+  return [...conversation.catalogue.entries()]
+    .filter(({ wireName }) => active.has(wireName) || deferred.has(wireName))
+    .map(({ wireName: name, tool: { description, inputSchema } }) => ({
+      name,
+      shouldDefer: deferred.has(name),
+      active: active.has(name),
+      tokens: tokenizer.count(JSON.stringify({ name, description, inputSchema })),
+    }))
+}
+
+/** Tokens of the definitions that are sent, and of those that are not. */
+export function countTokenEstimate(
+  conversation: Conversation,
+  tokenizer: Tokenizer = estimate,
+): { readonly active: number; readonly deferred: number; readonly total: number } {
+  const rows = toolDashboard(conversation, tokenizer)
+  const sum = (some: readonly ToolRow[]) => some.reduce((total, { tokens }) => total + tokens, 0)
+  const active = sum(rows.filter((row) => row.active))
+  const total = sum(rows)
+  return { active, deferred: total - active, total }
+}

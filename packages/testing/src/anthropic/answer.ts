@@ -1,0 +1,101 @@
+/**
+ * One answer of the scripted endpoint in its two forms on the Anthropic wire: a message object, or the events of a
+ * stream.
+ */
+
+import { argumentFragments, pieces } from '../shared/pieces.js'
+import type { AnthropicUsage } from './usage.js'
+
+/** A call before it is written in either form. */
+export interface AnthropicCall {
+  readonly id: string
+  readonly name: string
+  /** What the stream says, whole JSON or not. */
+  readonly text: string
+  /** What the object says. */
+  readonly input: object
+}
+
+/** A finished answer. An empty text is no block. */
+export interface AnthropicAnswer {
+  readonly id: string
+  readonly model: string
+  readonly text: string
+  readonly calls: readonly AnthropicCall[]
+  readonly stopReason: string
+  readonly usage: AnthropicUsage
+}
+
+const TEXT_BLOCK = { type: 'text', text: '' }
+
+export function messageObject({ id, model, text, calls, stopReason, usage }: AnthropicAnswer): object {
+  const said = text === '' ? [] : [{ ...TEXT_BLOCK, text }]
+  const content = [...said, ...calls.map((call) => ({ ...toolUseBlock(call), input: call.input }))]
+  return messageOf(id, model, content, stopReason, usage)
+}
+
+/**
+ * The events, one a piece but for the last: that holds the whole ending, from the end of the last block on. Blocks come
+ * one after the other, text and input in pieces of at most eight characters, and an input begins with an empty one.
+ */
+export function* messageEvents(answer: AnthropicAnswer): Generator<string> {
+  const { id, model, text, calls, stopReason, usage } = answer
+  yield event('message_start', { message: messageOf(id, model, [], null, { ...usage, output_tokens: 1 }) })
+  yield event('ping', {})
+  const blocks = [
+    ...(text === '' ? [] : [{ start: TEXT_BLOCK, deltas: textDeltas(text) }]),
+    ...calls.map((call) => ({ start: toolUseBlock(call), deltas: inputDeltas(call.text) })),
+  ]
+  let ending = ''
+  for (const [index, { start, deltas }] of blocks.entries()) {
+    if (ending !== '') yield ending
+    yield event('content_block_start', { index, content_block: start })
+    for (const delta of deltas) yield event('content_block_delta', { index, delta })
+    ending = event('content_block_stop', { index })
+  }
+  const { cache_creation, service_tier, inference_geo, speed, ...cumulative } = usage
+  const delta = { stop_reason: stopReason, stop_sequence: null, stop_details: null, container: null }
+  ending += event('message_delta', { delta, usage: cumulative })
+  yield ending + event('message_stop', {})
+}
+
+function messageOf(
+  id: string,
+  model: string,
+  content: readonly object[],
+  stopReason: string | null,
+  usage: AnthropicUsage,
+): object {
+  return {
+    id,
+    type: 'message',
+    role: 'assistant',
+    model,
+    content,
+    stop_reason: stopReason,
+    stop_sequence: null,
+    stop_details: null,
+    container: null,
+    diagnostics: null,
+    usage,
+  }
+}
+
+function toolUseBlock({ id, name }: AnthropicCall): object {
+  return { type: 'tool_use', id, name, input: {}, caller: { type: 'direct' } }
+}
+
+function textDeltas(text: string): readonly object[] {
+  return pieces(text).map((piece) => ({ type: 'text_delta', text: piece }))
+}
+
+function inputDeltas(text: string): readonly object[] {
+  return ['', ...argumentFragments(text)].map((fragment) => ({
+    type: 'input_json_delta',
+    partial_json: fragment,
+  }))
+}
+
+function event(type: string, fields: object): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
+}

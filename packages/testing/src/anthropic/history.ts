@@ -1,0 +1,281 @@
+/**
+ * The rules about a whole conversation on the Anthropic wire: who may speak when, how calls pair with results, which
+ * tools are known where.
+ */
+
+import { type Found, firstOf, isObject } from '../shared/guards.js'
+import {
+  type AnthropicBlock,
+  type AnthropicMessage,
+  type AnthropicRequestBody,
+  type AnthropicTool,
+  blocksOf,
+  referencesIn,
+  violation,
+} from './request.js'
+
+export interface HistoryOptions {
+  readonly strictHistory?: boolean
+  readonly strictReveal?: boolean
+}
+
+/** A block with its place in the body. */
+interface Placed {
+  readonly block: AnthropicBlock
+  readonly at: string
+}
+
+/** What the API makes of consecutive messages of one role. `at` is the last of them. */
+interface Turn {
+  readonly role: AnthropicMessage['role']
+  readonly at: string
+  readonly blocks: readonly Placed[]
+}
+
+/** Takes a body whose shapes were checked. */
+export function historyViolation(body: AnthropicRequestBody, options: HistoryOptions): Found {
+  return (
+    placementViolation(body.messages) ??
+    toolsNeededViolation(body) ??
+    pairingViolation(turnsOf(body.messages)) ??
+    serverPairingViolation(body.messages) ??
+    firstOf(body.messages.entries(), ([index, message]) => lastBlockViolation(message, index)) ??
+    knowledgeViolation(body, options)
+  )
+}
+
+/** Consecutive system messages stand or fall as one. */
+function placementViolation(messages: readonly AnthropicMessage[]): Found {
+  if (messages[0]?.role === 'assistant') {
+    return violation('messages', 'first message must use the "user" role', 'first_role')
+  }
+  for (const [index, message] of messages.entries()) {
+    if (message.role !== 'system' || blocksOf(message.content).length === 0) continue
+    const refuse = (reason: string) => violation(`messages.${index}`, reason, 'misplaced_system')
+    const before = messages[index - 1]
+    if (!before) return refuse("use the top-level 'system' parameter for the initial system prompt")
+    if (before.role === 'assistant' && !endsInServerResult(before)) {
+      return refuse(
+        "role 'system' must follow a 'user' message or an 'assistant' message ending in a server tool result",
+      )
+    }
+    if (messages[index + 1]?.role === 'user') {
+      return refuse("role 'system' must precede an 'assistant' message or end the array")
+    }
+  }
+  return undefined
+}
+
+function endsInServerResult({ content }: AnthropicMessage): boolean {
+  return blocksOf(content).at(-1)?.type.endsWith('_tool_result') ?? false
+}
+
+function toolsNeededViolation({ tools = [], messages }: AnthropicRequestBody): Found {
+  if (tools.length > 0) return undefined
+  const types = messages.flatMap(({ content }) => blocksOf(content).map(({ type }) => type))
+  if (!types.includes('tool_use') && !types.includes('tool_result')) return undefined
+  const reason = 'Requests which include `tool_use` or `tool_result` blocks must define tools.'
+  return { ...violation(null, reason, 'tools_required'), param: 'tools' }
+}
+
+/** System messages never part a turn, as they stand before an assistant or at the end. */
+function turnsOf(messages: readonly AnthropicMessage[]): readonly Turn[] {
+  const turns: Turn[] = []
+  for (const [index, { role, content }] of messages.entries()) {
+    if (role === 'system') continue
+    const at = `messages.${index}`
+    const blocks = blocksOf(content).map((block, place) => ({ block, at: `${at}.content.${place}` }))
+    const last = turns.at(-1)
+    if (last?.role === role) turns[turns.length - 1] = { role, at, blocks: [...last.blocks, ...blocks] }
+    else turns.push({ role, at, blocks })
+  }
+  return turns
+}
+
+/** Every call is answered exactly once, at the start of the very next turn, and no id returns in a conversation. */
+function pairingViolation(turns: readonly Turn[]): Found {
+  const everyId = new Set<string>()
+  for (const [index, turn] of turns.entries()) {
+    const calls = idsOf(turn, 'tool_use', 'id')
+    for (const [id, at] of calls) {
+      if (everyId.has(id)) return violation(at, '`tool_use` ids must be unique', 'duplicate_tool_use_id')
+      everyId.add(id)
+    }
+    const before = turns[index - 1]
+    const found = resultsViolation(turn, before ? idsOf(before, 'tool_use', 'id') : [])
+    if (found) return found
+    const answered = new Set(idsOf(turns[index + 1], 'tool_result', 'tool_use_id').map(([id]) => id))
+    const open = calls.filter(([id]) => !answered.has(id)).map(([id]) => id)
+    if (open.length > 0) return unanswered(turn.at, open, 'unanswered_tool_use')
+  }
+  return undefined
+}
+
+/**
+ * What the API itself ran stands with its result in the model's turn. Calls of the client, with their results, may come
+ * between: one that the API's own tool makes names it as its caller.
+ */
+function serverPairingViolation(messages: readonly AnthropicMessage[]): Found {
+  const open = new Map<string, { readonly kind: string; readonly index: number }>()
+  const unansweredOf = (ids: Iterable<string>) =>
+    firstOf(ids, (id) => {
+      const call = open.get(id)
+      const reason = `\`${call?.kind}\` with id \`${id}\` was found without a corresponding result block`
+      return call && violation(`messages.${call.index}`, reason, 'unanswered_server_call')
+    })
+  for (const [index, { role, content }] of messages.entries()) {
+    const blocks = blocksOf(content)
+    if (role === 'user' && !blocks.some(({ type }) => type === 'tool_result')) {
+      const found = unansweredOf(open.keys())
+      if (found) return found
+    }
+    if (role !== 'assistant') continue
+    const before = [...open.keys()]
+    for (const [place, { type, id, tool_use_id: of }] of blocks.entries()) {
+      if (SERVER_CALLS.includes(type)) {
+        const found = unansweredOf([String(id)])
+        if (found) return found
+        open.set(String(id), { kind: type, index })
+      }
+      if (!type.endsWith('_tool_result') || open.delete(String(of))) continue
+      const reason = `unexpected \`tool_use_id\` found in \`${type}\` blocks: ${String(of)}. No call of that id stands before it.`
+      return violation(`messages.${index}.content.${place}`, reason, 'orphan_server_result')
+    }
+    const called = blocks.flatMap(({ caller }) => (isObject(caller) ? [String(caller.tool_id)] : []))
+    const found = unansweredOf(before.filter((id) => open.get(id)?.index !== index && !called.includes(id)))
+    if (found) return found
+  }
+  return undefined
+}
+
+const SERVER_CALLS = ['server_tool_use', 'mcp_tool_use']
+
+function lastBlockViolation({ role, content }: AnthropicMessage, index: number): Found {
+  const type = role === 'assistant' ? blocksOf(content).at(-1)?.type : undefined
+  if (type !== 'thinking' && type !== 'redacted_thinking') return undefined
+  const reason = `The final block in an assistant message cannot be \`${type}\`.`
+  return violation(`messages.${index}`, reason, 'final_thinking')
+}
+
+/** Each id of a turn with its block's place. */
+function idsOf(turn: Turn | undefined, type: string, field: string): readonly (readonly [string, string])[] {
+  const blocks = turn?.blocks.filter(({ block }) => block.type === type) ?? []
+  return blocks.map(({ block, at }) => [String(block[field]), at])
+}
+
+function resultsViolation(turn: Turn, calls: readonly (readonly [string, string])[]): Found {
+  const called = new Set(calls.map(([id]) => id))
+  const answered = new Set<string>()
+  for (const [index, { block, at }] of turn.blocks.entries()) {
+    if (block.type !== 'tool_result') continue
+    const id = String(block.tool_use_id)
+    if (!called.has(id)) {
+      const reason =
+        `unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. ` +
+        'Each `tool_result` block must have a corresponding `tool_use` block in the previous message.'
+      return violation(at, reason, 'orphan_tool_result')
+    }
+    if (answered.has(id)) {
+      const reason = `each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${id}`
+      return violation(at, reason, 'duplicate_tool_result')
+    }
+    // To Anthropic a result behind another block is no result at all.
+    if (turn.blocks[index - 1] && turn.blocks[index - 1]?.block.type !== 'tool_result') {
+      return unanswered(at, [id], 'misplaced_tool_result')
+    }
+    answered.add(id)
+  }
+  return undefined
+}
+
+function unanswered(at: string, ids: readonly string[], code: string): Found {
+  const reason =
+    `\`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(', ')}. ` +
+    'Each `tool_use` block must have a corresponding `tool_result` block in the next message.'
+  return violation(at, reason, code)
+}
+
+/**
+ * Walks the conversation with the tools that are defined and those that the model has before it. A name may be used
+ * before it is revealed or after it is withdrawn only when `strictReveal` is off.
+ */
+function knowledgeViolation(body: AnthropicRequestBody, options: HistoryOptions): Found {
+  const { strictHistory = true, strictReveal = true } = options
+  const { tools = [], messages } = body
+  const defined = new Map(tools.flatMap((tool) => (tool.name === undefined ? [] : [[tool.name, tool]])))
+  const servers = new Set(tools.map(({ mcp_server_name: server }) => server))
+  const known = new Set([...defined.keys()].filter((name) => !defined.get(name)?.defer_loading))
+  const callers = new Map<string, string>()
+
+  function changeViolation(block: AnthropicBlock, at: string): Found {
+    const change = block.tool as {
+      type: string
+      name?: string
+      server_name?: string
+      definition?: AnthropicTool
+    }
+    if (change.definition) {
+      const { name } = change.definition
+      if (name === undefined) return undefined
+      const holder = defined.get(name)
+      if (holder && (holder.type ?? 'custom') !== (change.definition.type ?? 'custom')) {
+        return violation(at, `Tool name '${name}' is held by a tool of another kind`, 'tool_name_conflict')
+      }
+      defined.set(name, change.definition)
+      known.add(name)
+      return undefined
+    }
+    if (change.server_name !== undefined) {
+      return servers.has(change.server_name) ? undefined : unresolved(at, change.server_name)
+    }
+    const name = String(change.name)
+    if (!defined.has(name)) return unresolved(at, name)
+    if (block.type === 'tool_addition') known.add(name)
+    else known.delete(name)
+    return undefined
+  }
+
+  function callViolation({ name: called, id, toolset_name: toolset }: AnthropicBlock, at: string): Found {
+    const name = String(called)
+    callers.set(String(id), name)
+    // A member of a toolset is declared with it, under the toolset's type.
+    if (toolset !== undefined && toolset !== null) return undefined
+    if (!defined.has(name)) {
+      if (!strictHistory) return undefined
+      return violation(`${at}.tool_use.name`, `'${name}' is not declared in 'tools'`, 'undeclared_tool')
+    }
+    if (known.has(name) || !strictReveal) return undefined
+    const reason = `'${name}' is called where the model does not have it: deferred and not revealed, or removed`
+    return violation(`${at}.tool_use.name`, reason, 'unrevealed_tool')
+  }
+
+  function referencesViolation(block: AnthropicBlock, at: string): Found {
+    const references = referencesIn(block)
+    const stranger = references.find((name) => !defined.has(name))
+    if (stranger !== undefined) return unresolved(at, stranger)
+    const searcher = callers.get(String(block.tool_use_id)) ?? ''
+    if (references.length > 0 && defined.get(searcher)?.defer_loading) {
+      const reason = `Tool '${searcher}' returns tool_reference blocks and cannot have defer_loading=true`
+      return violation(at, reason, 'deferred_search_tool')
+    }
+    for (const name of references) known.add(name)
+    return undefined
+  }
+
+  for (const [index, { content }] of messages.entries()) {
+    for (const [place, block] of blocksOf(content).entries()) {
+      const at = `messages.${index}.content.${place}`
+      let found: Found
+      if (block.type === 'tool_use') found = callViolation(block, at)
+      else if (block.type === 'tool_addition' || block.type === 'tool_removal')
+        found = changeViolation(block, at)
+      else found = referencesViolation(block, at)
+      if (found) return found
+    }
+  }
+  return undefined
+}
+
+function unresolved(at: string, name: string): Found {
+  return violation(at, `Tool reference '${name}' not found in available tools`, 'tool_reference_unresolved')
+}

@@ -1,0 +1,66 @@
+/** The Gemini wire for the scripted endpoint: `generateContent` and `streamGenerateContent` of the Gemini API. */
+
+import type { Protocol } from '../shared/protocol.js'
+import { googleRenderOrder, responseChunks, responseObject } from './answer.js'
+import type { GoogleRequestBody, GoogleRuleOptions } from './request.js'
+import { googleViolationOf } from './rules.js'
+
+const PATH = /^\/v1beta\/(?:models|tunedModels)\/[^/:]+:(generateContent|streamGenerateContent)$/
+
+/** The names Google gives to HTTP's numbers. */
+const STATUS: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  409: 'ABORTED',
+  429: 'RESOURCE_EXHAUSTED',
+  499: 'CANCELLED',
+  500: 'INTERNAL',
+  501: 'UNIMPLEMENTED',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+}
+
+/** The rule options tighten the gate to one model's demands. */
+export function googleProtocol(options: GoogleRuleOptions = {}): Protocol<GoogleRequestBody> {
+  return {
+    name: 'google',
+    // The client adds the version itself.
+    basePath: '',
+    /** The query does not come here, so a stream is always one of events: Google sends an array without `alt=sse`. */
+    match(path) {
+      const method = PATH.exec(path)?.[1]
+      return method === undefined ? undefined : { stream: method === 'streamGenerateContent' }
+    },
+    authorised: (headers, apiKey) => headers['x-goog-api-key'] === apiKey,
+    violationOf: (body) => googleViolationOf(body, options),
+    // Only the path can ask for one.
+    wantsStream: () => false,
+    renderOrder: googleRenderOrder,
+    answer(answer, _body, context) {
+      const object = responseObject(answer, context, options.thoughtSignatures ?? false)
+      return {
+        object,
+        *stream() {
+          for (const chunk of responseChunks(object)) yield `data: ${JSON.stringify(chunk)}\r\n\r\n`
+        },
+      }
+    },
+    /** The code has no place on this wire. */
+    errorObject(status, message, _code, param) {
+      const details =
+        param === null
+          ? {}
+          : {
+              details: [
+                {
+                  '@type': 'type.googleapis.com/google.rpc.BadRequest',
+                  fieldViolations: [{ field: param, description: message }],
+                },
+              ],
+            }
+      return { error: { code: status, message, status: STATUS[status] ?? 'UNKNOWN', ...details } }
+    },
+  }
+}

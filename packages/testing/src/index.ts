@@ -1,0 +1,23 @@
+/** `@toolwell/core/testing`: contract suites and strict scripted endpoints, for our tests and for those of third parties. */
+
+export { anthropicProtocol } from './anthropic/protocol.js'
+export type { AnthropicRuleOptions } from './anthropic/rules.js'
+export { googleProtocol } from './google/protocol.js'
+export type { GoogleRuleOptions } from './google/request.js'
+export { chatProtocol } from './openai-chat/protocol.js'
+export type { ChatRuleOptions } from './openai-chat/rules.js'
+export * from './openai-chat/scripted-chat.js'
+export { responsesProtocol } from './openai-responses/protocol.js'
+export type { ResponsesRuleOptions } from './openai-responses/request.js'
+export {
+  type ScriptedEndpoint,
+  type ScriptedEndpointOptions,
+  startScriptedEndpoint,
+} from './scripted-endpoint.js'
+export type { Protocol, Violation } from './shared/protocol.js'
+export {
+  type ContractCase,
+  type StoreContractOptions,
+  type StoreUnderTest,
+  storeContract,
+} from './store-contract.js'

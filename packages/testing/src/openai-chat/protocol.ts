@@ -1,0 +1,59 @@
+/** Chat Completions as the scripted endpoint speaks it: its path, its key, its answers and its errors. */
+
+import type { AnswerContext, Protocol, ScriptedAnswer } from '../shared/protocol.js'
+import { chatRenderOrder, usageOf } from '../shared/usage.js'
+import { type ChatCompletion, completionObject, deltaChunks, endingChunks } from './answer.js'
+import type { ChatRequestBody } from './request.js'
+import { type ChatRuleOptions, chatViolationOf } from './rules.js'
+
+export function chatProtocol(options: ChatRuleOptions = {}): Protocol<ChatRequestBody> {
+  return {
+    name: 'openai-chat',
+    basePath: '/v1',
+    match: (path) => (path === '/v1/chat/completions' ? {} : undefined),
+    authorised: (headers, apiKey) => headers.authorization === `Bearer ${apiKey}`,
+    violationOf: (body) => chatViolationOf(body, options),
+    wantsStream: (body) => body.stream === true,
+    renderOrder: chatRenderOrder,
+    answer(answer, body, context) {
+      const completion = complete(answer, body, context)
+      const streamOptions = body.stream_options as { include_usage?: unknown } | null | undefined
+      return {
+        object: completionObject(completion),
+        stream: () => streamOf(completion, streamOptions?.include_usage === true),
+      }
+    },
+    errorObject(status, message, code, param) {
+      const type = status >= 500 ? 'server_error' : 'invalid_request_error'
+      return { error: { message, type, param, code } }
+    },
+  }
+}
+
+function complete(answer: ScriptedAnswer, body: ChatRequestBody, context: AnswerContext): ChatCompletion {
+  const { text, calls: scripted = [], finish } = answer
+  const calls = scripted.map(({ name, arguments: input, id }) => ({
+    id: id ?? context.nextCallId('call_'),
+    type: 'function' as const,
+    function: { name, arguments: typeof input === 'string' ? input : JSON.stringify(input ?? {}) },
+  }))
+  const written = [text ?? '', ...calls.flatMap((call) => [call.function.name, call.function.arguments])]
+  return {
+    id: `chatcmpl-${context.index + 1}`,
+    model: body.model,
+    content: text ?? (calls.length > 0 ? null : ''),
+    calls,
+    finish: finish ?? (calls.length > 0 ? 'tool_calls' : 'stop'),
+    usage: usageOf(context.rendered, context.earlier, written.join('')),
+  }
+}
+
+function* streamOf(completion: ChatCompletion, includeUsage: boolean): Generator<string> {
+  for (const chunk of deltaChunks(completion, includeUsage)) yield event(chunk)
+  const ending = [...endingChunks(completion, includeUsage)].map(event).join('')
+  yield `${ending}data: [DONE]\n\n`
+}
+
+function event(chunk: object): string {
+  return `data: ${JSON.stringify(chunk)}\n\n`
+}

@@ -1,0 +1,312 @@
+/**
+ * What a strict Chat Completions server refuses with a 400 before any model runs: the scripted endpoint's gate.
+ * Messages are worded as OpenAI words them, because hosts and their logs match on that text. The codes are OpenAI's
+ * where it has one; OpenAI sends `null` for the pairing rules, which get names here so that a test can tell them apart.
+ */
+
+import { type Fields, type Found, isObject, unicodeViolation, violation } from '../shared/guards.js'
+import { schemaObjection } from '../shared/openai-schema.js'
+import {
+  arrayViolation,
+  eachOf,
+  missing,
+  nameViolation,
+  tooLong,
+  wrongType,
+  wrongValue,
+} from '../shared/openai-wording.js'
+import type { Violation } from '../shared/protocol.js'
+import type { ChatRequestBody, ChatRole, ChatTool, ChatToolCall } from './request.js'
+
+/** Why a strict server of this wire answers 400. */
+export type ChatViolation = Violation
+
+/** Limits that only some servers have, so none of them holds unless it is given. */
+export interface ChatRuleOptions {
+  /** OpenAI's limit is 128. */
+  readonly maxTools?: number
+  /** Characters of one tool's description. Azure and older OpenAI models stop at 1,024. */
+  readonly maxDescription?: number
+}
+
+const ROLES: readonly unknown[] = ['system', 'developer', 'user', 'assistant', 'tool'] satisfies ChatRole[]
+const MAX_CALL_ID = 40
+const NOT_AT_TOP = ['oneOf', 'anyOf', 'allOf', 'enum', 'const', 'not']
+
+/** The first rule that the body breaks, shapes before pairing. Reads the body once; keeps and changes nothing. */
+export function chatViolationOf(body: unknown, options: ChatRuleOptions = {}): ChatViolation | undefined {
+  if (!isObject(body)) return wrongType(null, 'an object', body)
+  return (
+    unicodeViolation(body) ??
+    modelViolation(body.model) ??
+    messagesViolation(body.messages) ??
+    toolsViolation(body.tools, options) ??
+    toolChoiceViolation(body) ??
+    streamViolation(body) ??
+    // The shapes have been checked above, so the body is one.
+    pairingViolation(body as ChatRequestBody)
+  )
+}
+
+function modelViolation(model: unknown): Found {
+  if (model === undefined || model === '') return missing('model')
+  return typeof model === 'string' ? undefined : wrongType('model', 'a string', model)
+}
+
+function messagesViolation(messages: unknown): Found {
+  if (messages === undefined) return missing('messages')
+  return arrayViolation('messages', messages) ?? eachOf(messages, 'messages', messageViolation)
+}
+
+function messageViolation(message: unknown, at: string): Found {
+  if (!isObject(message)) return wrongType(at, 'an object', message)
+  if (message.role === undefined) return missing(`${at}.role`)
+  if (!ROLES.includes(message.role)) return wrongValue(`${at}.role`, message.role, ROLES)
+  if (message.role === 'assistant') return assistantViolation(message, at)
+  if (message.role === 'tool' && typeof message.tool_call_id !== 'string')
+    return missing(`${at}.tool_call_id`)
+  return contentViolation(message.content, `${at}.content`, message.role)
+}
+
+function assistantViolation(message: Fields, at: string): Found {
+  const calls = message.tool_calls
+  if (calls !== undefined) {
+    const found =
+      arrayViolation(`${at}.tool_calls`, calls) ?? eachOf(calls, `${at}.tool_calls`, toolCallViolation)
+    if (found) return found
+    if (message.content === undefined || message.content === null) return undefined
+  }
+  return contentViolation(message.content, `${at}.content`, 'assistant')
+}
+
+function contentViolation(content: unknown, at: string, role: unknown): Found {
+  if (typeof content === 'string') return undefined
+  if (!Array.isArray(content)) return wrongType(at, 'a string or an array of parts', content)
+  return arrayViolation(at, content) ?? eachOf(content, at, (part, place) => partViolation(part, place, role))
+}
+
+/** Users may send parts of any kind, as servers add their own; everybody else sends text, an assistant also a refusal. */
+function partViolation(part: unknown, at: string, role: unknown): Found {
+  if (!isObject(part)) return wrongType(at, 'an object', part)
+  if (typeof part.type !== 'string') return missing(`${at}.type`)
+  const allowed = role === 'assistant' ? ['text', 'refusal'] : ['text']
+  if (role !== 'user' && !allowed.includes(part.type)) return wrongValue(`${at}.type`, part.type, allowed)
+  if (part.type !== 'text' || typeof part.text === 'string') return undefined
+  return wrongType(`${at}.text`, 'a string', part.text)
+}
+
+function toolCallViolation(call: unknown, at: string): Found {
+  if (!isObject(call)) return wrongType(at, 'an object', call)
+  if (call.id === undefined || call.id === '') return missing(`${at}.id`)
+  if (typeof call.id !== 'string') return wrongType(`${at}.id`, 'a string', call.id)
+  if (call.id.length > MAX_CALL_ID) return tooLong(`${at}.id`, MAX_CALL_ID, call.id)
+  if (call.type === 'custom') return customCallViolation(call.custom, `${at}.custom`)
+  if (call.type !== 'function') return wrongValue(`${at}.type`, call.type, ['function', 'custom'])
+  if (!isObject(call.function)) return wrongType(`${at}.function`, 'an object', call.function)
+  const { name, arguments: text } = call.function
+  // Text that is no JSON object passes: the model wrote it, and the host has to send it back.
+  const inArguments =
+    typeof text === 'string' ? undefined : wrongType(`${at}.function.arguments`, 'a string', text)
+  return nameViolation(name, `${at}.function.name`) ?? inArguments
+}
+
+/** A call of a tool without a schema: its input is plain text. */
+function customCallViolation(custom: unknown, at: string): Found {
+  if (!isObject(custom)) return wrongType(at, 'an object', custom)
+  const inInput =
+    typeof custom.input === 'string' ? undefined : wrongType(`${at}.input`, 'a string', custom.input)
+  return nameViolation(custom.name, `${at}.name`) ?? inInput
+}
+
+function toolsViolation(tools: unknown, { maxTools, maxDescription }: ChatRuleOptions): Found {
+  if (tools === undefined) return undefined
+  const outer = arrayViolation('tools', tools)
+  if (outer) return outer
+  const names = new Set<unknown>()
+  return eachOf(tools, 'tools', (tool, at, index) => {
+    if (maxTools !== undefined && index === maxTools) return tooManyTools(maxTools, tools)
+    const found = toolViolation(tool, at, maxDescription)
+    if (found) return found
+    const { name } = (tool as ChatTool).function
+    if (names.has(name)) {
+      return violation(
+        `Invalid '${at}.function.name': duplicate function name '${name}'. Names must be unique.`,
+        `${at}.function.name`,
+        'duplicate_tool',
+      )
+    }
+    names.add(name)
+    return undefined
+  })
+}
+
+function toolViolation(tool: unknown, at: string, maxDescription: number | undefined): Found {
+  if (!isObject(tool)) return wrongType(at, 'an object', tool)
+  if (tool.type !== 'function') return wrongValue(`${at}.type`, tool.type, ['function'])
+  if (!isObject(tool.function)) return wrongType(`${at}.function`, 'an object', tool.function)
+  const { name, description, parameters, strict } = tool.function
+  const place = `${at}.function`
+  const inName = nameViolation(name, `${place}.name`)
+  if (inName) return inName
+  if (description !== undefined && typeof description !== 'string') {
+    return wrongType(`${place}.description`, 'a string', description)
+  }
+  if (maxDescription !== undefined && description !== undefined && description.length > maxDescription) {
+    return tooLong(`${place}.description`, maxDescription, description)
+  }
+  if (strict !== undefined && strict !== null && typeof strict !== 'boolean') {
+    return wrongType(`${place}.strict`, 'a boolean', strict)
+  }
+  return parameters === undefined
+    ? undefined
+    : parametersViolation(parameters, `${place}.parameters`, String(name))
+}
+
+function parametersViolation(parameters: unknown, at: string, name: string): Found {
+  if (!isObject(parameters)) return wrongType(at, 'an object', parameters)
+  const refuse = (reason: string) =>
+    violation(`Invalid schema for function '${name}': ${reason}`, at, 'invalid_function_parameters')
+  if (parameters.type !== 'object') {
+    const type = JSON.stringify(parameters.type) ?? '"None"'
+    return refuse(`schema must be a JSON Schema of 'type: "object"', got 'type: ${type}'.`)
+  }
+  if (NOT_AT_TOP.some((keyword) => Object.hasOwn(parameters, keyword))) {
+    return refuse(`schema must have type 'object' and not have '${NOT_AT_TOP.join("'/'")}' at the top level.`)
+  }
+  const reason = schemaObjection(parameters)
+  return reason === undefined ? undefined : refuse(reason)
+}
+
+/** Runs after the tools were checked. */
+function toolChoiceViolation({ tools, tool_choice: choice, parallel_tool_calls: parallel }: Fields): Found {
+  for (const [param, value] of Object.entries({ tool_choice: choice, parallel_tool_calls: parallel })) {
+    if (value !== undefined && tools === undefined) {
+      const reason = `'${param}' is only allowed when 'tools' are specified.`
+      return violation(`Invalid value for '${param}': ${reason}`, param, 'invalid_value')
+    }
+  }
+  if (choice === undefined) return undefined
+  if (typeof choice === 'string') {
+    const allowed = ['none', 'auto', 'required']
+    return allowed.includes(choice) ? undefined : wrongValue('tool_choice', choice, allowed)
+  }
+  if (!isObject(choice)) return wrongType('tool_choice', 'a string or an object', choice)
+  const declared = new Set((tools as readonly ChatTool[]).map((tool) => tool.function.name))
+  if (choice.type === 'function') return chosenViolation(choice, 'tool_choice', declared)
+  if (choice.type !== 'allowed_tools') {
+    return wrongValue('tool_choice.type', choice.type, ['function', 'allowed_tools'])
+  }
+  const list = isObject(choice.allowed_tools) ? choice.allowed_tools.tools : undefined
+  const at = 'tool_choice.allowed_tools.tools'
+  return (
+    arrayViolation(at, list) ?? eachOf(list, at, (entry, place) => chosenViolation(entry, place, declared))
+  )
+}
+
+function chosenViolation(chosen: unknown, at: string, declared: ReadonlySet<string>): Found {
+  const name = isObject(chosen) && isObject(chosen.function) ? chosen.function.name : undefined
+  if (typeof name !== 'string') return missing(`${at}.function.name`)
+  if (declared.has(name)) return undefined
+  return violation(
+    `Tool choice '${name}' not found in 'tools' parameter.`,
+    `${at}.function.name`,
+    'invalid_value',
+  )
+}
+
+function streamViolation({ stream, stream_options: options }: Fields): Found {
+  if (stream !== undefined && typeof stream !== 'boolean') return wrongType('stream', 'a boolean', stream)
+  if (options === undefined || options === null) return undefined
+  if (!isObject(options)) return wrongType('stream_options', 'an object', options)
+  if (stream === true) return undefined
+  const reason = "The 'stream_options' parameter is only allowed when 'stream' is enabled."
+  return violation(`Invalid value for 'stream_options': ${reason}`, 'stream_options', 'invalid_value')
+}
+
+/**
+ * Every call is answered exactly once, directly after the message that made it. An id may return in a later assistant
+ * message, as some servers count their ids anew for every completion.
+ */
+function pairingViolation({ messages, tools = [] }: ChatRequestBody): Found {
+  const declared = new Set(tools.map((tool) => tool.function.name))
+  /** The ids of the latest assistant message, each with whether it was answered. Empty once another role has spoken. */
+  let batch = new Map<string, boolean>()
+  for (const [index, message] of messages.entries()) {
+    const at = `messages[${index}]`
+    if (message.role === 'tool') {
+      const found = answerViolation(message.tool_call_id ?? '', at, batch)
+      if (found) return found
+      batch.set(message.tool_call_id ?? '', true)
+      continue
+    }
+    const unanswered = unansweredViolation(batch, at)
+    if (unanswered) return unanswered
+    batch = new Map()
+    if (message.role !== 'assistant') continue
+    for (const [position, call] of (message.tool_calls ?? []).entries()) {
+      const found = historicCallViolation(call, `${at}.tool_calls[${position}]`, batch, declared)
+      if (found) return found
+      batch.set(call.id, false)
+    }
+  }
+  return unansweredViolation(batch, 'messages')
+}
+
+function answerViolation(id: string, at: string, batch: ReadonlyMap<string, boolean>): Found {
+  const answered = batch.get(id)
+  if (answered === false) return undefined
+  if (answered) {
+    return violation(
+      `Duplicate response for tool_call_id '${id}'.`,
+      `${at}.tool_call_id`,
+      'duplicate_tool_answer',
+    )
+  }
+  return violation(
+    // The spelling is OpenAI's.
+    "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+    `${at}.role`,
+    'orphan_tool_answer',
+  )
+}
+
+function unansweredViolation(batch: ReadonlyMap<string, boolean>, at: string): Found {
+  const open = [...batch].filter(([, answered]) => !answered).map(([id]) => id)
+  if (open.length === 0) return undefined
+  return violation(
+    "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
+      `The following tool_call_ids did not have response messages: ${open.join(', ')}`,
+    at === 'messages' ? at : `${at}.role`,
+    'unanswered_tool_calls',
+  )
+}
+
+function historicCallViolation(
+  call: ChatToolCall,
+  at: string,
+  batch: ReadonlyMap<string, boolean>,
+  declared: ReadonlySet<string>,
+): Found {
+  if (batch.has(call.id)) {
+    return violation(
+      `Duplicate value for 'tool_call_id' of '${call.id}'.`,
+      `${at}.id`,
+      'duplicate_tool_call_id',
+    )
+  }
+  // Tools for custom calls are the host's affair.
+  if (call.type === 'custom' || declared.has(call.function.name)) return undefined
+  // Stricter than OpenAI, which takes any legal name here. Some compatible servers render the history with a template
+  // that looks each called tool up in `tools`, so a host that drops a tool after its use fails there.
+  return violation(
+    `Invalid '${at}.function.name': '${call.function.name}' is not declared in 'tools'.`,
+    `${at}.function.name`,
+    'undeclared_tool',
+  )
+}
+
+function tooManyTools(limit: number, tools: unknown): Violation {
+  const length = Array.isArray(tools) ? tools.length : 0
+  const reason = `Expected an array with maximum length ${limit}, but got an array with length ${length} instead.`
+  return violation(`Invalid 'tools': array too long. ${reason}`, 'tools', 'array_above_max_length')
+}

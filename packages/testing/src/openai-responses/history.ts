@@ -1,0 +1,120 @@
+/**
+ * The rules about a whole input on the OpenAI Responses wire: how calls pair with outputs, which functions are known
+ * where.
+ */
+
+import { type Found, violation } from '../shared/guards.js'
+import type { Violation } from '../shared/protocol.js'
+import { type CallableTools, DEFAULT_NAMESPACE, declaredTools, load } from './callable.js'
+import { itemsOf, type ResponsesItem, type ResponsesRequestBody } from './request.js'
+
+/** A call that the input has to answer. Searches that the server ran are answered by the server and not kept here. */
+interface OpenCall {
+  readonly answer: 'function_call_output' | 'tool_search_output'
+  answered: boolean
+}
+
+/**
+ * Every call is answered exactly once, anywhere behind it, and names a function that was callable where it stands:
+ * declared, or loaded by an item before it.
+ */
+export function historyViolation(body: ResponsesRequestBody): Found {
+  const callable = declaredTools(body)
+  const calls = new Map<string, OpenCall>()
+  const ids = new Set<string>()
+  const items = itemsOf(body)
+  for (const [index, item] of items.entries()) {
+    const at = `input[${index}]`
+    const found =
+      duplicateItemViolation(item, ids) ??
+      loneReasoningViolation(item, items.slice(index + 1)) ??
+      turnViolation(item, at, calls, callable)
+    if (found) return found
+    load(item, callable)
+  }
+  const open = [...calls].find(([, call]) => !call.answered)
+  if (open === undefined) return undefined
+  const kind = open[1].answer === 'function_call_output' ? 'function call' : 'tool search call'
+  return violation(`No tool output found for ${kind} ${open[0]}.`, 'input', 'unanswered_tool_calls')
+}
+
+function duplicateItemViolation({ id }: ResponsesItem, ids: Set<string>): Found {
+  if (typeof id !== 'string') return undefined
+  if (ids.has(id)) {
+    const message = `Duplicate item found with id ${id}. Remove duplicate items from your input and try again.`
+    return violation(message, 'input', 'duplicate_item')
+  }
+  ids.add(id)
+  return undefined
+}
+
+/** Reasoning comes with what it led to: something that the model said or called. */
+function loneReasoningViolation({ type, id }: ResponsesItem, behind: readonly ResponsesItem[]): Found {
+  if (type !== 'reasoning') return undefined
+  const next = behind.find((item) => item.type !== 'reasoning')
+  const kind = next?.type ?? 'message'
+  const isLed = kind === 'message' ? next?.role === 'assistant' : kind.endsWith('_call')
+  if (isLed) return undefined
+  const message = `Item '${id ?? 'reasoning'}' of type 'reasoning' was provided without its required following item.`
+  return violation(message, 'input', 'lone_reasoning')
+}
+
+function turnViolation(
+  item: ResponsesItem,
+  at: string,
+  calls: Map<string, OpenCall>,
+  callable: CallableTools,
+): Found {
+  const { type, call_id: id } = item
+  if (typeof id !== 'string') return undefined
+  if (type === 'function_call_output' || type === 'tool_search_output') {
+    const call = calls.get(id)
+    if (call?.answer !== type) return orphanViolation(id, type)
+    if (call.answered) {
+      const message = `Duplicate tool output found for call_id '${id}'.`
+      return violation(message, `${at}.call_id`, 'duplicate_tool_answer')
+    }
+    call.answered = true
+    return undefined
+  }
+  if (type !== 'function_call' && type !== 'tool_search_call') return undefined
+  if (calls.has(id)) {
+    return violation(`Duplicate value for 'call_id' of '${id}'.`, `${at}.call_id`, 'duplicate_tool_call_id')
+  }
+  const isSearch = type === 'tool_search_call'
+  calls.set(id, { answer: isSearch ? 'tool_search_output' : 'function_call_output', answered: false })
+  return isSearch ? undefined : historicCallViolation(item, at, callable)
+}
+
+function orphanViolation(id: string, type: string): Violation {
+  const kind = type === 'function_call_output' ? 'function call output' : 'tool search output'
+  return violation(`No tool call found for ${kind} with call_id ${id}.`, 'input', 'orphan_tool_answer')
+}
+
+function historicCallViolation(
+  { name = '', namespace }: ResponsesItem,
+  at: string,
+  callable: CallableTools,
+): Found {
+  const space = callable.get(namespace ?? DEFAULT_NAMESPACE)
+  if (space?.has(name)) return undefined
+  if (typeof namespace === 'string' && space === undefined) {
+    const message = `Invalid '${at}.namespace': namespace '${namespace}' of function_call '${name}' does not exist.`
+    return violation(message, `${at}.namespace`, 'unknown_namespace')
+  }
+  if (typeof namespace !== 'string' && [...callable.values()].some((names) => names.has(name))) {
+    return violation(
+      `Missing namespace for function_call '${name}'. It does not exist in the default namespace. ` +
+        "Round-trip the model's function_call item with its namespace field included.",
+      `${at}.namespace`,
+      'missing_namespace',
+    )
+  }
+  // Stricter than OpenAI, which takes any legal name in the history. Compatible servers that render the history with a
+  // template look each called tool up, so a host that drops a tool after its use, or its loading item, fails there.
+  return violation(
+    `Invalid '${at}.name': '${name}' is neither declared in 'tools' nor loaded by an item before it.`,
+    `${at}.name`,
+    'undeclared_tool',
+  )
+}

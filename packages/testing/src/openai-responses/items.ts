@@ -1,0 +1,164 @@
+/** The rules about the items of an input on the OpenAI Responses wire, each for itself. */
+
+import { type Fields, type Found, isObject, violation } from '../shared/guards.js'
+import {
+  arrayViolation,
+  eachOf,
+  missing,
+  nameViolation,
+  tooLong,
+  wrongType,
+  wrongValue,
+} from '../shared/openai-wording.js'
+import { optional, type ResponsesRuleOptions, stringViolation } from './request.js'
+import { EXECUTIONS, LOADABLE_TOOLS, TOOLS, toolListViolation } from './tools.js'
+
+const ID = /^[a-zA-Z0-9_-]+$/
+const MAX_ID = 64
+const ROLES = ['user', 'assistant', 'system', 'developer']
+const INPUT_PARTS = ['input_text', 'input_image', 'input_file']
+const OUTPUT_PARTS = ['output_text', 'refusal']
+
+interface ItemCheck {
+  /** What the id of such an item begins with. */
+  readonly prefix?: string
+  readonly check: (item: Fields, at: string) => Found
+}
+
+export function inputViolation(input: unknown, options: ResponsesRuleOptions): Found {
+  if (input === undefined || input === '') return missing('input')
+  if (typeof input === 'string') return undefined
+  if (!Array.isArray(input)) return wrongType('input', 'a string or an array of items', input)
+  const checks = itemChecks(options)
+  return (
+    arrayViolation('input', input) ?? eachOf(input, 'input', (item, at) => itemViolation(item, at, checks))
+  )
+}
+
+function itemChecks(options: ResponsesRuleOptions): ReadonlyMap<unknown, ItemCheck> {
+  return new Map<unknown, ItemCheck>([
+    ['message', { prefix: 'msg', check: messageViolation }],
+    ['function_call', { prefix: 'fc', check: callViolation }],
+    ['function_call_output', { prefix: 'fc', check: outputViolation }],
+    ['reasoning', { prefix: 'rs', check: reasoningViolation }],
+    ['tool_search_call', { prefix: 'tsc', check: searchCallViolation }],
+    ['tool_search_output', { prefix: 'tso', check: (item, at) => searchOutputViolation(item, at, options) }],
+    ['additional_tools', { check: (item, at) => additionalViolation(item, at, options) }],
+    ['compaction', { check: ({ encrypted_content }, at) => compactionViolation(encrypted_content, at) }],
+  ])
+}
+
+function itemViolation(item: unknown, at: string, checks: ReadonlyMap<unknown, ItemCheck>): Found {
+  if (!isObject(item)) return wrongType(at, 'an object', item)
+  const known = checks.get(item.type ?? 'message')
+  if (known === undefined) return wrongValue(`${at}.type`, item.type, [...checks.keys()])
+  return (
+    optional(item.id, `${at}.id`, (id, place) => itemIdViolation(id, place, known.prefix)) ??
+    known.check(item, at)
+  )
+}
+
+function itemIdViolation(id: unknown, at: string, prefix = ''): Found {
+  if (typeof id !== 'string') return wrongType(at, 'a string', id)
+  if (id.length > MAX_ID) return tooLong(at, MAX_ID, id)
+  if (!ID.test(id)) {
+    const reason = 'Expected an ID that contains letters, numbers, underscores, or dashes'
+    const message = `Invalid '${at}': '${id}'. ${reason}, but this value contained additional characters.`
+    return violation(message, at, 'invalid_value')
+  }
+  if (id.startsWith(prefix)) return undefined
+  return violation(
+    `Invalid '${at}': '${id}'. Expected an ID that begins with '${prefix}'.`,
+    at,
+    'invalid_value',
+  )
+}
+
+function messageViolation({ role, content }: Fields, at: string): Found {
+  if (role === undefined) return missing(`${at}.role`)
+  if (!ROLES.includes(role as string)) return wrongValue(`${at}.role`, role, ROLES)
+  return contentViolation(content, `${at}.content`, role === 'assistant' ? OUTPUT_PARTS : INPUT_PARTS)
+}
+
+/** Fields that the official client adds to a reply and that are not on the wire. OpenAI refuses every field it does not know. */
+function addedViolation(fields: Fields, at: string, name: string): Found {
+  if (!Object.hasOwn(fields, name)) return undefined
+  return violation(`Unknown parameter: '${at}.${name}'.`, `${at}.${name}`, 'unknown_parameter')
+}
+
+function contentViolation(content: unknown, at: string, allowed: readonly string[]): Found {
+  if (content === undefined) return missing(at)
+  if (typeof content === 'string') return undefined
+  if (!Array.isArray(content)) return wrongType(at, 'a string or an array of parts', content)
+  return eachOf(content, at, (part, place) => {
+    if (!isObject(part)) return wrongType(place, 'an object', part)
+    if (!allowed.includes(part.type as string)) return wrongValue(`${place}.type`, part.type, allowed)
+    const added = addedViolation(part, place, 'parsed')
+    if (added) return added
+    if (part.type === 'refusal') return stringViolation(part.refusal, `${place}.refusal`)
+    return part.type === allowed[0] ? stringViolation(part.text, `${place}.text`) : undefined
+  })
+}
+
+function callViolation(item: Fields, at: string): Found {
+  return (
+    addedViolation(item, at, 'parsed_arguments') ??
+    callIdViolation(item.call_id, `${at}.call_id`) ??
+    nameViolation(item.name, `${at}.name`) ??
+    optional(item.namespace, `${at}.namespace`, nameViolation) ??
+    // Text that is no JSON passes: the model wrote it, and the host has to send it back.
+    stringViolation(item.arguments, `${at}.arguments`)
+  )
+}
+
+function outputViolation(item: Fields, at: string): Found {
+  return (
+    callIdViolation(item.call_id, `${at}.call_id`) ??
+    contentViolation(item.output, `${at}.output`, INPUT_PARTS)
+  )
+}
+
+/** What carries its own content need not be looked up. */
+function reasoningViolation({ id, summary, encrypted_content: sealed }: Fields, at: string): Found {
+  if ((id === undefined || id === null) && typeof sealed !== 'string') return missing(`${at}.id`)
+  if (summary === undefined) return missing(`${at}.summary`)
+  return Array.isArray(summary) ? undefined : wrongType(`${at}.summary`, 'an array', summary)
+}
+
+function searchCallViolation(item: Fields, at: string): Found {
+  if (item.arguments === undefined) return missing(`${at}.arguments`)
+  return searchPairViolation(item, at)
+}
+
+function searchOutputViolation(item: Fields, at: string, options: ResponsesRuleOptions): Found {
+  return (
+    searchPairViolation(item, at) ?? toolListViolation(item.tools, `${at}.tools`, LOADABLE_TOOLS, options)
+  )
+}
+
+/** A search that the client runs is paired by its call id; one that the server ran has none. */
+function searchPairViolation({ execution, call_id: id }: Fields, at: string): Found {
+  if (execution !== undefined && !EXECUTIONS.includes(execution as string)) {
+    return wrongValue(`${at}.execution`, execution, EXECUTIONS)
+  }
+  return execution === 'client' || (id !== undefined && id !== null)
+    ? callIdViolation(id, `${at}.call_id`)
+    : undefined
+}
+
+function additionalViolation({ role, tools }: Fields, at: string, options: ResponsesRuleOptions): Found {
+  if (role === undefined) return missing(`${at}.role`)
+  if (role !== 'developer') return wrongValue(`${at}.role`, role, ['developer'])
+  return toolListViolation(tools, `${at}.tools`, TOOLS, options)
+}
+
+function compactionViolation(content: unknown, at: string): Found {
+  if (content === undefined) return missing(`${at}.encrypted_content`)
+  return stringViolation(content, `${at}.encrypted_content`)
+}
+
+function callIdViolation(id: unknown, at: string): Found {
+  if (id === undefined || id === null || id === '') return missing(at)
+  if (typeof id !== 'string') return wrongType(at, 'a string', id)
+  return id.length > MAX_ID ? tooLong(at, MAX_ID, id) : undefined
+}

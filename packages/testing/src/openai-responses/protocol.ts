@@ -1,0 +1,83 @@
+/** OpenAI Responses (`POST /v1/responses`) as the scripted endpoint speaks it: rules, render order, answers. */
+
+import type { Protocol } from '../shared/protocol.js'
+import { composeAnswer, type ResponsesAnswer, responseEvents, responseObject } from './answer.js'
+import {
+  itemsOf,
+  type ResponsesItem,
+  type ResponsesRequestBody,
+  type ResponsesRuleOptions,
+  type ResponsesTool,
+} from './request.js'
+import { responsesViolationOf } from './rules.js'
+
+export function responsesProtocol(options: ResponsesRuleOptions = {}): Protocol<ResponsesRequestBody> {
+  return {
+    name: 'openai-responses',
+    basePath: '/v1',
+    match: (path) => (path === '/v1/responses' ? {} : undefined),
+    authorised: (headers, apiKey) => headers.authorization === `Bearer ${apiKey}`,
+    violationOf: (body) => responsesViolationOf(body, options),
+    wantsStream: (body) => body.stream === true,
+    renderOrder: responsesRenderOrder,
+    answer(scripted, body, context) {
+      const answer = composeAnswer(scripted, body, context)
+      return { object: responseObject(answer), stream: () => streamOf(answer) }
+    },
+    errorObject(status, message, code, param) {
+      const type = status >= 500 ? 'server_error' : 'invalid_request_error'
+      return { error: { message, type, param, code } }
+    },
+  }
+}
+
+/**
+ * The request as OpenAI lays it before the model: tools, instructions, then the items in order, so that definitions
+ * loaded by an item stand where the item stands and leave all before them cached. Of a deferred function the model has
+ * name and description, of a deferred member of a namespace nothing. Serialised anew from the parsed body, so white
+ * space does not count and the order of keys does.
+ */
+export function responsesRenderOrder(
+  body: Pick<ResponsesRequestBody, 'tools' | 'instructions' | 'input'>,
+): string {
+  const { tools = [], instructions } = body
+  return (
+    (tools.length === 0 ? '' : JSON.stringify(tools.map(visible))) +
+    (typeof instructions === 'string' ? JSON.stringify(instructions) : '') +
+    JSON.stringify(itemsOf(body).map(visibleItem))
+  )
+}
+
+function visibleItem(item: ResponsesItem): ResponsesItem {
+  return item.type === 'additional_tools' ? { ...item, tools: (item.tools ?? []).map(visible) } : item
+}
+
+function visible(tool: ResponsesTool): ResponsesTool {
+  if (tool.type === 'namespace') {
+    return { ...tool, tools: (tool.tools ?? []).filter((member) => member.defer_loading !== true) }
+  }
+  if (tool.defer_loading !== true) return tool
+  const shown = ['type', 'name', 'server_label', 'description', 'server_description']
+  return {
+    type: tool.type,
+    ...Object.fromEntries(Object.entries(tool).filter(([field]) => shown.includes(field))),
+  }
+}
+
+const CLOSING = /(\.done|^response\.(completed|incomplete))$/
+
+/** All that closes something at the end is one piece with the ending: a stream that breaks off has closed nothing. */
+function* streamOf(answer: ResponsesAnswer): Generator<string> {
+  let closing = ''
+  for (const event of responseEvents(answer)) {
+    const text = `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+    if (CLOSING.test(event.type)) {
+      closing += text
+      continue
+    }
+    if (closing !== '') yield closing
+    closing = ''
+    yield text
+  }
+  yield closing
+}

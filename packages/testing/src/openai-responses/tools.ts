@@ -1,0 +1,187 @@
+/** The rules about tool definitions on the OpenAI Responses wire, in `tools` and in the items that carry some. */
+
+import { type Fields, type Found, isObject, violation } from '../shared/guards.js'
+import { schemaObjection } from '../shared/openai-schema.js'
+import { eachOf, missing, nameViolation, wrongType, wrongValue } from '../shared/openai-wording.js'
+import type { Violation } from '../shared/protocol.js'
+import {
+  booleanViolation,
+  offeredTools,
+  optional,
+  type ResponsesRequestBody,
+  type ResponsesRuleOptions,
+  type ResponsesTool,
+  stringViolation,
+  toolsOf,
+} from './request.js'
+
+export const EXECUTIONS = ['server', 'client']
+/** Run by the provider, so no script can call them. They pass with no more than their type. */
+export const HOSTED_TOOLS = [
+  'file_search',
+  'web_search',
+  'web_search_2025_08_26',
+  'web_search_preview',
+  'web_search_preview_2025_03_11',
+  'computer',
+  'computer_use_preview',
+  'mcp',
+  'code_interpreter',
+  'programmatic_tool_calling',
+  'image_generation',
+  'local_shell',
+  'shell',
+  'apply_patch',
+]
+export const MEMBER_TOOLS = ['function', 'custom']
+export const LOADABLE_TOOLS = ['function', 'custom', 'namespace', 'mcp']
+export const TOOLS = ['function', 'custom', 'namespace', 'tool_search', ...HOSTED_TOOLS]
+const NOT_AT_TOP = ['oneOf', 'anyOf', 'allOf', 'enum', 'not']
+const NOT_IN_STRICT = ['oneOf', 'allOf', 'not', 'if', 'then', 'else', 'dependentRequired', 'dependentSchemas']
+
+/** An empty list passes: it is how a search says that it found nothing. */
+export function toolListViolation(
+  tools: unknown,
+  at: string,
+  allowed: readonly string[],
+  options: ResponsesRuleOptions,
+): Found {
+  if (tools === undefined) return missing(at)
+  if (!Array.isArray(tools)) return wrongType(at, 'an array', tools)
+  const names = new Set<string>()
+  return eachOf(tools, at, (tool, place) => {
+    if (!isObject(tool)) return wrongType(place, 'an object', tool)
+    if (!allowed.includes(tool.type as string)) return wrongValue(`${place}.type`, tool.type, allowed)
+    const found = toolViolation(tool, place, options)
+    if (found || tool.name === undefined) return found
+    // A namespace and a function may share a name: they are never called in the same place.
+    const key = `${tool.type === 'namespace'} ${tool.name}`
+    if (names.has(key)) return duplicateTool(`${place}.name`, String(tool.name))
+    names.add(key)
+    return undefined
+  })
+}
+
+function toolViolation(tool: Fields, at: string, options: ResponsesRuleOptions): Found {
+  if (tool.type === 'function') return functionViolation(tool, at, options)
+  if (tool.type === 'namespace') return namespaceViolation(tool, at, options)
+  if (tool.type === 'tool_search') return searchToolViolation(tool, at)
+  if (tool.type === 'custom') return nameViolation(tool.name, `${at}.name`)
+  return undefined
+}
+
+function functionViolation(
+  tool: Fields,
+  at: string,
+  { strictByDefault = false }: ResponsesRuleOptions,
+): Found {
+  const found =
+    nameViolation(tool.name, `${at}.name`) ??
+    optional(tool.description, `${at}.description`, stringViolation) ??
+    optional(tool.strict, `${at}.strict`, booleanViolation) ??
+    optional(tool.defer_loading, `${at}.defer_loading`, booleanViolation)
+  if (found) return found
+  const strict = tool.strict === undefined ? strictByDefault : tool.strict === true
+  return optional(tool.parameters, `${at}.parameters`, (parameters, place) =>
+    parametersViolation(parameters, place, String(tool.name), strict),
+  )
+}
+
+function namespaceViolation(tool: Fields, at: string, options: ResponsesRuleOptions): Found {
+  const found = nameViolation(tool.name, `${at}.name`)
+  if (found) return found
+  if (tool.description === undefined) return missing(`${at}.description`)
+  if (tool.defer_loading !== undefined) {
+    const reason = "a namespace is not deferred; set 'defer_loading' on the functions inside it."
+    return violation(
+      `Unknown parameter: '${at}.defer_loading': ${reason}`,
+      `${at}.defer_loading`,
+      'unknown_parameter',
+    )
+  }
+  return (
+    stringViolation(tool.description, `${at}.description`) ??
+    toolListViolation(tool.tools, `${at}.tools`, MEMBER_TOOLS, options)
+  )
+}
+
+/** Stricter than OpenAI's types, where a client's search may lack both: its arguments would have no agreed shape. */
+function searchToolViolation({ execution, description, parameters }: Fields, at: string): Found {
+  if (execution !== undefined && !EXECUTIONS.includes(execution as string)) {
+    return wrongValue(`${at}.execution`, execution, EXECUTIONS)
+  }
+  if (execution !== 'client') return undefined
+  if (typeof description !== 'string' || description === '') return missing(`${at}.description`)
+  if (parameters === undefined || parameters === null) return missing(`${at}.parameters`)
+  return parametersViolation(parameters, `${at}.parameters`, 'tool_search', false)
+}
+
+function parametersViolation(parameters: unknown, at: string, name: string, strict: boolean): Found {
+  if (!isObject(parameters)) return wrongType(at, 'an object', parameters)
+  const refuse = (reason: string) =>
+    violation(`Invalid schema for function '${name}': ${reason}`, at, 'invalid_function_parameters')
+  if (parameters.type !== 'object') {
+    const type = JSON.stringify(parameters.type) ?? '"None"'
+    return refuse(`schema must be a JSON Schema of 'type: "object"', got 'type: ${type}'.`)
+  }
+  if (NOT_AT_TOP.some((keyword) => Object.hasOwn(parameters, keyword))) {
+    return refuse(`schema must have type 'object' and not have '${NOT_AT_TOP.join("'/'")}' at the top level.`)
+  }
+  const reason = schemaObjection(parameters) ?? (strict ? strictObjection(parameters, []) : undefined)
+  return reason === undefined ? undefined : refuse(reason)
+}
+
+/** Strict mode takes only closed objects whose properties are all required, at every depth. */
+function strictObjection(schema: unknown, context: readonly string[]): string | undefined {
+  if (!isObject(schema)) return undefined
+  const place = `In context=(${context.map((step) => `'${step}'`).join(', ')})`
+  const refused = NOT_IN_STRICT.find((keyword) => Object.hasOwn(schema, keyword))
+  if (refused !== undefined) return `${place}, '${refused}' is not permitted.`
+  const { type, properties, required, additionalProperties } = schema
+  const names = isObject(properties) ? Object.keys(properties) : []
+  if (type === 'object' || (Array.isArray(type) && type.includes('object')) || names.length > 0) {
+    if (additionalProperties !== false) {
+      return `${place}, 'additionalProperties' is required to be supplied and to be false.`
+    }
+    const absent = names.find((name) => !Array.isArray(required) || !required.includes(name))
+    if (absent !== undefined) {
+      const rule =
+        "'required' is required to be supplied and to be an array including every key in properties."
+      return `${place}, ${rule} Missing '${absent}'.`
+    }
+  }
+  for (const keyword of ['properties', '$defs', 'definitions', 'anyOf']) {
+    for (const [key, child] of Object.entries(schema[keyword] ?? {})) {
+      const reason = strictObjection(child, [...context, keyword, key])
+      if (reason !== undefined) return reason
+    }
+  }
+  return strictObjection(schema.items, [...context, 'items'])
+}
+
+export function nativeSearchViolation(body: ResponsesRequestBody): Found {
+  const offered = offeredTools(body)
+  const searches = offered.filter((tool) => tool.type === 'tool_search')
+  if (searches.length > 1) return duplicateTool('tools', 'tool_search')
+  if (searches.length === 0) {
+    if (!offered.some(hasDeferred)) return undefined
+    const message = "Invalid Value: 'tools.defer_loading'. Deferred tools require tools.tool_search."
+    return violation(message, 'tools', 'invalid_value')
+  }
+  const loaded = toolsOf(body, 'tool_search_output')
+  const taken = [...offered, ...loaded].some(
+    (tool) => tool.name === 'tool_search' && tool.type !== 'namespace',
+  )
+  if (!taken) return undefined
+  // Its calls would read like the native tool's own, and clients replay them as such.
+  const reason = "the name is taken by the tool of type 'tool_search'."
+  return violation(`Invalid function name 'tool_search': ${reason}`, 'tools', 'reserved_tool_name')
+}
+
+function hasDeferred(tool: ResponsesTool): boolean {
+  return tool.defer_loading === true || (tool.tools ?? []).some(hasDeferred)
+}
+
+function duplicateTool(at: string, name: string): Violation {
+  return violation(`Invalid '${at}': duplicate tool '${name}'. Names must be unique.`, at, 'duplicate_tool')
+}
