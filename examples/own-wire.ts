@@ -30,7 +30,7 @@ const wire: Wire<Line, Line, Parts> = {
   write: (thread, view) => {
     const lines = thread.map((unit): Line => {
       const own = unit.kind !== 'note' && unit.native?.wire === NAME ? (unit.native.value as Line) : undefined
-      if (own && !(unit.kind === 'assistant' && unit.mended)) return own
+      if (own && !(unit.kind === 'assistant' && unit.repaired)) return own
       return writeUnit(unit)
     })
     return view.section === '' ? lines : [{ from: 'system', text: view.section }, ...lines]

@@ -352,7 +352,7 @@ describe('the second review: what is shown equals what is sent, and is kept', ()
     const ran = await turn.run({ role: 'assistant', content: null, tool_calls })
     expect(host.conversation.inspect().protectedToolNames).toEqual(['tool_info'])
     expect(ran.answers.map(({ outcome }) => pawworkMetadata(outcome))).toEqual([
-      { loaded: [ENTER], truncated: false },
+      { activated: [ENTER], truncated: false },
       undefined,
     ])
   })

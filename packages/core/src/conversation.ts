@@ -57,13 +57,13 @@ export interface Conversation {
   }): Promise<SurfaceView>
   /** Judges, runs and settles the calls of one reply. Answers come in the order of the calls; nothing a model did throws. */
   run(calls: readonly ModelCall[], options?: RunOptions): Promise<CallAnswer[]>
-  /** Raises tools by name. `source` is what the event `activated` says of why: an operator's wish (default), or a `pin` of the host's. */
+  /** Loads tools by name. `source` is what the event `loaded` says of why: an operator's wish (default), or a `pin` of the host's. */
   load(names: readonly string[], source?: 'operator' | 'pin'): Promise<LoadReport>
-  /** Puts tools back. The model can still find and call them: to forbid a tool, use policy. */
+  /** Unloads tools. The model can still find and call them: to forbid a tool, use policy. */
   unload(names: readonly string[]): Promise<UnloadReport>
   /** The history was shortened. */
   compact(change: Compaction): Promise<void>
-  /** Starts over: nothing is raised, and the next request is a first one. */
+  /** Starts over: nothing is loaded, and the next request is a first one. */
   clear(): Promise<void>
   /** A new conversation with the events up to an anchor, or up to where a history with these anchors ends (all of them without one). */
   fork(options: { readonly id: string; readonly anchor?: string | readonly string[] }): Promise<Conversation>
@@ -205,7 +205,7 @@ export async function openConversation(shared: Shared, scope: Scope, seed?: Seed
     load: (names, source = 'operator') =>
       log.retried(async () => {
         assertNames('load', names)
-        assertOneOf('the source of activate', source, ['operator', 'pin'])
+        assertOneOf('the source of load', source, ['operator', 'pin'])
         const { facts, report } = loadByName(log.state, context(), names, source, log.lastAnchor)
         await log.append(facts)
         return report

@@ -27,29 +27,29 @@ export interface ToolwellOptions {
   readonly tools?: readonly Tool[]
   /** `auto` (default): on when the deferred definitions cost at least `threshold` tokens. */
   readonly mode?: 'off' | 'auto' | 'on'
-  /** How raised tools reach the model. `auto` (default) keeps the cached prefix: `native` where the wire has it, otherwise `bridge`. */
+  /** How loaded tools reach the model. `auto` (default) keeps the cached prefix: `native` where the wire has it, otherwise `bridge`. */
   readonly delivery?: DeliveryName | 'auto'
-  /** Tokens of deferred definitions below which nothing is changed at all. Default: where deferral stops being dearer than sending all, on this wire and for this prompt; some 20,000. */
+  /** Tokens of deferred definitions below which nothing is changed at all. Default: where deferral stops being more expensive than sending all, on this wire and for this prompt; some 20,000. */
   readonly threshold?: number
   /** Names that are always sent. */
   readonly eager?: readonly string[]
   /** Which tools are deferred; later rules win. `explain` says which one did. */
   readonly rules?: readonly ExposureRule[]
-  /** May a tool be seen, activated, called? Several are asked in order; one that denies is enough. */
+  /** May a tool be seen, loaded, called? Several are asked in order; one that denies is enough. */
   readonly policy?: Policy | readonly Policy[]
-  /** At most so many raised tools; the least recently used makes room. Default: no cap. */
+  /** At most so many loaded tools; the least recently used makes room. Default: no cap. */
   readonly maxLoaded?: number
-  /** At most so many tokens of raised definitions; the least recently used makes room. Default: no cap. */
+  /** At most so many tokens of loaded definitions; the least recently used makes room. Default: no cap. */
   readonly maxLoadedTokens?: number
   /** What happens when the model calls a tool it has not loaded. Default `load-and-run`, after checking the arguments. */
   readonly hiddenCalls?: 'load-and-run' | 'hint' | 'refuse'
-  /** Keyword hits that one search may raise. Default 5. Exact names have no limit. */
+  /** Keyword hits that one search may load. Default 5. Exact names have no limit. */
   readonly loadLimit?: number
   /** From 0 to 1: hits below this relevance are no answer. Default 0.35. */
   readonly cutOff?: number
   /** From 0 to 1: answers below this certainty are offered by their signatures, not loaded. Default 0.5; 0: every answer is loaded. */
   readonly autoLoad?: number
-  /** A tool above so many tokens is raised only by its exact name. Default 8,000. */
+  /** A tool above so many tokens is loaded only by its exact name. Default 8,000. */
   readonly largeTool?: number
   /** Tokens of schemas in one search answer. Default 10,000. */
   readonly resultBudget?: number

@@ -342,7 +342,9 @@ describe.each(['bridge', 'append'] as const)('over %s', (delivery) => {
     await anthropic(host.conversation).compact(host.messages, after)
     host.messages.splice(0, host.messages.length, ...after)
     const { turn } = await host.step()
-    expect(turn.warnings).toEqual(['told an answer without a call as text ("toolu_1")'])
+    expect(turn.warnings.map(({ text }) => text)).toEqual([
+      'told an answer without a call as text ("toolu_1")',
+    ])
     expect(blocks(host.body().messages[0]).at(-1)?.text).toMatch(/"toolu_1".* was answered: .*create_issue/s)
   })
 
@@ -588,9 +590,7 @@ describe('messages of the host', () => {
     ]
     for (const mode of ['on', 'off'] as const) {
       const { parts, warnings } = await begin(messages, { mode })
-      expect(warnings.filter((warning) => warning.startsWith('answered the interrupted call'))).toHaveLength(
-        3,
-      )
+      expect(warnings.filter(({ code }) => code === 'call-interrupted')).toHaveLength(3)
       expect(parts.messages.map(({ role }) => role)).toEqual([
         'user',
         'assistant',
@@ -624,7 +624,9 @@ describe('messages of the host', () => {
     for (const mode of ['on', 'off'] as const) {
       const { parts, warnings } = await begin(messages, { mode })
       expect(parts.messages[2]?.content).toEqual([result, text])
-      expect(warnings).toEqual([expect.stringContaining('the role "user"')])
+      expect(warnings).toEqual([
+        expect.objectContaining({ text: expect.stringContaining('the role "user"') }),
+      ])
       await accept(parts)
     }
   })

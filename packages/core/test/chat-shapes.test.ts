@@ -123,10 +123,12 @@ describe('a message', () => {
     expect((await adapter.begin(messages)).warnings).toEqual([])
     reply.tool_calls = [made]
     expect((await adapter.begin(messages)).warnings).toEqual([
-      expect.stringContaining('interrupted call "a"'),
+      { code: 'call-interrupted', text: 'answered the interrupted call "a"' },
     ])
     made.function.name = 'gone'
-    expect((await adapter.begin(messages)).warnings).toContainEqual(expect.stringContaining('"gone"'))
+    expect((await adapter.begin(messages)).warnings).toContainEqual(
+      expect.objectContaining({ text: expect.stringContaining('"gone"') }),
+    )
     const before = adapter.thread(messages)
     expect(adapter.thread(messages)[1]).toBe(before[1])
   })
@@ -134,7 +136,7 @@ describe('a message', () => {
   it('of a role that is not known is sent as the user’s', async () => {
     const { parts, warnings } = await begin([user, { role: 'ipython', content: '5' }])
     expect(parts.messages[1]).toEqual({ role: 'user', content: '5' })
-    expect(warnings).toEqual([expect.stringContaining('"ipython"')])
+    expect(warnings).toEqual([expect.objectContaining({ text: expect.stringContaining('"ipython"') })])
   })
 })
 

@@ -84,7 +84,9 @@ describe('contents of the model that follow each other', () => {
       model({ text: 'Let me ' }, { text: 'see.' }, signed, call, { text: '' }),
       contents[6],
     ])
-    expect(new Set(warnings)).toEqual(new Set([expect.stringContaining('joined contents of one turn')]))
+    expect(new Set(warnings)).toEqual(
+      new Set([expect.objectContaining({ text: expect.stringContaining('joined contents of one turn') })]),
+    )
     const kinds = (await open()).thread(contents as GoogleContent[]).map(({ kind }) => kind)
     expect(kinds).toEqual(['user', 'assistant', 'assistant', 'assistant', 'answer', 'answer'])
   })
@@ -113,7 +115,7 @@ describe('contents of the model that follow each other', () => {
     ])
     expect(parts.contents.map(({ role }) => role)).toEqual(['user', 'model', 'user', 'model', 'user'])
     expect(parts.contents[2]?.parts?.[0]?.functionResponse?.response?.result).toContain('interrupted')
-    expect(warnings).toEqual([expect.stringContaining('interrupted')])
+    expect(warnings).toEqual([expect.objectContaining({ text: expect.stringContaining('interrupted') })])
   })
 })
 
@@ -124,7 +126,9 @@ describe('a content', () => {
     const contents = [said('go'), changing as GoogleContent, said('on')]
     expect((await adapter.begin(contents)).warnings).toEqual([])
     changing.parts.push({ ...call })
-    expect((await adapter.begin(contents)).warnings).toEqual([expect.stringContaining('interrupted')])
+    expect((await adapter.begin(contents)).warnings).toEqual([
+      expect.objectContaining({ text: expect.stringContaining('interrupted') }),
+    ])
   })
 
   it('of the user that calls is the model’s, and a response within a reply answers it', async () => {

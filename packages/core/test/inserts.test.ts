@@ -444,9 +444,10 @@ describe('places', () => {
     host.messages.splice(1, 2)
     host.say('more')
     const { turn } = await host.step()
-    expect(turn.warnings).toContain(
-      'the message an update belongs to is gone; it stands at the nearest earlier place',
-    )
+    expect(turn.warnings).toContainEqual({
+      code: 'update-moved',
+      text: 'the message an update belongs to is gone; it stands at the nearest earlier place',
+    })
     expect(updates(host).join()).toContain('not git worktree in a shell')
   })
 

@@ -138,7 +138,7 @@ describe('the system', () => {
     const history = [user, later, { role: 'assistant', content: 'Yes.' }, user]
     const { parts, warnings } = await begin(history)
     expect(parts.messages).toEqual([user, { ...later, role: 'user' }, ...history.slice(2)])
-    expect(warnings).toEqual([expect.stringContaining('system message')])
+    expect(warnings).toEqual([expect.objectContaining({ text: expect.stringContaining('system message') })])
     const kept = await begin(history, {}, true)
     expect(kept.parts.messages).toBe(history)
     expect(kept.warnings).toEqual([])
@@ -162,7 +162,7 @@ describe("a search of Anthropic's own", () => {
   it('refers only to what is declared', async () => {
     const { sent, warnings } = await messagesOf(...history(use, found('read_file', 'gone'), text('So.')))
     expect(sent[1]).toEqual({ role: 'assistant', content: [use, found('read_file'), text('So.')] })
-    expect(warnings).toContainEqual(expect.stringContaining('"gone"'))
+    expect(warnings).toContainEqual(expect.objectContaining({ text: expect.stringContaining('"gone"') }))
   })
 
   it.each([

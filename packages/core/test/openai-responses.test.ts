@@ -281,7 +281,7 @@ describe('calls', () => {
         name: 'read_file',
         arguments: '{}',
       })
-      expect(warnings).toEqual([expect.stringContaining('"files"')])
+      expect(warnings).toEqual([expect.objectContaining({ text: expect.stringContaining('"files"') })])
     })
   })
 })
@@ -639,7 +639,7 @@ describe('an interrupted call', () => {
     host.items.push(reasoning('rs_cut'), cut)
     await host.step()
     expect(outline(host)).toEqual(['user', 'reasoning', 'cut read_file', 'cut ='])
-    expect(host.warnings).toEqual(['answered the interrupted call "cut"'])
+    expect(host.warnings.map(({ text }) => text)).toEqual(['answered the interrupted call "cut"'])
     await host.ask('on')
     expect(outline(host).slice(0, 6)).toEqual([
       'user',
@@ -693,7 +693,7 @@ describe('an interrupted call', () => {
     await host.ask('go')
     expect(outline(host)).toEqual(['developer', 'user', 'a read_file', 'a =', 'developer', 'user'])
     expect(updates(host)).toEqual([expect.stringContaining('"x"'), expect.stringContaining('"z"')])
-    expect(host.warnings).toEqual([
+    expect(host.warnings.map(({ text }) => text)).toEqual([
       'told an answer without a call as text ("nobody")',
       'dropped an answer that stood there before ("a")',
       'told an answer without a call as text ("a")',

@@ -47,7 +47,7 @@ export interface LazyToolSessionState {
   searchHistory: { turn: number; query: string; loaded: string[] }[]
 }
 
-/** Loads every match, however many and however weak. `cutOff: 0.35`, `autoLoad: 0.5` and `loadLimit: 5` give Toolwell's own manners back. */
+/** Loads every match, however many and however weak. `cutOff: 0.35`, `autoLoad: 0.5` and `loadLimit: 5` restore Toolwell's defaults. */
 export function sf(): ToolwellOptions {
   return {
     mode: 'on',
@@ -128,7 +128,7 @@ export function sfTools(tools: readonly Tool[], manifest?: unknown, options?: Ma
   return manifest === undefined ? marked : applyManifest(marked, readManifest(manifest, options), options)
 }
 
-/** Plain JSON. To go on from a copy kept elsewhere: `conversation.activate(copy.loadedLazyTools, 'pin')`. */
+/** Plain JSON. To go on from a copy kept elsewhere: `conversation.load(copy.loadedLazyTools, 'pin')`. */
 export function lazyToolSessionState(conversation: Conversation): LazyToolSessionState {
   const { loadedLazyTools, loadedAtTurn, searchHistory } = conversation.inspect()
   return {

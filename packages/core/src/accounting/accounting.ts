@@ -18,8 +18,8 @@ export function measureSurface(
   context: Context,
   everythingEager: number,
 ): SurfaceTokens {
-  const opened = facts.find((fact) => fact.kind === 'latched')
-  const latch = opened ?? state.latch
+  const latched = facts.find((fact) => fact.kind === 'latched')
+  const latch = latched ?? state.latch
   const searchResults = sum(state.requests.searchTokens.values())
   if (!latch || latch.mode === 'off')
     return {
@@ -35,18 +35,18 @@ export function measureSurface(
     }
 
   const eager = new Map<string, Pin>(
-    (opened ? opened.eager : [...state.tools.eager.values()]).map((pin) => [pin.id, pin]),
+    (latched ? latched.eager : [...state.tools.eager.values()]).map((pin) => [pin.id, pin]),
   )
   const active = new Map<string, Pin>()
   let tombstones = 0
-  if (opened) for (const pin of opened.loaded) active.set(pin.id, pin)
+  if (latched) for (const pin of latched.loaded) active.set(pin.id, pin)
   else
     for (const [id, { live, kept, pin }] of state.tools.loaded)
       if (live || kept) active.set(id, pin)
       else if (pin.definition) tombstones += context.tokens(tombstone(pin.wireName, latch.tombstone))
   let inserts = sum(state.history.inserts.map((insert) => insert.tokens))
   let revealed = sum(state.requests.revealedTokens.values())
-  if (!opened) revealed += sum(state.history.inserts.map((insert) => insert.revealed))
+  if (!latched) revealed += sum(state.history.inserts.map((insert) => insert.revealed))
   for (const fact of facts) {
     if (fact.kind === 'loaded') active.set(fact.tool.id, fact.tool)
     if (fact.kind === 'restored' && fact.pin) active.set(fact.tool, fact.pin)
@@ -69,7 +69,7 @@ export function measureSurface(
     section,
     searchResults,
     inserts,
-    rewritten: opened ? 0 : behind(state, context, facts),
+    rewritten: latched ? 0 : behind(state, context, facts),
     revealed,
     everythingEager,
   }
@@ -86,13 +86,13 @@ function behind(state: LedgerState, context: Context, facts: readonly LedgerFact
   const changed = new Set(state.array.rewritten)
   for (const fact of facts) if (fact.kind === 'redefined' && fact.tool.definition) changed.add(fact.tool.id)
   if (changed.size === 0) return 0
-  const raised = [...state.tools.loaded.values()].filter(
+  const loaded = [...state.tools.loaded.values()].filter(
     ({ pin, live, kept }) => isInArray(pin) && (live || kept || changed.has(pin.id)),
   )
   const order = [
     ...[...state.tools.eager.values()].map((pin) => ({ id: pin.id, tool: pin.definition })),
     ...(state.latch?.metaTools ?? []).map((tool) => ({ id: '', tool })),
-    ...raised.map(({ pin }) => ({ id: pin.id, tool: pin.definition })),
+    ...loaded.map(({ pin }) => ({ id: pin.id, tool: pin.definition })),
   ]
   const first = order.findIndex(({ id }) => changed.has(id))
   if (first < 0) return 0

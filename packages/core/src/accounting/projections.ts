@@ -10,9 +10,9 @@ import { type Accounting, account, toolsOf } from './accounting.js'
 export interface Inspection {
   readonly mode: 'off' | 'on' | 'undecided'
   readonly delivery: DeliveryName | undefined
-  /** Wire names of raised tools, in order of activation. */
+  /** Wire names of loaded tools, in order of loading. */
   readonly loadedLazyTools: readonly string[]
-  /** The number of requests begun before each was raised. */
+  /** The number of requests begun before each was loaded. */
   readonly loadedAtTurn: Readonly<Record<string, number>>
   readonly searchHistory: readonly {
     readonly turn: number
@@ -45,16 +45,16 @@ export interface Inspection {
 
 export function inspect(state: LedgerState, context: Context, listed: ToolLister): Inspection {
   const { catalogue } = context
-  const live = [...state.tools.loaded].filter(([id, held]) => held.live && !state.tools.suspended.has(id))
-  // A late eager tool is visible, and nobody raised it.
-  const raised = live.filter(([, held]) => held.source !== 'arrival')
-  const names = raised.map(([, held]) => held.pin.wireName)
+  const live = [...state.tools.loaded].filter(([id, each]) => each.live && !state.tools.suspended.has(id))
+  // A late eager tool is visible, and nobody loaded it.
+  const loaded = live.filter(([, each]) => each.source !== 'arrival')
+  const names = loaded.map(([, each]) => each.pin.wireName)
   const on = state.latch?.mode === 'on'
   return {
     mode: state.latch?.mode ?? 'undecided',
     delivery: state.latch?.delivery,
     loadedLazyTools: names,
-    loadedAtTurn: Object.fromEntries(raised.map(([, held]) => [held.pin.wireName, held.turn])),
+    loadedAtTurn: Object.fromEntries(loaded.map(([, each]) => [each.pin.wireName, each.turn])),
     searchHistory: state.calls.searchHistory.map((search) => ({
       ...search,
       loaded: search.loaded.map((id) => catalogue.get(id)?.wireName ?? id),
@@ -74,7 +74,7 @@ export function inspect(state: LedgerState, context: Context, listed: ToolLister
   }
 }
 
-/** Guidelines are those of tools that are sent or raised: what is hidden keeps its own until it comes up. */
+/** Guidelines are those of tools that are sent or loaded: what is hidden keeps its own until it comes up. */
 function visibleNames(state: LedgerState, context: Context, listed: ToolLister): Inspection['visibleNames'] {
   const describe = (name: string, tool: Tool | undefined) => ({
     name,
@@ -85,7 +85,7 @@ function visibleNames(state: LedgerState, context: Context, listed: ToolLister):
   if (state.latch?.mode === 'on') {
     const pins = [
       ...state.tools.eager.values(),
-      ...[...state.tools.loaded.values()].filter((held) => held.live).map((held) => held.pin),
+      ...[...state.tools.loaded.values()].filter((each) => each.live).map((each) => each.pin),
     ]
     const usable = pins.filter((pin) => gate.availability(catalogue.get(pin.id), 'see') === 'ready')
     return [

@@ -11,3 +11,4 @@ export {
   type Unit,
   type UnitCall,
 } from './shared/thread.js'
+export type { Warn, Warning, WarningCode } from './shared/warning.js'

@@ -1,4 +1,4 @@
-/** Says where a JSON text goes wrong and how to mend it, for files that people write by hand. */
+/** Says where a JSON text goes wrong and how to fix it, for files that people write by hand. */
 
 /** Finds the place itself, because the engines' messages name it differently or not at all. Only runs on bad JSON. */
 export function explainBadJson(json: string): { line: number; column: number; message: string; fix: string } {

@@ -6,26 +6,26 @@
 /** Levels of nesting. No message and no schema needs so many, and JSON can be written far deeper on every runtime. */
 const DEEPEST = 1000
 
-/** The very value where there is nothing to mend. Objects that are more than data pass as they are: a file, an address. */
+/** The very value where there is nothing to change. Objects that are more than data pass as they are: a file, an address. */
 export function plainJson<Value>(value: Value): Value {
-  return mended(value, []) as Value
+  return plain(value, []) as Value
 }
 
-function mended(value: unknown, above: object[]): unknown {
+function plain(value: unknown, above: object[]): unknown {
   if (typeof value === 'string') return value.isWellFormed() ? value : value.toWellFormed()
   if (typeof value === 'bigint') return String(value)
   if (!isData(value)) return value
   if (above.length >= DEEPEST || above.includes(value)) return isList(value) ? [] : {}
   above.push(value)
-  const made = isList(value) ? mendedList(value, above) : mendedFields(value, above)
+  const made = isList(value) ? plainList(value, above) : plainFields(value, above)
   above.pop()
   return made
 }
 
-function mendedList(list: readonly unknown[], above: object[]): readonly unknown[] {
+function plainList(list: readonly unknown[], above: object[]): readonly unknown[] {
   let made: unknown[] | undefined
   for (let index = 0; index < list.length; index++) {
-    const each = mended(list[index], above)
+    const each = plain(list[index], above)
     if (each === list[index]) continue
     made ??= [...list]
     made[index] = each
@@ -33,14 +33,14 @@ function mendedList(list: readonly unknown[], above: object[]): readonly unknown
   return made ?? list
 }
 
-function mendedFields(fields: Fields, above: object[]): Fields {
+function plainFields(fields: Fields, above: object[]): Fields {
   const keys = Object.keys(fields)
   let made: [string, unknown][] | undefined
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index] as string
     const value = fields[key]
     const field = key.isWellFormed() ? key : key.toWellFormed()
-    const each = mended(value, above)
+    const each = plain(value, above)
     if (field !== key || each !== value)
       made ??= keys.slice(0, index).map((before) => [before, fields[before]])
     made?.push([field, each])

@@ -1,4 +1,4 @@
-/** The one predicate: whether a tool may be seen, activated or called right now. Every path asks it, and deny wins. */
+/** The one predicate: whether a tool may be seen, loaded or called right now. Every path asks it, and deny wins. */
 
 import { toolId } from '../base/names.js'
 import type { Notice } from '../tool/notice.js'
@@ -81,9 +81,9 @@ export function createGate(options: GateOptions): Gate {
     return true
   }
 
-  const standing: Gate['availability'] = (entry, action, input) => {
+  const availability: Gate['availability'] = (entry, action, input) => {
     if (!entry) return 'vanished'
-    // What may not be seen may not be activated or called either, whatever a policy says of those.
+    // What may not be seen may not be loaded or called either, whatever a policy says of those.
     if (!allows(entry, 'see') || (action !== 'see' && !allows(entry, action, input))) return 'denied'
     if (entry.quarantined) return 'quarantined'
     const state = catalogue.sources.get(entry.source)?.state ?? 'ready'
@@ -91,8 +91,8 @@ export function createGate(options: GateOptions): Gate {
   }
 
   return {
-    availability: standing,
-    visible: (entry) => standing(entry, 'see') === 'ready',
+    availability: availability,
+    visible: (entry) => availability(entry, 'see') === 'ready',
     mayName: (source) => allows(anyToolOf(source), 'see'),
   }
 }

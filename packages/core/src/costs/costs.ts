@@ -3,7 +3,7 @@
 import { shortHash } from '../base/hash.js'
 import type { Catalogue, Entry, KeptParts, Source } from '../catalogue/catalogue.js'
 
-/** To be raised when definitions come to other tokens than before: because a dialect writes them in another way, say. */
+/** To be increased when definitions come to other tokens than before: because a dialect writes them in another way, say. */
 const costVersion = 1
 
 export interface Costs {

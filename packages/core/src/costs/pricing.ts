@@ -23,7 +23,7 @@ export function cacheRule(wire: string, own: Partial<CacheRule> = {}): CacheRule
   return { ...(RULES[wire] ?? USUAL), ...own }
 }
 
-/** The most searches that must not make a conversation dearer than one with every tool sent. */
+/** The most searches that must not make a conversation more expensive than one with every tool sent. */
 const SEARCHES = 12
 /** Tokens that a request adds to the history. */
 const GROWTH = 2000
@@ -33,7 +33,7 @@ const ANSWER = 600
 const REPLY = 100
 
 /**
- * Tokens of definitions from which deferring them is never dearer than sending them, for any number of turns and up to
+ * Tokens of definitions from which deferring them is never more expensive than sending them, for any number of turns and up to
  * twelve searches. A search costs a round: the prompt is read once more, an answer joins it, the model writes a little.
  * The worst case is the shortest conversation that has them all, because there the definitions are paid for least often.
  * `surface`: what deferral itself adds to every request; `prompt`: the first messages and the eager tools.

@@ -3,7 +3,7 @@
 import type { DeliveryName, Dropped, DropReason, FailureReason, LoadSource } from '../tool/reasons.js'
 import type { Pin, WireTool } from '../tool/wire-tool.js'
 
-/** The version written on every stored line. Raise it when a reader of the old format would misread the new one. */
+/** The version written on every stored line. Increase it when a reader of the old format would misread the new one. */
 export const LEDGER_FORMAT = 2
 
 /** Tokens of one request, by what they pay for. */
@@ -57,7 +57,7 @@ export type LedgerFact =
       readonly shown: readonly string[]
       /** The membership of each source the model now knows of. */
       readonly sources: Readonly<Record<string, string>>
-      /** How many tools are deferred as of now, raised ones included. */
+      /** How many tools are deferred as of now, loaded ones included. */
       readonly deferred: number
       /** Tokens of the cards, inside the loader's description or the section. */
       readonly cardTokens: number
@@ -105,7 +105,7 @@ export type LedgerFact =
   | {
       readonly kind: 'restored'
       readonly tool: string
-      /** As it is sent from now on, where a latch had taken a raised tool off the surface. */
+      /** As it is sent from now on, where a latch had taken a loaded tool off the surface. */
       readonly pin?: Pin
     }
   /** A trusted source changed the definition of an eager or active tool. */

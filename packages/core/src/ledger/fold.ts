@@ -20,7 +20,7 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
   state.length = event.id + 1
   switch (event.kind) {
     case 'latched':
-      open(state, event)
+      latch(state, event)
       break
     case 'inherited':
       break
@@ -38,10 +38,10 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
       })
       break
     case 'loaded':
-      activate(state, event)
+      load(state, event)
       break
     case 'unloaded':
-      deactivate(state, event.tool, event.kept === true)
+      unload(state, event.tool, event.kept === true)
       if (event.untold) state.history.pendingNotices.add(event.tool)
       break
     case 'suspended':
@@ -118,12 +118,12 @@ export function loaderName(state: LedgerState, face: { readonly name: string }):
   return state.latch?.metaTools[0]?.name ?? face.name
 }
 
-/** Sent, or raised: the model need not search for it. */
+/** Sent, or loaded: the model need not search for it. */
 export function isOnSurface(state: LedgerState, id: string): boolean {
   return state.tools.eager.has(id) || isLoaded(state, id)
 }
 
-function open(state: LedgerState, event: Latch) {
+function latch(state: LedgerState, event: Latch) {
   const before = new Map(state.tools.loaded)
   // What a reference showed stands nowhere when the provider does not put the definition behind it any more.
   const byReference = state.latch?.delivery === 'native'
@@ -146,17 +146,18 @@ function open(state: LedgerState, event: Latch) {
   }))
   state.tools.loaded.clear()
   for (const pin of event.loaded) {
-    const held = before.get(pin.id) ?? state.tools.suspendedLoads.get(pin.id)
-    if (!held) continue
-    const shownAt = byReference ? '' : held.shownAt
-    state.tools.loaded.set(pin.id, { ...held, pin, shownAt, live: true, kept: false })
+    const known = before.get(pin.id) ?? state.tools.suspendedLoads.get(pin.id)
+    if (!known) continue
+    const shownAt = byReference ? '' : known.shownAt
+    state.tools.loaded.set(pin.id, { ...known, pin, shownAt, live: true, kept: false })
     state.tools.suspendedLoads.delete(pin.id)
   }
-  for (const [id, held] of before)
-    if (held.live && !state.tools.loaded.has(id)) state.tools.suspendedLoads.set(id, { ...held, shownAt: '' })
+  for (const [id, known] of before)
+    if (known.live && !state.tools.loaded.has(id))
+      state.tools.suspendedLoads.set(id, { ...known, shownAt: '' })
   // A late eager tool that has become an ordinary one.
-  for (const [id, held] of state.tools.suspendedLoads)
-    if (held.source === 'arrival' && state.tools.eager.has(id)) {
+  for (const [id, known] of state.tools.suspendedLoads)
+    if (known.source === 'arrival' && state.tools.eager.has(id)) {
       state.tools.suspendedLoads.delete(id)
       state.tools.recency.delete(id)
     }
@@ -166,16 +167,16 @@ function open(state: LedgerState, event: Latch) {
   for (const [name, membership] of Object.entries(event.sources)) state.history.sources.set(name, membership)
 }
 
-function activate(state: LedgerState, event: Extract<LedgerEvent, { kind: 'loaded' }>) {
+function load(state: LedgerState, event: Extract<LedgerEvent, { kind: 'loaded' }>) {
   const { tool, source, asked, anchor } = event
-  const held = state.tools.loaded.get(tool.id)
+  const known = state.tools.loaded.get(tool.id)
   // A call by another name counts when it starts; a search by one counts here.
   if (source === 'select' || source === 'search') count(state.calls.aliasUses, event.alias)
   // What comes back with the bytes that are still there rewrites nothing.
-  const inPlace = held?.kept === true && held.pin.fingerprint === tool.fingerprint
+  const inPlace = known?.kept === true && known.pin.fingerprint === tool.fingerprint
   const declared = tool.definition !== undefined && !tool.declaredHidden && !inPlace
-  if (held && declared) state.array.rewritten.add(tool.id)
-  const shownAt = event.shown ? anchor : (held?.live && held.shownAt) || ''
+  if (known && declared) state.array.rewritten.add(tool.id)
+  const shownAt = event.shown ? anchor : (known?.live && known.shownAt) || ''
   const turn = state.requests.byId.size
   state.tools.loaded.set(tool.id, { pin: tool, live: true, kept: false, source, asked, turn, shownAt })
   state.tools.suspendedLoads.delete(tool.id)
@@ -194,7 +195,7 @@ function activate(state: LedgerState, event: Extract<LedgerEvent, { kind: 'loade
   if (declared) state.array.version++
 }
 
-function deactivate(state: LedgerState, id: string, kept: boolean) {
+function unload(state: LedgerState, id: string, kept: boolean) {
   const onTail = state.tools.loaded.get(id)
   // Unloaded before, and its bytes go now.
   if (onTail?.kept && !onTail.pin.declaredHidden && !kept) {
@@ -203,15 +204,15 @@ function deactivate(state: LedgerState, id: string, kept: boolean) {
     state.array.version++
     return
   }
-  const held = onTail?.live ? onTail : state.tools.suspendedLoads.get(id)
-  if (!held) return
-  if (held !== onTail) state.tools.suspendedLoads.delete(id)
-  else if (held.pin.declaredHidden || (held.pin.definition && kept)) {
-    state.tools.loaded.set(id, { ...held, live: false, kept: true })
+  const known = onTail?.live ? onTail : state.tools.suspendedLoads.get(id)
+  if (!known) return
+  if (known !== onTail) state.tools.suspendedLoads.delete(id)
+  else if (known.pin.declaredHidden || (known.pin.definition && kept)) {
+    state.tools.loaded.set(id, { ...known, live: false, kept: true })
     if (state.latch?.removals && state.native.revealed.delete(id))
-      state.native.toRemove.set(id, held.pin.wireName)
-  } else if (held.pin.definition) {
-    state.tools.loaded.set(id, { ...held, live: false, kept: false })
+      state.native.toRemove.set(id, known.pin.wireName)
+  } else if (known.pin.definition) {
+    state.tools.loaded.set(id, { ...known, live: false, kept: false })
     state.array.rewritten.add(id)
     state.array.version++
   } else state.tools.loaded.delete(id)
@@ -222,21 +223,21 @@ function deactivate(state: LedgerState, id: string, kept: boolean) {
 
 function restore(state: LedgerState, id: string, pin: Pin | undefined) {
   state.tools.suspended.delete(id)
-  const held = state.tools.suspendedLoads.get(id)
-  if (!held || !pin) return
+  const known = state.tools.suspendedLoads.get(id)
+  if (!known || !pin) return
   state.tools.suspendedLoads.delete(id)
-  state.tools.loaded.set(id, { ...held, pin })
+  state.tools.loaded.set(id, { ...known, pin })
   if (pin.definition && !pin.declaredHidden) state.array.version++
 }
 
 function redefine(state: LedgerState, pin: Pin, anchor: string) {
   if (pin.definition) state.array.version++
   if (state.tools.eager.has(pin.id)) state.tools.eager.set(pin.id, pin)
-  const held = state.tools.loaded.get(pin.id)
+  const known = state.tools.loaded.get(pin.id)
   // The announcement that goes with this event shows the new schema where schemas live in the history. A reference stays
   // where it is, and means the new one.
-  const shownAt = held?.shownAt === '' || pin.declaredHidden ? (held?.shownAt ?? '') : anchor
-  if (held) state.tools.loaded.set(pin.id, { ...held, pin, shownAt })
+  const shownAt = known?.shownAt === '' || pin.declaredHidden ? (known?.shownAt ?? '') : anchor
+  if (known) state.tools.loaded.set(pin.id, { ...known, pin, shownAt })
 }
 
 function fail(state: LedgerState, event: Extract<LedgerEvent, { kind: 'call-failed' }>) {
@@ -267,8 +268,8 @@ const ANYWAY: ReadonlySet<FailureReason> = new Set(['error', 'invalid', 'denied'
 function replaced(state: LedgerState, anchor: string) {
   const revealed = state.requests.revealedTokens.delete(anchor)
   if (!state.requests.searchTokens.delete(anchor) && !revealed) return
-  for (const [id, held] of state.tools.loaded)
-    if (held.shownAt === anchor) state.tools.loaded.set(id, { ...held, shownAt: '' })
+  for (const [id, known] of state.tools.loaded)
+    if (known.shownAt === anchor) state.tools.loaded.set(id, { ...known, shownAt: '' })
 }
 
 /** What a model that does not search runs into. */
@@ -297,11 +298,11 @@ function announce(state: LedgerState, event: Extract<LedgerEvent, { kind: 'annou
   if (event.topic === 'unloaded') for (const id of about) state.history.pendingNotices.delete(id)
   if (event.topic === 'schemas' || event.topic === 'changed')
     for (const id of about) {
-      const held = state.tools.loaded.get(id)
-      const added = adds.some(({ name }) => name === held?.pin.wireName)
+      const known = state.tools.loaded.get(id)
+      const added = adds.some(({ name }) => name === known?.pin.wireName)
       const written =
-        !held?.pin.definition || (held.pin.declaredHidden && (added || event.topic === 'schemas'))
-      if (held && written) state.tools.loaded.set(id, { ...held, shownAt: anchor })
+        !known?.pin.definition || (known.pin.declaredHidden && (added || event.topic === 'schemas'))
+      if (known && written) state.tools.loaded.set(id, { ...known, shownAt: anchor })
     }
   for (const [name, membership] of Object.entries(event.sources ?? {}))
     state.history.sources.set(name, membership)
@@ -311,7 +312,7 @@ function request(state: LedgerState, event: Extract<LedgerEvent, { kind: 'reques
   // A history is sent only once its calls are answered: what is still open was cut off and will not end.
   state.calls.pending.clear()
   state.array.rewritten.clear()
-  // The provider itself shows what was raised.
+  // The provider itself shows what was loaded.
   if (state.latch?.delivery === 'native') state.history.pendingReminders.clear()
   // Reminders older than this request were answered by the model.
   for (const [id, anchor] of state.history.reminded)
@@ -338,9 +339,9 @@ function compact(state: LedgerState, kept: Readonly<Record<string, string>>) {
     const anchor = renamed(insert.anchor)
     return anchor === undefined ? [] : [{ ...insert, anchor }]
   })
-  for (const [id, held] of state.tools.loaded) {
-    if (held.shownAt === '') continue
-    state.tools.loaded.set(id, { ...held, shownAt: renamed(held.shownAt) ?? '' })
+  for (const [id, known] of state.tools.loaded) {
+    if (known.shownAt === '') continue
+    state.tools.loaded.set(id, { ...known, shownAt: renamed(known.shownAt) ?? '' })
   }
   for (const [id, anchor] of [...state.history.reminded]) {
     const moved = renamed(anchor)

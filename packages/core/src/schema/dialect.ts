@@ -83,7 +83,7 @@ export function fitWire(tool: WireTool, wire: string): Fitted {
   // A reference may go by a name that is another one now.
   const checked = schema === given.inputSchema ? given : { ...given, inputSchema: normaliseSchema(schema) }
   return {
-    tool: shortened(lowered(completed(checked, dialect), dialect), dialect),
+    tool: shortened(movedFromTop(completed(checked, dialect), dialect), dialect),
     own: given,
     checked,
     unusable: given === plain ? undefined : problemsIn(plain),
@@ -103,7 +103,7 @@ function completed(tool: WireTool, { whole = false }: Dialect): WireTool {
 }
 
 /** Rules that may not stand at the top of the schema are told to the model in its description instead. */
-function lowered(tool: WireTool, { notAtTop = [], dropped = [] }: Dialect): WireTool {
+function movedFromTop(tool: WireTool, { notAtTop = [], dropped = [] }: Dialect): WireTool {
   const entries = Object.entries(tool.inputSchema)
   const moved = entries.filter(([keyword]) => notAtTop.includes(keyword))
   const kept = entries.filter(([keyword]) => !notAtTop.includes(keyword) && !dropped.includes(keyword))

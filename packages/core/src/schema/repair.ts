@@ -1,6 +1,6 @@
 /**
  * Schemas as providers take them. Whoever lists a tool may write anything into its schema, and one keyword that holds what
- * it may not costs the whole request. What is sound stays; what is not is told in words, and never makes a rule stricter.
+ * it may not costs the whole request. What fits stays; what is not is told in words, and never makes a rule stricter.
  */
 
 import { wholeStart } from '../base/text.js'
@@ -16,16 +16,16 @@ export interface SchemaProblem {
 
 /** The same object where nothing is wrong, as with most schemas. */
 export function normaliseSchema(schema: Json): Json {
-  return isSound(schema) ? schema : mended(schema).schema
+  return isNormal(schema) ? schema : repaired(schema).schema
 }
 
-/** What `soundSchema` changes. */
+/** What `normaliseSchema` changes. */
 export function schemaProblems(schema: Json): readonly SchemaProblem[] {
-  return isSound(schema) ? [] : mended(schema).problems
+  return isNormal(schema) ? [] : repaired(schema).problems
 }
 
 /** Opening a conversation looks through every schema there is. */
-function isSound(schema: Json): boolean {
+function isNormal(schema: Json): boolean {
   return isSoundWithin(schema, referencesOf(schema))
 }
 
@@ -62,24 +62,24 @@ const INVERTING = new Set(['not', 'if', 'oneOf', 'contains'])
 /** Taking something out may leave references to it behind, which takes another round. */
 const MOST_ROUNDS = 5
 
-function mended(given: Json): { readonly schema: Json; readonly problems: readonly SchemaProblem[] } {
+function repaired(given: Json): { readonly schema: Json; readonly problems: readonly SchemaProblem[] } {
   const problems: SchemaProblem[] = []
   let schema = given
-  for (let round = 0; round < MOST_ROUNDS && !isSound(schema); round++) {
-    const first = mend(schema, round > 0)
+  for (let round = 0; round < MOST_ROUNDS && !isNormal(schema); round++) {
+    const first = repair(schema, round > 0)
     // What a reference leads to may be looser now.
-    const made = first.isLoss ? mend(schema, true) : first
+    const made = first.isLoss ? repair(schema, true) : first
     schema = made.schema
     problems.push(...made.problems)
   }
-  if (!isSound(schema)) schema = { type: 'object' }
+  if (!isNormal(schema)) schema = { type: 'object' }
   const { $schema, ...rest } = schema
   // In the oldest draft some keywords mean something else than what they hold now.
   const isOld = typeof $schema === 'string' && $schema.includes('draft-04')
   return { schema: isOld ? rest : schema, problems }
 }
 
-interface Mended {
+interface Repaired {
   readonly schema: Json
   readonly problems: readonly SchemaProblem[]
   /** Something was said that is no longer. */
@@ -87,7 +87,7 @@ interface Mended {
 }
 
 /** `isDoubtful`: references may lead to what is looser than it was. */
-function mend(root: Json, isDoubtful: boolean): Mended {
+function repair(root: Json, isDoubtful: boolean): Repaired {
   const references = referencesOf(root)
   const problems: SchemaProblem[] = []
   let losses = 0
@@ -102,7 +102,7 @@ function mend(root: Json, isDoubtful: boolean): Mended {
     }
     const report = (keyword: string, problem: string) => problems.push({ path: join(path, keyword), problem })
     for (const [keyword, value] of Object.entries(translated(given, report))) {
-      const made = value === undefined ? value : standing(keyword, value, join(path, keyword), given)
+      const made = value === undefined ? value : fitting(keyword, value, join(path, keyword), given)
       if (made !== GONE) kept.set(keyword, made)
       // Some libraries write null where they have nothing to say: that is not told.
       else if (value !== null) lose(keyword, value)
@@ -123,7 +123,7 @@ function mend(root: Json, isDoubtful: boolean): Mended {
   }
 
   /** As it may stand, or that it may not. */
-  const standing = (keyword: string, value: unknown, path: string, schema: Json): unknown => {
+  const fitting = (keyword: string, value: unknown, path: string, schema: Json): unknown => {
     const rule = KEYWORDS.get(keyword)
     if (rule === undefined) return value
     const before = losses
@@ -131,7 +131,7 @@ function mend(root: Json, isDoubtful: boolean): Mended {
     if (made === GONE || !Object.is(made, value))
       problems.push({ path, problem: `has to be ${rule.form}, not ${shown(value)}` })
     if (made === GONE) return GONE
-    // A type in capitals and a value that is there twice mean the same when mended; a name that is none is gone.
+    // A type in capitals and a value that is there twice mean the same when repaired; a name that is none is gone.
     if (!Object.is(made, value) && keyword !== 'type' && keyword !== 'enum') losses++
     if (REFERENCES.has(keyword)) return reference(schema, keyword, made as string, path)
     if (ANCHORS.has(keyword) && !references.claim(made as string)) {
@@ -252,7 +252,7 @@ function translated(given: Json, report: (keyword: string, problem: string) => v
   return made
 }
 
-/** Characters of what is told; more of it would help nobody. */
+/** Characters of what is told; more of it would not help. */
 const MOST_TOLD = 1000
 
 function told(description: unknown, lost: ReadonlyMap<string, unknown>): string | undefined {

@@ -5,7 +5,7 @@
  *     searcher.update({ put: documents })                 documents: `documentOf({ id, tool, serverDescription })` of each tool
  *     searcher.rank({ text, must: [], limit })            the order; hits with a relevance below `defaultCutOff` are no answer
  *     searcher.explain(text, document)                    why a hit ranks where it does: name, terms, each term by field
- *     searcher.why(name, { text, limit, cutOff })         what kept a tool out: see `Whereabouts`
+ *     searcher.why(name, { text, limit, cutOff })         what kept a tool out: see `SearchMiss`
  *
  * The index keeps no text but names, so `explain` is given the document again; the rest needs the index alone.
  */
@@ -69,7 +69,7 @@ export const defaultAutoLoad = 0.5
  *
  * Exact names come first, with relevance 1: the whole query, or a word of it, equals the id, the name, an alias, or one of the latter
  * two behind the server (`server/tool`, `server__tool`, `mcp__server__tool`), regardless of case and separators. Real names precede
- * aliases, so that nobody's alias displaces a name; names with a slip of the pen come after both. A name that is a plain word
+ * aliases, so that no alias displaces a name; names with a slip of the pen come after both. A name that is a plain word
  * ("search") counts inside a longer query only while it is no stop word and no common vocabulary of the index.
  *
  * Without any term to rank by, `must` alone selects: everything that passes, relevance 1, by id. With neither: nothing.

@@ -53,7 +53,7 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
   function inQuery(text: string): NamesInQuery {
     const tiers = new Map<number, number>()
     const byWord = new Map<string, [slot: number, tier: number][]>()
-    const raise = (slot: number, tier: number): void => {
+    const lift = (slot: number, tier: number): void => {
       if (tier > (tiers.get(slot) ?? 0)) tiers.set(slot, tier)
     }
     for (const candidate of candidatesOf(text)) {
@@ -63,16 +63,16 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
         if (tier === 0) return
         if (candidate.plain && !known && (isStopWord(candidate.text) || isVocabulary(candidate.text))) return
         known = true
-        if (!candidate.plain) raise(slot, tier)
+        if (!candidate.plain) lift(slot, tier)
         else byWord.set(candidate.folded, [...(byWord.get(candidate.folded) ?? []), [slot, tier]])
       })
       if (!known && mayBeMisspelt(candidate))
-        for (const slot of nearMisses(candidate.folded)) raise(slot, nearMissTier)
+        for (const slot of nearMisses(candidate.folded)) lift(slot, nearMissTier)
     }
     // One plain word may be meant as a name. Where several are somebody's names, the query is a sentence, and they are its words.
     const [meant = [], ...others] = byWord.values()
     const plain = others.length > 0 ? [] : meant.filter(([slot]) => !tiers.has(slot))
-    for (const [slot, tier] of plain) raise(slot, tier)
+    for (const [slot, tier] of plain) lift(slot, tier)
     return { tiers, byWord: new Set(plain.map(([slot]) => slot)) }
   }
 

@@ -1,4 +1,4 @@
-/** The ranking seam: a searcher keeps an index of tools and orders them for a query. Policy and activation are not its business. */
+/** The ranking seam: a searcher keeps an index of tools and orders them for a query. Policy and loading are not its business. */
 
 /** What a searcher may index of one tool. Every field is plain text; missing ones are empty. */
 export interface SearchDocument {

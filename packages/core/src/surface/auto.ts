@@ -27,7 +27,7 @@ type Reason = Extract<LedgerFact, { kind: 'latched' }>['reason']
 
 /** What the catalogue comes to, in tokens of definitions. */
 export interface Sizes {
-  /** Deferred tools that are not raised. */
+  /** Deferred tools that are not loaded. */
   readonly hidden: number
   readonly deferredTokens: number
   readonly eagerTokens: number

@@ -36,12 +36,12 @@ export function reconcile(
   const changed: Entry[] = []
   for (const id of ids) {
     const entry = context.catalogue.get(id)
-    const standing = context.gate.availability(entry, 'see')
+    const availability = context.gate.availability(entry, 'see')
     const suspended = state.tools.suspended.has(id)
-    if (standing !== 'ready') {
+    if (availability !== 'ready') {
       const reason =
-        standing === 'vanished' || standing === 'denied' || standing === 'quarantined'
-          ? standing
+        availability === 'vanished' || availability === 'denied' || availability === 'quarantined'
+          ? availability
           : 'unavailable'
       if (!suspended) lost.push({ id, entry, reason })
       continue
@@ -59,8 +59,8 @@ export function reconcile(
   ]
 }
 
-/** What this conversation has raised, and what it was told is gone. */
-export function held(state: LedgerState): Set<string> {
+/** What this conversation has loaded, and what it was told is gone. */
+export function loadedIds(state: LedgerState): Set<string> {
   const ids = new Set(state.tools.suspended.keys())
   for (const [id, { live }] of state.tools.loaded) if (live) ids.add(id)
   for (const id of state.tools.suspendedLoads.keys()) ids.add(id)
@@ -69,19 +69,19 @@ export function held(state: LedgerState): Set<string> {
 
 /** Every id the model has read the name of in this latch, or holds. */
 export function mentioned(state: LedgerState): Set<string> {
-  return new Set([...state.history.told, ...state.tools.eager.keys(), ...held(state)])
+  return new Set([...state.history.told, ...state.tools.eager.keys(), ...loadedIds(state)])
 }
 
 function removals(lost: readonly Lost[], state: LedgerState, context: Context, latch: Latch): LedgerFact[] {
   if (lost.length === 0) return []
   const facts: LedgerFact[] = lost.map(({ id, reason }) => ({ kind: 'suspended', tool: id, reason }))
-  // What no request has named is not named now: raised by a host, and gone before the model could know.
+  // What no request has named is not named now: loaded by a host, and gone before the model could know.
   const known = lost.filter(({ id }) => {
-    const raised = state.tools.loaded.get(id) ?? state.tools.suspendedLoads.get(id)
+    const loaded = state.tools.loaded.get(id) ?? state.tools.suspendedLoads.get(id)
     return (
       state.history.told.has(id) ||
       state.tools.eager.has(id) ||
-      (raised !== undefined && raised.turn < state.requests.byId.size)
+      (loaded !== undefined && loaded.turn < state.requests.byId.size)
     )
   })
   if (known.length === 0) return facts
@@ -126,8 +126,8 @@ function removals(lost: readonly Lost[], state: LedgerState, context: Context, l
 function returns(back: readonly Entry[], state: LedgerState, context: Context, latch: Latch): LedgerFact[] {
   if (back.length === 0) return []
   const facts: LedgerFact[] = back.map((entry) => {
-    const parked = state.tools.suspendedLoads.has(entry.id) && !state.tools.eager.has(entry.id)
-    const pin = parked ? { pin: context.pin(entry, placeOf(entry.id, state, latch.delivery)) } : {}
+    const isSuspendedLoad = state.tools.suspendedLoads.has(entry.id) && !state.tools.eager.has(entry.id)
+    const pin = isSuspendedLoad ? { pin: context.pin(entry, placeOf(entry.id, state, latch.delivery)) } : {}
     return { kind: 'restored', tool: entry.id, ...pin }
   })
   const sources: Record<string, string> = {}
@@ -190,8 +190,8 @@ function join(entries: readonly Entry[], state: LedgerState, context: Context, l
 }
 
 function isAside(id: string, state: LedgerState): boolean {
-  const held = state.tools.loaded.get(id)
-  return held?.live === true && held.pin.declaredHidden === true
+  const known = state.tools.loaded.get(id)
+  return known?.live === true && known.pin.declaredHidden === true
 }
 
 /** Names of tools that the provider has put before the model, and can take away again. */

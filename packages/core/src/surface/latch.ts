@@ -40,8 +40,8 @@ export function latchFact(
   const ready = [...catalogue.sources.values()].filter((source) => source.state === 'ready')
   const sources = Object.fromEntries(ready.map((source) => [source.name, source.membership]))
 
-  const held = new Set([...state.tools.loaded.keys(), ...state.tools.suspendedLoads.keys()])
-  const hiddenCount = deferred.filter((entry) => !held.has(entry.id)).length
+  const known = new Set([...state.tools.loaded.keys(), ...state.tools.suspendedLoads.keys()])
+  const hiddenCount = deferred.filter((entry) => !known.has(entry.id)).length
   const decision = decide(
     state,
     context,

@@ -6,9 +6,9 @@
 import { RESERVE_NAME } from '../base/names.js'
 import type { LedgerState, RequestRecord } from '../ledger/fold.js'
 
-/** Activations that have to look wrong before the delivery is given up: figures of tokens are estimates. */
+/** Loads that have to look wrong before the delivery is given up: figures of tokens are estimates. */
 const VOTES = 2
-/** Tokens that an activation must bring to be told from noise. */
+/** Tokens that a load must bring to be told from noise. */
 const LEAST = 200
 
 /** Why native deferral is not to be trusted; undefined where nothing speaks against it. */

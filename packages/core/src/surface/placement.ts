@@ -1,19 +1,19 @@
-/** Where the definition of a raised tool stands in a request. */
+/** Where the definition of a loaded tool stands in a request. */
 
 import type { LedgerState } from '../ledger/fold.js'
 import type { DeliveryName } from '../tool/reasons.js'
 import type { Pin } from '../tool/wire-tool.js'
 import { deliveries, type Place } from './deliveries.js'
 
-/** For a tool that is raised between two latches. */
+/** For a tool that is loaded between two latches. */
 export function placeOf(id: string, state: LedgerState, delivery = state.latch?.delivery ?? 'append'): Place {
   // What is unloaded keeps its place, and what changes changes there.
-  const held = state.tools.eager.get(id) ?? state.tools.loaded.get(id)?.pin
-  if (held?.definition) return held.declaredHidden ? 'hidden' : 'array'
+  const known = state.tools.eager.get(id) ?? state.tools.loaded.get(id)?.pin
+  if (known?.definition) return known.declaredHidden ? 'hidden' : 'array'
   return deliveries[delivery].defines
 }
 
-/** For a tool that is raised already when a latch is made: the bytes before the messages are new anyway. */
+/** For a tool that is loaded already when a latch is made: the bytes before the messages are new anyway. */
 export function placeAtLatch(delivery: DeliveryName): Place {
   return deliveries[delivery].metaTools.includes('bridge') ? 'text' : 'array'
 }
@@ -25,6 +25,6 @@ export function answerForm(state: LedgerState, { schemas }: { readonly schemas: 
 }
 
 /** Declared where the model reads it from the start: its schema need not stand in the history. */
-export function isInArray({ definition, declaredHidden: aside }: Pin): boolean {
-  return definition !== undefined && !aside
+export function isInArray({ definition, declaredHidden }: Pin): boolean {
+  return definition !== undefined && !declaredHidden
 }

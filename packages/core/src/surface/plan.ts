@@ -11,7 +11,7 @@ import { announce, guidance, schemaLine, speakable } from './announce.js'
 import type { WireSupport } from './auto.js'
 import type { Context } from './context.js'
 import { deliveries } from './deliveries.js'
-import { arrivals, held, type Latch, mentioned, reconcile } from './deltas.js'
+import { arrivals, type Latch, loadedIds, mentioned, reconcile } from './deltas.js'
 import { latchFact } from './latch.js'
 import { BRIDGE_NAME, metaEntry } from './meta-tools.js'
 import { findNativeFault } from './native-check.js'
@@ -33,18 +33,18 @@ export function plan(
 ): LedgerFact[] {
   const doubts = doubt(state, context)
   const reason = latchReason(state, context, support)
-  const opened = reason === undefined ? undefined : latchFact(state, context, reason, support)
-  const latch = opened ?? state.latch
-  if (!latch || latch.mode === 'off') return opened ? [...doubts, opened] : doubts
+  const latched = reason === undefined ? undefined : latchFact(state, context, reason, support)
+  const latch = latched ?? state.latch
+  if (!latch || latch.mode === 'off') return latched ? [...doubts, latched] : doubts
 
   // A fresh latch tells everything that is known now, except what became of the tools that the history speaks of.
-  const facts = reconcile(state, context, latch, opened ? held(state) : mentioned(state))
-  if (opened)
+  const facts = reconcile(state, context, latch, latched ? loadedIds(state) : mentioned(state))
+  if (latched)
     return [
       ...doubts,
-      ...facts.filter((fact) => fact.kind !== 'announced' || !startsOver(opened)).map(inWords),
-      opened,
-      ...deliver(state, context, latch, opened.loaded, opened.eager, history, facts),
+      ...facts.filter((fact) => fact.kind !== 'announced' || !startsOver(latched)).map(inWords),
+      latched,
+      ...deliver(state, context, latch, latched.loaded, latched.eager, history, facts),
     ]
   const tail = [...state.tools.loaded.values()].filter((each) => each.live).map((each) => each.pin)
   // What `restored` brings back on this request has to be seen on it.
@@ -90,12 +90,12 @@ function deliver(
 ): LedgerFact[] {
   // What has changed is shown with the news of it.
   const told = new Set(facts.flatMap((fact) => (fact.kind === 'redefined' ? [fact.tool.id] : [])))
-  const raised = new Set(tail.map((pin) => pin.id))
-  const loaded = new Set([...raised, ...eager.map((pin) => pin.id)])
+  const loadedIds = new Set(tail.map((pin) => pin.id))
+  const loaded = new Set([...loadedIds, ...eager.map((pin) => pin.id)])
   return [
     ...tellUnloaded(state, context, loaded),
     ...(latch === state.latch ? takeAway(state, context, loaded) : []),
-    ...remind(state, context, latch.delivery, raised),
+    ...remind(state, context, latch.delivery, loadedIds),
     ...showAgain(state, context, latch, tail, history, told),
   ]
 }
@@ -118,13 +118,13 @@ function latchReason(state: LedgerState, context: Context, support: WireSupport)
 }
 
 /**
- * Whether the list of hidden tools is not that of now: something was raised or put back, a source has other tools, or
+ * Whether the list of hidden tools is not that of now: something was loadedIds or put back, a source has other tools, or
  * policy has changed its mind. Walks the whole catalogue, on every request: a list that is always true costs that too.
  */
 function hasStaleCards({ latch, tools, history }: LedgerState, context: Context): boolean {
   const { catalogue, gate } = context
   const loaded = new Set(latch?.loaded.map((pin) => pin.id))
-  const live = [...tools.loaded].filter(([, held]) => held.live).map(([id]) => id)
+  const live = [...tools.loaded].filter(([, each]) => each.live).map(([id]) => id)
   if (live.length !== loaded.size || live.some((id) => !loaded.has(id))) return true
   const other = [...catalogue.sources.values()].some(
     ({ name, state, membership }) => state === 'ready' && history.sources.get(name) !== membership,
@@ -138,7 +138,7 @@ function hasStaleCards({ latch, tools, history }: LedgerState, context: Context)
   return shown.size > 0 && deferred.some(({ id }) => !loaded.has(id) && !shown.has(id))
 }
 
-/** What a direct call or the host put back: no answer has said so. */
+/** What a direct call or the host unloaded: no answer has said so. */
 function tellUnloaded(state: LedgerState, context: Context, loaded: ReadonlySet<string>): LedgerFact[] {
   const entries = speakable(
     [...state.history.pendingNotices].filter((id) => !loaded.has(id)),
@@ -165,7 +165,7 @@ function takeAway(state: LedgerState, context: Context, loaded: ReadonlySet<stri
 }
 
 /**
- * One reminder for everything raised since the last request, and for raised tools whose guidelines stand nowhere in the
+ * One reminder for everything loadedIds since the last request, and for loadedIds tools whose guidelines stand nowhere in the
  * history: inherited, or compacted away. Asked again of the gate: what is gone by now is not named.
  */
 function remind(

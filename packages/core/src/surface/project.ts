@@ -30,7 +30,7 @@ export interface SurfaceView {
   readonly inserts: readonly Insert[]
 }
 
-/** O(eager + raised + inserts), whatever the size of the catalogue. */
+/** O(eager + loaded + inserts), whatever the size of the catalogue. */
 export function project(state: LedgerState, requestId: string): SurfaceView {
   const { latch } = state
   if (!latch || latch.mode === 'off')
@@ -50,7 +50,7 @@ export function project(state: LedgerState, requestId: string): SurfaceView {
     }
   // By name: one that has passed from a tool that is gone to another is declared once, as what it means now.
   const tools = new Map<string, WireTool>()
-  const aside = new Map<string, WireTool>()
+  const hidden = new Map<string, WireTool>()
   const masked = new Set<string>()
   const declare = (into: Map<string, WireTool>, { definition, id }: Pin, sent = definition) => {
     if (!definition || !sent) return
@@ -63,21 +63,21 @@ export function project(state: LedgerState, requestId: string): SurfaceView {
   for (const { pin, live, kept } of state.tools.loaded.values()) {
     if (!pin.definition) continue
     const { name } = pin.definition
-    if (live) declare(pin.declaredHidden ? aside : tools, pin)
-    else if (pin.declaredHidden) aside.set(name, pin.definition)
+    if (live) declare(pin.declaredHidden ? hidden : tools, pin)
+    else if (pin.declaredHidden) hidden.set(name, pin.definition)
     else if (!tools.has(name)) {
       declare(tools, pin, kept ? pin.definition : tombstone(name, latch.tombstone))
       masked.add(name)
     }
   }
-  for (const name of tools.keys()) aside.delete(name)
+  for (const name of tools.keys()) hidden.delete(name)
   const [loader, bridge] = latch.metaTools
   return {
     requestId,
     mode: 'on',
     delivery: latch.delivery,
     tools: [...tools.values()],
-    declaredHidden: [...aside.values()],
+    declaredHidden: [...hidden.values()],
     resolvedCalls: new Map(
       [...state.calls.resolvedCalls].map(([anchor, { wireName, guessedIn }]) => [
         anchor,

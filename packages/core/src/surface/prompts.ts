@@ -27,7 +27,7 @@ export interface Prompts {
   cardsMore(facts: { readonly more: number }): string
   /** Stands in the place of the cards while nothing is hidden. */
   cardsEmpty(): string
-  /** The prompt section. `deferred` is the count as of opening. */
+  /** The prompt section. `deferred` is the count as of the latch. */
   section(facts: {
     readonly loader: string
     readonly bridge: string | undefined
@@ -146,7 +146,7 @@ export const defaultPrompts: Prompts = {
           ? `The answer holds their schemas; call a found tool with ${bridge}.`
           : 'A loaded tool can be called by its own name from your next message on.'
       }`,
-      `${parameter}: what you want to do, in words; or select:name,name for exact names; +word for a word the name must hold; server:, domain: or group: to narrow; unload:name to put a tool back.`,
+      `${parameter}: what you want to do, in words; or select:name,name for exact names; +word for a word the name must hold; server:, domain: or group: to narrow; unload:name to unload a tool.`,
       ...(strong
         ? [
             `Before you say that something cannot be done, and before you work around a missing tool, call ${loader}.`,
@@ -219,7 +219,7 @@ export const defaultPrompts: Prompts = {
       : 'May fit; not loaded. Load what you need with select:name:',
   searchDropped: () => 'Found, not loaded (load with select:name):',
   searchMore: ({ more }) =>
-    `${plural(more, 'more tool')} ${more === 1 ? 'fits' : 'fit'}; say more of what you need, or raise limit.`,
+    `${plural(more, 'more tool')} ${more === 1 ? 'fits' : 'fit'}; say more of what you need, or give a higher limit.`,
   searchEvicted: ({ tools }) => `Unloaded to make room: ${list(tools)}.`,
   searchUnloaded: ({ tools }) => `Unloaded: ${list(tools)}.`,
   searchNotFound: ({ asked, nearest }) =>

@@ -1,6 +1,6 @@
 /** Where tools come from, as far as everyone needs to know: a source's state, what is odd about it, what a change of it did. */
 
-/** Only `ready` tools can be seen, activated or called. */
+/** Only `ready` tools can be seen, loaded or called. */
 export type SourceState = 'ready' | 'connecting' | 'failed' | 'disabled' | 'needs-login'
 
 export interface StoredPart {

@@ -76,7 +76,7 @@ export interface Tool {
   /** Runs the tool. Left out where the host runs tools itself (see `run` of an adapter). */
   readonly execute?: (input: Record<string, unknown>, context: ExecuteContext) => unknown
   /**
-   * A call of this tool is a call of another: that one is judged, checked, permitted, run and raised in its place. Given
+   * A call of this tool is a call of another: that one is judged, checked, permitted, run and loaded in its place. Given
    * arguments that fit the schema. Never deferred.
    */
   readonly forwards?: (input: Record<string, unknown>) => Forwarded
@@ -92,7 +92,7 @@ export interface Tool {
 
   /** A subject area, for the `domain:` filter. */
   readonly domain?: string
-  /** Tools of one group are activated together, all or none. */
+  /** Tools of one group are loaded together, all or none. */
   readonly group?: string
   /** Other names the tool answers to. */
   readonly aliases?: readonly string[]
@@ -161,22 +161,22 @@ const FIELD_KINDS: readonly [readonly (keyof Tool)[], (value: unknown) => boolea
   [['execute', 'forwards'], (value) => typeof value === 'function', 'a function'],
 ]
 
-const vouched = new WeakSet<object>()
+const validated = new WeakSet<object>()
 
 /** Says that `problemOf` found nothing in this tool when it was first met: its schema, which may lie in a file, is not read for that again. */
 export function markValidated<T extends object>(tool: T): T {
-  vouched.add(tool)
+  validated.add(tool)
   return tool
 }
 
 export function isValidated(tool: object): boolean {
-  return vouched.has(tool)
+  return validated.has(tool)
 }
 
 /** The reason a value cannot be used as a tool, or undefined. Never throws, whatever it is given. */
 export function problemOf(tool: unknown): string | undefined {
   if (typeof tool !== 'object' || tool === null) return 'is not an object'
-  if (vouched.has(tool)) return undefined
+  if (validated.has(tool)) return undefined
   const { name, description, inputSchema } = tool as Partial<Tool>
   if (typeof name !== 'string' || name.trim() === '') return 'has no name'
   if (description !== undefined && typeof description !== 'string')

@@ -1,4 +1,4 @@
-/** Steps a host takes by itself: raise, unload, compact, import, inherit. Each gives facts; none writes. */
+/** Steps a host takes by itself: load, unload, compact, import, inherit. Each gives facts; none writes. */
 
 import type { Entry } from '../catalogue/catalogue.js'
 import type { LedgerEvent, LedgerFact } from '../ledger/event.js'
@@ -28,14 +28,14 @@ export interface ImportReport {
 /** What a host's own wish came to, in wire names where the tool is known. */
 export interface LoadReport {
   readonly loaded: readonly string[]
-  /** Sent or raised before. */
+  /** Sent or loaded before. */
   readonly already: readonly string[]
   readonly refused: readonly { readonly name: string; readonly reason: string }[]
 }
 
 export interface UnloadReport {
   readonly unloaded: readonly string[]
-  /** Names of nothing that is raised. */
+  /** Names of nothing that is loaded. */
   readonly unknown: readonly string[]
 }
 
@@ -53,7 +53,7 @@ export function loadByName(
 ): Step<LoadReport> {
   const batch = createBatch()
   const facts: LedgerFact[] = []
-  const activated: string[] = []
+  const loaded: string[] = []
   const already: string[] = []
   const refused: { name: string; reason: string }[] = []
   const wireName = (id: string) => context.catalogue.get(id)?.wireName ?? id
@@ -61,8 +61,8 @@ export function loadByName(
   const resolved = names.map((name) => ({ name, resolution: context.catalogue.resolve(name, () => true) }))
   // What is asked for makes no room for its neighbour in the list.
   for (const { resolution } of resolved) {
-    const meant = resolution.kind === 'found' ? [resolution.entry] : []
-    const entries = resolution.kind === 'group' ? resolution.entries : meant
+    const single = resolution.kind === 'found' ? [resolution.entry] : []
+    const entries = resolution.kind === 'group' ? resolution.entries : single
     for (const { id } of entries) if (isOnSurface(state, id)) batch.inUse.add(id)
   }
   for (const { name, resolution } of resolved) {
@@ -75,29 +75,29 @@ export function loadByName(
         : resolution.kind === 'group'
           ? resolution.entries
           : []
-    const standing = entries
+    const availability = entries
       .map((entry) => context.gate.availability(entry, 'load'))
       .find((each) => each !== 'ready')
-    if (entries.length === 0 || standing) {
-      const reason = standing ?? (resolution.kind === 'ambiguous' ? 'ambiguous' : 'unknown')
+    if (entries.length === 0 || availability) {
+      const reason = availability ?? (resolution.kind === 'ambiguous' ? 'ambiguous' : 'unknown')
       refused.push({ name: entries[0]?.wireName ?? name, reason })
       continue
     }
-    // Before the first request nothing is loaded yet, and what will be sent anyway need not be raised.
+    // Before the first request nothing is loaded yet, and what will be sent anyway need not be loaded.
     const deferred = entries.filter((entry) => context.exposure(entry).deferred)
     const isSent = (entry: Entry) => !deferred.includes(entry) || isOnSurface(state, entry.id)
     already.push(...entries.filter(isSent).map((entry) => entry.wireName))
-    const raised = load(
+    const made = load(
       state,
       context,
       batch,
       deferred.map((entry) => ({ entry, source, asked: name, shown: false })),
     )
-    facts.push(...raised.facts)
-    activated.push(...raised.loaded.map(wireName))
-    refused.push(...raised.dropped.map(({ tool, reason }) => ({ name: wireName(tool), reason })))
+    facts.push(...made.facts)
+    loaded.push(...made.loaded.map(wireName))
+    refused.push(...made.dropped.map(({ tool, reason }) => ({ name: wireName(tool), reason })))
   }
-  return { facts: facts.map((fact) => [anchor, fact]), report: { loaded: activated, already, refused } }
+  return { facts: facts.map((fact) => [anchor, fact]), report: { loaded, already, refused } }
 }
 
 export function unloadByName(
@@ -128,7 +128,7 @@ export interface Compaction {
   readonly kept: Readonly<Record<string, string>>
   /** The message that stands for what did not survive. Default: the last anchor. */
   readonly anchor?: string
-  /** Gets the names of raised tools, and gives those to keep. */
+  /** Gets the names of loaded tools, and gives those to keep. */
   readonly trim?: (active: readonly string[]) => readonly string[]
 }
 
@@ -140,12 +140,12 @@ export function compaction(
   lastAnchor: string,
   events: readonly LedgerEvent[],
 ): Anchored[] {
-  const active = [...state.tools.loaded].filter(([, held]) => held.live)
-  const keep = trim ? new Set(trim(active.map(([, held]) => held.pin.wireName))) : undefined
+  const active = [...state.tools.loaded].filter(([, each]) => each.live)
+  const keep = trim ? new Set(trim(active.map(([, each]) => each.pin.wireName))) : undefined
   // A group goes as a whole.
   const gone = new Set(
     active
-      .filter(([, held]) => keep && !keep.has(held.pin.wireName))
+      .filter(([, each]) => keep && !keep.has(each.pin.wireName))
       .flatMap(([id]) => loadedUnit(state, context, id)),
   )
   const trimmed = [...gone].map(
@@ -157,9 +157,9 @@ export function compaction(
   return [...trimmed, [anchor ?? lastAnchor, { kind: 'compacted', kept: relevant }]]
 }
 
-/** How a child's ledger begins: whose child it is, and (`snapshot`) the parent's raised tools as far as it may have them. */
+/** How a child's ledger begins: whose child it is, and (`snapshot`) the parent's loaded tools as far as it may have them. */
 export function inherited(parent: string, state: LedgerState | undefined, child: Context): LedgerEvent[] {
-  const live = [...(state?.tools.loaded.values() ?? [])].filter((held) => held.live)
+  const live = [...(state?.tools.loaded.values() ?? [])].filter((each) => each.live)
   const facts = live.flatMap(({ pin, asked }): LedgerFact[] => {
     const entry = child.catalogue.get(pin.id)
     if (!entry || child.gate.availability(entry, 'load') !== 'ready' || !child.exposure(entry).deferred)
@@ -197,9 +197,9 @@ export function imported(
     }
     for (const tool of fingerprints.keys()) {
       const entry = context.catalogue.get(tool)
-      const standing = context.gate.availability(entry, 'load')
-      if (!entry || standing !== 'ready') {
-        unrecovered.push({ tool, reason: standing })
+      const availability = context.gate.availability(entry, 'load')
+      if (!entry || availability !== 'ready') {
+        unrecovered.push({ tool, reason: availability })
         continue
       }
       // A group as a whole or not at all, as when it was loaded.
@@ -237,7 +237,7 @@ export function imported(
 function anchorsIn(state: LedgerState): Set<string> {
   return new Set([
     ...state.history.inserts.map((insert) => insert.anchor),
-    ...[...state.tools.loaded.values()].map((held) => held.shownAt),
+    ...[...state.tools.loaded.values()].map((each) => each.shownAt),
     ...state.history.reminded.values(),
     ...state.requests.searchTokens.keys(),
   ])

@@ -58,7 +58,7 @@ function nearServers(asked: string, context: Context): { asked: string; names: s
 
 /** What this conversation has declared or loaded under exactly this name: the model means that, whatever the catalogue calls it now. */
 function pinNamed(asked: string, { state, context }: JudgedAt, within?: Source): Pin | undefined {
-  const loaded = [...state.tools.loaded.values()].map((held) => held.pin).reverse()
+  const loaded = [...state.tools.loaded.values()].map((each) => each.pin).reverse()
   const named = [...state.tools.eager.values(), ...loaded].filter(
     (pin) => pin.wireName === asked && (!within || within.ids.has(pin.id)),
   )

@@ -118,7 +118,7 @@ function settle(
   const { log, context } = runner
   const { prompts } = context().settings
   const facts: Anchored[] = []
-  // In the order in which they were judged: searches, then calls, so that what a search put back makes room for a call.
+  // In the order in which they were judged: searches, then calls, so that what a search unloaded makes room for a call.
   for (const { call, ...verdict } of judgement.verdicts)
     if (verdict.kind === 'answer') for (const fact of verdict.facts) facts.push([call.anchor, fact])
   for (const verdict of judgement.verdicts) {

@@ -1,4 +1,5 @@
 /** Each wire's way of writing a broken history down, with what only this wire can have wrong, and its strict rules. */
+
 import type { Conversation } from '@toolwell/core'
 import { type AnthropicMessage, anthropic } from '@toolwell/core/anthropic'
 import { type GoogleContent, google } from '@toolwell/core/google'
@@ -11,6 +12,7 @@ import {
   responsesProtocol,
   type Violation,
 } from '@toolwell/testing'
+import type { Warning } from '../../src/adapters/shared/warning.js'
 import type { BrokenCall, Element } from './broken-histories.js'
 
 export interface BrokenWire {
@@ -33,7 +35,7 @@ export interface BrokenTurn {
   readonly mode: 'on' | 'off'
   /** The history of the request, message by message. */
   readonly sent: readonly unknown[]
-  readonly warnings: readonly string[]
+  readonly warnings: readonly Warning[]
 }
 
 type Importer = ReturnType<typeof openaiChat>['importHistory']

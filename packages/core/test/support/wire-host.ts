@@ -1,4 +1,5 @@
 /** The host loop behind every scenario harness. A driver says how one wire talks to its endpoint; the loop is the same for all. */
+
 import {
   type Conversation,
   createToolwell,
@@ -12,6 +13,7 @@ import type { Protocol, RecordedRequest, ScriptedEndpoint } from '@toolwell/test
 import { startScriptedEndpoint } from '@toolwell/testing'
 import { onTestFinished } from 'vitest'
 import type { Adapter } from '../../src/adapters/shared/adapter.js'
+import type { Warning } from '../../src/adapters/shared/warning.js'
 import type { Script, WireHost } from './wire-harness.js'
 
 export interface WireDriver<
@@ -51,7 +53,7 @@ export interface NativeHost<Message, Body extends object, More extends object = 
   readonly requests: readonly RecordedRequest<Body>[]
   readonly messages: Message[]
   /** What had to be mended for the last request. */
-  readonly warnings: readonly string[]
+  readonly warnings: readonly Warning[]
   body(index?: number): Body
   compactTo(messages: readonly Message[]): Promise<void>
   fork(id: string, length: number): Promise<NativeHost<Message, Body, More> & More>
@@ -95,7 +97,7 @@ export async function startWireHost<
 
   const create = (well: Toolwell, conversation: Conversation, messages: Message[]): Host => {
     const adapter = driver.adapter(conversation)
-    let warnings: readonly string[] = []
+    let warnings: readonly Warning[] = []
     const host: NativeHost<Message, Body, More> = {
       well,
       conversation,

@@ -126,7 +126,7 @@ export function createExchanges(
           const dropped = search !== undefined && !holdsSearch(sent)
           if (dropped) unable.add(provider)
           const old = `${provider} has left out the tool search; from the next request on it is a function`
-          return warn([...turn.warnings, ...lost, ...(dropped ? [old] : [])])
+          return warn([...turn.warnings.map(({ text }) => text), ...lost, ...(dropped ? [old] : [])])
         },
         reader: createReplyReader({
           bridge: turn.view.bridge,

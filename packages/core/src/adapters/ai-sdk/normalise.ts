@@ -4,8 +4,8 @@ import { argumentsObject, isRecord, readArguments } from '../shared/thread.js'
 import type { MessageRules } from './protocol.js'
 import { type AiMessage, type AiPart, type AiResultPart, isCall, isResult, partsOf } from './types.js'
 
-/** The message itself where it is sound; none where it says nothing. */
-export function soundMessages(message: AiMessage, rules: MessageRules): readonly AiMessage[] {
+/** The message itself where it needs no change; none where it says nothing. */
+export function normaliseMessage(message: AiMessage, rules: MessageRules): readonly AiMessage[] {
   const { role, content } = message
   const says = role === 'user' ? rules.users : role === 'assistant' ? rules.replies : undefined
   if (typeof content === 'string') return says && isSilent(content, says) ? [] : [message]

@@ -8,7 +8,7 @@ import { readMessages } from './read.js'
 import { type AiMessage, isCall, isResult, partsOf } from './types.js'
 import { writeMessages } from './write.js'
 
-/** Undefined where nothing has to be mended. */
+/** Undefined where nothing has to be repaired. */
 export function repairHistory(
   messages: readonly AiMessage[],
   prompts: Prompts,

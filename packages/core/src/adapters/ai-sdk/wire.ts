@@ -3,7 +3,7 @@ import type { Prompts } from '../../surface/prompts.js'
 import type { Wire } from '../shared/adapter.js'
 import type { UnitCall } from '../shared/thread.js'
 import type { NativeWay } from './native-way.js'
-import { inTurns, soundMessages } from './normalise.js'
+import { inTurns, normaliseMessage } from './normalise.js'
 import { withUniqueItems } from './openai-options.js'
 import { type Protocol, rules } from './protocol.js'
 import { withProviderCalls } from './provider-calls.js'
@@ -46,7 +46,7 @@ export function aiWire(
     ...(ids ? { ids } : {}),
     opensWithUser,
     native: way && way !== 'references' ? 'changes' : way,
-    normalise: (message) => soundMessages(message, inMessages),
+    normalise: (message) => normaliseMessage(message, inMessages),
     parse: readMessages,
     ...(protocol === WIRE ? { messagesOf } : {}),
     write(units, view) {

@@ -80,7 +80,7 @@ function addNote(output: AiMessage[], text: string): void {
 
 function assistantMessage(unit: Assistant): AiMessage {
   const message = own(unit)
-  if (message && !unit.mended) return message
+  if (message && !unit.repaired) return message
   if (!message)
     return { role: 'assistant', content: [...words(unit.text), ...unit.calls.map((call) => toPart(call))] }
   const left = new Set(unit.calls)

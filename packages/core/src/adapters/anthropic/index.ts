@@ -7,6 +7,7 @@ import { type AnthropicOptions, type AnthropicParts, type AnthropicPrompt, anthr
 
 export type { Thread } from '../shared/adapter.js'
 export type { StreamedReply } from '../shared/streamed.js'
+export type { Warning, WarningCode } from '../shared/warning.js'
 export { assemble, readEvents, readUsage } from './stream.js'
 export { importTools } from './tools.js'
 export type {

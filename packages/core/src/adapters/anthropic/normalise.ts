@@ -16,13 +16,13 @@ import {
 const ROLES = ['user', 'assistant', 'system']
 const IN_RESULT = ['text', 'image', 'search_result', 'document', 'tool_reference', 'browser_state']
 
-/** The message itself where it is sound; none where it says nothing; several where one had what only different roles may say. */
-export function soundMessages(message: AnthropicMessage, prompts: Prompts): readonly AnthropicMessage[] {
+/** The message itself where it needs no change; none where it says nothing; several where one had what only different roles may say. */
+export function normaliseMessage(message: AnthropicMessage, prompts: Prompts): readonly AnthropicMessage[] {
   const { role, content } = message
   const speaker = ROLES.includes(role) ? role : 'user'
   const given = Array.isArray(content) ? content : undefined
   const blocks = given
-    ? given.flatMap((block) => soundBlocks(block, speaker, prompts))
+    ? given.flatMap((block) => normaliseBlock(block, speaker, prompts))
     : said(plainText(content))
   const turns = bySpeaker(blocks, speaker)
   const [first = { role: speaker, blocks: [] }, ...others] = turns
@@ -52,20 +52,20 @@ function bySpeaker(blocks: readonly AnthropicBlock[], role: string): readonly Tu
   return turns
 }
 
-function soundBlocks(block: unknown, role: string, prompts: Prompts): readonly AnthropicBlock[] {
+function normaliseBlock(block: unknown, role: string, prompts: Prompts): readonly AnthropicBlock[] {
   if (!isRecord(block)) return told(block)
   const { type, text } = block
   if (typeof type !== 'string') return typeof text === 'string' ? said(text) : told(block)
   if (type === 'text' && typeof text !== 'string') return said(plainText(text))
-  const sound = block as AnthropicBlock
-  if (type === 'tool_use') return [soundCall(sound)]
-  if (type === 'tool_result') return soundResult(sound, prompts)
+  const normal = block as AnthropicBlock
+  if (type === 'tool_use') return [normaliseCall(normal)]
+  if (type === 'tool_result') return normaliseResult(normal, prompts)
   // Of another library, or of a reply that was cut: the API takes thoughts back only with its own seal.
-  if (role !== 'user' && isThinking(sound) && !isSealed(sound)) return []
-  if (role !== 'user') return [sound]
+  if (role !== 'user' && isThinking(normal) && !isSealed(normal)) return []
+  if (role !== 'user') return [normal]
   // Of the model's own blocks the words alone can be another's.
-  if (isThinking(sound)) return said(plainText(sound.thinking))
-  return isBlank(sound) ? [] : [sound]
+  if (isThinking(normal)) return said(plainText(normal.thinking))
+  return isBlank(normal) ? [] : [normal]
 }
 
 function isSealed({ type, thinking, signature, data }: AnthropicBlock): boolean {
@@ -80,14 +80,14 @@ function told(value: unknown): readonly AnthropicBlock[] {
 }
 
 /** An id that is missing, and a name, are left for the repair of the history: empty ones are no server's. */
-export function soundCall(block: AnthropicBlock): AnthropicCall {
+export function normaliseCall(block: AnthropicBlock): AnthropicCall {
   if (isCall(block)) return block
   const { id, name } = block
   return { ...block, id: plainText(id), name: plainText(name) }
 }
 
 /** References stand alone in their result: words beside them follow it. */
-function soundResult(block: AnthropicBlock, prompts: Prompts): readonly AnthropicBlock[] {
+function normaliseResult(block: AnthropicBlock, prompts: Prompts): readonly AnthropicBlock[] {
   const { tool_use_id: id, content, is_error: failed, ...others } = block
   const parts = Array.isArray(content) ? content.flatMap(resultParts) : undefined
   const references = parts?.filter(({ type }) => type === 'tool_reference') ?? []

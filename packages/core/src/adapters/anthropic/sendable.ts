@@ -8,6 +8,7 @@ import { safeJson } from '../../base/text.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { sameItems } from '../shared/same-items.js'
 import { argumentsObject, isRecord, readArguments, referencesText } from '../shared/thread.js'
+import type { Warn } from '../shared/warning.js'
 import { isServerCall, unpaired } from './server-tools.js'
 import {
   type AnthropicBlock,
@@ -21,8 +22,6 @@ import {
   referencesIn,
   textBlock,
 } from './types.js'
-
-type Warn = (warning: string) => void
 
 export interface Limits {
   /** Every name that a reference may have. */
@@ -47,11 +46,14 @@ export function sendable(
     // What says nothing may stand last.
     const mayBeEmpty = index === messages.length - 1 || (role === 'user' && given.length === 0)
     if (blocks.length === 0 && !mayBeEmpty) {
-      warn('dropped an entry of the history that says nothing')
+      warn('entry-dropped', 'dropped an entry of the history that says nothing')
       return []
     }
     if (Array.isArray(content) && !sameItems(blocks, content)) {
-      warn(`mended the form of a message with the role ${safeJson(role)}: servers refuse it`)
+      warn(
+        'form-repaired',
+        `repaired the form of a message with the role ${safeJson(role)}: servers refuse it`,
+      )
       return [role === 'user' ? { ...message, content: blocks } : { role, content: blocks }]
     }
     // No word about the fields of a reply: every host that keeps it as it came has them.
@@ -76,7 +78,10 @@ function isReply(message: AnthropicMessage): boolean {
 
 function asUser({ content }: AnthropicMessage, warn: Warn): readonly AnthropicMessage[] {
   const said = blocksOf(content).filter((block) => block.type === 'text' && !isBlank(block))
-  warn('told a system message between the others as the words of the user: not every model takes it')
+  warn(
+    'system-message-moved',
+    'told a system message between the others as the words of the user: not every model takes it',
+  )
   return said.length === 0 ? [] : [{ role: 'user', content: typeof content === 'string' ? content : said }]
 }
 
@@ -110,7 +115,7 @@ function ofModel(
   const blocks = given.flatMap((block): readonly AnthropicBlock[] => {
     if (isBlank(block)) return []
     if (lost.blocks.has(block)) {
-      warn(`dropped a block of the type ${safeJson(block.type)}: its other half is missing`)
+      warn('block-dropped', `dropped a block of the type ${safeJson(block.type)}: its other half is missing`)
       return []
     }
     if (isCall(block) && !isRecord(block.input))
@@ -157,5 +162,8 @@ function searchedIn({ type, content }: AnthropicBlock): readonly string[] {
 function warnOfLost(names: readonly string[], known: ReadonlySet<string>, warn: Warn): void {
   for (const name of names)
     if (!known.has(name))
-      warn(`took out a reference to ${safeJson(name)}: it is not declared on this request`)
+      warn(
+        'reference-dropped',
+        `took out a reference to ${safeJson(name)}: it is not declared on this request`,
+      )
 }

@@ -16,7 +16,7 @@ function toNative(given: WireTool | Tool): AnthropicTool {
 const codec = createToolCodec<AnthropicTool>(toNative)
 
 /**
- * Of what is declared aside, at least one tool is there from the first request on: the first deferred tool puts a note
+ * Of what is declared hidden, at least one tool is there from the first request on: the first deferred tool puts a note
  * about deferral before the model, which would move everything behind it.
  */
 export function anthropicTools(view: SurfaceView): readonly AnthropicTool[] {

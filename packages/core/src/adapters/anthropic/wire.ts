@@ -22,7 +22,7 @@ import {
   type UnitCall,
 } from '../shared/thread.js'
 import { withMarks } from './cache-marks.js'
-import { soundCall, soundMessages } from './normalise.js'
+import { normaliseCall, normaliseMessage } from './normalise.js'
 import { sendable, splitSystem } from './sendable.js'
 import { anthropicTools } from './tools.js'
 import {
@@ -110,14 +110,15 @@ export function anthropicWire(
     native: native ? (toolChanges ? 'changes' : 'references') : undefined,
     ids: ID_RULES,
     opensWithUser: true,
-    normalise: (message) => soundMessages(message, prompts),
+    normalise: (message) => normaliseMessage(message, prompts),
     parse: (messages) => messages.flatMap((message) => sourceOf(message).units),
     messagesOf,
     write: (units, view) => draft(units, namesIn(view)).flatMap((each) => toMessage(each, prompts)),
     parts(given, view, { system }, warn) {
       const tools = anthropicTools(view)
       const [leading, messages] = splitSystem(given)
-      if (leading.length > 0) warn('moved a system message that came first into the system prompt')
+      if (leading.length > 0)
+        warn('system-message-moved', 'moved a system message that came first into the system prompt')
       const prompt = withSection(withLeading(system, leading), view.section)
       const limits = { known: namesIn(view), systemBetween: toolChanges, prompts }
       const parts: AnthropicParts = {
@@ -175,7 +176,7 @@ function callsOf(reply: AnthropicReply): readonly UnitCall[] {
   const cut = CUT_SHORT.includes(reason ?? '') ? blocks.at(-1) : undefined
   return blocks.flatMap((block) => {
     if (block.type !== 'tool_use' || typeof block.name !== 'string') return []
-    const call = toCall(soundCall(block))
+    const call = toCall(normaliseCall(block))
     return block === cut ? [{ ...call, input: cutOff(plainText(block.input)) }] : [call]
   })
 }
@@ -328,7 +329,7 @@ function toBlocks(unit: Unit, prompts: Prompts): readonly AnthropicBlock[] {
     }
     case 'assistant':
       return own
-        ? mended(own as readonly AnthropicBlock[], unit.calls, unit.text, prompts)
+        ? rewritten(own as readonly AnthropicBlock[], unit.calls, unit.text, prompts)
         : [...said(unit.text), ...unit.calls.map((call) => fromCall(call))]
     default:
       return (own as readonly AnthropicBlock[] | undefined) ?? said(unit.text)
@@ -336,7 +337,7 @@ function toBlocks(unit: Unit, prompts: Prompts): readonly AnthropicBlock[] {
 }
 
 /** The blocks of an assistant's message with its calls as they are now. Thinking stays where it is; it may not come last. */
-function mended(
+function rewritten(
   blocks: readonly AnthropicBlock[],
   calls: readonly UnitCall[],
   text: string,

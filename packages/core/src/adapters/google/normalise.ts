@@ -6,15 +6,15 @@ import type { GoogleContent, GoogleFunctionCall, GoogleFunctionResponse, GoogleP
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The parts of a content; its own list where all of them are sound. Kinds that are not known here pass: servers add their own. */
-export function soundParts({ parts }: GoogleContent): readonly GooglePart[] {
+/** The parts of a content; its own list where none of them needs a change. Kinds that are not known here pass: servers add their own. */
+export function normaliseParts({ parts }: GoogleContent): readonly GooglePart[] {
   const given: readonly unknown[] = Array.isArray(parts) ? parts : parts == null ? [] : [parts]
   const ids = new Set<string>()
-  const made = given.flatMap((part) => soundPart(part, ids))
+  const made = given.flatMap((part) => normalisePart(part, ids))
   return (Array.isArray(parts) && sameItems(made, parts) ? parts : made) as readonly GooglePart[]
 }
 
-function soundPart(part: unknown, ids: Set<string>): readonly GooglePart[] {
+function normalisePart(part: unknown, ids: Set<string>): readonly GooglePart[] {
   if (!isRecord(part)) return said(plainText(part))
   const { functionCall: call, functionResponse: response, text, ...others } = part
   if (call == null && response == null) {
@@ -29,17 +29,17 @@ function soundPart(part: unknown, ids: Set<string>): readonly GooglePart[] {
   // One kind of data each.
   const words = said(plainText(text))
   if (call != null) {
-    const sound = isRecord(call) ? soundCall(call, ids) : undefined
-    const rest = response == null ? [] : soundPart({ functionResponse: response }, ids)
-    if (!sound) return [...words, ...said(plainText(call)), ...rest]
-    if (sound === call && text == null && response == null) return [part as GooglePart]
-    return [...words, { ...others, functionCall: sound } as GooglePart, ...rest]
+    const normal = isRecord(call) ? normaliseCall(call, ids) : undefined
+    const rest = response == null ? [] : normalisePart({ functionResponse: response }, ids)
+    if (!normal) return [...words, ...said(plainText(call)), ...rest]
+    if (normal === call && text == null && response == null) return [part as GooglePart]
+    return [...words, { ...others, functionCall: normal } as GooglePart, ...rest]
   }
   if (!isRecord(response)) return [...words, ...said(plainText(response))]
-  const sound = soundResponse(response)
-  return sound === response && text == null
+  const normal = normaliseResponse(response)
+  return normal === response && text == null
     ? [part as GooglePart]
-    : [...words, { ...others, functionResponse: sound } as GooglePart]
+    : [...words, { ...others, functionResponse: normal } as GooglePart]
 }
 
 function said(text: string): readonly GooglePart[] {
@@ -47,7 +47,7 @@ function said(text: string): readonly GooglePart[] {
 }
 
 /** An id that stands in this content already gets a number. */
-function soundCall(call: Fields, ids: Set<string>): GoogleFunctionCall {
+function normaliseCall(call: Fields, ids: Set<string>): GoogleFunctionCall {
   const { id: given, args, ...others } = call
   const base = plainText(given)
   let id = base
@@ -58,7 +58,7 @@ function soundCall(call: Fields, ids: Set<string>): GoogleFunctionCall {
   return { ...others, ...(id === '' ? {} : { id }), name, args: argumentsObject(readArguments(args)) }
 }
 
-function soundResponse(response: Fields): GoogleFunctionResponse {
+function normaliseResponse(response: Fields): GoogleFunctionResponse {
   const { id, name, response: value } = response
   const named = typeof name === 'string' && (id == null || typeof id === 'string')
   if (named && isRecord(value)) return response as GoogleFunctionResponse

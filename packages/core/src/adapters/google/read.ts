@@ -3,7 +3,7 @@ import type { OwnUnit } from '../shared/adapter.js'
 import { plainText } from '../shared/plain-text.js'
 import { createReadings } from '../shared/readings.js'
 import { isRecord, type Native, readArguments, textOf, type Unit, type UnitCall } from '../shared/thread.js'
-import { soundParts } from './normalise.js'
+import { normaliseParts } from './normalise.js'
 import { joinReplies } from './replies.js'
 import {
   fieldsOf,
@@ -62,10 +62,10 @@ export function spokenText(parts: readonly GooglePart[]): string {
  * occurrences apart: these are matched from the end after a compaction, which numbers from the start would not survive.
  */
 export function callsOf(content: GoogleContent): readonly UnitCall[] {
-  return callsIn(soundParts(content))
+  return callsIn(normaliseParts(content))
 }
 
-/** Of parts that are sound. */
+/** Of parts in normal form. */
 export function callsIn(parts: readonly GooglePart[]): readonly UnitCall[] {
   const ids = new Set<string>()
   return parts.flatMap((part): UnitCall[] => {
@@ -86,7 +86,7 @@ export function ownId(call: UnitCall | undefined): string | undefined {
 }
 
 function readContent(content: GoogleContent, open: readonly UnitCall[]): readonly OwnUnit[] {
-  const parts = soundParts(content)
+  const parts = normaliseParts(content)
   const calls = callsIn(parts)
   const answers: OwnUnit[] = []
   const own: OwnUnit[] = []

@@ -3,7 +3,7 @@
  * take every content for a turn of its own and want all calls of a reply in one, directly before their responses.
  */
 import { createReadings } from '../shared/readings.js'
-import { soundParts } from './normalise.js'
+import { normaliseParts } from './normalise.js'
 import {
   fieldsOf,
   type GoogleContent,
@@ -43,7 +43,7 @@ function inOne(run: readonly GoogleContent[]): readonly GoogleContent[] {
   if (!first || others.length === 0) return run
   const reply = replies(first, run.flatMap(fieldsOf), () => ({
     ...first,
-    parts: soundParts({ parts: run.flatMap(soundParts) }),
+    parts: normaliseParts({ parts: run.flatMap(normaliseParts) }),
   }))
   joined.add(reply)
   return [reply]
@@ -53,7 +53,7 @@ function inOne(run: readonly GoogleContent[]): readonly GoogleContent[] {
 function firstAnswered(run: readonly GoogleContent[], responses: GoogleFunctionResponse[]): number {
   let first = run.length
   for (const [index, content] of [...run.entries()].reverse())
-    for (const { functionCall: call } of soundParts(content)) {
+    for (const { functionCall: call } of normaliseParts(content)) {
       const answer = call ? responses.findIndex((response) => fits(response, call)) : -1
       if (answer < 0) continue
       responses.splice(answer, 1)
@@ -71,7 +71,7 @@ function responsesFrom(contents: readonly GoogleContent[], start: number): Googl
   const end = contents.findIndex((content, index) => index >= start && isOfModel(content))
   return contents
     .slice(start, end < 0 ? undefined : end)
-    .flatMap((content) => soundParts(content).flatMap((part) => part.functionResponse ?? []))
+    .flatMap((content) => normaliseParts(content).flatMap((part) => part.functionResponse ?? []))
 }
 
 /** A response among its parts belongs to a call of the same content. */

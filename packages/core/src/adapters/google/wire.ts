@@ -4,7 +4,7 @@ import type { SurfaceView } from '../../surface/project.js'
 import type { CallAnswer } from '../../turn/run.js'
 import type { Wire } from '../shared/adapter.js'
 import { isRecord, type UnitCall } from '../shared/thread.js'
-import { soundParts } from './normalise.js'
+import { normaliseParts } from './normalise.js'
 import { callsOf, contentOf, contentsOf, ownId, readContents } from './read.js'
 import { declarations } from './tools.js'
 import {
@@ -48,7 +48,7 @@ export const googleWire: Wire<GoogleContent, GoogleReply, GoogleParts, GooglePro
   prompt: ['systemInstruction'],
   opensWithUser: true,
   // A reply that broke off has no parts at all, and no server takes it back.
-  normalise: (content) => (soundParts(content).length > 0 ? [content] : []),
+  normalise: (content) => (normaliseParts(content).length > 0 ? [content] : []),
   parse: readContents,
   messagesOf: contentsOf,
   write: writeContents,

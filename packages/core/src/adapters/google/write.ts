@@ -2,10 +2,12 @@
  * Units to contents. A server takes each content for a turn of its own and wants all responses of a batch in the one
  * directly behind the calls, before its other parts. A content in which nothing changed is the host's own object.
  */
+
 import { safeJson } from '../../base/text.js'
 import { sameItems } from '../shared/same-items.js'
 import { argumentsObject, referencesText, type Unit, type UnitCall } from '../shared/thread.js'
-import { soundParts } from './normalise.js'
+import type { Warn } from '../shared/warning.js'
+import { normaliseParts } from './normalise.js'
 import { callsIn, type Piece, spokenText } from './read.js'
 import { isJoined } from './replies.js'
 import {
@@ -37,7 +39,7 @@ type Written = ReadonlyMap<string, GoogleFunctionCall>
 export function writeContents(
   units: readonly Unit[],
   _view?: unknown,
-  warn: (warning: string) => void = () => {},
+  warn: Warn = () => {},
 ): GoogleContent[] {
   const drafts: Draft[] = []
   let written: Written = new Map()
@@ -64,11 +66,11 @@ export function writeContents(
     }
     // No server takes it back.
     if (draft.parts.length === 0) {
-      warn('dropped a content without parts: servers refuse it')
+      warn('entry-dropped', 'dropped a content without parts: servers refuse it')
       continue
     }
     for (let last = drafts.at(-1); joins && last?.role === draft.role; last = drafts.at(-1)) {
-      if (last.source && draft.source && last.source !== draft.source) warn(JOINED)
+      if (last.source && draft.source && last.source !== draft.source) warn('contents-joined', JOINED)
       draft = { ...last, source: last.source ?? draft.source, parts: [...last.parts, ...draft.parts] }
       drafts.pop()
       // Of the user's contents only those of this turn belong together.
@@ -77,9 +79,12 @@ export function writeContents(
     drafts.push(draft)
   }
   for (const source of new Set(drafts.map((draft) => draft.source))) {
-    if (source && isJoined(source)) warn(JOINED)
+    if (source && isJoined(source)) warn('contents-joined', JOINED)
     if (source && !isSound(source))
-      warn(`mended the form of a content with the role ${safeJson(source.role)}: servers refuse it`)
+      warn(
+        'form-repaired',
+        `repaired the form of a content with the role ${safeJson(source.role)}: servers refuse it`,
+      )
   }
   return drafts.map(toContent)
 }
@@ -117,7 +122,7 @@ function isSound(content: GoogleContent): boolean {
   const known = isOf('model', content) || isOf('user', content)
   const first = parts.findIndex((part) => !part?.functionResponse)
   const ordered = first < 0 || !parts.slice(first).some((part) => part?.functionResponse)
-  return known && ordered && sameItems(parts, soundParts(content))
+  return known && ordered && sameItems(parts, normaliseParts(content))
 }
 
 function modelTurn(
@@ -125,7 +130,7 @@ function modelTurn(
   piece: Piece | undefined,
 ): { readonly parts: readonly GooglePart[]; readonly written: Written } {
   const written = new Map<string, GoogleFunctionCall>()
-  if (piece && !unit.mended) {
+  if (piece && !unit.repaired) {
     for (const { id, native } of unit.calls) written.set(id, callIn(native?.value))
     return { parts: piece.parts, written }
   }
@@ -139,11 +144,11 @@ function modelTurn(
     }
     return { parts, written }
   }
-  return mendedTurn(unit.text, unit.calls, piece, written)
+  return rewrittenTurn(unit.text, unit.calls, piece, written)
 }
 
 /** Everything but the calls stays as it was. The signature of a call that is gone passes to the next: the first needs one. */
-function mendedTurn(
+function rewrittenTurn(
   text: string,
   calls: readonly UnitCall[],
   { parts: original }: Piece,

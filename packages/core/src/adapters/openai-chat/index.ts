@@ -6,6 +6,7 @@ import { type ChatParts, chatWire } from './wire.js'
 
 export type { Thread } from '../shared/adapter.js'
 export type { StreamedReply } from '../shared/streamed.js'
+export type { Warning, WarningCode } from '../shared/warning.js'
 export { assemble, readEvents, readUsage, type StreamedChoice, type StreamedMessage } from './stream.js'
 export { importTools } from './tools.js'
 export type { ChatChoice, ChatMessage, ChatReply, ChatTool, ChatToolCall, ChatToolMessage } from './types.js'

@@ -3,7 +3,7 @@ import { plainText } from '../shared/plain-text.js'
 import { createReadings } from '../shared/readings.js'
 import { isRecord, textOf, type Unit, type UnitCall } from '../shared/thread.js'
 import { callsOf, givenId, ownId } from './calls.js'
-import { isSound, soundContent } from './normalise.js'
+import { isNormal, normaliseContent } from './normalise.js'
 import { type ChatMessage, WIRE } from './types.js'
 
 const readings = createReadings<Unit>()
@@ -22,11 +22,11 @@ export function readMessages(messages: readonly ChatMessage[]): readonly Unit[] 
 function readMessage(message: ChatMessage, open: readonly UnitCall[]): Unit {
   const native = { wire: WIRE, value: message }
   const kind = kindOf(message)
-  const text = textOf(soundContent(message.content))
+  const text = textOf(normaliseContent(message.content))
   if (kind === 'answer') return { kind, callId: answeredBy(message, open), text, native }
   if (kind !== 'assistant') return { kind, text, native }
   const calls = callsOf(message)
-  return { kind, text, calls, native, ...(isSound(message, calls) ? {} : { mended: true as const }) }
+  return { kind, text, calls, native, ...(isNormal(message, calls) ? {} : { repaired: true as const }) }
 }
 
 /** Of a role that is not known here, a message with calls is the model's, and any other is the user's. */

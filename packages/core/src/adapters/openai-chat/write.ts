@@ -1,11 +1,11 @@
 /** Units to messages. A message that a server takes, and in which nothing changed, is the host's own object. */
+
 import { safeJson } from '../../base/text.js'
 import { referencesText, type Unit } from '../shared/thread.js'
+import type { Warn } from '../shared/warning.js'
 import { callsOf, fromCall } from './calls.js'
-import { isSound, soundContent } from './normalise.js'
+import { isNormal, normaliseContent } from './normalise.js'
 import { type ChatMessage, type ChatToolCall, WIRE } from './types.js'
-
-type Warn = (warning: string) => void
 
 export function writeMessages(units: readonly Unit[], section: string, warn: Warn): ChatMessage[] {
   return withSection(merge(units, warn), section)
@@ -26,18 +26,18 @@ function merge(units: readonly Unit[], warn: Warn): ChatMessage[] {
 
 function toMessage(unit: Exclude<Unit, { kind: 'note' }>, warn: Warn): ChatMessage {
   const own = unit.native?.wire === WIRE ? (unit.native.value as ChatMessage) : undefined
-  if (unit.kind === 'assistant') return own && !unit.mended ? own : replyMessage(unit, own, warn)
+  if (unit.kind === 'assistant') return own && !unit.repaired ? own : replyMessage(unit, own, warn)
   const { kind } = unit
   const id = kind === 'answer' ? { tool_call_id: unit.callId } : {}
   if (!own) {
     const content = kind === 'answer' ? unit.text || referencesText(unit.loaded ?? []) : unit.text
     return { role: kind === 'answer' ? 'tool' : kind, ...id, content }
   }
-  const sound = isSound(own, [])
-  if (sound && (kind !== 'answer' || own.tool_call_id === unit.callId)) return own
-  if (!sound) warnOf(own, warn)
+  const normal = isNormal(own, [])
+  if (normal && (kind !== 'answer' || own.tool_call_id === unit.callId)) return own
+  if (!normal) warnOf(own, warn)
   const role = kind === 'answer' ? 'tool' : kind === 'user' ? 'user' : own.role
-  return { ...own, role, ...id, content: soundContent(own.content) }
+  return { ...own, role, ...id, content: normaliseContent(own.content) }
 }
 
 function replyMessage(
@@ -53,14 +53,17 @@ function replyMessage(
   const { tool_calls: _, ...rest } = own
   // What a library wrote in the field of old stands among the calls now.
   const { function_call: __, ...others } = rest as typeof rest & { readonly function_call?: unknown }
-  if (!isSound(own, callsOf(own))) warnOf(own, warn)
-  const said = own.content == null ? '' : soundContent(own.content)
+  if (!isNormal(own, callsOf(own))) warnOf(own, warn)
+  const said = own.content == null ? '' : normaliseContent(own.content)
   if (calls.length === 0) return { ...others, role: 'assistant', content: said === '' ? unit.text : said }
   return { ...others, role: 'assistant', content: own.content == null ? null : said, tool_calls: calls }
 }
 
 function warnOf(own: ChatMessage, warn: Warn): void {
-  warn(`mended the form of a message with the role ${safeJson(own.role)}: servers refuse it`)
+  warn(
+    'form-repaired',
+    `repaired the form of a message with the role ${safeJson(own.role)}: servers refuse it`,
+  )
 }
 
 /** The section joins the host's own system message: some servers accept only one, and only at the start. */

@@ -6,12 +6,13 @@
 
 import { safeJson } from '../../base/text.js'
 import type { SurfaceView } from '../../surface/project.js'
+import type { Warn } from '../shared/warning.js'
 import { isCall, type ResponsesItem } from './types.js'
 
 export function withNamespaces(
   items: readonly ResponsesItem[],
   view: SurfaceView,
-  warn: (warning: string) => void,
+  warn: Warn,
 ): ResponsesItem[] {
   const isOff = view.mode === 'off'
   const plain = new Set(view.tools.map(({ name }) => name))
@@ -26,7 +27,10 @@ export function withNamespaces(
     // One of the host's own stays, unless the function stands only outside of it now: the API would refuse the call.
     if (isOff || namespace !== name) {
       if (!plain.has(name)) return item
-      warn(`took the namespace ${safeJson(namespace)} from a call of ${safeJson(name)}: nothing offers it`)
+      warn(
+        'namespace-dropped',
+        `took the namespace ${safeJson(namespace)} from a call of ${safeJson(name)}: nothing offers it`,
+      )
     }
     const { namespace: _, ...rest } = item
     return rest

@@ -21,22 +21,26 @@ const PREFIXES: Readonly<Record<string, string>> = {
   tool_search_output: 'tso',
 }
 
-/** The item itself where it is sound; none where it says nothing; several for a message of Chat Completions that calls. */
-export function soundItems(item: ResponsesItem): readonly ResponsesItem[] {
+/** The item itself where it needs no change; none where it says nothing; several for a message of Chat Completions that calls. */
+export function normaliseItem(item: ResponsesItem): readonly ResponsesItem[] {
   const { type, role } = item
   if (type != null && typeof type !== 'string') {
     const { type: _, ...rest } = item as Fields
-    return soundItems(rest as ResponsesItem)
+    return normaliseItem(rest as ResponsesItem)
   }
-  if (type != null && type !== 'message') return soundTyped(item, type)
+  if (type != null && type !== 'message') return normaliseTyped(item, type)
   const { tool_calls: calls, tool_call_id: answered, ...message } = item as ResponsesItem & Fields
   if (role === 'tool' || role === 'function')
     return [
-      { type: 'function_call_output', call_id: plainText(answered), output: soundParts(item.content, false) },
+      {
+        type: 'function_call_output',
+        call_id: plainText(answered),
+        output: normaliseParts(item.content, false),
+      },
     ]
   if (Array.isArray(calls) && calls.length > 0) return [...said(message), ...calls.flatMap(ofChat)]
   if (type == null && role == null && item.content == null) return told(item)
-  return [soundMessage(item)]
+  return [normaliseMessage(item)]
 }
 
 /**
@@ -56,29 +60,29 @@ export function withoutParsed(item: ResponsesItem): ResponsesItem {
   return { ...plain, content }
 }
 
-function soundMessage(item: ResponsesItem): ResponsesItem {
+function normaliseMessage(item: ResponsesItem): ResponsesItem {
   const given = item.role ?? ''
   const role = ROLES.includes(given) ? given : 'user'
-  const content = soundParts(item.content, role === 'assistant')
-  const sound = withoutBadId(item, 'message')
-  return role === item.role && content === item.content ? sound : { ...sound, role, content }
+  const content = normaliseParts(item.content, role === 'assistant')
+  const normal = withoutBadId(item, 'message')
+  return role === item.role && content === item.content ? normal : { ...normal, role, content }
 }
 
-function soundTyped(item: ResponsesItem, type: string): readonly ResponsesItem[] {
-  const sound = withoutBadId(item, type)
+function normaliseTyped(item: ResponsesItem, type: string): readonly ResponsesItem[] {
+  const normal = withoutBadId(item, type)
   // Reasoning is looked up by its id, unless it carries its content.
   if (type === 'reasoning')
-    return typeof sound.id === 'string' || typeof sound.encrypted_content === 'string' ? [sound] : []
+    return typeof normal.id === 'string' || typeof normal.encrypted_content === 'string' ? [normal] : []
   if (type === 'function_call') {
     const { call_id: id, name } = item
-    if (typeof id === 'string' && typeof name === 'string') return [sound]
-    return [{ ...sound, call_id: plainText(id), name: plainText(name) }]
+    if (typeof id === 'string' && typeof name === 'string') return [normal]
+    return [{ ...normal, call_id: plainText(id), name: plainText(name) }]
   }
-  if (type !== 'function_call_output') return [sound]
+  if (type !== 'function_call_output') return [normal]
   const { call_id: id } = item
-  const output = item.output == null ? item.output : soundParts(item.output, false)
-  if (typeof id === 'string' && output === item.output) return [sound]
-  return [{ ...sound, call_id: plainText(id), output }]
+  const output = item.output == null ? item.output : normaliseParts(item.output, false)
+  if (typeof id === 'string' && output === item.output) return [normal]
+  return [{ ...normal, call_id: plainText(id), output }]
 }
 
 /** An id of another provider, or of another library, is looked up and not found. */
@@ -90,7 +94,7 @@ function withoutBadId(item: ResponsesItem, type: string): ResponsesItem {
 }
 
 /** Text, or a list of parts. Kinds that are not known here pass, unless they are plain text under another name. */
-function soundParts(content: unknown, ofModel: boolean): unknown {
+function normaliseParts(content: unknown, ofModel: boolean): unknown {
   if (!Array.isArray(content)) return plainText(content)
   const [kind = '', ...others] = ofModel ? OUTPUT_PARTS : INPUT_PARTS
   const parts = content.flatMap((part: unknown): unknown[] => {
@@ -106,7 +110,7 @@ function soundParts(content: unknown, ofModel: boolean): unknown {
 }
 
 function said(message: ResponsesItem): readonly ResponsesItem[] {
-  const content = soundParts(message.content, true)
+  const content = normaliseParts(message.content, true)
   return content === '' ? [] : [{ type: 'message', role: 'assistant', content }]
 }
 

@@ -2,12 +2,10 @@
  * Reasoning as the API takes it back: once under its id, and only before the item it led to. A reply that ran into its
  * limit while the model was thinking has none, and goes; an item whose reasoning goes is not known by its id any more.
  */
+import type { Warn } from '../shared/warning.js'
 import { isOfModel, type ResponsesItem } from './types.js'
 
-export function settleReasoning(
-  items: readonly ResponsesItem[],
-  warn: (warning: string) => void,
-): ResponsesItem[] {
+export function settleReasoning(items: readonly ResponsesItem[], warn: Warn): ResponsesItem[] {
   const seen = new Set<string>()
   const output: ResponsesItem[] = []
   let lost = false
@@ -15,7 +13,7 @@ export function settleReasoning(
     if (item.type === 'reasoning') {
       const kept = leads(items, index) ? once(item, seen) : undefined
       if (kept) output.push(kept)
-      else warn('dropped reasoning that led to nothing, or that stood there before')
+      else warn('reasoning-dropped', 'dropped reasoning that led to nothing, or that stood there before')
       lost = !kept
     } else if (isOfModel(item)) {
       output.push(lost ? withoutId(item) : item)

@@ -4,7 +4,7 @@ import type { Prompts } from '../../surface/prompts.js'
 import type { Wire } from '../shared/adapter.js'
 import { isRecord } from '../shared/thread.js'
 import { withNamespaces } from './namespaces.js'
-import { soundItems } from './normalise.js'
+import { normaliseItem } from './normalise.js'
 import { createReader } from './read.js'
 import { settleReasoning } from './settle-reasoning.js'
 import { responsesTools } from './tools.js'
@@ -45,7 +45,7 @@ export function responsesWire(
     native: native ? 'additions' : undefined,
     ids: ID_RULES,
     answersAnywhere: true,
-    normalise: soundItems,
+    normalise: normaliseItem,
     parse: reader.units,
     messagesOf: (units) => units.flatMap(({ native }) => native.value as ResponsesItem | ResponsesItem[]),
     write: (units, view, warn = () => {}) =>
@@ -68,7 +68,7 @@ export function responsesWire(
           'run wants the response that the API gave, or any object with its output items.',
         )
       return reply.output
-        .flatMap((item: unknown) => (isRecord(item) ? soundItems(item) : []))
+        .flatMap((item: unknown) => (isRecord(item) ? normaliseItem(item) : []))
         .flatMap((item) => reader.call(item) ?? [])
     },
     answer: (answers, view) => answers.flatMap((answer) => answerItems(answer, view, prompts)),

@@ -6,6 +6,7 @@ import type { WireTool } from '../../tool/wire-tool.js'
 import type { CallAnswer } from '../../turn/run.js'
 import { revealed } from '../../turn/search-call/render.js'
 import { argumentsObject, argumentsText, type Unit, type UnitCall } from '../shared/thread.js'
+import type { Warn } from '../shared/warning.js'
 import { said } from './read.js'
 import { toFunction } from './tools.js'
 import {
@@ -24,7 +25,7 @@ export function writeItems(
   units: readonly Unit[],
   view: SurfaceView,
   prompts: Prompts,
-  warn: (warning: string) => void,
+  warn: Warn,
 ): ResponsesItem[] {
   // The ids of searches as they were written, as far as they are not taken again by another call.
   const searches = new Set<string>()
@@ -40,7 +41,7 @@ export function writeItems(
       const toSearch = searches.has(unit.callId)
       const item = own(unit)
       if (view.mode === 'off' && item && isSearchOutput(item) !== toSearch)
-        warn('mended the form of an entry of the history: servers refuse it')
+        warn('form-repaired', 'repaired the form of an entry of the history: servers refuse it')
       return answered(unit, toSearch, view, prompts)
     }
     if (unit.kind === 'note') return noteItems(unit)
@@ -72,7 +73,7 @@ function replyItems(unit: AssistantUnit, view: SurfaceView): readonly ResponsesI
     const id = callIdOf(item)
     return id === undefined || calls.get(id) === item
   })
-  return same && !unit.mended ? items : mend(unit, items, calls)
+  return same && !unit.repaired ? items : rewritten(unit, items, calls)
 }
 
 /**
@@ -80,7 +81,7 @@ function replyItems(unit: AssistantUnit, view: SurfaceView): readonly ResponsesI
  * which it knows by its id unless the reasoning carries its own content: so where that item changed, reasoning that
  * would be looked up goes, and with it the ids that point back to it.
  */
-function mend(
+function rewritten(
   unit: AssistantUnit,
   items: readonly ResponsesItem[],
   calls: ReadonlyMap<string, ResponsesItem>,
@@ -115,7 +116,7 @@ function byReasoning(
 function fromCall(call: UnitCall, view: SurfaceView): ResponsesItem {
   const item = call.native?.wire === WIRE ? (call.native.value as ResponsesItem) : undefined
   const isSearch = call.name === view.loader && view.delivery === 'native'
-  // Off, the host's own searches are nobody's business here.
+  // Off, the host's own searches are left alone.
   if (item && (view.mode === 'off' || isSearchCall(item) === isSearch))
     return isSearch || typeof item.arguments === 'string' || isSearchCall(item)
       ? item

@@ -22,6 +22,7 @@ import { repair } from './repair.js'
 import { sameItems } from './same-items.js'
 import { type IdRules, settleIds } from './settle-ids.js'
 import { argumentsObject, isRecord, type Native, type Unit, type UnitCall } from './thread.js'
+import type { Warn, Warning } from './warning.js'
 import { weave } from './weave.js'
 
 /** One provider's way of writing things down. */
@@ -47,10 +48,10 @@ export interface Wire<Message, Reply, Parts, Prompt extends object = object> {
   /** Reads a native history. The same message gives the same units, so that their names need not be hashed again. */
   parse(messages: readonly Message[]): readonly Unit[]
   /**
-   * Writes units as a native history. A unit of this wire that was not mended gives back its native piece, unless servers
+   * Writes units as a native history. A unit of this wire that was not repaired gives back its native piece, unless servers
    * refuse its shape: what is changed then is said to `warn`.
    */
-  write(units: readonly Unit[], view: SurfaceView, warn?: (warning: string) => void): Message[]
+  write(units: readonly Unit[], view: SurfaceView, warn?: Warn): Message[]
   /**
    * The messages that these units were read from, where that cannot be told from the very objects any more: a thread may
    * have been stored. All units are of this wire. Where this is absent, `write` does not need it.
@@ -60,14 +61,9 @@ export interface Wire<Message, Reply, Parts, Prompt extends object = object> {
   ofHost?(units: readonly Unit[]): Iterable<string>
   /**
    * The request: native history, tools, section. `messages` is the host's own array when deferral is off and nothing had to
-   * be mended; what is mended here is said to `warn`.
+   * be repaired; what is repaired here is said to `warn`.
    */
-  parts(
-    messages: readonly Message[],
-    view: SurfaceView,
-    prompt: Prompt,
-    warn: (warning: string) => void,
-  ): Parts
+  parts(messages: readonly Message[], view: SurfaceView, prompt: Prompt, warn: Warn): Parts
   /** The calls of a reply to these messages, in its order. */
   calls(reply: Reply, messages: readonly Message[]): readonly UnitCall[]
   /** The answers as native messages, ready to be pushed onto the history. */
@@ -78,8 +74,8 @@ export interface Turn<Message, Reply, Parts> {
   /** Spread these into the request. */
   readonly parts: Parts
   readonly view: SurfaceView
-  /** What had to be mended in the history for this request. */
-  readonly warnings: readonly string[]
+  /** What had to be repaired in the history for this request. */
+  readonly warnings: readonly Warning[]
   /** Runs the calls of the reply. Push the reply, then `messages`, onto your history. Empty where the reply calls nothing. */
   run(
     reply: Reply,
@@ -124,17 +120,17 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
 ): Adapter<Message, Reply, Parts, Prompt> {
   assertConversation(conversation)
   assertWire(wire)
-  const sound = (messages: readonly Message[]) => {
+  const normalise = (messages: readonly Message[]) => {
     if (!Array.isArray(messages))
       throw invalid('messages', `This takes your history, an array of messages, not ${kindOf(messages)}.`)
     return messages.map((message: Message) => normalised(wire, message))
   }
-  const read = (messages: readonly Message[]) => wire.parse(sound(messages).flat())
+  const read = (messages: readonly Message[]) => wire.parse(normalise(messages).flat())
   const anchored = (messages: readonly Message[]) => anchorsOf(read(messages))
   return {
     async begin(messages, request = {} as Prompt) {
       assertKnownKeys(request, ['requestId', ...(wire.prompt ?? [])], 'begin')
-      const entries = sound(messages)
+      const entries = normalise(messages)
       const history = entries.flat()
       const anchors = anchorsOf(wire.parse(history))
       const { requestId = nameOf(wire.name, anchors, conversation.epoch) } = request as {
@@ -151,8 +147,8 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
           text: () => wholeText(messages, request),
         },
       })
-      const warnings: string[] = []
-      const warn = (warning: string) => void warnings.push(warning)
+      const warnings: Warning[] = []
+      const warn: Warn = (code, text) => void warnings.push({ code, text })
       return {
         view,
         warnings,
@@ -193,7 +189,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       )
       const told =
         wire.messagesOf && own.length === spoken.length
-          ? wire.parse(sound(wire.messagesOf(own)).flat())
+          ? wire.parse(normalise(wire.messagesOf(own)).flat())
           : spoken.flatMap((unit) => leaveBehind(unit, wire.name, conversation.prompts))
       return wire.write(told, project(createState(), ''))
     },
@@ -276,7 +272,7 @@ function normalised<Message>(
   }
 }
 
-/** A history, what is sound of each of its entries, and their names. */
+/** A history, its entries in normal form, and their names. */
 interface Given<Message> {
   readonly messages: readonly Message[]
   readonly entries: readonly (readonly Message[])[]
@@ -288,19 +284,19 @@ function compose<Message, Reply, Parts, Prompt extends object>(
   { messages, entries, anchors }: Given<Message>,
   view: SurfaceView,
   prompts: Prompts,
-  warn: (warning: string) => void,
+  warn: Warn,
 ): readonly Message[] {
-  for (const [index, sound] of entries.entries()) {
-    if (sound.length === 0) warn('dropped an entry of the history that says nothing')
-    else if (sound[0] !== messages[index])
-      warn('mended the form of an entry of the history: servers refuse it')
+  for (const [index, normal] of entries.entries()) {
+    if (normal.length === 0) warn('entry-dropped', 'dropped an entry of the history that says nothing')
+    else if (normal[0] !== messages[index])
+      warn('form-repaired', 'repaired the form of an entry of the history: servers refuse it')
   }
   const ofHost = wire.ofHost?.(anchors.placed.map(({ unit }) => unit)) ?? []
   const callable = new Set([...view.tools.map((tool) => tool.name), ...ofHost])
   const settled = wire.ids ? settleIds(anchors.placed, wire.name, wire.ids, warn) : anchors.placed
   const repaired = repair(settled, view, callable, prompts, warn, wire.answersAnywhere)
-  const opened = wire.opensWithUser ? openWithUser(repaired, prompts, warn) : repaired
-  const written = wire.write(weave(opened, view, warn), view, warn)
+  const begun = wire.opensWithUser ? openWithUser(repaired, prompts, warn) : repaired
+  const written = wire.write(weave(begun, view, warn), view, warn)
   // Off: the host's own array, unless a server would refuse it.
   return view.mode === 'off' && sameItems(written, messages) ? messages : written
 }

@@ -1,6 +1,6 @@
 /**
  * Makes a history acceptable to a strict server: every call answered right behind it, every name declared.
- * Deterministic, so that a mended unit has the same bytes on every request.
+ * Deterministic, so that a repaired unit has the same bytes on every request.
  */
 
 import { safeJson } from '../../base/text.js'
@@ -17,8 +17,7 @@ import {
   type Unit,
   type UnitCall,
 } from './thread.js'
-
-type Warn = (warning: string) => void
+import type { Warn } from './warning.js'
 
 /**
  * `callable`: every name that a call in this history may have on this request. `answersAnywhere`: an answer may stand
@@ -64,10 +63,10 @@ function settleOrder(
     if (unit.kind === 'answer') {
       const pairing = pairs.pairings.get(item)
       const id = safeJson(unit.callId)
-      if (pairing === 'repeats') warn(`dropped an answer that stood there before (${id})`)
+      if (pairing === 'repeats') warn('answer-repeated', `dropped an answer that stood there before (${id})`)
       if (pairing === 'answers' && answersAnywhere) output.push(item)
       if (pairing !== undefined) return
-      warn(`told an answer without a call as text (${id})`)
+      warn('answer-orphaned', `told an answer without a call as text (${id})`)
       const told = prompts.toldCall({ name: id, input: '""', answer: safeJson(unit.text) })
       output.push({
         unit: { kind: 'note', text: prompts.frame({ body: told }) },
@@ -81,7 +80,7 @@ function settleOrder(
     unit.calls.forEach((call, position) => {
       const answer = pairs.answers.get(item)?.get(position)
       if (!answer) {
-        warn(`answered the interrupted call ${safeJson(call.id)}`)
+        warn('call-interrupted', `answered the interrupted call ${safeJson(call.id)}`)
         const anchor = item.calls[position] ?? ''
         output.push({
           unit: { kind: 'answer', callId: call.id, text: prompts.interrupted() },
@@ -93,7 +92,7 @@ function settleOrder(
       if (answersAnywhere) return
       const between = placed.slice(index + 1, placed.indexOf(answer))
       if (between.some((each) => each.unit.kind !== 'answer'))
-        warn(`moved the answer to ${safeJson(call.id)} directly behind its call`)
+        warn('answer-moved', `moved the answer to ${safeJson(call.id)} directly behind its call`)
       output.push(answer)
     })
   })
@@ -133,14 +132,14 @@ function settleNames(
   let pending: Placed[] = []
   const output: Placed[] = []
   const callable = new Set(declared)
-  const aside = new Set(view.declaredHidden.map(({ name }) => name))
+  const hidden = new Set(view.declaredHidden.map(({ name }) => name))
   for (const item of placed) {
     const { unit } = item
     const call = unit.kind === 'answer' ? told.get(unit.callId) : undefined
     const found = unit.kind === 'answer' ? guessed.get(unit.callId) : undefined
     // It is known from here on, as if it had been searched for, unless it is taken away again right behind.
     if (found !== undefined) callable.add(found)
-    reveal(item, view, aside, callable)
+    reveal(item, view, hidden, callable)
     if (unit.kind === 'answer' && call) {
       told.delete(unit.callId)
       guessed.delete(unit.callId)
@@ -167,22 +166,25 @@ function settleNames(
     }
     const kept: UnitCall[] = []
     for (const [position, each] of unit.calls.entries()) {
-      const meant = view.resolvedCalls.get(item.calls[position] ?? '')
-      const known = callable.has(each.name) || !meant || !callable.has(meant.wireName)
-      const named = known ? each : { ...each, name: meant.wireName }
+      const resolved = view.resolvedCalls.get(item.calls[position] ?? '')
+      const known = callable.has(each.name) || !resolved || !callable.has(resolved.wireName)
+      const named = known ? each : { ...each, name: resolved.wireName }
       const renamed = callable.has(named.name) ? spelt(named, each) : rename(each, callable, view)
       if (renamed) kept.push(renamed)
-      else if (meant?.guessed && aside.has(meant.wireName) && view.loader !== undefined) {
+      else if (resolved?.guessed && hidden.has(resolved.wireName) && view.loader !== undefined) {
         told.set(each.id, each)
-        guessed.set(each.id, meant.wireName)
-        kept.push(searchFor(each.id, meant.wireName, view))
+        guessed.set(each.id, resolved.wireName)
+        kept.push(searchFor(each.id, resolved.wireName, view))
       } else {
         told.set(each.id, each)
-        warn(`told a call of ${safeJson(each.name)} as text: the name is not declared on this request`)
+        warn(
+          'call-undeclared',
+          `told a call of ${safeJson(each.name)} as text: the name is not declared on this request`,
+        )
       }
     }
     const text = unit.text === '' && kept.length === 0 ? prompts.calledSomething() : unit.text
-    output.push({ ...item, unit: { ...unit, text, calls: kept, mended: true } })
+    output.push({ ...item, unit: { ...unit, text, calls: kept, repaired: true } })
   }
   return [...output, ...pending]
 }
@@ -191,15 +193,15 @@ function settleNames(
 function reveal(
   { unit, anchor }: Placed,
   view: SurfaceView,
-  aside: ReadonlySet<string>,
+  hidden: ReadonlySet<string>,
   callable: Set<string>,
 ): void {
   if (view.delivery !== 'native') return
-  if (unit.kind === 'answer') for (const name of unit.loaded ?? []) if (aside.has(name)) callable.add(name)
+  if (unit.kind === 'answer') for (const name of unit.loaded ?? []) if (hidden.has(name)) callable.add(name)
   for (const insert of view.inserts) {
     if (insert.anchor !== anchor) continue
-    for (const { name } of insert.adds) if (aside.has(name)) callable.add(name)
-    for (const name of insert.removes) if (aside.has(name)) callable.delete(name)
+    for (const { name } of insert.adds) if (hidden.has(name)) callable.add(name)
+    for (const name of insert.removes) if (hidden.has(name)) callable.delete(name)
   }
 }
 

@@ -3,10 +3,12 @@
  * What a call is named here depends only on what stands before it, so it has the same bytes on every later request.
  * Names in the ledger are made from the ids as they were.
  */
+
 import { shortHash } from '../../base/hash.js'
 import { safeJson } from '../../base/text.js'
 import { createOpenCalls } from './open-calls.js'
 import { isRecord, type Native, type Placed, type Unit, type UnitCall } from './thread.js'
+import type { Warn } from './warning.js'
 
 /** What the servers of a wire demand of the ids of calls. */
 export interface IdRules {
@@ -18,8 +20,6 @@ export interface IdRules {
   /** What the id is called in the native piece of a call, and in that of an answer. */
   readonly fields: { readonly call: string; readonly answer: string }
 }
-
-type Warn = (warning: string) => void
 
 export function settleIds(
   placed: readonly Placed[],
@@ -34,6 +34,7 @@ export function settleIds(
     const id = ids.settle(call.id)
     if (id === call.id) return call
     warn(
+      'call-id-changed',
       `gave the call ${safeJson(call.id)} the id ${safeJson(id)}: servers refuse its own, or it stood there before`,
     )
     return { ...call, id, ...renamed(call.native, wire, inCall, id) }
@@ -92,14 +93,14 @@ function createIds({ legal, max = Number.POSITIVE_INFINITY, scope }: IdRules) {
 /** A native list holds the natives of its calls, in their order: there they are replaced. Any other piece is written anew by its wire. */
 function withCalls(unit: Extract<Unit, { kind: 'assistant' }>, calls: readonly UnitCall[]): Unit {
   const { native } = unit
-  const mended = { ...unit, calls, mended: true as const }
-  if (!native || !Array.isArray(native.value)) return mended
+  const repaired = { ...unit, calls, repaired: true as const }
+  if (!native || !Array.isArray(native.value)) return repaired
   let next = 0
   const value = native.value.map((piece: unknown) => {
     if (next === calls.length || piece !== unit.calls[next]?.native?.value) return piece
     return calls[next++]?.native?.value
   })
-  return { ...mended, native: { ...native, value } }
+  return { ...repaired, native: { ...native, value } }
 }
 
 function renamed(

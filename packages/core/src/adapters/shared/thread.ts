@@ -4,7 +4,7 @@ import { plainJson } from '../../base/plain-json.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { ModelCall } from '../../turn/model-call.js'
 
-/** What a unit was read from. It is sent again as it is, to the wire it came from, unless the unit was mended. */
+/** What a unit was read from. It is sent again as it is, to the wire it came from, unless the unit was repaired. */
 export interface Native {
   readonly wire: string
   readonly value: unknown
@@ -29,7 +29,7 @@ export type Unit =
       readonly calls: readonly UnitCall[]
       readonly native?: Native
       /** Its calls are not those of the native piece any more. */
-      readonly mended?: true
+      readonly repaired?: true
     }
   /** The answer to one call. `loaded` names tools where the answer is a reference instead of text. */
   | {

@@ -1,9 +1,11 @@
 /** Puts the inserts of a view into a history, each behind its anchor, the same on every request. */
+
 import type { Insert } from '../../ledger/fold.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Placed, Unit } from './thread.js'
+import type { Warn } from './warning.js'
 
-export function weave(placed: readonly Placed[], view: SurfaceView, warn: (warning: string) => void): Unit[] {
+export function weave(placed: readonly Placed[], view: SurfaceView, warn: Warn): Unit[] {
   const notes = placeInserts(placed, view, warn)
   const output: Unit[] = []
   placed.forEach(({ unit }, index) => {
@@ -17,11 +19,7 @@ export function weave(placed: readonly Placed[], view: SurfaceView, warn: (warni
 type Note = Extract<Unit, { kind: 'note' }>
 
 /** What to put behind each unit, by index. */
-function placeInserts(
-  placed: readonly Placed[],
-  view: SurfaceView,
-  warn: (warning: string) => void,
-): Map<number, Note> {
+function placeInserts(placed: readonly Placed[], view: SurfaceView, warn: Warn): Map<number, Note> {
   const notes = new Map<number, Note>()
   if (view.inserts.length === 0 || placed.length === 0) return notes
   const last = new Map(placed.map(({ anchor }, index) => [anchor, index]))
@@ -29,7 +27,7 @@ function placeInserts(
   for (const insert of view.inserts) {
     const found = last.get(insert.anchor)
     if (found === undefined)
-      warn('the message an update belongs to is gone; it stands at the nearest earlier place')
+      warn('update-moved', 'the message an update belongs to is gone; it stands at the nearest earlier place')
     const index = batchEnd(placed, found ?? position)
     position = Math.max(position, index)
     const note = joined(notes.get(index), insert, view)

@@ -36,7 +36,7 @@ export async function withFileLock<T>(
 }
 
 /**
- * The owner is where a link points to, so that it is known from the first moment: a file would be nobody's between its
+ * The owner is where a link points to, so that it is known from the first moment: a file would have no owner between its
  * making and its writing, and who dies there would keep everyone waiting until it is old.
  */
 async function take(lock: string, owner: string): Promise<boolean> {

@@ -18,7 +18,7 @@ const REMEMBERED_LEDGERS = 1000
 
 const NEWLINE = 0x0a
 
-/** How far a file is sound: the bytes of its complete lines and the events in them. */
+/** How far a file is whole: the bytes of its complete lines and the events in them. */
 interface Extent {
   readonly size: number
   readonly count: number
@@ -195,20 +195,20 @@ function addLine(line: string, events: LedgerEvent[]): string | { readonly found
 }
 
 /**
- * Cuts off an unfinished last line, writes at the end and waits for the disk. After a failure the file has its sound
+ * Cuts off an unfinished last line, writes at the end and waits for the disk. After a failure the file has its whole
  * size again where the disk still allows it; where not, the unfinished line is ignored like any other.
  */
-async function writeLine(file: string, soundSize: number, size: number, line: Buffer): Promise<void> {
+async function writeLine(file: string, wholeSize: number, size: number, line: Buffer): Promise<void> {
   const handle = await openToAppend(file)
   try {
-    if (size > soundSize) await handle.truncate(soundSize)
+    if (size > wholeSize) await handle.truncate(wholeSize)
     try {
       // One write as a rule. A full disk takes a part first and says why only when asked for the rest.
       for (let written = 0; written < line.length; )
         written += (await handle.write(line, written, line.length - written)).bytesWritten
       await handle.datasync()
     } catch (error) {
-      await handle.truncate(soundSize).catch(() => {})
+      await handle.truncate(wholeSize).catch(() => {})
       throw error
     }
   } finally {

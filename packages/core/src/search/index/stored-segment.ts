@@ -2,7 +2,7 @@
 import { hashOf } from './hash.js'
 import type { Identity, Segment } from './segment.js'
 
-/** To be raised with every change of what is indexed, or how: `stored-index.test.ts` notices. */
+/** To be increased with every change of what is indexed, or how: `stored-index.test.ts` notices. */
 export const indexVersion = 1
 
 /** Also tells machines of the other byte order apart. */

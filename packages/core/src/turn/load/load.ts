@@ -103,13 +103,13 @@ function overflows(
   const limit = toolLimit(context.wire)
   const { latch } = state
   if (limit === Number.POSITIVE_INFINITY || !latch) return false
-  const held = new Set(
+  const inArray = new Set(
     [...state.tools.loaded.values()].filter(({ pin }) => isInArray(pin)).map(({ pin }) => pin.id),
   )
   const added = (ids: Iterable<string>) =>
-    [...ids].filter((id) => !held.has(id) && !state.tools.eager.has(id) && placeOf(id, state) === 'array')
+    [...ids].filter((id) => !inArray.has(id) && !state.tools.eager.has(id) && placeOf(id, state) === 'array')
       .length
   const wanted = added(missing.map(({ entry }) => entry.id))
-  const declared = state.tools.eager.size + latch.metaTools.length + held.size
+  const declared = state.tools.eager.size + latch.metaTools.length + inArray.size
   return wanted > 0 && declared + added(batch.loaded) + wanted > limit
 }

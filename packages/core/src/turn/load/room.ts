@@ -58,8 +58,8 @@ export function tokensOf(ids: Iterable<string>, context: Context): number {
 
 /** Has a place under the cap: loaded or suspended, and not as a late eager tool. */
 function counts(state: LedgerState, id: string): boolean {
-  const held = isLoaded(state, id) ? state.tools.loaded.get(id) : state.tools.suspendedLoads.get(id)
-  return (held?.source ?? 'arrival') !== 'arrival'
+  const each = isLoaded(state, id) ? state.tools.loaded.get(id) : state.tools.suspendedLoads.get(id)
+  return (each?.source ?? 'arrival') !== 'arrival'
 }
 
 /** The loaded members of a tool's group, or the tool alone; nothing where it cannot be unloaded. */

@@ -93,8 +93,8 @@ export function unloadNamed(
 /** The loaded tools that may be named, as they are called. */
 export function loadedNames(state: LedgerState, context: Context): string[] {
   return [...state.tools.loaded]
-    .filter(([id, held]) => held.live && isUsable(id, context))
-    .map(([, held]) => held.pin.wireName)
+    .filter(([id, each]) => each.live && isUsable(id, context))
+    .map(([, each]) => each.pin.wireName)
 }
 
 export function isUsable(id: string, { gate, catalogue }: Context): boolean {

@@ -1,4 +1,4 @@
-/** A tool on its way through one search: what may be raised of it, and how it is shown. */
+/** A tool on its way through one search: what may be loaded of it, and how it is shown. */
 
 import type { Entry } from '../../catalogue/catalogue.js'
 import { isOnSurface, type LedgerState } from '../../ledger/fold.js'
@@ -25,7 +25,7 @@ export interface Candidate {
   readonly score: number
 }
 
-/** Decides, in order, what keyword hits may still be raised by this one answer. */
+/** Decides, in order, what keyword hits may still be loaded by this one answer. */
 export function createAllowance(candidates: readonly Candidate[], state: LedgerState, context: Context) {
   const { loadLimit, largeTool, resultBudget } = context.settings
   const withSchemas = answerForm(state, context.settings) !== 'signature'

@@ -32,8 +32,8 @@ export async function waitForSources(
 }
 
 /** Why a tool cannot be used, with what the user can do about its server. */
-export function awayState(entry: Entry, standing: string, context: Context): string {
-  return whyAway(standing, context.catalogue.sources.get(entry.source))
+export function awayState(entry: Entry, availability: string, context: Context): string {
+  return whyAway(availability, context.catalogue.sources.get(entry.source))
 }
 
 /** What is missing, as a search result names it. */
@@ -44,8 +44,8 @@ export function awaySources(query: ParsedQuery, context: Context): { name: strin
     .map((source) => ({ name: quote(source.name, 60), state: whyAway(source.state, source) }))
 }
 
-function whyAway(standing: string, source: Source | undefined): string {
-  return source && source.state === standing && source.advice !== ''
-    ? `${standing} (${source.advice})`
-    : standing
+function whyAway(availability: string, source: Source | undefined): string {
+  return source && source.state === availability && source.advice !== ''
+    ? `${availability} (${source.advice})`
+    : availability
 }

@@ -27,7 +27,7 @@ export function exactNames(
   return named
 }
 
-/** Nobody's alias displaces a name, however that is spelt. */
+/** No alias displaces a name, however that is spelt. */
 function isNameOfAnother(word: string, id: string, context: Context): boolean {
   const respelt = word.toUpperCase().replace(/\s+/g, '_')
   const other = context.catalogue.resolve(respelt, (entry) => context.gate.visible(entry))
