@@ -4,10 +4,11 @@
  * at all. What a host wrote may have words before the results, or the system between the others. Runs when deferral is off, too.
  */
 
+import { isRecord } from '../../base/guards.js'
 import { safeJson } from '../../base/text.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { sameItems } from '../shared/same-items.js'
-import { argumentsObject, isRecord, readArguments, referencesText } from '../shared/thread.js'
+import { argumentsObject, readArguments, referencesText } from '../shared/thread.js'
 import type { Warn } from '../shared/warning.js'
 import { isServerCall, unpaired } from './server-tools.js'
 import {
