@@ -1,16 +1,17 @@
 /** The command without a process around it: words in, an exit code out. Verbs are listed here. */
 import { nearest } from '@toolwell/core'
 import { doctor } from './doctor/verb.js'
-import { readFlags } from './flags.js'
-import { manualOf, overview } from './help.js'
 import { importVerb } from './import/verb.js'
 import { inspect } from './inspect/verb.js'
 import { lock } from './lock/verb.js'
-import { login, logout } from './login/verb.js'
-import { Problem, usageProblem } from './problem.js'
+import { login } from './login/verb.js'
+import { logout } from './logout/verb.js'
 import { search } from './search/verb.js'
-import { OutputClosed, painter, type Terminal } from './terminal.js'
-import type { ExitCode, Verb } from './verb.js'
+import { readFlags } from './shared/flags.js'
+import { manualOf, overview } from './shared/help.js'
+import { Problem, usageProblem } from './shared/problem.js'
+import { OutputClosed, painter, type Terminal } from './shared/terminal.js'
+import type { ExitCode, Verb } from './shared/verb.js'
 
 const VERBS: readonly Verb[] = [search, inspect, lock, doctor, importVerb, login, logout]
 

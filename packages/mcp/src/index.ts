@@ -9,14 +9,6 @@ export {
   type LoginStoreOptions,
 } from './auth/login-store.js'
 export { type LogoutResult, logout } from './auth/logout.js'
-export {
-  type CachedDefinition,
-  type DefinitionCache,
-  defaultCacheFolder,
-  diskCache,
-  memoryCache,
-  serverFingerprint,
-} from './cache.js'
 export { type ConfigDocument, readDocument } from './config/document.js'
 export { readDuration } from './config/duration.js'
 export { configSchema } from './config/json-schema.js'
@@ -41,12 +33,25 @@ export {
   type Trust,
 } from './config/server-config.js'
 export { entryFolder, type Translated, translateEntry } from './config/translate-entry.js'
-export { type ConnectOptions, connectServers, type ServerReport, type Servers } from './connect-servers.js'
-export type { LeftOut, McpTool, ServerDefinition } from './definition.js'
-export { type FailureKind, McpFailure } from './failure.js'
-export type { Remembered } from './lock/create-review.js'
-export type { Review, Reviewer, ReviewFinding, ReviewRequest } from './review.js'
-export type { ServerEvent, ServerState } from './state.js'
+export {
+  type ConnectOptions,
+  connectServers,
+  type ServerReport,
+  type Servers,
+} from './connect-servers/connect-servers.js'
+export {
+  type CachedDefinition,
+  type DefinitionCache,
+  defaultCacheFolder,
+  diskCache,
+  memoryCache,
+  type Remembered,
+  serverFingerprint,
+} from './definition/cache.js'
+export type { LeftOut, McpTool, ServerDefinition } from './definition/server-definition.js'
+export type { Review, Reviewer, ReviewFinding, ReviewRequest } from './trust/review.js'
 export type { Caller, CallerHandlers } from './upstream/caller.js'
 export type { CallOptions, Progress } from './upstream/connection.js'
+export { type FailureKind, McpFailure } from './upstream/mcp-failure.js'
 export type { ServerAuth } from './upstream/open-client.js'
+export type { ServerEvent, ServerState } from './upstream/server-state.js'

@@ -1,6 +1,6 @@
 /** Every entry of a list is a tool or accounted for, whatever it is made of. */
 import { expect, it } from 'vitest'
-import { usableTools } from '../src/usable-tools.ts'
+import { usableTools } from '../src/definition/usable-tools.ts'
 import { describedTool, oddServer } from './support/odd-server.js'
 import { setup } from './support/setup.js'
 

@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { Problem, usageProblem } from '../problem.js'
-import { fileProblem } from '../read-lines.js'
-import { serverFlags, timeoutOf } from '../servers/flags.js'
-import { painter, type Terminal } from '../terminal.js'
-import { defineVerb } from '../verb.js'
+import { Problem, usageProblem } from '../shared/problem.js'
+import { fileProblem } from '../shared/read-lines.js'
+import { serverFlags, timeoutOf } from '../shared/servers/flags.js'
+import { painter, type Terminal } from '../shared/terminal.js'
+import { defineVerb } from '../shared/verb.js'
 
 const SLOW = 5
 
@@ -51,7 +51,7 @@ export const doctor = defineVerb({
     const timeout = timeoutOf(flags.timeout)
     const slow = timeoutOf(flags.slow ?? String(SLOW), '--slow')
     const system = flags.system === undefined ? '' : await readText(flags.system, '--system', terminal)
-    const { withServers } = await import('../servers/with-servers.js')
+    const { withServers } = await import('../shared/servers/with-servers.js')
     const { diagnose } = await import('./diagnose.js')
     const { config, profile, sarif } = flags
     const { output, env, folder } = terminal

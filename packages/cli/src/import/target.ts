@@ -6,7 +6,7 @@ import { dirname } from 'node:path'
 import { makeFolder } from '@toolwell/core/shared'
 import { describeProblem, readDocument } from '@toolwell/mcp'
 import { applyEdits, modify } from 'jsonc-parser'
-import { Problem } from '../problem.js'
+import { Problem } from '../shared/problem.js'
 import { isFields } from './convert.js'
 import type { Addition } from './plan.js'
 

@@ -2,8 +2,8 @@
 import { relative } from 'node:path'
 import { firstLine } from '@toolwell/core/shared'
 import { type ConfigProblem, type ServerConfig, showEndpoint } from '@toolwell/mcp'
-import { plural } from '../table.js'
-import type { Paint } from '../terminal.js'
+import { plural } from '../shared/table.js'
+import type { Paint } from '../shared/terminal.js'
 import type { Addition, Plan } from './plan.js'
 import type { ClientServers } from './read-client.js'
 

@@ -2,10 +2,10 @@
 import { homedir, platform } from 'node:os'
 import { resolve } from 'node:path'
 import { nearest } from '@toolwell/core'
-import { Problem, usageProblem } from '../problem.js'
-import { readLines } from '../read-lines.js'
-import { painter, type Terminal } from '../terminal.js'
-import { defineVerb } from '../verb.js'
+import { Problem, usageProblem } from '../shared/problem.js'
+import { readLines } from '../shared/read-lines.js'
+import { painter, type Terminal } from '../shared/terminal.js'
+import { defineVerb } from '../shared/verb.js'
 import { CLIENTS, clientFiles } from './clients.js'
 
 export const importVerb = defineVerb({

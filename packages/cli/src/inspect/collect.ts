@@ -2,15 +2,21 @@
 import { type Catalogue, createToolwell, type Entry, loadTokenizer } from '@toolwell/core'
 import { describeProblem, type ReviewFinding, type ServerReport } from '@toolwell/mcp'
 import { scanServers } from '@toolwell/mcp/scan'
-import { Problem } from '../problem.js'
-import { startProgress } from '../progress.js'
-import { createFew } from '../search/few.js'
-import type { ListedTool } from '../search/listed-tool.js'
-import { readCatalogue } from '../search/read-catalogue.js'
-import { costOf, type SurfaceCost, type SurfaceSource, surfaceOf, type ToolCost } from '../servers/cost.js'
-import type { LeftOutView } from '../servers/left-out.js'
-import type { OpenServers } from '../servers/with-servers.js'
-import type { Terminal } from '../terminal.js'
+import type { ListedTool } from '../shared/catalogue/listed-tool.js'
+import { readCatalogue } from '../shared/catalogue/read-catalogue.js'
+import { Problem } from '../shared/problem.js'
+import { startProgress } from '../shared/progress.js'
+import {
+  costOf,
+  type SurfaceCost,
+  type SurfaceSource,
+  surfaceOf,
+  type ToolCost,
+} from '../shared/servers/cost.js'
+import type { LeftOutView } from '../shared/servers/left-out.js'
+import type { OpenServers } from '../shared/servers/with-servers.js'
+import type { Terminal } from '../shared/terminal.js'
+import { createFew } from '../shared/truncated-list.js'
 
 export interface ToolView {
   readonly server: string

@@ -1,5 +1,5 @@
 /** What was inspected, for programs. The keys are documented in docs/command.md; new ones may be added, none changes its meaning. */
-import type { ToolCost } from '../servers/cost.js'
+import type { ToolCost } from '../shared/servers/cost.js'
 import type { Inspected } from './collect.js'
 import type { Verdict } from './judge.js'
 

@@ -1,7 +1,7 @@
 /** What an inspection means for who runs it: can anything be used, and does it stay within `--max-tokens`? */
 import { firstLine } from '@toolwell/core/shared'
-import { count } from '../table.js'
-import type { ExitCode } from '../verb.js'
+import { count } from '../shared/table.js'
+import type { ExitCode } from '../shared/verb.js'
 import type { Inspected } from './collect.js'
 
 export interface Verdict {

@@ -1,8 +1,8 @@
 /** What was inspected, for people. Names and texts of servers are stripped of everything that could steer a terminal. */
 import { firstLine } from '@toolwell/core/shared'
-import { leftOutLine } from '../servers/left-out.js'
-import { count, plural, table } from '../table.js'
-import type { Paint } from '../terminal.js'
+import { leftOutLine } from '../shared/servers/left-out.js'
+import { count, plural, table } from '../shared/table.js'
+import type { Paint } from '../shared/terminal.js'
 import type { Inspected, ServerView, ToolView } from './collect.js'
 
 const LARGEST = 8

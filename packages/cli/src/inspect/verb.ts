@@ -1,8 +1,8 @@
 /** `toolwell inspect`: which servers and tools there are, what they cost, and what is odd about them. */
-import { usageProblem } from '../problem.js'
-import { serverFlags, timeoutOf, wholeNumber } from '../servers/flags.js'
-import { painter } from '../terminal.js'
-import { defineVerb } from '../verb.js'
+import { usageProblem } from '../shared/problem.js'
+import { serverFlags, timeoutOf, wholeNumber } from '../shared/servers/flags.js'
+import { painter } from '../shared/terminal.js'
+import { defineVerb } from '../shared/verb.js'
 import { inspectJson } from './json.js'
 import { judge } from './judge.js'
 import { inspectText } from './text.js'
@@ -63,7 +63,7 @@ export const inspect = defineVerb({
     const { output, errors, env } = terminal
     // What speaks to servers is loaded by the verbs that do: it takes longer than a search.
     const { inspectCatalogue, inspectServers } = await import('./collect.js')
-    const { withServers } = await import('../servers/with-servers.js')
+    const { withServers } = await import('../shared/servers/with-servers.js')
     const inspected =
       catalog === undefined
         ? await withServers(

@@ -1,10 +1,10 @@
 /** `toolwell lock --check`: what differs between the locks and the servers as they are now. */
 import { approveCommand, keepOut, type LockChange, renderLockDiff, visible } from '@toolwell/mcp/lock'
 import type { Scanner } from '@toolwell/mcp/scan'
-import { Problem } from '../problem.js'
-import { plural } from '../table.js'
-import { type Paint, painter, type Terminal } from '../terminal.js'
-import type { ExitCode } from '../verb.js'
+import { Problem } from '../shared/problem.js'
+import { plural } from '../shared/table.js'
+import { type Paint, painter, type Terminal } from '../shared/terminal.js'
+import type { ExitCode } from '../shared/verb.js'
 import { changesJson, changesOf, findingsOf, type Group, type Groups, isHard, lockOf } from './groups.js'
 import { unnamedLines } from './write.js'
 

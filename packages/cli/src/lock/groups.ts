@@ -11,10 +11,10 @@ import {
   readLock,
 } from '@toolwell/mcp/lock'
 import { createScanner, type Finding, type Scanner } from '@toolwell/mcp/scan'
-import { Problem } from '../problem.js'
-import { changesIn } from '../servers/changes.js'
-import { leftOutLine } from '../servers/left-out.js'
-import type { OpenServers } from '../servers/with-servers.js'
+import { Problem } from '../shared/problem.js'
+import { changesIn } from '../shared/servers/changes.js'
+import { leftOutLine } from '../shared/servers/left-out.js'
+import type { OpenServers } from '../shared/servers/with-servers.js'
 
 export interface Group {
   readonly file: string

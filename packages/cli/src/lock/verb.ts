@@ -1,7 +1,7 @@
 /** `toolwell lock`: pins the definitions of servers, checks them, approves what changed. */
-import { usageProblem } from '../problem.js'
-import { serverFlags, timeoutOf } from '../servers/flags.js'
-import { defineVerb } from '../verb.js'
+import { usageProblem } from '../shared/problem.js'
+import { serverFlags, timeoutOf } from '../shared/servers/flags.js'
+import { defineVerb } from '../shared/verb.js'
 
 export const lock = defineVerb({
   name: 'lock',
@@ -45,7 +45,7 @@ export const lock = defineVerb({
       throw usageProblem('--check and --approve do not go together.', 'Leave one of them out.')
     const timeout = timeoutOf(flags.timeout)
     const isJson = flags.json === true
-    const { withServers } = await import('../servers/with-servers.js')
+    const { withServers } = await import('../shared/servers/with-servers.js')
     const { groupsOf } = await import('./groups.js')
     return withServers({ config, timeout, refresh: true }, terminal, async (open) => {
       const groups = groupsOf(open)

@@ -11,9 +11,9 @@ import {
   writeLock,
 } from '@toolwell/mcp/lock'
 import type { Finding, Scanner } from '@toolwell/mcp/scan'
-import { plural } from '../table.js'
-import type { Terminal } from '../terminal.js'
-import type { ExitCode } from '../verb.js'
+import { plural } from '../shared/table.js'
+import type { Terminal } from '../shared/terminal.js'
+import type { ExitCode } from '../shared/verb.js'
 import { changesOf, type Group, type Groups, lockOf, toProblem } from './groups.js'
 
 interface LeftOut {

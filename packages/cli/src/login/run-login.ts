@@ -1,10 +1,10 @@
 /** One login from the terminal: an address for the browser, then the outcome. */
 import { LoginError, type LoginResult, login, readDuration } from '@toolwell/mcp'
-import { Problem, usageProblem } from '../problem.js'
-import { withLogins } from '../servers/with-logins.js'
-import { painter, type Terminal } from '../terminal.js'
-import type { ExitCode } from '../verb.js'
-import { findServer } from './find-server.js'
+import { Problem, usageProblem } from '../shared/problem.js'
+import { findServer } from '../shared/servers/find-server.js'
+import { withLogins } from '../shared/servers/with-logins.js'
+import { painter, type Terminal } from '../shared/terminal.js'
+import type { ExitCode } from '../shared/verb.js'
 import { openBrowser } from './open-browser.js'
 
 export interface LoginFlags {

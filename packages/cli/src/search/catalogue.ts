@@ -1,12 +1,12 @@
 /** The tools of a catalogue, indexed: what is searched, and what is shown of each tool. */
 import { createLexicalSearcher, documentOf, type LexicalSearcher, type SearchDocument } from '@toolwell/core'
 import { firstLine } from '@toolwell/core/shared'
-import { Problem } from '../problem.js'
-import { startProgress } from '../progress.js'
-import type { Terminal } from '../terminal.js'
-import type { Absent } from './absent.js'
-import { createFew } from './few.js'
-import { type Found, readCatalogue } from './read-catalogue.js'
+import { type Found, readCatalogue } from '../shared/catalogue/read-catalogue.js'
+import { Problem } from '../shared/problem.js'
+import { startProgress } from '../shared/progress.js'
+import type { Terminal } from '../shared/terminal.js'
+import { createFew } from '../shared/truncated-list.js'
+import type { Absent } from './excluded.js'
 
 /** Tools that are handed to the index at once: few enough to be held, many enough that it is not rebuilt often. */
 const CHUNK = 8192

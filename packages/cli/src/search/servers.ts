@@ -1,11 +1,11 @@
 /** The tools of servers as a catalogue: what a model could find now. Servers that are cached are not started. */
 import { firstLine } from '@toolwell/core/shared'
-import { type OpenOptions, type OpenServers, withServers } from '../servers/with-servers.js'
-import { plural } from '../table.js'
-import type { Terminal } from '../terminal.js'
-import { absentIn } from './absent.js'
+import type { Found } from '../shared/catalogue/read-catalogue.js'
+import { type OpenOptions, type OpenServers, withServers } from '../shared/servers/with-servers.js'
+import { plural } from '../shared/table.js'
+import type { Terminal } from '../shared/terminal.js'
 import { type Catalogue, type CatalogueOptions, loadCatalogue } from './catalogue.js'
-import type { Found } from './read-catalogue.js'
+import { absentIn } from './excluded.js'
 
 export function loadServers(
   {

@@ -1,10 +1,10 @@
 /** Answers for people. What a catalogue says is stripped of everything that could steer a terminal. */
 import { defaultLoadFrom, type Explanation, quote, type Whereabouts } from '@toolwell/core'
 import { firstLine } from '@toolwell/core/shared'
-import type { Output, Paint } from '../terminal.js'
-import type { Absent } from './absent.js'
+import type { Output, Paint } from '../shared/terminal.js'
 import type { Answer, Match, Miss } from './ask.js'
 import type { Catalogue, Entry } from './catalogue.js'
+import type { Absent } from './excluded.js'
 
 const LABEL = 48
 const LINE = 120

@@ -1,9 +1,9 @@
 /** `toolwell search`: which tools a query finds in a catalogue, in which order, and why. */
 import { defaultCutOff, type Explanation } from '@toolwell/core'
-import { usageProblem } from '../problem.js'
-import { serverFlags, timeoutOf } from '../servers/flags.js'
-import { painter, type Terminal } from '../terminal.js'
-import { defineVerb, type ExitCode } from '../verb.js'
+import { usageProblem } from '../shared/problem.js'
+import { serverFlags, timeoutOf } from '../shared/servers/flags.js'
+import { painter, type Terminal } from '../shared/terminal.js'
+import { defineVerb, type ExitCode } from '../shared/verb.js'
 import { ask, type Limits, type Match, missOf, readQuery } from './ask.js'
 import { answerBatch } from './batch.js'
 import { type Catalogue, loadCatalogue } from './catalogue.js'

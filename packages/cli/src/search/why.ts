@@ -1,10 +1,10 @@
 /** `--why NAME`: what became of one tool in a search. */
 import type { Whereabouts } from '@toolwell/core'
-import { painter, type Terminal } from '../terminal.js'
-import type { ExitCode } from '../verb.js'
-import { absentCalled } from './absent.js'
+import { painter, type Terminal } from '../shared/terminal.js'
+import type { ExitCode } from '../shared/verb.js'
 import { ask, type Limits, readQuery } from './ask.js'
 import type { Catalogue } from './catalogue.js'
+import { absentCalled } from './excluded.js'
 import { ownIds, whyJson } from './json.js'
 import { absentText, explanationLines, labelOf, whyText } from './text.js'
 

@@ -12,16 +12,17 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
 import { redactor } from '../config/redact.js'
-import type { ServerConfig } from '../config/server-config.js'
+import { hasOwnCredentials, type ServerConfig } from '../config/server-config.js'
+import { quoted } from '../upstream/failures.js'
 import { openClient } from '../upstream/open-client.js'
 import { Unreachable } from '../upstream/unreachable.js'
+import { VERSION } from '../upstream/version.js'
 import { createWatchdog } from '../upstream/watchdog.js'
-import { VERSION } from '../version.js'
 import { type Answer, type Callback, listenForCallback } from './callback.js'
 import { createDraft, type Draft } from './draft.js'
 import { LoginError, type LoginErrorCode } from './login-error.js'
 import { diskLogins, type Login, type LoginStore } from './login-store.js'
-import { boundedFetch, expiryOf, hasOwnCredentials, quoted } from './stored-auth.js'
+import { boundedFetch, expiryOf } from './stored-auth.js'
 
 /** For each question to a server, in milliseconds. */
 const ANSWER_TIMEOUT = 30_000

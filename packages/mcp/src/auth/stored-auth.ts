@@ -8,7 +8,7 @@ import {
   refreshAuthorization,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
-import type { ServerConfig } from '../config/server-config.js'
+import { hasOwnCredentials, type ServerConfig } from '../config/server-config.js'
 import type { ServerAuth } from '../upstream/open-client.js'
 import type { Login, LoginStore } from './login-store.js'
 
@@ -29,19 +29,6 @@ const REFUSALS: readonly string[] = [
   OAuthErrorCode.InvalidClient,
   OAuthErrorCode.UnauthorizedClient,
 ]
-
-/** Credentials that the config itself gives go before a login. */
-export function hasOwnCredentials({ endpoint }: Pick<ServerConfig, 'endpoint'>): boolean {
-  return (
-    endpoint.type !== 'stdio' &&
-    Object.keys(endpoint.headers).some((name) => name.toLowerCase() === 'authorization')
-  )
-}
-
-/** A name as it is written on a command line. */
-export function quoted(name: string): string {
-  return /^[\w.@:/-]+$/.test(name) ? name : JSON.stringify(name)
-}
 
 export function expiryOf(tokens: { expires_in?: number | undefined }, now: number): { expiresAt?: number } {
   return tokens.expires_in === undefined ? {} : { expiresAt: now + tokens.expires_in * 1000 }

@@ -91,3 +91,11 @@ export function defineServer(
     secrets: [...(options.secrets ?? []), ...given, options.oauth?.clientSecret ?? []].flat(),
   }
 }
+
+/** Credentials that the config itself gives go before a login. */
+export function hasOwnCredentials({ endpoint }: Pick<ServerConfig, 'endpoint'>): boolean {
+  return (
+    endpoint.type !== 'stdio' &&
+    Object.keys(endpoint.headers).some((name) => name.toLowerCase() === 'authorization')
+  )
+}

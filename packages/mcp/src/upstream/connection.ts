@@ -13,7 +13,7 @@ import {
   SdkErrorCode,
   type Transport,
 } from '@modelcontextprotocol/client'
-import type { McpTool, ServerDefinition } from '../definition.js'
+import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
 import { type Caller, capabilitiesOf, createAttribution } from './caller.js'
 import { listTools } from './list-tools.js'
 import { needsLogin, type OpenOptions, openClient, statusOf } from './open-client.js'

@@ -1,9 +1,8 @@
 /** What went wrong with a server or a call, in words that say what to do, without anything secret. */
 import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
-import { hasOwnCredentials, quoted } from '../auth/stored-auth.js'
-import type { ServerConfig } from '../config/server-config.js'
-import { type FailureKind, McpFailure } from '../failure.js'
+import { hasOwnCredentials, type ServerConfig } from '../config/server-config.js'
 import { ConnectionLost } from './connection.js'
+import { type FailureKind, McpFailure } from './mcp-failure.js'
 import { asksForMore, needsLogin } from './open-client.js'
 import { ProgramFailure } from './process-failure.js'
 import { explained, Unreachable } from './unreachable.js'
@@ -14,6 +13,11 @@ export interface Failures {
   ofOpening(error: unknown, late: number | undefined): McpFailure
   /** A call did not give a result. */
   ofCall(error: unknown, tool: string, cancelled: boolean): McpFailure
+}
+
+/** A name as it is written on a command line. */
+export function quoted(name: string): string {
+  return /^[\w.@:/-]+$/.test(name) ? name : JSON.stringify(name)
 }
 
 /** What the user can do about a server that wants a login. A model may read it: it holds nothing that the server says. */

@@ -1,7 +1,7 @@
 /** Lists the tools of a server page by page. One entry that is no tool does not cost the others. */
 import type { Client, StandardSchemaV1 } from '@modelcontextprotocol/client'
-import type { ServerDefinition } from '../definition.js'
-import { usableTools } from '../usable-tools.js'
+import type { ServerDefinition } from '../definition/server-definition.js'
+import { usableTools } from '../definition/usable-tools.js'
 
 /** A server that has more is not listed to the end. */
 const MOST_TOOLS = 20_000

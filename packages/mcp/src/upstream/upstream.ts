@@ -1,26 +1,26 @@
 /** One server over its whole life: known, started on first use, shared, stopped when idle, started again when it died. */
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { SourceUpdate } from '@toolwell/core'
-import { type CachedDefinition, type DefinitionCache, isFresh, knownEra } from '../cache.js'
 import { redactor } from '../config/redact.js'
 import type { ServerConfig } from '../config/server-config.js'
+import { type CachedDefinition, type DefinitionCache, isFresh, knownEra } from '../definition/cache.js'
 import {
   definitionHash,
   difference,
   type McpTool,
   type ServerDefinition,
   toolsByName,
-} from '../definition.js'
-import type { McpFailure } from '../failure.js'
-import type { Guard } from '../guard.js'
-import { NOTHING_FOUND, type Review } from '../review.js'
-import type { ServerEvent, ServerState } from '../state.js'
-import { VERSION } from '../version.js'
+} from '../definition/server-definition.js'
+import type { Guard } from '../trust/guard.js'
+import { NOTHING_FOUND, type Review } from '../trust/review.js'
 import { type Caller, capabilityKey, keyOf } from './caller.js'
 import { type CallOptions, type Connection, ConnectionLost, openConnection } from './connection.js'
 import { createFailures, type Failures } from './failures.js'
+import type { McpFailure } from './mcp-failure.js'
 import { asksForMore, type ServerAuth } from './open-client.js'
 import { Pool } from './pool.js'
+import type { ServerEvent, ServerState } from './server-state.js'
+import { VERSION } from './version.js'
 import type { Watchdog } from './watchdog.js'
 
 /** A call waits this long for a server that rests after a failure; for longer rests it is answered at once. */

@@ -1,16 +1,16 @@
 /** What may be seen and called: at each listing, and after a change of mind. */
 import { describe, expect, it } from 'vitest'
 import type { Trust } from '../../src/config/server-config.ts'
+import { SCAN_VERSION } from '../../src/scan/scan.ts'
 import {
   approveCommand,
   createReview,
   type Decision,
   type Remembered,
   type ServerDecision,
-} from '../../src/lock/create-review.ts'
-import { createExaminations } from '../../src/lock/examinations.ts'
-import { approve, createLock, type ListedServer, type Lock } from '../../src/lock/lock.ts'
-import { SCAN_VERSION } from '../../src/scan/scan.ts'
+} from '../../src/trust/lock/create-review.ts'
+import { createExaminations } from '../../src/trust/lock/examinations.ts'
+import { approve, createLock, type ListedServer, type Lock } from '../../src/trust/lock/lock.ts'
 
 const A = { name: 'add', description: 'Adds two numbers.', inputSchema: { type: 'object' } }
 const B = { ...A, description: 'Adds three numbers.' }

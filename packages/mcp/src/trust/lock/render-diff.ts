@@ -1,7 +1,8 @@
 /** Changes as text for a person who has to decide. Nothing in it is invisible, and nothing can move the cursor. */
-import type { Finding } from '../scan/finding.js'
+
+import type { Json } from '../../definition/fingerprint.js'
+import type { Finding } from '../../scan/finding.js'
 import type { FieldChange, LockChange } from './check-lock.js'
-import type { Json } from './fingerprint.js'
 
 export type DiffPart = 'added' | 'removed' | 'heading' | 'note'
 

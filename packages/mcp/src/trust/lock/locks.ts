@@ -1,7 +1,7 @@
 /** Which lock counts for which server: the one beside the config file that its entry stands in. Read again when the file is another one. */
 import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { ServerConfig } from '../config/server-config.js'
+import type { ServerConfig } from '../../config/server-config.js'
 import type { Lock } from './lock.js'
 import { LOCK_FILE, readLock } from './lock-file.js'
 

@@ -1,8 +1,11 @@
 /** The review that connected servers get by default: the scan, the lock beside the config, and first use where there is none. */
-import type { DefinitionCache } from './cache.js'
-import type { ServerConfig } from './config/server-config.js'
-import { definitionHash, type ServerDefinition } from './definition.js'
-import { createReview, type Decision, type Remembered, type ServerDecision } from './lock/create-review.js'
+
+import { isOffered } from '../config/is-offered.js'
+import type { ServerConfig } from '../config/server-config.js'
+import type { DefinitionCache, Remembered } from '../definition/cache.js'
+import { definitionHash, type ServerDefinition } from '../definition/server-definition.js'
+import { type Finding, readable } from '../scan/finding.js'
+import { createReview, type Decision, type ServerDecision } from './lock/create-review.js'
 import { type Compared, createExaminations } from './lock/examinations.js'
 import type { ListedServer } from './lock/lock.js'
 import { createLocks, type LockState } from './lock/locks.js'
@@ -15,8 +18,6 @@ import {
   type ReviewFinding,
   type ReviewRequest,
 } from './review.js'
-import { type Finding, readable } from './scan/finding.js'
-import { isOffered } from './tools.js'
 
 export interface GuardOptions {
   readonly cache: DefinitionCache

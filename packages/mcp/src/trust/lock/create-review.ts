@@ -2,10 +2,11 @@
  * Decides what may be seen and called: by the lock where there is one, by first use where there is none, and by the scan.
  * Asked at every listing, also the one before a call, because a server may answer differently in between.
  */
-import type { Trust } from '../config/server-config.js'
-import type { Finding } from '../scan/finding.js'
+import type { Trust } from '../../config/server-config.js'
+import type { Remembered } from '../../definition/cache.js'
+import { fingerprint } from '../../definition/fingerprint.js'
+import type { Finding } from '../../scan/finding.js'
 import type { Examinations } from './examinations.js'
-import { fingerprint } from './fingerprint.js'
 import { type ListedServer, type Lock, namedTools } from './lock.js'
 import type { LockState } from './locks.js'
 import type { Prints } from './notes.js'
@@ -47,12 +48,6 @@ export interface ServerDecision {
   readonly by: 'lock' | 'first-use' | 'config' | 'nothing'
   /** Worth telling, and no reason to hold anything back. */
   readonly warnings: readonly string[]
-}
-
-/** Fingerprints of what was met first, where there is no lock. */
-export interface Remembered {
-  readonly instructions: string
-  readonly tools: Readonly<Record<string, string>>
 }
 
 export interface ReviewSubject {

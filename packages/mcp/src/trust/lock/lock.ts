@@ -1,7 +1,8 @@
 /** The lock: what each server and tool was when someone approved it. Pure; files are in lock-file.ts. */
-import type { Scanner } from '../scan/scan.js'
-import type { ScannedServer } from '../scan/shadowing.js'
-import { fingerprint, type JsonObject, normalised } from './fingerprint.js'
+
+import { fingerprint, type JsonObject, normalised } from '../../definition/fingerprint.js'
+import type { Scanner } from '../../scan/scan.js'
+import type { ScannedServer } from '../../scan/shadowing.js'
 import { LockError } from './lock-error.js'
 
 export const LOCK_VERSION = 1

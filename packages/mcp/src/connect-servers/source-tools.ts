@@ -2,9 +2,10 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { ExecuteContext, Tool, ToolAnnotations } from '@toolwell/core'
 import { firstLine, matchesGlob } from '@toolwell/core/shared'
-import type { ServerConfig } from './config/server-config.js'
-import type { McpTool, ServerDefinition } from './definition.js'
-import { vouchedLike } from './stored-definition.js'
+import { isOffered } from '../config/is-offered.js'
+import type { ServerConfig } from '../config/server-config.js'
+import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
+import { vouchedLike } from '../definition/stored-definition.js'
 
 export type RunTool = (
   tool: string,
@@ -20,15 +21,6 @@ export function toTools(server: ServerConfig, definition: ServerDefinition, run:
     .filter(({ name }) => isOffered(name, server))
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
     .map((tool) => toTool(server, words, tool, run))
-}
-
-/** What the config lets through; deny wins. */
-export function isOffered(
-  name: string,
-  { allow, within, deny }: Pick<ServerConfig, 'allow' | 'within' | 'deny'>,
-): boolean {
-  const isIn = (patterns: readonly string[]) => patterns.some((pattern) => matchesGlob(pattern, name))
-  return !isIn(deny) && [allow, within].every((patterns) => patterns === undefined || isIn(patterns))
 }
 
 /** What a model reads of a server: words of the config, or of the instructions, which are scanned and locked. */

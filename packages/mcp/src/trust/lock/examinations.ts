@@ -1,6 +1,6 @@
 /** What the scan says of every definition in use: each is scanned once, and again only where names of other servers matter to it. */
-import type { Finding } from '../scan/finding.js'
-import { createScanner, type Examination, type Scanner } from '../scan/scan.js'
+import type { Finding } from '../../scan/finding.js'
+import { createScanner, type Examination, type Scanner } from '../../scan/scan.js'
 import { type ListedServer, namedTools } from './lock.js'
 import { type Prints, printsOf, type ReviewNotes, readNotes, writeNotes } from './notes.js'
 

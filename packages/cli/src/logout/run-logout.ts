@@ -1,10 +1,10 @@
 /** The end of a login, from the terminal. */
 import { logout } from '@toolwell/mcp'
-import { Problem } from '../problem.js'
-import { withLogins } from '../servers/with-logins.js'
-import type { Terminal } from '../terminal.js'
-import type { ExitCode } from '../verb.js'
-import { findServer } from './find-server.js'
+import { Problem } from '../shared/problem.js'
+import { findServer } from '../shared/servers/find-server.js'
+import { withLogins } from '../shared/servers/with-logins.js'
+import type { Terminal } from '../shared/terminal.js'
+import type { ExitCode } from '../shared/verb.js'
 
 export async function runLogout(
   name: string,

@@ -4,9 +4,8 @@ import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { SourceUpdate } from '@toolwell/core'
 import { canonicalJson, makeFolder } from '@toolwell/core/shared'
-import type { ServerConfig } from './config/server-config.js'
-import type { ServerDefinition } from './definition.js'
-import type { Remembered } from './lock/create-review.js'
+import type { ServerConfig } from '../config/server-config.js'
+import type { ServerDefinition } from './server-definition.js'
 import { decodeDefinition, digestOf, encodeDefinition } from './stored-definition.js'
 
 const TRUST_FORMAT = 1
@@ -21,6 +20,12 @@ export interface CachedDefinition {
   readonly savedAt: number
   /** What a review found out about this very definition. A cache keeps it and need not read it. */
   readonly notes?: unknown
+}
+
+/** Fingerprints of what was met first, where there is no lock. */
+export interface Remembered {
+  readonly instructions: string
+  readonly tools: Readonly<Record<string, string>>
 }
 
 /** A server may list other tools for a client that can do more; `asked` names what ours can. */

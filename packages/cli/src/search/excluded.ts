@@ -1,7 +1,7 @@
 /** Tools of servers that are known and not searched, and what keeps each of them out. */
 import { firstLine, matchesGlob } from '@toolwell/core/shared'
 import type { ServerConfig } from '@toolwell/mcp'
-import type { OpenServers } from '../servers/with-servers.js'
+import type { OpenServers } from '../shared/servers/with-servers.js'
 
 export interface Absent {
   readonly server: string

@@ -2,8 +2,8 @@
 import { nearest } from '@toolwell/core'
 import type { ServerConfig } from '@toolwell/mcp'
 import { Problem } from '../problem.js'
-import { readConfig } from '../servers/read-config.js'
 import type { Terminal } from '../terminal.js'
+import { readConfig } from './read-config.js'
 
 export async function findServer(
   name: string,

@@ -1,8 +1,9 @@
 /** What a review found out about a definition, in the form that is kept beside it: with these notes a start scans and hashes nothing. */
-import type { Finding } from '../scan/finding.js'
-import { type Examination, SCAN_VERSION } from '../scan/scan.js'
-import type { Ask } from '../scan/shadowing.js'
-import { fingerprint } from './fingerprint.js'
+
+import { fingerprint } from '../../definition/fingerprint.js'
+import type { Finding } from '../../scan/finding.js'
+import { type Examination, SCAN_VERSION } from '../../scan/scan.js'
+import type { Ask } from '../../scan/shadowing.js'
 import { type ListedServer, nameOf } from './lock.js'
 
 /** Fingerprints of one listing. */

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { open, realpath, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '@toolwell/core/shared'
-import { fingerprint } from './fingerprint.js'
+import { fingerprint } from '../../definition/fingerprint.js'
 import { LOCK_VERSION, type Lock, type LockedServer, type LockedTool } from './lock.js'
 import { LockError } from './lock-error.js'
 

@@ -1,6 +1,6 @@
 /** What differs between a lock and the servers as they are now, field by field. */
 import { canonicalJson } from '@toolwell/core/shared'
-import { type Json, normalised } from './fingerprint.js'
+import { type Json, normalised } from '../../definition/fingerprint.js'
 import { type ListedServer, type Lock, namedTools } from './lock.js'
 
 export interface FieldChange {

@@ -1,8 +1,8 @@
 /** Parts what a server lists into tools and what is none, so that every entry of the list is accounted for. */
 import { firstLine, isVouchedFor, problemOf } from '@toolwell/core/shared'
 import type { CachedDefinition } from './cache.js'
-import type { LeftOut, McpTool } from './definition.js'
-import { fingerprint } from './lock/fingerprint.js'
+import { fingerprint } from './fingerprint.js'
+import type { LeftOut, McpTool } from './server-definition.js'
 
 /** Of a tool that is listed twice, the first counts. Where the two differ both stay: a review holds the name back. */
 export function usableTools(entries: readonly unknown[]): { tools: McpTool[]; leftOut: LeftOut[] } {

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { isVouchedFor, problemOf, vouchFor } from '@toolwell/core/shared'
-import type { McpTool, ServerDefinition } from './definition.js'
+import type { McpTool, ServerDefinition } from './server-definition.js'
 
 const FORMAT = 2
 

@@ -1,6 +1,6 @@
 /** The step between listing and the catalogue: whatever checks definitions stands here, and may hold some of them back. */
-import type { ServerConfig } from './config/server-config.js'
-import type { ServerDefinition } from './definition.js'
+import type { ServerConfig } from '../config/server-config.js'
+import type { ServerDefinition } from '../definition/server-definition.js'
 
 export interface ReviewFinding {
   /** Undefined: about the server itself, its instructions say. */
