@@ -1,6 +1,7 @@
 /** Small parts that the other packages of this workspace are built with too. Not for hosts: they may change with any release. */
 export { fitWire } from './dialect.js'
 export { canonicalJson, fingerprintOf, shortHash } from './fingerprint.js'
+export { type Defined, defined, isRecord } from './guards.js'
 export { explainBadJson } from './json-error.js'
 export { assertKnownKeys } from './options.js'
 export { matchesGlob } from './rules.js'

@@ -1,6 +1,6 @@
 /** One query to a catalogue: reads its grammar, ranks, and cuts off. */
 import { documentOf, nearest, quote } from '@toolwell/core'
-import { type ParsedQuery, parseQuery } from '@toolwell/core/shared'
+import { defined, type ParsedQuery, parseQuery } from '@toolwell/core/shared'
 import type { Catalogue, Entry } from './catalogue.js'
 
 /** Hits that the cut-off is applied to. Relevance does not fall with every rank, so a few more are looked at than are shown. */
@@ -51,7 +51,13 @@ export function readQuery(query: string, catalogue: Catalogue): Asked {
   const isFiltered = Object.keys(filters).length > 0
   const isPlain = must.length === 0 && !isFiltered && parsed.select.length + parsed.unload.length === 0
   const accept = (key: string) => passes(catalogue.get(key), filters)
-  return { text: isPlain ? query : parsed.text, must, ...(isFiltered ? { accept } : {}), parsed, isPlain }
+  return {
+    text: isPlain ? query : parsed.text,
+    must,
+    ...defined({ accept: isFiltered ? accept : undefined }),
+    parsed,
+    isPlain,
+  }
 }
 
 export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limits): Answer {
@@ -71,7 +77,7 @@ export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limi
         text,
         must,
         limit: cutOff > 0 ? Math.max(limit, RANKED) : limit,
-        ...(accept ? { accept } : {}),
+        ...defined({ accept }),
       })
   const matches: Match[] = []
   const below: Match[] = []

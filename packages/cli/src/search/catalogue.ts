@@ -1,6 +1,6 @@
 /** The tools of a catalogue, indexed: what is searched, and what is shown of each tool. */
 import { createLexicalSearcher, documentOf, type LexicalSearcher, type SearchDocument } from '@toolwell/core'
-import { firstLine } from '@toolwell/core/shared'
+import { defined, firstLine } from '@toolwell/core/shared'
 import { type Found, readCatalogue } from '../shared/catalogue/read-catalogue.js'
 import { Problem } from '../shared/problem.js'
 import { startProgress } from '../shared/progress.js'
@@ -82,7 +82,7 @@ export async function loadCatalogue(options: CatalogueOptions, terminal: Termina
         domain: document.domain,
         group: typeof tool.group === 'string' ? tool.group : '',
         description: keep === 'names' ? '' : firstLine(tool.description, 200),
-        ...(keep === 'documents' ? { document } : {}),
+        ...defined({ document: keep === 'documents' ? document : undefined }),
       })
       if (waiting.push(document) === CHUNK) flush()
       await progress.tick()

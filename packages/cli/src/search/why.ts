@@ -1,5 +1,7 @@
 /** `--why NAME`: what became of one tool in a search. */
+
 import type { Whereabouts } from '@toolwell/core'
+import { defined } from '@toolwell/core/shared'
 import { painter, type Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
 import { ask, type Limits, readQuery } from './ask.js'
@@ -18,7 +20,7 @@ export async function tellWhy(
 ): Promise<ExitCode> {
   const { text, must, accept } = readQuery(query, catalogue)
   const { matches, remarks } = ask(catalogue, query, limits)
-  const told = catalogue.searcher.why(name, { text, must, ...limits, ...(accept ? { accept } : {}) })
+  const told = catalogue.searcher.why(name, { text, must, ...limits, ...defined({ accept }) })
   const key = 'id' in told ? told.id : undefined
   const entry = key === undefined ? undefined : catalogue.get(key)
   const at = matches.findIndex((match) => match.key === key)

@@ -1,4 +1,5 @@
 /** What stops a verb: something the user can mend. It is printed as it stands; every other error is a fault of the command. */
+import { defined } from '@toolwell/core/shared'
 import type { ExitCode } from './verb.js'
 
 export interface ProblemOptions {
@@ -23,7 +24,7 @@ export class Problem extends Error {
 
   constructor(message: string, fix = '', options: ProblemOptions = {}) {
     const { isUsage = false, reason = isUsage ? 'usage' : 'failed', exit = 2, details = {}, cause } = options
-    super(message, cause === undefined ? {} : { cause })
+    super(message, defined({ cause }))
     this.name = 'Problem'
     this.reason = reason
     this.fix = fix

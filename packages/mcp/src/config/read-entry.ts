@@ -1,7 +1,9 @@
 /** One entry of `mcpServers`: checked against the table of keys, variables expanded, paths made absolute. */
+
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { nearest } from '@toolwell/core'
+import { defined, isRecord } from '@toolwell/core/shared'
 import { type ConfigDocument, type Path, pathText } from './document.js'
 import { readDuration } from './duration.js'
 import { readEnvFile } from './env-file.js'
@@ -190,12 +192,12 @@ export function readEntry(
   function oauthOf(): OAuthSettings | undefined {
     if (fields.oauth === undefined) return undefined
     const { clientId, clientSecret, scopes, callbackPort } = fields.oauth as Fields
-    return {
-      ...(clientId === undefined ? {} : { clientId: text(clientId, 'oauth', 'clientId') }),
-      ...(clientSecret === undefined ? {} : { clientSecret: text(clientSecret, 'oauth', 'clientSecret') }),
-      ...(scopes === undefined ? {} : { scopes: [scopes as string | string[]].flat().flatMap(words) }),
-      ...(callbackPort === undefined ? {} : { callbackPort: callbackPort as number }),
-    }
+    return defined({
+      clientId: clientId === undefined ? undefined : text(clientId, 'oauth', 'clientId'),
+      clientSecret: clientSecret === undefined ? undefined : text(clientSecret, 'oauth', 'clientSecret'),
+      scopes: scopes === undefined ? undefined : [scopes as string | string[]].flat().flatMap(words),
+      callbackPort: callbackPort as number | undefined,
+    })
   }
 
   function envFile(): Record<string, string> {
@@ -307,10 +309,6 @@ export function problemAt(
     server: raw.name,
     severity,
   }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function words(text: string): string[] {

@@ -1,9 +1,10 @@
 /** Where servers stand in a file, in whichever client's manner. */
+
 import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { isRecord } from '@toolwell/core/shared'
 import { type ConfigDocument, pathText } from './document.js'
 import type { ConfigProblem } from './problem.js'
-import { isRecord } from './read-entry.js'
 import { entryFolder } from './translate-entry.js'
 
 type Value = Readonly<Record<string, unknown>>

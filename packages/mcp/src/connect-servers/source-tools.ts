@@ -1,7 +1,7 @@
 /** Turns what a server lists into tools of the catalogue: deferred, with a hint for the index, and a way to run them. */
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { ExecuteContext, Tool, ToolAnnotations } from '@toolwell/core'
-import { firstLine, matchesGlob } from '@toolwell/core/shared'
+import { defined, firstLine, isRecord, matchesGlob } from '@toolwell/core/shared'
 import { isOffered } from '../config/is-offered.js'
 import type { ServerConfig } from '../config/server-config.js'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
@@ -40,10 +40,12 @@ function toTool(server: ServerConfig, words: readonly unknown[], tool: McpTool, 
       description: typeof description === 'string' ? description : '',
       source: server.name,
       searchHint: searchHint(words, tool),
-      ...(typeof title === 'string' ? { title } : {}),
-      ...(believed && isObject(annotations) ? { annotations: annotations as ToolAnnotations } : {}),
-      ...(server.lazy ? {} : { defer: false }),
-      ...(alwaysLoad ? { alwaysLoad: true } : {}),
+      ...defined({
+        title: typeof title === 'string' ? title : undefined,
+        annotations: believed && isRecord(annotations) ? (annotations as ToolAnnotations) : undefined,
+        defer: server.lazy ? undefined : false,
+        alwaysLoad: alwaysLoad || undefined,
+      }),
       execute: async (input, context) => textOf(await run(name, input, context), name),
     }) as unknown as Tool,
     tool,
@@ -97,18 +99,14 @@ function textOf(result: CallToolResult, name: string): string {
 
 /** A request carries text; what is not text is named, with its size, so that the model knows what there is. */
 function blockText(block: unknown): string {
-  if (!isObject(block)) return ''
-  const { type, text, mimeType, data, uri, name, resource } = block as Record<string, unknown>
+  if (!isRecord(block)) return ''
+  const { type, text, mimeType, data, uri, name, resource } = block
   if (type === 'text') return typeof text === 'string' ? text : ''
   if (type === 'resource_link') return `[resource ${[name, uri].filter(Boolean).join(' ')}]`
-  if (type === 'resource' && isObject(resource)) {
-    const { uri: at, text: inner, mimeType: kind } = resource as Record<string, unknown>
+  if (type === 'resource' && isRecord(resource)) {
+    const { uri: at, text: inner, mimeType: kind } = resource
     return typeof inner === 'string' ? inner : `[resource ${String(at)}${kind ? `, ${String(kind)}` : ''}]`
   }
   const size = typeof data === 'string' ? `, ${Math.ceil((data.length * 3) / 4 / 1024)} kB` : ''
   return `[${String(type)}${mimeType ? ` ${String(mimeType)}` : ''}${size}]`
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }

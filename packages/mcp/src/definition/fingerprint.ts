@@ -1,6 +1,6 @@
 /** What makes two definitions the same: everything in them but the order of keys, and of lists that are sets. */
 import { createHash } from 'node:crypto'
-import { canonicalJson } from '@toolwell/core/shared'
+import { canonicalJson, isRecord } from '@toolwell/core/shared'
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export interface JsonObject {
@@ -17,9 +17,7 @@ export function fingerprint(value: unknown): string {
 /** Keys sorted; `required` and `type` of a schema sorted, because their order says nothing; everything else as it is. */
 export function normalised(value: unknown): JsonObject {
   const result = tidy(value, 'definition', 0)
-  return typeof result === 'object' && result !== null && !Array.isArray(result)
-    ? (result as JsonObject)
-    : { value: result }
+  return isRecord(result) ? result : { value: result }
 }
 
 type Place = 'definition' | 'schema' | 'schemas' | 'data'

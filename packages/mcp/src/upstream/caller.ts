@@ -1,4 +1,5 @@
 /** Who makes a call, and what a server may ask of whoever made it. */
+
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type {
   ClientCapabilities,
@@ -8,6 +9,7 @@ import type {
   ElicitResult,
   Root,
 } from '@modelcontextprotocol/client'
+import { defined } from '@toolwell/core/shared'
 import type { ServerConfig } from '../config/server-config.js'
 
 /** What a server may ask back. Left out: the server is told that it cannot be asked. */
@@ -26,11 +28,11 @@ export interface Caller {
 }
 
 export function capabilitiesOf({ elicit, sample, roots }: CallerHandlers = {}): ClientCapabilities {
-  return {
-    ...(elicit ? { elicitation: { form: {}, url: {} } } : {}),
-    ...(sample ? { sampling: {} } : {}),
-    ...(roots ? { roots: {} } : {}),
-  }
+  return defined({
+    elicitation: elicit && { form: {}, url: {} },
+    sampling: sample && {},
+    roots: roots && {},
+  })
 }
 
 /** Finds the caller that a server's question is meant for, or nobody. */

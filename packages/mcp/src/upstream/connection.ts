@@ -1,4 +1,5 @@
 /** One live connection to a server: lists, calls, and says when it is over. */
+
 import { AsyncLocalStorage } from 'node:async_hooks'
 import {
   type CallToolResult,
@@ -13,6 +14,7 @@ import {
   SdkErrorCode,
   type Transport,
 } from '@modelcontextprotocol/client'
+import { defined } from '@toolwell/core/shared'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
 import { type Caller, capabilitiesOf, createAttribution } from './caller.js'
 import { listTools } from './list-tools.js'
@@ -139,7 +141,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
                   onprogress: (progress) => onProgress(progress as Progress),
                 }
               : {}),
-            ...(signal ? { signal } : {}),
+            ...defined({ signal }),
           })
         return await (canAsk ? attribution.during(caller, work) : work())
       } catch (error) {

@@ -1,4 +1,5 @@
 /** Opens one protocol client to a server, over whatever it speaks, and finds out which era that is. */
+
 import {
   type AuthProvider,
   Client,
@@ -14,6 +15,7 @@ import {
   type Transport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
+import { defined } from '@toolwell/core/shared'
 import type { HttpEndpoint, ServerConfig } from '../config/server-config.js'
 import { ProgramFailure } from './process-failure.js'
 import { ProcessTransport } from './process-transport.js'
@@ -163,7 +165,7 @@ function streamable(
 ): Transport {
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
-    ...(authProvider ? { authProvider } : {}),
+    ...defined({ authProvider }),
     fetch: asking,
   }) as Transport
 }
@@ -175,7 +177,7 @@ function sse(
 ): Transport {
   return new SSEClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
-    ...(authProvider ? { authProvider } : {}),
+    ...defined({ authProvider }),
     fetch: asking,
   }) as Transport
 }

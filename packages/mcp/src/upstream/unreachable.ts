@@ -1,5 +1,7 @@
 /** Why a remote server could not be reached, in a sentence that names the cause and one that says what to do. */
+
 import { type FetchLike, ProtocolError, SdkErrorCode } from '@modelcontextprotocol/client'
+import { defined } from '@toolwell/core/shared'
 import type { HttpEndpoint } from '../config/server-config.js'
 
 /** The last thing that a server answered while it was being opened. */
@@ -204,7 +206,7 @@ function said(error: unknown): string {
 function* causesOf(error: unknown): Generator<{ code?: string; message: string }> {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
     const { code } = at as { code?: unknown }
-    yield { message: at.message, ...(typeof code === 'string' ? { code } : {}) }
+    yield { message: at.message, ...defined({ code: typeof code === 'string' ? code : undefined }) }
     if (at instanceof AggregateError) for (const each of at.errors) yield* causesOf(each)
   }
 }

@@ -1,5 +1,7 @@
 /** What one JSON value of a catalogue file holds: a tool, or the answer of a server to tools/list in any of its wrappings. */
+
 import type { Tool } from '@toolwell/core'
+import { defined, isRecord } from '@toolwell/core/shared'
 
 /** One tool as it is indexed and shown. */
 export interface ListedTool {
@@ -21,32 +23,32 @@ export interface Listing {
   readonly hasMore: boolean
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
 /** The tools of one value, or a sentence that says what is wrong with it. */
 export function listingOf(value: unknown): Listing | string {
   if (Array.isArray(value)) return { tools: value, isList: true, hasMore: false }
-  if (!isFields(value)) return `${kindOf(value)} instead of a tool. Write { "name": …, "description": … }.`
-  const list = isFields(value.result) ? value.result : value
+  if (!isRecord(value)) return `${kindOf(value)} instead of a tool. Write { "name": …, "description": … }.`
+  const list = isRecord(value.result) ? value.result : value
   if (Array.isArray(list.tools)) {
     const server = value.server ?? list.server
     const serverDescription = value.serverDescription ?? list.serverDescription
     return {
       tools: list.tools,
       isList: true,
-      ...(isText(server) ? { server } : {}),
-      ...(isText(serverDescription) ? { serverDescription } : {}),
+      ...defined({
+        server: isText(server) ? server : undefined,
+        serverDescription: isText(serverDescription) ? serverDescription : undefined,
+      }),
       hasMore: isText(list.nextCursor),
     }
   }
-  if (isFields(value.error)) return 'the answer of a server that failed. Ask it for tools/list again.'
+  if (isRecord(value.error)) return 'the answer of a server that failed. Ask it for tools/list again.'
   if (value.tools !== undefined || list !== value) return '"tools" is no list. Give the result of tools/list.'
   return { tools: [value], isList: false, hasMore: false }
 }
 
 /** One tool, or a sentence that says what is wrong with it. A schema is taken as it is: the index reads what it can of it. */
 export function listedTool(value: unknown, from: Listing, otherServer: string): ListedTool | string {
-  if (!isFields(value)) return `${kindOf(value)} instead of a tool. Write { "name": …, "description": … }.`
+  if (!isRecord(value)) return `${kindOf(value)} instead of a tool. Write { "name": …, "description": … }.`
   const { id, name, description, server, serverDescription, inputSchema } = value
   if (name === undefined || name === null || name === '') return 'a tool without a name. Give it a "name".'
   for (const [key, field] of Object.entries({ name, description, server, serverDescription }))
@@ -55,15 +57,11 @@ export function listedTool(value: unknown, from: Listing, otherServer: string): 
   if (id !== undefined && id !== null && typeof id !== 'string' && typeof id !== 'number')
     return `"id" is ${kindOf(id)}. Write a string or a number, or leave it out.`
   return {
-    ...(id === undefined || id === null || id === '' ? {} : { id }),
+    ...defined({ id: id === null || id === '' ? undefined : id }),
     tool: { ...value, name, description: description ?? '', inputSchema: inputSchema ?? {} } as Tool,
     server: (server as string | null) ?? from.server ?? otherServer,
     serverDescription: (serverDescription as string | null) ?? from.serverDescription ?? '',
   }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isText(value: unknown): value is string {

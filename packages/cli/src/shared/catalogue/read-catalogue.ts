@@ -1,7 +1,7 @@
 /** Reads the tools of `--catalog`: a file, a folder of files, or standard input. Yields them one by one; keeps none. */
 import { readdir, stat } from 'node:fs/promises'
 import { basename, extname, join, resolve } from 'node:path'
-import { explainBadJson } from '@toolwell/core/shared'
+import { explainBadJson, isRecord } from '@toolwell/core/shared'
 import { Problem } from '../problem.js'
 import { fileProblem, type Line, readBytes, readLines } from '../read-lines.js'
 import type { Terminal } from '../terminal.js'
@@ -123,7 +123,7 @@ async function* valuesIn(lines: AsyncIterable<Line>, place: string): AsyncGenera
   const text = kept.map((line) => line.text).join('\n')
   const whole = parse(text)
   // A broken first line before good ones, rather than one broken document.
-  if (!whole && filled[1] && isObject(parse(filled[1].text)?.value))
+  if (!whole && filled[1] && isRecord(parse(filled[1].text)?.value))
     for (const line of filled) yield valueOn(line, place)
   else yield whole ? { at: place, value: whole.value } : broken(text, place, 1)
 }
@@ -151,13 +151,9 @@ function isBlank({ text }: Line): boolean {
   return text.trim() === ''
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function isOtherData(value: unknown): boolean {
   const keys = ['name', 'description', 'inputSchema', 'tools', 'result', 'error']
-  return !Array.isArray(value) && !(isObject(value) && keys.some((key) => Object.hasOwn(value, key)))
+  return !Array.isArray(value) && !(isRecord(value) && keys.some((key) => Object.hasOwn(value, key)))
 }
 
 function serverOf(path: string): string {

@@ -1,5 +1,5 @@
 /** What differs between a lock and the servers as they are now, field by field. */
-import { canonicalJson } from '@toolwell/core/shared'
+import { canonicalJson, defined, isRecord } from '@toolwell/core/shared'
 import { type Json, normalised } from '../../definition/fingerprint.js'
 import { type ListedServer, type Lock, namedTools } from './lock.js'
 
@@ -70,28 +70,20 @@ function compareServer(lock: Lock, server: string, listed: ListedServer | undefi
 export function compareFields(before: Json | undefined, after: Json | undefined): FieldChange[] {
   const found: FieldChange[] = []
   const walk = (one: Json | undefined, other: Json | undefined, path: string): void => {
-    if (isObject(one) && isObject(other)) {
+    if (isRecord(one) && isRecord(other)) {
       for (const key of [...new Set([...Object.keys(one), ...Object.keys(other)])].sort())
         walk(own(one, key), own(other, key), join(path, key))
     } else if (Array.isArray(one) && Array.isArray(other) && one.length === other.length)
       for (const [index, item] of one.entries()) walk(item, other[index], `${path}[${index}]`)
-    else if (one === undefined && isObject(other) && path === '')
+    else if (one === undefined && isRecord(other) && path === '')
       for (const key of Object.keys(other)) walk(undefined, own(other, key), key)
-    else if (other === undefined && isObject(one) && path === '')
+    else if (other === undefined && isRecord(one) && path === '')
       for (const key of Object.keys(one)) walk(own(one, key), undefined, key)
     else if (canonicalJson(one) !== canonicalJson(other) || (one === undefined) !== (other === undefined))
-      found.push({
-        path,
-        ...(one === undefined ? {} : { before: one }),
-        ...(other === undefined ? {} : { after: other }),
-      })
+      found.push({ path, ...defined({ before: one, after: other }) })
   }
   walk(before, after, '')
   return found
-}
-
-function isObject(value: Json | undefined): value is { readonly [key: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 const own = (value: { readonly [key: string]: Json }, key: string) =>

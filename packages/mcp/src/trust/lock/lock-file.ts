@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { open, realpath, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { makeFolder } from '@toolwell/core/shared'
+import { isRecord, makeFolder } from '@toolwell/core/shared'
 import { fingerprint } from '../../definition/fingerprint.js'
 import { LOCK_VERSION, type Lock, type LockedServer, type LockedTool } from './lock.js'
 import { LockError } from './lock-error.js'
@@ -148,6 +148,3 @@ function corrupt(file: string, problem: string): LockError {
     'Restore it from version control, or move it away and run: toolwell lock',
   )
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

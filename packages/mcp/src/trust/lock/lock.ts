@@ -1,5 +1,6 @@
 /** The lock: what each server and tool was when someone approved it. Pure; files are in lock-file.ts. */
 
+import { isRecord } from '@toolwell/core/shared'
 import { fingerprint, type JsonObject, normalised } from '../../definition/fingerprint.js'
 import type { Scanner } from '../../scan/scan.js'
 import type { ScannedServer } from '../../scan/shadowing.js'
@@ -157,6 +158,6 @@ export function namedTools({ tools }: ListedServer): Map<string, unknown> {
 }
 
 export function nameOf(tool: unknown): string | undefined {
-  const name = typeof tool === 'object' && tool !== null ? (tool as { name?: unknown }).name : undefined
+  const name = isRecord(tool) ? tool.name : undefined
   return typeof name === 'string' ? name : undefined
 }

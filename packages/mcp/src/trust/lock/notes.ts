@@ -1,5 +1,6 @@
 /** What a review found out about a definition, in the form that is kept beside it: with these notes a start scans and hashes nothing. */
 
+import { defined } from '@toolwell/core/shared'
 import { fingerprint } from '../../definition/fingerprint.js'
 import type { Finding } from '../../scan/finding.js'
 import { type Examination, SCAN_VERSION } from '../../scan/scan.js'
@@ -68,9 +69,11 @@ export function writeNotes(
     if (found?.findings.length === 0 && asks.length === 0 && !twice.has(name)) return print
     return {
       print,
-      ...(twice.has(name) ? { twice: true } : {}),
-      ...(found ? { findings: found.findings } : {}),
-      ...(asks.length > 0 ? { asks } : {}),
+      ...defined({
+        twice: twice.has(name) || undefined,
+        findings: found?.findings,
+        asks: asks.length > 0 ? asks : undefined,
+      }),
     }
   }
   return {
