@@ -19,6 +19,7 @@ export default defineConfig({
       '@toolwell/core/stores/jsonl': core('stores/jsonl.ts'),
       '@toolwell/core/testing': core('testing/index.ts'),
       '@toolwell/core': core('index.ts'),
+      '@toolwell/mcp/internal': mcp('internal.ts'),
       '@toolwell/mcp/lock': mcp('trust/lock/index.ts'),
       '@toolwell/mcp/scan': mcp('scan/index.ts'),
       '@toolwell/mcp': mcp('index.ts'),

@@ -12,6 +12,7 @@ import * as shared from '@toolwell/core/shared'
 import * as jsonl from '@toolwell/core/stores/jsonl'
 import * as testing from '@toolwell/core/testing'
 import * as mcp from '@toolwell/mcp'
+import * as internal from '@toolwell/mcp/internal'
 import * as lock from '@toolwell/mcp/lock'
 import * as scan from '@toolwell/mcp/scan'
 import { expect, it } from 'vitest'
@@ -93,10 +94,12 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
     names: [
       'assertKnownKeys',
       'canonicalJson',
+      'defined',
       'explainBadJson',
       'fingerprintOf',
       'firstLine',
       'fitWire',
+      'isRecord',
       'isVouchedFor',
       'makeFolder',
       'matchesGlob',
@@ -138,30 +141,34 @@ it('@toolwell/mcp exports these names and no other', () => {
   expect(Object.keys(mcp).sort()).toEqual([
     'LoginError',
     'McpFailure',
-    'configSchema',
     'connectServers',
-    'defaultCacheFolder',
     'defaultConfigFiles',
-    'defaultLoginFolder',
     'defineServer',
     'describeProblem',
     'diskCache',
     'diskLogins',
-    'entryFolder',
     'loadConfig',
     'login',
     'logout',
     'memoryCache',
-    'readDocument',
-    'readDuration',
-    'redactor',
-    'serverFingerprint',
-    'showEndpoint',
-    'translateEntry',
   ])
 })
 
 it.each([
+  [
+    '@toolwell/mcp/internal',
+    internal,
+    [
+      'defaultCacheFolder',
+      'defaultLoginFolder',
+      'describeWarning',
+      'entryFolder',
+      'readDocument',
+      'readDuration',
+      'showEndpoint',
+      'translateEntry',
+    ],
+  ],
   [
     '@toolwell/mcp/lock',
     lock,
@@ -189,5 +196,5 @@ it.each([
 
 it('@toolwell/mcp has these doors and no other', () => {
   const manifest = readFileSync(new URL('../packages/mcp/package.json', import.meta.url), 'utf8')
-  expect(Object.keys(JSON.parse(manifest).exports)).toEqual(['.', './lock', './scan'])
+  expect(Object.keys(JSON.parse(manifest).exports)).toEqual(['.', './internal', './lock', './scan'])
 })

@@ -2,16 +2,12 @@
 export { type LoginOptions, type LoginResult, login } from './auth/login.js'
 export { LoginError, type LoginErrorCode } from './auth/login-error.js'
 export {
-  defaultLoginFolder,
   diskLogins,
   type Login,
   type LoginStore,
   type LoginStoreOptions,
 } from './auth/login-store.js'
 export { type LogoutResult, logout } from './auth/logout.js'
-export { type ConfigDocument, readDocument } from './config/document.js'
-export { readDuration } from './config/duration.js'
-export { configSchema } from './config/json-schema.js'
 export {
   type Config,
   type ConfigFile,
@@ -21,7 +17,6 @@ export {
   type Profile,
 } from './config/load-config.js'
 export { type ConfigProblem, describeProblem } from './config/problem.js'
-export { redactor, showEndpoint } from './config/redact.js'
 export {
   defineServer,
   type HttpEndpoint,
@@ -32,7 +27,6 @@ export {
   type StdioEndpoint,
   type Trust,
 } from './config/server-config.js'
-export { entryFolder, type Translated, translateEntry } from './config/translate-entry.js'
 export {
   type ConnectOptions,
   connectServers,
@@ -42,13 +36,12 @@ export {
 export {
   type CachedDefinition,
   type DefinitionCache,
-  defaultCacheFolder,
   diskCache,
   memoryCache,
   type Remembered,
-  serverFingerprint,
 } from './definition/cache.js'
 export type { LeftOut, McpTool, ServerDefinition } from './definition/server-definition.js'
+export type { ServerWarning, WarningCode, WarningListener } from './definition/warning.js'
 export type { Review, Reviewer, ReviewFinding, ReviewRequest } from './trust/review.js'
 export type { Caller, CallerHandlers } from './upstream/caller.js'
 export type { CallOptions, Progress } from './upstream/connection.js'

@@ -65,7 +65,9 @@ describe('a cache', () => {
     }
     expect(await run.text('two', 'echo', { a: 1 })).toBe('{"a":1}')
     expect(await (await play(run.well, 'a')).search('select:one__echo')).toContain('one__echo')
-    const told = run.events.flatMap((event) => (event.kind === 'warning' ? [event.detail] : []))
-    if (warning) expect(told.join('\n')).toMatch(warning)
+    const told = run.events.flatMap((event) => (event.kind === 'warning' ? [event] : []))
+    if (!warning) return
+    expect(told.map(({ text }) => text).join('\n')).toMatch(warning)
+    expect(told.map(({ code }) => code)).toContain('cache-failed')
   })
 })

@@ -5,18 +5,17 @@ import { join } from 'node:path'
 import { type Schema, Validator } from '@cfworker/json-schema'
 import {
   type Config,
-  configSchema,
   defaultConfigFiles,
   defineServer,
   describeProblem,
   type LoadOptions,
   loadConfig,
-  readDocument,
-  redactor,
-  showEndpoint,
 } from '@toolwell/mcp'
+import { readDocument, showEndpoint } from '@toolwell/mcp/internal'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { configSchema } from '../src/config/json-schema.js'
+import { redactor } from '../src/config/redact.js'
 import { temporary } from './support/temporary.js'
 
 /** Reads one text as the file of this name in the folder `/project`. */

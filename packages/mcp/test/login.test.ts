@@ -10,6 +10,7 @@ import {
   logout,
   McpFailure,
   type ServerConfig,
+  type ServerWarning,
 } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
 import { browse, startProtected } from './support/auth-server.js'
@@ -397,8 +398,10 @@ describe('an access token that has ended', () => {
       expect(await text('notes', 'echo', { round })).toBe(`{"round":${round}}`)
     }
     expect(remote.count('refresh_token')).toBe(3)
-    const warned = events.flatMap((event) => (event.kind === 'warning' ? event.detail : []))
-    expect(warned.filter((detail) => detail.includes('could not be kept (EROFS)'))).toHaveLength(1)
+    const warned = events.flatMap((event) => (event.kind === 'warning' ? event : []))
+    expect(warned.filter(({ code }) => code === 'login-not-kept')).toEqual([
+      expect.objectContaining({ text: expect.stringContaining('could not be kept (EROFS)') }),
+    ])
   })
 
   it('is renewed by one of several processes, and used by all', async () => {
@@ -444,13 +447,13 @@ describe('the file of a login', () => {
     const { remote, server, folder } = await loggedIn()
     const file = only(folder)
     writeFileSync(file, change(readFileSync(file, 'utf8')))
-    const warnings: string[] = []
-    const store = diskLogins({ folder, onWarning: (detail) => warnings.push(detail) })
+    const warnings: ServerWarning[] = []
+    const store = diskLogins({ folder, onWarning: (warning) => warnings.push(warning) })
     const { report } = await setup([server], { logins: store })
     expect(report('notes').state).toBe('needs-login')
     expect(readdirSync(folder).filter((name) => name.endsWith('.unreadable'))).toHaveLength(1)
-    expect(warnings).toHaveLength(1)
-    for (const secret of remote.secrets) expect(warnings.join()).not.toContain(secret)
+    expect(warnings.map(({ code }) => code)).toEqual(['login-damaged'])
+    for (const secret of remote.secrets) expect(JSON.stringify(warnings)).not.toContain(secret)
   })
 
   it('that is a folder is set aside too', async () => {
@@ -466,11 +469,17 @@ describe('the file of a login', () => {
   it('that others can read is closed to them, and the user told', async () => {
     const { server, folder } = await loggedIn()
     chmodSync(only(folder), 0o644)
-    const warnings: string[] = []
-    const store = diskLogins({ folder, onWarning: (detail) => warnings.push(detail) })
+    const warnings: ServerWarning[] = []
+    const store = diskLogins({ folder, onWarning: (warning) => warnings.push(warning) })
     expect(store.read(server)?.tokens).toBeDefined()
     expect(statSync(only(folder)).mode & 0o777).toBe(0o600)
-    expect(warnings).toEqual([expect.stringContaining('could be read by other users')])
+    expect(warnings).toEqual([
+      {
+        code: 'login-exposed',
+        text: expect.stringContaining('could be read by other users'),
+        fix: expect.stringContaining('Log in again'),
+      },
+    ])
   })
 
   it('is another one for another name, address or client', async () => {

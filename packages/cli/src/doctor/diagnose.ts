@@ -1,6 +1,6 @@
 /** Looks at servers as they are now, and at everything that is known of their tools. */
 import { type Entry, lintAmbient, loadTokenizer, type Toolwell } from '@toolwell/core'
-import { canonicalJson, firstLine, schemaProblems } from '@toolwell/core/shared'
+import { canonicalJson, defined, firstLine, schemaProblems } from '@toolwell/core/shared'
 import type { ServerReport } from '@toolwell/mcp'
 import { keepOut, lockFileOf } from '@toolwell/mcp/lock'
 import { changesIn } from '../shared/servers/changes.js'
@@ -33,11 +33,10 @@ export async function diagnose(open: OpenServers, options: DoctorOptions): Promi
       ({ severity, server, message, fix, file, line, path }): Diagnosis => ({
         rule: 'config',
         level: severity,
-        ...(server === undefined ? {} : { server }),
+        ...defined({ server, line }),
         message: sentence(`${path === '' ? '' : `${path}: `}${message}`),
         fix: sentence(fix),
         file,
-        ...(line === undefined ? {} : { line }),
       }),
     ),
     ...reports.flatMap((report) => ofServer(report, open, options)),
@@ -71,7 +70,7 @@ function ofServer(report: ServerReport, open: OpenServers, { slow }: DoctorOptio
     rule,
     level,
     server: name,
-    ...(tool === undefined ? {} : { tool }),
+    ...defined({ tool }),
     message: firstLine(message, 600),
     fix: firstLine(fix, 400),
   })
@@ -136,12 +135,12 @@ function ofServer(report: ServerReport, open: OpenServers, { slow }: DoctorOptio
       ),
     )
   }
-  for (const warning of changesIn(warnings))
+  for (const { text } of changesIn(warnings))
     diagnoses.push(
       about(
         'changed',
         'warning',
-        `${warning.split('. ')[0]}.`,
+        `${text}.`,
         'Only fingerprints are kept without a lock, so what it was cannot be shown. Look at it as it is now, and pin it with: toolwell lock',
       ),
     )
@@ -211,7 +210,7 @@ function names(well: Toolwell, entries: readonly Entry[], twin: ReadonlyMap<stri
       rule: kind === 'invalid-tool' || kind === 'broken-alias' ? 'bad-schema' : 'collision',
       level: kind === 'look-alike' || kind === 'case-twin' ? 'note' : 'warning',
       server: source,
-      ...(tool === '' ? {} : { tool }),
+      ...defined({ tool: tool || undefined }),
       message: firstLine(`${kind}: ${detail}`, 400),
       fix:
         kind === 'invalid-tool'
@@ -310,7 +309,7 @@ function ambient(well: Toolwell, system: string): Diagnosis[] {
         {
           rule: 'ambient',
           level: 'warning',
-          ...(entry ? { server: entry.source, tool: entry.tool.name } : {}),
+          ...defined({ server: entry?.source, tool: entry?.tool.name }),
           message: `${where.kind === 'system' ? 'The system prompt' : `The description of ${where.tool}, which is always sent,`} names ${firstLine(named, 80)} ${times === 1 ? 'once' : `${times} times`}, and it is deferred: «${excerpt}»`,
           fix,
         },

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { chmod, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { makeFolder } from '@toolwell/core/shared'
-import { describeProblem, readDocument } from '@toolwell/mcp'
+import { isRecord, makeFolder } from '@toolwell/core/shared'
+import { describeProblem } from '@toolwell/mcp'
+import { readDocument } from '@toolwell/mcp/internal'
 import { applyEdits, modify } from 'jsonc-parser'
 import { Problem } from '../shared/problem.js'
-import { isFields } from './convert.js'
 import type { Addition } from './plan.js'
 
 export interface Target {
@@ -34,7 +34,7 @@ export function readTarget(file: string): Target {
       'Mend it or move it away; nothing was changed.',
     )
   const { mcpServers = {}, servers = {} } = value
-  if (!isFields(mcpServers) || !isFields(servers))
+  if (!isRecord(mcpServers) || !isRecord(servers))
     throw new Problem(`"mcpServers" in ${file} is no object.`, 'Mend it; nothing was changed.')
   return { file, text, servers: { ...servers, ...mcpServers } }
 }

@@ -1,7 +1,8 @@
 /** What an import would do, for people and for programs. Values of environment and headers are in neither. */
 import { relative } from 'node:path'
-import { firstLine } from '@toolwell/core/shared'
-import { type ConfigProblem, type ServerConfig, showEndpoint } from '@toolwell/mcp'
+import { defined, firstLine } from '@toolwell/core/shared'
+import type { ConfigProblem, ServerConfig } from '@toolwell/mcp'
+import { showEndpoint } from '@toolwell/mcp/internal'
 import { plural } from '../shared/table.js'
 import type { Paint } from '../shared/terminal.js'
 import type { Addition, Plan } from './plan.js'
@@ -101,13 +102,13 @@ export function previewJson({ target, found, plan, read, problems }: Preview, wr
       file: from.file,
       servers: [...servers.keys()],
       refused: Object.fromEntries(refused),
-      ...(problem === undefined ? {} : { problem }),
+      ...defined({ problem }),
     })),
     added: plan.add.map(({ name, was, entry, from, left }) => {
       const server = read.get(name)
       return {
         name,
-        ...(was === undefined ? {} : { was }),
+        ...defined({ was }),
         enabled: entry.enabled !== false,
         endpoint: endpointOf(entry, server),
         from: from.map(({ file }) => file),

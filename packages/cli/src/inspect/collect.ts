@@ -1,6 +1,6 @@
 /** What there is to see: servers with their tools, what these cost, what was found in them, and what a request would get. */
 import { type Catalogue, createToolwell, type Entry, loadTokenizer } from '@toolwell/core'
-import { describeProblem, type ReviewFinding, type ServerReport } from '@toolwell/mcp'
+import { describeProblem, type ReviewFinding, type ServerReport, type ServerWarning } from '@toolwell/mcp'
 import { scanServers } from '@toolwell/mcp/scan'
 import type { ListedTool } from '../shared/catalogue/listed-tool.js'
 import { readCatalogue } from '../shared/catalogue/read-catalogue.js'
@@ -40,7 +40,7 @@ export interface ServerView {
   readonly leftOut: readonly LeftOutView[]
   readonly quarantined: ReadonlyMap<string, string>
   readonly findings: readonly ReviewFinding[]
-  readonly warnings: readonly string[]
+  readonly warnings: readonly ServerWarning[]
   readonly tokens: ToolCost
   readonly listedAt: number | undefined
 }

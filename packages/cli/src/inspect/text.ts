@@ -1,5 +1,6 @@
 /** What was inspected, for people. Names and texts of servers are stripped of everything that could steer a terminal. */
 import { firstLine } from '@toolwell/core/shared'
+import { describeWarning } from '@toolwell/mcp/internal'
 import { leftOutLine } from '../shared/servers/left-out.js'
 import { count, plural, table } from '../shared/table.js'
 import type { Paint } from '../shared/terminal.js'
@@ -118,7 +119,7 @@ function remarksOn(servers: readonly ServerView[], paint: Paint): string[] {
     const called = firstLine(name, 40)
     return [
       ...(reason === '' ? [] : [`${paint(called, 'error')}: ${firstLine(reason, 400)}`]),
-      ...warnings.map((warning) => `${called}: ${firstLine(warning, 400)}`),
+      ...warnings.map((warning) => `${called}: ${firstLine(describeWarning(warning), 400)}`),
       ...(denied.length > 0 ? [`${called}: ${plural(denied.length, 'tool')} kept out by the config`] : []),
       ...(leftOut.length > 0
         ? [

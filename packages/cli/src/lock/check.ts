@@ -54,8 +54,7 @@ const enabledIn = ({ servers, unlisted }: Group) =>
   [...servers.map(({ name }) => name), ...unlisted.keys()].sort()
 
 /** What is known to have changed without a lock. */
-const sinceText = ({ since }: Group) =>
-  since.map((change) => ` ${visible(change.split('. ')[0] ?? '')}.`).join('')
+const sinceText = ({ since }: Group) => since.map(({ text: change }) => ` ${visible(change)}.`).join('')
 
 function unpinnedText(group: Group, servers: readonly string[]): string {
   const [config, ...more] = group.configs

@@ -1,5 +1,5 @@
 /** Servers by the lock that counts for them, as they are listed now. */
-import type { ServerConfig } from '@toolwell/mcp'
+import type { ServerConfig, ServerWarning } from '@toolwell/mcp'
 import {
   checkLock,
   EMPTY_LOCK,
@@ -29,7 +29,7 @@ export interface Group {
   /** By server, names that the config keeps out: nothing is said of them either. */
   readonly denied: ReadonlyMap<string, ReadonlySet<string>>
   /** Where there is no lock: what is no longer as it was first met. */
-  readonly since: readonly string[]
+  readonly since: readonly ServerWarning[]
   /** Servers that the lock holds and this config does not name: another config of the folder may. */
   readonly unnamed: readonly string[]
   /** By server, what it lists and nobody can use, in words. */

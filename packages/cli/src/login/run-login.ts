@@ -1,5 +1,6 @@
 /** One login from the terminal: an address for the browser, then the outcome. */
-import { LoginError, type LoginResult, login, readDuration } from '@toolwell/mcp'
+import { LoginError, type LoginResult, login } from '@toolwell/mcp'
+import { readDuration } from '@toolwell/mcp/internal'
 import { Problem, usageProblem } from '../shared/problem.js'
 import { findServer } from '../shared/servers/find-server.js'
 import { withLogins } from '../shared/servers/with-logins.js'

@@ -1,4 +1,5 @@
 /** The login of a server as a running program uses it: read anew for every request, renewed once for all who wait. */
+
 import {
   computeScopeUnion,
   extractWWWAuthenticateParams,
@@ -8,7 +9,9 @@ import {
   refreshAuthorization,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
+import { defined } from '@toolwell/core/shared'
 import { hasOwnCredentials, type ServerConfig } from '../config/server-config.js'
+import type { WarningListener } from '../definition/warning.js'
 import type { ServerAuth } from '../upstream/open-client.js'
 import type { Login, LoginStore } from './login-store.js'
 
@@ -20,7 +23,7 @@ const LOOK_EVERY = 500
 export interface StoredAuthOptions {
   readonly store: LoginStore
   readonly now?: () => number
-  readonly onWarning?: (detail: string) => void
+  readonly onWarning?: WarningListener
 }
 
 /** The authorization server will not renew this login, whoever asks. */
@@ -31,7 +34,7 @@ const REFUSALS: readonly string[] = [
 ]
 
 export function expiryOf(tokens: { expires_in?: number | undefined }, now: number): { expiresAt?: number } {
-  return tokens.expires_in === undefined ? {} : { expiresAt: now + tokens.expires_in * 1000 }
+  return defined({ expiresAt: tokens.expires_in === undefined ? undefined : now + tokens.expires_in * 1000 })
 }
 
 export function boundedFetch(milliseconds: number, base: FetchLike = fetch): FetchLike {
@@ -72,9 +75,10 @@ export function storedAuth(
       unwritten = undefined
     } catch (error) {
       if (!unwritten)
-        onWarning?.(
-          `the renewed login of ${server.name} could not be kept (${codeOf(error)}); it holds as long as this program runs`,
-        )
+        onWarning?.({
+          code: 'login-not-kept',
+          text: `the renewed login of ${server.name} could not be kept (${codeOf(error)}); it holds as long as this program runs`,
+        })
       unwritten = { login, stamp: store.stamp(server) }
     }
     read()
@@ -90,10 +94,9 @@ export function storedAuth(
     if (!login || !client || !discovery || !tokens?.refresh_token) throw new UnauthorizedError('no login')
     try {
       const renewed = await refreshAuthorization(discovery.authorizationServerUrl, {
-        ...(discovery.authorizationServerMetadata ? { metadata: discovery.authorizationServerMetadata } : {}),
+        ...defined({ metadata: discovery.authorizationServerMetadata, resource }),
         clientInformation: client,
         refreshToken: tokens.refresh_token,
-        ...(resource === undefined ? {} : { resource }),
         fetchFn: boundedFetch(RENEWAL_TIMEOUT),
       })
       const { expiresAt: _, ...rest } = login

@@ -12,6 +12,7 @@ import { type DefinitionCache, diskCache } from '../definition/cache.js'
 import { carefulCache } from '../definition/careful-cache.js'
 import type { LeftOut, ServerDefinition } from '../definition/server-definition.js'
 import { describeLeftOut } from '../definition/usable-tools.js'
+import type { ServerWarning } from '../definition/warning.js'
 import { createGuard } from '../trust/guard.js'
 import type { Reviewer, ReviewFinding } from '../trust/review.js'
 import type { Caller, CallerHandlers } from '../upstream/caller.js'
@@ -67,7 +68,7 @@ export interface ServerReport {
   readonly quarantined: ReadonlyMap<string, string>
   readonly findings: readonly ReviewFinding[]
   /** What is worth telling about its definitions: that they are not what they were, say. */
-  readonly warnings: readonly string[]
+  readonly warnings: readonly ServerWarning[]
   /** By what its tools are let through: the lock, first use, `trust: "full"` in the config, or nothing. */
   readonly trusted: 'lock' | 'first-use' | 'config' | 'nothing'
   readonly starts: number
@@ -143,7 +144,7 @@ export function connectServers(
       // A listener that throws has no say in what happens to servers.
     }
   }
-  const warn = (server: string) => (detail: string) => emit({ kind: 'warning', server, detail })
+  const warn = (server: string) => (warning: ServerWarning) => emit({ kind: 'warning', server, ...warning })
   // A list is worth more than its copy.
   const cache = carefulCache(options.cache ?? diskCache({ onWarning: warn('') }), warn(''))
   const logins = options.logins ?? diskLogins({ onWarning: warn('') })
@@ -187,7 +188,7 @@ export function connectServers(
         )
       : []
     const leftOut = leftOutOf(server, definition)
-    if (leftOut.length > 0) warn(server.name)(describeLeftOut(leftOut))
+    if (leftOut.length > 0) warn(server.name)({ code: 'entries-unusable', text: describeLeftOut(leftOut) })
     const description = definition ? describeServer(server, definition) : server.description
     const kept =
       definition &&

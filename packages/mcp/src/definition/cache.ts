@@ -3,10 +3,11 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { SourceUpdate } from '@toolwell/core'
-import { canonicalJson, makeFolder } from '@toolwell/core/shared'
+import { canonicalJson, isRecord, makeFolder } from '@toolwell/core/shared'
 import type { ServerConfig } from '../config/server-config.js'
 import type { ServerDefinition } from './server-definition.js'
 import { decodeDefinition, digestOf, encodeDefinition } from './stored-definition.js'
+import type { ServerWarning, WarningListener } from './warning.js'
 
 const TRUST_FORMAT = 1
 /** After this long, a server that spoke the older protocol is asked again. */
@@ -55,7 +56,7 @@ export interface CacheOptions {
   /** Default: `toolwell/servers` in the user's cache folder. */
   readonly folder?: string
   /** Told what could not be read or written. The work goes on without. */
-  readonly onWarning?: (detail: string) => void
+  readonly onWarning?: WarningListener
 }
 
 export function defaultCacheFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
@@ -90,7 +91,7 @@ export function knownEra(cached: CachedDefinition | undefined, now = Date.now())
 /** Nothing here throws: a cache that cannot be used is a warning and a slower start. */
 export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOptions = {}): DefinitionCache {
   let unwritable = false
-  const warn = (detail: string) => onWarning?.(detail)
+  const warn = (warning: ServerWarning) => onWarning?.(warning)
   /** Made once for each server: a start asks for it several times. */
   const fingerprints = new WeakMap<ServerConfig, Map<string, string>>()
   const fingerprintOf = (server: ServerConfig, asked = '') => {
@@ -120,9 +121,11 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
     } catch (error) {
       remove(temporary)
       if (!unwritable)
-        warn(
-          `definitions cannot be kept in ${folder} (${(error as { code?: string }).code ?? String(error)}); every start will list every server. Make the folder writable, or name another one`,
-        )
+        warn({
+          code: 'cache-unwritable',
+          text: `definitions cannot be kept in ${folder} (${(error as { code?: string }).code ?? String(error)}); every start will list every server`,
+          fix: 'Make the folder writable, or name another one',
+        })
       unwritable = true
     }
   }
@@ -132,16 +135,22 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
     } catch (error) {
       const { code = '' } = error as { code?: string }
       if (code === 'EISDIR') setAside(file, 'is a folder')
-      else if (code !== 'ENOENT' && code !== 'ENOTDIR') warn(`${file} cannot be read (${code})`)
+      else if (code !== 'ENOENT' && code !== 'ENOTDIR')
+        warn({ code: 'cache-unreadable', text: `${file} cannot be read (${code})` })
       return undefined
     }
   }
-  const setAside = (file: string, why: string, then = 'the server will be asked again') => {
+  const setAside = (
+    file: string,
+    why: string,
+    rest: Pick<ServerWarning, 'code' | 'fix'> = { code: 'cache-damaged' },
+    then = 'the server will be asked again',
+  ) => {
     try {
       renameSync(file, `${file}.unreadable`)
-      warn(`${file} ${why}; it was set aside as ${file}.unreadable, and ${then}`)
+      warn({ ...rest, text: `${file} ${why}; it was set aside as ${file}.unreadable, and ${then}` })
     } catch {
-      warn(`${file} ${why}; ${then}`)
+      warn({ ...rest, text: `${file} ${why}; ${then}` })
     }
   }
   return {
@@ -195,7 +204,11 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
         setAside(
           file,
           'is damaged',
-          `nobody knows whether ${server.name} has changed since it was first met: look at it with toolwell inspect, and pin it with toolwell lock`,
+          {
+            code: 'first-use-damaged',
+            fix: 'Look at the server with toolwell inspect, and pin it with toolwell lock',
+          },
+          `it is not known whether ${server.name} has changed since it was first met`,
         )
       return read
     },
@@ -256,6 +269,5 @@ function decodeTrust(text: string): Remembered | undefined {
 }
 
 function isPrints(value: unknown): value is Record<string, string> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  return Object.values(value).every((print) => typeof print === 'string')
+  return isRecord(value) && Object.values(value).every((print) => typeof print === 'string')
 }

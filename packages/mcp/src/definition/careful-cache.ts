@@ -1,13 +1,16 @@
 /** A cache as it may be relied on: what fails in it, or comes out of it and is none, costs a warning and a listing. */
+import { defined, isRecord } from '@toolwell/core/shared'
 import type { CachedDefinition, DefinitionCache } from './cache.js'
 import { areUsable, lookedThrough } from './usable-tools.js'
+import type { WarningListener } from './warning.js'
 
-export function carefulCache(cache: DefinitionCache, warn: (detail: string) => void): DefinitionCache {
+export function carefulCache(cache: DefinitionCache, warn: WarningListener): DefinitionCache {
   const attempt = <T>(what: string, work: () => T): T | undefined => {
     try {
       return work()
     } catch (error) {
-      warn(`the cache failed to ${what}: ${error instanceof Error ? error.message : String(error)}`)
+      const why = error instanceof Error ? error.message : String(error)
+      warn({ code: 'cache-failed', text: `the cache failed to ${what}: ${why}` })
       return undefined
     }
   }
@@ -32,21 +35,19 @@ export function carefulCache(cache: DefinitionCache, warn: (detail: string) => v
       }),
     writeTrust: (server, remembered) =>
       attempt(`remember ${server.name}`, () => cache.writeTrust?.(server, remembered)),
-    ...(cache.kept
-      ? {
-          kept: (server, definition, use, asked) =>
-            attempt(`keep what is made of ${server.name}`, () =>
-              cache.kept?.(server, definition, use, asked),
-            ),
-        }
-      : {}),
+    ...defined({
+      kept: cache.kept
+        ? (...[server, definition, use, asked]: Parameters<NonNullable<DefinitionCache['kept']>>) =>
+            attempt(`keep what is made of ${server.name}`, () => cache.kept?.(server, definition, use, asked))
+        : undefined,
+    }),
   }
 }
 
 function isCached(value: unknown): value is CachedDefinition {
-  const { definition, savedAt } = (isObject(value) ? value : {}) as Partial<CachedDefinition>
+  const { definition, savedAt } = (isRecord(value) ? value : {}) as Partial<CachedDefinition>
   return (
-    isObject(definition) &&
+    isRecord(definition) &&
     Array.isArray(definition.tools) &&
     typeof definition.instructions === 'string' &&
     (definition.leftOut === undefined || Array.isArray(definition.leftOut)) &&
@@ -55,13 +56,9 @@ function isCached(value: unknown): value is CachedDefinition {
 }
 
 function isRemembered(value: unknown): boolean {
-  const { instructions, tools } = (isObject(value) ? value : {}) as {
+  const { instructions, tools } = (isRecord(value) ? value : {}) as {
     instructions?: unknown
     tools?: unknown
   }
-  return typeof instructions === 'string' && isObject(tools)
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
+  return typeof instructions === 'string' && isRecord(tools)
 }

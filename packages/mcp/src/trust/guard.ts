@@ -1,5 +1,6 @@
 /** The review that connected servers get by default: the scan, the lock beside the config, and first use where there is none. */
 
+import { defined } from '@toolwell/core/shared'
 import { isOffered } from '../config/is-offered.js'
 import type { ServerConfig } from '../config/server-config.js'
 import type { DefinitionCache, Remembered } from '../definition/cache.js'
@@ -170,15 +171,13 @@ function toReview({ server: whole, tools, warnings }: ServerDecision): Review {
     if (!decision.allowed) quarantined.set(tool, decision.reason)
     for (const finding of decision.findings) findings.push(toFinding(finding, tool))
   }
-  return { quarantined, findings, warnings, ...reasonOf(whole) }
+  return { quarantined, findings, warnings, ...defined({ server: whole.allowed ? undefined : whole.reason }) }
 }
-
-const reasonOf = (decision: Decision) => (decision.allowed ? {} : { server: decision.reason })
 
 function toFinding({ rule, severity, where, why, excerpt, fix }: Finding, tool?: string): ReviewFinding {
   const place = where || 'the definition'
   return {
-    ...(tool === undefined ? {} : { tool }),
+    ...defined({ tool }),
     severity,
     rule,
     where,

@@ -1,6 +1,8 @@
 /** The step between listing and the catalogue: whatever checks definitions stands here, and may hold some of them back. */
+import { defined } from '@toolwell/core/shared'
 import type { ServerConfig } from '../config/server-config.js'
 import type { ServerDefinition } from '../definition/server-definition.js'
+import type { ServerWarning } from '../definition/warning.js'
 
 export interface ReviewFinding {
   /** Undefined: about the server itself, its instructions say. */
@@ -21,7 +23,7 @@ export interface Review {
   readonly server?: string
   readonly findings: readonly ReviewFinding[]
   /** Worth telling, and no reason to hold anything back. */
-  readonly warnings?: readonly string[]
+  readonly warnings?: readonly ServerWarning[]
 }
 
 export interface ReviewRequest {
@@ -43,7 +45,7 @@ export function combineReviews(...reviewers: readonly Reviewer[]): Reviewer {
   return (request) => {
     const quarantined = new Map<string, string>()
     const findings: ReviewFinding[] = []
-    const warnings: string[] = []
+    const warnings: ServerWarning[] = []
     let server: string | undefined
     for (const reviewer of reviewers) {
       try {
@@ -57,6 +59,6 @@ export function combineReviews(...reviewers: readonly Reviewer[]): Reviewer {
         server ??= `a check of its definitions failed: ${error instanceof Error ? error.message : String(error)}`
       }
     }
-    return { quarantined, findings, warnings, ...(server === undefined ? {} : { server }) }
+    return { quarantined, findings, warnings, ...defined({ server }) }
   }
 }

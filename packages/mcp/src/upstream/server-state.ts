@@ -1,4 +1,5 @@
 /** What a server is doing, for search results, `inspect` and events. */
+import type { ServerWarning } from '../definition/warning.js'
 
 export type ServerState =
   /** Known from the cache, not started. */
@@ -37,5 +38,5 @@ export type ServerEvent =
       readonly server: string
       readonly tools: ReadonlyMap<string, string>
     }
-  /** Something that is worth knowing and stops nothing. */
-  | { readonly kind: 'warning'; readonly server: string; readonly detail: string }
+  /** Something that is worth knowing and stops nothing. `server` is empty where it is about none in particular. */
+  | ({ readonly kind: 'warning'; readonly server: string } & ServerWarning)

@@ -251,8 +251,8 @@ export class Upstream {
       })
     if (this.review.quarantined.size > 0)
       this.#options.emit({ kind: 'tools-quarantined', server: server.name, tools: this.review.quarantined })
-    for (const detail of this.review.warnings ?? [])
-      this.#options.emit({ kind: 'warning', server: server.name, detail })
+    for (const warning of this.review.warnings ?? [])
+      this.#options.emit({ kind: 'warning', server: server.name, ...warning })
     if (this.review.server !== undefined || this.reason === review.server)
       this.reason = this.review.server ?? ''
     this.#announce(true)
@@ -369,8 +369,8 @@ export class Upstream {
         this.#wasLetIn()
       } catch (error) {
         if (connection.isClosed || this.#pool.closing.aborted) return
-        const detail = `its list of tools has changed and could not be read: ${this.#hide(String(error))}`
-        this.#options.emit({ kind: 'warning', server: this.server.name, detail })
+        const text = `its list of tools has changed and could not be read: ${this.#hide(String(error))}`
+        this.#options.emit({ kind: 'warning', server: this.server.name, code: 'list-failed', text })
       } finally {
         if (!this.#relistAsked) this.#relisting = undefined
       }

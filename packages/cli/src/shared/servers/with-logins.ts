@@ -1,5 +1,6 @@
 /** Logins as the library keeps them, so that every program of the user finds them. */
-import { defaultLoginFolder, diskLogins, type LoginStore } from '@toolwell/mcp'
+import { diskLogins, type LoginStore } from '@toolwell/mcp'
+import { defaultLoginFolder, describeWarning } from '@toolwell/mcp/internal'
 import type { Terminal } from '../terminal.js'
 
 /** What is wrong with their files goes to standard error, once and at the end. */
@@ -8,7 +9,10 @@ export async function withLogins<T>(
   work: (store: LoginStore) => Promise<T>,
 ): Promise<T> {
   const warnings = new Set<string>()
-  const store = diskLogins({ folder: defaultLoginFolder(env), onWarning: (detail) => warnings.add(detail) })
+  const store = diskLogins({
+    folder: defaultLoginFolder(env),
+    onWarning: (warning) => warnings.add(describeWarning(warning)),
+  })
   try {
     return await work(store)
   } finally {

@@ -4,12 +4,12 @@ import {
   type Config,
   type ConfigProblem,
   connectServers,
-  defaultCacheFolder,
-  defaultLoginFolder,
   diskCache,
   diskLogins,
   type Servers,
+  type ServerWarning,
 } from '@toolwell/mcp'
+import { defaultCacheFolder, defaultLoginFolder, describeWarning } from '@toolwell/mcp/internal'
 import { withStatus } from '../status.js'
 import type { Terminal } from '../terminal.js'
 import { type ReadOptions, readConfig, refusedIn } from './read-config.js'
@@ -40,8 +40,8 @@ export async function withServers<T>(
   const config = await readConfig(file, terminal, reading)
   const took = new Map<string, number>()
   const started = performance.now()
-  const warnings: string[] = []
-  const onWarning = (detail: string) => void warnings.push(detail)
+  const warnings: ServerWarning[] = []
+  const onWarning = (warning: ServerWarning) => void warnings.push(warning)
   const cache = diskCache({ folder: defaultCacheFolder(terminal.env), onWarning })
   const logins = diskLogins({ folder: defaultLoginFolder(terminal.env), onWarning })
   const well = createToolwell()
@@ -84,7 +84,7 @@ export async function withServers<T>(
         await servers.settled(timeout)
       },
     )
-    for (const warning of warnings) await terminal.errors.write(`toolwell: ${warning}\n`)
+    for (const warning of warnings) await terminal.errors.write(`toolwell: ${describeWarning(warning)}\n`)
     return await work({ config, refused: refusedIn(config, reading.profile), well, servers, took })
   } finally {
     await servers.close()

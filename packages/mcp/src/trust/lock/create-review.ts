@@ -2,9 +2,11 @@
  * Decides what may be seen and called: by the lock where there is one, by first use where there is none, and by the scan.
  * Asked at every listing, also the one before a call, because a server may answer differently in between.
  */
+import { defined } from '@toolwell/core/shared'
 import type { Trust } from '../../config/server-config.js'
 import type { Remembered } from '../../definition/cache.js'
 import { fingerprint } from '../../definition/fingerprint.js'
+import type { ServerWarning, WarningCode } from '../../definition/warning.js'
 import type { Finding } from '../../scan/finding.js'
 import type { Examinations } from './examinations.js'
 import { type ListedServer, type Lock, namedTools } from './lock.js'
@@ -47,7 +49,7 @@ export interface ServerDecision {
   /** By what it is let through. */
   readonly by: 'lock' | 'first-use' | 'config' | 'nothing'
   /** Worth telling, and no reason to hold anything back. */
-  readonly warnings: readonly string[]
+  readonly warnings: readonly ServerWarning[]
 }
 
 export interface ReviewSubject {
@@ -171,7 +173,7 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
       const met = by === 'first-use' ? firstUse(subject, tools) : undefined
       return {
         decision: { server: whole, tools, by, warnings: met?.warnings ?? [] },
-        ...(met?.remember ? { remember: met.remember } : {}),
+        ...defined({ remember: met?.remember }),
       }
     },
     reset(server) {
@@ -192,32 +194,37 @@ const PIN =
 function firstUse(
   { server, prints, remembered, offers = () => true }: ReviewSubject,
   decisions: ReadonlyMap<string, Decision>,
-): { readonly warnings: string[]; readonly remember?: Remembered } {
-  const warnings: string[] = []
+): { readonly warnings: ServerWarning[]; readonly remember?: Remembered } {
+  const warnings: ServerWarning[] = []
+  const warn = (code: WarningCode, text: string, fix = PIN) => warnings.push({ code, text, fix })
   const called = visibleName(server.name)
   const allowed = [...prints.tools].filter(([name]) => decisions.get(name)?.allowed)
   const first = (name: string) => ownTool(remembered?.tools, name)
   const fresh = allowed.filter(([name]) => first(name) === undefined)
   const changed = allowed.filter(([name, print]) => (first(name) ?? print) !== print).map(([name]) => name)
   if (remembered && remembered.instructions !== prints.instructions)
-    warnings.push(`the instructions of ${called} are not what they were when first met. ${PIN}`)
+    warn('instructions-changed', `the instructions of ${called} are not what they were when first met`)
   if (changed.length > 0)
-    warnings.push(
-      `${few(changed)} of ${called} ${changed.length === 1 ? 'is' : 'are'} not what ${changed.length === 1 ? 'it was' : 'they were'} when first met. ${PIN}`,
+    warn(
+      'tools-changed',
+      `${few(changed)} of ${called} ${changed.length === 1 ? 'is' : 'are'} not what ${changed.length === 1 ? 'it was' : 'they were'} when first met`,
     )
   const left = Object.keys(remembered?.tools ?? {}).filter(
     (name) => !prints.tools.has(name) && offers(name) !== false,
   )
   if (left.length > 0)
-    warnings.push(
-      `${few(left)} of ${called} ${left.length === 1 ? 'is' : 'are'} gone since ${left.length === 1 ? 'it was' : 'they were'} first met. ${PIN}`,
+    warn(
+      'tools-removed',
+      `${few(left)} of ${called} ${left.length === 1 ? 'is' : 'are'} gone since ${left.length === 1 ? 'it was' : 'they were'} first met`,
     )
   if (remembered && fresh.length === 0) return { warnings }
   if (remembered)
-    warnings.push(`${few(fresh.map(([name]) => name))} of ${called} joined after it was first met. ${PIN}`)
+    warn('tools-added', `${few(fresh.map(([name]) => name))} of ${called} joined after it was first met`)
   else if (fresh.length > 0)
-    warnings.push(
-      `${fresh.length} ${fresh.length === 1 ? 'tool' : 'tools'} of ${called} ${fresh.length === 1 ? 'is' : 'are'} trusted as first met. Pin ${fresh.length === 1 ? 'it' : 'them'} with: toolwell lock`,
+    warn(
+      'first-use',
+      `${fresh.length} ${fresh.length === 1 ? 'tool' : 'tools'} of ${called} ${fresh.length === 1 ? 'is' : 'are'} trusted as first met`,
+      `Pin ${fresh.length === 1 ? 'it' : 'them'} with: toolwell lock`,
     )
   const tools = Object.create(null) as Record<string, string>
   const isTooMuch = Object.keys(remembered?.tools ?? {}).length > MOST_REMEMBERED
