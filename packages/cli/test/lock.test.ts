@@ -108,7 +108,7 @@ describe('lock', () => {
       })
       const first = await run(['lock'])
       expect(first.code).toBe(1)
-      expect(first.output).toMatch(/left out: bad\/add\n {4}secrecy in description/)
+      expect(first.output).toMatch(/excluded: bad\/add\n {4}secrecy in description/)
       expect(JSON.parse(read(folder)).servers.bad.tools).not.toHaveProperty('add')
       expect((await run(['lock', '--check'])).output).toContain('! hard secrecy in description')
       const change = {

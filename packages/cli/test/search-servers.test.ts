@@ -126,7 +126,7 @@ it('says of a tool that is known and not searched what keeps it out', async () =
   )
   expect(await why('sky/rename_moon')).toContain('by "allow" in the entry of sky, which does not name it.')
   expect(await why('sky__add')).toMatch(/^sky\/add is not searched: it is held back: .*secrecy/)
-  expect(await why('bare')).toMatch(/^sky\/bare is not searched: it is left out: /)
+  expect(await why('bare')).toMatch(/^sky\/bare is not searched: it cannot be used: it /)
   expect(await why('paint_star', '--profile', 'calm')).toContain('by "deny": ["paint_*"] in the profile.')
   expect(await why('add', '--profile', 'calm')).toContain(
     'by "allow" in the profile, which does not name it.',
@@ -134,7 +134,7 @@ it('says of a tool that is known and not searched what keeps it out', async () =
   expect(await why('delete_star', '--profile', 'calm')).toContain('["delete_*"] in the entry of sky.')
   expect(JSON.parse(await why('delete_star', '--json'))).toMatchObject({
     outcome: 'not-searched',
-    absent: [{ server: 'sky', name: 'delete_star', by: 'config' }],
+    excluded: [{ server: 'sky', name: 'delete_star', by: 'config' }],
   })
   expect(await why('nothing_like_it')).toContain('No tool is called')
 }, 60_000)

@@ -27,12 +27,9 @@ export {
   type StdioEndpoint,
   type Trust,
 } from './config/server-config.js'
-export {
-  type ConnectOptions,
-  connectServers,
-  type ServerReport,
-  type Servers,
-} from './connect-servers/connect-servers.js'
+export { connectServers, type Servers } from './connect-servers/connect-servers.js'
+export type { ConnectOptions } from './connect-servers/options.js'
+export type { ServerReport } from './connect-servers/report.js'
 export {
   type CachedDefinition,
   type DefinitionCache,
@@ -40,7 +37,7 @@ export {
   memoryCache,
   type Remembered,
 } from './definition/cache.js'
-export type { LeftOut, McpTool, ServerDefinition } from './definition/server-definition.js'
+export type { McpTool, ServerDefinition, UnusableEntry } from './definition/server-definition.js'
 export type { ServerWarning, WarningCode, WarningListener } from './definition/warning.js'
 export type { Review, Reviewer, ReviewFinding, ReviewRequest } from './trust/review.js'
 export type { Caller, CallerHandlers } from './upstream/caller.js'

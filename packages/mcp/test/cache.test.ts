@@ -395,7 +395,7 @@ it('what an older version kept with entries that are no tools is looked through'
   cache.write(server, { ...definition, tools: [bare, ...definition.tools] })
   const { report, events } = await setup([server], { cache })
   expect(report('one')).toMatchObject({ state: 'cached', starts: 0, tools: ['a'] })
-  expect(report('one').leftOut).toEqual([
+  expect(report('one').unusable).toEqual([
     { entry: 1, name: 'bare', reason: expect.stringContaining('inputSchema that is not an object') },
   ])
   expect(events).toContainEqual({

@@ -11,7 +11,7 @@ const fail = () => {
 }
 const definition = {
   tools: [describedTool('x')],
-  leftOut: [],
+  unusable: [],
   instructions: '',
   capabilities: {},
   info: undefined,

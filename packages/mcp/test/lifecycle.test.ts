@@ -373,7 +373,7 @@ describe('what a server lists', () => {
     for (const [, wireName] of names) expect(wireName).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/)
     // Every entry is accounted for.
     expect(stateOf(servers)?.tools).toEqual(['good', long, 'odd annotations'].sort())
-    expect(stateOf(servers)?.leftOut.map(({ entry, name }) => [entry, name])).toEqual([
+    expect(stateOf(servers)?.unusable.map(({ entry, name }) => [entry, name])).toEqual([
       [2, 'good'],
       [3, 'bad_schema'],
       [4, 'array_schema'],

@@ -5,7 +5,7 @@ import type { ServerReport } from '@toolwell/mcp'
 import { keepOut, lockFileOf } from '@toolwell/mcp/lock'
 import { changesIn } from '../shared/servers/changes.js'
 import { costOf } from '../shared/servers/cost.js'
-import { leftOutLine } from '../shared/servers/left-out.js'
+import { unusableLine } from '../shared/servers/unusable.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
 import { count } from '../shared/table.js'
 import { type Diagnosis, type Level, RULES, type RuleName } from './diagnosis.js'
@@ -107,7 +107,7 @@ function ofServer(report: ServerReport, open: OpenServers, { slow }: DoctorOptio
     diagnoses.push(about('held-back', 'error', `It is held back: ${reason}`, wayOut()))
   for (const [tool, why] of state === 'quarantined' ? [] : quarantined)
     diagnoses.push(about('held-back', 'error', `It is held back: ${why}`, wayOut(tool), tool))
-  for (const each of report.leftOut) {
+  for (const each of report.unusable) {
     // Another tool of that name is there: whether it can be used is said of that one.
     const isRepeated = each.name !== undefined && report.tools.includes(each.name)
     const keep = each.name === undefined || isRepeated ? '' : `, or keep it out with "deny"`
@@ -115,7 +115,7 @@ function ofServer(report: ServerReport, open: OpenServers, { slow }: DoctorOptio
       about(
         'bad-schema',
         isRepeated ? 'warning' : 'error',
-        `It is left out: ${leftOutLine(each)}.`,
+        `It cannot be used: ${unusableLine(each)}.`,
         `Ask the author to mend it${keep}.`,
         each.name,
       ),
@@ -214,7 +214,7 @@ function names(well: Toolwell, entries: readonly Entry[], twin: ReadonlyMap<stri
       message: firstLine(`${kind}: ${detail}`, 400),
       fix:
         kind === 'invalid-tool'
-          ? 'It is left out. Ask the author to mend it, or keep it out with "deny".'
+          ? 'It cannot be used. Ask the author to fix it, or exclude it with "deny".'
           : 'Rename the server, or keep one of the tools out with "deny".',
     }),
   )

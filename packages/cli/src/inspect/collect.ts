@@ -13,10 +13,10 @@ import {
   surfaceOf,
   type ToolCost,
 } from '../shared/servers/cost.js'
-import type { LeftOutView } from '../shared/servers/left-out.js'
+import type { UnusableView } from '../shared/servers/unusable.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
 import type { Terminal } from '../shared/terminal.js'
-import { createFew } from '../shared/truncated-list.js'
+import { createTruncatedList } from '../shared/truncated-list.js'
 
 export interface ToolView {
   readonly server: string
@@ -37,7 +37,7 @@ export interface ServerView {
   /** Names that the config keeps out. */
   readonly denied: readonly string[]
   /** What it lists and nobody can use, with the reason. */
-  readonly leftOut: readonly LeftOutView[]
+  readonly unusable: readonly UnusableView[]
   readonly quarantined: ReadonlyMap<string, string>
   readonly findings: readonly ReviewFinding[]
   readonly warnings: readonly ServerWarning[]
@@ -105,7 +105,7 @@ export async function inspectCatalogue(
       trusted: undefined,
       tools: catalogue.sources.get(server)?.ids.size ?? 0,
       denied: [],
-      leftOut: leftOutOf(server, catalogue),
+      unusable: unusableOf(server, catalogue),
       quarantined: new Map<string, string>(),
       findings: tools.flatMap(({ tool, findings }) =>
         findings.map(({ rule, severity, where, why, excerpt, fix }) => ({
@@ -129,7 +129,7 @@ export async function inspectCatalogue(
   )
 }
 
-function leftOutOf(server: string, { findings }: Catalogue): LeftOutView[] {
+function unusableOf(server: string, { findings }: Catalogue): UnusableView[] {
   return findings
     .filter(({ source, kind }) => source === server && (kind === 'invalid-tool' || kind === 'duplicate-tool'))
     .map(({ tool, detail }) => ({
@@ -139,7 +139,7 @@ function leftOutOf(server: string, { findings }: Catalogue): LeftOutView[] {
 }
 
 function viewOf(report: ServerReport): Found['view'] {
-  const { name, state, reason, endpoint, trusted, tools, denied, leftOut } = report
+  const { name, state, reason, endpoint, trusted, tools, denied, unusable } = report
   const { quarantined, findings, warnings, listedAt } = report
   return {
     name,
@@ -149,7 +149,7 @@ function viewOf(report: ServerReport): Found['view'] {
     trusted,
     tools: tools.length,
     denied,
-    leftOut,
+    unusable,
     quarantined,
     findings,
     warnings,
@@ -166,7 +166,7 @@ function refusedView(problem: OpenServers['refused'][number]): Found['view'] {
     trusted: undefined,
     tools: 0,
     denied: [],
-    leftOut: [],
+    unusable: [],
     quarantined: new Map(),
     findings: [],
     warnings: [],
@@ -231,7 +231,7 @@ function sum(tools: readonly ToolView[]): ToolCost {
 async function readSources(path: string, skipBroken: boolean, terminal: Terminal) {
   const sources = new Map<string, ListedTool[]>()
   const remarks: string[] = []
-  const broken = createFew()
+  const broken = createTruncatedList()
   const progress = startProgress('Reading tools', terminal)
   for await (const found of readCatalogue(path, terminal)) {
     if (found.kind === 'remark') remarks.push(found.text)

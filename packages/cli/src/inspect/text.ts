@@ -1,7 +1,7 @@
 /** What was inspected, for people. Names and texts of servers are stripped of everything that could steer a terminal. */
 import { firstLine } from '@toolwell/core/shared'
 import { describeWarning } from '@toolwell/mcp/internal'
-import { leftOutLine } from '../shared/servers/left-out.js'
+import { unusableLine } from '../shared/servers/unusable.js'
 import { count, plural, table } from '../shared/table.js'
 import type { Paint } from '../shared/terminal.js'
 import type { Inspected, ServerView, ToolView } from './collect.js'
@@ -51,10 +51,10 @@ export function inspectText(
 /** What is not simply there to be used, so that the sums can be followed. */
 function apart(servers: readonly ServerView[], tools: readonly ToolView[]): string {
   const heldBack = tools.filter(({ isHeldBack }) => isHeldBack).length
-  const leftOut = servers.reduce((sum, server) => sum + server.leftOut.length, 0)
+  const unusable = servers.reduce((sum, server) => sum + server.unusable.length, 0)
   return [
     heldBack > 0 ? `, ${count(heldBack)} of them held back` : '',
-    leftOut > 0 ? `, and ${count(leftOut)} left out` : '',
+    unusable > 0 ? `, and ${count(unusable)} unusable` : '',
   ].join('')
 }
 
@@ -115,16 +115,14 @@ const held = (number: number) => (number === 0 ? '' : count(number))
 
 /** Why a server is not simply there. */
 function remarksOn(servers: readonly ServerView[], paint: Paint): string[] {
-  const lines = servers.flatMap(({ name, reason, warnings, denied, leftOut }) => {
+  const lines = servers.flatMap(({ name, reason, warnings, denied, unusable }) => {
     const called = firstLine(name, 40)
     return [
       ...(reason === '' ? [] : [`${paint(called, 'error')}: ${firstLine(reason, 400)}`]),
       ...warnings.map((warning) => `${called}: ${firstLine(describeWarning(warning), 400)}`),
       ...(denied.length > 0 ? [`${called}: ${plural(denied.length, 'tool')} kept out by the config`] : []),
-      ...(leftOut.length > 0
-        ? [
-            `${called}: ${count(leftOut.length)} left out, because nobody can use ${leftOut.length === 1 ? 'it' : 'them'}`,
-          ]
+      ...(unusable.length > 0
+        ? [`${called}: ${plural(unusable.length, 'entry', 'entries')} of its list cannot be used`]
         : []),
     ]
   })
@@ -164,11 +162,11 @@ function findingsText(servers: readonly ServerView[], paint: Paint): string {
   const shown = reasons.slice(0, FINDINGS)
   if (reasons.length > shown.length)
     shown.push(`  and ${reasons.length - shown.length} more: see them with --json`)
-  const broken = servers.flatMap(({ name, leftOut }) =>
-    leftOut.map((each) => `  ${firstLine(name, 40)}: ${leftOutLine(each)}`),
+  const broken = servers.flatMap(({ name, unusable }) =>
+    unusable.map((each) => `  ${firstLine(name, 40)}: ${unusableLine(each)}`),
   )
   const told = broken.slice(0, FINDINGS)
   if (broken.length > told.length)
     told.push(`  and ${broken.length - told.length} more: see them with --json`)
-  return part('Findings', lines) + part('Held back', shown) + part('Left out', told)
+  return part('Findings', lines) + part('Held back', shown) + part('Unusable', told)
 }

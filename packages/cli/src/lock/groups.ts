@@ -13,7 +13,7 @@ import {
 import { createScanner, type Finding, type Scanner } from '@toolwell/mcp/scan'
 import { Problem } from '../shared/problem.js'
 import { changesIn } from '../shared/servers/changes.js'
-import { leftOutLine } from '../shared/servers/left-out.js'
+import { unusableLine } from '../shared/servers/unusable.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
 
 export interface Group {
@@ -66,7 +66,7 @@ export function groupsOf({ config, servers, took }: OpenServers): Groups {
         const tools = definition.tools.filter((tool) => offered.has(tool.name))
         mine.push({ name, instructions: definition.instructions, tools })
         denied.set(name, new Set(report.denied))
-        if (report.leftOut.length > 0) unusable.set(name, report.leftOut.map(leftOutLine))
+        if (report.unusable.length > 0) unusable.set(name, report.unusable.map(unusableLine))
       } else if (enabled) unlisted.set(name, report?.reason || 'it was not listed')
     }
     listed.push(...mine)

@@ -4,7 +4,7 @@ import { explainBadJson } from '@toolwell/core/shared'
 import { startProgress } from '../shared/progress.js'
 import { readBytes, readLines } from '../shared/read-lines.js'
 import type { Terminal } from '../shared/terminal.js'
-import { createFew } from '../shared/truncated-list.js'
+import { createTruncatedList } from '../shared/truncated-list.js'
 import type { ExitCode } from '../shared/verb.js'
 import { ask, type Limits, type Match } from './ask.js'
 import type { Catalogue } from './catalogue.js'
@@ -24,7 +24,7 @@ export async function answerBatch(
   const { input, output, errors, folder } = terminal
   const place = path === '-' ? 'standard input' : path
   const bytes = path === '-' ? input : readBytes(resolve(folder, path), place, '--batch')
-  const broken = createFew()
+  const broken = createTruncatedList()
   // Answers on the same screen show well enough how far it is.
   const progress = output.isTerminal ? undefined : startProgress('Answering queries', terminal)
   let queries = 0

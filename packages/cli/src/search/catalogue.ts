@@ -5,8 +5,8 @@ import { type Found, readCatalogue } from '../shared/catalogue/read-catalogue.js
 import { Problem } from '../shared/problem.js'
 import { startProgress } from '../shared/progress.js'
 import type { Terminal } from '../shared/terminal.js'
-import { createFew } from '../shared/truncated-list.js'
-import type { Absent } from './excluded.js'
+import { createTruncatedList } from '../shared/truncated-list.js'
+import type { ExcludedTool } from './excluded.js'
 
 /** Tools that are handed to the index at once: few enough to be held, many enough that it is not rebuilt often. */
 const CHUNK = 8192
@@ -29,7 +29,7 @@ export interface Catalogue {
   readonly size: number
   readonly searcher: LexicalSearcher
   /** What is known and not searched, where that can be said. */
-  readonly absent?: readonly Absent[]
+  readonly excluded?: readonly ExcludedTool[]
   /** By the id that the searcher knows. */
   get(key: string): Entry | undefined
   entries(): Iterable<readonly [key: string, entry: Entry]>
@@ -54,8 +54,8 @@ export async function loadCatalogue(options: CatalogueOptions, terminal: Termina
   const { path, skipBroken, keep } = options
   const searcher = createLexicalSearcher()
   const entries = new Map<string, Entry>()
-  const broken = createFew()
-  const repeated = createFew()
+  const broken = createTruncatedList()
+  const repeated = createTruncatedList()
   const remarks: string[] = []
   const progress = startProgress('Reading tools', terminal)
   let waiting: SearchDocument[] = []

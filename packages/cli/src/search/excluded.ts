@@ -3,22 +3,25 @@ import { firstLine, matchesGlob } from '@toolwell/core/shared'
 import type { ServerConfig } from '@toolwell/mcp'
 import type { OpenServers } from '../shared/servers/with-servers.js'
 
-export interface Absent {
+export interface ExcludedTool {
   readonly server: string
   readonly name: string
-  readonly by: 'config' | 'held-back' | 'left-out' | 'server'
+  readonly by: 'config' | 'held-back' | 'unusable' | 'server'
   /** A clause, without its end. */
   readonly reason: string
 }
 
-export function absentIn({ config, servers, well }: OpenServers, profile: string | undefined): Absent[] {
+export function excludedFrom(
+  { config, servers, well }: OpenServers,
+  profile: string | undefined,
+): ExcludedTool[] {
   const named = new Map(config.servers.map((server) => [server.name, server]))
   const selected = profile === undefined ? undefined : config.profiles[profile]
-  return servers.inspect().flatMap((report): Absent[] => {
-    const { name: server, state, reason, tools, denied, leftOut, quarantined } = report
+  return servers.inspect().flatMap((report): ExcludedTool[] => {
+    const { name: server, state, reason, tools, denied, unusable, quarantined } = report
     const own = named.get(server)
     const isSearched = state !== 'quarantined' && well.catalogue.sources.get(server)?.state === 'ready'
-    const absent = (by: Absent['by'], name: string, why: string): Absent => ({
+    const exclude = (by: ExcludedTool['by'], name: string, why: string): ExcludedTool => ({
       server,
       name,
       by,
@@ -26,31 +29,31 @@ export function absentIn({ config, servers, well }: OpenServers, profile: string
     })
     return [
       ...denied.map((name) =>
-        absent(
+        exclude(
           'config',
           name,
           `the config keeps it out, by ${own ? ruleOf(name, own, selected?.deny) : 'a rule'}`,
         ),
       ),
-      ...leftOut.flatMap(({ name, reason: why }) =>
+      ...unusable.flatMap(({ name, reason: why }) =>
         name === undefined || tools.includes(name)
           ? []
-          : [absent('left-out', name, `it is left out: ${why}`)],
+          : [exclude('unusable', name, `it cannot be used: it ${why}`)],
       ),
       ...(isSearched
-        ? [...quarantined].map(([name, why]) => absent('held-back', name, `it is held back: ${why}`))
+        ? [...quarantined].map(([name, why]) => exclude('held-back', name, `it is held back: ${why}`))
         : tools.map((name) =>
             state === 'quarantined'
-              ? absent('held-back', name, `its server is held back: ${reason}`)
-              : absent('server', name, `its server cannot be used (${state}): ${reason}`),
+              ? exclude('held-back', name, `its server is held back: ${reason}`)
+              : exclude('server', name, `its server cannot be used (${state}): ${reason}`),
           )),
     ]
   })
 }
 
 /** Those called so, by their own name, with their server's, or as models call them. */
-export function absentCalled(name: string, absent: readonly Absent[]): Absent[] {
-  return absent.filter((each) =>
+export function excludedNamed(name: string, excluded: readonly ExcludedTool[]): ExcludedTool[] {
+  return excluded.filter((each) =>
     [each.name, `${each.server}/${each.name}`, `${each.server}__${each.name}`].includes(name),
   )
 }

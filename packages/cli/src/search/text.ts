@@ -4,7 +4,7 @@ import { firstLine } from '@toolwell/core/shared'
 import type { Output, Paint } from '../shared/terminal.js'
 import type { Answer, Match, Miss } from './ask.js'
 import type { Catalogue, Entry } from './catalogue.js'
-import type { Absent } from './excluded.js'
+import type { ExcludedTool } from './excluded.js'
 
 const LABEL = 48
 const LINE = 120
@@ -40,7 +40,7 @@ export function missText({ query, below }: Answer, miss: Miss, catalogue: Catalo
   ]
   if (miss.reason === 'no-words')
     lines.push('It holds no word that tells one tool from another. Say what the tool should do.')
-  if (miss.unknownWords.length > 0) lines.push(`In no tool: ${few(miss.unknownWords)}.`)
+  if (miss.unknownWords.length > 0) lines.push(`In no tool: ${truncated(miss.unknownWords)}.`)
   if (below.length > 0) {
     const named = below.map(({ entry, relevance }) => `${labelOf(entry)} (${relevance.toFixed(2)})`)
     lines.push(`Below the cut-off of ${cutOff}: ${named.join(', ')}. Show them with --no-cutoff.`)
@@ -58,15 +58,15 @@ export function whyText(why: Whereabouts, name: string, catalogue: Catalogue): s
     case 'found':
       return `${label(why.id)} is found: number ${why.rank}, relevance ${why.relevance.toFixed(2)}.`
     case 'unknown-name':
-      return `No tool is called ${quote(name)}.${why.nearest.length > 0 ? ` Nearest: ${few(why.nearest)}.` : ''}`
+      return `No tool is called ${quote(name)}.${why.nearest.length > 0 ? ` Nearest: ${truncated(why.nearest)}.` : ''}`
     case 'ambiguous-name':
-      return `${why.ids.length} tools are called ${quote(name)}. Ask for one of them: ${few(why.ids)}.`
+      return `${why.ids.length} tools are called ${quote(name)}. Ask for one of them: ${truncated(why.ids)}.`
     case 'empty-query':
       return `${label(why.id)} is not found: the query holds no word that tells one tool from another.`
     case 'must-missing':
-      return `${label(why.id)} is left out: its name, server and domain are without ${few(why.words.map((word) => `+${word}`))}.`
+      return `${label(why.id)} is left out: its name, server and domain are without ${truncated(why.words.map((word) => `+${word}`))}.`
     case 'no-shared-word':
-      return `${label(why.id)} is not found: it has none of the words ${few(why.asked)}, nor one that means the same.`
+      return `${label(why.id)} is not found: it has none of the words ${truncated(why.asked)}, nor one that means the same.`
     case 'below-cut-off':
       return `${label(why.id)} is not found: relevance ${why.relevance.toFixed(2)}, and an answer needs ${why.cutOff}. By score it is number ${why.rank}.${shares(why)}`
     case 'beyond-limit':
@@ -74,7 +74,7 @@ export function whyText(why: Whereabouts, name: string, catalogue: Catalogue): s
   }
 }
 
-export function absentText({ server, name, reason }: Absent): string {
+export function excludedText({ server, name, reason }: ExcludedTool): string {
   return `${firstLine(`${server}/${name}`, 100)} is not searched: ${reason}.`
 }
 
@@ -116,11 +116,11 @@ function shares({
   readonly held: readonly string[]
   readonly missing: readonly string[]
 }): string {
-  const has = held.length > 0 ? ` It has: ${few(held)}.` : ''
-  return missing.length > 0 ? `${has} It lacks: ${few(missing)}.` : has
+  const has = held.length > 0 ? ` It has: ${truncated(held)}.` : ''
+  return missing.length > 0 ? `${has} It lacks: ${truncated(missing)}.` : has
 }
 
-function few(words: readonly string[]): string {
+function truncated(words: readonly string[]): string {
   const shown = words.slice(0, 12).map((word) => firstLine(word, 60))
   return `${shown.join(', ')}${words.length > shown.length ? ` and ${words.length - shown.length} more` : ''}`
 }

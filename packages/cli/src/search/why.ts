@@ -6,9 +6,9 @@ import { painter, type Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
 import { ask, type Limits, readQuery } from './ask.js'
 import type { Catalogue } from './catalogue.js'
-import { absentCalled } from './excluded.js'
+import { excludedNamed } from './excluded.js'
 import { ownIds, whyJson } from './json.js'
-import { absentText, explanationLines, labelOf, whyText } from './text.js'
+import { excludedText, explanationLines, labelOf, whyText } from './text.js'
 
 export async function tellWhy(
   name: string,
@@ -34,12 +34,12 @@ export async function tellWhy(
   const explanation =
     hasRank && entry?.document ? catalogue.searcher.explain(text, entry.document) : undefined
   for (const remark of remarks) await errors.write(`toolwell: ${remark}\n`)
-  const absent = why.outcome === 'unknown-name' ? absentCalled(name, catalogue.absent ?? []) : []
-  if (absent.length > 0) {
+  const excluded = why.outcome === 'unknown-name' ? excludedNamed(name, catalogue.excluded ?? []) : []
+  if (excluded.length > 0) {
     await output.write(
       isJson
-        ? whyJson(query, name, { outcome: 'not-searched', absent }, undefined)
-        : absent.map((each) => `${absentText(each)}\n`).join(''),
+        ? whyJson(query, name, { outcome: 'not-searched', excluded }, undefined)
+        : excluded.map((each) => `${excludedText(each)}\n`).join(''),
     )
   } else if (isJson) {
     const facts = isFiltered ? { outcome: 'filtered-out', id: entry?.id } : ownIds(why, catalogue)

@@ -35,6 +35,6 @@ export function count(number: number): string {
 }
 
 /** `1 tool`, `2 tools`. */
-export function plural(number: number, noun: string): string {
-  return `${count(number)} ${noun}${number === 1 ? '' : 's'}`
+export function plural(number: number, one: string, many = `${one}s`): string {
+  return `${count(number)} ${number === 1 ? one : many}`
 }

@@ -1,12 +1,12 @@
-/** A list for a message: the first few entries, and how many more there are. */
+/** A list for a message, cut short: its first entries, and how many more there are. */
 
-export interface Few {
+export interface TruncatedList {
   readonly count: number
   add(entry: string): void
   text(): string
 }
 
-export function createFew(most = 10): Few {
+export function createTruncatedList(most = 10): TruncatedList {
   const first: string[] = []
   let count = 0
   return {

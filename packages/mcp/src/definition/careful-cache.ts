@@ -50,7 +50,7 @@ function isCached(value: unknown): value is CachedDefinition {
     isRecord(definition) &&
     Array.isArray(definition.tools) &&
     typeof definition.instructions === 'string' &&
-    (definition.leftOut === undefined || Array.isArray(definition.leftOut)) &&
+    (definition.unusable === undefined || Array.isArray(definition.unusable)) &&
     typeof savedAt === 'number'
   )
 }

@@ -5,10 +5,10 @@ import { canonicalJson, shortHash } from '@toolwell/core/shared'
 export type { McpTool }
 
 /** An entry of a server's list that cannot be used as a tool. */
-export interface LeftOut {
+export interface UnusableEntry {
   /** Its place in the list, from 1 on. */
   readonly entry: number
-  /** Absent where it has none. */
+  /** Missing where it has none. */
   readonly name?: string
   /** As it follows the name: `has an inputSchema that is not an object`. */
   readonly reason: string
@@ -17,8 +17,8 @@ export interface LeftOut {
 export interface ServerDefinition {
   /** Those that can be used. */
   readonly tools: readonly McpTool[]
-  /** The rest of the list. Absent where nobody has looked yet. */
-  readonly leftOut?: readonly LeftOut[]
+  /** The rest of the list. Missing where it has not been looked through yet. */
+  readonly unusable?: readonly UnusableEntry[]
   readonly instructions: string
   readonly capabilities: ServerCapabilities
   readonly info: Implementation | undefined
@@ -33,10 +33,10 @@ export interface ServerDefinition {
 export function definitionHash({
   tools,
   instructions,
-  leftOut = [],
-}: Pick<ServerDefinition, 'tools' | 'instructions' | 'leftOut'>): string {
+  unusable = [],
+}: Pick<ServerDefinition, 'tools' | 'instructions' | 'unusable'>): string {
   const each = tools.map((tool) => canonicalJson(tool)).sort()
-  const rest = leftOut.map(({ name, reason }) => canonicalJson([name ?? '', reason])).sort()
+  const rest = unusable.map(({ name, reason }) => canonicalJson([name ?? '', reason])).sort()
   return shortHash(canonicalJson({ each, rest, instructions }), 32)
 }
 

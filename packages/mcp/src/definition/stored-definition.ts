@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { isVouchedFor, problemOf, vouchFor } from '@toolwell/core/shared'
 import type { McpTool, ServerDefinition } from './server-definition.js'
 
-const FORMAT = 2
+const FORMAT = 3
 
 export interface StoredDefinition {
   readonly definition: ServerDefinition
@@ -24,7 +24,7 @@ interface Spans {
   readonly outputSchema?: Span
 }
 
-/** The head says what follows, so that the rest is looked at once: `{"toolwell":2,"check":"…","body":…}`. */
+/** The head says what follows, so that the rest is looked at once: `{"toolwell":3,"check":"…","body":…}`. */
 const HEAD = /^\{"toolwell":(\d+),"check":"([0-9a-f]{64})","body":/
 
 export function encodeDefinition(fingerprint: string, stored: StoredDefinition): Uint8Array {

@@ -2,16 +2,16 @@
 import { firstLine, isVouchedFor, problemOf } from '@toolwell/core/shared'
 import type { CachedDefinition } from './cache.js'
 import { fingerprint } from './fingerprint.js'
-import type { LeftOut, McpTool } from './server-definition.js'
+import type { McpTool, UnusableEntry } from './server-definition.js'
 
 /** Of a tool that is listed twice, the first counts. Where the two differ both stay: a review holds the name back. */
-export function usableTools(entries: readonly unknown[]): { tools: McpTool[]; leftOut: LeftOut[] } {
+export function usableTools(entries: readonly unknown[]): { tools: McpTool[]; unusable: UnusableEntry[] } {
   const tools: McpTool[] = []
-  const leftOut: LeftOut[] = []
+  const unusable: UnusableEntry[] = []
   const first = new Map<string, McpTool>()
   for (const [index, entry] of entries.entries()) {
     const tool = entry as McpTool
-    const leave = (reason: string) => leftOut.push({ entry: index + 1, ...nameOf(entry), reason })
+    const leave = (reason: string) => unusable.push({ entry: index + 1, ...nameOf(entry), reason })
     const problem = isTooDeep(entry)
       ? `is nested more than ${MOST_DEPTH} levels deep`
       : problemOf(asTool(entry))
@@ -26,7 +26,7 @@ export function usableTools(entries: readonly unknown[]): { tools: McpTool[]; le
       tools.push(tool)
     }
   }
-  return { tools, leftOut }
+  return { tools, unusable }
 }
 
 /** Only what nothing can be done without; what else is odd is put right when it becomes a tool. */
@@ -60,7 +60,7 @@ function nameOf(entry: unknown): { name?: string } {
 
 /** What was put into a cache by other means than listing has not been looked through. */
 export function lookedThrough(cached: CachedDefinition): CachedDefinition {
-  if (cached.definition.leftOut) return cached
+  if (cached.definition.unusable) return cached
   return { ...cached, definition: { ...cached.definition, ...usableTools(cached.definition.tools) } }
 }
 
@@ -70,11 +70,11 @@ export function areUsable(tools: readonly unknown[]): boolean {
 }
 
 /** In one line, for a warning. */
-export function describeLeftOut(leftOut: readonly LeftOut[]): string {
-  const each = leftOut.slice(0, 3).map(({ entry, name, reason }) => {
+export function describeUnusable(unusable: readonly UnusableEntry[]): string {
+  const each = unusable.slice(0, 3).map(({ entry, name, reason }) => {
     const called = name === undefined ? '' : ` (${firstLine(name, 60)})`
     return `entry ${entry}${called} ${reason}`
   })
-  const more = leftOut.length > 3 ? `; and ${leftOut.length - 3} more` : ''
-  return `of what it lists, ${leftOut.length} cannot be used: ${each.join('; ')}${more}`
+  const more = unusable.length > 3 ? `; and ${unusable.length - 3} more` : ''
+  return `of what it lists, ${unusable.length} cannot be used: ${each.join('; ')}${more}`
 }

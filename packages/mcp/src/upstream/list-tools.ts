@@ -24,8 +24,8 @@ const ANYTHING: StandardSchemaV1<unknown, Record<string, unknown>> = {
 export async function listTools(
   client: Client,
   options: { readonly timeout: number; readonly signal: AbortSignal },
-): Promise<Pick<ServerDefinition, 'tools' | 'leftOut' | 'ttlMs' | 'cacheScope'>> {
-  const nothing = { tools: [], leftOut: [], ttlMs: undefined, cacheScope: 'private' as const }
+): Promise<Pick<ServerDefinition, 'tools' | 'unusable' | 'ttlMs' | 'cacheScope'>> {
+  const nothing = { tools: [], unusable: [], ttlMs: undefined, cacheScope: 'private' as const }
   if (!client.getServerCapabilities()?.tools) return nothing
   const entries: unknown[] = []
   const cursors = new Set<string>()
@@ -51,11 +51,11 @@ export async function listTools(
     cursors.add(next)
     cursor = next
   }
-  const { tools, leftOut } = usableTools(entries.slice(0, MOST_TOOLS))
+  const { tools, unusable } = usableTools(entries.slice(0, MOST_TOOLS))
   if (entries.length > MOST_TOOLS)
-    leftOut.push({
+    unusable.push({
       entry: MOST_TOOLS + 1,
       reason: `and all that follow: more than ${MOST_TOOLS} are not read`,
     })
-  return { tools, leftOut, ttlMs, cacheScope }
+  return { tools, unusable, ttlMs, cacheScope }
 }

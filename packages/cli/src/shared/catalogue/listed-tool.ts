@@ -5,7 +5,7 @@ import { defined, isRecord } from '@toolwell/core/shared'
 
 /** One tool as it is indexed and shown. */
 export interface ListedTool {
-  /** As the file has it; absent where it has none. */
+  /** As the file has it; missing where it has none. */
   readonly id?: string | number
   readonly tool: Tool
   readonly server: string

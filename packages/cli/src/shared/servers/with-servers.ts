@@ -20,7 +20,7 @@ export interface OpenServers {
   readonly refused: readonly (ConfigProblem & { readonly server: string })[]
   readonly well: Toolwell
   readonly servers: Servers
-  /** Milliseconds that listing took, of servers that were listed now; absent where a list came from the cache or not at all. */
+  /** Milliseconds that listing took, of servers that were listed now; missing where a list came from the cache or not at all. */
   readonly took: ReadonlyMap<string, number>
 }
 

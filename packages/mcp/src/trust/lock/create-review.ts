@@ -56,7 +56,7 @@ export interface ReviewSubject {
   readonly server: ListedServer
   readonly prints: Prints
   readonly trust: Trust
-  /** Whether the config lets a tool through; all of them when absent. What it keeps out is not judged. */
+  /** Whether the config lets a tool through; without it, every tool. What it excludes is not judged. */
   readonly offers?: (tool: string) => boolean
   readonly lock: LockState | undefined
   /** What was met before. */
@@ -207,7 +207,7 @@ function firstUse(
   if (changed.length > 0)
     warn(
       'tools-changed',
-      `${few(changed)} of ${called} ${changed.length === 1 ? 'is' : 'are'} not what ${changed.length === 1 ? 'it was' : 'they were'} when first met`,
+      `${truncated(changed)} of ${called} ${changed.length === 1 ? 'is' : 'are'} not what ${changed.length === 1 ? 'it was' : 'they were'} when first met`,
     )
   const left = Object.keys(remembered?.tools ?? {}).filter(
     (name) => !prints.tools.has(name) && offers(name) !== false,
@@ -215,11 +215,14 @@ function firstUse(
   if (left.length > 0)
     warn(
       'tools-removed',
-      `${few(left)} of ${called} ${left.length === 1 ? 'is' : 'are'} gone since ${left.length === 1 ? 'it was' : 'they were'} first met`,
+      `${truncated(left)} of ${called} ${left.length === 1 ? 'is' : 'are'} gone since ${left.length === 1 ? 'it was' : 'they were'} first met`,
     )
   if (remembered && fresh.length === 0) return { warnings }
   if (remembered)
-    warn('tools-added', `${few(fresh.map(([name]) => name))} of ${called} joined after it was first met`)
+    warn(
+      'tools-added',
+      `${truncated(fresh.map(([name]) => name))} of ${called} joined after it was first met`,
+    )
   else if (fresh.length > 0)
     warn(
       'first-use',
@@ -234,7 +237,7 @@ function firstUse(
   return { warnings, remember: { instructions: remembered?.instructions ?? prints.instructions, tools } }
 }
 
-function few(names: readonly string[]): string {
+function truncated(names: readonly string[]): string {
   const shown = names.slice(0, 5).map(visibleName).join(', ')
   return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown
 }

@@ -1,11 +1,11 @@
 /** What a server lists and nobody can use, in words: `entry 3 (name) has an inputSchema that is not an object`. */
 import { firstLine } from '@toolwell/core/shared'
-import type { LeftOut } from '@toolwell/mcp'
+import type { UnusableEntry } from '@toolwell/mcp'
 
 /** Of files the place is not kept. */
-export type LeftOutView = Omit<LeftOut, 'entry'> & { readonly entry?: number }
+export type UnusableView = Omit<UnusableEntry, 'entry'> & { readonly entry?: number }
 
-export function leftOutLine({ entry, name, reason }: LeftOutView): string {
+export function unusableLine({ entry, name, reason }: UnusableView): string {
   const called = name === undefined ? '' : firstLine(name, 60)
   const place = entry === undefined ? called : `entry ${entry}${called === '' ? '' : ` (${called})`}`
   return `${place} ${firstLine(reason, 300)}`
