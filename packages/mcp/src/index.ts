@@ -30,13 +30,9 @@ export {
 export { connectServers, type Servers } from './connect-servers/connect-servers.js'
 export type { ConnectOptions } from './connect-servers/options.js'
 export type { ServerReport } from './connect-servers/report.js'
-export {
-  type CachedDefinition,
-  type DefinitionCache,
-  diskCache,
-  memoryCache,
-  type Remembered,
-} from './definition/cache.js'
+export type { CachedDefinition, DefinitionCache, Remembered } from './definition/cache.js'
+export { type CacheOptions, diskCache } from './definition/disk-cache.js'
+export { memoryCache } from './definition/memory-cache.js'
 export type { McpTool, ServerDefinition, UnusableEntry } from './definition/server-definition.js'
 export type { ServerWarning, WarningCode, WarningListener } from './definition/warning.js'
 export type { Review, Reviewer, ReviewFinding, ReviewRequest } from './trust/review.js'

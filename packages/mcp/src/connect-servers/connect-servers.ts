@@ -7,8 +7,8 @@ import { storedAuth } from '../auth/stored-auth.js'
 import { isOffered } from '../config/is-offered.js'
 import type { Config } from '../config/load-config.js'
 import type { ServerConfig } from '../config/server-config.js'
-import { diskCache } from '../definition/cache.js'
 import { carefulCache } from '../definition/careful-cache.js'
+import { diskCache } from '../definition/disk-cache.js'
 import type { ServerDefinition } from '../definition/server-definition.js'
 import type { ServerWarning } from '../definition/warning.js'
 import { createGuard } from '../trust/guard.js'
@@ -126,7 +126,7 @@ export function connectServers(
     reviewAgain(server) {
       guard.reset()
       for (const upstream of server === undefined ? fleet.upstreams : [fleet.find(server)])
-        upstream.reviewAgain()
+        upstream.known.reviewAgain()
     },
     close() {
       closing ??= fleet.close().then(() => {

@@ -65,7 +65,7 @@ export class Fleet {
   /** Reviews again where a lock has changed. */
   lookAgain(): void {
     if (this.#closing) return
-    for (const upstream of this.upstreams) upstream.lookAgain()
+    for (const upstream of this.upstreams) upstream.known.lookAgain()
   }
 
   /** Stops every server. Idempotent. */
@@ -90,7 +90,7 @@ export class Fleet {
 
   #start(): void {
     // Every server that is cached is met before one is reviewed: what is found in one may depend on the names of another.
-    const unreviewed = this.upstreams.filter((upstream) => !upstream.begin())
+    const unreviewed = this.upstreams.filter((upstream) => !upstream.known.begin())
     for (const upstream of this.upstreams) this.#publish(upstream)
     const lane = createLane(this.#options.concurrency)
     const list = (upstream: Upstream, work: () => Promise<void>) => {
@@ -117,8 +117,8 @@ export class Fleet {
     this.#comparing ??= new Promise((resolve) => setImmediate(resolve))
       .then(() => this.#options.guard.compare(isOver))
       .then(({ changed, noted }) => {
-        for (const name of changed) if (!isOver()) this.#upstreams.get(name)?.reviewAgain()
-        for (const name of noted) if (!isOver()) this.#upstreams.get(name)?.keepAgain()
+        for (const name of changed) if (!isOver()) this.#upstreams.get(name)?.known.reviewAgain()
+        for (const name of noted) if (!isOver()) this.#upstreams.get(name)?.known.keepAgain()
       })
       .finally(() => {
         this.#comparing = undefined
@@ -127,7 +127,8 @@ export class Fleet {
 }
 
 /** Whether a server is listed at the start. What is cached need not be; an expired promise is worth a request, not a process. */
-function mustList({ server, definition, isExpired }: Upstream, isReviewed: boolean): boolean {
+function mustList({ server, known }: Upstream, isReviewed: boolean): boolean {
+  const { definition, isExpired } = known
   const isUnknown = definition === undefined && isReviewed
   return server.enabled && (isUnknown || !server.lazy || (isExpired && server.endpoint.type !== 'stdio'))
 }

@@ -34,7 +34,7 @@ export function sourceUpdate(upstream: Upstream, run: RunTool): SourceUpdate {
     description,
     state,
     advice: sourceAdvice(server, state),
-    ...defined({ kept: definition && upstream.keptFor(use) }),
+    ...defined({ kept: definition && upstream.known.keptFor(use) }),
     quarantined: review.server === undefined ? [...review.quarantined.keys()] : tools.map(({ name }) => name),
   }
 }

@@ -57,7 +57,7 @@ export function reportOf(upstream: Upstream, trusted: ServerReport['trusted']): 
     trusted,
     starts: upstream.starts,
     pids: upstream.pids,
-    listedAt: upstream.listedAt,
+    listedAt: upstream.known.listedAt,
   }
 }
 
