@@ -14,9 +14,9 @@ export {
   defaultConfigFiles,
   type LoadOptions,
   loadConfig,
-  type Profile,
 } from './config/load-config.js'
 export { type ConfigProblem, describeProblem } from './config/problem.js'
+export type { Profile } from './config/profiles.js'
 export {
   defineServer,
   type HttpEndpoint,

@@ -1,14 +1,12 @@
 /** Looks at servers as they are now, and at everything that is known of their tools. */
 import { type Entry, lintAmbient, loadTokenizer, type Toolwell } from '@toolwell/core'
-import { canonicalJson, defined, firstLine, schemaProblems } from '@toolwell/core/shared'
-import type { ServerReport } from '@toolwell/mcp'
-import { keepOut, lockFileOf } from '@toolwell/mcp/lock'
-import { changesIn } from '../shared/servers/changes.js'
+import { defined, firstLine, schemaProblems } from '@toolwell/core/shared'
 import { costOf } from '../shared/servers/cost.js'
-import { unusableLine } from '../shared/servers/unusable.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
 import { count } from '../shared/table.js'
-import { type Diagnosis, type Level, RULES, type RuleName } from './diagnosis.js'
+import { checkNames } from './check-names.js'
+import { checkLocks, checkServer, checkTwins, twinsOf } from './check-servers.js'
+import { type Diagnosis, type Level, RULES } from './diagnosis.js'
 import { checkPortability } from './portability.js'
 
 export interface DoctorOptions {
@@ -39,10 +37,10 @@ export async function diagnose(open: OpenServers, options: DoctorOptions): Promi
         file,
       }),
     ),
-    ...reports.flatMap((report) => ofServer(report, open, options)),
-    ...twins(open),
-    ...firstMet(open),
-    ...names(well, entries, twinsOf(open)),
+    ...reports.flatMap((report) => checkServer(report, open, options)),
+    ...checkTwins(open),
+    ...checkLocks(open),
+    ...checkNames(well, entries, twinsOf(open)),
     ...unsound(entries),
     ...checkPortability(entries),
     ...floor(well, usable),
@@ -63,195 +61,9 @@ export async function diagnose(open: OpenServers, options: DoctorOptions): Promi
     )
 }
 
-function ofServer(report: ServerReport, open: OpenServers, { slow }: DoctorOptions): Diagnosis[] {
-  const { took } = open
-  const { name, state, reason, findings, warnings, quarantined, trusted } = report
-  const about = (rule: RuleName, level: Level, message: string, fix: string, tool?: string): Diagnosis => ({
-    rule,
-    level,
-    server: name,
-    ...defined({ tool }),
-    message: firstLine(message, 600),
-    fix: firstLine(fix, 400),
-  })
-  const diagnoses: Diagnosis[] = []
-  if (state === 'failed' || state === 'connecting')
-    diagnoses.push(
-      about(
-        'dead-server',
-        'error',
-        reason || 'It could not be listed.',
-        'Mend its entry, or set "enabled": false.',
-      ),
-    )
-  if (state === 'needs-login')
-    diagnoses.push(about('dead-server', 'error', 'It wants a login.', `Log in with: toolwell login ${name}`))
-  const time = took.get(name)
-  if (time !== undefined && time > slow)
-    diagnoses.push(
-      about(
-        'slow-server',
-        'warning',
-        `It took ${(time / 1000).toFixed(1)} s to be listed.`,
-        'The first call of it waits as long. Install it instead of fetching it at each start, or keep it running with "lazy": false.',
-      ),
-    )
-  const hard = new Set(findings.filter(({ severity }) => severity === 'hard').map(({ tool }) => tool))
-  const wayOut = (tool?: string) =>
-    hard.has(tool)
-      ? `Do not approve it. ${keepOut(name, tool)}`
-      : trusted === 'lock'
-        ? 'See what differs with: toolwell lock --check'
-        : 'The reason says what to do.'
-  if (state === 'quarantined')
-    diagnoses.push(about('held-back', 'error', `It is held back: ${reason}`, wayOut()))
-  for (const [tool, why] of state === 'quarantined' ? [] : quarantined)
-    diagnoses.push(about('held-back', 'error', `It is held back: ${why}`, wayOut(tool), tool))
-  for (const each of report.unusable) {
-    // Another tool of that name is there: whether it can be used is said of that one.
-    const isRepeated = each.name !== undefined && report.tools.includes(each.name)
-    const keep = each.name === undefined || isRepeated ? '' : `, or keep it out with "deny"`
-    diagnoses.push(
-      about(
-        'bad-schema',
-        isRepeated ? 'warning' : 'error',
-        `It cannot be used: ${unusableLine(each)}.`,
-        `Ask the author to mend it${keep}.`,
-        each.name,
-      ),
-    )
-  }
-  const twin = twinsOf(open).get(name)
-  for (const { tool, severity, detail, fix, rule, where } of findings) {
-    // Of a server that is there twice, that is said once.
-    if (twin !== undefined && rule === 'shadowing' && severity === 'soft' && where === 'name') continue
-    diagnoses.push(
-      about(
-        'poisoned',
-        severity === 'hard' ? 'error' : 'warning',
-        fix !== undefined && detail.endsWith(fix) ? detail.slice(0, -fix.length) : detail,
-        fix ?? 'Look at the definition before you approve it.',
-        tool,
-      ),
-    )
-  }
-  for (const { text } of changesIn(warnings))
-    diagnoses.push(
-      about(
-        'changed',
-        'warning',
-        `${text}.`,
-        'Only fingerprints are kept without a lock, so what it was cannot be shown. Look at it as it is now, and pin it with: toolwell lock',
-      ),
-    )
-  return diagnoses
-}
-
-/** What no lock holds, in one line: a lock is written for all of them at once. */
-function firstMet({ config, servers }: OpenServers): Diagnosis[] {
-  const named = new Map(config.servers.map((server) => [server.name, server]))
-  const met = servers
-    .inspect()
-    .filter(({ name, trusted }) => trusted === 'first-use' && lockFileOf(named.get(name) ?? {}) !== undefined)
-    .map(({ name }) => firstLine(name, 40))
-  return met.length === 0
-    ? []
-    : [
-        {
-          rule: 'lock',
-          level: 'note',
-          message: `Trusted as first met, because no lock holds them: ${met.join(', ')}.`,
-          fix: 'Pin their definitions with: toolwell lock',
-        },
-      ]
-}
-
-/** Servers with the same command or address as another one, and its name. */
-function twinsOf({ config }: OpenServers): Map<string, string> {
-  const groups = new Map<string, string[]>()
-  for (const { name, endpoint, enabled } of config.servers) {
-    // How an address is spoken to does not make it another one.
-    const key = canonicalJson(endpoint.type === 'stdio' ? endpoint : { ...endpoint, type: 'remote' })
-    if (enabled) groups.set(key, [...(groups.get(key) ?? []), name])
-  }
-  const twins = new Map<string, string>()
-  for (const [first = '', ...others] of groups.values()) {
-    for (const other of others) twins.set(other, first)
-    if (others[0] !== undefined) twins.set(first, others[0])
-  }
-  return twins
-}
-
-function twins(open: OpenServers): Diagnosis[] {
-  const known = new Set<string>()
-  return [...twinsOf(open)].flatMap(([name, other]): Diagnosis[] => {
-    if (known.has(other)) return []
-    known.add(name)
-    return [
-      {
-        rule: 'same-server',
-        level: 'warning',
-        server: name,
-        message: `It is the same server as ${firstLine(other, 80)}: every tool is there twice.`,
-        fix: 'Remove one of the two entries.',
-      },
-    ]
-  })
-}
-
 /** As one, with its end. */
 function sentence(text: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`
-}
-
-function names(well: Toolwell, entries: readonly Entry[], twin: ReadonlyMap<string, string>): Diagnosis[] {
-  const odd = well.catalogue.findings.map(
-    ({ kind, source, tool, detail }): Diagnosis => ({
-      rule: kind === 'invalid-tool' || kind === 'broken-alias' ? 'bad-schema' : 'collision',
-      level: kind === 'look-alike' || kind === 'case-twin' ? 'note' : 'warning',
-      server: source,
-      ...defined({ tool: tool || undefined }),
-      message: firstLine(`${kind}: ${detail}`, 400),
-      fix:
-        kind === 'invalid-tool'
-          ? 'It cannot be used. Ask the author to fix it, or exclude it with "deny".'
-          : 'Rename the server, or keep one of the tools out with "deny".',
-    }),
-  )
-  const long = entries.flatMap(({ source, tool, wireName }): Diagnosis[] => {
-    const plain = `${source}__${tool.name}`
-    return plain.length <= 64
-      ? []
-      : [
-          {
-            rule: 'long-name',
-            level: 'warning',
-            server: source,
-            tool: tool.name,
-            message: `Its name has ${plain.length} characters with that of its server; it is sent as ${wireName}.`,
-            fix:
-              tool.name.length > 60
-                ? 'Ask the author for a shorter name.'
-                : `Give the server a name of at most ${62 - tool.name.length} characters.`,
-          },
-        ]
-  })
-  const owners = new Map<string, string[]>()
-  for (const { source, tool } of entries) owners.set(tool.name, [...(owners.get(tool.name) ?? []), source])
-  const shared = [...owners].flatMap(([name, sources]): Diagnosis[] =>
-    sources.length < 2 || sources.every((source) => twin.has(source))
-      ? []
-      : [
-          {
-            rule: 'shared-name',
-            level: 'note',
-            tool: name,
-            message: `These servers have a tool called ${firstLine(name, 80)}: ${sources.map((source) => firstLine(source, 40)).join(', ')}.`,
-            fix: 'Toolwell tells them apart by their server. Clients that do not need one of them denied.',
-          },
-        ],
-  )
-  return [...odd, ...long, ...shared]
 }
 
 /** Places in one schema that are named one by one. */

@@ -80,6 +80,18 @@ export function readDocument(text: string, file: string): ConfigDocument {
   }
 }
 
+/** An error at this place of a document. */
+export function problemIn(document: ConfigDocument, path: Path, message: string, fix: string): ConfigProblem {
+  return {
+    file: document.file,
+    path: pathText(path),
+    line: document.lineOf(path),
+    message,
+    fix,
+    severity: 'error',
+  }
+}
+
 export function pathText(path: Path): string {
   return path
     .map((part, index) =>
