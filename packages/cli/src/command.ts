@@ -28,13 +28,13 @@ export async function runToolwell(
       if (isJson(words)) await terminal.output.write(asJson(error))
       await terminal.errors.write(told(error, verbNamed(words[0], verbs), terminal))
     } catch {
-      // Nobody reads what went wrong; the exit code still says that it did.
+      // The message cannot be written; the exit code still says that it failed.
     }
     return error instanceof Problem ? error.exit : 2
   }
 }
 
-/** Asked of the words themselves: they may be what is wrong. */
+/** Read from the arguments themselves: parsing them may be what failed. */
 function isJson(words: readonly string[]): boolean {
   const end = words.indexOf('--')
   return (end < 0 ? words : words.slice(0, end)).includes('--json')
@@ -101,7 +101,7 @@ function told(error: unknown, verb: Verb | undefined, { errors, env }: Terminal)
   const head = paint('toolwell:', 'error')
   if (!(error instanceof Problem)) {
     const { stack = String(error) } = error instanceof Error ? error : {}
-    return `${head} This is a fault of the command. Please report it with these lines:\n${stack}\n`
+    return `${head} This is a bug in toolwell. Please report it with these lines:\n${stack}\n`
   }
   const manual = error.isUsage ? `\nSee: toolwell ${verb ? `${verb.name} ` : ''}--help` : ''
   // A list in the message has its own lines.

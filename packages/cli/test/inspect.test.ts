@@ -250,7 +250,7 @@ describe('--max-tokens', () => {
     const { code, output, errors } = await run([...words, '100000'])
     expect(code).toBe(1)
     expect(JSON.parse(output)).toMatchObject({ isWithin: false, incomplete: ['dead', 'wrong'] })
-    expect(errors).toContain('is incomplete: nobody knows the tools of dead (failed), wrong (refused).')
+    expect(errors).toContain('is incomplete: the tools of dead (failed), wrong (refused) are not known.')
     expect(errors).not.toContain('above --max-tokens')
     const above = await run([...words, '1'])
     expect(above.code).toBe(1)
@@ -280,13 +280,13 @@ describe('--max-tokens', () => {
 })
 
 it.each([
-  [['inspect', 'x'], '"x" belongs nowhere.'],
+  [['inspect', 'x'], 'Unexpected argument "x".'],
   [['inspect', '--config', 'a', '--catalog', 'b'], '--config and --catalog do not go together.'],
-  [['inspect', '--max-tokens', '0'], '--max-tokens "0" is no number of tokens.'],
-  [['inspect', '--max-tokens', '1e3'], '--max-tokens "1e3" is no number of tokens.'],
-  [['inspect', '--max-tokens=-4'], '--max-tokens "-4" is no number of tokens.'],
-  [['inspect', '--timeout', 'soon'], '--timeout "soon" is no number of seconds.'],
-  [['inspect', '--timeout', '0'], '--timeout "0" is no number of seconds.'],
+  [['inspect', '--max-tokens', '0'], '--max-tokens "0" is not a number of tokens.'],
+  [['inspect', '--max-tokens', '1e3'], '--max-tokens "1e3" is not a number of tokens.'],
+  [['inspect', '--max-tokens=-4'], '--max-tokens "-4" is not a number of tokens.'],
+  [['inspect', '--timeout', 'soon'], '--timeout "soon" is not a number of seconds.'],
+  [['inspect', '--timeout', '0'], '--timeout "0" is not a number of seconds.'],
   [['inspect', '--conifg', 'a'], 'Did you mean --config?'],
 ])('%j is refused: %s', async (words, message) => {
   const { code, output, errors } = await toolwell(words)

@@ -268,7 +268,7 @@ describe('lock', () => {
 })
 
 it.each([
-  [['lock', 'github'], 'belongs nowhere. To approve a server or tool, write'],
+  [['lock', 'github'], 'Unexpected argument "github". To approve a server or tool, write'],
   [['lock', '--check', '--approve', 'a'], '--check and --approve do not go together.'],
   [['lock', '--approve'], '--approve needs a value. Write --approve SERVER[/TOOL].'],
   [['lock', '--aprove', 'a'], 'Did you mean --approve?'],

@@ -202,10 +202,10 @@ describe('a login', () => {
 describe('words and configs that are wrong', () => {
   const local = { mcpServers: { files: { command: 'x' }, far: { url: 'http://127.0.0.1:9/mcp' } } }
   it.each([
-    [['login'], 'There is no server. Say which: toolwell login NAME\nSee: toolwell login --help'],
-    [['logout'], 'There is no server. Say which: toolwell logout NAME\nSee: toolwell logout --help'],
-    [['login', 'a', 'b'], 'one server at a time, not 2. A name with spaces goes into quotes.'],
-    [['login', 'a', '--timeout', 'soon'], '--timeout "soon" is no time. Write 90, 90s or 10m.'],
+    [['login'], 'No server is given. Write: toolwell login NAME\nSee: toolwell login --help'],
+    [['logout'], 'No server is given. Write: toolwell logout NAME\nSee: toolwell logout --help'],
+    [['login', 'a', 'b'], 'Give one server, not 2. Put a name with spaces in quotes.'],
+    [['login', 'a', '--timeout', 'soon'], '--timeout "soon" is not a time. Write 90, 90s or 10m.'],
     [['login', 'fiels'], 'No server is called "fiels". Did you mean files?'],
     [['login', 'zzzzzz'], 'No server is called "zzzzzz". Known: far, files.'],
     [['login', 'files'], 'files is a program on this machine; there is nothing to log in to.'],

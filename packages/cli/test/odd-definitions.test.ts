@@ -132,7 +132,7 @@ describe('a schema that is not sound', () => {
       'inputSchema.properties.name.pattern has to be a regular expression, not "[".',
       'inputSchema.properties.count has to be a schema, not 5.',
     ])
-    for (const { fix } of found) expect(fix).toContain('Ask the author to mend it')
+    for (const { fix } of found) expect(fix).toContain('Ask the author to fix it')
     // Toolwell mends it for all of them.
     expect(diagnosesOf(output).some(({ rule }) => rule === 'portability')).toBe(false)
     expect(code).toBe(0)
@@ -183,7 +183,7 @@ describe('a tool with hard findings', () => {
 
 describe('without a lock', () => {
   it(
-    'tools that changed, joined and left since they were first met are named',
+    'tools that changed, joined and left since they were first seen are named',
     async () => {
       const { run, folder } = homeWith({ 'list.json': '' })
       const write = (tools: readonly object[]) =>
@@ -192,23 +192,23 @@ describe('without a lock', () => {
       const server = { ...misbehaving({ toolsFrom: 'list.json' }) }
       writeFileSync(join(folder, 'toolwell.json'), JSON.stringify({ mcpServers: { odd: server } }))
       write([named('stays'), named('changes'), named('leaves')])
-      expect((await run(['inspect'])).output).toContain('3 tools of odd are trusted as first met')
+      expect((await run(['inspect'])).output).toContain('3 tools of odd are trusted on first use')
       write([named('stays'), named('changes', { description: 'Does more.' }), named('joins')])
       const shown = await run(['inspect', '--refresh'])
-      expect(shown.output).toContain('odd: changes of odd is not what it was when first met.')
-      expect(shown.output).toContain('odd: leaves of odd is gone since it was first met.')
-      expect(shown.output).toContain('odd: joins of odd joined after it was first met.')
-      expect(shown.output).toContain('Only fingerprints are kept without a lock')
+      expect(shown.output).toContain('odd: changes of odd is not what it was when first seen.')
+      expect(shown.output).toContain('odd: leaves of odd is gone since it was first seen.')
+      expect(shown.output).toContain('odd: joins of odd joined after it was first seen.')
+      expect(shown.output).toContain('Without a lock only fingerprints are kept')
       const changed = diagnosesOf((await run(['doctor', '--json'])).output).filter(
         ({ rule }) => rule === 'changed',
       )
       expect(changed.map(({ message }) => message)).toEqual([
-        'changes of odd is not what it was when first met.',
-        'leaves of odd is gone since it was first met.',
+        'changes of odd is not what it was when first seen.',
+        'leaves of odd is gone since it was first seen.',
       ])
       const check = await run(['lock', '--check'])
       expect(check).toMatchObject({ code: 2, output: '' })
-      expect(check.errors).toContain('changes of odd is not what it was when first met')
+      expect(check.errors).toContain('changes of odd is not what it was when first seen')
     },
     WAIT,
   )

@@ -91,7 +91,7 @@ it.each([
 
 it.each([
   [['search', 'a', '--config', 'a', '--catalog', 'b'], '--catalog and --config do not go together.'],
-  [['search', 'a', '--config', 'a', '--timeout', 'x'], '--timeout "x" is no number of seconds.'],
+  [['search', 'a', '--config', 'a', '--timeout', 'x'], '--timeout "x" is not a number of seconds.'],
 ])('%j is refused: %s', async (words, message) => {
   const { code, output, errors } = await toolwell(words)
   expect({ code, output }).toEqual({ code: 2, output: '' })

@@ -62,7 +62,7 @@ describe.skipIf(process.platform === 'win32')('a command that cannot be started'
   it('wants a program that is not there', async () => {
     const command = script('#!/no/such/interpreter -x\n', 0o700)
     expect(await reasonOf({ command })).toContain(
-      `the first line of "${command}" wants "/no/such/interpreter", which was not found`,
+      `the first line of "${command}" names "/no/such/interpreter", which was not found`,
     )
   })
 

@@ -325,7 +325,7 @@ describe('without a lock', () => {
     expect(warnings(first)).toEqual([
       {
         code: 'first-use',
-        text: '12 tools of odd are trusted as first met',
+        text: '12 tools of odd are trusted on first use',
         fix: 'Pin them with: toolwell lock',
       },
     ])
@@ -336,7 +336,7 @@ describe('without a lock', () => {
     await third.servers.refresh('odd')
     const warning = {
       code: 'tools-changed',
-      text: 'echo of odd is not what it was when first met',
+      text: 'echo of odd is not what it was when first seen',
       fix: expect.stringContaining('toolwell lock'),
     }
     expect(warnings(third)).toEqual([warning])
@@ -357,7 +357,7 @@ describe('without a lock', () => {
     await start()
     write('stays')
     await (await start()).servers.refresh('odd')
-    const warning = { code: 'tools-removed', text: 'leaves of odd is gone since it was first met' }
+    const warning = { code: 'tools-removed', text: 'leaves of odd is gone since it was first seen' }
     expect((await start()).report('odd')).toMatchObject({ starts: 0, warnings: [warning] })
   })
 
@@ -390,7 +390,7 @@ describe('without a lock', () => {
     await run.servers.settled(5000)
     for (const name of ['one', 'two', 'three'])
       expect(run.report(name).warnings).toEqual([
-        expect.objectContaining({ code: 'first-use', text: `12 tools of ${name} are trusted as first met` }),
+        expect.objectContaining({ code: 'first-use', text: `12 tools of ${name} are trusted on first use` }),
       ])
   })
 
@@ -446,7 +446,7 @@ describe('without a lock', () => {
       {
         code: 'first-use-damaged',
         text: expect.stringMatching(
-          /trust.*is damaged; it was set aside .*it is not known whether odd has changed since it was first met$/,
+          /trust.*is damaged; it was set aside .*it is not known whether odd has changed since it was first seen$/,
         ),
         fix: expect.stringContaining('toolwell lock'),
       },

@@ -234,7 +234,7 @@ describe('a login that fails says why', () => {
     })
     expect(failure).toMatchObject({ code: 'wrong-state' })
     expect(strays).toBe(1)
-    expect(pages[0]).toContain('not the login that is waited for')
+    expect(pages[0]).toContain('not the login that is expected')
     expect(remote.count('authorization_code')).toBe(0)
   })
 

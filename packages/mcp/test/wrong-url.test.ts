@@ -78,30 +78,38 @@ const CASES: Readonly<Record<string, readonly [() => Promise<string>, why: RegEx
     /nothing at its address \(404\)/,
     /path of "url"/,
   ],
-  'a web page': [() => status(200, page, '<h1>Hello</h1>'), /a web page is at its address/, /path of "url"/],
+  'a web page': [
+    () => status(200, page, '<h1>Hello</h1>'),
+    /there is a web page at its address/,
+    /path of "url"/,
+  ],
   'JSON that is no MCP': [
     () => status(200, { 'content-type': 'application/json' }, '{"hello":1}'),
-    /answers with what is not MCP/,
+    /its answer is not MCP/,
     /path of "url"/,
   ],
   'an empty answer': [() => status(204), /answers with nothing/, /path of "url"/],
   'no messages taken': [() => status(405), /takes no MCP messages \(405\)/, /path of "url"/],
-  'a failure of the server': [() => status(500, {}, 'boom'), /fails by itself \(500\)/, /see its log/i],
+  'a failure of the server': [
+    () => status(500, {}, 'boom'),
+    /fails with an error of its own \(500\)/,
+    /see its log/i,
+  ],
   'a gateway without a server': [
     () => status(502, page),
-    /not there at the moment \(502\)/,
+    /not available at the moment \(502\)/,
     /try again later/i,
   ],
   'access denied': [() => status(403), /denies access \(403\)/, /keys in "headers"/],
   'too many requests': [() => status(429), /too many requests \(429\)/, /try again later/i],
   'a refusal in words': [
     () => status(400, {}, 'wants \u001b[31mX-Team'),
-    /refuses to be asked \(400\): "wants \[31mX-Team"/,
+    /refuses the request \(400\): "wants \[31mX-Team"/,
     /"url" and "headers"/,
   ],
   'a circle of redirects': [
     () => status(307, { location: '/mcp' }),
-    /leads in a circle \(307\)/,
+    /redirects in a circle \(307\)/,
     /check "url"/i,
   ],
   'a redirect to elsewhere': [
@@ -165,7 +173,7 @@ it.each([
   ['ENOTFOUND', /the host 127\.0\.0\.1 is not known \(ENOTFOUND\); check the spelling of "url"/],
   ['EAI_AGAIN', /is not known \(EAI_AGAIN\)/],
   ['CERT_HAS_EXPIRED', /has expired; tell whoever/],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', /nobody whom this machine trusts .*NODE_EXTRA_CA_CERTS/],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', /not signed by anyone that this machine trusts .*NODE_EXTRA_CA_CERTS/],
   ['ERR_TLS_CERT_ALTNAME_INVALID', /is for another host/],
   ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', /find no common way to speak TLS/],
   ['EHOSTUNREACH', /cannot be reached \(EHOSTUNREACH\); check .* VPN or proxy/],
@@ -189,6 +197,6 @@ it('a server that takes longer to wake up than a local one is waited for', async
       setTimeout(() => response.writeHead(500).end(), 5000)
     })
   })
-  expect(await reasonOf(defineServer('notes', { url }))).toMatch(/fails by itself \(500\)/)
+  expect(await reasonOf(defineServer('notes', { url }))).toMatch(/fails with an error of its own \(500\)/)
   expect(asked).toEqual(['server/discover'])
 }, 20_000)

@@ -17,7 +17,7 @@ export function checkNames(
       message: firstLine(`${kind}: ${detail}`, 400),
       fix:
         kind === 'invalid-tool'
-          ? 'It cannot be used. Ask the author to fix it, or exclude it with "deny".'
+          ? 'It cannot be used. Ask the author to fix it, or keep it out with "deny".'
           : 'Rename the server, or keep one of the tools out with "deny".',
     }),
   )
@@ -50,7 +50,7 @@ export function checkNames(
             level: 'note',
             tool: name,
             message: `These servers have a tool called ${firstLine(name, 80)}: ${sources.map((source) => firstLine(source, 40)).join(', ')}.`,
-            fix: 'Toolwell tells them apart by their server. Clients that do not need one of them denied.',
+            fix: 'Toolwell tells them apart by their server. For clients that cannot, deny one of them.',
           },
         ],
   )

@@ -67,7 +67,7 @@ function checkReachable({ report }: Subject): Diagnosis[] {
       ),
     ]
   return state === 'needs-login'
-    ? [about(report, 'dead-server', 'error', 'It wants a login.', `Log in with: toolwell login ${name}`)]
+    ? [about(report, 'dead-server', 'error', 'It needs a login.', `Log in with: toolwell login ${name}`)]
     : []
 }
 
@@ -104,7 +104,7 @@ function checkEntries({ report }: Subject): Diagnosis[] {
   return report.unusable.map((each) => {
     // Another tool of that name is there: whether it can be used is said of that one.
     const isRepeated = each.name !== undefined && report.tools.includes(each.name)
-    const exclude = each.name === undefined || isRepeated ? '' : ', or exclude it with "deny"'
+    const exclude = each.name === undefined || isRepeated ? '' : ', or keep it out with "deny"'
     return about(
       report,
       'bad-schema',
@@ -158,7 +158,7 @@ export function checkLocks({ config, servers }: OpenServers): Diagnosis[] {
         {
           rule: 'lock',
           level: 'note',
-          message: `Trusted as first met, because no lock holds them: ${met.join(', ')}.`,
+          message: `Trusted on first use, because no lock holds them: ${met.join(', ')}.`,
           fix: 'Pin their definitions with: toolwell lock',
         },
       ]

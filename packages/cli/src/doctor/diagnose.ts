@@ -24,7 +24,7 @@ export async function diagnose(open: OpenServers, options: DoctorOptions): Promi
   const { config, servers, well } = open
   const reports = servers.inspect()
   const entries = [...well.catalogue.entries()]
-  // Nobody is told how to get more out of what is held back.
+  // No advice is given about tools that are held back.
   const usable = entries.filter(({ quarantined }) => !quarantined)
   const found = [
     ...config.problems.map(
@@ -41,11 +41,11 @@ export async function diagnose(open: OpenServers, options: DoctorOptions): Promi
     ...checkTwins(open),
     ...checkLocks(open),
     ...checkNames(well, entries, twinsOf(open)),
-    ...unsound(entries),
+    ...checkSchemas(entries),
     ...checkPortability(entries),
-    ...floor(well, usable),
-    ...ambient(well, options.system),
-    ...(await sizes(usable)),
+    ...checkFloor(well, usable),
+    ...checkAmbient(well, options.system),
+    ...(await checkSizes(usable)),
   ]
   const files = new Map(config.servers.map(({ name, file }) => [name, file]))
   const rules = Object.keys(RULES)
@@ -61,7 +61,7 @@ export async function diagnose(open: OpenServers, options: DoctorOptions): Promi
     )
 }
 
-/** As one, with its end. */
+/** With a full stop at its end. */
 function sentence(text: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`
 }
@@ -69,8 +69,8 @@ function sentence(text: string): string {
 /** Places in one schema that are named one by one. */
 const MOST_PLACES = 5
 
-/** What providers would refuse of a schema whoever they are. Toolwell sends what is sound of it. */
-function unsound(entries: readonly Entry[]): Diagnosis[] {
+/** What every provider would refuse in a schema. Toolwell sends the rest. */
+function checkSchemas(entries: readonly Entry[]): Diagnosis[] {
   return entries.flatMap(({ source, tool }): Diagnosis[] => {
     const problems = schemaProblems(tool.inputSchema)
     const more = problems.length - MOST_PLACES
@@ -84,17 +84,17 @@ function unsound(entries: readonly Entry[]): Diagnosis[] {
           `inputSchema.${path} ${problem}${index === MOST_PLACES - 1 && more > 0 ? `; and ${more} more` : ''}.`,
           400,
         ),
-        fix: 'Toolwell sends the schema without it and tells it in words. Ask the author to mend it: without Toolwell, a provider refuses every request with this tool.',
+        fix: 'Toolwell sends the schema without it and describes it in text. Ask the author to fix it: without Toolwell, a provider refuses every request with this tool.',
       }),
     )
   })
 }
 
-/** Names of tools that a model has to see, or it does without them. */
+/** Names of tools that a model uses only when it sees them. */
 const MUST_BE_SEEN =
   /^(?:(?:exit|leave|enter)_?(?:plan|\w+_?mode)\w*|ask_?(?:user|human|followup|question)\w*|clarif\w+|todo_?(?:write|read|list|update)?|update_?todos?|skill|attempt_?completion)$/i
 
-function floor(well: Toolwell, entries: readonly Entry[]): Diagnosis[] {
+function checkFloor(well: Toolwell, entries: readonly Entry[]): Diagnosis[] {
   return entries.flatMap(({ id, source, tool }): Diagnosis[] => {
     const name = tool.name.replaceAll('-', '_')
     if (!MUST_BE_SEEN.test(name) || well.explain(id)?.deferred !== true) return []
@@ -105,14 +105,14 @@ function floor(well: Toolwell, entries: readonly Entry[]): Diagnosis[] {
         server: source,
         tool: tool.name,
         message:
-          'By its name it is a mode exit, a question to the user, a list of tasks or a skill, and it is deferred: models do without such a tool when they do not see it.',
+          'By its name it is a mode exit, a question to the user, a list of tasks or a skill, and it is deferred: models do not use such a tool when they do not see it.',
         fix: `Send it always: "alwaysLoad": [${JSON.stringify(firstLine(tool.name, 80))}] in the entry of ${firstLine(source, 80)}.`,
       },
     ]
   })
 }
 
-function ambient(well: Toolwell, system: string): Diagnosis[] {
+function checkAmbient(well: Toolwell, system: string): Diagnosis[] {
   return lintAmbient(well, { system }).flatMap(
     ({ tools, named, where, excerpt, fix, times }): Diagnosis[] => {
       const entry = well.catalogue.get(tools[0] ?? '')
@@ -130,7 +130,7 @@ function ambient(well: Toolwell, system: string): Diagnosis[] {
   )
 }
 
-async function sizes(entries: readonly Entry[]): Promise<Diagnosis[]> {
+async function checkSizes(entries: readonly Entry[]): Promise<Diagnosis[]> {
   const tokenizer = await loadTokenizer()
   return entries.flatMap((entry): Diagnosis[] => {
     const { full } = costOf(entry, tokenizer)
@@ -143,7 +143,7 @@ async function sizes(entries: readonly Entry[]): Promise<Diagnosis[]> {
             server: entry.source,
             tool: entry.tool.name,
             message: `Its definition takes ${count(full)} tokens.`,
-            fix: 'Leave it deferred; keep it out with "deny" where nobody needs it.',
+            fix: 'Leave it deferred, or keep it out with "deny" if it is not needed.',
           },
         ]
   })

@@ -1,4 +1,4 @@
-/** An entry of another client in the words of toolwell.json: what is written in a manner of its own becomes the common one first. */
+/** An entry of another client with the keys of toolwell.json. What only that client writes is brought into the common form first. */
 import { defined, isRecord } from '@toolwell/core/shared'
 import { type Translated, translateEntry } from '@toolwell/mcp/internal'
 import type { Shape } from './clients.js'
@@ -7,7 +7,7 @@ export type Fields = Readonly<Record<string, unknown>>
 
 /** `folder`: what relative paths start from. A sentence where it is no server. */
 export function convert(value: unknown, shape: Shape, folder: string): Translated | string {
-  if (!isRecord(value)) return 'it is no object'
+  if (!isRecord(value)) return 'it is not an object'
   const common = shape === 'codex' ? fromCodex(value) : shape === 'opencode' ? fromOpencode(value) : value
   const { entry, left } = translateEntry(common, folder)
   if (typeof entry.command !== 'string' && typeof entry.url !== 'string')

@@ -30,12 +30,12 @@ export function readTarget(file: string): Target {
   const { value, problems } = readDocument(text.trim() === '' ? '{}' : text, file)
   if (!value)
     throw new Problem(
-      `${file} is no config: ${problems.map(describeProblem).join(' ')}`,
-      'Mend it or move it away; nothing was changed.',
+      `${file} is not a config: ${problems.map(describeProblem).join(' ')}`,
+      'Fix it or move it away. Nothing was changed.',
     )
   const { mcpServers = {}, servers = {} } = value
   if (!isRecord(mcpServers) || !isRecord(servers))
-    throw new Problem(`"mcpServers" in ${file} is no object.`, 'Mend it; nothing was changed.')
+    throw new Problem(`"mcpServers" in ${file} is not an object.`, 'Fix it. Nothing was changed.')
   return { file, text, servers: { ...servers, ...mcpServers } }
 }
 

@@ -41,7 +41,7 @@ export function previewText(
   for (const name of plan.same) lines.push(`  = ${firstLine(name, 60)}  is there already`)
   for (const { name, from } of plan.kept)
     lines.push(
-      `  ! ${firstLine(name, 60)}  is there already and is another one than in ${near(from.file)}: yours stays. Rename one of them to have both.`,
+      `  ! ${firstLine(name, 60)}  is there already and differs from the one in ${near(from.file)}: yours stays. Rename one of them to have both.`,
     )
   if (plan.add.length === 0) lines.push('  nothing new')
   return `${lines.join('\n')}\n`
@@ -64,7 +64,7 @@ function additionLines(
       : [`      called ${firstLine(was, 60)} there; that name is taken by another server`]),
     ...(names.length > 0 ? [`      with ${names.map((each) => firstLine(each, 60)).join(', ')}`] : []),
     ...(left.length > 0
-      ? [`      without ${left.map((each) => firstLine(each, 60)).join(', ')}, which means nothing here`]
+      ? [`      without ${left.map((each) => firstLine(each, 60)).join(', ')}, which have no meaning here`]
       : []),
     ...problems
       .filter((problem) => problem.server === name)

@@ -36,7 +36,7 @@ export interface ServerView {
   readonly tools: number
   /** Names that the config keeps out. */
   readonly denied: readonly string[]
-  /** What it lists and nobody can use, with the reason. */
+  /** Unusable entries of its list, with the reason. */
   readonly unusable: readonly UnusableView[]
   readonly quarantined: ReadonlyMap<string, string>
   readonly findings: readonly ReviewFinding[]
@@ -57,7 +57,7 @@ export interface Inspected {
   readonly problems: readonly string[]
   /** How many servers have tools that can be used. */
   readonly usable: number
-  /** Servers that should be in the figures and are not, because nobody knows their tools. */
+  /** Servers that are missing from the figures, because their tools are not known. */
   readonly incomplete: readonly string[]
 }
 
@@ -216,7 +216,7 @@ async function measured(found: readonly Found[], problems: readonly string[]): P
     deferred: await surfaceOf(sources, 'on', tokenizer),
     problems,
     usable: found.filter(({ view, isReady }) => isReady && view.state !== 'quarantined').length,
-    // What is switched off or held back is sent to nobody: nothing is missing.
+    // What is switched off or held back is not sent: nothing is missing.
     incomplete: found
       .filter(({ view, isReady }) => !isReady && view.state !== 'disabled' && view.state !== 'quarantined')
       .map(({ view }) => view.name),
@@ -248,13 +248,13 @@ async function readSources(path: string, skipBroken: boolean, terminal: Terminal
   if (broken.count > 0 && !skipBroken)
     throw new Problem(
       `${path} is not used, because a part of it is broken:\n${broken.text()}`,
-      'Mend this, or look at the rest with --skip-broken.',
+      'Fix this, or look at the rest with --skip-broken.',
     )
   if (broken.count > 0) remarks.push(`Left out as broken:\n${broken.text()}`)
   if (sources.size === 0)
     throw new Problem(
       `${path} holds no tools.`,
-      'Give a file with one tool on each line, or what a server answers to tools/list.',
+      'Give a file with one tool on each line, or the answer of a server to tools/list.',
     )
   return { sources, remarks }
 }

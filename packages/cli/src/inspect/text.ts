@@ -48,7 +48,7 @@ export function inspectText(
   return `${lines.join('\n')}\n${findingsText(servers, paint)}`
 }
 
-/** What is not simply there to be used, so that the sums can be followed. */
+/** How many are held back or unusable, so that the sums can be followed. */
 function apart(servers: readonly ServerView[], tools: readonly ToolView[]): string {
   const heldBack = tools.filter(({ isHeldBack }) => isHeldBack).length
   const unusable = servers.reduce((sum, server) => sum + server.unusable.length, 0)
@@ -64,7 +64,7 @@ function toolBar({ server, name, tokens, isHeldBack }: ToolView): [string, numbe
 
 const TRUST = { lock: 'locked', 'first-use': 'first use', config: 'full', nothing: '-' } as const
 
-/** Locked is what the lock lets through: not a server that it holds back, in part or as a whole. */
+/** `locked` means that the lock lets all of it through, and holds nothing back. */
 function trustOf({ trusted, state, tools, quarantined }: ServerView): string {
   if (!trusted) return '-'
   if (trusted !== 'lock' || (state !== 'quarantined' && quarantined.size === 0)) return TRUST[trusted]
@@ -113,7 +113,7 @@ function serverTable(
 
 const held = (number: number) => (number === 0 ? '' : count(number))
 
-/** Why a server is not simply there. */
+/** Why a server, or a part of it, cannot be used. */
 function remarksOn(servers: readonly ServerView[], paint: Paint): string[] {
   const lines = servers.flatMap(({ name, reason, warnings, denied, unusable }) => {
     const called = firstLine(name, 40)

@@ -9,7 +9,7 @@ import { inspectText } from './text.js'
 
 export const inspect = defineVerb({
   name: 'inspect',
-  summary: 'See servers and their tools: states, tokens, the largest, and what was found in them.',
+  summary: 'Show servers and their tools: state, tokens, the largest tools, and findings of the scan.',
   usage: ['[--config FILE | --catalog PATH] [flags]'],
   flags: {
     config: serverFlags.config,
@@ -27,7 +27,7 @@ export const inspect = defineVerb({
       type: 'string',
       valueHint: 'N',
       description:
-        'End with 1 when Toolwell would send more tokens than this, or nobody knows how many: a gate for CI.',
+        'Exit with 1 when Toolwell would send more tokens than this, or when the number is not known. For CI.',
     },
     json: { type: 'boolean', description: 'The answer as JSON.' },
     timeout: serverFlags.timeout,
@@ -53,7 +53,10 @@ export const inspect = defineVerb({
   async run(flags, terminal) {
     const { config, profile, catalog } = flags
     if (flags._.length > 0)
-      throw usageProblem(`${JSON.stringify(flags._.join(' '))} belongs nowhere.`, 'inspect takes flags only.')
+      throw usageProblem(
+        `Unexpected argument ${JSON.stringify(flags._.join(' '))}.`,
+        'inspect takes flags only.',
+      )
     if (config !== undefined && catalog !== undefined)
       throw usageProblem('--config and --catalog do not go together.', 'Leave one of them out.')
     if (profile !== undefined && catalog !== undefined)

@@ -18,7 +18,7 @@ export async function approveTarget(
     if (isAbout(target, server))
       throw new Problem(
         `${visible(server)} cannot be listed, so there is nothing to approve: ${visible(reason)}`,
-        'Mend that first. Nothing was changed.',
+        'Fix that first. Nothing was changed.',
         { reason: 'unlisted' },
       )
   // A first lock holds everything, or the one tool would be all that is left to use.

@@ -105,7 +105,7 @@ function text(group: Group, changes: readonly LockChange[], scanner: Scanner, pa
   return `${lines.join('\n')}\n`
 }
 
-/** What nobody can use is in no lock. */
+/** Unusable entries are in no lock. */
 export function unusableLines({ unusable }: Group): string[] {
   return [...unusable].flatMap(([server, entries]) =>
     entries.map((entry) => `  cannot be used: ${visible(server)}: ${visible(entry)}`),

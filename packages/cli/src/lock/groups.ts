@@ -28,11 +28,11 @@ export interface Group {
   readonly disabled: readonly string[]
   /** By server, names that the config keeps out: nothing is said of them either. */
   readonly denied: ReadonlyMap<string, ReadonlySet<string>>
-  /** Where there is no lock: what is no longer as it was first met. */
+  /** Where there is no lock: what is no longer as it was first seen. */
   readonly since: readonly ServerWarning[]
   /** Servers that the lock holds and this config does not name: another config of the folder may. */
   readonly unnamed: readonly string[]
-  /** By server, what it lists and nobody can use, in words. */
+  /** By server, the unusable entries of its list, one line each. */
   readonly unusable: ReadonlyMap<string, readonly string[]>
 }
 
@@ -134,7 +134,7 @@ export function changesJson(group: Group, changes: readonly LockChange[], scanne
 
 export const lockOf = ({ lock }: Group): Lock => lock ?? EMPTY_LOCK
 
-/** What is wrong with a lock file is the user's to mend; the message says how. */
+/** What is wrong with a lock file is for the user to fix; the message says how. */
 export function asProblem<T>(work: () => T): T {
   try {
     return work()

@@ -11,7 +11,7 @@ export const lock = defineVerb({
     config: serverFlags.config,
     check: {
       type: 'boolean',
-      description: 'Change nothing: end with 1 and a diff where servers differ from the lock.',
+      description: 'Change nothing: exit with 1 and a diff where servers differ from the lock.',
     },
     approve: {
       type: 'string',
@@ -22,7 +22,7 @@ export const lock = defineVerb({
     timeout: serverFlags.timeout,
   },
   notes: [
-    'The lock lies beside the config file that a server stands in. Every server is started and listed. Where there is a\nlock, what it does not hold can be neither found nor called.',
+    'The lock is beside the config file that names the server. Every server is started and listed. Where there is a\nlock, what it does not hold can be neither found nor called.',
   ],
   examples: [
     { line: 'toolwell lock', about: 'writes toolwell.lock for the servers as they are' },
@@ -38,7 +38,7 @@ export const lock = defineVerb({
     const { approve, check, config } = flags
     if (flags._.length > 0)
       throw usageProblem(
-        `${JSON.stringify(flags._.join(' '))} belongs nowhere.`,
+        `Unexpected argument ${JSON.stringify(flags._.join(' '))}.`,
         'To approve a server or tool, write: toolwell lock --approve SERVER/TOOL',
       )
     if (approve !== undefined && check)

@@ -25,7 +25,7 @@ interface Excluded {
 
 interface Written {
   readonly file: string
-  /** False: nothing could be listed, and there was no lock. An empty one would hold back every server once it is well. */
+  /** False: nothing could be listed, and there was no lock. An empty lock would hold back every server once it works again. */
   readonly isWritten: boolean
   readonly servers: number
   readonly tools: number
@@ -33,7 +33,7 @@ interface Written {
   readonly excluded: readonly Excluded[]
   readonly unlisted: Readonly<Record<string, string>>
   readonly unnamed: readonly string[]
-  /** By server, what it lists and nobody can use. */
+  /** By server, the unusable entries of its list. */
   readonly unusable: Readonly<Record<string, readonly string[]>>
 }
 
@@ -66,7 +66,7 @@ export async function writeLocks(
   return written.some(({ excluded, unlisted }) => excluded.length + Object.keys(unlisted).length > 0) ? 1 : 0
 }
 
-/** Pins are somebody's decision: they go when somebody says so. */
+/** A pin is a decision of a person, so it is removed only by one. */
 export function unnamedLines(unnamed: readonly string[]): string[] {
   const [first] = unnamed
   if (first === undefined) return []
@@ -118,7 +118,7 @@ function text(written: Written): string {
   const lines = [
     isWritten
       ? `${file}: ${plural(servers, 'server')}, ${plural(tools, 'tool')}.`
-      : `${file} was not written: no server could be listed. Mend that, then write it with: toolwell lock`,
+      : `${file} was not written: no server could be listed. Fix that, then write it with: toolwell lock`,
   ]
   const sign = { added: '+', changed: '~', removed: '-' } as const
   for (const { kind, server, tool, fields } of changes.slice(0, 40)) {

@@ -25,7 +25,7 @@ export async function runLogin(name: string, flags: LoginFlags, terminal: Termin
   // The other verbs count in seconds.
   const timeout = readDuration(/^[\d.]+$/.test(wait) ? `${wait}s` : wait)
   if (timeout === undefined)
-    throw usageProblem(`--timeout ${JSON.stringify(flags.timeout)} is no time.`, 'Write 90, 90s or 10m.')
+    throw usageProblem(`--timeout ${JSON.stringify(flags.timeout)} is not a time.`, 'Write 90, 90s or 10m.')
   const server = await findServer(name, flags.config, terminal)
   const paint = painter(errors, env)
   try {

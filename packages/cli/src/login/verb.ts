@@ -22,7 +22,7 @@ export const login = defineVerb({
     json: { type: 'boolean', description: 'The outcome as JSON.' },
   },
   notes: [
-    'The address is printed on standard error, and opened if that is a screen. Tokens are kept in a file that only you can\nread, and renewed by themselves. A program that runs already finds them by itself.',
+    'The address is printed on standard error, and opened if that is a terminal. Tokens are kept in a file that only you can\nread, and are renewed without you. A program that is already running finds them.',
   ],
   examples: [
     { line: 'toolwell login notes', about: 'the server that the config calls notes' },
@@ -33,8 +33,8 @@ export const login = defineVerb({
   ],
   exits: {
     0: 'You are logged in, or need not be.',
-    1: 'You, or the server, said no; or nobody answered in time.',
-    2: 'Wrong words, no such server, or one that cannot be logged in to.',
+    1: 'You or the server said no, or there was no answer in time.',
+    2: 'Wrong arguments, no such server, or one that cannot be logged in to.',
   },
   async run(flags, terminal) {
     const name = onlyServer(flags._, 'login')

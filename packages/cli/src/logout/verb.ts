@@ -12,7 +12,7 @@ export const logout = defineVerb({
   exits: {
     0: 'You are logged out.',
     1: 'There was no login.',
-    2: 'Wrong words, or no such server.',
+    2: 'Wrong arguments, or no such server.',
   },
   async run(flags, terminal) {
     const name = onlyServer(flags._, 'logout')

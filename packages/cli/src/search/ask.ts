@@ -98,7 +98,7 @@ function unmet({ searcher }: Catalogue, must: readonly string[]): string[] {
   return [`No tool has ${words} in its name, aliases, server or domain.`]
 }
 
-/** Why an answer is empty, in facts. */
+/** Why an answer is empty. */
 export interface Miss {
   readonly reason: 'no-words' | 'not-found' | 'below-cut-off'
   /** Words of the query that no tool has. */

@@ -93,7 +93,7 @@ export async function loadCatalogue(options: CatalogueOptions, terminal: Termina
   if (broken.count > 0 && !skipBroken)
     throw new Problem(
       `${path} is not used, because a part of it is broken:\n${broken.text()}`,
-      'Mend this, or search in the rest with --skip-broken.',
+      'Fix this, or search in the rest with --skip-broken.',
     )
   for (const remark of [...remarks, ...(broken.count > 0 ? [`Left out as broken:\n${broken.text()}`] : [])])
     await terminal.errors.write(`toolwell: ${remark}\n`)
@@ -104,7 +104,7 @@ export async function loadCatalogue(options: CatalogueOptions, terminal: Termina
       `${path} holds no tools.`,
       options.found
         ? 'See what there is with: toolwell inspect'
-        : 'Give a file with one tool on each line, or what a server answers to tools/list.',
+        : 'Give a file with one tool on each line, or the answer of a server to tools/list.',
     )
   return {
     path,

@@ -23,7 +23,7 @@ export function loadServers(
   })
 }
 
-/** "There is no such tool" must not be said of one that is only out of reach: what is left out is named. */
+/** A search must not say "there is no such tool" of one that is only out of reach: what is excluded is named. */
 function* foundIn({ well, servers }: OpenServers): Generator<Found> {
   const { catalogue } = well
   for (const { name, state, reason, quarantined, unusable } of servers.inspect()) {

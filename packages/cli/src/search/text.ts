@@ -39,7 +39,7 @@ export function missText({ query, below }: Answer, miss: Miss, catalogue: Catalo
     `No tool fits ${quote(query)}. Searched: ${catalogue.size.toLocaleString('en')} ${catalogue.size === 1 ? 'tool' : 'tools'}.`,
   ]
   if (miss.reason === 'no-words')
-    lines.push('It holds no word that tells one tool from another. Say what the tool should do.')
+    lines.push('It has no word that tells one tool from another. Say what the tool should do.')
   if (miss.unknownWords.length > 0) lines.push(`In no tool: ${truncated(miss.unknownWords)}.`)
   if (below.length > 0) {
     const named = below.map(({ entry, relevance }) => `${labelOf(entry)} (${relevance.toFixed(2)})`)
@@ -62,9 +62,9 @@ export function whyText(why: Whereabouts, name: string, catalogue: Catalogue): s
     case 'ambiguous-name':
       return `${why.ids.length} tools are called ${quote(name)}. Ask for one of them: ${truncated(why.ids)}.`
     case 'empty-query':
-      return `${label(why.id)} is not found: the query holds no word that tells one tool from another.`
+      return `${label(why.id)} is not found: the query has no word that tells one tool from another.`
     case 'must-missing':
-      return `${label(why.id)} is left out: its name, server and domain are without ${truncated(why.words.map((word) => `+${word}`))}.`
+      return `${label(why.id)} is excluded: its name, server and domain are without ${truncated(why.words.map((word) => `+${word}`))}.`
     case 'no-shared-word':
       return `${label(why.id)} is not found: it has none of the words ${truncated(why.asked)}, nor one that means the same.`
     case 'below-cut-off':
@@ -90,7 +90,7 @@ export function explanationLines({ name, terms, words, score }: Explanation, pai
   })
   const left = terms.filter((term) => term.score > 0).length - told.filter((term) => term.score > 0).length
   if (left > 0) lines.push(`and ${left} more`)
-  if (name) lines.unshift(`its name is in the query (${name}), which goes before all words`)
+  if (name) lines.unshift(`its name is in the query (${name}), which outranks all words`)
   const clauses = Math.abs(score - words) > 0.05 * Math.max(1, words)
   lines.push(
     `sum ${words.toFixed(2)}${clauses ? `; ${score.toFixed(2)} with the share of its best clause` : ''}`,

@@ -43,7 +43,7 @@ export const search = defineVerb({
     why: {
       type: 'string',
       valueHint: 'NAME',
-      description: 'Say what became of this one tool, and what kept it out.',
+      description: 'Say where this one tool ranks, or why it is not shown.',
     },
     batch: {
       type: 'string',
@@ -96,7 +96,7 @@ export const search = defineVerb({
       )
     if (batch === undefined && query.trim() === '')
       throw usageProblem(
-        'There is no query.',
+        'No query is given.',
         'Say what the tool should do: toolwell search "create an issue" …',
       )
     if (batch === '-' && catalog === '-')
@@ -145,7 +145,7 @@ function limitOf(text: string | undefined): number {
   const limit = Number(text)
   if (!/^\d+$/.test(text) || limit < 1 || !Number.isSafeInteger(limit))
     throw usageProblem(
-      `--limit ${JSON.stringify(text)} is no number of matches.`,
+      `--limit ${JSON.stringify(text)} is not a number of matches.`,
       'Give a whole number from 1.',
     )
   return limit

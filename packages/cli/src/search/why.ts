@@ -47,7 +47,7 @@ export async function tellWhy(
   } else {
     const line =
       isFiltered && entry
-        ? `${labelOf(entry)} is left out by the filters of the query.`
+        ? `${labelOf(entry)} is excluded by the filters of the query.`
         : whyText(why, name, catalogue)
     const lines = [line, ...(explanation ? explanationLines(explanation, painter(output, env)) : [])]
     await output.write(`${lines.join('\n')}\n`)

@@ -1,6 +1,6 @@
 /**
  * Reads the words behind a verb. citty takes every flag it does not know, lets a flag swallow the next one as its value, and takes
- * words that belong nowhere; all that is refused here, before it parses.
+ * unexpected arguments; all that is refused here, before it parses.
  */
 import { nearest } from '@toolwell/core'
 import { type ArgDef, type ArgsDef, type ParsedArgs, parseArgs } from 'citty'
@@ -56,6 +56,6 @@ function unknownFlag(word: string, flags: ArgsDef) {
   const [meant] = nearest(name, [...known, '--help'], 1)
   return usageProblem(
     `There is no flag ${name}.`,
-    meant ? `Did you mean ${meant}?` : 'Text that begins with "-" goes behind a "--" of its own.',
+    meant ? `Did you mean ${meant}?` : 'Put text that begins with "-" after "--".',
   )
 }

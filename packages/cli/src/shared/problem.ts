@@ -1,4 +1,4 @@
-/** What stops a verb: something the user can mend. It is printed as it stands; every other error is a fault of the command. */
+/** What stops a verb: something the user can fix. It is printed as it is; every other error is a bug in the command. */
 import { defined } from '@toolwell/core/shared'
 import type { ExitCode } from './verb.js'
 

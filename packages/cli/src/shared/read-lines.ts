@@ -38,7 +38,7 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>, place: string
   if (pieces.length > 0 || rest !== '') yield line(rest)
 }
 
-/** The bytes of a file, whose absence is the user's to mend. `flag` is where the path came from. */
+/** The bytes of a file, which may be missing: the user can fix that. `flag` is where the path came from. */
 export async function* readBytes(path: string, place: string, flag: string): AsyncGenerator<Uint8Array> {
   try {
     // Large pieces: most of the time otherwise goes into handing them over.

@@ -1,7 +1,7 @@
 /** What a verb reads and prints through, so that tests need no process: three streams, the environment, the clock. */
 
 export interface Output {
-  /** Resolves when more may be written. Rejects with `OutputClosed` once nobody reads any more. */
+  /** Resolves when more may be written. Rejects with `OutputClosed` once the reader is gone. */
   write(text: string): Promise<void>
   readonly isTerminal: boolean
   /** Characters per line; undefined where there is no screen. */
@@ -19,7 +19,7 @@ export interface Terminal {
   now(): number
 }
 
-/** The reader went away, as `| head` does. The command ends without a word. */
+/** The reader went away, as `| head` does. The command ends silently. */
 export class OutputClosed extends Error {}
 
 export type Paint = (text: string, style: 'bold' | 'dim' | 'name' | 'error') => string

@@ -122,7 +122,7 @@ export async function waitForAnswer(
         `No answer to this login came within ${time}; ${strays} to another did.`,
         'Run it again, and use the address that it prints, not an older page.',
       )
-    // An authorization server that does not know its client tells the user, and nobody else.
+    // An authorization server that does not know its client tells only the user.
     const anew = ` If the page does not know this program, run toolwell logout ${quoted(name)} first.`
     throw failures.make(
       'timeout',

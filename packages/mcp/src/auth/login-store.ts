@@ -20,7 +20,7 @@ export interface Login {
   /** Who we are to the authorization server. */
   readonly client?: StoredOAuthClientInformation
   readonly tokens?: StoredOAuthTokens
-  /** When the access token ends, in milliseconds since the epoch; undefined where nobody said. */
+  /** When the access token ends, in milliseconds since the epoch; undefined where it is not known. */
   readonly expiresAt?: number
   /** Where the tokens came from, and where they are renewed. */
   readonly discovery?: OAuthDiscoveryState
@@ -38,7 +38,7 @@ export interface LoginStore {
   forget(server: ServerConfig): void
   /** Runs the work while no other process runs its own on the same login. */
   exclusively<T>(server: ServerConfig, work: () => Promise<T>): Promise<T>
-  /** Another text when the login is another one. Cheap. */
+  /** Changes when the login changes. Cheap to read. */
   stamp(server: ServerConfig): string
 }
 
@@ -113,7 +113,7 @@ export function diskLogins({ folder = defaultLoginFolder(), onWarning }: LoginSt
       const content = { toolwell: FORMAT, fingerprint: loginFingerprint(server), name, url, login }
       try {
         makeFolder(folder, 0o700)
-        // The folder may be older than this program's care for it.
+        // The folder may have been made with other permissions.
         chmodSync(folder, 0o700)
         writeFileSync(temporary, `${JSON.stringify(content)}\n`, { mode: 0o600, flag: 'wx' })
         renameSync(temporary, file)
@@ -182,7 +182,7 @@ function isLogin(value: unknown): value is Login {
   )
 }
 
-/** For the eyes of whoever looks into the folder. */
+/** For people who look into the folder. */
 function withoutSecrets(url: string): string {
   try {
     const { origin, pathname } = new URL(url)

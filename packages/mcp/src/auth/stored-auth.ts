@@ -17,7 +17,7 @@ import type { Login, LoginStore } from './login-store.js'
 
 /** An authorization server that has not answered by then is down. */
 const RENEWAL_TIMEOUT = 20_000
-/** How often is looked whether somebody has logged in elsewhere. */
+/** Milliseconds between looks for a login by another program. */
 const LOOK_EVERY = 500
 
 export interface StoredAuthOptions {
@@ -119,7 +119,7 @@ export function storedAuth(
     }
   }
 
-  /** While no other process does. A folder that takes no lock takes no tokens either: then this one is alone. */
+  /** While no other process does. Where the folder cannot be locked, it cannot be written either: then no other process renews. */
   const alone = async (work: () => Promise<void>): Promise<void> => {
     let entered = false
     try {

@@ -59,7 +59,7 @@ export function checkEntry(raw: RawEntry): CheckedEntry {
         path,
         `unknown key ${JSON.stringify(given)}${meant}`,
         suggestion === undefined
-          ? `Remove it; known are ${known.join(', ')}`
+          ? `Remove it. Known keys: ${known.join(', ')}`
           : `Write ${JSON.stringify(suggestion)}, or remove it`,
       )
   }

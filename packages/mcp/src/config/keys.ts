@@ -102,7 +102,7 @@ const TREATED: Readonly<Record<string, Key>> = {
 
 export const SERVER_KEYS: Readonly<Record<string, Key>> = { ...REACHED, ...TREATED }
 
-/** What other clients keep about themselves. It is not worth a word. */
+/** Keys that other clients keep for themselves. They are ignored without a warning. */
 const BOOKKEEPING: ReadonlySet<string> = new Set([
   'dev',
   'gallery',
@@ -163,7 +163,7 @@ export const PROFILE_KEYS: Readonly<Record<string, Key>> = {
   deny: { kind: 'strings', about: 'No tool that fits one of these patterns.' },
 }
 
-/** What could stand there instead of a value that does not fit. */
+/** An example of a value that fits. */
 export function exampleOf(key: Kind): string {
   switch (key.kind) {
     case 'string':

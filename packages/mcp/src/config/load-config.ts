@@ -53,7 +53,7 @@ export function defaultConfigFiles(
   ]
 }
 
-/** A file with a name of ours is held to our keys; every other one belongs to some client, and may hold what it likes. */
+/** In a file with our name, unknown keys are errors. Every other file belongs to another client, and may hold other keys. */
 const OWN_FILE = /^\.?toolwell\b.*\.jsonc?$/
 
 /** What the files say of one server together. */
@@ -61,7 +61,7 @@ interface Entry {
   readonly raw: RawEntry
   readonly fields: Readonly<Record<string, unknown>>
   readonly refused: ReadonlySet<string>
-  /** Kept without being used: a broken entry of a stronger file must not let the weaker one come back to life. */
+  /** Kept but not used: a broken entry of a stronger file must not let the weaker entry take effect. */
   readonly isBroken: boolean
 }
 
@@ -165,7 +165,7 @@ function checkFileKeys(document: ConfigDocument, foreign: boolean, problems: Con
     if ((FILE_KEYS as readonly string[]).includes(key)) continue
     const [suggestion] = nearest(key, FILE_KEYS, 1)
     if (foreign && PLACES.includes(key)) continue
-    // In a client's own file only a slip of the pen is worth a word.
+    // In a file of another client, only a likely typing error is worth a warning.
     if (foreign && (suggestion === undefined || keys.includes(suggestion))) continue
     problems.push({
       file: document.file,
@@ -174,7 +174,7 @@ function checkFileKeys(document: ConfigDocument, foreign: boolean, problems: Con
       message: `unknown key ${JSON.stringify(key)}`,
       fix:
         suggestion === undefined
-          ? `Remove it; known are ${FILE_KEYS.join(', ')}`
+          ? `Remove it. Known keys: ${FILE_KEYS.join(', ')}`
           : `Did you mean ${JSON.stringify(suggestion)}? Rename or remove it`,
       severity: foreign ? 'warning' : 'error',
     })

@@ -39,7 +39,7 @@ export function profilesOf(document: ConfigDocument, problems: ConfigProblem[]):
             [...path, key],
             `unknown key ${JSON.stringify(key)}`,
             suggestion === undefined
-              ? `Known are ${Object.keys(PROFILE_KEYS).join(', ')}`
+              ? `Known keys: ${Object.keys(PROFILE_KEYS).join(', ')}`
               : `Did you mean ${JSON.stringify(suggestion)}?`,
           ),
         ]
@@ -72,10 +72,11 @@ export function applyProfile(
       path: 'profiles',
       line: undefined,
       message: `there is no profile ${JSON.stringify(name)}`,
-      fix: suggestion === undefined ? `Known are: ${known}` : `Did you mean ${JSON.stringify(suggestion)}?`,
+      fix:
+        suggestion === undefined ? `Known profiles: ${known}` : `Did you mean ${JSON.stringify(suggestion)}?`,
       severity: 'error',
     })
-    // Nothing is better than more than was asked for.
+    // No servers at all is safer than more than were asked for.
     return []
   }
   return servers
@@ -87,7 +88,7 @@ export function applyProfile(
     }))
 }
 
-/** `server/tool` speaks of one server; a pattern without a slash of all. */
+/** `server/tool` is about one server; a pattern without a slash is about all. */
 function ofServer(server: string, patterns: readonly string[]): string[] {
   return patterns.flatMap((pattern) => {
     const slash = pattern.indexOf('/')

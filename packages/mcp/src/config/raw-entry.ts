@@ -2,7 +2,7 @@
 import { type ConfigDocument, type Path, pathText } from './document.js'
 import type { ConfigProblem } from './problem.js'
 
-/** An entry as it stands in a file, and where that is. */
+/** An entry as it is written in a file, and where. */
 export interface RawEntry {
   readonly name: string
   readonly document: ConfigDocument
@@ -10,7 +10,7 @@ export interface RawEntry {
   readonly value: unknown
   /** Relative paths start here. */
   readonly folder: string
-  /** A file of another client: what is unknown in it is not ours to refuse. */
+  /** A file of another client: unknown keys in it are not refused. */
   readonly foreign: boolean
 }
 

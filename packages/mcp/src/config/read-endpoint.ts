@@ -20,7 +20,7 @@ export function readEndpoint(
         'the server has neither a command nor a url',
         'Give "command" for a local server, "url" for a remote one',
       )
-    // Nothing comes of them, but what is wrong in them is said.
+    // They are not used, but what is wrong in them is reported.
     texts('env')
     texts('headers')
     return undefined
@@ -48,7 +48,7 @@ function readLocal(reader: EntryReader): StdioEndpoint {
     const [first, ...rest] = program.split(/\s+/)
     report(
       ['command'],
-      'the command holds spaces, and no shell reads it',
+      'the command has spaces, and is not run by a shell',
       `Split it: "command": ${JSON.stringify(first)}, "args": ${JSON.stringify(rest.map(() => '…'))}`,
       'warning',
     )

@@ -41,7 +41,7 @@ export interface ServerConfig {
   readonly alwaysLoad: readonly string[]
   /** Undefined: every tool. */
   readonly allow: readonly string[] | undefined
-  /** What a profile allows besides: both have to let a tool pass. Undefined: every tool. */
+  /** What a profile allows: a tool must pass this and `allow`. Undefined: every tool. */
   readonly within: readonly string[] | undefined
   readonly deny: readonly string[]
   /** Milliseconds. */
@@ -92,7 +92,7 @@ export function defineServer(
   }
 }
 
-/** Credentials that the config itself gives go before a login. */
+/** Credentials in the config are used instead of a login. */
 export function hasOwnCredentials({ endpoint }: Pick<ServerConfig, 'endpoint'>): boolean {
   return (
     endpoint.type !== 'stdio' &&

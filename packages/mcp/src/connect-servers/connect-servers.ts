@@ -62,7 +62,7 @@ export function connectServers(
   }
   const warn = (server: string, warning: ServerWarning) => emit({ kind: 'warning', server, ...warning })
   const warnOf = (server: string) => (warning: ServerWarning) => warn(server, warning)
-  // A list is worth more than its copy.
+  // A cache that fails must not cost a listing.
   const cache = carefulCache(given.cache ?? diskCache({ onWarning: warnOf('') }), warnOf(''))
   const logins = given.logins ?? diskLogins({ onWarning: warnOf('') })
   const authOf =

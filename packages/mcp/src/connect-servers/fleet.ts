@@ -33,7 +33,7 @@ export class Fleet {
     this.#options = options
     for (const server of options.servers) this.#open(server)
     this.#start()
-    // What is held back is not even called: somebody has to look.
+    // Tools that are held back are not called, so a lock that releases them has to be looked for.
     this.#looking = setInterval(() => this.lookAgain(), LOOK_EVERY)
     this.#looking.unref()
   }
@@ -48,7 +48,7 @@ export class Fleet {
     throw new McpFailure(
       'unavailable',
       name,
-      `there is no server ${JSON.stringify(name)}; known are ${[...this.#upstreams.keys()].join(', ') || 'none'}`,
+      `there is no server ${JSON.stringify(name)}; known: ${[...this.#upstreams.keys()].join(', ') || 'none'}`,
     )
   }
 
@@ -111,7 +111,7 @@ export class Fleet {
     if (!this.#closing && this.#options.publish(upstream)) this.#compare()
   }
 
-  /** New names may show other tools in another light. */
+  /** New names may change the findings in other servers: a tool may now look like one of theirs. */
   #compare(): void {
     const isOver = () => this.#closing !== undefined
     this.#comparing ??= new Promise((resolve) => setImmediate(resolve))

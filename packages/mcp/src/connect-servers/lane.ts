@@ -1,4 +1,4 @@
-/** Work that is done so many at a time, and waits that end. */
+/** Limits: how much work is done at a time, and how long a wait lasts. */
 
 export type Lane = <T>(work: () => Promise<T>) => Promise<T>
 

@@ -55,7 +55,7 @@ type WithDefault = 'scan' | 'client' | 'concurrency' | 'connectTimeout' | 'now' 
 
 export type ConnectSettings = Omit<ConnectOptions, WithDefault> & Required<Pick<ConnectOptions, WithDefault>>
 
-/** Throws `invalid-option` for what nobody can mean. */
+/** Throws `invalid-option` for unknown keys and impossible values. */
 export function readOptions(options: ConnectOptions): ConnectSettings {
   assertKnownKeys(options, KEYS, 'connectServers')
   const {

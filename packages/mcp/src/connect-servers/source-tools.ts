@@ -5,7 +5,7 @@ import { defined, firstLine, isRecord, matchesGlob } from '@toolwell/core/shared
 import { isOffered } from '../config/is-offered.js'
 import type { ServerConfig } from '../config/server-config.js'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
-import { vouchedLike } from '../definition/stored-definition.js'
+import { validatedLike } from '../definition/stored-definition.js'
 
 export type RunTool = (
   tool: string,
@@ -30,11 +30,11 @@ export function describeServer(server: ServerConfig, { instructions }: ServerDef
 
 function toTool(server: ServerConfig, words: readonly unknown[], tool: McpTool, run: RunTool): Tool {
   const { name, title, description, annotations, _meta: meta } = tool
-  // Marks and annotations are the server's word.
+  // Marks and annotations are claims of the server.
   const believed = server.trust !== 'none'
   const marked = believed && meta?.['anthropic/alwaysLoad'] === true
   const alwaysLoad = marked || server.alwaysLoad.some((pattern) => matchesGlob(pattern, name))
-  return vouchedLike(
+  return validatedLike(
     new SourceTool(tool, {
       name,
       description: typeof description === 'string' ? description : '',
@@ -52,7 +52,7 @@ function toTool(server: ServerConfig, words: readonly unknown[], tool: McpTool, 
   )
 }
 
-/** A tool that takes its schemas from where they were listed, when they are wanted: they may still lie in a file. */
+/** A tool that reads its schemas from the listed tool on demand: they may still be in a file. */
 class SourceTool {
   readonly #listed: McpTool
 
@@ -80,7 +80,7 @@ class SourceTool {
   }
 }
 
-/** Words that find the tool and stand nowhere else in it: what the server calls itself, and its own hint. */
+/** Words for the index that are nowhere else in the tool: what the server calls itself, and its own hint. */
 function searchHint(words: readonly unknown[], { _meta: meta }: McpTool): string {
   const all = [...words, meta?.['anthropic/searchHint']]
   return [...new Set(all.filter((word) => typeof word === 'string' && word !== ''))].join(' ').slice(0, 400)
@@ -97,7 +97,7 @@ function textOf(result: CallToolResult, name: string): string {
   return text
 }
 
-/** A request carries text; what is not text is named, with its size, so that the model knows what there is. */
+/** A request carries text only. Other content is named, with its size, so that the model knows what there is. */
 function blockText(block: unknown): string {
   if (!isRecord(block)) return ''
   const { type, text, mimeType, data, uri, name, resource } = block

@@ -6,7 +6,7 @@ import type { ServerWarning, WarningListener } from './warning.js'
 
 export interface CacheFiles {
   get(file: string): Buffer | undefined
-  /** Whole or not at all. The first failure is told; the rest follow from it. */
+  /** Writes the whole file or nothing. Only the first failure is reported. */
   put(file: string, content: string | Uint8Array): void
   remove(file: string): void
   /** A file that cannot be used makes room for one that can. `then`: what that means, in a clause. */

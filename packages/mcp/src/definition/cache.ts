@@ -18,7 +18,7 @@ export interface CachedDefinition {
   readonly notes?: unknown
 }
 
-/** Fingerprints of what was met first, where there is no lock. */
+/** Fingerprints of what was first seen, where there is no lock. */
 export interface Remembered {
   readonly instructions: string
   readonly tools: Readonly<Record<string, string>>
@@ -35,7 +35,7 @@ export interface DefinitionCache {
     notes?: unknown,
   ): void
   forget(server: ServerConfig, asked?: string): void
-  /** What was met first of a server, which outlives its definitions. A cache without these remembers while the program runs. */
+  /** What was first seen of a server. It outlives its definitions. A cache without these two remembers only while the program runs. */
   readTrust?(server: ServerConfig): Remembered | undefined
   writeTrust?(server: ServerConfig, remembered: Remembered): void
   /** Where to keep what is made of this definition; `use` names what else decides it. */

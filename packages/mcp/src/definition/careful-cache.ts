@@ -1,7 +1,7 @@
-/** A cache as it may be relied on: what fails in it, or comes out of it and is none, costs a warning and a listing. */
+/** A cache that never fails: an error in it, or a value that is not a definition, costs a warning and a listing. */
 import { defined, isRecord } from '@toolwell/core/shared'
 import type { CachedDefinition, DefinitionCache } from './cache.js'
-import { areUsable, lookedThrough } from './usable-tools.js'
+import { areUsable, withUsableTools } from './usable-tools.js'
 import type { WarningListener } from './warning.js'
 
 export function carefulCache(cache: DefinitionCache, warn: WarningListener): DefinitionCache {
@@ -19,19 +19,19 @@ export function carefulCache(cache: DefinitionCache, warn: WarningListener): Def
       attempt(`read ${server.name}`, () => {
         const cached: unknown = cache.read(server, asked)
         if (cached === undefined) return undefined
-        if (!isCached(cached)) throw new Error('what it gave is no definition')
-        const whole = lookedThrough(cached)
-        if (!areUsable(whole.definition.tools)) throw new Error('what it gave as tools are none')
+        if (!isCached(cached)) throw new Error('what it returned is not a definition')
+        const whole = withUsableTools(cached)
+        if (!areUsable(whole.definition.tools)) throw new Error('what it returned as tools cannot be used')
         return whole
       }),
     write: (server, definition, asked, now, notes) =>
       attempt(`keep ${server.name}`, () => cache.write(server, definition, asked, now, notes)),
     forget: (server, asked) => attempt(`forget ${server.name}`, () => cache.forget(server, asked)),
     readTrust: (server) =>
-      attempt(`read what was first met of ${server.name}`, () => {
+      attempt(`read what was first seen of ${server.name}`, () => {
         const remembered = cache.readTrust?.(server)
         if (remembered === undefined || isRemembered(remembered)) return remembered
-        throw new Error('what it gave is no memory')
+        throw new Error('what it returned is not a record of first use')
       }),
     writeTrust: (server, remembered) =>
       attempt(`remember ${server.name}`, () => cache.writeTrust?.(server, remembered)),

@@ -15,7 +15,7 @@ const TRUST_FORMAT = 1
 export interface CacheOptions {
   /** Default: `toolwell/servers` in the user's cache folder. */
   readonly folder?: string
-  /** Told what could not be read or written. The work goes on without. */
+  /** Told what could not be read or written. The work goes on. */
   readonly onWarning?: WarningListener
 }
 
@@ -43,7 +43,7 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
     const readable = server.name.replace(/[^\w-]+/g, '_').slice(0, 40)
     return join(folder, `${readable}-${fingerprintOf(server, asked)}.jsonl`)
   }
-  /** What each definition that was read or written comes to, for the index that belongs to it. */
+  /** The digest of each definition that was read or written. It names the index that belongs to it. */
   const digests = new WeakMap<ServerDefinition, string>()
   const trustFileOf = (server: ServerConfig) => {
     const file = fileOf(server)
@@ -77,7 +77,7 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
       for (const part of PARTS) files.remove(partOf(fileOf(server, asked), part))
     },
     kept(server, definition, use, asked) {
-      // Asked for with every change of a server, and used at a request, if there is one.
+      // Called at every change of a server, but needed only at a request: hashes are made late.
       const place = (part: Part) => {
         const digest = digests.get(definition) ?? digestOf(JSON.stringify(definition))
         const key = digestOf(JSON.stringify([fingerprintOf(server, asked), digest, use]))
@@ -103,7 +103,7 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
         files.setAside(
           file,
           'is damaged',
-          `it is not known whether ${server.name} has changed since it was first met`,
+          `it is not known whether ${server.name} has changed since it was first seen`,
           {
             code: 'first-use-damaged',
             fix: 'Look at the server with toolwell inspect, and pin it with toolwell lock',
@@ -120,12 +120,12 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
 const PARTS = ['index', 'tokens'] as const
 type Part = (typeof PARTS)[number]
 
-/** Beside the definition: they are of no use without it. */
+/** Beside the definition, because they are useless without it. */
 function partOf(file: string, part: Part): string {
   return file.replace(/jsonl$/, part)
 }
 
-/** Two checks of 32 bytes each: that it belongs to this definition and use of it, and that nothing of it is damaged. */
+/** Begins with two hashes of 32 bytes: one names the definition and its use, one shows damage. */
 function encodePart(bytes: Uint8Array, key: string): Uint8Array {
   return Buffer.concat([Buffer.from(key + digestOf(bytes), 'hex'), bytes])
 }

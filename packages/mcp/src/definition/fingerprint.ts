@@ -23,7 +23,7 @@ export function normalised(value: unknown): JsonObject {
 type Place = 'definition' | 'schema' | 'schemas' | 'data'
 
 const MOST_DEPTH = 200
-/** Below these keys stands data, not schema: there a list called `required` is just a list. */
+/** The values of these keys are data, not schemas: in them a list called `required` is just a list. */
 const DATA = new Set(['const', 'default', 'enum', 'examples', 'example'])
 const SCHEMAS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
 

@@ -29,7 +29,7 @@ export interface ServerDefinition {
   readonly cacheScope: 'public' | 'private'
 }
 
-/** Equal lists have equal names, whatever order they came in. */
+/** Equal lists have equal hashes, in whatever order they came. */
 export function definitionHash({
   tools,
   instructions,
@@ -40,7 +40,7 @@ export function definitionHash({
   return shortHash(canonicalJson({ each, rest, instructions }), 32)
 }
 
-/** By name; of two with one name, the first. The order of a list is the server's whim. */
+/** By name; of two with one name, the first. The order of a list has no meaning. */
 export function toolsByName(tools: readonly McpTool[]): Map<string, McpTool> {
   const byName = new Map<string, McpTool>()
   for (const tool of tools) if (!byName.has(tool.name)) byName.set(tool.name, tool)

@@ -17,7 +17,7 @@ export interface StoredDefinition {
   readonly digest: string
 }
 
-/** A schema in the bytes behind the first line. */
+/** The place of a schema in the bytes after the first line. */
 type Span = readonly [start: number, end: number]
 interface Spans {
   readonly inputSchema: Span
@@ -40,7 +40,7 @@ export function encodeDefinition(fingerprint: string, stored: StoredDefinition):
   const spans: (Spans | null)[] = []
   const tools = definition.tools.map((tool): object => {
     const { inputSchema, outputSchema, ...rest } = tool
-    // What is no tool stays whole: whoever reads it has to see why. So does what would become its own prototype.
+    // An entry that is not a tool is stored whole, so that its fault is still visible. So is one with a key `__proto__`.
     const isWhole =
       problemOf({ name: tool.name, inputSchema }) !== undefined || Object.hasOwn(tool, '__proto__')
     const output = outputSchema === undefined || isWhole ? {} : { outputSchema: put(outputSchema) }
@@ -63,7 +63,7 @@ export function decodeDefinition(content: Buffer, fingerprint: string): StoredDe
   if (Number(format) !== FORMAT) return 'was written by another version'
   const rest = content.subarray(head.length)
   const lineEnd = rest.indexOf('\n')
-  // Checked as bytes, and all of them: what is read later was right when it was met.
+  // All bytes are checked now, so that schemas that are read later are known to be undamaged.
   if (check !== digestOf(rest) || lineEnd < 1) return 'is damaged'
   // Without the brace that closes the head.
   const value = JSON.parse(rest.toString('utf8', 0, lineEnd - 1)) as StoredDefinition & {
@@ -80,7 +80,7 @@ export function decodeDefinition(content: Buffer, fingerprint: string): StoredDe
   return { definition: { ...definition, tools }, savedAt, notes, digest }
 }
 
-/** A tool whose schemas lie in the file. One getter serves all: with one each, every tool would be an object of its own kind. */
+/** A tool whose schemas are read from the file on demand. All share one getter; with one getter each, every tool would have its own hidden class. */
 class StoredTool {
   readonly #lines: Buffer
   readonly #spans: Spans
@@ -118,12 +118,12 @@ class StoredTool {
   }
 }
 
-/** The same as far as the catalogue goes: a tool that is made of one that was in order is in order. */
-export function vouchedLike<T extends object>(made: T, origin: object): T {
+/** Marks a tool as valid that is made from a valid one. */
+export function validatedLike<T extends object>(made: T, origin: object): T {
   return isVouchedFor(origin) ? vouchFor(made) : made
 }
 
-/** The platform's own: a start reads every file. */
+/** The platform's own hash, because a start reads every file and must be fast. */
 export function digestOf(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex')
 }

@@ -1,4 +1,4 @@
-/** Parts what a server lists into tools and what is none, so that every entry of the list is accounted for. */
+/** Splits what a server lists into tools and unusable entries, so that every entry is accounted for. */
 import { firstLine, isVouchedFor, problemOf } from '@toolwell/core/shared'
 import type { CachedDefinition } from './cache.js'
 import { fingerprint } from './fingerprint.js'
@@ -29,17 +29,17 @@ export function usableTools(entries: readonly unknown[]): { tools: McpTool[]; un
   return { tools, unusable }
 }
 
-/** Only what nothing can be done without; what else is odd is put right when it becomes a tool. */
+/** Only the fields that are indispensable. Other odd fields are corrected when the entry becomes a tool. */
 function asTool(entry: unknown): unknown {
   if (!isObject(entry) || isVouchedFor(entry)) return entry
   const { name, inputSchema } = entry as Partial<McpTool>
   return { name, description: '', inputSchema }
 }
 
-/** As deep as fingerprints reach: what is deeper could change without being noticed. */
+/** Fingerprints reach no deeper, so a change below this depth would not be noticed. */
 const MOST_DEPTH = 200
 
-/** Level by level: a stack would not hold what is meant to break it. */
+/** Level by level: recursion would overflow the stack on hostile input. */
 function isTooDeep(entry: unknown): boolean {
   let level: object[] = isObject(entry) ? [entry] : []
   for (let depth = 0; level.length > 0; depth++) {
@@ -58,13 +58,13 @@ function nameOf(entry: unknown): { name?: string } {
   return typeof name === 'string' && name.trim() !== '' ? { name } : {}
 }
 
-/** What was put into a cache by other means than listing has not been looked through. */
-export function lookedThrough(cached: CachedDefinition): CachedDefinition {
+/** Checks a definition that came into the cache by other means than listing. */
+export function withUsableTools(cached: CachedDefinition): CachedDefinition {
   if (cached.definition.unusable) return cached
   return { ...cached, definition: { ...cached.definition, ...usableTools(cached.definition.tools) } }
 }
 
-/** Whether all of these are tools, as they should be where they were looked through. */
+/** Whether all of these can be used as tools. */
 export function areUsable(tools: readonly unknown[]): boolean {
   return tools.every((tool) => problemOf(asTool(tool)) === undefined)
 }

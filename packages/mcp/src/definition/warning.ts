@@ -9,7 +9,7 @@ export type WarningCode =
   | 'cache-damaged'
   /** The cache that the host gave threw, or returned what is not a definition. */
   | 'cache-failed'
-  /** The record of what a server was when first met is damaged. It was set aside. */
+  /** The record of what a server was when first seen is damaged. It was set aside. */
   | 'first-use-damaged'
   /** A file with a login cannot be opened. */
   | 'login-unreadable'
@@ -21,7 +21,7 @@ export type WarningCode =
   | 'login-not-kept'
   /** Without a lock: the tools of a server are trusted because they were not known before. */
   | 'first-use'
-  /** Without a lock: something is not what it was when first met. */
+  /** Without a lock: something is not what it was when first seen. */
   | 'instructions-changed'
   | 'tools-changed'
   | 'tools-added'

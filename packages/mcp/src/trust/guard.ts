@@ -35,7 +35,7 @@ export interface Guard {
   /** Does what takes long before the review, a little at a time. */
   prepare(server: ServerConfig, definition: ServerDefinition): Promise<void>
   review(request: ReviewRequest): Review
-  /** By what the tools of a server are let through. */
+  /** Why the tools of a server are let through. */
   by(server: string): ServerDecision['by']
   /** To be kept with this definition. */
   notes(server: ServerConfig, definition: ServerDefinition): ReviewNotes | undefined
@@ -52,13 +52,13 @@ export function createGuard({ cache, lock, scan, review: own }: GuardOptions): G
   const review = createReview(examinations)
   const locks = createLocks(lock)
   const remembered = new Map<string, Remembered | undefined>()
-  /** What was remembered before a definition was met: it may be reviewed again because of a neighbour, and is no less new then. */
+  /** What was remembered before a definition was seen: it may be reviewed again because of another server, and is still new then. */
   const met = new Map<
     string,
     { readonly definition: ServerDefinition; readonly before: Remembered | undefined }
   >()
   const by = new Map<string, ServerDecision['by']>()
-  /** Definitions that were met first as they are, and in which nothing was found: most of them, at every start. */
+  /** Definitions that are as first seen, and in which nothing was found: most of them, at every start. */
   const settled = new Map<string, ServerDefinition>()
   const judgedBy = new Map<string, LockState | undefined>()
 
@@ -73,7 +73,7 @@ export function createGuard({ cache, lock, scan, review: own }: GuardOptions): G
     // Whoever writes a lock has looked at it, and decided.
     if (judgedBy.has(server.name) && judgedBy.get(server.name) !== state) review.reset(server.name)
     judgedBy.set(server.name, state)
-    // What was judged in this program is judged again: it may have been told of as new.
+    // What was judged in this program is judged again: it may have been reported as new.
     const isSettledBefore = settled.get(server.name) === definition && !met.has(server.name)
     if (isSettledBefore && !state && server.trust === 'first-use') {
       by.set(server.name, 'first-use')
@@ -143,7 +143,7 @@ export function createGuard({ cache, lock, scan, review: own }: GuardOptions): G
   }
 }
 
-/** Whether the next start need not look: let through as first met, whole and without a word. */
+/** Whether the next start can skip the review: everything was let through on first use, and nothing was found. */
 function isSettled(
   { by, server, tools }: ServerDecision,
   prints: Prints,
@@ -152,7 +152,7 @@ function isSettled(
   const isPlain = (decision: Decision) => decision.allowed && decision.findings.length === 0
   if (by !== 'first-use' || !isPlain(server) || ![...tools.values()].every(isPlain)) return false
   if (remembered?.instructions !== prints.instructions) return false
-  // What the config keeps out was not judged, and may be let in; what is gone is told of until it is pinned.
+  // What the config keeps out was not judged, and may be let in later. Removed tools are reported until the rest is pinned.
   if (tools.size < prints.tools.size) return false
   if (Object.keys(remembered.tools).some((name) => !prints.tools.has(name))) return false
   return [...prints.tools].every(

@@ -32,7 +32,7 @@ export class KnownDefinition {
   readonly #options: KnownOptions
   readonly #asked: string
   #cached: CachedDefinition | undefined
-  /** The notes in the cache spare the scan. */
+  /** The cached notes make a scan unnecessary. */
   #isNoted = false
   #tools = new Map<string, McpTool>()
 
@@ -124,7 +124,7 @@ export class KnownDefinition {
     this.keepAgain()
   }
 
-  /** Keeps what is cached once more: there is something else to note of it. */
+  /** Writes the cached copy again: its notes have changed. */
   keepAgain(): void {
     if (this.definition && this.#cached) this.#store(this.definition, this.#cached.savedAt)
   }

@@ -22,14 +22,14 @@ import { ProcessTransport } from './process-transport.js'
 import { explained, observe } from './unreachable.js'
 import type { Watchdog } from './watchdog.js'
 
-/** A server on a pipe that says nothing to a question it does not know speaks the older protocol. */
+/** A server on a pipe that does not answer within this time speaks the older protocol. */
 const PROBE_TIMEOUT = 4000
 
-/** What credentials can do besides being given. */
+/** What credentials can do besides authorizing a request. */
 export interface AuthHooks {
   /** Sends every request to the server. */
   readonly fetch?: FetchLike
-  /** Calls when there may be other credentials than those that were refused. Returns what ends it. */
+  /** Calls back when there may be new credentials. Returns a function that stops it. */
   watch?(onChange: () => void): () => void
   /** Takes credentials out of a text. */
   hide?(text: string): string
@@ -92,7 +92,7 @@ async function openRemote(
     try {
       return await attempt(options, sse(endpoint, options.auth, options.auth?.fetch ?? fetch), 'legacy')
     } catch {
-      // What the usual protocol answered says more than that the old one is not there either.
+      // The error of the usual protocol says more than that of the old one.
       throw error
     }
   }
@@ -106,7 +106,7 @@ export function needsLogin(error: unknown): boolean {
   )
 }
 
-/** The login holds, but not for this. */
+/** The login is valid, but does not grant this. */
 export function asksForMore(error: unknown): error is InsufficientScopeError {
   return error instanceof InsufficientScopeError
 }
@@ -182,7 +182,7 @@ function sse(
   }) as Transport
 }
 
-/** The process ended, or the pipe broke, over the question which protocol it speaks. */
+/** The process ended, or the pipe broke, when it was asked which protocol it speaks. */
 function isRefusedProbe(error: unknown): boolean {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
   return cause instanceof SdkError && cause.code === SdkErrorCode.EraNegotiationFailed

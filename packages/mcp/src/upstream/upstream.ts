@@ -137,7 +137,7 @@ export class Upstream {
       this.#relist(connection, true)
       await this.#relisting
     }
-    // Only calls would show it otherwise, and nobody can call a server that counts as failed. One that is kept running has to last.
+    // A failed server cannot be called, so a listing that succeeds must reset it. One that is kept running has to prove itself by lasting.
     if (this.server.lazy) this.#pool.breaker.succeed()
     this.#pool.release(key, this.server.lazy && this.calls === 0)
   }
@@ -212,7 +212,7 @@ export class Upstream {
     try {
       return await abortable(opened, signal, () => this.#failures.make('cancelled', 'the call was cancelled'))
     } catch (error) {
-      // Whoever gave up must not hold what the others have waited for.
+      // A caller that gave up must not keep the connection open.
       if (signal?.aborted)
         opened.then(
           () => this.#pool.release(key),
@@ -295,7 +295,7 @@ export class Upstream {
 
   #callFailure(error: unknown, name: string, signal: AbortSignal | undefined): McpFailure {
     const failure = this.#failures.ofCall(error, name, signal?.aborted === true)
-    // What one tool lacks says nothing of the others.
+    // One tool that needs more scopes says nothing about the others.
     if (failure.kind === 'needs-login' && !asksForMore(failure.cause)) {
       this.#setLoginNeeded(true)
       this.reason = failure.message

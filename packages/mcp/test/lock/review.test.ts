@@ -136,7 +136,7 @@ describe('without a lock', () => {
     expect(first.warnings).toEqual([
       {
         code: 'first-use',
-        text: '1 tool of math is trusted as first met',
+        text: '1 tool of math is trusted on first use',
         fix: 'Pin it with: toolwell lock',
       },
     ])
@@ -154,7 +154,7 @@ describe('without a lock', () => {
         [
           expect.objectContaining({
             code: 'tools-changed',
-            text: 'add of math is not what it was when first met',
+            text: 'add of math is not what it was when first seen',
           }),
         ],
       ])
@@ -163,7 +163,7 @@ describe('without a lock', () => {
     expect(review.list({ ...math(A), instructions: 'New.' }).warnings).toEqual([
       expect.objectContaining({
         code: 'instructions-changed',
-        text: 'the instructions of math are not what they were when first met',
+        text: 'the instructions of math are not what they were when first seen',
       }),
     ])
   })

@@ -42,7 +42,8 @@ export function listingOf(value: unknown): Listing | string {
     }
   }
   if (isRecord(value.error)) return 'the answer of a server that failed. Ask it for tools/list again.'
-  if (value.tools !== undefined || list !== value) return '"tools" is no list. Give the result of tools/list.'
+  if (value.tools !== undefined || list !== value)
+    return '"tools" is not a list. Give the result of tools/list.'
   return { tools: [value], isList: false, hasMore: false }
 }
 

@@ -1,4 +1,4 @@
-/** What is said of a server whose definitions are no longer those that were first met. */
+/** Warnings about a server whose definitions are no longer those that were first seen. */
 import type { ServerWarning, WarningCode } from '@toolwell/mcp'
 
 const CHANGES: readonly WarningCode[] = [
@@ -8,7 +8,7 @@ const CHANGES: readonly WarningCode[] = [
   'tools-removed',
 ]
 
-/** That they were met just now is no change. */
+/** That they were seen for the first time is not a change. */
 export function changesIn(warnings: readonly ServerWarning[]): ServerWarning[] {
   return warnings.filter(({ code }) => CHANGES.includes(code))
 }

@@ -16,11 +16,10 @@ export async function findServer(
   const shown = JSON.stringify(name.slice(0, 60))
   const own = problems.filter((problem) => problem.server === name && problem.severity === 'error')
   if (own.length > 0)
-    throw new Problem(
-      `The server ${shown} cannot be used as its config stands.`,
-      'Mend what is named above.',
-      { reason: 'broken-config', details: { server: name, problems: own } },
-    )
+    throw new Problem(`The server ${shown} cannot be used as its config stands.`, 'Fix the problems above.', {
+      reason: 'broken-config',
+      details: { server: name, problems: own },
+    })
   const known = servers.map((each) => each.name)
   const [meant] = nearest(name, known, 1)
   throw new Problem(

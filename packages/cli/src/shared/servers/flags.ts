@@ -11,7 +11,7 @@ export const serverFlags = {
   profile: {
     type: 'string',
     valueHint: 'NAME',
-    description: 'Only the servers and tools of this profile of the config.',
+    description: 'Only the servers and tools of this profile.',
   },
   timeout: {
     type: 'string',
@@ -26,7 +26,7 @@ export function timeoutOf(text: string | undefined, flag = '--timeout'): number 
   const seconds = Number(text)
   if (!/^\d+(?:\.\d+)?$/.test(text) || seconds <= 0 || seconds > 3600)
     throw usageProblem(
-      `${flag} ${JSON.stringify(text)} is no number of seconds.`,
+      `${flag} ${JSON.stringify(text)} is not a number of seconds.`,
       'Give a number above 0, and at most 3600.',
     )
   return seconds * 1000
@@ -37,7 +37,7 @@ export function wholeNumber(flag: string, text: string | undefined): number | un
   const number = Number(text)
   if (!/^\d+$/.test(text) || number < 1 || !Number.isSafeInteger(number))
     throw usageProblem(
-      `${flag} ${JSON.stringify(text)} is no number of tokens.`,
+      `${flag} ${JSON.stringify(text)} is not a number of tokens.`,
       'Give a whole number from 1.',
     )
   return number

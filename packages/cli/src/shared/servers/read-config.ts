@@ -49,7 +49,7 @@ export async function readConfig(
         ? `No server can be used:\n${told.map((line) => `  ${line}`).join('\n')}\n`
         : `${config.files.join(' and ')} ${config.files.length === 1 ? 'names' : 'name'} no servers.`,
       told.length > 0
-        ? 'Mend what is named here.'
+        ? 'Fix the problems above.'
         : 'Write them into "mcpServers", or take over those of other clients with: toolwell import',
       { reason: 'no-servers', details: { problems: config.problems } },
     )

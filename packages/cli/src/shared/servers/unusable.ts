@@ -1,4 +1,4 @@
-/** What a server lists and nobody can use, in words: `entry 3 (name) has an inputSchema that is not an object`. */
+/** An unusable entry of a server's list in one line: `entry 3 (name) has an inputSchema that is not an object`. */
 import { firstLine } from '@toolwell/core/shared'
 import type { UnusableEntry } from '@toolwell/mcp'
 

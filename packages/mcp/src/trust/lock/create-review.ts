@@ -46,7 +46,7 @@ export interface ServerDecision {
   /** About the server as a whole: its instructions, or that it is not in the lock. */
   readonly server: Decision
   readonly tools: ReadonlyMap<string, Decision>
-  /** By what it is let through. */
+  /** Why it is let through. */
   readonly by: 'lock' | 'first-use' | 'config' | 'nothing'
   /** Worth telling, and no reason to hold anything back. */
   readonly warnings: readonly ServerWarning[]
@@ -59,7 +59,7 @@ export interface ReviewSubject {
   /** Whether the config lets a tool through; without it, every tool. What it excludes is not judged. */
   readonly offers?: (tool: string) => boolean
   readonly lock: LockState | undefined
-  /** What was met before. */
+  /** What was seen before. */
   readonly remembered: Remembered | undefined
 }
 
@@ -186,11 +186,11 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
 /** A server that invents names forever does not fill the disk: beyond this, only what it still lists is remembered. */
 const MOST_REMEMBERED = 50_000
 
-/** Fingerprints say that something is another, not what it was. */
+/** Fingerprints show that something has changed, not what it was. */
 const PIN =
-  'Only fingerprints are kept without a lock, so what it was cannot be shown. Pin it as it is with: toolwell lock'
+  'Without a lock only fingerprints are kept, so the earlier definition cannot be shown. Pin it as it is with: toolwell lock'
 
-/** Compares with what was met first, and remembers what is met now. Only what was let through is remembered. */
+/** Compares with what was first seen, and remembers what is new. Only what was let through is remembered. */
 function firstUse(
   { server, prints, remembered, offers = () => true }: ReviewSubject,
   decisions: ReadonlyMap<string, Decision>,
@@ -203,11 +203,11 @@ function firstUse(
   const fresh = allowed.filter(([name]) => first(name) === undefined)
   const changed = allowed.filter(([name, print]) => (first(name) ?? print) !== print).map(([name]) => name)
   if (remembered && remembered.instructions !== prints.instructions)
-    warn('instructions-changed', `the instructions of ${called} are not what they were when first met`)
+    warn('instructions-changed', `the instructions of ${called} are not what they were when first seen`)
   if (changed.length > 0)
     warn(
       'tools-changed',
-      `${truncated(changed)} of ${called} ${changed.length === 1 ? 'is' : 'are'} not what ${changed.length === 1 ? 'it was' : 'they were'} when first met`,
+      `${truncated(changed)} of ${called} ${changed.length === 1 ? 'is' : 'are'} not what ${changed.length === 1 ? 'it was' : 'they were'} when first seen`,
     )
   const left = Object.keys(remembered?.tools ?? {}).filter(
     (name) => !prints.tools.has(name) && offers(name) !== false,
@@ -215,18 +215,18 @@ function firstUse(
   if (left.length > 0)
     warn(
       'tools-removed',
-      `${truncated(left)} of ${called} ${left.length === 1 ? 'is' : 'are'} gone since ${left.length === 1 ? 'it was' : 'they were'} first met`,
+      `${truncated(left)} of ${called} ${left.length === 1 ? 'is' : 'are'} gone since ${left.length === 1 ? 'it was' : 'they were'} first seen`,
     )
   if (remembered && fresh.length === 0) return { warnings }
   if (remembered)
     warn(
       'tools-added',
-      `${truncated(fresh.map(([name]) => name))} of ${called} joined after it was first met`,
+      `${truncated(fresh.map(([name]) => name))} of ${called} joined after it was first seen`,
     )
   else if (fresh.length > 0)
     warn(
       'first-use',
-      `${fresh.length} ${fresh.length === 1 ? 'tool' : 'tools'} of ${called} ${fresh.length === 1 ? 'is' : 'are'} trusted as first met`,
+      `${fresh.length} ${fresh.length === 1 ? 'tool' : 'tools'} of ${called} ${fresh.length === 1 ? 'is' : 'are'} trusted on first use`,
       `Pin ${fresh.length === 1 ? 'it' : 'them'} with: toolwell lock`,
     )
   const tools = Object.create(null) as Record<string, string>
@@ -254,12 +254,12 @@ function hold(
     hard.length > 0
       ? `The scan found ${hard.join(', ')}: do not approve it. ${keepOut(server, tool)}`
       : kind === 'duplicate'
-        ? `Ask the author to mend it. ${keepOut(server, tool)}`
+        ? `Ask the author to fix it. ${keepOut(server, tool)}`
         : `Look at it with "toolwell lock --check", then approve it with: ${approveCommand(server, tool)}`
   return { allowed: false, kind, reason: `${why}. ${advice}`, findings }
 }
 
-/** What to do about a tool, or a server, that nobody should use. */
+/** What to do about a tool, or a server, that should not be used. */
 export function keepOut(server: string, tool?: string): string {
   const entry = `in the entry of ${visibleName(server)}`
   if (tool === undefined) return `Keep it out: "enabled": false ${entry}.`

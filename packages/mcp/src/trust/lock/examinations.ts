@@ -36,7 +36,7 @@ const NOTHING: Examination = { findings: [], asks: new Map() }
 
 interface Met {
   readonly server: ListedServer
-  /** Absent: in the notes still. */
+  /** Missing: still in the notes. */
   readonly prints?: Prints
   readonly notes?: unknown
   readonly isNoted: boolean
@@ -69,7 +69,7 @@ export function createExaminations({ scan: isOn = true } = {}): Examinations {
     own.set(print, examination)
     return examination
   }
-  /** An index can take names and give none back. */
+  /** An index can add names and cannot remove them. */
   const takeNames = (server: ListedServer) => {
     hasNewNames = true
     if (met.has(server.name)) scanner = undefined

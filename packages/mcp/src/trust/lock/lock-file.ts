@@ -90,7 +90,7 @@ export function parseLock(text: string, file = LOCK_FILE): Lock {
   if (/^(?:<{7}|>{7}|={7}|\|{7})(?: |\r?$)/m.test(text))
     throw new LockError(
       'conflict',
-      `${file} holds the markers of a merge conflict.`,
+      `${file} has the markers of a merge conflict.`,
       `Take either side (git checkout --ours or --theirs ${file}), then run: toolwell lock --check`,
     )
   let value: unknown
@@ -99,7 +99,7 @@ export function parseLock(text: string, file = LOCK_FILE): Lock {
   } catch (cause) {
     throw corrupt(file, `it is not JSON (${(cause as Error).message.slice(0, 120)})`)
   }
-  if (!isRecord(value)) throw corrupt(file, 'it holds no object')
+  if (!isRecord(value)) throw corrupt(file, 'it is not an object')
   const { version, servers } = value
   if (typeof version === 'number' && version > LOCK_VERSION)
     throw new LockError(
@@ -131,7 +131,7 @@ function parseServer(value: unknown, path: string, file: string): LockedServer {
       throw corrupt(file, `${where} lacks "fingerprint" or "definition"`)
     // The text is what people review and the hash is what counts: they must say the same.
     if (fingerprint(tool.definition) !== tool.fingerprint)
-      throw corrupt(file, `the fingerprint of ${where} does not fit its definition`)
+      throw corrupt(file, `the fingerprint of ${where} does not match its definition`)
     tools.push([name, tool as unknown as LockedTool])
   }
   return {

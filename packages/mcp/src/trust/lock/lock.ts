@@ -87,7 +87,7 @@ export function approve(lock: Lock, servers: readonly ListedServer[], target: st
     ...kept.map(([key, value]) => [key, value.definition] as const),
     ...(definition ? [[tool, definition] as const] : []),
   ]
-  // Instructions are approved with the server, never by the way.
+  // Instructions are approved only with the whole server.
   const instructions = old ? old.instructions : ''
   return lockOf([...others, [name, lockedServer(instructions, tools)]])
 }

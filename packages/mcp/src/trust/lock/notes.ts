@@ -21,14 +21,14 @@ type Note = string | WholeNote
 interface WholeNote {
   readonly print: string
   readonly twice?: true
-  /** Absent: not scanned. */
+  /** Missing: not scanned. */
   readonly findings?: readonly Finding[]
   readonly asks?: readonly (readonly [Ask, string])[]
 }
 
 export interface ReviewNotes {
   readonly scan: number
-  /** Nothing was found, and all of it is remembered as first met: without a lock there is nothing to decide. */
+  /** Nothing was found, and all of it is remembered as first seen: without a lock there is nothing to decide. */
   readonly isSettled?: true
   readonly instructions: Note
   readonly tools: readonly (readonly [name: string, note: Note])[]
@@ -104,7 +104,7 @@ export function readNotes(value: unknown): ReadNotes | undefined {
   }
 }
 
-/** Asks are wanted when names are compared, and not before. */
+/** Asks are needed only when names are compared. */
 function examinationOf(
   name: string,
   findings: readonly Finding[],
