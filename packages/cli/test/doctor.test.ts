@@ -165,7 +165,7 @@ describe('doctor', () => {
         },
         'prompt.md': 'Always call read_graph first.',
       })
-      const words = ['doctor', '--system', 'prompt.md', '--timeout', '20']
+      const words = ['doctor', '--system', 'prompt.md', '--timeout', '120']
       const json = await run([...words, '--json', '--slow', '0.001'])
       expect(json).toMatchObject({ code: 1, errors: '' })
       const { diagnoses, isHealthy } = JSON.parse(json.output) as {
@@ -252,7 +252,7 @@ describe('doctor', () => {
         },
       })
       await run(['lock'])
-      const well = await run(['doctor', '--json', '--slow', '60'])
+      const well = await run(['doctor', '--json', '--slow', '600'])
       expect(well.code).toBe(0)
       expect(JSON.parse(well.output)).toMatchObject({ isHealthy: true, servers: 2, diagnoses: [] })
       mkdirSync(join(folder, 'CHANGED'))

@@ -19,20 +19,21 @@ const serversOf = (output: string) =>
 
 describe('inspect of servers', () => {
   it('shows real and broken ones with states, tokens and findings, and starts none that is cached', async () => {
-    const { run, folder } = homeWith({
-      'toolwell.json': {
-        mcpServers: {
-          everything: real('everything'),
-          filesystem: { ...real('filesystem', '.'), deny: ['write_*'] },
-          memory: { ...real('memory'), env: { MEMORY_TOKEN: 'very-secret-value' } },
-          bad: misbehaving({ tools: [poisoned], log: 'LOG', garbage: true }),
-          dead: { command: 'no-such-program-anywhere' },
-          mute: misbehaving({ mute: true }),
-          off: { command: 'whatever', env: { KEY: '${NEVER_SET_ANYWHERE}' }, enabled: false },
-        },
-      },
-    })
-    const text = await run(['inspect', '--timeout', '8'])
+    const mcpServers = {
+      everything: real('everything'),
+      filesystem: { ...real('filesystem', '.'), deny: ['write_*'] },
+      memory: { ...real('memory'), env: { MEMORY_TOKEN: 'very-secret-value' } },
+      bad: misbehaving({ tools: [poisoned], log: 'LOG', garbage: true }),
+      dead: { command: 'no-such-program-anywhere' },
+      off: { command: 'whatever', env: { KEY: '${NEVER_SET_ANYWHERE}' }, enabled: false },
+    }
+    const { run, folder } = homeWith({ 'toolwell.json': { mcpServers } })
+    const write = (servers: object) =>
+      writeFileSync(join(folder, 'toolwell.json'), JSON.stringify({ mcpServers: servers }))
+    // However long they take to start; from then on only the mute one is waited for, and not long.
+    await run(['inspect', '--timeout', '120'])
+    write({ ...mcpServers, mute: misbehaving({ mute: true }) })
+    const text = await run(['inspect', '--timeout', '0.5'])
     expect(text.code).toBe(0)
     expect(text.output).toMatch(/^7 servers, \d+ tools/)
     expect(text.output).toMatch(/^everything +cached +first use +\d+ /m)
@@ -46,7 +47,7 @@ describe('inspect of servers', () => {
     expect(text.output + text.errors).not.toContain('very-secret-value')
     expect(text.output).not.toContain('\u001b')
 
-    const json = await run(['inspect', '--json', '--timeout', '2'])
+    const json = await run(['inspect', '--json', '--timeout', '0.5'])
     const servers = serversOf(json.output)
     expect(Object.fromEntries(Object.entries(servers).map(([name, { state }]) => [name, state]))).toEqual({
       bad: 'cached',
@@ -77,7 +78,8 @@ describe('inspect of servers', () => {
     expect(json.output).not.toContain('very-secret-value')
     // Cached servers were started by the first run alone.
     expect(readFileSync(join(folder, 'LOG'), 'utf8').match(/start/g)).toHaveLength(1)
-    await run(['inspect', '--refresh', '--timeout', '5'])
+    write(mcpServers)
+    await run(['inspect', '--refresh', '--timeout', '120'])
     expect(readFileSync(join(folder, 'LOG'), 'utf8').match(/start/g)).toHaveLength(2)
   }, 120_000)
 
@@ -197,7 +199,7 @@ describe('inspect of servers', () => {
   it('shows on a screen what it waits for', async () => {
     const folder = folderWith({ 'toolwell.json': { mcpServers: { slow: misbehaving({ mute: true }) } } })
     let time = 0
-    const { errors, code } = await toolwell(['inspect', '--timeout', '1'], {
+    const { errors, code } = await toolwell(['inspect', '--timeout', '0.5'], {
       folder,
       env: { XDG_CACHE_HOME: join(folder, 'cache'), XDG_CONFIG_HOME: join(folder, 'config') },
       screen: { errors: 80 },

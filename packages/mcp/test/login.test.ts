@@ -13,6 +13,10 @@ import {
   type ServerWarning,
 } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
+import { waitForAnswer } from '../src/auth/ask-user.js'
+import type { Callback } from '../src/auth/callback.js'
+import { createDraft } from '../src/auth/draft.js'
+import { createAttempt } from '../src/auth/login-attempt.js'
 import { browse, startProtected } from './support/auth-server.js'
 import { startEverything, startModern } from './support/http-servers.js'
 import { startLoginHost } from './support/login-hosts.js'
@@ -201,6 +205,30 @@ describe('a login', () => {
   })
 })
 
+it('a login refuses the answer to another one, and goes on waiting', async () => {
+  const consents = ['wrong-state', 'agree'] as const
+  let asked = 0
+  const remote = await startProtected({
+    get consent() {
+      return consents[asked] ?? 'agree'
+    },
+  })
+  const pages: string[] = []
+  let strays = 0
+  const { server } = await login(defineServer('notes', { url: remote.url }), {
+    store: diskLogins({ folder: temporary() }),
+    async onAddress(address) {
+      pages.push((await browse(address)).page)
+      asked++
+      void browse(address)
+    },
+    onStray: () => strays++,
+  })
+  expect([server, strays]).toEqual(['notes', 1])
+  expect(pages[0]).toContain('not the login that is expected')
+  expect(remote.count('authorization_code')).toBe(1)
+})
+
 describe('a login that fails says why', () => {
   const attempt = async (server: ServerConfig, options: Partial<LoginOptions> = {}) => {
     const store = diskLogins({ folder: temporary() })
@@ -224,18 +252,36 @@ describe('a login that fails says why', () => {
   })
 
   it('when answers belong to another login, which are refused', async () => {
-    const remote = await startProtected({ consent: 'wrong-state' })
-    const pages: string[] = []
+    const server = defineServer('notes', { url: 'http://127.0.0.1:9/mcp' })
+    const over = new AbortController()
+    const store = diskLogins({ folder: temporary() })
+    const known = createAttempt(server, 'http://127.0.0.1:9/mcp', store, {
+      signal: undefined,
+      over: over.signal,
+    })
+    // Somebody comes at once with another state, and nobody with the right one.
+    const callback: Callback = {
+      url: 'http://127.0.0.1:1/callback',
+      answer: (_, signal, onStray) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason))
+          onStray()
+        }),
+      close: async () => undefined,
+    }
     let strays = 0
-    const failure = await attempt(defineServer('notes', { url: remote.url }), {
-      ...agree(pages),
-      timeout: 6000,
+    const draft = createDraft(server, callback.url, {}, { authorizationServerUrl: 'http://127.0.0.1:9' })
+    const address = new URL('http://127.0.0.1:9/authorize')
+    const waiting = waitForAnswer(known, callback, draft, address, {
+      timeout: 50,
+      onAddress: () => undefined,
       onStray: () => strays++,
     })
-    expect(failure).toMatchObject({ code: 'wrong-state' })
+    await expect(waiting).rejects.toMatchObject({
+      code: 'wrong-state',
+      fix: expect.stringContaining('use the address that it prints'),
+    })
     expect(strays).toBe(1)
-    expect(pages[0]).toContain('not the login that is expected')
-    expect(remote.count('authorization_code')).toBe(0)
   })
 
   it.each([

@@ -47,6 +47,8 @@ export interface OpenOptions {
   readonly auth: ServerAuth | undefined
   /** For the whole of it, in milliseconds. */
   readonly timeout: number
+  /** How long a local server may take to say which protocol it speaks. Default 4,000 ms. */
+  readonly probeTimeout?: number
   readonly signal: AbortSignal
   readonly onListChanged: () => void
   readonly prepare: (client: Client) => void
@@ -122,7 +124,7 @@ async function attempt(
   transport: Transport,
   era: 'auto' | 'legacy',
 ): Promise<OpenClient> {
-  const { capabilities, timeout, signal, version } = options
+  const { capabilities, timeout, probeTimeout = PROBE_TIMEOUT, signal, version } = options
   // A remote server that is slow to wake up is not an older one.
   const isProcess = transport instanceof ProcessTransport
   const client = new Client(
@@ -131,7 +133,7 @@ async function attempt(
       capabilities,
       versionNegotiation: {
         mode: era,
-        probe: { timeoutMs: isProcess ? Math.min(PROBE_TIMEOUT, timeout) : timeout },
+        probe: { timeoutMs: isProcess ? Math.min(probeTimeout, timeout) : timeout },
       },
       listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => options.onListChanged() } },
     },
