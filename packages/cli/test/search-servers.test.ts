@@ -79,7 +79,7 @@ it('looks at one profile where it is asked to', async () => {
 it.each([
   [['search', 'a', '--config', 'no.json'], /there is no such file/],
   [
-    ['search', 'a', '--config', 'dead.json', '--timeout', '5'],
+    ['search', 'a', '--config', 'dead.json', '--timeout', '120'],
     /dead\.json holds no tools\. See what there is/,
   ],
 ])('%j ends with 2', async (words, message) => {
@@ -91,7 +91,7 @@ it.each([
 
 it.each([
   [['search', 'a', '--config', 'a', '--catalog', 'b'], '--catalog and --config do not go together.'],
-  [['search', 'a', '--config', 'a', '--timeout', 'x'], '--timeout "x" is no number of seconds.'],
+  [['search', 'a', '--config', 'a', '--timeout', 'x'], '--timeout "x" is not a number of seconds.'],
 ])('%j is refused: %s', async (words, message) => {
   const { code, output, errors } = await toolwell(words)
   expect({ code, output }).toEqual({ code: 2, output: '' })
@@ -126,7 +126,7 @@ it('says of a tool that is known and not searched what keeps it out', async () =
   )
   expect(await why('sky/rename_moon')).toContain('by "allow" in the entry of sky, which does not name it.')
   expect(await why('sky__add')).toMatch(/^sky\/add is not searched: it is held back: .*secrecy/)
-  expect(await why('bare')).toMatch(/^sky\/bare is not searched: it is left out: /)
+  expect(await why('bare')).toMatch(/^sky\/bare is not searched: it cannot be used: it /)
   expect(await why('paint_star', '--profile', 'calm')).toContain('by "deny": ["paint_*"] in the profile.')
   expect(await why('add', '--profile', 'calm')).toContain(
     'by "allow" in the profile, which does not name it.',
@@ -134,7 +134,7 @@ it('says of a tool that is known and not searched what keeps it out', async () =
   expect(await why('delete_star', '--profile', 'calm')).toContain('["delete_*"] in the entry of sky.')
   expect(JSON.parse(await why('delete_star', '--json'))).toMatchObject({
     outcome: 'not-searched',
-    absent: [{ server: 'sky', name: 'delete_star', by: 'config' }],
+    excluded: [{ server: 'sky', name: 'delete_star', by: 'config' }],
   })
   expect(await why('nothing_like_it')).toContain('No tool is called')
 }, 60_000)

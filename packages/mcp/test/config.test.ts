@@ -5,18 +5,17 @@ import { join } from 'node:path'
 import { type Schema, Validator } from '@cfworker/json-schema'
 import {
   type Config,
-  configSchema,
   defaultConfigFiles,
   defineServer,
   describeProblem,
   type LoadOptions,
   loadConfig,
-  readDocument,
-  redactor,
-  showEndpoint,
 } from '@toolwell/mcp'
+import { readDocument, showEndpoint } from '@toolwell/mcp/internal'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { configSchema } from '../src/config/json-schema.js'
+import { redactor } from '../src/config/redact.js'
 import { temporary } from './support/temporary.js'
 
 /** Reads one text as the file of this name in the folder `/project`. */
@@ -264,7 +263,7 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     [
       'a backslash that means nothing',
       '{ "mcpServers": { "a": { "command": "C:\\Program Files\\x" } } }',
-      '/project/toolwell.json:1: this is not JSON: a backslash stands alone, and has to be written twice. Correct line 1; comments and trailing commas are allowed, single quotes and bare words are not.',
+      '/project/toolwell.json:1: this is not JSON: a single backslash must be written twice. Correct line 1; comments and trailing commas are allowed, single quotes and bare words are not.',
     ],
     [
       'a trust that is a switch',
@@ -284,7 +283,7 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     [
       'a question an editor would ask',
       '{ "servers": { "a": { "command": "x", "env": { "K": "${input:api-key}" } } } }',
-      '/project/toolwell.json:1 servers.a.env.K: ${input:api-key} is asked for by an editor, and nobody can be asked here. Put the value into an environment variable and write ${env:API_KEY}.',
+      '/project/toolwell.json:1 servers.a.env.K: ${input:api-key} asks the user of an editor, which cannot be done here. Put the value into an environment variable and write ${env:API_KEY}.',
     ],
     [
       'a wrong type',
@@ -299,7 +298,7 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     [
       'broken JSON',
       '{\n"mcpServers": {\n"a": { "command": \'x\' } } }',
-      /^\/project\/toolwell\.json:3: this is not JSON: there is a word or sign that it does not have\. Correct line 3;/,
+      /^\/project\/toolwell\.json:3: this is not JSON: there is an unexpected character or word\. Correct line 3;/,
     ],
     [
       'an empty file',

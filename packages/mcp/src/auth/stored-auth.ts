@@ -1,4 +1,5 @@
 /** The login of a server as a running program uses it: read anew for every request, renewed once for all who wait. */
+
 import {
   computeScopeUnion,
   extractWWWAuthenticateParams,
@@ -8,19 +9,21 @@ import {
   refreshAuthorization,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
-import type { ServerConfig } from '../config/server-config.js'
+import { defined } from '@toolwell/core/internal'
+import { hasOwnCredentials, type ServerConfig } from '../config/server-config.js'
+import type { WarningListener } from '../definition/warning.js'
 import type { ServerAuth } from '../upstream/open-client.js'
 import type { Login, LoginStore } from './login-store.js'
 
 /** An authorization server that has not answered by then is down. */
 const RENEWAL_TIMEOUT = 20_000
-/** How often is looked whether somebody has logged in elsewhere. */
+/** Milliseconds between looks for a login by another program. */
 const LOOK_EVERY = 500
 
 export interface StoredAuthOptions {
   readonly store: LoginStore
   readonly now?: () => number
-  readonly onWarning?: (detail: string) => void
+  readonly onWarning?: WarningListener
 }
 
 /** The authorization server will not renew this login, whoever asks. */
@@ -30,21 +33,8 @@ const REFUSALS: readonly string[] = [
   OAuthErrorCode.UnauthorizedClient,
 ]
 
-/** Credentials that the config itself gives go before a login. */
-export function hasOwnCredentials({ endpoint }: Pick<ServerConfig, 'endpoint'>): boolean {
-  return (
-    endpoint.type !== 'stdio' &&
-    Object.keys(endpoint.headers).some((name) => name.toLowerCase() === 'authorization')
-  )
-}
-
-/** A name as it is written on a command line. */
-export function quoted(name: string): string {
-  return /^[\w.@:/-]+$/.test(name) ? name : JSON.stringify(name)
-}
-
 export function expiryOf(tokens: { expires_in?: number | undefined }, now: number): { expiresAt?: number } {
-  return tokens.expires_in === undefined ? {} : { expiresAt: now + tokens.expires_in * 1000 }
+  return defined({ expiresAt: tokens.expires_in === undefined ? undefined : now + tokens.expires_in * 1000 })
 }
 
 export function boundedFetch(milliseconds: number, base: FetchLike = fetch): FetchLike {
@@ -85,9 +75,10 @@ export function storedAuth(
       unwritten = undefined
     } catch (error) {
       if (!unwritten)
-        onWarning?.(
-          `the renewed login of ${server.name} could not be kept (${codeOf(error)}); it holds as long as this program runs`,
-        )
+        onWarning?.({
+          code: 'login-not-kept',
+          text: `the renewed login of ${server.name} could not be kept (${codeOf(error)}); it holds as long as this program runs`,
+        })
       unwritten = { login, stamp: store.stamp(server) }
     }
     read()
@@ -103,10 +94,9 @@ export function storedAuth(
     if (!login || !client || !discovery || !tokens?.refresh_token) throw new UnauthorizedError('no login')
     try {
       const renewed = await refreshAuthorization(discovery.authorizationServerUrl, {
-        ...(discovery.authorizationServerMetadata ? { metadata: discovery.authorizationServerMetadata } : {}),
+        ...defined({ metadata: discovery.authorizationServerMetadata, resource }),
         clientInformation: client,
         refreshToken: tokens.refresh_token,
-        ...(resource === undefined ? {} : { resource }),
         fetchFn: boundedFetch(RENEWAL_TIMEOUT),
       })
       const { expiresAt: _, ...rest } = login
@@ -129,7 +119,7 @@ export function storedAuth(
     }
   }
 
-  /** While no other process does. A folder that takes no lock takes no tokens either: then this one is alone. */
+  /** While no other process does. Where the folder cannot be locked, it cannot be written either: then no other process renews. */
   const alone = async (work: () => Promise<void>): Promise<void> => {
     let entered = false
     try {

@@ -8,7 +8,7 @@ export function configSchema(): Schema {
     type: 'object',
     properties: propertiesOf(SERVER_KEYS),
     additionalProperties: false,
-    // An entry of neither kind changes one of the same name in a file of less weight.
+    // An entry with neither changes the entry of the same name in a weaker file.
     not: {
       anyOf: [
         { required: ['command', 'url'] },
@@ -56,7 +56,7 @@ const DURATIONS = [
   { type: 'string', pattern: '^\\s*(?=[\\d.]*[1-9])\\d+(\\.\\d+)?\\s*(ms|s|m|h)\\s*$' },
 ]
 
-/** A variable may stand for the beginning. Credentials belong into headers. */
+/** May begin with a variable. Credentials belong in headers. */
 const ADDRESS = '^\\s*(?:[hH][tT][tT][pP][sS]?://[^/?#@]+(?:[/?#]|$)|\\$\\{)'
 
 function valueSchema(key: Key): Schema {
