@@ -1,8 +1,8 @@
 /** What the poisoning scan finds: by technique in labelled definitions, in real ones where the data folder is in place, and in what time. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { ScannedServer } from '../packages/mcp/src/scan/name-index.ts'
 import { scanServers } from '../packages/mcp/src/scan/scan.ts'
-import type { ScannedServer } from '../packages/mcp/src/scan/shadowing.ts'
 import { ATTACKS, BENIGN, readCorpus, UNTOUCHED } from '../packages/mcp/test/scan/read-corpus.ts'
 import { isHard, scanSample } from '../packages/mcp/test/scan/support.ts'
 import { GENERATED } from './data.ts'

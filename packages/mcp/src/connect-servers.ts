@@ -13,6 +13,7 @@ import type { LeftOut, ServerDefinition } from './definition.js'
 import { McpFailure } from './failure.js'
 import { createGuard } from './guard.js'
 import type { Reviewer, ReviewFinding } from './review.js'
+import { type RuleSettings, ruleProblem } from './scan/rules.js'
 import type { ServerEvent, ServerState } from './state.js'
 import { describeServer, isOffered, toTools } from './tools.js'
 import type { Caller, CallerHandlers } from './upstream/caller.js'
@@ -28,8 +29,11 @@ export interface ConnectOptions {
   readonly cache?: DefinitionCache
   /** The lock that counts for all servers; `false`: none. Default: `toolwell.lock` beside the config file of each. */
   readonly lock?: string | false
-  /** Whether definitions are scanned for poison. Default true; hard findings are held back. */
-  readonly scan?: boolean
+  /**
+   * Whether definitions are scanned for poison, and which rules are switched off besides those of the config:
+   * `{ rules: { 'steer-preference': 'off' } }`. Default true; hard findings are held back.
+   */
+  readonly scan?: boolean | { readonly rules?: RuleSettings }
   /** Asked about every definition as well; may hold back more, and lets nothing loose. */
   readonly review?: Reviewer
   /** Where logins are kept. Default: files that only the user can read. */
@@ -118,7 +122,7 @@ const KEYS = [
 /** Returns at once: what is cached can be searched now, the rest joins when it has been listed. */
 export function connectServers(
   catalogue: Catalogue,
-  config: Pick<Config, 'servers'> | readonly ServerConfig[],
+  config: (Pick<Config, 'servers'> & Partial<Pick<Config, 'scan'>>) | readonly ServerConfig[],
   options: ConnectOptions = {},
 ): Servers {
   assertKnownKeys(options, KEYS, 'connectServers')
@@ -146,7 +150,8 @@ export function connectServers(
   // A list is worth more than its copy.
   const cache = carefulCache(options.cache ?? diskCache({ onWarning: warn('') }), warn(''))
   const logins = options.logins ?? diskLogins({ onWarning: warn('') })
-  const guard = createGuard({ cache, lock, scan, review: options.review })
+  const rules = { ...('servers' in config ? config.scan?.rules : {}), ...checkedRules(scan) }
+  const guard = createGuard({ cache, lock, scan: scan !== false, rules, review: options.review })
   const watchdog = createWatchdog()
   const upstreams = new Map<string, Upstream>()
   const published = new Map<string, unknown>()
@@ -330,6 +335,19 @@ export function connectServers(
       return closing
     },
   }
+}
+
+function checkedRules(scan: NonNullable<ConnectOptions['scan']>): RuleSettings {
+  if (typeof scan === 'boolean') return {}
+  assertKnownKeys(scan, ['rules'], 'connectServers: scan')
+  for (const [id, value] of Object.entries(scan.rules ?? {})) {
+    const problem = ruleProblem(id, value)
+    if (problem)
+      throw new ToolwellError('invalid-option', `${problem.message}. ${problem.fix}.`, {
+        path: `scan.rules.${id}`,
+      })
+  }
+  return scan.rules ?? {}
 }
 
 /** A server that is not running can be used all the same, as long as its tools are known. */

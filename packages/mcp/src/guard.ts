@@ -16,6 +16,7 @@ import {
   type ReviewRequest,
 } from './review.js'
 import { type Finding, readable } from './scan/finding.js'
+import { type RuleSettings, scanStamp } from './scan/rules.js'
 import { isOffered } from './tools.js'
 
 export interface GuardOptions {
@@ -23,6 +24,8 @@ export interface GuardOptions {
   /** The lock for all servers; `false` for none. Default: the one beside the config of each. */
   readonly lock: string | false | undefined
   readonly scan: boolean
+  /** Rules of the scan that are switched off. */
+  readonly rules?: RuleSettings
   /** Asked as well. */
   readonly review: Reviewer | undefined
 }
@@ -45,8 +48,9 @@ export interface Guard {
   reset(): void
 }
 
-export function createGuard({ cache, lock, scan, review: own }: GuardOptions): Guard {
-  const examinations = createExaminations({ scan })
+export function createGuard({ cache, lock, scan, rules = {}, review: own }: GuardOptions): Guard {
+  const examinations = createExaminations({ scan, rules })
+  const stamp = scanStamp(rules)
   const review = createReview(examinations)
   const locks = createLocks(lock)
   const remembered = new Map<string, Remembered | undefined>()
@@ -102,7 +106,7 @@ export function createGuard({ cache, lock, scan, review: own }: GuardOptions): G
   return {
     meet(server, definition, notes) {
       const listed = listedOf(server, definition)
-      if (scan && areSettled(notes)) {
+      if (scan && areSettled(notes, stamp)) {
         settled.set(server.name, definition)
         examinations.meetQuietly(listed, notes)
       } else examinations.meet(listed, notes)

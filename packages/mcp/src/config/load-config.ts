@@ -4,10 +4,12 @@ import { homedir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { nearest } from '@toolwell/core'
 import { matchesGlob } from '@toolwell/core/shared'
+import type { RuleSettings } from '../scan/rules.js'
 import { type ConfigDocument, type Path, pathText, readDocument } from './document.js'
 import { exampleOf, FILE_KEYS, misfit, PROFILE_KEYS } from './keys.js'
 import type { ConfigProblem } from './problem.js'
 import { checkEntry, isRecord, problemAt, type RawEntry, readEntry } from './read-entry.js'
+import { scanSettingsOf } from './scan-settings.js'
 import type { ServerConfig } from './server-config.js'
 import { elsewhere, PLACES, tablesIn, valueAt } from './tables.js'
 
@@ -21,6 +23,8 @@ export interface Config {
   /** In order of name. Servers with an error are not among them. */
   readonly servers: readonly ServerConfig[]
   readonly profiles: Readonly<Record<string, Profile>>
+  /** Rules of the scan that the files switch off. */
+  readonly scan: { readonly rules: RuleSettings }
   readonly problems: readonly ConfigProblem[]
   /** The files that were read. */
   readonly files: readonly string[]
@@ -78,6 +82,7 @@ export function loadConfig(options: LoadOptions): Config {
   const files: string[] = []
   const entries = new Map<string, Entry>()
   const profiles: Record<string, Profile> = {}
+  const rules: Record<string, 'off'> = {}
 
   for (const given of options.files) {
     const file: ConfigFile = typeof given === 'string' ? { path: given } : given
@@ -118,6 +123,7 @@ export function loadConfig(options: LoadOptions): Config {
       }
     }
     Object.assign(profiles, profilesOf(document, problems))
+    Object.assign(rules, scanSettingsOf(document, foreign, problems))
   }
 
   const servers: ServerConfig[] = []
@@ -131,7 +137,13 @@ export function loadConfig(options: LoadOptions): Config {
     if (read.server && !isBroken && (isOff || canStart)) servers.push(read.server)
   }
   servers.sort((a, b) => (a.name < b.name ? -1 : 1))
-  return { servers: applyProfile(servers, profiles, options, files, problems), profiles, problems, files }
+  return {
+    servers: applyProfile(servers, profiles, options, files, problems),
+    profiles,
+    scan: { rules },
+    problems,
+    files,
+  }
 }
 
 function open(path: string, file: ConfigFile, problems: ConfigProblem[]): ConfigDocument | undefined {

@@ -1,6 +1,7 @@
 /** The lock: what each server and tool was when someone approved it. Pure; files are in lock-file.ts. */
+
+import type { ScannedServer } from '../scan/name-index.js'
 import type { Scanner } from '../scan/scan.js'
-import type { ScannedServer } from '../scan/shadowing.js'
 import { fingerprint, type JsonObject, normalised } from './fingerprint.js'
 import { LockError } from './lock-error.js'
 

@@ -1,12 +1,10 @@
-/** Text that hides what it says. What can be decoded is decoded and read like everything else. */
-
-import { segment } from './clauses.js'
+/** Text that hides what it says. What can be decoded is decoded; orders in it are hard, other prose is soft. */
 import { type Finding, finding } from './finding.js'
-
-/** Says whether decoded text gives orders. */
-export type Reader = (text: string) => boolean
+import { isMixedScript, latinised, unleeted } from './fold.js'
+import { isOrder, MARKERS } from './orders.js'
 
 const MOST_BLOBS = 40
+const MOST_CHARACTERS = 20_000
 const BASE64 = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{20,}={0,2}(?![A-Za-z0-9+/_-])/g
 const BASE32 = /(?<![A-Za-z0-9])[A-Z2-7]{24,}={0,6}(?![A-Za-z0-9=])/g
 const HEX = /(?<![A-Za-z0-9])(?:0x)?(?:[0-9a-fA-F]{2}[ :,]?){12,}(?![A-Za-z0-9])/g
@@ -15,62 +13,12 @@ const SPELLED =
 const BINARY = /(?<![01])(?:[01]{8}[ ,]?){6,}(?![01])/g
 const CODES = /(?<!\d)(?:\d{2,3}[ ,;]{1,2}){10,}\d{2,3}(?!\d)/g
 const MORSE = /(?:[.-]{1,5}[ /]{1,3}){12,}/g
+/** `i g n o r e`, `i.g.n.o.r.e`, `i-g-n-o-r-e`: words stand further apart, or are parted by a blank. */
+const SPACED = /(?<![\p{L}\p{N}])(?:\p{L}[ .\-_]{1,3}){7,}\p{L}(?![\p{L}\p{N}])/gu
 
-/** Commands, and something that joins them. */
-const SHELL =
-  /\b(?:curl|wget|chmod|bash|sh|rm|nc|python3?|eval|powershell|sudo|cat|scp|ssh)\b[^\n]{0,200}(?:&&|\||;|>|\$\(|`|-rf|https?:)/
+type Decoder = (blob: string) => string | undefined
 
-/** Words that orders are made of, for finding text shifted along the alphabet or reversed. */
-const MARKERS =
-  'ignore disregard instructions instruction previous system prompt secret password passwords credentials user tell before always must never send read file files tool tools private key keys token tokens conversation history contents include without silently your with this that from into upload guidelines forward copy address attach hidden ignoring override response answer every guidelines notes inform mention'.split(
-    ' ',
-  )
-const SHIFTED = new Map<string, number>()
-const REVERSED = new Set<string>()
-for (const word of MARKERS) {
-  if (word.length < 4) continue
-  for (let shift = 1; shift < 26; shift++) SHIFTED.set(rotate(word, shift), shift)
-  REVERSED.add([...word].reverse().join(''))
-}
-for (const word of MARKERS) {
-  SHIFTED.delete(word)
-  REVERSED.delete(word)
-}
-
-export function findEncoded(where: string, text: string, givesOrders: Reader): Finding[] {
-  const findings: Finding[] = []
-  const report = (kind: string, blob: string, decoded: string) => {
-    if (findings.length > 0 && findings.some(({ severity }) => severity === 'hard')) return
-    const isOrder = SHELL.test(decoded) || givesOrders(decoded) || givesOrders(segment(decoded.slice(0, 400)))
-    if (!isOrder && !isProse(decoded)) return
-    findings.push(
-      finding(
-        'encoded-payload',
-        isOrder ? 'hard' : 'soft',
-        where,
-        `${blob.slice(0, 40)} → ${decoded.slice(0, 100)}`,
-        isOrder ? `hides orders to the model as ${kind}` : `hides readable text as ${kind}`,
-      ),
-    )
-  }
-  for (const [kind, pattern, decode] of DECODERS) {
-    let count = 0
-    for (const match of text.matchAll(pattern)) {
-      if (++count > MOST_BLOBS) break
-      const decoded = decode(match[0].slice(0, 20_000))
-      if (decoded !== undefined) {
-        report(kind, match[0], decoded)
-        // Encoded twice is still encoded.
-        const inner = kind === 'Base64' ? decodeBase64(decoded.trim()) : undefined
-        if (inner !== undefined) report('Base64 within Base64', match[0], inner)
-      }
-    }
-  }
-  findings.push(...findTurned(where, text, givesOrders))
-  return findings
-}
-
-const DECODERS: readonly (readonly [string, RegExp, (blob: string) => string | undefined])[] = [
+const DECODERS: readonly (readonly [kind: string, pattern: RegExp, decode: Decoder])[] = [
   ['Base64', BASE64, decodeBase64],
   ['Base32', BASE32, decodeBase32],
   ['hexadecimal', HEX, (blob) => decodeBytes(blob.replace(/^0x|[ :,]/g, ''), 16, 2)],
@@ -78,7 +26,107 @@ const DECODERS: readonly (readonly [string, RegExp, (blob: string) => string | u
   ['binary', BINARY, (blob) => decodeBytes(blob.replace(/[ ,]/g, ''), 2, 8)],
   ['character codes', CODES, (blob) => readable(blob.split(/[ ,;]+/).map(Number))],
   ['Morse code', MORSE, decodeMorse],
+  ['single letters', SPACED, decodeSpaced],
 ]
+
+export function findEncoded(where: string, text: string): Finding[] {
+  let soft: Finding | undefined
+  for (const [kind, blob, decoded] of decodings(text)) {
+    const excerpt = `${blob.slice(0, 40)} → ${decoded.slice(0, 100)}`
+    if (isOrder(decoded))
+      return [finding('encoded-payload', 'hard', where, excerpt, `hides orders to the model as ${kind}`)]
+    if (isProse(decoded))
+      soft ??= finding('encoded-payload', 'soft', where, excerpt, `hides readable text as ${kind}`)
+  }
+  const disguised = findDisguised(where, text)
+  return disguised ? [disguised] : soft ? [soft] : []
+}
+
+function* decodings(text: string): Generator<readonly [kind: string, blob: string, decoded: string]> {
+  for (const [kind, pattern, decode] of DECODERS) {
+    let count = 0
+    for (const [blob] of text.matchAll(pattern)) {
+      if (++count > MOST_BLOBS) break
+      const decoded = decode(blob.slice(0, MOST_CHARACTERS))
+      if (decoded === undefined) continue
+      yield [kind, blob, decoded]
+      // Encoded twice is still encoded.
+      const inner = kind === 'Base64' ? decodeBase64(decoded.trim()) : undefined
+      if (inner !== undefined) yield ['Base64 within Base64', blob, inner]
+    }
+  }
+}
+
+/** Ways to write a word so that it reads the same and is not found. Each gives undefined for a plain word. */
+const DISGUISES: readonly (readonly [kind: string, reveal: (word: string) => string | undefined])[] = [
+  ['letters of another script', (word) => (isMixedScript(word) ? latinised(word) : undefined)],
+  ['styled letters', (word) => (STYLED.test(word) ? word.normalize('NFKC') : undefined)],
+  ['digits for letters', (word) => unleeted(word)],
+  ['shifted letters', (word) => SHIFTED.get(word)],
+  ['reversed letters', (word) => REVERSED.get(word)],
+]
+
+/** Full-width, mathematical and circled letters. */
+const STYLED = /[\uFF21-\uFF3A\uFF41-\uFF5A\u{1D400}-\u{1D7FF}\u24B6-\u24E9\u{1F130}-\u{1F189}]/u
+const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
+
+const SHIFTED = new Map<string, string>()
+const REVERSED = new Map<string, string>()
+for (const word of MARKERS) {
+  for (let shift = 1; shift < 26; shift++) SHIFTED.set(rotate(word, shift), word)
+  REVERSED.set([...word].reverse().join(''), word)
+}
+for (const word of MARKERS) {
+  SHIFTED.delete(word)
+  REVERSED.delete(word)
+}
+
+/** Orders are made of few words: where two of them are written in disguise, the text is one. */
+function findDisguised(where: string, text: string): Finding | undefined {
+  const revealed = DISGUISES.map(() => new Set<string>())
+  let styled = 0
+  for (const [word] of text.slice(0, 200_000).matchAll(/[\p{L}\p{N}@$!|€+]{2,40}/gu)) {
+    if (STYLED.test(word)) styled++
+    for (const [number, [, reveal]] of DISGUISES.entries()) {
+      const plain = reveal(word.toLowerCase())
+      if (plain !== undefined && KNOWN.has(plain.toLowerCase())) revealed[number]?.add(plain)
+    }
+  }
+  for (const [number, words] of revealed.entries())
+    if (words.size >= 2) {
+      const why = `hides words of an order (${[...words].slice(0, 4).join(', ')}) as ${DISGUISES[number]?.[0]}`
+      return finding('encoded-payload', 'hard', where, text, why)
+    }
+  return styled >= 3 && !CJK.test(text)
+    ? finding(
+        'encoded-payload',
+        'soft',
+        where,
+        text,
+        'writes plain letters as look-alikes, which a search does not find',
+      )
+    : undefined
+}
+
+const KNOWN: ReadonlySet<string> = new Set([
+  ...MARKERS,
+  'previous',
+  'prior',
+  'earlier',
+  'not',
+  'about',
+  'every',
+  'each',
+  'hidden',
+])
+
+/** Two blanks, or another sign than between the letters, stand between words. */
+function decodeSpaced(blob: string): string | undefined {
+  const isBlank = /^\p{L} /u.test(blob)
+  const parts = blob.split(isBlank ? / {2,}/ : / /)
+  const words = parts.map((word) => word.replace(/[ .\-_]/g, ''))
+  return words.join('').length >= 8 ? words.join(' ') : undefined
+}
 
 function decodeBase64(blob: string): string | undefined {
   const body = blob.replace(/=+$/, '').replaceAll('-', '+').replaceAll('_', '/')
@@ -164,48 +212,8 @@ function isProse(text: string): boolean {
   return words.length >= 4 && /\s/.test(text) && words.join('').length / text.length > 0.6
 }
 
-/** Text shifted along the alphabet (ROT13 and its kin), or written backwards. */
-function findTurned(where: string, text: string, givesOrders: Reader): Finding[] {
-  const shifts = new Map<number, number>()
-  let reversed = 0
-  for (const [word] of text.toLowerCase().matchAll(/[a-z]{4,14}/g)) {
-    const shift = SHIFTED.get(word)
-    if (shift !== undefined) shifts.set(shift, (shifts.get(shift) ?? 0) + 1)
-    if (REVERSED.has(word)) reversed++
-  }
-  for (const [shift, count] of shifts) {
-    if (count < 2) continue
-    const decoded = rotate(text.slice(0, 50_000), 26 - shift)
-    if (givesOrders(decoded))
-      return [
-        finding(
-          'encoded-payload',
-          'hard',
-          where,
-          `${text.slice(0, 40)} → ${decoded.slice(0, 100)}`,
-          'hides orders to the model by shifting the alphabet',
-        ),
-      ]
-  }
-  if (reversed >= 2) {
-    const decoded = [...text.slice(0, 50_000)].reverse().join('')
-    if (givesOrders(decoded))
-      return [
-        finding(
-          'encoded-payload',
-          'hard',
-          where,
-          `${text.slice(0, 40)} → ${decoded.slice(0, 100)}`,
-          'hides orders to the model by writing them backwards',
-        ),
-      ]
-  }
-  return []
-}
-
 function rotate(text: string, shift: number): string {
-  return text.replace(/[a-zA-Z]/g, (letter) => {
-    const base = letter <= 'Z' ? 65 : 97
-    return String.fromCharCode(((letter.charCodeAt(0) - base + shift) % 26) + base)
-  })
+  return text.replace(/[a-z]/g, (letter) =>
+    String.fromCharCode(((letter.charCodeAt(0) - 97 + shift) % 26) + 97),
+  )
 }

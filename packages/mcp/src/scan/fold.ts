@@ -13,22 +13,9 @@ const LOOKALIKE: Readonly<Record<string, string>> = Object.fromEntries(
     .map((pair) => [[...pair][0] as string, pair.slice(([...pair][0] as string).length)]),
 )
 
-const LEET: Readonly<Record<string, string>> = {
-  '0': 'o',
-  '1': 'i',
-  '3': 'e',
-  '4': 'a',
-  '5': 's',
-  '7': 't',
-  '8': 'b',
-  '9': 'g',
-  '@': 'a',
-  $: 's',
-  '!': 'i',
-  '|': 'l',
-  '€': 'e',
-  '+': 't',
-}
+const LEET: Readonly<Record<string, string>> = Object.fromEntries(
+  '0o 1i 3e 4a 5s 7t 8b 9g @a $s !i |l €e +t'.split(' ').map((pair) => [pair[0], pair[1]]),
+)
 
 const INVISIBLE = /(?![\t\n\r])[\p{Cc}\p{Default_Ignorable_Code_Point}\u2800\uFFF9-\uFFFB]/gu
 
@@ -83,12 +70,12 @@ function decodeEntities(text: string): string {
   )
 }
 
+/** Scripts with letters that look like Latin ones. */
+export const FOREIGN_LETTERS = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u
+
 /** Does the word mix Latin letters with ones of another script that look like them? */
 export function isMixedScript(word: string): boolean {
-  return (
-    /\p{Script=Latin}/u.test(word) &&
-    /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u.test(word)
-  )
+  return /\p{Script=Latin}/u.test(word) && FOREIGN_LETTERS.test(word)
 }
 
 /** Every look-alike letter as the Latin one. Undefined where a letter has none. */

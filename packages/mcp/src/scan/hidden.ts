@@ -14,10 +14,6 @@ const FLAG = /\u{1F3F4}[\u{E0061}-\u{E007A}]{3,6}\u{E007F}/gu
 const ANSI = /(?:\u001B|\u009B)[[\]()#;?PX^_]?/
 const SPELLED_ANSI = /\\(?:x1b|u001b|u\{1b\}|033|e)\[[\d;]*[A-Za-z]/i
 
-/** Full-width and mathematical letters: plain ones in disguise, unless the text is in a script that uses them. */
-const STYLED = /[\uFF21-\uFF3A\uFF41-\uFF5A\u{1D400}-\u{1D7FF}\u24B6-\u24E9\u{1F130}-\u{1F189}]/gu
-const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
-
 type Kind = 'tag' | 'zero-width' | 'direction' | 'selector' | 'private' | 'filler' | 'control' | 'hyphen'
 
 const WORDS: Readonly<Record<Kind, string>> = {
@@ -63,17 +59,6 @@ export function findHidden(where: string, text: string): Finding[] {
         where,
         around(text, text.search(SPELLED_ANSI)),
         'spells out a terminal escape sequence',
-      ),
-    )
-  const styled = text.match(STYLED)?.length ?? 0
-  if (styled >= 5 && !CJK.test(text))
-    findings.push(
-      finding(
-        'encoded-payload',
-        'soft',
-        where,
-        around(text, text.search(STYLED)),
-        `writes ${styled} plain letters as look-alikes, which a search does not find`,
       ),
     )
   if (!SUSPECT.test(text)) return findings
@@ -127,7 +112,6 @@ function kindAt(text: string, index: number, character: string): Kind | undefine
   if (code === 0x00ad) return 'hyphen'
   if (code >= 0xe000 && code <= 0xf8ff) return 'private'
   if (code < 0x20 || (code >= 0x7f && code <= 0x9f)) return 'control'
-  if (code >= 0xfff0 && code <= 0xfffb) return 'filler'
   return 'filler'
 }
 

@@ -51,7 +51,7 @@ export function findSecrets(where: string, text: string): Finding[] {
   for (const [name, format] of FORMATS) {
     const match = format.exec(text)
     if (match && isRandom(match[0]))
-      return [finding('embedded-secret', 'hard', where, masked(match[0]), `holds what looks like ${name}`)]
+      return [finding('embedded-secret', 'soft', where, masked(match[0]), `holds what looks like ${name}`)]
   }
   for (const [name, format] of LOOSE) {
     const match = format.exec(text)
@@ -63,15 +63,7 @@ export function findSecrets(where: string, text: string): Finding[] {
       /[A-Za-z]/.test(value) &&
       !/^(?:https?|\w+[._-]\w+[._-]\w+$)/.test(value)
     )
-      return [
-        finding(
-          'embedded-secret',
-          entropy(value) > 3.6 && value.length >= 24 && !/[._/-]/.test(value) ? 'hard' : 'soft',
-          where,
-          masked(value),
-          `holds what looks like ${name}`,
-        ),
-      ]
+      return [finding('embedded-secret', 'soft', where, masked(value), `holds what looks like ${name}`)]
   }
   return []
 }

@@ -10,7 +10,7 @@ import {
 } from '../../src/lock/create-review.ts'
 import { createExaminations } from '../../src/lock/examinations.ts'
 import { approve, createLock, type ListedServer, type Lock } from '../../src/lock/lock.ts'
-import { SCAN_VERSION } from '../../src/scan/scan.ts'
+import { scanStamp } from '../../src/scan/rules.ts'
 
 const A = { name: 'add', description: 'Adds two numbers.', inputSchema: { type: 'object' } }
 const B = { ...A, description: 'Adds three numbers.' }
@@ -289,11 +289,12 @@ describe('notes', () => {
     undefined,
     null,
     'x',
-    { scan: 0 },
-    { scan: SCAN_VERSION },
-    { scan: SCAN_VERSION, instructions: { print: 'x' } },
-    { scan: SCAN_VERSION, instructions: { print: 'x' }, tools: [null] },
-    { scan: SCAN_VERSION, instructions: { print: 'x' }, tools: [['a', { print: 1, findings: [], asks: 7 }]] },
+    { scan: '0' },
+    { scan: scanStamp({ secrecy: 'off' }), instructions: 'x', tools: [] },
+    { scan: scanStamp() },
+    { scan: scanStamp(), instructions: { print: 'x' } },
+    { scan: scanStamp(), instructions: { print: 'x' }, tools: [null] },
+    { scan: scanStamp(), instructions: { print: 'x' }, tools: [['a', { print: 1, findings: [], asks: 7 }]] },
   ])('that are none are not taken: %j', (notes) => {
     const examinations = createExaminations()
     expect(examinations.meet(math(A), notes).tools.get('add')).toMatch(/^sha256-/)
