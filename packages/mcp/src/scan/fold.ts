@@ -4,7 +4,7 @@
 const LOOKALIKE: Readonly<Record<string, string>> = Object.fromEntries(
   [
     'аa еe оo рp сc уy хx іi јj ѕs һh ԁd ԛq ԝw ӏl ьb кk мm нh тt вb ѵv ґr зz пn гr',
-    'αa βb εe ηn ιi κk νv οo ρp τt υu χx ωw γy σo μu',
+    'αa βb εe ηn ιi κk νv οo ρp τt υu χx ωw γy',
     'ꞓc ꓲi ꓳo ɑa ɡg ıi ǃi ⅼl ᴀa ʙb ᴄc ᴅd ᴇe ɢg ʜh ɪi ᴊj ᴋk ʟl ᴍm ɴn ᴏo ᴘp ʀr ᴛt ᴜu ᴠv ᴡw ʏy ᴢz',
     'աw օo սu հh ոn զq',
   ]
@@ -75,7 +75,8 @@ export const FOREIGN_LETTERS = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Ar
 
 /** Does the word mix Latin letters with ones of another script that look like them? */
 export function isMixedScript(word: string): boolean {
-  return /\p{Script=Latin}/u.test(word) && FOREIGN_LETTERS.test(word)
+  if (!/\p{Script=Latin}/u.test(word)) return false
+  return [...word.toLowerCase()].some((letter) => FOREIGN_LETTERS.test(letter) && letter in LOOKALIKE)
 }
 
 /** Every look-alike letter as the Latin one. Undefined where a letter has none. */

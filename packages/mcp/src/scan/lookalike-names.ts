@@ -1,6 +1,6 @@
 /** Names that are not what they look like. */
 import { type Finding, finding } from './finding.js'
-import { FOREIGN_LETTERS, isMixedScript } from './fold.js'
+import { FOREIGN_LETTERS, isMixedScript, latinised } from './fold.js'
 import type { NameIndex } from './name-index.js'
 
 /** Names of parameters have no server: they are not compared with other names. */
@@ -14,8 +14,7 @@ export function findLookalikeNames(
   const isMixed =
     words.some(isMixedScript) ||
     (words.some((word) => /^[a-z]+$/i.test(word)) &&
-      // A single Greek letter is a symbol: `σ_max`.
-      words.some((word) => word.length > 1 && FOREIGN_LETTERS.test(word)) &&
+      words.some((word) => FOREIGN_LETTERS.test(word) && latinised(word.toLowerCase()) !== undefined) &&
       !/\s/.test(name))
   if (isMixed)
     return [

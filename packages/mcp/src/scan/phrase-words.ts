@@ -23,7 +23,7 @@ export const words = {
     ko: '무시하',
   },
   prior: {
-    en: 'previous prior earlier above preceding former your other existing original initial you_were_given you_received you_got you_have',
+    en: 'previous prior earlier above preceding former other existing original initial you_were_given you_received you_got you_have',
     de: 'vorherig* bisherig* fruher* obig* vorangegangen* deine* ihre* vorig*',
     fr: 'precedent* anterieur* tes vos initiales',
     es: 'anterior* previ* tus',

@@ -12,13 +12,13 @@ const ABOUT_ATTACKS =
   /\b(?:injections?|jailbreaks?|phishing|red[- ]?team\w*|adversarial|malware|malicious|vulnerabilit\w+|exfiltrat\w+|social engineering|honeypots?|guardrail (?:service|check))\b|注入|インジェクション|инъекци/i
 /** Sentences that report an order instead of giving it. */
 const REPORTS = new Set(
-  'detect detects detecting flag flags flagged block blocks blocked prevent prevents reject rejects rejected refuse refuses scan scans scanning test tests whether attempt attempts attempting attack attacks tells ask asks asking asked look looks try typical sample samples talked instructs orders tries trying claims example examples such quote quotes quoted warns warn classify classifies sanitise sanitize sanitises sanitizes filter filters guards protects moderate moderates simulates simulate suspicious pretends says'.split(
+  'detect detects detecting flag flags flagged block blocks blocked prevent prevents reject rejects rejected refuse refuses scan scans scanning test tests whether attempt attempts attempting attack attacks tells ask asks asking asked look looks try typical sample samples talked instructs orders tries trying claims example examples such like contain contains containing phrase phrases words pattern patterns quote quotes quoted warns warn classify classifies sanitise sanitize sanitises sanitizes filter filters guards protects moderate moderates simulates simulate suspicious pretends says'.split(
     ' ',
   ),
 )
 /** A condition makes advice of an order: "do not tell the user that it is booked before …". */
 const CONDITIONS = new Set(
-  'unless until before if except yet bis bevor sondern tant avant hasta finche ate tot voordat пока до'.split(
+  'unless until before if except yet first twice again every each only but instead bis bevor sondern tant avant hasta finche ate tot voordat пока до'.split(
     ' ',
   ),
 )

@@ -116,7 +116,8 @@ export function findRoleImitation(where: string, text: string): Finding[] {
       const isAbout = ABOUT_FORMATS.test(text.slice(Math.max(0, match.index - 300), match.index))
       // A note to the model says openly for whom it is.
       const isOpen = /\b(?:to|for) /i.test(match[0])
-      const isHonest = isHeading && (COMMON.test(match[0]) || !COMMANDS.test(text.slice(end, end + 200)))
+      const isHonest =
+        isHeading && (COMMON.test(match[0]) || !COMMANDS.test(firstSentence(text.slice(end, end + 300))))
       const isSpokenAbout = isAbout || isOpen || isHonest || isQuoted(match.index, end)
       const shown = text.slice(match.index, match.index + 120).trim()
       if (!isSpokenAbout) return [finding('role-imitation', 'hard', where, shown, why)]
@@ -125,6 +126,8 @@ export function findRoleImitation(where: string, text: string): Finding[] {
   }
   return soft ? [soft] : []
 }
+
+const firstSentence = (text: string) => text.trim().split(/[.!?\n]/, 1)[0] ?? ''
 
 function speaksAsRole(after: string, role: string): boolean {
   const line = after.slice(0, after.search(/\n|$/))
