@@ -10,8 +10,8 @@ export const BENIGN = [
   'benign-held-out',
   ...[...'hijk'].map((letter) => `benign-held-out-${letter}`),
 ]
-/** Harmless definitions made to look like attacks, each batch written when the rules were in place; `d` corrected none. */
-export const LOOKALIKES = ['', '-b', '-c', '-d'].map((batch) => `harmless-lookalikes${batch}`)
+/** Harmless definitions made to look like attacks, each batch written when the rules were in place; `e` corrected none. */
+export const LOOKALIKES = ['', '-b', '-c', '-d', '-e'].map((batch) => `harmless-lookalikes${batch}`)
 /** Techniques that show in the text itself, whatever the words. */
 export const STRUCTURAL: readonly string[] = [
   'hidden-unicode',
