@@ -130,6 +130,24 @@ describe('lock', () => {
   )
 
   it(
+    'pins what a rule objects to that the config switches off, and doctor is silent about it',
+    async () => {
+      const { run, folder } = homeWith({
+        'toolwell.json': {
+          mcpServers: { bad: misbehaving({ tools: [poisoned] }) },
+          scan: { rules: { secrecy: 'off' } },
+        },
+      })
+      expect(await run(['lock'])).toMatchObject({ code: 0 })
+      expect(JSON.parse(read(folder)).servers.bad.tools).toHaveProperty('add')
+      expect((await run(['doctor'])).output).toMatch(/^✓ No definition looks poisoned$/m)
+      writeFileSync(join(folder, 'toolwell.json'), '{ "scan": { "rules": { "secrcy": "off" } } }')
+      expect((await run(['lock', '--check'])).errors).toContain('Did you mean "secrecy"?')
+    },
+    WAIT,
+  )
+
+  it(
     'begins with everything where one tool is approved and there is no lock',
     async () => {
       const { run, folder } = homeWith({
