@@ -103,7 +103,7 @@ function diagnosesOf({ source, tool, wireName }: Entry, all: readonly Provider[]
         server: source,
         tool: tool.name,
         message: `${label} refuses its schema: ${firstLine(after.message, 200)}`,
-        fix: `Ask the author of ${source} to mend the schema, or keep the tool out with "deny".`,
+        fix: `Ask the author of ${source} to fix the schema, or keep the tool out with "deny".`,
       })
     else {
       mended.push(label)
