@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { homeWith, misbehaving, poisoned, real } from './support/child.js'
 import { toolwell } from './support/run.js'
 
-const WAIT = 120_000
+const WAIT = 240_000
 const read = (folder: string) => readFileSync(join(folder, 'toolwell.lock'), 'utf8')
 const tool = (name: string, description = 'Does it.') => ({
   name,
