@@ -359,8 +359,8 @@ describe('text that a source wrote', () => {
       expect(cards).toHaveLength(5)
       expect(cards.every((line) => line.length < 200)).toBe(true)
       expect(cards).toContain('- srv__titled: "A title"')
-      // Nothing of a definition is cut (S8).
-      expect(host.raw()).toContain(JSON.stringify(huge).slice(1, -1))
+      // Nothing of a definition is cut (S8): what a description may not hold is in the schema.
+      expect(host.raw().split('lorem ipsum').length).toBeGreaterThan(9000)
     }
   })
 

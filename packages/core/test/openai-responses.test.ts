@@ -224,12 +224,12 @@ describe('calls', () => {
     },
   )
 
-  it('of something that does not exist, or with broken arguments, are answered and kept as they are', async () => {
+  it('of something that does not exist, or with broken arguments, are answered, and what was cut off is told as an object', async () => {
     const host = await open('bridge', [calls(call('no_such_tool')), calls(call('read_file', '{"value":'))])
     await host.ask('go')
     expect(outputs(host)[0]).toContain('There is no tool named "no_such_tool"')
     expect(outputs(host)[1]).toContain('are not a JSON object')
-    expect(host.input().at(-2)?.arguments).toBe('{"value":')
+    expect(host.input().at(-2)?.arguments).toBe('{"unparsable":"{\\"value\\":"}')
   })
 
   it('that were cut off before their first argument do not run', async () => {

@@ -119,7 +119,8 @@ function changedBy(entry: Entry, changed: Partial<Pick<WireTool, 'description' |
   const inputSchema = changed.inputSchema ?? entry.tool.inputSchema
   const problem = problemOf({ name: entry.wireName, description, inputSchema })
   if (problem) throw new Error(`the definition ${problem}`)
-  return { name: entry.wireName, description, inputSchema }
+  const { strict, inputExamples } = entry.tool
+  return { name: entry.wireName, description, inputSchema, ...defined({ strict, inputExamples }) }
 }
 
 export function createContext(given: Given): Context {
@@ -137,6 +138,7 @@ export function createContext(given: Given): Context {
       name: entry.wireName,
       description: entry.tool.description ?? '',
       inputSchema: entry.tool.inputSchema,
+      ...defined({ strict: entry.tool.strict, inputExamples: entry.tool.inputExamples }),
     }
     try {
       const changed = settings.transformDefinition?.(entry.tool, wire)
