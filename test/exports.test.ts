@@ -194,7 +194,7 @@ it.each([
       'writeLock',
     ],
   ],
-  ['@toolwell/mcp/scan', scan, ['SCAN_VERSION', 'createScanner', 'scanServers']],
+  ['@toolwell/mcp/scan', scan, ['SCAN_RULES', 'SCAN_VERSION', 'createScanner', 'scanServers']],
 ])('%s exports these names and no other', (_path, door, names) => {
   expect(Object.keys(door).sort()).toEqual(names)
 })

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { homeWith, misbehaving, poisoned, real } from './support/home.js'
 import { toolwell } from './support/run.js'
 
-const WAIT = 120_000
+const WAIT = 240_000
 interface Diagnosis {
   readonly rule: string
   readonly level: string

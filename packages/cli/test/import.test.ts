@@ -336,7 +336,7 @@ describe('import', () => {
     expect(JSON.parse((await run(['inspect', '--json'])).output).servers).toContainEqual(
       expect.objectContaining({ name: 'odd', state: 'cached', tools: 12 }),
     )
-  }, 60_000)
+  })
 
   it.each([
     ['y\n', 0],

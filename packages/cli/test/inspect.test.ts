@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { running } from '../../mcp/test/support/processes.js'
 import { homeWith, misbehaving, poisoned, real } from './support/home.js'
 import { folderWith, issueTools, toolwell } from './support/run.js'
 
@@ -81,7 +82,7 @@ describe('inspect of servers', () => {
     write(mcpServers)
     await run(['inspect', '--refresh', '--timeout', '120'])
     expect(readFileSync(join(folder, 'LOG'), 'utf8').match(/start/g)).toHaveLength(2)
-  }, 120_000)
+  })
 
   it('calls locked only what the lock holds as it is', async () => {
     const tool = (name: string) => ({ name, description: 'Does it.', inputSchema: { type: 'object' } })
@@ -108,7 +109,7 @@ describe('inspect of servers', () => {
     expect(output).toMatch(/^whole +cached +locked +1 /m)
     expect(output).toMatch(/^part +cached +locked in part +2 +1 /m)
     expect(output).toMatch(/^late +quarantined +held by lock +1 +1 /m)
-  }, 120_000)
+  })
 
   it('says what is wrong in a config, and shows the servers that can be used', async () => {
     const { run } = homeWith({
@@ -197,13 +198,19 @@ describe('inspect of servers', () => {
   })
 
   it('shows on a screen what it waits for', async () => {
-    const folder = folderWith({ 'toolwell.json': { mcpServers: { slow: misbehaving({ mute: true }) } } })
+    const mark = `mark-${Math.random()}`
+    const slow = misbehaving({ mute: true, mark })
+    const folder = folderWith({ 'toolwell.json': { mcpServers: { slow } } })
     let time = 0
-    const { errors, code } = await toolwell(['inspect', '--timeout', '0.5'], {
+    const { errors, code } = await toolwell(['inspect'], {
       folder,
       env: { XDG_CACHE_HOME: join(folder, 'cache'), XDG_CONFIG_HOME: join(folder, 'config') },
       screen: { errors: 80 },
       now: () => (time += 600),
+      // It is waited for until it has been shown that it is.
+      onErrors() {
+        for (const pid of running(mark)) process.kill(pid, 'SIGKILL')
+      },
     })
     expect(code).toBe(2)
     expect(errors).toContain('Listing servers … 0 of 1, waiting for slow')

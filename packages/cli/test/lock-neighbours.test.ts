@@ -28,4 +28,4 @@ it('a lock keeps what another config has pinned, and drops it when told to', asy
   expect(pinned()).toEqual(['one', 'two'])
   expect(await run(['lock', '--approve', 'two'])).toMatchObject({ code: 0 })
   expect(pinned()).toEqual(['one'])
-}, 60_000)
+})

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { homeWith, misbehaving, poisoned, real } from './support/home.js'
 import { toolwell } from './support/run.js'
 
-const WAIT = 120_000
+const WAIT = 240_000
 const read = (folder: string) => readFileSync(join(folder, 'toolwell.lock'), 'utf8')
 const tool = (name: string, description = 'Does it.') => ({
   name,
@@ -125,6 +125,24 @@ describe('lock', () => {
       expect(JSON.parse(approved.output).changes).toMatchObject([change])
       expect(await run(['lock'])).toMatchObject({ code: 0 })
       expect(JSON.parse(read(folder)).servers.bad.tools).toHaveProperty('add')
+    },
+    WAIT,
+  )
+
+  it(
+    'pins what a rule objects to that the config switches off, and doctor is silent about it',
+    async () => {
+      const { run, folder } = homeWith({
+        'toolwell.json': {
+          mcpServers: { bad: misbehaving({ tools: [poisoned] }) },
+          scan: { rules: { secrecy: 'off' } },
+        },
+      })
+      expect(await run(['lock'])).toMatchObject({ code: 0 })
+      expect(JSON.parse(read(folder)).servers.bad.tools).toHaveProperty('add')
+      expect((await run(['doctor'])).output).toMatch(/^✓ No definition looks poisoned$/m)
+      writeFileSync(join(folder, 'toolwell.json'), '{ "scan": { "rules": { "secrcy": "off" } } }')
+      expect((await run(['lock', '--check'])).errors).toContain('Did you mean "secrecy"?')
     },
     WAIT,
   )

@@ -72,7 +72,7 @@ async function remoteAndPlace(options: ProtectedOptions = {}, more: object = {})
   return { remote, place: placeOf(remote.url, more) }
 }
 
-describe('the program', { timeout: 60_000 }, () => {
+describe('the program', () => {
   it('logs in and out, keeps tokens to itself, and lets a host use them', async () => {
     const { remote, place } = await remoteAndPlace({ expiresIn: 600 })
     const first = await run(['login', 'notes'], place)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { homeWith, misbehaving, poisoned } from './support/home.js'
 
-const WAIT = 120_000
+const WAIT = 240_000
 const named = (name: string, more: object = {}) => ({
   name,
   description: `Does ${name}.`,

@@ -42,7 +42,7 @@ it('searches the tools of servers, from the cache where they are known, and answ
   expect(why).toMatchObject({ code: 1, output: expect.stringContaining('memory/create_entities') })
   // Only the first run started it.
   expect(readFileSync(join(folder, 'LOG'), 'utf8').match(/start/g)).toHaveLength(1)
-}, 120_000)
+})
 
 it('looks at one profile where it is asked to', async () => {
   const tools = ['rename_star', 'rename_moon'].map((name) => ({
@@ -74,7 +74,7 @@ it('looks at one profile where it is asked to', async () => {
     code: 2,
     errors: expect.stringMatching(/no profile "nihgt".*Did you mean "night"\?/s),
   })
-}, 60_000)
+})
 
 it.each([
   [['search', 'a', '--config', 'no.json'], /there is no such file/],
@@ -137,4 +137,4 @@ it('says of a tool that is known and not searched what keeps it out', async () =
     excluded: [{ server: 'sky', name: 'delete_star', by: 'config' }],
   })
   expect(await why('nothing_like_it')).toContain('No tool is called')
-}, 60_000)
+})

@@ -555,6 +555,32 @@ describe('secrets', () => {
   })
 })
 
+describe('rules of the scan', () => {
+  it('are switched off by any of the files', () => {
+    const { scan, problems } = loadConfig({
+      files: [
+        { path: 'toolwell.json', text: '{ "scan": { "rules": { "stuffing": "off" } } }' },
+        { path: 'more/toolwell.json', text: '{ "scan": { "rules": { "steer-preference": "off" } } }' },
+      ],
+    })
+    expect(problems).toEqual([])
+    expect(scan).toEqual({ rules: { stuffing: 'off', 'steer-preference': 'off' } })
+  })
+
+  it.each([
+    [{ scan: { rules: { 'steer-preferences': 'off' } } }, /Did you mean "steer-preference"\?/],
+    [{ scan: { rules: { 'not-scanned': 'off' } } }, /cannot be switched off/],
+    [{ scan: { rules: { secrecy: 'on' } } }, /Write "secrecy": "off", or remove it/],
+    [{ scan: { rules: ['secrecy'] } }, /rules must be an object/],
+    [{ scan: { rule: {} } }, /Did you mean "rules"\?/],
+    [{ scan: false }, /scan must be an object/],
+  ])('are refused where they are none: %j', (config, message) => {
+    const loaded = load(config)
+    expect(errorsOf(loaded)[0]).toMatch(message)
+    expect(loaded.scan).toEqual({ rules: {} })
+  })
+})
+
 it('the JSON Schema in the package is the one the keys give; `npx vitest run packages/mcp/test/config.test.ts -u` writes it', async () => {
   await expect(`${JSON.stringify(configSchema(), null, 2)}\n`).toMatchFileSnapshot('../toolwell.schema.json')
 })

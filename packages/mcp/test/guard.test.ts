@@ -12,6 +12,7 @@ import {
   type ServerWarning,
 } from '@toolwell/mcp'
 import { approve, createLock, readLock, writeLock } from '@toolwell/mcp/lock'
+import type { RuleSettings } from '@toolwell/mcp/scan'
 import { describe, expect, it } from 'vitest'
 import { describedTool, type Manners, oddServer } from './support/odd-server.js'
 import { play } from './support/play.js'
@@ -86,6 +87,41 @@ describe('a definition that looks poisoned', () => {
     const off = await setup([oddServer('odd', { tools })], { scan: false })
     expect(off.report('odd').findings).toEqual([])
     expect(await off.text('odd', 'add', { a: 1 })).toBe('{"a":1}')
+  })
+
+  it('can be let pass by switching the rule off, and is held back again when it is back on', async () => {
+    const server = oddServer('odd', { tools: [POISONED] })
+    const cache = memoryCache()
+    const found = async (options: Parameters<typeof setup>[1] = {}) => {
+      const { report, servers } = await setup([server], { cache, ...options })
+      const { findings, quarantined } = report('odd')
+      await servers.close()
+      return { rules: findings.map(({ rule }) => rule), held: [...quarantined.keys()] }
+    }
+    expect(await found()).toEqual({ rules: ['secrecy'], held: ['add'] })
+    expect(await found({ scan: { rules: { secrecy: 'off' } } })).toEqual({ rules: [], held: [] })
+    expect(await found()).toMatchObject({ rules: ['secrecy'], held: ['add'] })
+  })
+
+  it('is let pass where the config switches the rule off', async () => {
+    const server = oddServer('odd', { tools: [POISONED] })
+    const { catalogue } = createToolwell()
+    const config = { servers: [server], scan: { rules: { secrecy: 'off' as const } } }
+    const servers = connectServers(catalogue, config, { cache: memoryCache(), lock: false })
+    expect(await servers.settled(60_000)).toEqual([])
+    expect(servers.inspect()[0]).toMatchObject({ findings: [], tools: ['add'] })
+    await servers.close()
+  })
+
+  it('is not let pass by a rule that nobody knows', () => {
+    const rules = { secrcy: 'off' } as unknown as RuleSettings
+    expect(() => connectServers(createToolwell().catalogue, [], { scan: { rules } })).toThrow(
+      'there is no rule "secrcy". Did you mean "secrecy"?',
+    )
+    const notScanned = { 'not-scanned': 'off' } as const
+    expect(() => connectServers(createToolwell().catalogue, [], { scan: { rules: notScanned } })).toThrow(
+      'the rule "not-scanned" cannot be switched off',
+    )
   })
 
   it('is held back when it comes from the cache, and cannot be found before it is reviewed', async () => {
@@ -421,7 +457,7 @@ describe('without a lock', () => {
     const { report, servers } = await setup([plain, twin], { cache })
     await servers.settled(60_000)
     expect([...report('one').findings, ...report('two').findings].map(({ rule }) => rule)).toContain(
-      'shadowing',
+      'lookalike-name',
     )
   })
 

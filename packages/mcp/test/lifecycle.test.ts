@@ -350,7 +350,7 @@ describe('at the end', () => {
 })
 
 describe('what a server lists', () => {
-  it('may be ten thousand tools, whole or in pages', { timeout: 120_000 }, async () => {
+  it('may be ten thousand tools, whole or in pages', async () => {
     const { well } = await setup([
       oddServer('whole', { count: 10_000 }),
       oddServer('pages', { count: 10_000, page: 97 }),
@@ -419,7 +419,7 @@ describe('a server that talks nonsense', () => {
   it.each([
     ['with messages nobody asked for', { flood: true }, /unasked messages|was not ready/],
     ['with a line that never ends', { endless: true }, /more than 64 MB|was not ready/],
-  ])('%s is ended', { timeout: 60_000 }, async (_, manners, reason) => {
+  ])('%s is ended', async (_, manners, reason) => {
     const mark = `mark-${Math.random()}`
     const { servers, text } = await setup([oddServer('loud', manners, {}, mark), odd()], {
       connectTimeout: 20_000,

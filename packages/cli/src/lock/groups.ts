@@ -86,7 +86,7 @@ export function groupsOf({ config, servers, took }: OpenServers): Groups {
       unusable,
     }
   })
-  return { groups, scanner: createScanner(listed) }
+  return { groups, scanner: createScanner(listed, config.scan) }
 }
 
 /** Names that two tools have which are not the same: neither can be used. */

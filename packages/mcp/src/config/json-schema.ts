@@ -1,4 +1,5 @@
 /** The JSON Schema of a config file, for editors. `toolwell.schema.json` in the package is this, written out. */
+import { SCAN_RULES } from '../trust/scan/rules.js'
 import { type Key, PROFILE_KEYS, SERVER_KEYS } from './keys.js'
 
 type Schema = { readonly [keyword: string]: unknown }
@@ -37,6 +38,19 @@ export function configSchema(): Schema {
           properties: propertiesOf(PROFILE_KEYS),
           additionalProperties: false,
         },
+      },
+      scan: {
+        type: 'object',
+        description: 'The scan for poisoned definitions.',
+        properties: {
+          rules: {
+            type: 'object',
+            description: 'Rules that are switched off, by id.',
+            propertyNames: { enum: Object.keys(SCAN_RULES).filter((id) => id !== 'not-scanned') },
+            additionalProperties: { const: 'off' },
+          },
+        },
+        additionalProperties: false,
       },
     },
     additionalProperties: false,

@@ -155,7 +155,7 @@ export function ownKey(given: string, value: unknown, { isForeign = true } = {})
 /** The same within `oauth`. */
 export const FOREIGN_OAUTH_KEYS: Readonly<Record<string, string>> = { scope: 'scopes' }
 
-export const FILE_KEYS = ['$schema', 'mcpServers', 'servers', 'inputs', 'profiles'] as const
+export const FILE_KEYS = ['$schema', 'mcpServers', 'servers', 'inputs', 'profiles', 'scan'] as const
 
 export const PROFILE_KEYS: Readonly<Record<string, Key>> = {
   servers: { kind: 'strings', about: 'Servers of the profile, by name or pattern. Default: all.' },

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { isRecord, nearest } from '@toolwell/core/internal'
+import type { RuleSettings } from '../trust/scan/rules.js'
 import { checkEntry } from './check-entry.js'
 import { type ConfigDocument, pathText, problemIn, readDocument } from './document.js'
 import { FILE_KEYS } from './keys.js'
@@ -10,6 +11,7 @@ import type { ConfigProblem } from './problem.js'
 import { applyProfile, type Profile, profilesOf } from './profiles.js'
 import { problemAt, type RawEntry } from './raw-entry.js'
 import { readEntry } from './read-entry.js'
+import { scanSettingsOf } from './scan-settings.js'
 import type { ServerConfig } from './server-config.js'
 import { elsewhere, PLACES, tablesIn, valueAt } from './tables.js'
 
@@ -17,6 +19,8 @@ export interface Config {
   /** In order of name. Servers with an error are not among them. */
   readonly servers: readonly ServerConfig[]
   readonly profiles: Readonly<Record<string, Profile>>
+  /** Rules of the scan that the files switch off. */
+  readonly scan: { readonly rules: RuleSettings }
   readonly problems: readonly ConfigProblem[]
   /** The files that were read. */
   readonly files: readonly string[]
@@ -74,6 +78,7 @@ export function loadConfig(options: LoadOptions): Config {
   const files: string[] = []
   const entries = new Map<string, Entry>()
   const profiles: Record<string, Profile> = {}
+  const rules: Record<string, 'off'> = {}
 
   for (const given of options.files) {
     const file: ConfigFile = typeof given === 'string' ? { path: given } : given
@@ -114,6 +119,7 @@ export function loadConfig(options: LoadOptions): Config {
       }
     }
     Object.assign(profiles, profilesOf(document, problems))
+    Object.assign(rules, scanSettingsOf(document, foreign, problems))
   }
 
   const servers: ServerConfig[] = []
@@ -130,6 +136,7 @@ export function loadConfig(options: LoadOptions): Config {
   return {
     servers: applyProfile(servers, profiles, options.profile, files, problems),
     profiles,
+    scan: { rules },
     problems,
     files,
   }

@@ -48,7 +48,7 @@ export interface Servers {
 /** Returns at once: what is cached can be searched now, the rest joins when it has been listed. */
 export function connectServers(
   catalogue: Catalogue,
-  config: Pick<Config, 'servers'> | readonly ServerConfig[],
+  config: (Pick<Config, 'servers'> & Partial<Pick<Config, 'scan'>>) | readonly ServerConfig[],
   options: ConnectOptions = {},
 ): Servers {
   const { client, concurrency, connectTimeout, handlers, lock, now, onEvent, random, scan, ...given } =
@@ -68,7 +68,8 @@ export function connectServers(
   const authOf =
     given.auth ??
     ((server: ServerConfig) => storedAuth(server, { store: logins, now, onWarning: warnOf(server.name) }))
-  const guard = createGuard({ cache, lock, scan, review: given.review })
+  const rules = { ...('servers' in config ? config.scan?.rules : {}), ...given.rules }
+  const guard = createGuard({ cache, lock, scan, rules, review: given.review })
   const watchdog = createWatchdog()
 
   const callerOf = (conversation?: string, principal?: string): Caller => ({

@@ -5,6 +5,7 @@ import type { LoginStore } from '../auth/login-store.js'
 import type { ServerConfig } from '../config/server-config.js'
 import type { DefinitionCache } from '../definition/cache.js'
 import type { Reviewer } from '../trust/review.js'
+import { type RuleSettings, ruleProblem } from '../trust/scan/rules.js'
 import type { CallerHandlers } from '../upstream/caller.js'
 import type { ServerAuth } from '../upstream/open-client.js'
 import type { ServerEvent } from '../upstream/server-state.js'
@@ -14,8 +15,11 @@ export interface ConnectOptions {
   readonly cache?: DefinitionCache
   /** The lock that counts for all servers; `false`: none. Default: `toolwell.lock` beside the config file of each. */
   readonly lock?: string | false
-  /** Whether definitions are scanned for poison. Default true; tools with hard findings are held back. */
-  readonly scan?: boolean
+  /**
+   * Whether definitions are scanned for poison, and which rules are switched off besides those of the config:
+   * `{ rules: { 'steer-preference': 'off' } }`. Default true; tools with hard findings are held back.
+   */
+  readonly scan?: boolean | { readonly rules?: RuleSettings }
   /** Asked about every definition as well. It may hold back more, and releases nothing. */
   readonly review?: Reviewer
   /** Where logins are kept. Default: files that only the user can read. */
@@ -51,9 +55,14 @@ const KEYS = [
   'random',
 ] as const satisfies readonly (keyof ConnectOptions)[]
 
-type WithDefault = 'scan' | 'client' | 'concurrency' | 'connectTimeout' | 'now' | 'random'
+type WithDefault = 'client' | 'concurrency' | 'connectTimeout' | 'now' | 'random'
 
-export type ConnectSettings = Omit<ConnectOptions, WithDefault> & Required<Pick<ConnectOptions, WithDefault>>
+export type ConnectSettings = Omit<ConnectOptions, WithDefault | 'scan'> &
+  Required<Pick<ConnectOptions, WithDefault>> & {
+    readonly scan: boolean
+    /** Rules of the scan that the host switches off. */
+    readonly rules: RuleSettings
+  }
 
 /** Throws `invalid-option` for unknown keys and impossible values. */
 export function readOptions(options: ConnectOptions): ConnectSettings {
@@ -71,5 +80,27 @@ export function readOptions(options: ConnectOptions): ConnectSettings {
     throw new ToolwellError('invalid-option', `concurrency must be at least 1, not ${String(concurrency)}.`, {
       path: 'concurrency',
     })
-  return { ...rest, scan, client, concurrency, connectTimeout, now, random }
+  return {
+    ...rest,
+    scan: scan !== false,
+    rules: checkedRules(scan),
+    client,
+    concurrency,
+    connectTimeout,
+    now,
+    random,
+  }
+}
+
+function checkedRules(scan: NonNullable<ConnectOptions['scan']>): RuleSettings {
+  if (typeof scan === 'boolean') return {}
+  assertKnownKeys(scan, ['rules'], 'connectServers: scan')
+  for (const [id, value] of Object.entries(scan.rules ?? {})) {
+    const problem = ruleProblem(id, value)
+    if (problem)
+      throw new ToolwellError('invalid-option', `${problem.message}. ${problem.fix}.`, {
+        path: `scan.rules.${id}`,
+      })
+  }
+  return scan.rules ?? {}
 }

@@ -5,7 +5,6 @@ import { isOffered } from '../config/is-offered.js'
 import type { ServerConfig } from '../config/server-config.js'
 import type { DefinitionCache, Remembered } from '../definition/cache.js'
 import { definitionHash, type ServerDefinition } from '../definition/server-definition.js'
-import { type Finding, readable } from '../scan/finding.js'
 import { createReview, type Decision, type ServerDecision } from './lock/create-review.js'
 import { type Compared, createExaminations } from './lock/examinations.js'
 import type { ListedServer } from './lock/lock.js'
@@ -19,12 +18,16 @@ import {
   type ReviewFinding,
   type ReviewRequest,
 } from './review.js'
+import { type Finding, readable } from './scan/finding.js'
+import { type RuleSettings, scanStamp } from './scan/rules.js'
 
 export interface GuardOptions {
   readonly cache: DefinitionCache
   /** The lock for all servers; `false` for none. Default: the one beside the config of each. */
   readonly lock: string | false | undefined
   readonly scan: boolean
+  /** Rules of the scan that are switched off. */
+  readonly rules?: RuleSettings
   /** Asked as well. */
   readonly review: Reviewer | undefined
 }
@@ -47,8 +50,9 @@ export interface Guard {
   reset(): void
 }
 
-export function createGuard({ cache, lock, scan, review: own }: GuardOptions): Guard {
-  const examinations = createExaminations({ scan })
+export function createGuard({ cache, lock, scan, rules = {}, review: own }: GuardOptions): Guard {
+  const examinations = createExaminations({ scan, rules })
+  const stamp = scanStamp(rules)
   const review = createReview(examinations)
   const locks = createLocks(lock)
   const remembered = new Map<string, Remembered | undefined>()
@@ -104,7 +108,7 @@ export function createGuard({ cache, lock, scan, review: own }: GuardOptions): G
   return {
     meet(server, definition, notes) {
       const listed = listedOf(server, definition)
-      if (scan && areSettled(notes)) {
+      if (scan && areSettled(notes, stamp)) {
         settled.set(server.name, definition)
         examinations.meetQuietly(listed, notes)
       } else examinations.meet(listed, notes)

@@ -110,7 +110,7 @@ describe('a lock file', () => {
 
   it('whose text was edited without its fingerprint is refused', () => {
     const edited = formatLock(lock).replace('"description": "A"', '"description": "Something else"')
-    expect(() => parseLock(edited)).toThrow(/fingerprint .* does not fit/)
+    expect(() => parseLock(edited)).toThrow(/fingerprint .* does not match/)
   })
 
   it('that cannot be written leaves nothing behind', async () => {

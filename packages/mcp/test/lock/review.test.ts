@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Trust } from '../../src/config/server-config.ts'
 import type { Remembered } from '../../src/definition/cache.ts'
-import { SCAN_VERSION } from '../../src/scan/scan.ts'
 import {
   approveCommand,
   createReview,
@@ -11,6 +10,7 @@ import {
 } from '../../src/trust/lock/create-review.ts'
 import { createExaminations } from '../../src/trust/lock/examinations.ts'
 import { approve, createLock, type ListedServer, type Lock } from '../../src/trust/lock/lock.ts'
+import { scanStamp } from '../../src/trust/scan/rules.ts'
 
 const A = { name: 'add', description: 'Adds two numbers.', inputSchema: { type: 'object' } }
 const B = { ...A, description: 'Adds three numbers.' }
@@ -303,11 +303,12 @@ describe('notes', () => {
     undefined,
     null,
     'x',
-    { scan: 0 },
-    { scan: SCAN_VERSION },
-    { scan: SCAN_VERSION, instructions: { print: 'x' } },
-    { scan: SCAN_VERSION, instructions: { print: 'x' }, tools: [null] },
-    { scan: SCAN_VERSION, instructions: { print: 'x' }, tools: [['a', { print: 1, findings: [], asks: 7 }]] },
+    { scan: '0' },
+    { scan: scanStamp({ secrecy: 'off' }), instructions: 'x', tools: [] },
+    { scan: scanStamp() },
+    { scan: scanStamp(), instructions: { print: 'x' } },
+    { scan: scanStamp(), instructions: { print: 'x' }, tools: [null] },
+    { scan: scanStamp(), instructions: { print: 'x' }, tools: [['a', { print: 1, findings: [], asks: 7 }]] },
   ])('that are none are not taken: %j', (notes) => {
     const examinations = createExaminations()
     expect(examinations.meet(math(A), notes).tools.get('add')).toMatch(/^sha256-/)

@@ -10,7 +10,10 @@ import {
   type ServerReport,
   type Servers,
 } from '@toolwell/mcp'
-import { onTestFinished } from 'vitest'
+import { onTestFinished, vi } from 'vitest'
+
+/** Programs take long to start on a busy machine: a limit is for what never ends. */
+vi.setConfig({ testTimeout: 240_000 })
 
 export interface Setup {
   readonly well: Toolwell
@@ -34,11 +37,12 @@ export async function setup(
   const well = createToolwell({ mode: 'on', delivery: 'bridge', onEvent: (event) => notices.push(event) })
   const servers = connectServers(well.catalogue, config, {
     cache: memoryCache(),
+    connectTimeout: 120_000,
     ...options,
     onEvent: (event) => events.push(event),
   })
   onTestFinished(() => servers.close())
-  if (wait) await servers.settled(60_000)
+  if (wait) await servers.settled(240_000)
   return {
     well,
     servers,

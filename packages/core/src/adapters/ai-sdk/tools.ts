@@ -1,8 +1,8 @@
 /** Tools that a host has written for the SDK, as Toolwell's; what Toolwell has no place for is kept beside them. */
 import { ToolwellError } from '../../base/errors.js'
+import { isRecord } from '../../base/guards.js'
 import { quote } from '../../base/text.js'
 import type { JsonSchema, Tool } from '../../tool/tool.js'
-import { isRecord } from '../shared/thread.js'
 import type { AiExecuteOptions } from './types.js'
 
 /** The SDK's own `asSchema`, of the version that you use. */

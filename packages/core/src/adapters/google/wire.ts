@@ -1,9 +1,11 @@
 /** The Gemini wire: contents, function declarations, and the system instruction that stands before both. */
+
+import { defined, isRecord } from '../../base/guards.js'
 import { invalid } from '../../base/options.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { CallAnswer } from '../../turn/run.js'
 import type { Wire } from '../shared/adapter.js'
-import { isRecord, type UnitCall } from '../shared/thread.js'
+import type { UnitCall } from '../shared/thread.js'
 import { normaliseParts } from './normalise.js'
 import { callsOf, contentOf, contentsOf, ownId, readContents } from './read.js'
 import { declarations } from './tools.js'
@@ -96,7 +98,7 @@ function mask({ tools, masked }: SurfaceView): { readonly toolConfig?: GoogleToo
 function answerPart({ outcome, text }: CallAnswer, call: UnitCall | undefined): GooglePart {
   const failed = outcome.kind === 'error' || outcome.kind === 'not-recorded'
   const id = ownId(call)
-  const answered = { ...(id === undefined ? {} : { id }), name: call?.name ?? '' }
+  const answered = { ...defined({ id }), name: call?.name ?? '' }
   return { functionResponse: toResponse(answered, failed ? { error: text } : { result: text }) }
 }
 

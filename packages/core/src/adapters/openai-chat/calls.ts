@@ -1,6 +1,8 @@
 /** The calls of an assistant message, in every form that servers and libraries have written them. */
+
+import { isRecord } from '../../base/guards.js'
 import { invalid } from '../../base/options.js'
-import { argumentsText, cutOff, isRecord, readArguments, type UnitCall } from '../shared/thread.js'
+import { argumentsText, cutOff, readArguments, type UnitCall } from '../shared/thread.js'
 import { type ChatChoice, type ChatMessage, type ChatReply, type ChatReplyMessage, WIRE } from './types.js'
 
 type Fields = Readonly<Record<string, unknown>>

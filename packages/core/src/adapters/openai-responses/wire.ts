@@ -1,8 +1,9 @@
 /** The Responses API as a wire: items, functions, instructions. Used without state: the host keeps all items. */
+
+import { isRecord } from '../../base/guards.js'
 import { assertKnownKeys, invalid } from '../../base/options.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { Wire } from '../shared/adapter.js'
-import { isRecord } from '../shared/thread.js'
 import { withNamespaces } from './namespaces.js'
 import { normaliseItem } from './normalise.js'
 import { createReader } from './read.js'

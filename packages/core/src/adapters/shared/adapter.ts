@@ -1,5 +1,6 @@
 /** What all adapters share: anchors before the request, repair and inserts within it, calls after it. A wire adds how it reads and writes. */
 
+import { defined, isRecord } from '../../base/guards.js'
 import { shortHash } from '../../base/hash.js'
 import { assertKnownKeys, invalid, kindOf } from '../../base/options.js'
 import { plainJson } from '../../base/plain-json.js'
@@ -21,7 +22,7 @@ import { plainText } from './plain-text.js'
 import { repair } from './repair.js'
 import { sameItems } from './same-items.js'
 import { type IdRules, settleIds } from './settle-ids.js'
-import { argumentsObject, isRecord, type Native, type Unit, type UnitCall } from './thread.js'
+import { argumentsObject, type Native, type Unit, type UnitCall } from './thread.js'
 import type { Warn, Warning } from './warning.js'
 import { weave } from './weave.js'
 
@@ -175,7 +176,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       const kept = survivors(anchored(before).names, names)
       const survived = new Set(Object.values(kept))
       const anchor = names.find((name) => !survived.has(name)) ?? names.at(-1)
-      return conversation.compact({ kept, ...(anchor === undefined ? {} : { anchor }), ...options })
+      return conversation.compact({ kept, ...defined({ anchor }), ...options })
     },
 
     thread: read,

@@ -1,6 +1,8 @@
 /** What a host gives an adapter besides its history, checked: a mistake there is told where it is made. */
+
+import { isRecord } from '../../base/guards.js'
 import { invalid, kindOf } from '../../base/options.js'
-import { isRecord, type Unit } from './thread.js'
+import type { Unit } from './thread.js'
 
 const KINDS: readonly unknown[] = ['system', 'user', 'assistant', 'answer', 'note'] satisfies Unit['kind'][]
 

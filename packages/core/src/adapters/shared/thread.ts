@@ -105,7 +105,3 @@ export function textOf(content: unknown): string {
 function isText(part: unknown): part is { text: string } {
   return typeof part === 'object' && part !== null && typeof (part as { text?: unknown }).text === 'string'
 }
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

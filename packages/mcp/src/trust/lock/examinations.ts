@@ -1,6 +1,7 @@
 /** What the scan says of every definition in use: each is scanned once, and again only where names of other servers matter to it. */
-import type { Finding } from '../../scan/finding.js'
-import { createScanner, type Examination, type Scanner } from '../../scan/scan.js'
+import type { Finding } from '../scan/finding.js'
+import { type RuleSettings, scanStamp } from '../scan/rules.js'
+import { createScanner, type Examination, type Scanner } from '../scan/scan.js'
 import { type ListedServer, namedTools } from './lock.js'
 import { type Prints, printsOf, type ReviewNotes, readNotes, writeNotes } from './notes.js'
 
@@ -42,15 +43,25 @@ interface Met {
   readonly isNoted: boolean
 }
 
-/** Without the scan, only fingerprints are kept. */
-export function createExaminations({ scan: isOn = true } = {}): Examinations {
+export interface ExaminationOptions {
+  /** Without the scan, only fingerprints are kept. */
+  readonly scan?: boolean
+  /** Rules of the scan that are switched off. */
+  readonly rules?: RuleSettings
+}
+
+export function createExaminations({ scan: isOn = true, rules = {} }: ExaminationOptions = {}): Examinations {
+  const stamp = scanStamp(rules)
   const met = new Map<string, Met>()
   const results = new Map<string, Map<string, Examination>>()
   let scanner: Scanner | undefined
   let hasNewNames = false
 
   const scan = (): Scanner => {
-    scanner ??= createScanner([...met.values()].map(({ server }) => server))
+    scanner ??= createScanner(
+      [...met.values()].map(({ server }) => server),
+      { rules },
+    )
     return scanner
   }
   const resultsOf = (server: string) => {
@@ -79,7 +90,7 @@ export function createExaminations({ scan: isOn = true } = {}): Examinations {
     const before = met.get(server.name)
     const isSame = before?.server.tools === server.tools && before.server.instructions === server.instructions
     if (isSame && before.prints) return before.prints
-    const noted = readNotes(isSame ? before.notes : given)
+    const noted = readNotes(isSame ? before.notes : given, stamp)
     const prints = noted?.prints ?? printsOf(server)
     if (!isSame) takeNames(server)
     met.set(server.name, { server, prints, isNoted: noted !== undefined })
@@ -139,7 +150,7 @@ export function createExaminations({ scan: isOn = true } = {}): Examinations {
     notesOf(server) {
       const known = met.get(server)
       return known && isOn
-        ? writeNotes(meet(known.server), (print) => results.get(server)?.get(print))
+        ? writeNotes(meet(known.server), (print) => results.get(server)?.get(print), stamp)
         : undefined
     },
   }

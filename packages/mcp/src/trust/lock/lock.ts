@@ -2,8 +2,8 @@
 
 import { isRecord } from '@toolwell/core/internal'
 import { fingerprint, type JsonObject, normalised } from '../../definition/fingerprint.js'
-import type { Scanner } from '../../scan/scan.js'
-import type { ScannedServer } from '../../scan/shadowing.js'
+import type { ScannedServer } from '../scan/name-index.js'
+import type { Scanner } from '../scan/scan.js'
 import { LockError } from './lock-error.js'
 
 export const LOCK_VERSION = 1

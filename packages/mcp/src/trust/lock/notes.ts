@@ -2,9 +2,9 @@
 
 import { defined } from '@toolwell/core/internal'
 import { fingerprint } from '../../definition/fingerprint.js'
-import type { Finding } from '../../scan/finding.js'
-import { type Examination, SCAN_VERSION } from '../../scan/scan.js'
-import type { Ask } from '../../scan/shadowing.js'
+import type { Finding } from '../scan/finding.js'
+import type { Ask } from '../scan/name-index.js'
+import type { Examination } from '../scan/scan.js'
 import { type ListedServer, nameOf } from './lock.js'
 
 /** Fingerprints of one listing. */
@@ -27,7 +27,8 @@ interface WholeNote {
 }
 
 export interface ReviewNotes {
-  readonly scan: number
+  /** By which rules it was scanned: see `scanStamp`. */
+  readonly scan: string
   /** Nothing was found, and all of it is remembered as first seen: without a lock there is nothing to decide. */
   readonly isSettled?: true
   readonly instructions: Note
@@ -61,6 +62,7 @@ const usual = (name: string): [Ask, string][] => [
 export function writeNotes(
   { instructions, tools, twice }: Prints,
   examined: (print: string) => Examination | undefined,
+  stamp: string,
 ): ReviewNotes {
   const note = (print: string, name: string): Note => {
     const found = examined(print)
@@ -77,16 +79,16 @@ export function writeNotes(
     }
   }
   return {
-    scan: SCAN_VERSION,
+    scan: stamp,
     instructions: note(instructions, ''),
     tools: [...tools].map(([name, print]) => [name, note(print, name)]),
   }
 }
 
 /** Whether these notes say that there is nothing to tell. */
-export function areSettled(notes: unknown): boolean {
+export function areSettled(notes: unknown, stamp: string): boolean {
   const { scan, isSettled } = (notes ?? {}) as Partial<ReviewNotes>
-  return scan === SCAN_VERSION && isSettled === true
+  return scan === stamp && isSettled === true
 }
 
 interface ReadNotes {
@@ -94,10 +96,10 @@ interface ReadNotes {
   readonly examined: Map<string, Examination>
 }
 
-/** Undefined where they are none, or of another version of the scan. */
-export function readNotes(value: unknown): ReadNotes | undefined {
+/** Undefined where they are none, or of another version or other rules of the scan. */
+export function readNotes(value: unknown, stamp: string): ReadNotes | undefined {
   try {
-    return decoded(value)
+    return decoded(value, stamp)
   } catch {
     // A host's own cache may give back anything.
     return undefined
@@ -118,9 +120,9 @@ function examinationOf(
   }
 }
 
-function decoded(value: unknown): ReadNotes | undefined {
+function decoded(value: unknown, stamp: string): ReadNotes | undefined {
   const { scan, instructions, tools } = (value ?? {}) as Partial<ReviewNotes>
-  if (scan !== SCAN_VERSION || instructions === undefined || !Array.isArray(tools)) return undefined
+  if (scan !== stamp || instructions === undefined || !Array.isArray(tools)) return undefined
   const examined = new Map<string, Examination>()
   const prints = new Map<string, string>()
   const twice = new Set<string>()

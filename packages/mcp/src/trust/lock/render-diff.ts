@@ -1,7 +1,7 @@
 /** Changes as text for a person who has to decide. Nothing in it is invisible, and nothing can move the cursor. */
 
 import type { Json } from '../../definition/fingerprint.js'
-import type { Finding } from '../../scan/finding.js'
+import type { Finding } from '../scan/finding.js'
 import type { FieldChange, LockChange } from './check-lock.js'
 
 export type DiffPart = 'added' | 'removed' | 'heading' | 'note'
