@@ -44,8 +44,8 @@ export default defineConfig({
   test: {
     setupFiles: ['./test/setup/loopback-only.ts'],
     // For what hangs, not for a machine that is busy.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     // Many tests wait for programs that they start.
     maxWorkers: '100%',
     projects: [

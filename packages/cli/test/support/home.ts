@@ -5,15 +5,11 @@ import { mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { vi } from 'vitest'
 import { folderWith, toolwell } from './run.js'
 
 const program = fileURLToPath(new URL('../../bin/toolwell.mjs', import.meta.url))
 const odd = fileURLToPath(new URL('../../../mcp/test/support/odd-server.mjs', import.meta.url))
 const require = createRequire(import.meta.url)
-
-/** Programs take long to start on a busy machine: a limit is for what never ends. */
-vi.setConfig({ testTimeout: 240_000 })
 
 export interface Outcome {
   readonly code: number | null
