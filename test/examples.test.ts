@@ -16,37 +16,32 @@ const runWith = (env: Record<string, string>, file: string, ...parameters: strin
   })
 const run = (file: string, ...parameters: string[]) => runWith({}, file, ...parameters)
 
-it.each(['bridge', 'append'])(
-  'the proof of npm start holds over %s, prints plain text and leaves nothing behind',
-  (delivery) => {
-    const home = mkdtempSync(join(tmpdir(), 'toolwell-home-'))
-    onTestFinished(() => rmSync(home, { recursive: true, force: true }))
-    const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith('toolwell-proof-'))
-    const before = left()
-    const { status, stdout, stderr } = runWith(
-      { HOME: home },
-      'examples/start.ts',
-      '--once',
-      '--delivery',
-      delivery,
-    )
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-    expect(stdout).toContain('checks hold.')
-    expect(stdout).toContain('the model is scripted')
-    // Listed one by one, then known from the cache without a process.
-    for (const name of ['everything', 'filesystem', 'memory', 'playwright', 'chrome-devtools'])
-      expect(stdout).toMatch(new RegExp(`^ {2}${name} +\\d+ tools +[\\d.]+k? tokens$`, 'm'))
-    expect(stdout).toMatch(/^ {2}5 servers, \d+ tools, [\d.]+k tokens if all were sent; 0 processes$/m)
-    expect(stdout).toMatch(/ 1 +search “/)
-    // What it says of small catalogues is measured, too.
-    expect(stdout).toMatch(/net saving/)
-    expect(stdout).toMatch(/deferred all the same:\n.*\n.*net loss \d/)
-    expect(stdout).not.toMatch(/\u001b|✗|undefined/)
-    expect(left()).toEqual(before)
-    // No server has written into the user's home, or looked for news of itself.
-    expect(readdirSync(home)).toEqual([])
-  },
-)
+it.each([
+  ['with the defaults', []],
+  ['over append', ['--delivery', 'append']],
+])('the proof of npm start holds %s, prints plain text and leaves nothing behind', (_, flags) => {
+  const home = mkdtempSync(join(tmpdir(), 'toolwell-home-'))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith('toolwell-proof-'))
+  const before = left()
+  const { status, stdout, stderr } = runWith({ HOME: home }, 'examples/start.ts', '--once', ...flags)
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect(stdout).toContain('checks hold.')
+  expect(stdout).toContain('the model is scripted')
+  // Listed one by one, then known from the cache without a process.
+  for (const name of ['everything', 'filesystem', 'memory', 'playwright', 'chrome-devtools'])
+    expect(stdout).toMatch(new RegExp(`^ {2}${name} +\\d+ tools +[\\d.]+k? tokens$`, 'm'))
+  expect(stdout).toMatch(/^ {2}5 servers, \d+ tools, [\d.]+k tokens if all were sent; 0 processes$/m)
+  expect(stdout).toMatch(/ 1 +search “/)
+  // What it says of small catalogues is measured, too.
+  expect(stdout).toMatch(/net saving/)
+  expect(stdout).toMatch(/With its defaults Toolwell sends them all:/)
+  expect(stdout).toMatch(/Deferred all the same \(mode: on\):\n.*\n.*net loss \d/)
+  expect(stdout).not.toMatch(/\u001b|✗|undefined/)
+  expect(left()).toEqual(before)
+  // No server has written into the user's home, or looked for news of itself.
+  expect(readdirSync(home)).toEqual([])
+})
 
 it('npm start explains itself and refuses what it does not know', () => {
   expect(run('examples/start.ts', '--help')).toMatchObject({
