@@ -16,6 +16,21 @@ const runWith = (env: Record<string, string>, file: string, ...parameters: strin
   })
 const run = (file: string, ...parameters: string[]) => runWith({}, file, ...parameters)
 
+const readme =
+  /^```text\n(2 {2}The second start[\s\S]*?)^```/m.exec(readFileSync(`${root}README.md`, 'utf8'))?.[1] ?? ''
+
+/** The numbers of every line that `shown` has too, rounded: paths of the machine are part of what is counted. */
+function figuresOf(text: string, shown = text): string[] {
+  const shape = (line: string) => line.replace(/[\d.]+k?/g, '0').replace(/#+\.*/, '#')
+  const wanted = new Set(shown.split('\n').map(shape))
+  return text
+    .split('\n')
+    .filter((line) => /\d/.test(line) && wanted.has(shape(line)))
+    .map((line) =>
+      line.replace(/#+\.*/, '#').replace(/\d+\.\d/g, (number) => String(Math.round(Number(number) / 2))),
+    )
+}
+
 it.each([
   ['with the defaults', []],
   ['over append', ['--delivery', 'append']],
@@ -54,8 +69,11 @@ it('npm start explains itself and refuses what it does not know', () => {
   })
 })
 
-it('the program of the README runs and checks itself', () => {
-  expect(run('examples/minimal.ts')).toMatchObject({ status: 0, stdout: 'Invoice 7 is on its way.\n' })
+it('the program of the README runs', () => {
+  expect(run('examples/minimal.ts')).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/\nInvoice 7 is on its way\.\n$/),
+  })
 })
 
 it.each(['anthropic.ts', 'openai-responses.ts', 'openai-chat.ts', 'google.ts', 'ai-sdk.ts'])(
