@@ -12,7 +12,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -83,14 +83,12 @@ async function install() {
   // `install --no-save` keeps to the lockfile and leaves it as it is, like `ci`; unlike `ci` it does not delete everything
   // first, so a changed lockfile costs seconds, and works while an editor or a server holds files of the old one.
   const parameters = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
-  // npm's own entry file, so that this works the same where `npm` is a .cmd shim.
-  const npm = process.env.npm_execpath
-  const byFile = npm?.endsWith('.js')
+  const { program, shell, parameters: words } = npm(...parameters)
   await runAloud(
     first ? 'Installing dependencies (the first time only, about half a minute)' : 'Installing dependencies',
-    byFile ? process.execPath : 'npm',
-    byFile ? [npm, ...parameters] : parameters,
-    { stillDoing: countPackages, shell: !byFile && process.platform === 'win32' },
+    program,
+    words,
+    { stillDoing: countPackages, shell },
   )
   writeFileSync(stamp, lock)
 }
@@ -140,6 +138,32 @@ async function build() {
   }
 }
 
+/** npm's own entry file where it is known, so that this works the same where `npm` is a .cmd shim. */
+function npm(...parameters) {
+  const file = process.env.npm_execpath
+  return file?.endsWith('.js')
+    ? { program: process.execPath, parameters: [file, ...parameters], shell: false }
+    : { program: 'npm', parameters, shell: process.platform === 'win32' }
+}
+
+/** Tarballs of every package, and the line that installs them elsewhere. They need each other, so they go in together. */
+function pack(folder = 'tarballs') {
+  // A folder is meant from where npm was called; the usual one is in the clone.
+  const destination =
+    rest.length === 0 ? join(root, folder) : resolve(process.env.INIT_CWD ?? process.cwd(), folder)
+  mkdirSync(destination, { recursive: true })
+  for (const name of readdirSync(destination))
+    if (/^toolwell-.*\.tgz$/.test(name)) rmSync(join(destination, name))
+  const { program, parameters, shell } = npm(
+    ...['pack', '--workspaces', '--ignore-scripts', '--loglevel=error', '--pack-destination', destination],
+  )
+  run(program, parameters, { shell, stdio: ['inherit', 2, 2] })
+  const files = readdirSync(destination).filter((name) => name.endsWith('.tgz'))
+  const paths = files.sort().map((name) => JSON.stringify(join(destination, name)))
+  console.error('\nIn your project, install them all at once:\n')
+  console.log(`npm install ${paths.join(' ')}`)
+}
+
 const typescript = (file, ...parameters) =>
   run(process.execPath, ['--import', 'tsx', join(root, file), ...parameters])
 
@@ -159,6 +183,7 @@ const commands = {
     run(process.execPath, [join(root, 'packages/cli/bin/toolwell.mjs'), ...rest], {
       cwd: process.env.INIT_CWD ?? process.cwd(),
     }),
+  pack: () => pack(rest[0]),
   fuzz: () => typescript('packages/core/test/hostile/fuzz.ts', ...rest),
 }
 

@@ -19,16 +19,25 @@ const run = (file: string, ...parameters: string[]) => runWith({}, file, ...para
 const readme =
   /^```text\n(2 {2}The second start[\s\S]*?)^```/m.exec(readFileSync(`${root}README.md`, 'utf8'))?.[1] ?? ''
 
-/** The numbers of every line that `shown` has too, rounded: paths of the machine are part of what is counted. */
-function figuresOf(text: string, shown = text): string[] {
-  const shape = (line: string) => line.replace(/[\d.]+k?/g, '0').replace(/#+\.*/, '#')
-  const wanted = new Set(shown.split('\n').map(shape))
-  return text
-    .split('\n')
-    .filter((line) => /\d/.test(line) && wanted.has(shape(line)))
-    .map((line) =>
-      line.replace(/#+\.*/, '#').replace(/\d+\.\d/g, (number) => String(Math.round(Number(number) / 2))),
-    )
+/** Lines without their numbers, and the numbers. Bars count as none. */
+function figures(lines: readonly string[]): { readonly shapes: string[]; readonly numbers: number[] } {
+  const plain = lines.map((line) => line.replace(/#+\.*/, ''))
+  return {
+    shapes: plain.map((line) => line.replace(/\d+(?:\.\d+)?/g, '0')),
+    numbers: plain.flatMap((line) => line.match(/\d+(?:\.\d+)?/g) ?? []).map(Number),
+  }
+}
+
+/** Every line of the README is printed. Its numbers are right to a hundredth: paths of this machine are among what is counted. */
+function expectFigures(stdout: string): void {
+  const shown = readme.split('\n').filter((line) => /\d/.test(line))
+  const { shapes, numbers } = figures(shown)
+  const printed = figures(
+    stdout.split('\n').filter((line) => shapes.includes(figures([line]).shapes[0] ?? '')),
+  )
+  expect(printed.shapes).toEqual(shapes)
+  for (const [index, number] of numbers.entries())
+    expect(Math.abs((printed.numbers[index] ?? 0) - number)).toBeLessThanOrEqual(Math.max(0.2, number / 100))
 }
 
 it.each([
@@ -53,6 +62,7 @@ it.each([
   expect(stdout).toMatch(/With its defaults Toolwell sends them all:/)
   expect(stdout).toMatch(/Deferred all the same \(mode: on\):\n.*\n.*net loss \d/)
   expect(stdout).not.toMatch(/\u001b|✗|undefined/)
+  if (flags.length === 0) expectFigures(stdout)
   expect(left()).toEqual(before)
   // No server has written into the user's home, or looked for news of itself.
   expect(readdirSync(home)).toEqual([])
