@@ -15,6 +15,9 @@ const files = [
     'bench/README.md',
     'packages/core/README.md',
     'packages/cli/README.md',
+    'packages/mcp/README.md',
+    'packages/presets/README.md',
+    'packages/testing/README.md',
   ],
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))
