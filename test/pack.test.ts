@@ -1,5 +1,5 @@
 /**
- * What a user installs: a clean build, packed by `npm run pack`, installed by npm into an empty project, imported and
+ * What a user installs: a build, packed by `npm run pack`, installed by npm into an empty project, imported and
  * type-checked. Packages of others come from the clone, by a small registry on loopback: nothing here needs a network.
  */
 import { spawn, spawnSync } from 'node:child_process'
@@ -14,6 +14,7 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -23,6 +24,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isLong } from './setup/tier.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const core = join(root, 'packages/core')
@@ -61,7 +63,10 @@ function run(program: string, parameters: readonly string[], cwd: string, shell 
 
 const node = (cwd: string, ...parameters: string[]) => run(process.execPath, parameters, cwd)
 
-/** The least of a clone in which the build runs: no old output, the installed packages by link. */
+/**
+ * The least of a clone in which the build runs: the installed packages by link. Nothing that was built before in the long tier;
+ * in a run for a change the build that `npm test` has made sure of, which a fresh clone makes from nothing.
+ */
 function cloneWorkspace(): void {
   mkdirSync(join(workspace, 'node_modules'), { recursive: true })
   for (const file of ['package.json', 'package-lock.json', 'tsconfig.base.json', 'scripts'])
@@ -69,8 +74,14 @@ function cloneWorkspace(): void {
   for (const name of packages)
     cpSync(join(root, 'packages', name), join(workspace, 'packages', name), {
       recursive: true,
-      filter: (path) => !['dist', 'node_modules'].includes(basename(path)),
+      filter: (path) => !(isLong ? ['dist', 'node_modules'] : ['node_modules']).includes(basename(path)),
     })
+  // What was copied looks new, also to the build: its stamps are to be newer.
+  if (!isLong)
+    for (const name of packages) {
+      const now = new Date()
+      utimesSync(join(workspace, 'packages', name, 'dist/.built'), now, now)
+    }
   mkdirSync(join(workspace, 'node_modules/@toolwell'))
   for (const name of packages)
     symlinkSync(
