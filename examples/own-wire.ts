@@ -18,15 +18,15 @@ const units = new WeakMap<Line, Unit>()
 
 const wire: Wire<Line, Line, Parts> = {
   name: NAME,
-  systemInMessages: true,
+  traits: { systemInMessages: true },
   // The same line gives the same unit, so that nothing is read or hashed twice.
-  parse: (lines) =>
+  read: (lines) =>
     lines.map((line) => {
       const unit = units.get(line) ?? readLine(line)
       units.set(line, unit)
       return unit
     }),
-  // What came from this wire, and was not mended, goes back as it was.
+  // What came from this wire, and was not repaired, goes back as it was.
   write: (thread, view) => {
     const lines = thread.map((unit): Line => {
       const own = unit.kind !== 'note' && unit.native?.wire === NAME ? (unit.native.value as Line) : undefined

@@ -66,6 +66,16 @@ export interface ToolProgress {
   readonly message?: string
 }
 
+/** What a tool's own validator says of arguments, in the form of Standard Schema. */
+export type Validation =
+  | { readonly value: unknown; readonly issues?: undefined }
+  | { readonly issues: readonly ValidationIssue[] }
+
+export interface ValidationIssue {
+  readonly message: string
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
+
 export interface Tool {
   readonly name: string
   readonly description: string
@@ -73,6 +83,11 @@ export interface Tool {
   readonly title?: string
   readonly outputSchema?: JsonSchema
   readonly annotations?: ToolAnnotations
+  /**
+   * The tool's own check of its arguments. Where it is there, it decides, and its output reaches `execute`; otherwise
+   * `inputSchema` does.
+   */
+  readonly validate?: (input: unknown) => Validation | PromiseLike<Validation>
   /** Runs the tool. Left out where the host runs tools itself (see `run` of an adapter). */
   readonly execute?: (input: Record<string, unknown>, context: ExecuteContext) => unknown
   /**
@@ -158,7 +173,7 @@ const FIELD_KINDS: readonly [readonly (keyof Tool)[], (value: unknown) => boolea
   [['risk'], oneOf(RISKS), `one of ${RISKS.join(', ')}`],
   [['aliases', 'guidelines'], (value) => Array.isArray(value) && value.every(isString), 'a list of strings'],
   [['annotations'], (value) => typeof value === 'object' && value !== null, 'an object'],
-  [['execute', 'forwards'], (value) => typeof value === 'function', 'a function'],
+  [['execute', 'forwards', 'validate'], (value) => typeof value === 'function', 'a function'],
 ]
 
 const validated = new WeakSet<object>()

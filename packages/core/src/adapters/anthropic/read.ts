@@ -2,7 +2,6 @@
 
 import { isRecord } from '../../base/guards.js'
 import { invalid } from '../../base/options.js'
-import type { OwnUnit } from '../shared/adapter.js'
 import { plainText } from '../shared/plain-text.js'
 import { createReadings } from '../shared/readings.js'
 import {
@@ -14,6 +13,7 @@ import {
   type Unit,
   type UnitCall,
 } from '../shared/thread.js'
+import type { OwnUnit } from '../shared/wire.js'
 import { normaliseCall } from './normalise.js'
 import {
   type AnthropicBlock,

@@ -2,7 +2,7 @@
 import { assertKnownKeys, assertOneOf } from '../../base/options.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
-import type { Wire } from '../shared/adapter.js'
+import type { Wire } from '../shared/wire.js'
 import { writeAnswers } from './answer.js'
 import { withMarks } from './cache-marks.js'
 import { sendable, splitSystem } from './last-checks.js'
@@ -45,14 +45,15 @@ export function anthropicWire(
   if (cache !== undefined) assertOneOf('cache', cache, ['5m', '1h'])
   return {
     name: WIRE,
-    systemInMessages: false,
-    prompt: ['system'],
-    native: native ? (toolChanges ? 'changes' : 'references') : undefined,
-    ids: ID_RULES,
-    opensWithUser: true,
+    traits: {
+      prompt: ['system'],
+      native: native ? (toolChanges ? 'changes' : 'references') : undefined,
+      ids: ID_RULES,
+      opensWithUser: true,
+    },
     normalise: (message) => normaliseMessage(message, prompts),
-    parse: (messages) => messages.flatMap((message) => sourceOf(message).units),
-    messagesOf,
+    read: (messages) => messages.flatMap((message) => sourceOf(message).units),
+    restore: messagesOf,
     write: (units, view) => writeMessages(units, namesIn(view), prompts),
     parts(given, view, { system }, warn) {
       const tools = anthropicTools(view)

@@ -37,7 +37,7 @@ function isNative(value: unknown): boolean {
   )
 }
 
-const METHODS = ['parse', 'write', 'parts', 'calls', 'answer']
+const METHODS = ['read', 'write', 'parts', 'calls', 'answer']
 
 export function assertConversation(conversation: unknown): void {
   if (isRecord(conversation) && typeof conversation.begin === 'function') return
