@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process'
 
 const examples = [
-  { name: 'proof over the bridge', file: 'start.ts', parameters: ['--once'] },
+  { name: 'proof with the defaults', file: 'start.ts', parameters: ['--once'] },
   { name: 'proof over append', file: 'start.ts', parameters: ['--once', '--delivery', 'append'] },
   { name: 'the README program', file: 'minimal.ts', parameters: [] },
   { name: 'Anthropic Messages', file: 'anthropic.ts', parameters: [] },

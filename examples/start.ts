@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type DeliveryName, loadTokenizer, type ToolwellEvent } from '@toolwell/core'
+import { loadTokenizer, type ToolwellEvent } from '@toolwell/core'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
 import {
   type ChatRequestBody,
@@ -18,10 +18,10 @@ import {
 import { openSession, type Session } from './host.ts'
 import { HIDDEN, LATER, LEARNT, SHIPPED, scenes, task } from './proof/model.ts'
 import { bar, bold, cyan, dim, green, heading, line, percent, red, row, thousands } from './proof/print.ts'
-import { everyTool, gone, readDelivery, tokensBySource, wait } from './proof/reading.ts'
+import { everyTool, forced, gone, readDelivery, tokensBySource, wait } from './proof/reading.ts'
 import { DENIED, memoryOf, openProof, type Proof, projectOf, type Setup, seedProject } from './proof/setup.ts'
 
-const delivery: DeliveryName = readDelivery(process.argv.slice(2))
+const delivery = readDelivery(process.argv.slice(2))
 
 const tokenizer = await loadTokenizer()
 const folder = await mkdtemp(join(tmpdir(), 'toolwell-proof-'))
@@ -56,7 +56,7 @@ check('no process of a server is left', await gone(pids))
 report()
 
 function start(more: Partial<Setup> = {}): Proof {
-  const proof = openProof({ folder, url: chat.url, mode: 'on', delivery, tokenizer, ...more })
+  const proof = openProof({ folder, url: chat.url, tokenizer, ...forced(delivery), ...more })
   open.push(proof)
   return proof
 }
@@ -112,6 +112,11 @@ async function prove(): Promise<void> {
   queue.push(...rest.slice(1))
   await session.ask(task)
   told(session)
+  const { mode, because } = session.conversation.inspect()
+  if (delivery === undefined) {
+    line(`  ${dim(`mode: auto → ${mode}: ${because}`)}`)
+    check('the default settings defer this catalogue', mode === 'on')
+  }
   check('no server was started before one of its tools was called', runningAtFirst.join() === '0')
   check(
     'only the servers that were used have been started',
@@ -121,22 +126,22 @@ async function prove(): Promise<void> {
   )
   const code = await readFile(join(projectOf(folder), 'src', 'invoice.js'), 'utf8')
   check('the bug is fixed in the file', code.includes('i < items.length;'))
-  const raisedByCall = events.some(
+  const loadedByCall = events.some(
     (event) => event.kind === 'loaded' && event.source === 'call' && event.tool.wireName === HIDDEN,
   )
-  check('a call of a hidden tool in the wrong case ran, and raised it', raisedByCall)
+  check('a call of a hidden tool in the wrong case ran, and loaded it', loadedByCall)
   const [, denied = ''] = DENIED.split('/')
   check('what policy denies never left', !chat.requests.some(({ raw }) => raw.includes(denied)))
 
   heading('4  A busy server, and a sub-agent', 'the first attempt gets 503 and is repeated')
   queue.push(...script.busy)
   const busy = chat.requests.length
-  const raised = session.conversation.inspect().loadedLazyTools.join()
+  const loaded = session.conversation.inspect().loadedLazyTools.join()
   await session.ask('Ask a helper what there is in the project.')
   check('the repeated request has the same bytes', chat.requests[busy]?.raw === chat.requests[busy + 1]?.raw)
   check(
     'the sub-agent left its parent as it was',
-    session.conversation.inspect().loadedLazyTools.join() === raised,
+    session.conversation.inspect().loadedLazyTools.join() === loaded,
   )
   check(
     'the sub-agent got the one tool it may use, and no loader',
@@ -157,7 +162,7 @@ async function prove(): Promise<void> {
     chat.requests[dead]?.raw === chat.requests[dead + 1]?.raw,
   )
   check(
-    'what the dead process had raised is still raised',
+    'what the dead process had loaded is still loaded',
     resumed.conversation.inspect().loadedLazyTools.includes('memory__add_observations'),
   )
   check('what was learnt is remembered', (await readFile(memoryOf(folder), 'utf8')).includes(LEARNT))
@@ -172,20 +177,20 @@ async function prove(): Promise<void> {
   const firstSearch = events.find((event) => event.kind === 'searched')
   const loadedThen = firstSearch?.kind === 'searched' ? firstSearch.loaded : []
   check(
-    'the fork knows what was raised before it, and nothing later',
+    'the fork knows what was loaded before it, and nothing later',
     loadedThen.length > 0 &&
       fork.conversation.inspect().loadedLazyTools.join() ===
         loadedThen.map((id) => well.catalogue.get(id)?.wireName).join(),
   )
 
-  heading('7  A compaction', 'the history becomes a summary; raised tools stay usable')
+  heading('7  A compaction', 'the history becomes a summary; loaded tools stay usable')
   queue.push(...script.compacted)
   await resumed.compact()
   previous.clear() // the one moment at which the prefix is meant to change
   const searches = count(events, 'searched')
   await resumed.ask('Remember that 1.4.1 has been shipped.')
   check(
-    'a tool raised before the compaction was called without a new search',
+    'a tool loaded before the compaction was called without a new search',
     count(events, 'searched') === searches,
   )
   check('that is remembered, too', (await readFile(memoryOf(folder), 'utf8')).includes(SHIPPED))
@@ -195,7 +200,7 @@ async function prove(): Promise<void> {
   )
   for (const { pids: running } of servers.inspect()) for (const pid of running) pids.add(pid)
   totals(resumed)
-  await breakEven(well.catalogue.size - 1)
+  await smallSet()
 }
 
 function showRequest({ session, answer }: Parameters<NonNullable<Setup['onRequest']>>[0]): void {
@@ -212,7 +217,7 @@ function showRequest({ session, answer }: Parameters<NonNullable<Setup['onReques
     kept === undefined ? 'first' : `${percent(kept)} kept`,
   ]
   line(`  ${row(cells, [2, 62, 12, 12])}`)
-  if (delivery === 'bridge' && before !== undefined)
+  if (delivery !== 'append' && before !== undefined)
     check(`request ${number} keeps every earlier byte`, kept === undefined || kept >= 1)
 }
 
@@ -245,34 +250,38 @@ function compare(unit: string, { actual, counterfactual, saved }: Sums): void {
   line(`  as it was        ${bar(actual / widest, 40)} ${thousands(actual)}  ${bold(share)}`)
 }
 
-/** What Toolwell would have done with these servers if nobody had told it to defer. */
-async function breakEven(tools: number): Promise<void> {
-  const { well, servers } = start({ mode: 'auto' })
+/** Two of the servers are too little to be worth deferring: what the defaults do then, and what it would cost to defer all the same. */
+async function smallSet(): Promise<void> {
+  heading('When is it not worth it?', 'the same task with filesystem and memory alone')
+  const { well, servers } = openSmall({})
   const conversation = await well.open({ id: 'auto' })
   const { parts } = await openaiChat(conversation).begin([{ role: 'user', content: task }])
   const { mode, because } = conversation.inspect()
-  const sent = parts.tools?.length ?? 0
-  heading('Is that worth it here?', 'the proof defers because it was told to (mode: on)')
-  line(`  Left to itself (mode: auto) it would ${mode === 'off' ? `send all ${sent} tools` : 'defer'}:`)
-  line(`  ${because}, with up to twelve searches in a turn.`)
-  // All but the denied one, and the host's own.
-  check('where deferring may not pay, auto sends everything', mode === 'on' || sent === tools)
+  const tools = well.catalogue.size
+  line(
+    `  ${tools - 1} tools, ${thousands(everyTool(well, tokenizer))} tokens. With its defaults Toolwell sends them all:`,
+  )
+  line(`  ${because}`)
+  check('a small set is sent whole by the defaults', mode === 'off' && parts.tools?.length === tools)
   check(
     'asking for that started nothing',
     servers.inspect().every(({ starts }) => starts === 0),
   )
 
-  // The same task with two servers, deferred against all reason.
   await seedProject(folder)
-  const small = start({ profile: 'small' })
+  const small = openSmall({ mode: 'on' })
   queue.push(...scenes(projectOf(folder)).task)
   const session = await openSession(small.host, 'small')
   await session.ask(task)
   for (const { pids: running } of small.servers.inspect()) for (const pid of running) pids.add(pid)
-  const { accounting } = session.conversation.inspect()
-  const size = `${small.well.catalogue.size - 1} tools, ${thousands(everyTool(small.well, tokenizer))} tokens`
-  line(`  The same task with filesystem and memory alone (${size}), deferred all the same:`)
-  compare('by cache prices', accounting.cost)
+  line('  Deferred all the same (mode: on):')
+  compare('by cache prices', session.conversation.inspect().accounting.cost)
+}
+
+function openSmall(more: Partial<Setup>): Proof {
+  const proof = openProof({ folder, url: chat.url, tokenizer, profile: 'small', ...more })
+  open.push(proof)
+  return proof
 }
 
 function report(): void {
@@ -297,7 +306,7 @@ async function killWorkerAt(requests: number): Promise<void> {
   const script = new URL('./proof/worker.ts', import.meta.url).pathname
   const worker = spawn(
     process.execPath,
-    ['--import', 'tsx', script, folder, chat.url, delivery, 'Remember what was wrong with it.'],
+    ['--import', 'tsx', script, folder, chat.url, 'Remember what was wrong with it.', delivery ?? ''],
     { stdio: ['ignore', 'ignore', 'inherit'] },
   )
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))

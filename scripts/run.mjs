@@ -1,6 +1,6 @@
 // The one door behind `npm start`, `npm test` and the rest. Plain JavaScript with no dependency, because it
 // runs before anything is installed: it installs when the lockfile changed, builds what is stale, then hands over.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   existsSync,
@@ -12,7 +12,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -37,22 +37,59 @@ function run(program, parameters, options = {}) {
 
 const node = (file, ...parameters) => run(process.execPath, [join(root, file), ...parameters])
 
-function install() {
+/** Says what is done at once, and every few seconds that it is still going on: on one line of a terminal, else on a line each. */
+async function runAloud(what, program, parameters, { stillDoing, ...options } = {}) {
+  const started = Date.now()
+  const terminal = process.stderr.isTTY === true
+  let open = false
+  process.stderr.write(`${what} …\n`)
+  const beat = setInterval(
+    () => {
+      const seconds = Math.round((Date.now() - started) / 1000)
+      const text = `  ${seconds} s${stillDoing ? `, ${stillDoing()}` : ''}`
+      process.stderr.write(terminal ? `\r${text}\u001b[K` : `${text}\n`)
+      open = terminal
+    },
+    terminal ? 1000 : 5000,
+  )
+  const child = spawn(program, parameters, { cwd: root, stdio: ['inherit', 2, 2], ...options })
+  const status = await new Promise((resolve) => {
+    child.once('error', (error) => resolve(error))
+    child.once('close', (code) => resolve(code ?? 1))
+  })
+  clearInterval(beat)
+  if (open) process.stderr.write('\n')
+  if (status instanceof Error) console.error(`Could not run ${program}: ${status.message}`)
+  if (status !== 0) process.exit(typeof status === 'number' ? status : 1)
+}
+
+/** How many packages lie in node_modules by now. */
+function countPackages() {
+  const folder = join(root, 'node_modules')
+  if (!existsSync(folder)) return 'reading the lockfile'
+  const names = readdirSync(folder).filter((name) => !name.startsWith('.'))
+  const scoped = names.filter((name) => name.startsWith('@'))
+  const count = scoped.reduce((sum, scope) => sum + readdirSync(join(folder, scope)).length, names.length)
+  return `${count - scoped.length} packages so far`
+}
+
+async function install() {
   const lock = createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
     .digest('hex')
   const stamp = join(root, 'node_modules', '.toolwell-lock')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
-  console.error('Installing dependencies …')
-  // `install --no-save` keeps to the lockfile and leaves it as it is; `ci` refuses a lockfile that does not list the
-  // optional binaries of every other platform.
+  const first = !existsSync(join(root, 'node_modules'))
+  // `install --no-save` keeps to the lockfile and leaves it as it is, like `ci`; unlike `ci` it does not delete everything
+  // first, so a changed lockfile costs seconds, and works while an editor or a server holds files of the old one.
   const parameters = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
-  // Standard output belongs to what was asked for.
-  const stdio = ['inherit', 2, 2]
-  // npm's own entry file, so that this works the same where `npm` is a .cmd shim.
-  const npm = process.env.npm_execpath
-  if (npm?.endsWith('.js')) run(process.execPath, [npm, ...parameters], { stdio })
-  else run('npm', parameters, { stdio, shell: process.platform === 'win32' })
+  const { program, shell, parameters: words } = npm(...parameters)
+  await runAloud(
+    first ? 'Installing dependencies (the first time only, about half a minute)' : 'Installing dependencies',
+    program,
+    words,
+    { stillDoing: countPackages, shell },
+  )
   writeFileSync(stamp, lock)
 }
 
@@ -66,7 +103,7 @@ function newest(folder) {
   return time
 }
 
-function build() {
+async function build() {
   const folder = (name) => join(root, 'packages', name)
   const stamp = (name) => join(folder(name), 'dist', '.built')
   const packages = readdirSync(join(root, 'packages')).filter((name) =>
@@ -82,11 +119,17 @@ function build() {
     return !existsSync(stamp(name)) || statSync(stamp(name)).mtimeMs < changed
   })
   if (stale.length === 0) return
-  console.error(`Building ${stale.join(', ')} …`)
   const started = new Date()
   // What was compiled from a source that is gone must not stay behind.
   for (const name of stale) rmSync(join(folder(name), 'dist'), { recursive: true, force: true })
-  node('node_modules/typescript/bin/tsc', '-b', ...packages.map((name) => `packages/${name}`))
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  await runAloud(
+    `Building ${stale.join(', ')}`,
+    process.execPath,
+    [compiler, '-b', ...packages.map((name) => `packages/${name}`)],
+    // The compiler reports mistakes on standard output, and nothing else goes there.
+    { stdio: ['inherit', 1, 2] },
+  )
   for (const name of stale) {
     mkdirSync(join(folder(name), 'dist'), { recursive: true })
     writeFileSync(stamp(name), '')
@@ -95,12 +138,54 @@ function build() {
   }
 }
 
+/** npm's own entry file where it is known, so that this works the same where `npm` is a .cmd shim. */
+function npm(...parameters) {
+  const file = process.env.npm_execpath
+  return file?.endsWith('.js')
+    ? { program: process.execPath, parameters: [file, ...parameters], shell: false }
+    : { program: 'npm', parameters, shell: process.platform === 'win32' }
+}
+
+/** Tarballs of every package, and the line that installs them elsewhere. They need each other, so they go in together. */
+function pack(folder = 'tarballs') {
+  // A folder is meant from where npm was called; the usual one is in the clone.
+  const destination =
+    rest.length === 0 ? join(root, folder) : resolve(process.env.INIT_CWD ?? process.cwd(), folder)
+  mkdirSync(destination, { recursive: true })
+  for (const name of readdirSync(destination))
+    if (/^toolwell-.*\.tgz$/.test(name)) rmSync(join(destination, name))
+  const { program, parameters, shell } = npm(
+    ...['pack', '--workspaces', '--ignore-scripts', '--loglevel=error', '--pack-destination', destination],
+  )
+  run(program, parameters, { shell, stdio: ['inherit', 2, 2] })
+  const files = readdirSync(destination).filter((name) => name.endsWith('.tgz'))
+  const paths = files.sort().map((name) => JSON.stringify(join(destination, name)))
+  console.error('\nIn your project, install them all at once:\n')
+  console.log(`npm install ${paths.join(' ')}`)
+}
+
 const typescript = (file, ...parameters) =>
   run(process.execPath, ['--import', 'tsx', join(root, file), ...parameters])
 
+const vitest = (env = {}) =>
+  run(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...rest], {
+    env: { ...process.env, ...env },
+  })
+
+const fuzz = (...parameters) => typescript('packages/core/test/hostile/fuzz.ts', ...parameters)
+
 const commands = {
   start: () => typescript('examples/start.ts', ...rest),
-  test: () => node('node_modules/vitest/vitest.mjs', 'run', ...rest),
+  test: () => {
+    vitest()
+    if (rest.length === 0)
+      console.error('This was the suite sized for a change. Everything at full size: npm run test:long')
+  },
+  // Files may be named, as for `test`. Without any, random hosts follow from a new seed, bounded: `fuzz` goes on for longer.
+  'test:long': () => {
+    vitest({ TOOLWELL_TESTS: 'long' })
+    if (rest.length === 0) fuzz('--steps', '100000', '--cases', '2000')
+  },
   check: () => {
     node('node_modules/@biomejs/biome/bin/biome', 'check', ...rest)
     node('node_modules/typescript/bin/tsc', '-p', '.')
@@ -114,7 +199,8 @@ const commands = {
     run(process.execPath, [join(root, 'packages/cli/bin/toolwell.mjs'), ...rest], {
       cwd: process.env.INIT_CWD ?? process.cwd(),
     }),
-  fuzz: () => typescript('packages/core/test/hostile/fuzz.ts', ...rest),
+  pack: () => pack(rest[0]),
+  fuzz: () => fuzz(...rest),
 }
 
 const action = Object.hasOwn(commands, command ?? '') ? commands[command] : undefined
@@ -124,6 +210,6 @@ if (!action) {
   )
   process.exit(2)
 }
-install()
-if (command !== 'format') build()
+await install()
+if (command !== 'format') await build()
 action()

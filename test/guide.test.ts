@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { guardChildren } from './setup/guard-children.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
-const guard = new URL('./setup/loopback-only.ts', import.meta.url).href
+const guard = guardChildren()
 const tsx = import.meta.resolve('tsx')
 
 let folder = ''
@@ -23,18 +24,20 @@ const run = (file: string, ...parameters: string[]) =>
   spawnSync(process.execPath, ['--import', tsx, file, ...parameters], {
     cwd: folder,
     encoding: 'utf8',
-    env: { ...process.env, NODE_OPTIONS: `--import ${tsx} --import ${guard}` },
+    env: { ...process.env, NODE_OPTIONS: guard },
   })
 
 describe('a program of the guide that says what it prints', () => {
-  const programs = ['docs/guide/first-loop.md', 'docs/guide/eager-tools.md'].flatMap((file) =>
+  const pages = ['docs/guide/first-loop.md', 'docs/guide/eager-tools.md']
+  const readmes = ['packages/testing/README.md', 'packages/presets/README.md']
+  const programs = [...pages, ...readmes].flatMap((file) =>
     [
       ...read(file).matchAll(/^```ts\n((?:(?!^```)[\s\S])*?)^```\n\nIt prints:\n\n```text\n([\s\S]*?)^```/gm),
     ].map(([, code = '', printed = ''], index) => ({ name: `${file} ${index + 1}`, code, printed })),
   )
 
   it('is found', () => {
-    expect(programs.length).toBeGreaterThanOrEqual(2)
+    expect(programs.length).toBeGreaterThanOrEqual(4)
   })
 
   it.each(programs)('prints that: $name', ({ code, printed }) => {
@@ -45,7 +48,7 @@ describe('a program of the guide that says what it prints', () => {
   })
 })
 
-it('the page with the bytes is what a run gives: `npx tsx examples/seen.ts --write` mends it', () => {
+it('the page with the bytes is what a run gives: `npx tsx examples/seen.ts --write` writes it', () => {
   const { status, stdout, stderr } = run(join(root, 'examples/seen.ts'))
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   expect(stdout).toBe(read('docs/guide/what-the-model-sees.md'))

@@ -20,7 +20,7 @@ const UNFINISHED_TEST =
 /** The patterns of .gitignore as one test of a path such as `bench/data/` or `notes.tgz`. */
 function ignored(): (path: string) => boolean {
   const patterns = readFileSync(join(root, '.gitignore'), 'utf8').split('\n').filter(Boolean)
-  const expressions = ['.git/', ...patterns].map((pattern) => {
+  const expressions = ['.git/', '.git', ...patterns].map((pattern) => {
     const anchored = pattern.replace(/\/$/, '').includes('/')
     const body = pattern.replace(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('*', '[^/]*')
     return new RegExp(`${anchored ? '^' : '(?:^|/)'}${body}$`)
@@ -102,7 +102,35 @@ describe('lockfiles', () => {
     expect(locks).toContain('package-lock.json')
     expect(places(/"resolved":\s*"(?:https?|git)|:\/\/[^"]*\.tgz/, locks)).toEqual([])
   })
+
+  // `npm ci` refuses a lockfile that leaves out the binaries of other platforms, on every platform.
+  it('list every platform’s variant of a package, so that npm ci works on all of them', () => {
+    const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Locked> }
+    const missing: string[] = []
+    let variants = 0
+    for (const [path, { optionalDependencies = {} }] of Object.entries(packages))
+      for (const name of Object.keys(optionalDependencies)) {
+        const found = packages[`${path}/node_modules/${name}`] ?? packages[`node_modules/${name}`]
+        if (found?.os) variants++
+        if (!found?.version || !found.integrity) missing.push(`${path} needs ${name}`)
+      }
+    expect(missing).toEqual([])
+    expect(variants).toBeGreaterThan(40)
+    for (const system of ['linux', 'darwin', 'win32'])
+      for (const scope of ['@biomejs/', '@esbuild/', '@rolldown/', '@libsql/'])
+        expect(
+          Object.entries(packages).filter(([path, { os }]) => path.includes(scope) && os?.includes(system)),
+          `${scope} for ${system}`,
+        ).not.toEqual([])
+  })
 })
+
+interface Locked {
+  readonly version?: string
+  readonly integrity?: string
+  readonly os?: readonly string[]
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
 
 describe('packages', () => {
   it('are under the MIT licence, each with its text', () => {

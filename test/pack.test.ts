@@ -1,5 +1,8 @@
-/** What a user installs: a clean build, packed, unpacked elsewhere, imported and type-checked. Nothing here needs a network. */
-import { spawnSync } from 'node:child_process'
+/**
+ * What a user installs: a build, packed by `npm run pack`, installed by npm into an empty project, imported and
+ * type-checked. Packages of others come from the clone, by a small registry on loopback: nothing here needs a network.
+ */
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   cpSync,
@@ -11,16 +14,21 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isLong } from './setup/tier.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const core = join(root, 'packages/core')
+const packages = readdirSync(join(root, 'packages'))
 const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'toolwell-pack-')))
 const workspace = join(temporary, 'workspace')
 const consumer = join(temporary, 'consumer')
@@ -33,11 +41,15 @@ function readJson(file: string) {
   return JSON.parse(readFileSync(file, 'utf8'))
 }
 
-function run(program: string, parameters: readonly string[], cwd: string, shell = false): string {
-  // npm hands its own settings to the scripts it runs; a test started by `npm test` must not inherit them.
+/** npm hands its own settings to the scripts it runs; a test started by `npm test` must not inherit them. */
+function clean(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(?:npm_|INIT_CWD$|NODE_OPTIONS$)/i.test(name))
+  return Object.fromEntries(own)
+}
+
+function run(program: string, parameters: readonly string[], cwd: string, shell = false): string {
   const env = {
-    ...Object.fromEntries(own),
+    ...clean(),
     npm_config_cache: join(temporary, 'cache'),
     npm_config_offline: 'true',
   }
@@ -51,18 +63,27 @@ function run(program: string, parameters: readonly string[], cwd: string, shell 
 
 const node = (cwd: string, ...parameters: string[]) => run(process.execPath, parameters, cwd)
 
-/** The least of a clone in which the build runs: no old output, the installed packages by link. */
+/**
+ * The least of a clone in which the build runs: the installed packages by link. Nothing that was built before in the long tier;
+ * in a run for a change the build that `npm test` has made sure of, which a fresh clone makes from nothing.
+ */
 function cloneWorkspace(): void {
   mkdirSync(join(workspace, 'node_modules'), { recursive: true })
   for (const file of ['package.json', 'package-lock.json', 'tsconfig.base.json', 'scripts'])
     cpSync(join(root, file), join(workspace, file), { recursive: true })
-  for (const name of ['core', 'mcp', 'cli'])
+  for (const name of packages)
     cpSync(join(root, 'packages', name), join(workspace, 'packages', name), {
       recursive: true,
-      filter: (path) => !['dist', 'node_modules'].includes(basename(path)),
+      filter: (path) => !(isLong ? ['dist', 'node_modules'] : ['node_modules']).includes(basename(path)),
     })
+  // What was copied looks new, also to the build: its stamps are to be newer.
+  if (!isLong)
+    for (const name of packages) {
+      const soon = new Date(Date.now() + 1000)
+      utimesSync(join(workspace, 'packages', name, 'dist/.built'), soon, soon)
+    }
   mkdirSync(join(workspace, 'node_modules/@toolwell'))
-  for (const name of ['core', 'mcp'])
+  for (const name of packages)
     symlinkSync(
       join(workspace, 'packages', name),
       join(workspace, 'node_modules/@toolwell', name),
@@ -82,42 +103,97 @@ function link(name: string, folder: string): void {
   symlinkSync(join(root, 'node_modules', name), join(folder, name), 'junction')
 }
 
-/** Packs one package of the workspace into the consumer's node_modules, and lists what went into it. */
-function install(folder: string, target: string): string[] {
-  const npm = process.env.npm_execpath
-  const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', temporary]
-  const output = npm?.endsWith('.js')
-    ? node(folder, npm, ...pack)
-    : run('npm', pack, folder, process.platform === 'win32')
-  const [report] = JSON.parse(output)
-  mkdirSync(target, { recursive: true })
-  run('tar', ['-xzf', report.filename, '-C', target, '--strip-components=1'], temporary)
-  return report.files.map((file: { path: string }) => file.path)
-}
-
+const tarballs = join(temporary, 'tarballs')
+let registry: Server
 let packed: string[] = []
 let packedCommand: string[] = []
 
-beforeAll(() => {
-  cloneWorkspace()
-  node(workspace, 'scripts/run.mjs', 'build')
-  packed = install(join(workspace, 'packages/core'), installed)
-  install(join(workspace, 'packages/mcp'), join(consumer, 'node_modules/@toolwell/mcp'))
-  packedCommand = install(join(workspace, 'packages/cli'), join(consumer, 'node_modules/toolwell'))
-  for (const name of [
-    '@cfworker',
-    '@noble',
-    '@modelcontextprotocol',
-    'cross-spawn',
-    'jsonc-parser',
-    'smol-toml',
-    'citty',
-  ])
-    link(name, join(consumer, 'node_modules'))
-  writeFileSync(join(consumer, 'package.json'), '{ "type": "module" }')
-}, 180_000)
+/** Where every version of a package lies in the clone's node_modules. */
+function copiesOf(name: string): string[] {
+  const { packages: locked } = readJson(join(root, 'package-lock.json'))
+  return Object.keys(locked).filter(
+    (path) =>
+      path.endsWith(`node_modules/${name}`) &&
+      !locked[path].link &&
+      existsSync(join(root, path, 'package.json')),
+  )
+}
 
-afterAll(() => rmSync(temporary, { recursive: true, force: true }))
+/** Serves what lies in the clone's node_modules as npm asks for it. What is not there is not known. */
+function startRegistry(): Promise<Server> {
+  const server = createServer((request, response) => {
+    const [path = '', copy] = decodeURIComponent(request.url ?? '')
+      .slice(1)
+      .split('?')
+    if (copy !== undefined) {
+      const folder = join(root, copy)
+      const tar = spawn('tar', [
+        '-czf',
+        '-',
+        '--exclude=node_modules',
+        '-C',
+        dirname(folder),
+        basename(folder),
+      ])
+      tar.stdout.pipe(response)
+      return
+    }
+    const { port } = server.address() as AddressInfo
+    const manifests = copiesOf(path).map((found) => ({
+      ...readJson(join(root, found, 'package.json')),
+      dist: { tarball: `http://127.0.0.1:${port}/${path}?${encodeURIComponent(found)}` },
+    }))
+    if (manifests.length === 0) {
+      response.writeHead(404).end('{}')
+      return
+    }
+    const versions = Object.fromEntries(manifests.map((manifest) => [manifest.version, manifest]))
+    response.end(JSON.stringify({ name: path, versions, 'dist-tags': { latest: manifests.at(-1).version } }))
+  })
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)))
+}
+
+/** npm in a folder, with that registry and no other. Asynchronous, because this process is the registry. */
+function npmInstall(folder: string, ...names: string[]): Promise<{ status: number; output: string }> {
+  const file = process.env.npm_execpath
+  const words = ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error', ...names]
+  const env = {
+    ...clean(),
+    npm_config_cache: join(temporary, 'cache'),
+    npm_config_registry: `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`,
+  }
+  const child = file?.endsWith('.js')
+    ? spawn(process.execPath, [file, ...words], { cwd: folder, env })
+    : spawn('npm', words, { cwd: folder, env, shell: process.platform === 'win32' })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
+  return new Promise((resolve) => child.once('close', (code) => resolve({ status: code ?? 1, output })))
+}
+
+const contents = (tarball: string) =>
+  run('tar', ['-tzf', tarball], tarballs)
+    .trim()
+    .split('\n')
+    .map((file) => file.replace(/^package\//, ''))
+
+beforeAll(async () => {
+  cloneWorkspace()
+  const line = node(workspace, 'scripts/run.mjs', 'pack', tarballs)
+  const names = readdirSync(tarballs).sort()
+  expect(line).toBe(`npm install ${names.map((name) => JSON.stringify(join(tarballs, name))).join(' ')}\n`)
+  packed = contents('toolwell-core-0.1.0.tgz')
+  packedCommand = contents('toolwell-0.1.0.tgz')
+  registry = await startRegistry()
+  mkdirSync(consumer)
+  writeFileSync(join(consumer, 'package.json'), '{ "type": "module" }')
+  const { status, output } = await npmInstall(consumer, ...names.map((name) => join(tarballs, name)))
+  if (status !== 0) throw new Error(output)
+}, 300_000)
+
+afterAll(() => {
+  registry?.close()
+  rmSync(temporary, { recursive: true, force: true })
+})
 
 /** Compiles one program in the consumer's folder against the packed declarations, which are checked as well. */
 function typeCheck(name: string, text: string, options: { lib: string[]; types: string[] }): void {
@@ -159,15 +235,29 @@ describe('the packed core', () => {
     })
   })
 
-  it.each(doors)('opens %s, without the tokenizer installed and without eval', (door) => {
-    const program = `import * as door from '${door}'; console.log(Object.keys(door).length > 0)`
-    const flags = ['--disallow-code-generation-from-strings', '--input-type=module', '--eval']
-    expect(node(consumer, ...flags, program)).toBe('true\n')
+  /** What each door gives: the number of its names, or why it does not open. One process opens them all. */
+  const opened = (load: string, ...flags: string[]): Record<string, unknown> => {
+    const program = `
+      const open = async (door) => Object.keys(${load}).length
+      const found = ${JSON.stringify(doors)}.map(async (door) => [door, await open(door).catch(String)])
+      Promise.all(found).then((all) => console.log(JSON.stringify(Object.fromEntries(all))))`
+    return JSON.parse(node(consumer, ...flags, '--eval', program))
+  }
+
+  it('opens every door, without the tokenizer installed and without eval', () => {
+    const found = opened(
+      'await import(door)',
+      '--disallow-code-generation-from-strings',
+      '--input-type=module',
+    )
+    expect(found).toEqual(Object.fromEntries(doors.map((door) => [door, expect.any(Number)])))
+    expect(Object.values(found)).not.toContain(0)
   })
 
-  it.each(doors)('lets a CommonJS host require %s', (door) => {
-    const program = `console.log(Object.keys(require('${door}')).length > 0)`
-    expect(node(consumer, '--input-type=commonjs', '--eval', program)).toBe('true\n')
+  it('lets a CommonJS host require every door', () => {
+    const found = opened('require(door)', '--input-type=commonjs')
+    expect(found).toEqual(Object.fromEntries(doors.map((door) => [door, expect.any(Number)])))
+    expect(Object.values(found)).not.toContain(0)
   })
 
   it('counts by estimate where the tokenizer is not installed', () => {
@@ -239,4 +329,41 @@ describe('the packed command', () => {
     expect(node(consumer, ...flags, ...words)).toMatch(/^ 1 {2}send_letter /)
     expect(node(consumer, ...flags, 'inspect', '--catalog', 'tools.jsonl')).toMatch(/^1 server, 1 tool /)
   })
+})
+
+describe('an empty project', () => {
+  it('runs a program on all packages together', () => {
+    const program = `
+      import { createToolwell, defineTool } from '@toolwell/core'
+      import { openaiChat } from '@toolwell/core/openai-chat'
+      import { connectServers, loadConfig } from '@toolwell/mcp'
+      import { caliban, mcpActive } from '@toolwell/presets'
+      import { startScriptedChat } from '@toolwell/testing'
+      const config = { tools: { lazy_mcp: true } }
+      const well = createToolwell(caliban(config))
+      const servers = connectServers(well.catalogue, loadConfig({ files: [] }))
+      well.catalogue.setSource('post', {
+        tools: [defineTool({ name: 'send', description: 'Sends a letter.', inputSchema: { type: 'object' }, execute: () => 'sent' })],
+      })
+      const model = await startScriptedChat({ model: [{ calls: [{ name: 'ToolSearch', arguments: { query: 'letter' } }] }] })
+      const conversation = await well.open({ id: 'one' })
+      const turn = await openaiChat(conversation).begin([{ role: 'user', content: 'Send it.' }])
+      const response = await fetch(model.url + '/chat/completions', { method: 'POST', body: JSON.stringify({ model: 'any', ...turn.parts }) })
+      await turn.run((await response.json()).choices[0].message)
+      console.log(mcpActive(conversation, config), servers.inspect().length)
+      await servers.close()
+      await model.close()`
+    expect(node(consumer, '--input-type=module', '--eval', program)).toBe(
+      'MCP active: 1/24 (mcp__post__send) 0\n',
+    )
+  })
+
+  it('cannot install one package without those it needs, and npm names the missing one', async () => {
+    const folder = join(temporary, 'alone')
+    mkdirSync(folder)
+    writeFileSync(join(folder, 'package.json'), '{}')
+    const { status, output } = await npmInstall(folder, join(tarballs, 'toolwell-mcp-0.1.0.tgz'))
+    expect(status).toBeGreaterThan(0)
+    expect(output).toContain('@toolwell/core')
+  }, 60_000)
 })

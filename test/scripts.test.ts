@@ -39,7 +39,16 @@ function createWorkspace() {
     writeFileSync(join(folder, file), text)
   }
   const lock = '{}'
-  const compilerOptions = { composite: true, rootDir: 'src', outDir: 'dist', strict: true, types: [] }
+  // The smallest library: the compiler is started often, and its own declarations are most of what it reads.
+  const compilerOptions = {
+    composite: true,
+    rootDir: 'src',
+    outDir: 'dist',
+    strict: true,
+    types: [],
+    lib: ['ES5'],
+    skipLibCheck: true,
+  }
   write('package-lock.json', lock)
   write('node_modules/.toolwell-lock', createHash('sha256').update(lock).digest('hex'))
   write('packages/demo/tsconfig.json', JSON.stringify({ compilerOptions, include: ['src'] }))
@@ -83,7 +92,8 @@ describe('an unknown command', () => {
 describe('build', { timeout: 120_000 }, () => {
   it('says what it builds the first time, and does nothing the second time', () => {
     const { build, path, removeCompiler, stamp } = createWorkspace()
-    expect(build()).toEqual({ status: 0, stdout: '', stderr: 'Building demo …\n' })
+    // Seconds are counted below it where the machine is slow.
+    expect(build()).toEqual({ status: 0, stdout: '', stderr: expect.stringMatching(/^Building demo …\n/) })
     expect(existsSync(path('packages/demo/dist/index.js'))).toBe(true)
     const built = statSync(stamp).mtimeMs
     // A second build that started the compiler would fail now.
@@ -109,7 +119,7 @@ describe('build', { timeout: 120_000 }, () => {
     const old = new Date(Date.now() - 60_000)
     utimesSync(stamp, old, old)
     write('packages/demo/src/index.ts', "export const answer: string = 'new'\n")
-    expect(build()).toMatchObject({ status: 0, stderr: 'Building demo …\n' })
+    expect(build()).toMatchObject({ status: 0, stderr: expect.stringMatching(/^Building demo …\n/) })
     expect(readFileSync(path('packages/demo/dist/index.js'), 'utf8')).toContain("'new'")
   })
 

@@ -41,7 +41,7 @@ export function scenes(project: string): Record<Scene, readonly Step[]> {
           }),
         ],
       }),
-      // Never searched for, wrong case, and called as if it were there: checked, run, and raised by its success.
+      // Never searched for, wrong case, and called as if it were there: checked, run, and loaded by its success.
       () => ({ calls: [{ name: 'Filesystem-CreateDirectory', arguments: { path: at('release-notes') } }] }),
       () => ({ text: 'Fixed: the loop stopped one item early. I have made a folder for the release notes.' }),
     ],
@@ -79,7 +79,7 @@ export function scenes(project: string): Record<Scene, readonly Step[]> {
       }),
       () => ({ text: 'I have noted what was wrong.' }),
     ],
-    fork: [() => ({ text: 'In this branch only tools for reading files have been raised so far.' })],
+    fork: [() => ({ text: 'In this branch only tools for reading files have been loaded so far.' })],
     compacted: [
       () => ({ text: 'The invoice bug is fixed, and what was wrong is noted in memory.' }),
       (request) => ({

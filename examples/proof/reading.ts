@@ -1,5 +1,6 @@
 /** What the proof is asked by flags, and what it reads from catalogues and processes. */
 import type { DeliveryName, Tokenizer, Toolwell } from '@toolwell/core'
+import type { Setup } from './setup.ts'
 
 const USAGE = `Usage: npm start [-- --delivery bridge|append] [-- --once]
 
@@ -9,20 +10,21 @@ scripted model behind a real Chat Completions wire. Needs no key and no network.
 Examples
   npm start
   npm start -- --delivery append     found tools join the tools array instead of being called through tool_call
-  npm start -- --once                exit when the proof is done (it always does, so far)
+  npm start -- --once                the same as npm start; for scripts
 `
 
-/** Prints the usage and ends where that is asked for, or where a flag is not known. */
-export function readDelivery(given: readonly string[]): DeliveryName {
+/** The delivery asked for, if any. Prints the usage and ends where that is asked for, or where a flag is not known. */
+export function readDelivery(given: readonly string[]): DeliveryName | undefined {
   if (given.includes('--help')) {
     process.stdout.write(USAGE)
     process.exit(0)
   }
   const at = given.indexOf('--delivery')
-  const value = at < 0 ? 'bridge' : given[at + 1]
+  const value = at < 0 ? undefined : given[at + 1]
   const unknown = given.filter(
     (flag, index) => flag !== '--once' && flag !== '--delivery' && (at < 0 || index !== at + 1),
   )
+  if (unknown.length === 0 && at < 0) return undefined
   if (unknown.length === 0 && (value === 'bridge' || value === 'append')) return value
   const problem =
     unknown.length > 0
@@ -30,6 +32,11 @@ export function readDelivery(given: readonly string[]): DeliveryName {
       : `--delivery needs bridge or append${value === undefined ? '' : `, not ${value}`}.`
   process.stderr.write(`${problem}\n\n${USAGE}`)
   process.exit(2)
+}
+
+/** A delivery that was asked for is used whether it pays or not. Without one, every setting is the default. */
+export function forced(delivery: string | undefined): Pick<Setup, 'mode' | 'delivery'> {
+  return delivery === 'bridge' || delivery === 'append' ? { mode: 'on', delivery } : {}
 }
 
 /** Tokens of the definitions of each source. */

@@ -24,10 +24,12 @@ export interface Setup {
   /** Everything lies in here: project, sessions, what the memory server remembers, the cache of definitions. */
   readonly folder: string
   readonly url: string
-  readonly mode: 'on' | 'auto'
+  /** Toolwell's default, `auto`, when absent. */
+  readonly mode?: 'on'
   /** A profile of toolwell.json; all servers when absent. */
   readonly profile?: string
-  readonly delivery: DeliveryName
+  /** The delivery that Toolwell chooses for the wire when absent. */
+  readonly delivery?: DeliveryName
   readonly tokenizer: Tokenizer
   readonly onEvent?: (event: ToolwellEvent) => void
   readonly onServer?: (event: ServerEvent) => void
@@ -54,7 +56,7 @@ export async function seedProject(folder: string): Promise<void> {
   )
 }
 
-/** One predicate for cards, search, activation and calls: nobody runs code in a browser from here. */
+/** One predicate for cards, search, loading and calls: nobody runs code in a browser from here. */
 export const DENIED = 'playwright/browser_run_code_unsafe'
 
 /** The servers of toolwell.json as sources of a catalogue: from the cache where there is one, listed where there is none. */
@@ -69,9 +71,9 @@ export function openProof(setup: Setup): Proof {
   if (problem) throw new Error(describeProblem(problem))
   const well = createToolwell({
     tools: [delegate],
-    mode,
-    delivery,
     tokenizer,
+    ...(mode ? { mode } : {}),
+    ...(delivery ? { delivery } : {}),
     store: jsonlStore(join(folder, 'sessions')),
     policy: ({ id }) => id !== DENIED,
     ...(onEvent ? { onEvent } : {}),

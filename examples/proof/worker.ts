@@ -3,14 +3,14 @@ import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadTokenizer } from '@toolwell/core'
 import { openSession } from '../host.ts'
+import { forced } from './reading.ts'
 import { openProof } from './setup.ts'
 
-const [folder = '', url = '', delivery = 'bridge', text = ''] = process.argv.slice(2)
+const [folder = '', url = '', text = '', delivery = ''] = process.argv.slice(2)
 const { host, servers } = openProof({
   folder,
   url,
-  mode: 'on',
-  delivery: delivery === 'append' ? 'append' : 'bridge',
+  ...forced(delivery),
   tokenizer: await loadTokenizer(),
   // Whoever kills this process wants to know what it had started.
   onServer(event) {

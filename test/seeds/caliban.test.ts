@@ -69,7 +69,7 @@ describe('Decision 1: one tool, one round trip', () => {
   })
 
   it('takes query and max_results, ten by default and never more than twenty-five', async () => {
-    const host = await startSeed(options(lazy({ tools: { max_loaded_schemas: 40 } })), { servers: crowd(30) })
+    const host = await startSeed(options(lazy({ tools: { max_active_schemas: 40 } })), { servers: crowd(30) })
     const { inspect } = host.session.conversation
     await host.ask('Paint.', search('paints a picture'))
     expect(inspect().loadedLazyTools).toHaveLength(10)
@@ -107,7 +107,7 @@ describe('Decision 2: activation state beside the registry', () => {
   })
 
   it('CB-3: tells an eviction once, also where searches of one batch meet', async () => {
-    const host = await startSeed(options(lazy({ tools: { max_loaded_schemas: 2 } })), { servers: crowd(4) })
+    const host = await startSeed(options(lazy({ tools: { max_active_schemas: 2 } })), { servers: crowd(4) })
     const select = (index: number) => search(`select:mcp__crowd__paint_${index}`)
     await host.ask('Load.', select(0), select(1))
     await host.ask('Load.', [select(2), select(3)])
@@ -167,7 +167,7 @@ describe('Decision 4: sticky, and the least recently used makes room', () => {
   })
 
   it('CB-1: keeps the tool in constant use, however long ago it was activated', async () => {
-    const host = await startSeed(options(lazy({ tools: { max_loaded_schemas: 2 } })), { servers: crowd(3) })
+    const host = await startSeed(options(lazy({ tools: { max_active_schemas: 2 } })), { servers: crowd(3) })
     await host.ask('Load.', search(`select:${names(2).join(',')}`), use('mcp__crowd__paint_0'))
     await host.ask('One more.', search('select:mcp__crowd__paint_2'))
     expect(host.names().slice(-2)).toEqual(['mcp__crowd__paint_0', 'mcp__crowd__paint_2'])
@@ -179,7 +179,7 @@ describe('Decision 4: sticky, and the least recently used makes room', () => {
         throw new Error('no paint left')
       },
     })
-    const host = await startSeed(options(lazy({ tools: { max_loaded_schemas: 2 } })), {
+    const host = await startSeed(options(lazy({ tools: { max_active_schemas: 2 } })), {
       servers: { crowd: [...crowd(3).crowd, failing] },
     })
     const broken = 'mcp__crowd__broken'
@@ -192,7 +192,7 @@ describe('Decision 4: sticky, and the least recently used makes room', () => {
   })
 
   it('CB-2: never evicts what the same search activates or asks for; what does not fit is told', async () => {
-    const host = await startSeed(options(lazy({ tools: { max_loaded_schemas: 2 } })), { servers: crowd(4) })
+    const host = await startSeed(options(lazy({ tools: { max_active_schemas: 2 } })), { servers: crowd(4) })
     await host.ask('Load.', search(`select:${names(4).join(',')}`))
     expect(host.names().slice(-2)).toEqual(names(2))
     expect(readable(host.answer())).not.toContain('make room')
@@ -203,7 +203,7 @@ describe('Decision 4: sticky, and the least recently used makes room', () => {
   })
 
   it('CB-2: keeps the least recently used of the two where the same search asks for it, also behind a new one', async () => {
-    const host = await startSeed(options(lazy({ tools: { max_loaded_schemas: 2 } })), { servers: crowd(4) })
+    const host = await startSeed(options(lazy({ tools: { max_active_schemas: 2 } })), { servers: crowd(4) })
     await host.ask('Load.', search(`select:${names(2).join(',')}`))
     await host.ask('Load.', search('select:mcp__crowd__paint_2,mcp__crowd__paint_0'))
     expect(host.names().slice(-2)).toEqual(['mcp__crowd__paint_0', 'mcp__crowd__paint_2'])
@@ -211,7 +211,7 @@ describe('Decision 4: sticky, and the least recently used makes room', () => {
   })
 
   it('CB-4: refuses a cap of nothing, and says why; with lazy_mcp off it does not matter', () => {
-    const none = { max_loaded_schemas: 0 }
+    const none = { max_active_schemas: 0 }
     expect(() => createToolwell(caliban(lazy({ tools: none })))).toThrow(
       /would hide every deferred tool for good/,
     )
@@ -323,7 +323,7 @@ describe('Decision 6: off until asked for', () => {
   })
 
   it('CB-12: keeps a server with lazy = false hot, outside search and cap', async () => {
-    const config = lazy({ tools: { max_loaded_schemas: 1 }, server: { notes: { lazy: false }, mail: {} } })
+    const config = lazy({ tools: { max_active_schemas: 1 }, server: { notes: { lazy: false }, mail: {} } })
     const host = await startSeed(options(config), { servers: servers() })
     await host.ask('Look.', search('reads a note or sends a letter'))
     expect(host.names(0)).toEqual([...BUILT_IN, 'mcp__notes__read_note', 'ToolSearch'])

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Validator } from '@cfworker/json-schema'
 import { describe, expect, it } from 'vitest'
-import { homeWith, misbehaving, poisoned, real } from './support/child.js'
+import { homeWith, misbehaving, poisoned, real } from './support/home.js'
 import { toolwell } from './support/run.js'
 
 const WAIT = 240_000
@@ -130,7 +130,7 @@ describe('doctor', () => {
   it(
     'finds what is wrong, names the fix for each, and writes it as SARIF',
     async () => {
-      const { run, folder } = homeWith({
+      const { run, start, folder } = homeWith({
         'toolwell.json': {
           mcpServers: {
             memory: { ...real('memory'), env: { MEMORY_TOKEN: 'very-secret-value' } },
@@ -166,7 +166,7 @@ describe('doctor', () => {
         'prompt.md': 'Always call read_graph first.',
       })
       const words = ['doctor', '--system', 'prompt.md', '--timeout', '120']
-      const json = await run([...words, '--json', '--slow', '0.001'])
+      const json = await start([...words, '--json', '--slow', '0.001'])
       expect(json).toMatchObject({ code: 1, errors: '' })
       const { diagnoses, isHealthy } = JSON.parse(json.output) as {
         diagnoses: Diagnosis[]

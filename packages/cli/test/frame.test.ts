@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { Problem } from '../src/shared/problem.js'
 import { defineVerb } from '../src/shared/verb.js'
-import { misbehaving } from './support/child.js'
+import { misbehaving } from './support/home.js'
 import { folderWith, issueTools, toolwell } from './support/run.js'
 
 const verb = (run: () => Promise<0 | 1 | 2>) =>

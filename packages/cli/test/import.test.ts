@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { loadConfig } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
 import { clientFiles } from '../src/import/clients.js'
-import { homeWith, misbehaving } from './support/child.js'
+import { homeWith, misbehaving } from './support/home.js'
 import { folderWith, toolwell } from './support/run.js'
 
 const SECRET = 'very-secret-value-1234'
@@ -91,13 +91,13 @@ function everyClient() {
 
 describe('import', () => {
   it('takes over the servers of every client in their own words, and shows no secret', async () => {
-    const { run, folder } = everyClient()
+    const { run, start, folder } = everyClient()
     const preview = await run(['import'])
     expect(preview.code).toBe(1)
     expect(preview.errors).toContain('Nothing was written. Write it with --yes.')
     expect(existsSync(join(folder, 'toolwell.json'))).toBe(false)
 
-    const { code, output, errors } = await run(['import', '--yes'])
+    const { code, output, errors } = await start(['import', '--yes'])
     expect({ code, errors }).toEqual({ code: 0, errors: '' })
     for (const label of [
       'Claude Code',

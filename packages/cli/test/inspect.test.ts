@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { running } from '../../mcp/test/support/processes.js'
-import { homeWith, misbehaving, poisoned, real } from './support/child.js'
+import { homeWith, misbehaving, poisoned, real } from './support/home.js'
 import { folderWith, issueTools, toolwell } from './support/run.js'
 
 interface ServerJson {
@@ -28,11 +28,11 @@ describe('inspect of servers', () => {
       dead: { command: 'no-such-program-anywhere' },
       off: { command: 'whatever', env: { KEY: '${NEVER_SET_ANYWHERE}' }, enabled: false },
     }
-    const { run, folder } = homeWith({ 'toolwell.json': { mcpServers } })
+    const { run, start, folder } = homeWith({ 'toolwell.json': { mcpServers } })
     const write = (servers: object) =>
       writeFileSync(join(folder, 'toolwell.json'), JSON.stringify({ mcpServers: servers }))
     // However long they take to start; from then on only the mute one is waited for, and not long.
-    await run(['inspect', '--timeout', '120'])
+    await start(['inspect', '--timeout', '120'])
     write({ ...mcpServers, mute: misbehaving({ mute: true }) })
     const text = await run(['inspect', '--timeout', '0.5'])
     expect(text.code).toBe(0)
@@ -48,7 +48,7 @@ describe('inspect of servers', () => {
     expect(text.output + text.errors).not.toContain('very-secret-value')
     expect(text.output).not.toContain('\u001b')
 
-    const json = await run(['inspect', '--json', '--timeout', '0.5'])
+    const json = await start(['inspect', '--json', '--timeout', '0.5'])
     const servers = serversOf(json.output)
     expect(Object.fromEntries(Object.entries(servers).map(([name, { state }]) => [name, state]))).toEqual({
       bad: 'cached',

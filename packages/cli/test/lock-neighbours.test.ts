@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { homeWith, misbehaving } from './support/child.js'
+import { homeWith, misbehaving } from './support/home.js'
 
 const tools = [{ name: 'look', description: 'Looks.', inputSchema: { type: 'object' } }]
 

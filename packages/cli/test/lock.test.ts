@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { homeWith, misbehaving, poisoned, real } from './support/child.js'
+import { homeWith, misbehaving, poisoned, real } from './support/home.js'
 import { toolwell } from './support/run.js'
 
 const WAIT = 240_000
@@ -16,7 +16,7 @@ describe('lock', () => {
   it(
     'pins real servers, fits them, and shows what has changed until it is approved',
     async () => {
-      const { run, folder } = homeWith({
+      const { run, start, folder } = homeWith({
         'toolwell.json': {
           mcpServers: {
             everything: real('everything'),
@@ -30,7 +30,7 @@ describe('lock', () => {
       expect(none).toMatchObject({ code: 2, output: '' })
       expect(none.errors).toMatch(/There is no .*toolwell\.lock\. Write it with: toolwell lock/)
 
-      const first = await run(['lock'])
+      const first = await start(['lock'])
       expect(first).toMatchObject({ code: 0, errors: '' })
       expect(first.output).toMatch(/toolwell\.lock: 3 servers, \d+ tools\.\n$/)
       expect(await run(['lock', '--check'])).toMatchObject({
@@ -40,7 +40,7 @@ describe('lock', () => {
 
       writeFileSync(join(folder, 'CHANGED'), '')
       const before = read(folder)
-      const differs = await run(['lock', '--check'])
+      const differs = await start(['lock', '--check'])
       expect(differs.code).toBe(1)
       expect(differs.output).toContain(
         '~ odd/echo  changed\n    description\n      - Does echo.\n      + Changed.\n',
@@ -211,11 +211,13 @@ describe('lock', () => {
   it(
     'lies beside the file that each server stands in',
     async () => {
-      const { run, folder, home } = homeWith({
+      const { run, start, folder, home } = homeWith({
         'toolwell.json': { mcpServers: { mine: misbehaving({}) } },
         'home/.config/toolwell/toolwell.json': { mcpServers: { yours: misbehaving({}) } },
       })
-      expect(await run(['lock'])).toMatchObject({ code: 0 })
+      // The folders below the home that are used where no variable names others.
+      const env = { XDG_CONFIG_HOME: '', XDG_CACHE_HOME: '', XDG_DATA_HOME: '' }
+      expect(await start(['lock'], { env })).toMatchObject({ code: 0 })
       expect(Object.keys(JSON.parse(read(folder)).servers)).toEqual(['mine'])
       expect(Object.keys(JSON.parse(read(join(home, '.config/toolwell'))).servers)).toEqual(['yours'])
       expect(await run(['lock', '--check'])).toMatchObject({ code: 0 })

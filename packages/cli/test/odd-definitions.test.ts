@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { homeWith, misbehaving, poisoned } from './support/child.js'
+import { homeWith, misbehaving, poisoned } from './support/home.js'
 
 const WAIT = 240_000
 const named = (name: string, more: object = {}) => ({

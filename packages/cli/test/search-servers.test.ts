@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { homeWith, misbehaving, poisoned, real } from './support/child.js'
+import { homeWith, misbehaving, poisoned, real } from './support/home.js'
 import { toolwell } from './support/run.js'
 
 it('searches the tools of servers, from the cache where they are known, and answers as for a catalogue', async () => {
-  const { run, folder } = homeWith({
+  const { run, start, folder } = homeWith({
     'toolwell.json': {
       mcpServers: {
         filesystem: real('filesystem', '.'),
@@ -21,7 +21,7 @@ it('searches the tools of servers, from the cache where they are known, and answ
   // The file of this folder needs no name.
   const config: string[] = []
   const words = ['search', 'read the text of a file', ...config]
-  const first = await run([...words, '--json'])
+  const first = await start([...words, '--json'])
   expect(first.code).toBe(0)
   const { matches, tools } = JSON.parse(first.output)
   expect(matches[0]).toMatchObject({ server: 'filesystem', id: expect.stringContaining('filesystem/read') })
@@ -36,7 +36,7 @@ it('searches the tools of servers, from the cache where they are known, and answ
   expect((await run(['search', 'rename a star', ...config])).output).toMatch(/^ 1 {2}bad\/rename_star/)
   expect((await run(['search', 'adds', ...config])).output).not.toContain('bad/add')
   expect(
-    (await run(['search', '--batch', '-', ...config], { input: '{"query":"rename a star"}\n' })).output,
+    (await start(['search', '--batch', '-', ...config], { input: '{"query":"rename a star"}\n' })).output,
   ).toContain('"id":"bad/rename_star"')
   const why = await run(['search', 'read the text of a file', ...config, '--why', 'create_entities'])
   expect(why).toMatchObject({ code: 1, output: expect.stringContaining('memory/create_entities') })

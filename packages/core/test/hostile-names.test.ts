@@ -2,6 +2,7 @@ import { createToolwell, estimate, type Tool } from '@toolwell/core'
 import type { ScriptedCall } from '@toolwell/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../test/setup/tier.ts'
 import { lastResult, startHost, type TestHost } from './support/host.js'
 import { server, tool } from './support/tools.js'
 
@@ -192,7 +193,7 @@ describe('wire names', () => {
           expect(names).toEqual(catalogueOf(shuffled, true))
         },
       ),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     )
   })
 

@@ -14,6 +14,7 @@ import {
 import { readDocument, showEndpoint } from '@toolwell/mcp/internal'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../test/setup/tier.ts'
 import { configSchema } from '../src/config/json-schema.js'
 import { redactor } from '../src/config/redact.js'
 import { temporary } from './support/temporary.js'
@@ -406,7 +407,7 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
           expect(Array.isArray(servers)).toBe(true)
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 

@@ -3,7 +3,7 @@ import { type Conversation, searchFaces, type Toolwell, type ToolwellOptions } f
 
 /** Caliban's own keys: `tools` of its settings, `server` of its mcp.toml. */
 export interface CalibanConfig {
-  readonly tools?: { readonly lazy_mcp?: boolean; readonly max_loaded_schemas?: number }
+  readonly tools?: { readonly lazy_mcp?: boolean; readonly max_active_schemas?: number }
   readonly server?: Readonly<Record<string, { readonly lazy?: boolean }>>
 }
 
@@ -18,7 +18,7 @@ export function caliban({ tools = {}, server = {} }: CalibanConfig = {}): Toolwe
     mode: 'on',
     delivery: 'append',
     wireName,
-    maxLoaded: tools.max_loaded_schemas ?? MAX_ACTIVE,
+    maxLoaded: tools.max_active_schemas ?? MAX_ACTIVE,
     // Only the count is told, and it is always that of now.
     cards: 'live',
     cardBudget: 0,
@@ -65,7 +65,7 @@ export function caliban({ tools = {}, server = {} }: CalibanConfig = {}): Toolwe
 export function mcpActive(conversation: Conversation, { tools = {} }: CalibanConfig = {}): string {
   const { mode, loadedLazyTools: names } = conversation.inspect()
   if (mode === 'off' || tools.lazy_mcp !== true) return 'MCP active: all (lazy_mcp is off)'
-  const cap = tools.max_loaded_schemas ?? MAX_ACTIVE
+  const cap = tools.max_active_schemas ?? MAX_ACTIVE
   return `MCP active: ${names.length}/${cap}${names.length > 0 ? ` (${names.join(', ')})` : ''}`
 }
 

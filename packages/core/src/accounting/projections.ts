@@ -116,7 +116,7 @@ function deferredNames(state: LedgerState, context: Context): string[] {
     .map((entry) => entry.wireName)
 }
 
-/** `active 3 (a, b, c) · 91 deferred · 1.9k of 14.5k tokens` */
+/** `loaded 3 (a, b, c) · 91 deferred · 1.9k of 14.5k tokens` */
 function statusLine(state: LedgerState, names: readonly string[]): string {
   const { latch } = state
   const { last } = state.requests
@@ -124,10 +124,10 @@ function statusLine(state: LedgerState, names: readonly string[]): string {
   if (latch.mode === 'off')
     return `all tools eager${last ? ` · ${short(last.tokens.everythingEager)} tokens` : ''}`
   const some = names.length > 8 ? [...names.slice(0, 8), `… ${names.length - 8} more`] : names
-  const active = `active ${names.length}${some.length > 0 ? ` (${some.join(', ')})` : ''}`
+  const loaded = `loaded ${names.length}${some.length > 0 ? ` (${some.join(', ')})` : ''}`
   const deferred = `${Math.max(0, latch.deferred - names.length)} deferred`
   const cost = last ? ` · ${short(toolsOf(last.tokens))} of ${short(last.tokens.everythingEager)} tokens` : ''
-  return `${active} · ${deferred}${cost}`
+  return `${loaded} · ${deferred}${cost}`
 }
 
 function short(tokens: number): string {

@@ -10,10 +10,7 @@ import {
   type ServerReport,
   type Servers,
 } from '@toolwell/mcp'
-import { onTestFinished, vi } from 'vitest'
-
-/** Programs take long to start on a busy machine: a limit is for what never ends. */
-vi.setConfig({ testTimeout: 240_000 })
+import { onTestFinished } from 'vitest'
 
 export interface Setup {
   readonly well: Toolwell

@@ -1,15 +1,18 @@
 /** A program with servers that would outlive it: one that obeys, one that is stubborn, one with a helper. It never closes them. */
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { createToolwell } from '@toolwell/core'
-import { connectServers, memoryCache } from '@toolwell/mcp'
-import { oddServer } from './odd-server.ts'
+import { connectServers, defineServer, memoryCache } from '@toolwell/mcp'
 
 const [mark = '', log = '', how = ''] = process.argv.slice(2)
+const program = fileURLToPath(new URL('odd-server.mjs', import.meta.url))
+const odd = (name, manners) =>
+  defineServer(name, { command: process.execPath, args: [program, JSON.stringify(manners), mark] })
 const names = ['plain', 'stubborn', 'helped']
 const config = [
-  oddServer('plain', {}, {}, mark),
-  oddServer('stubborn', { stubborn: true }, {}, mark),
-  oddServer('helped', { helper: true, stubborn: true, log }, {}, mark),
+  odd('plain', {}),
+  odd('stubborn', { stubborn: true }),
+  odd('helped', { helper: true, stubborn: true, log }),
 ]
 const servers = connectServers(createToolwell().catalogue, config, { cache: memoryCache() })
 await servers.settled(60_000)

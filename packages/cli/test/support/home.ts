@@ -1,31 +1,35 @@
-/** The built command as a process of its own, with a home of its own, beside real servers. */
+/** The command with a home of its own, beside real servers: in this process, or built and as a process of its own. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { vi } from 'vitest'
-import { folderWith } from './run.js'
+import { folderWith, toolwell } from './run.js'
 
 const program = fileURLToPath(new URL('../../bin/toolwell.mjs', import.meta.url))
 const odd = fileURLToPath(new URL('../../../mcp/test/support/odd-server.mjs', import.meta.url))
 const require = createRequire(import.meta.url)
 
-/** Programs take long to start on a busy machine: a limit is for what never ends. */
-vi.setConfig({ testTimeout: 240_000 })
-
-export interface Child {
+export interface Outcome {
   readonly code: number | null
   readonly output: string
   readonly errors: string
 }
 
+type Call = (
+  words: readonly string[],
+  options?: { input?: string; env?: Record<string, string> },
+) => Promise<Outcome>
+
 export interface Home {
   /** Where the command is called. */
   readonly folder: string
   readonly home: string
-  run(words: readonly string[], options?: { input?: string; env?: Record<string, string> }): Promise<Child>
+  /** In this process: a second sooner, and the same from the words to the exit code. */
+  readonly run: Call
+  /** The built command as a process of its own: for what its streams, its end and its exit are part of. */
+  readonly start: Call
 }
 
 /** A folder with these files and a home without any. */
@@ -33,15 +37,21 @@ export function homeWith(files: Readonly<Record<string, unknown>>): Home {
   const folder = folderWith(files)
   const home = join(folder, 'home')
   mkdirSync(home, { recursive: true })
-  const own = { HOME: home, USERPROFILE: home, XDG_CONFIG_HOME: '', XDG_CACHE_HOME: '', XDG_DATA_HOME: '' }
+  const env = {
+    ...process.env,
+    HOME: home,
+    USERPROFILE: home,
+    XDG_CONFIG_HOME: join(home, '.config'),
+    XDG_CACHE_HOME: join(home, '.cache'),
+    XDG_DATA_HOME: join(home, '.local', 'share'),
+  }
   return {
     folder,
     home,
-    async run(words, { input = '', env = {} } = {}) {
-      const child = spawn(process.execPath, [program, ...words], {
-        cwd: folder,
-        env: { ...process.env, ...own, ...env },
-      })
+    run: (words, { input = '', env: more = {} } = {}) =>
+      toolwell(words, { folder, input, env: { ...env, ...more }, now: () => performance.now() }),
+    async start(words, { input = '', env: more = {} } = {}) {
+      const child = spawn(process.execPath, [program, ...words], { cwd: folder, env: { ...env, ...more } })
       let output = ''
       let errors = ''
       child.stdout.on('data', (chunk) => (output += chunk))

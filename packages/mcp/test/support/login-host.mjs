@@ -15,7 +15,7 @@ for await (const _ of createInterface({ input: process.stdin })) {
     [0, 1, 2, 3, 4].map((at) =>
       servers.call('notes', 'echo', { at }).then(
         ({ content: [block] }) => (block?.type === 'text' ? block.text : ''),
-        (error: unknown) => String(error),
+        (error) => String(error),
       ),
     ),
   )
