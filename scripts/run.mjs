@@ -184,6 +184,7 @@ const commands = {
       cwd: process.env.INIT_CWD ?? process.cwd(),
     }),
   pack: () => pack(rest[0]),
+  walk: () => node('scripts/walk.mjs', ...rest),
   fuzz: () => typescript('packages/core/test/hostile/fuzz.ts', ...rest),
 }
 
