@@ -26,7 +26,7 @@ const wire: Wire<Line, Line, Parts> = {
       units.set(line, unit)
       return unit
     }),
-  // What came from this wire, and was not mended, goes back as it was.
+  // What came from this wire, and was not repaired, goes back as it was.
   write: (thread, view) => {
     const lines = thread.map((unit): Line => {
       const own = unit.kind !== 'note' && unit.native?.wire === NAME ? (unit.native.value as Line) : undefined
