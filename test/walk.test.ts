@@ -12,8 +12,10 @@ function foldersOf(walk: string): Record<string, string[]> {
   let step = ''
   for (const line of walk.split('\n\n')[0]?.split('\n') ?? []) {
     const [, folder] = /^ {2}(\S+) +\S+\.ts$/.exec(line) ?? []
-    if (!line.startsWith(' ')) steps[(step = line)] = []
-    else if (folder && !steps[step]?.includes(folder)) steps[step]?.push(folder)
+    if (!line.startsWith(' ')) {
+      step = line
+      steps[step] = []
+    } else if (folder && !steps[step]?.includes(folder)) steps[step]?.push(folder)
   }
   return steps
 }
