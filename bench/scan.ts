@@ -1,13 +1,21 @@
 /** What the poisoning scan finds: by technique in labelled definitions, in real ones where the data folder is in place, and in what time. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { scanServers } from '../packages/mcp/src/scan/scan.ts'
-import type { ScannedServer } from '../packages/mcp/src/scan/shadowing.ts'
-import { ATTACKS, BENIGN, readCorpus, UNTOUCHED } from '../packages/mcp/test/scan/read-corpus.ts'
+import type { ScannedServer } from '../packages/mcp/src/trust/scan/name-index.ts'
+import { scanServers } from '../packages/mcp/src/trust/scan/scan.ts'
+import {
+  ATTACKS,
+  BENIGN,
+  LOOKALIKES,
+  readCorpus,
+  STRUCTURAL,
+  UNTOUCHED,
+} from '../packages/mcp/test/scan/read-corpus.ts'
 import { isHard, scanSample } from '../packages/mcp/test/scan/support.ts'
 import { GENERATED } from './data.ts'
 
-const LEAST_RECALL = 0.95
+/** Of each technique that shows in the text itself. */
+const LEAST_STRUCTURAL = 0.95
 const MOST_SOFT = 0.01
 
 interface Counts {
@@ -22,8 +30,13 @@ export interface ScanFigures {
   readonly attacks: Counts & { readonly recall: number }
   readonly byTechnique: Readonly<Record<string, Counts>>
   readonly byFile: Readonly<Record<string, Counts>>
-  /** Never used to mend a rule, and not among the above. */
+  /** Attacks whose technique shows in the text itself, and attacks in plain words. */
+  readonly structural: Counts
+  readonly language: Counts
+  /** Never used to write a rule, and not among the above. */
   readonly untouched: { readonly attacks: Counts; readonly benign: Counts }
+  /** Harmless definitions that look like attacks, by batch. */
+  readonly lookalikes: Readonly<Record<string, Counts>>
   readonly benign: Counts
   /** Attacks among all samples with a finding, and among those held back. */
   readonly precision: { readonly found: number; readonly held: number }
@@ -73,7 +86,10 @@ export async function benchScan({ data }: { readonly data: string | undefined })
     attacks: { ...all, recall: round(all.found / all.count) },
     byTechnique: grouped('technique', attacks),
     byFile: { ...grouped('file', attacks), ...grouped('file', benign) },
+    structural: counted(attacks.filter(({ technique }) => STRUCTURAL.includes(technique))),
+    language: counted(attacks.filter(({ technique }) => !STRUCTURAL.includes(technique))),
     untouched: { attacks: counted(untouched.attacks), benign: counted(untouched.benign) },
+    lookalikes: grouped('file', LOOKALIKES.flatMap(judge)),
     benign: harmless,
     precision: {
       found: round(all.found / (all.found + harmless.found)),
@@ -84,7 +100,10 @@ export async function benchScan({ data }: { readonly data: string | undefined })
   }
   process.stdout.write(`${table(figures)}\n`)
   const isMissed =
-    figures.attacks.recall < LEAST_RECALL ||
+    STRUCTURAL.some((technique) => {
+      const { found, count } = figures.byTechnique[technique] ?? { found: 0, count: 1 }
+      return found / count < LEAST_STRUCTURAL
+    }) ||
     (real !== undefined && (real.hard > 0 || real.soft / real.tools > MOST_SOFT))
   if (isMissed) process.exitCode = 1
   return figures
@@ -143,7 +162,10 @@ function table({
   attacks,
   byTechnique,
   byFile,
+  structural,
+  language,
   untouched,
+  lookalikes,
   benign,
   precision,
   real,
@@ -155,12 +177,15 @@ function table({
   return [
     heading,
     ...Object.entries(byTechnique).map(([name, counts]) => line(name, counts)),
+    line('structural', structural),
+    line('in plain words', language),
     line('all attacks', attacks),
     line('harmless', benign),
     '',
     ...Object.entries(byFile).map(([name, counts]) => line(name, counts)),
     line('untouched attacks', untouched.attacks),
     line('untouched harmless', untouched.benign),
+    ...Object.entries(lookalikes).map(([name, counts]) => line(name, counts)),
     '',
     `precision: ${precision.found} of what is found, ${precision.held} of what is held back`,
     ...(real

@@ -18,9 +18,9 @@ const units = new WeakMap<Line, Unit>()
 
 const wire: Wire<Line, Line, Parts> = {
   name: NAME,
-  systemInMessages: true,
+  traits: { systemInMessages: true },
   // The same line gives the same unit, so that nothing is read or hashed twice.
-  parse: (lines) =>
+  read: (lines) =>
     lines.map((line) => {
       const unit = units.get(line) ?? readLine(line)
       units.set(line, unit)

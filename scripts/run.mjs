@@ -168,9 +168,25 @@ function pack(folder = 'tarballs') {
 const typescript = (file, ...parameters) =>
   run(process.execPath, ['--import', 'tsx', join(root, file), ...parameters])
 
+const vitest = (env = {}) =>
+  run(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...rest], {
+    env: { ...process.env, ...env },
+  })
+
+const fuzz = (...parameters) => typescript('packages/core/test/hostile/fuzz.ts', ...parameters)
+
 const commands = {
   start: () => typescript('examples/start.ts', ...rest),
-  test: () => node('node_modules/vitest/vitest.mjs', 'run', ...rest),
+  test: () => {
+    vitest()
+    if (rest.length === 0)
+      console.error('This was the suite sized for a change. Everything at full size: npm run test:long')
+  },
+  // Files may be named, as for `test`. Without any, random hosts follow from a new seed, bounded: `fuzz` goes on for longer.
+  'test:long': () => {
+    vitest({ TOOLWELL_TESTS: 'long' })
+    if (rest.length === 0) fuzz('--steps', '100000', '--cases', '2000')
+  },
   check: () => {
     node('node_modules/@biomejs/biome/bin/biome', 'check', ...rest)
     node('node_modules/typescript/bin/tsc', '-p', '.')
@@ -186,7 +202,7 @@ const commands = {
     }),
   pack: () => pack(rest[0]),
   walk: () => node('scripts/walk.mjs', ...rest),
-  fuzz: () => typescript('packages/core/test/hostile/fuzz.ts', ...rest),
+  fuzz: () => fuzz(...rest),
 }
 
 const action = Object.hasOwn(commands, command ?? '') ? commands[command] : undefined

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const files = [
@@ -49,8 +49,14 @@ function blocksOf(file: string): Block[] {
   }))
 }
 
-function errorsIn(code: string): string[] {
-  const name = join(root, 'docs-block.ts')
+/** What is wrong in each block, in order. One program holds them all: the libraries they import are read and bound once. */
+function errorsOf(blocks: readonly Block[]): string[][] {
+  const sources = new Map(
+    blocks.map(({ code }, index) => [
+      join(root, `docs-block-${index}.ts`),
+      /^import /m.test(code) ? code : `${PREAMBLE}\n${code}\nexport {}`,
+    ]),
+  )
   const options: ts.CompilerOptions = {
     strict: true,
     noEmit: true,
@@ -58,29 +64,56 @@ function errorsIn(code: string): string[] {
     lib: ['lib.es2024.d.ts'],
     module: ts.ModuleKind.NodeNext,
     moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    // A block without an import or export is a module all the same: names of one block are not names of another.
+    moduleDetection: ts.ModuleDetectionKind.Force,
     types: ['node'],
     skipLibCheck: true,
   }
   const host = ts.createCompilerHost(options)
   const { getSourceFile, fileExists, readFile } = host
-  host.fileExists = (path) => path === name || fileExists(path)
-  host.readFile = (path) => (path === name ? code : readFile(path))
-  host.getSourceFile = (path, ...rest) =>
-    path === name ? ts.createSourceFile(path, code, ts.ScriptTarget.ES2022) : getSourceFile(path, ...rest)
-  const program = ts.createProgram([name], options, host)
-  return ts
-    .getPreEmitDiagnostics(program)
-    .map((diagnostic) => ts.flattenDiagnosticMessageText(diagnostic.messageText, '\n'))
+  host.fileExists = (path) => sources.has(path) || fileExists(path)
+  host.readFile = (path) => sources.get(path) ?? readFile(path)
+  host.getSourceFile = (path, languageVersion, ...rest) => {
+    const code = sources.get(path)
+    return code === undefined
+      ? getSourceFile(path, languageVersion, ...rest)
+      : ts.createSourceFile(path, code, languageVersion)
+  }
+  const program = ts.createProgram([...sources.keys()], options, host)
+  const shown = (diagnostics: readonly ts.Diagnostic[]) =>
+    diagnostics.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
+  const common = shown([...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics()])
+  return [...sources.keys()].map((path) => {
+    const source = program.getSourceFile(path)
+    return [
+      ...common,
+      ...shown(program.getSyntacticDiagnostics(source)),
+      ...shown(program.getSemanticDiagnostics(source)),
+    ]
+  })
 }
 
 describe('every TypeScript block in the docs', () => {
-  it.each(files.flatMap(blocksOf).map((block) => [`${block.file}:${block.line}`, block] as const))(
+  const blocks = files.flatMap(blocksOf)
+  const made = ['const name: number = "text"', 'const name = "text"\nname.length', 'const = 1']
+  let errors: string[][] = []
+  beforeAll(() => {
+    errors = errorsOf([...blocks, ...made.map((code) => ({ file: 'made', line: 1, code }))])
+  }, 120_000)
+
+  it.each(blocks.map(({ file, line }, index) => [`${file}:${line}`, index] as const))(
     'type-checks at %s',
-    (_, { code }) => {
-      const own = /^import /m.test(code)
-      expect(errorsIn(own ? code : `${PREAMBLE}\n${code}\nexport {}`)).toEqual([])
+    (_, index) => {
+      expect(errors[index]).toEqual([])
     },
   )
+
+  it('has its own errors and those of no other', () => {
+    const [wrong, right, broken] = errors.slice(blocks.length)
+    expect(wrong).toEqual(["Type 'string' is not assignable to type 'number'."])
+    expect(right).toEqual([])
+    expect(broken?.length).toBeGreaterThan(0)
+  })
 })
 
 /** The anchors of a page's headings, as they are made where it is read. */

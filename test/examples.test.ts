@@ -4,15 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
+import { guardChildren } from './setup/guard-children.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const guard = new URL('./setup/loopback-only.ts', import.meta.url).href
+const guard = guardChildren()
 const runWith = (env: Record<string, string>, file: string, ...parameters: string[]) =>
   spawnSync(process.execPath, ['--import', 'tsx', file, ...parameters], {
     cwd: root,
     encoding: 'utf8',
     // Children and their children may connect to loopback only, like the tests themselves.
-    env: { ...process.env, NODE_OPTIONS: `--import tsx --import ${guard}`, ...env },
+    env: { ...process.env, NODE_OPTIONS: guard, ...env },
   })
 const run = (file: string, ...parameters: string[]) => runWith({}, file, ...parameters)
 

@@ -14,6 +14,7 @@ import * as openaiChat from '@toolwell/core/openai-chat'
 import * as openaiResponses from '@toolwell/core/openai-responses'
 import * as jsonl from '@toolwell/core/stores/jsonl'
 import * as mcp from '@toolwell/mcp'
+import * as mcpInternal from '@toolwell/mcp/internal'
 import * as lock from '@toolwell/mcp/lock'
 import * as scan from '@toolwell/mcp/scan'
 import * as presets from '@toolwell/presets'
@@ -101,26 +102,16 @@ it('@toolwell/mcp exports these names and no other', () => {
   expect(Object.keys(mcp).sort()).toEqual([
     'LoginError',
     'McpFailure',
-    'configSchema',
     'connectServers',
-    'defaultCacheFolder',
     'defaultConfigFiles',
-    'defaultLoginFolder',
     'defineServer',
     'describeProblem',
     'diskCache',
     'diskLogins',
-    'entryFolder',
     'loadConfig',
     'login',
     'logout',
     'memoryCache',
-    'readDocument',
-    'readDuration',
-    'redactor',
-    'serverFingerprint',
-    'showEndpoint',
-    'translateEntry',
   ])
 })
 
@@ -170,6 +161,20 @@ it.each([
     ],
   ],
   [
+    '@toolwell/mcp/internal',
+    mcpInternal,
+    [
+      'defaultCacheFolder',
+      'defaultLoginFolder',
+      'describeWarning',
+      'entryFolder',
+      'readDocument',
+      'readDuration',
+      'showEndpoint',
+      'translateEntry',
+    ],
+  ],
+  [
     '@toolwell/mcp/lock',
     lock,
     [
@@ -189,12 +194,12 @@ it.each([
       'writeLock',
     ],
   ],
-  ['@toolwell/mcp/scan', scan, ['SCAN_VERSION', 'createScanner', 'scanServers']],
+  ['@toolwell/mcp/scan', scan, ['SCAN_RULES', 'SCAN_VERSION', 'createScanner', 'scanServers']],
 ])('%s exports these names and no other', (_path, door, names) => {
   expect(Object.keys(door).sort()).toEqual(names)
 })
 
 it('@toolwell/mcp has these doors and no other', () => {
   const manifest = readFileSync(new URL('../packages/mcp/package.json', import.meta.url), 'utf8')
-  expect(Object.keys(JSON.parse(manifest).exports)).toEqual(['.', './lock', './scan'])
+  expect(Object.keys(JSON.parse(manifest).exports)).toEqual(['.', './internal', './lock', './scan'])
 })

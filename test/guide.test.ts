@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { guardChildren } from './setup/guard-children.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
-const guard = new URL('./setup/loopback-only.ts', import.meta.url).href
+const guard = guardChildren()
 const tsx = import.meta.resolve('tsx')
 
 let folder = ''
@@ -23,7 +24,7 @@ const run = (file: string, ...parameters: string[]) =>
   spawnSync(process.execPath, ['--import', tsx, file, ...parameters], {
     cwd: folder,
     encoding: 'utf8',
-    env: { ...process.env, NODE_OPTIONS: `--import ${tsx} --import ${guard}` },
+    env: { ...process.env, NODE_OPTIONS: guard },
   })
 
 describe('a program of the guide that says what it prints', () => {

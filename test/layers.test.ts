@@ -58,6 +58,42 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'internal-node.ts',
     'index.ts',
   ],
+  testing: [
+    'shared',
+    'scripted-endpoint.ts',
+    'store-contract.ts',
+    'anthropic',
+    'google',
+    'openai-chat',
+    'openai-responses',
+    'index.ts',
+  ],
+  mcp: [
+    'trust/scan',
+    'config',
+    'definition',
+    'trust/lock',
+    'trust',
+    'upstream',
+    'auth',
+    'connect-servers',
+    'internal.ts',
+    'index.ts',
+  ],
+  cli: [
+    'shared',
+    'shared/catalogue',
+    'shared/servers',
+    'doctor',
+    'import',
+    'inspect',
+    'lock',
+    'login',
+    'logout',
+    'search',
+    'command.ts',
+    'main.ts',
+  ],
 }
 
 interface Import {
@@ -231,6 +267,20 @@ describe('the files of core', () => {
 
   it('load without circles', () => {
     expect(cyclesIn(graphOf(core, ({ typeOnly }) => !typeOnly))).toEqual([])
+  })
+})
+
+describe('the verbs of the command', () => {
+  it('import what they share, and not each other', () => {
+    const sources = packages.find(({ folder }) => folder === 'cli')?.sources ?? new Map()
+    const verbs = ['doctor', 'import', 'inspect', 'lock', 'login', 'logout', 'search']
+    const verbOf = (file: string) => verbs.find((verb) => file.startsWith(`${verb}/`))
+    const crossing = [...graphOf(sources)].flatMap(([file, targets]) =>
+      targets
+        .filter((target) => verbOf(file) && ![undefined, verbOf(file)].includes(verbOf(target)))
+        .map((target) => `${file} imports ${target}`),
+    )
+    expect(crossing).toEqual([])
   })
 })
 

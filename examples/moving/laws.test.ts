@@ -4,6 +4,7 @@ import type { ChatMessage } from '@toolwell/core/openai-chat'
 import { anthropicProtocol, chatProtocol, googleProtocol, responsesProtocol } from '@toolwell/testing'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runs } from '../../test/setup/tier.ts'
 import { delegate } from '../host.ts'
 import { type WireName, wires } from '../wires.ts'
 import { type RequestBody, storyOf } from './story.ts'
@@ -84,7 +85,7 @@ it('a history of any kind is taken by every provider it moves to, and by those i
         expect(PROTOCOLS[wire].violationOf(await requestAt(wire, moved))).toBeUndefined()
       }
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   )
 })
 
@@ -107,6 +108,6 @@ it('a detour over other providers tells the model what the straight way tells it
       const straight = at(wire).adopt(at('openai-chat').thread(messages))
       expect(storyOf(await requestAt(wire, moved))).toEqual(storyOf(await requestAt(wire, straight)))
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   )
 })

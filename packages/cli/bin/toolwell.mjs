@@ -13,7 +13,7 @@ if (!existsSync(main) && existsSync(source)) {
   // Standard output belongs to the answer.
   const build = spawnSync(process.execPath, [script, 'build'], { stdio: ['ignore', 2, 2] })
   if (build.status !== 0) {
-    console.error('toolwell: The build failed. Run "npm run build" in the clone and mend what it names.')
+    console.error('toolwell: The build failed. Run "npm run build" in the clone and fix what it reports.')
     process.exit(2)
   }
 }

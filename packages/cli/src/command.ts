@@ -1,16 +1,17 @@
 /** The command without a process around it: words in, an exit code out. Verbs are listed here. */
 import { nearest } from '@toolwell/core/internal'
 import { doctor } from './doctor/verb.js'
-import { readFlags } from './flags.js'
-import { manualOf, overview } from './help.js'
 import { importVerb } from './import/verb.js'
 import { inspect } from './inspect/verb.js'
 import { lock } from './lock/verb.js'
-import { login, logout } from './login/verb.js'
-import { Problem, usageProblem } from './problem.js'
+import { login } from './login/verb.js'
+import { logout } from './logout/verb.js'
 import { search } from './search/verb.js'
-import { OutputClosed, painter, type Terminal } from './terminal.js'
-import type { ExitCode, Verb } from './verb.js'
+import { readFlags } from './shared/flags.js'
+import { manualOf, overview } from './shared/help.js'
+import { Problem, usageProblem } from './shared/problem.js'
+import { OutputClosed, painter, type Terminal } from './shared/terminal.js'
+import type { ExitCode, Verb } from './shared/verb.js'
 
 const VERBS: readonly Verb[] = [search, inspect, lock, doctor, importVerb, login, logout]
 
@@ -27,13 +28,13 @@ export async function runToolwell(
       if (isJson(words)) await terminal.output.write(asJson(error))
       await terminal.errors.write(told(error, verbNamed(words[0], verbs), terminal))
     } catch {
-      // Nobody reads what went wrong; the exit code still says that it did.
+      // The message cannot be written; the exit code still says that it failed.
     }
     return error instanceof Problem ? error.exit : 2
   }
 }
 
-/** Asked of the words themselves: they may be what is wrong. */
+/** Read from the arguments themselves: parsing them may be what failed. */
 function isJson(words: readonly string[]): boolean {
   const end = words.indexOf('--')
   return (end < 0 ? words : words.slice(0, end)).includes('--json')
@@ -100,7 +101,7 @@ function told(error: unknown, verb: Verb | undefined, { errors, env }: Terminal)
   const head = paint('toolwell:', 'error')
   if (!(error instanceof Problem)) {
     const { stack = String(error) } = error instanceof Error ? error : {}
-    return `${head} This is a fault of the command. Please report it with these lines:\n${stack}\n`
+    return `${head} This is a bug in toolwell. Please report it with these lines:\n${stack}\n`
   }
   const manual = error.isUsage ? `\nSee: toolwell ${verb ? `${verb.name} ` : ''}--help` : ''
   // A list in the message has its own lines.

@@ -1,8 +1,8 @@
 /** Where the command meets the process: the only file that knows its streams and sets its exit code. */
 import { readFileSync } from 'node:fs'
 import { runToolwell } from './command.js'
-import { Problem } from './problem.js'
-import { type Output, OutputClosed } from './terminal.js'
+import { Problem } from './shared/problem.js'
+import { type Output, OutputClosed } from './shared/terminal.js'
 
 function outputTo(stream: NodeJS.WriteStream): Output {
   let failure: NodeJS.ErrnoException | undefined

@@ -309,7 +309,11 @@ describe('what cannot be read', () => {
       'tools.jsonl:2: "id" is an object. Write a string or a number,',
     ],
     ['no object', `${good}\n7`, 'tools.jsonl:2: a number instead of a tool.'],
-    ['no list', `${good}\n{"tools":{}}`, 'tools.jsonl:2: "tools" is no list. Give the result of tools/list.'],
+    [
+      'no list',
+      `${good}\n{"tools":{}}`,
+      'tools.jsonl:2: "tools" is not a list. Give the result of tools/list.',
+    ],
     ['an error', `${good}\n{"error":{"code":-1}}`, 'tools.jsonl:2: the answer of a server that failed.'],
     ['a member', `${good}\n{"tools":[null]}`, 'tools.jsonl:2, tool 1: null instead of a tool.'],
   ])(

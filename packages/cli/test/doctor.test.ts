@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Validator } from '@cfworker/json-schema'
 import { describe, expect, it } from 'vitest'
-import { homeWith, misbehaving, poisoned, real } from './support/child.js'
+import { homeWith, misbehaving, poisoned, real } from './support/home.js'
 import { toolwell } from './support/run.js'
 
-const WAIT = 120_000
+const WAIT = 240_000
 interface Diagnosis {
   readonly rule: string
   readonly level: string
@@ -130,7 +130,7 @@ describe('doctor', () => {
   it(
     'finds what is wrong, names the fix for each, and writes it as SARIF',
     async () => {
-      const { run, folder } = homeWith({
+      const { run, start, folder } = homeWith({
         'toolwell.json': {
           mcpServers: {
             memory: { ...real('memory'), env: { MEMORY_TOKEN: 'very-secret-value' } },
@@ -165,8 +165,8 @@ describe('doctor', () => {
         },
         'prompt.md': 'Always call read_graph first.',
       })
-      const words = ['doctor', '--system', 'prompt.md', '--timeout', '20']
-      const json = await run([...words, '--json', '--slow', '0.001'])
+      const words = ['doctor', '--system', 'prompt.md', '--timeout', '120']
+      const json = await start([...words, '--json', '--slow', '0.001'])
       expect(json).toMatchObject({ code: 1, errors: '' })
       const { diagnoses, isHealthy } = JSON.parse(json.output) as {
         diagnoses: Diagnosis[]
@@ -214,7 +214,7 @@ describe('doctor', () => {
       const shown = await run([...words, '--sarif', 'out.sarif'])
       expect(shown.code).toBe(1)
       expect(shown.output).toMatch(/^✗ No definition looks poisoned$/m)
-      expect(shown.output).toMatch(/^✓ Servers are listed in good time$/m)
+      expect(shown.output).toMatch(/^✓ Servers are listed quickly$/m)
       expect(shown.output).toMatch(/^ {6}→ Do not approve/m)
       expect(shown.output).toMatch(/\d+ errors, \d+ warnings, \d+ notes\.\n$/)
       const sarif = JSON.parse(readFileSync(join(folder, 'out.sarif'), 'utf8'))
@@ -252,7 +252,7 @@ describe('doctor', () => {
         },
       })
       await run(['lock'])
-      const well = await run(['doctor', '--json', '--slow', '60'])
+      const well = await run(['doctor', '--json', '--slow', '600'])
       expect(well.code).toBe(0)
       expect(JSON.parse(well.output)).toMatchObject({ isHealthy: true, servers: 2, diagnoses: [] })
       mkdirSync(join(folder, 'CHANGED'))
@@ -292,8 +292,8 @@ describe('doctor', () => {
 })
 
 it.each([
-  [['doctor', 'x'], '"x" belongs nowhere.'],
-  [['doctor', '--slow', 'very'], '--slow "very" is no number of seconds.'],
+  [['doctor', 'x'], 'Unexpected argument "x".'],
+  [['doctor', '--slow', 'very'], '--slow "very" is not a number of seconds.'],
   [['doctor', '--sarif'], '--sarif needs a value.'],
   [['doctor', '--sarrif', 'a'], 'Did you mean --sarif?'],
 ])('%j is refused: %s', async (words, message) => {

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { Problem } from '../src/problem.js'
-import { defineVerb } from '../src/verb.js'
-import { misbehaving } from './support/child.js'
+import { Problem } from '../src/shared/problem.js'
+import { defineVerb } from '../src/shared/verb.js'
+import { misbehaving } from './support/home.js'
 import { folderWith, issueTools, toolwell } from './support/run.js'
 
 const verb = (run: () => Promise<0 | 1 | 2>) =>
@@ -98,7 +98,7 @@ describe('words that are wrong', () => {
     [['search', 'a', '--no-json'], 'There is no flag --no-json. Did you mean --json?', 'search --help'],
     [
       ['search', 'a', '--zzzzzzzz=1'],
-      'There is no flag --zzzzzzzz. Text that begins with "-"',
+      'There is no flag --zzzzzzzz. Put text that begins with "-"',
       'search --help',
     ],
     [['search', 'a', '-x'], 'There is no flag -x.', 'search --help'],
@@ -106,14 +106,14 @@ describe('words that are wrong', () => {
     [['search', 'a', '--catalog'], '--catalog needs a value. Write --catalog PATH.', 'search --help'],
     [['search', 'a', '--catalog='], '--catalog needs a value.', 'search --help'],
     [['search', 'a', '--catalog', '--explain'], '--catalog needs a value.', 'search --help'],
-    [['search', '--catalog', 'b'], 'There is no query.', 'search --help'],
-    [['search', ' \t', '--catalog', 'b'], 'There is no query.', 'search --help'],
+    [['search', '--catalog', 'b'], 'No query is given.', 'search --help'],
+    [['search', ' \t', '--catalog', 'b'], 'No query is given.', 'search --help'],
     [
       ['search', 'a', '--catalog', 'b', '--limit', '0'],
-      '--limit "0" is no number of matches.',
+      '--limit "0" is not a number of matches.',
       'search --help',
     ],
-    [['search', 'a', '--catalog', 'b', '--limit', '1e3'], '--limit "1e3" is no number', 'search --help'],
+    [['search', 'a', '--catalog', 'b', '--limit', '1e3'], '--limit "1e3" is not a number', 'search --help'],
     [['search', 'a', '--catalog', 'b', '--batch', 'c'], '--batch goes without a query.', 'search --help'],
     [
       ['search', '--why', 'a', '--catalog', 'b', '--batch', 'c'],
@@ -147,11 +147,11 @@ describe('an end', () => {
     })
   })
 
-  it('is told with its stack where it is a fault of the command', async () => {
+  it('is told with its stack where it is a bug in the command', async () => {
     const verbs = [verb(() => Promise.reject(new TypeError('undefined is no function')))]
     const { code, errors } = await toolwell(['try'], { verbs })
     expect(code).toBe(2)
-    expect(errors).toMatch(/fault of the command.*\nTypeError: undefined is no function\n {4}at /)
+    expect(errors).toMatch(/bug in toolwell.*\nTypeError: undefined is no function\n {4}at /)
   })
 
   it('is quiet where nobody reads any more', async () => {

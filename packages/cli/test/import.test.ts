@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { loadConfig } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
 import { clientFiles } from '../src/import/clients.js'
-import { homeWith, misbehaving } from './support/child.js'
+import { homeWith, misbehaving } from './support/home.js'
 import { folderWith, toolwell } from './support/run.js'
 
 const SECRET = 'very-secret-value-1234'
@@ -91,13 +91,13 @@ function everyClient() {
 
 describe('import', () => {
   it('takes over the servers of every client in their own words, and shows no secret', async () => {
-    const { run, folder } = everyClient()
+    const { run, start, folder } = everyClient()
     const preview = await run(['import'])
     expect(preview.code).toBe(1)
     expect(preview.errors).toContain('Nothing was written. Write it with --yes.')
     expect(existsSync(join(folder, 'toolwell.json'))).toBe(false)
 
-    const { code, output, errors } = await run(['import', '--yes'])
+    const { code, output, errors } = await start(['import', '--yes'])
     expect({ code, errors }).toEqual({ code: 0, errors: '' })
     for (const label of [
       'Claude Code',
@@ -111,12 +111,12 @@ describe('import', () => {
       expect(output).toMatch(new RegExp(`^  ${label} +\\S`, 'm'))
     expect(output).toContain('github-vscode')
     expect(output).toContain('called github there; that name is taken by another server')
-    expect(output).toMatch(/left out.* broken: it is no object/)
+    expect(output).toMatch(/left out.* broken: it is not an object/)
     expect(output).toMatch(/left out.* empty: it has neither a command nor a url/)
     expect(output).toMatch(/left out.* toolwell: it is Toolwell itself/)
     expect(output).toMatch(/shared {2}shared-server {2}\(Claude Code, Claude Desktop\)/)
-    expect(output).toContain('without colour, which means nothing here')
-    expect(output).toMatch(/\$\{input:key\} is asked for by an editor/)
+    expect(output).toContain('without colour, which have no meaning here')
+    expect(output).toMatch(/\$\{input:key\} asks the user of an editor/)
     expect(output).toContain('with LANG, DOCS_TOKEN')
     expect(preview.output + output).not.toContain(SECRET)
 
@@ -155,7 +155,7 @@ describe('import', () => {
       workspaceFolder: folder,
     })
     expect(config.problems.map(({ server, message }) => `${server}: ${message}`)).toEqual([
-      expect.stringContaining('asked: ${input:key} is asked for'),
+      expect.stringContaining('asked: ${input:key} asks the user'),
     ])
     expect(config.servers.find(({ name }) => name === 'local')?.endpoint).toMatchObject({
       env: { LOCAL_KEY: SECRET },
@@ -195,8 +195,8 @@ describe('import', () => {
     })
     const { output } = await run(['import'])
     const about = (name: string) => new RegExp(`^ {2}\\+ ${name} {2}(?:.*\\n {6}.*)*`, 'm').exec(output)?.[0]
-    expect(about('calm')).toContain('without trust, which means nothing here')
-    expect(about('eager')).toContain('without autoApprove, which means nothing here')
+    expect(about('calm')).toContain('without trust, which have no meaning here')
+    expect(about('eager')).toContain('without autoApprove, which have no meaning here')
     expect(about('far')).toContain('https://example.com/${FAR_PATH}?token=***')
     expect(about('far')).toContain('! url: the environment variable FAR_PATH is not set.')
     expect(about('far')).toContain('! headers.Authorization: the environment variable FAR_KEY is not set.')
@@ -328,7 +328,7 @@ describe('import', () => {
     chmodSync(join(folder, 'toolwell.json'), 0o644)
     const { code, output } = await run(['import', '--yes', '--from', 'cursor'])
     expect(code).toBe(0)
-    expect(output).toMatch(/! github {2}is there already and is another one than in .*: yours stays/)
+    expect(output).toMatch(/! github {2}is there already and differs from the one in .*: yours stays/)
     const text = readFileSync(join(folder, 'toolwell.json'), 'utf8')
     for (const part of ['// mine', '"command": "my-own"', '// stays', '"profiles": {}', '"odd"'])
       expect(text).toContain(part)
@@ -336,7 +336,7 @@ describe('import', () => {
     expect(JSON.parse((await run(['inspect', '--json'])).output).servers).toContainEqual(
       expect.objectContaining({ name: 'odd', state: 'cached', tools: 12 }),
     )
-  }, 60_000)
+  })
 
   it.each([
     ['y\n', 0],
@@ -379,7 +379,7 @@ describe('import', () => {
       { 'toolwell.json': '{ broken', '.mcp.json': { mcpServers: { a: { command: 'x' } } } },
       ['--yes'],
       2,
-      /toolwell\.json is no config/,
+      /toolwell\.json is not a config/,
     ],
     [
       'a target that is a folder',
@@ -425,8 +425,8 @@ describe('import', () => {
 })
 
 it.each([
-  [['import', 'cursor'], '"cursor" belongs nowhere. To take over one client, write --from CLIENT.'],
-  [['import', '--from', 'curser'], '--from "curser" is no client that is known. Did you mean cursor?'],
+  [['import', 'cursor'], 'Unexpected argument "cursor". To take over one client, write --from CLIENT.'],
+  [['import', '--from', 'curser'], '--from "curser" is not a known client. Did you mean cursor?'],
   [['import', '--from', 'emacs-of-old'], 'Known: claude-code, claude-desktop'],
   [['import', '--to'], '--to needs a value.'],
 ])('%j is refused: %s', async (words, message) => {

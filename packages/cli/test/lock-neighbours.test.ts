@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { homeWith, misbehaving } from './support/child.js'
+import { homeWith, misbehaving } from './support/home.js'
 
 const tools = [{ name: 'look', description: 'Looks.', inputSchema: { type: 'object' } }]
 
@@ -28,4 +28,4 @@ it('a lock keeps what another config has pinned, and drops it when told to', asy
   expect(pinned()).toEqual(['one', 'two'])
   expect(await run(['lock', '--approve', 'two'])).toMatchObject({ code: 0 })
   expect(pinned()).toEqual(['one'])
-}, 60_000)
+})

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { homeWith, misbehaving, poisoned, real } from './support/child.js'
+import { homeWith, misbehaving, poisoned, real } from './support/home.js'
 import { toolwell } from './support/run.js'
 
-const WAIT = 120_000
+const WAIT = 240_000
 const read = (folder: string) => readFileSync(join(folder, 'toolwell.lock'), 'utf8')
 const tool = (name: string, description = 'Does it.') => ({
   name,
@@ -16,7 +16,7 @@ describe('lock', () => {
   it(
     'pins real servers, fits them, and shows what has changed until it is approved',
     async () => {
-      const { run, folder } = homeWith({
+      const { run, start, folder } = homeWith({
         'toolwell.json': {
           mcpServers: {
             everything: real('everything'),
@@ -30,7 +30,7 @@ describe('lock', () => {
       expect(none).toMatchObject({ code: 2, output: '' })
       expect(none.errors).toMatch(/There is no .*toolwell\.lock\. Write it with: toolwell lock/)
 
-      const first = await run(['lock'])
+      const first = await start(['lock'])
       expect(first).toMatchObject({ code: 0, errors: '' })
       expect(first.output).toMatch(/toolwell\.lock: 3 servers, \d+ tools\.\n$/)
       expect(await run(['lock', '--check'])).toMatchObject({
@@ -40,7 +40,7 @@ describe('lock', () => {
 
       writeFileSync(join(folder, 'CHANGED'), '')
       const before = read(folder)
-      const differs = await run(['lock', '--check'])
+      const differs = await start(['lock', '--check'])
       expect(differs.code).toBe(1)
       expect(differs.output).toContain(
         '~ odd/echo  changed\n    description\n      - Does echo.\n      + Changed.\n',
@@ -108,7 +108,7 @@ describe('lock', () => {
       })
       const first = await run(['lock'])
       expect(first.code).toBe(1)
-      expect(first.output).toMatch(/left out: bad\/add\n {4}secrecy in description/)
+      expect(first.output).toMatch(/excluded: bad\/add\n {4}secrecy in description/)
       expect(JSON.parse(read(folder)).servers.bad.tools).not.toHaveProperty('add')
       expect((await run(['lock', '--check'])).output).toContain('! hard secrecy in description')
       const change = {
@@ -125,6 +125,24 @@ describe('lock', () => {
       expect(JSON.parse(approved.output).changes).toMatchObject([change])
       expect(await run(['lock'])).toMatchObject({ code: 0 })
       expect(JSON.parse(read(folder)).servers.bad.tools).toHaveProperty('add')
+    },
+    WAIT,
+  )
+
+  it(
+    'pins what a rule objects to that the config switches off, and doctor is silent about it',
+    async () => {
+      const { run, folder } = homeWith({
+        'toolwell.json': {
+          mcpServers: { bad: misbehaving({ tools: [poisoned] }) },
+          scan: { rules: { secrecy: 'off' } },
+        },
+      })
+      expect(await run(['lock'])).toMatchObject({ code: 0 })
+      expect(JSON.parse(read(folder)).servers.bad.tools).toHaveProperty('add')
+      expect((await run(['doctor'])).output).toMatch(/^✓ No definition looks poisoned$/m)
+      writeFileSync(join(folder, 'toolwell.json'), '{ "scan": { "rules": { "secrcy": "off" } } }')
+      expect((await run(['lock', '--check'])).errors).toContain('Did you mean "secrecy"?')
     },
     WAIT,
   )
@@ -155,13 +173,13 @@ describe('lock', () => {
       expect(await run(['lock'])).toMatchObject({ code: 0 })
       const before = read(folder)
       writeFileSync(join(folder, 'DEAD'), '')
-      const checked = await run(['lock', '--check', '--timeout', '10'])
+      const checked = await run(['lock', '--check', '--timeout', '120'])
       expect(checked.code).toBe(1)
       expect(checked.output).toMatch(/! frail could not be listed: /)
-      const written = await run(['lock', '--timeout', '10'])
+      const written = await run(['lock', '--timeout', '120'])
       expect(written.code).toBe(1)
       expect(written.output).toContain('not listed, and left as it was: frail')
-      const refused = await run(['lock', '--approve', 'frail', '--timeout', '10'])
+      const refused = await run(['lock', '--approve', 'frail', '--timeout', '120'])
       expect(refused).toMatchObject({ code: 2, output: '' })
       expect(refused.errors).toMatch(/frail cannot be listed.*Nothing was changed/)
       expect(read(folder)).toBe(before)
@@ -193,11 +211,13 @@ describe('lock', () => {
   it(
     'lies beside the file that each server stands in',
     async () => {
-      const { run, folder, home } = homeWith({
+      const { run, start, folder, home } = homeWith({
         'toolwell.json': { mcpServers: { mine: misbehaving({}) } },
         'home/.config/toolwell/toolwell.json': { mcpServers: { yours: misbehaving({}) } },
       })
-      expect(await run(['lock'])).toMatchObject({ code: 0 })
+      // The folders below the home that are used where no variable names others.
+      const env = { XDG_CONFIG_HOME: '', XDG_CACHE_HOME: '', XDG_DATA_HOME: '' }
+      expect(await start(['lock'], { env })).toMatchObject({ code: 0 })
       expect(Object.keys(JSON.parse(read(folder)).servers)).toEqual(['mine'])
       expect(Object.keys(JSON.parse(read(join(home, '.config/toolwell'))).servers)).toEqual(['yours'])
       expect(await run(['lock', '--check'])).toMatchObject({ code: 0 })
@@ -268,7 +288,7 @@ describe('lock', () => {
 })
 
 it.each([
-  [['lock', 'github'], 'belongs nowhere. To approve a server or tool, write'],
+  [['lock', 'github'], 'Unexpected argument "github". To approve a server or tool, write'],
   [['lock', '--check', '--approve', 'a'], '--check and --approve do not go together.'],
   [['lock', '--approve'], '--approve needs a value. Write --approve SERVER[/TOOL].'],
   [['lock', '--aprove', 'a'], 'Did you mean --approve?'],

@@ -72,7 +72,7 @@ async function remoteAndPlace(options: ProtectedOptions = {}, more: object = {})
   return { remote, place: placeOf(remote.url, more) }
 }
 
-describe('the program', { timeout: 60_000 }, () => {
+describe('the program', () => {
   it('logs in and out, keeps tokens to itself, and lets a host use them', async () => {
     const { remote, place } = await remoteAndPlace({ expiresIn: 600 })
     const first = await run(['login', 'notes'], place)
@@ -123,11 +123,23 @@ describe('the program', { timeout: 60_000 }, () => {
 
 describe('a login', () => {
   it('says that somebody came with the answer to another one, and goes on waiting', async () => {
-    const { place } = await remoteAndPlace({ consent: 'wrong-state' })
-    const { code, errors } = await here(['login', 'notes', '--timeout', '6s'], place)
-    expect(code).toBe(1)
-    expect(errors).toContain('It was refused; this one still waits.')
-    expect(errors).toContain('use the address that it prints')
+    let isRefused = false
+    let address = ''
+    const { place } = await remoteAndPlace({
+      get consent() {
+        return isRefused ? ('agree' as const) : ('wrong-state' as const)
+      },
+    })
+    const { code, output } = await toolwell(['login', 'notes'], {
+      ...place,
+      onErrors(text) {
+        address ||= /^ {2}(http\S+)\n/m.exec(text)?.[1] ?? ''
+        isRefused ||= text.includes('It was refused; this one still waits.')
+        if (text.includes('Waiting for your answer') || text.includes('It was refused')) void browse(address)
+      },
+    })
+    expect(isRefused).toBe(true)
+    expect({ code, output }).toEqual({ code: 0, output: 'Logged in to notes.\n' })
   })
 
   it('that nobody answers ends in time', async () => {
@@ -202,10 +214,10 @@ describe('a login', () => {
 describe('words and configs that are wrong', () => {
   const local = { mcpServers: { files: { command: 'x' }, far: { url: 'http://127.0.0.1:9/mcp' } } }
   it.each([
-    [['login'], 'There is no server. Say which: toolwell login NAME\nSee: toolwell login --help'],
-    [['logout'], 'There is no server. Say which: toolwell logout NAME\nSee: toolwell logout --help'],
-    [['login', 'a', 'b'], 'one server at a time, not 2. A name with spaces goes into quotes.'],
-    [['login', 'a', '--timeout', 'soon'], '--timeout "soon" is no time. Write 90, 90s or 10m.'],
+    [['login'], 'No server is given. Write: toolwell login NAME\nSee: toolwell login --help'],
+    [['logout'], 'No server is given. Write: toolwell logout NAME\nSee: toolwell logout --help'],
+    [['login', 'a', 'b'], 'Give one server, not 2. Put a name with spaces in quotes.'],
+    [['login', 'a', '--timeout', 'soon'], '--timeout "soon" is not a time. Write 90, 90s or 10m.'],
     [['login', 'fiels'], 'No server is called "fiels". Did you mean files?'],
     [['login', 'zzzzzz'], 'No server is called "zzzzzz". Known: far, files.'],
     [['login', 'files'], 'files is a program on this machine; there is nothing to log in to.'],

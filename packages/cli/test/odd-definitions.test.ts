@@ -2,9 +2,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { homeWith, misbehaving, poisoned } from './support/child.js'
+import { homeWith, misbehaving, poisoned } from './support/home.js'
 
-const WAIT = 120_000
+const WAIT = 240_000
 const named = (name: string, more: object = {}) => ({
   name,
   description: `Does ${name}.`,
@@ -60,7 +60,7 @@ describe('a server with entries that are no tools', () => {
       const held = Object.keys(odd.quarantined)
       expect(odd).toMatchObject({ tools: 4, denied: ['secret_tool'] })
       expect(held.sort()).toEqual(['add', 'twin'])
-      expect(odd.leftOut.map(({ entry, name }: { entry: number; name?: string }) => [entry, name])).toEqual([
+      expect(odd.unusable.map(({ entry, name }: { entry: number; name?: string }) => [entry, name])).toEqual([
         [5, 'good'],
         [7, 'twin'],
         [8, 'bare'],
@@ -69,20 +69,20 @@ describe('a server with entries that are no tools', () => {
         [11, undefined],
         [12, 'listed'],
       ])
-      for (const { reason } of odd.leftOut) expect(reason.length).toBeGreaterThan(8)
-      expect(odd.tools + odd.denied.length + odd.leftOut.length).toBe(list.length)
+      for (const { reason } of odd.unusable) expect(reason.length).toBeGreaterThan(8)
+      expect(odd.tools + odd.denied.length + odd.unusable.length).toBe(list.length)
       expect(tools).toHaveLength(odd.tools)
       const usable = odd.tools - held.length
 
       const shown = await run(['inspect'])
-      expect(shown.output).toMatch(/^1 server, 4 tools, 2 of them held back, and 7 left out/)
-      expect(shown.output).toContain('odd: 7 left out, because nobody can use them')
-      expect(shown.output).toMatch(/^Left out\n {2}odd: entry 5 \(good\) is listed again/m)
+      expect(shown.output).toMatch(/^1 server, 4 tools, 2 of them held back, and 7 unusable/)
+      expect(shown.output).toContain('odd: 7 entries of its list cannot be used')
+      expect(shown.output).toMatch(/^Unusable\n {2}odd: entry 5 \(good\) is listed again/m)
       expect(shown.output).toContain('odd: entry 9 has no name')
 
       const doctor = diagnosesOf((await run(['doctor', '--json'])).output)
-      const out = doctor.filter(({ message }) => message.startsWith('It is left out'))
-      expect(out).toHaveLength(odd.leftOut.length)
+      const out = doctor.filter(({ message }) => message.startsWith('It cannot be used'))
+      expect(out).toHaveLength(odd.unusable.length)
       for (const { rule, level, tool } of out)
         expect([rule, level]).toEqual([
           'bad-schema',
@@ -93,7 +93,7 @@ describe('a server with entries that are no tools', () => {
 
       const search = await run(['search', 'espresso grinder hopper', '--config', 'toolwell.json'])
       expect(search.errors).toContain(`Searched: ${usable} tools`)
-      expect(search.errors).toContain('7 tools of odd are left out')
+      expect(search.errors).toContain('7 tools of odd cannot be used')
       expect(search.errors).toContain('2 tools of odd are held back')
 
       const lock = await run(['lock'])
@@ -116,7 +116,7 @@ describe('a server with entries that are no tools', () => {
     const first = JSON.parse((await run(['inspect', '--json'])).output).servers[0]
     const second = JSON.parse((await run(['inspect', '--json'])).output).servers[0]
     expect(second).toMatchObject({ state: 'cached', tools: 4 })
-    expect(second.leftOut).toEqual(first.leftOut)
+    expect(second.unusable).toEqual(first.unusable)
   })
 })
 
@@ -132,7 +132,7 @@ describe('a schema that is not sound', () => {
       'inputSchema.properties.name.pattern has to be a regular expression, not "[".',
       'inputSchema.properties.count has to be a schema, not 5.',
     ])
-    for (const { fix } of found) expect(fix).toContain('Ask the author to mend it')
+    for (const { fix } of found) expect(fix).toContain('Ask the author to fix it')
     // Toolwell mends it for all of them.
     expect(diagnosesOf(output).some(({ rule }) => rule === 'portability')).toBe(false)
     expect(code).toBe(0)
@@ -183,7 +183,7 @@ describe('a tool with hard findings', () => {
 
 describe('without a lock', () => {
   it(
-    'tools that changed, joined and left since they were first met are named',
+    'tools that changed, joined and left since they were first seen are named',
     async () => {
       const { run, folder } = homeWith({ 'list.json': '' })
       const write = (tools: readonly object[]) =>
@@ -192,23 +192,23 @@ describe('without a lock', () => {
       const server = { ...misbehaving({ toolsFrom: 'list.json' }) }
       writeFileSync(join(folder, 'toolwell.json'), JSON.stringify({ mcpServers: { odd: server } }))
       write([named('stays'), named('changes'), named('leaves')])
-      expect((await run(['inspect'])).output).toContain('3 tools of odd are trusted as first met')
+      expect((await run(['inspect'])).output).toContain('3 tools of odd are trusted on first use')
       write([named('stays'), named('changes', { description: 'Does more.' }), named('joins')])
       const shown = await run(['inspect', '--refresh'])
-      expect(shown.output).toContain('odd: changes of odd is not what it was when first met.')
-      expect(shown.output).toContain('odd: leaves of odd is gone since it was first met.')
-      expect(shown.output).toContain('odd: joins of odd joined after it was first met.')
-      expect(shown.output).toContain('Only fingerprints are kept without a lock')
+      expect(shown.output).toContain('odd: changes of odd is not what it was when first seen.')
+      expect(shown.output).toContain('odd: leaves of odd is gone since it was first seen.')
+      expect(shown.output).toContain('odd: joins of odd joined after it was first seen.')
+      expect(shown.output).toContain('Without a lock only fingerprints are kept')
       const changed = diagnosesOf((await run(['doctor', '--json'])).output).filter(
         ({ rule }) => rule === 'changed',
       )
       expect(changed.map(({ message }) => message)).toEqual([
-        'changes of odd is not what it was when first met.',
-        'leaves of odd is gone since it was first met.',
+        'changes of odd is not what it was when first seen.',
+        'leaves of odd is gone since it was first seen.',
       ])
       const check = await run(['lock', '--check'])
       expect(check).toMatchObject({ code: 2, output: '' })
-      expect(check.errors).toContain('changes of odd is not what it was when first met')
+      expect(check.errors).toContain('changes of odd is not what it was when first seen')
     },
     WAIT,
   )

@@ -181,9 +181,9 @@ describe('--why', () => {
     ],
     ['creat_isue', 'issue', 1, /^No tool is called "creat_isue"\. Nearest: create_issue\.\n$/],
     ['send_letter', 'issue', 1, /^send_letter is not found: it has none of the words issue,/],
-    ['send_letter', 'please', 1, /^send_letter is not found: the query holds no word/],
-    ['send_letter', '+forge letter', 1, /^send_letter is left out: .* without \+forge\.\n$/],
-    ['send_letter', 'server:forge letter', 1, /^send_letter is left out by the filters of the query\.\n$/],
+    ['send_letter', 'please', 1, /^send_letter is not found: the query has no word/],
+    ['send_letter', '+forge letter', 1, /^send_letter is excluded: .* without \+forge\.\n$/],
+    ['send_letter', 'server:forge letter', 1, /^send_letter is excluded by the filters of the query\.\n$/],
     [
       'send_letter',
       'quartz espresso grinder burr hopper portafilter office',

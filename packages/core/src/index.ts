@@ -44,6 +44,8 @@ export {
   type Tool,
   type ToolAnnotations,
   type ToolProgress,
+  type Validation,
+  type ValidationIssue,
 } from './tool/tool.js'
 export type { Pin, WireTool } from './tool/wire-tool.js'
 export { createToolwell, type OpenOptions, type Toolwell } from './toolwell.js'

@@ -228,7 +228,7 @@ describe('readUsage', () => {
 })
 
 describe('a wire of your own', () => {
-  it.each([undefined, null, 'x', {}, { name: 'x' }, { parse: () => [] }])(
+  it.each([undefined, null, 'x', {}, { name: 'x' }, { read: () => [] }])(
     'is refused where it is none: %j',
     async (wire) => {
       const conversation = await open()

@@ -5,6 +5,7 @@
 import { type Conversation, createToolwell, type ToolwellOptions } from '@toolwell/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../test/setup/tier.ts'
 import { brokenHistory, type Element } from './support/broken-histories.js'
 import { brokenSdkWires } from './support/broken-sdk-wires.js'
 import { type BrokenWire, brokenWires } from './support/broken-wires.js'
@@ -29,7 +30,7 @@ describe.each([...brokenWires, ...brokenSdkWires])('a broken history on $name', 
         fc.asyncProperty(brokenHistory, (elements) =>
           law(() => well.open({ id: `thread-${++count}` }), [...elements, last]),
         ),
-        { numRuns: wire.runs ?? 30 },
+        { numRuns: runs(wire.runs ?? 30) },
       )
     }
   }

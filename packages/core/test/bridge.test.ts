@@ -2,6 +2,7 @@ import { createToolwell, type Tool, type ToolwellOptions } from '@toolwell/core'
 import type { ScriptedCall } from '@toolwell/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../test/setup/tier.ts'
 import { lastResult, startHost, type TestHost } from './support/host.js'
 import { mixed, server, tool } from './support/tools.js'
 
@@ -193,7 +194,7 @@ describe('arguments through the bridge', () => {
         expect(answer?.text).toBe('stored')
         expect(JSON.stringify(inputs.pop())).toBe(text)
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     )
   })
 

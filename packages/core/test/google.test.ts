@@ -10,6 +10,7 @@ import {
 import { commonPrefix, type ScriptedCall, type ScriptedReply } from '@toolwell/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../test/setup/tier.ts'
 import { googleViolationOf } from '../../testing/src/google/rules.js'
 import { mixed, server, tool } from './support/tools.js'
 import type { Script } from './support/wire-harness.js'
@@ -665,7 +666,7 @@ describe('any history', () => {
           const again = await wire.begin(structuredClone(contents), { requestId: 'r1' })
           expect(JSON.stringify(again.parts)).toBe(JSON.stringify(first.parts))
         }),
-        { numRuns: 100 },
+        { numRuns: runs(100) },
       )
     },
   )

@@ -6,6 +6,7 @@ import { openaiChat } from '@toolwell/core/openai-chat'
 import { jsonlStore } from '@toolwell/core/stores/jsonl'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runs } from '../../../test/setup/tier.ts'
 import { createState, fold, replay } from '../src/ledger/fold.js'
 import { type Simulation, type Step, simulate, simulatedTools } from './support/simulation.js'
 
@@ -107,7 +108,9 @@ async function played(given: Settings, steps: readonly Step[], store: LedgerStor
 }
 
 const check = (law: (given: Settings, steps: readonly Step[]) => Promise<void>, numRuns = 60) =>
-  fc.assert(fc.asyncProperty(settings, fc.array(step, { minLength: 4, maxLength: 14 }), law), { numRuns })
+  fc.assert(fc.asyncProperty(settings, fc.array(step, { minLength: 4, maxLength: 14 }), law), {
+    numRuns: runs(numRuns),
+  })
 
 /** What a host can see of a conversation, and what its next request would be: two forks of equal ones are equal. */
 async function face({ conversation, messages }: Pick<Simulation, 'conversation' | 'messages'>, id: string) {
@@ -147,7 +150,7 @@ describe('the ledger', () => {
           expect(replay(fork.events)).toEqual(replay(copy))
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     ))
 
   it('numbers its events without a gap, keeps the cap, and folds every prefix to itself', () =>

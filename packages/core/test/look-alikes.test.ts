@@ -2,6 +2,7 @@
 import { createToolwell, type ToolwellEvent } from '@toolwell/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../test/setup/tier.ts'
 import { lastResult, startHost } from './support/host.js'
 import { tool } from './support/tools.js'
 
@@ -260,7 +261,7 @@ describe('what is said of names', () => {
         }
         expect(sorted(catalogue.findings)).toEqual(sorted(findings(Object.fromEntries(last))))
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     )
   })
 })

@@ -1,6 +1,7 @@
 /** The lookup of names, held against the plain way of doing it: every spelling of every tool in a table of its own. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runs } from '../../../test/setup/tier.ts'
 import { foldName, toolId } from '../src/base/names.js'
 import { createCatalogue, type Entry } from '../src/catalogue/catalogue.js'
 
@@ -78,6 +79,6 @@ it('finds by any spelling what a table of all spellings finds, also after tools 
         }
       }
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   )
 })

@@ -224,12 +224,12 @@ describe('calls', () => {
     },
   )
 
-  it('of something that does not exist, or with broken arguments, are answered and kept as they are', async () => {
+  it('of something that does not exist, or with broken arguments, are answered, and what was cut off is told as an object', async () => {
     const host = await open('bridge', [calls(call('no_such_tool')), calls(call('read_file', '{"value":'))])
     await host.ask('go')
     expect(outputs(host)[0]).toContain('There is no tool named "no_such_tool"')
     expect(outputs(host)[1]).toContain('are not a JSON object')
-    expect(host.input().at(-2)?.arguments).toBe('{"value":')
+    expect(host.input().at(-2)?.arguments).toBe('{"unparsable":"{\\"value\\":"}')
   })
 
   it('that were cut off before their first argument do not run', async () => {
@@ -569,11 +569,11 @@ describe('a history', () => {
       { type: 'apply_patch_call', call_id: 'p' },
       { type: 'apply_patch_call_output', call_id: 'p', output: 'ok' },
     ]
-    const before = wire.parse(items)
+    const before = wire.read(items)
     expect(before.map(({ kind }) => kind)).toEqual(['user', 'assistant', 'answer', 'assistant'])
     // The place behind the output is still a place when the model has gone on.
     items.push(reasoning('rs_2'), { ...read, call_id: 'b' })
-    const after = wire.parse(items)
+    const after = wire.read(items)
     for (const [index, unit] of before.entries()) expect(after[index]).toBe(unit)
     expect(after).toHaveLength(before.length + 1)
     items.push({ type: 'function_call_output', call_id: 'b', output: 'text' })
@@ -609,7 +609,7 @@ describe('a history', () => {
     const user = { role: 'user', content: [part] }
     const reply = { type: 'function_call', call_id: 'a', name: 'read_file', arguments: '{}' }
     const answer = { type: 'function_call_output', call_id: 'a', output: 'text' }
-    const read = () => wire.parse([user, reply, answer])
+    const read = () => wire.read([user, reply, answer])
     const [first] = read()
     expect(read()[0]).toBe(first)
     part.text = 'two'
@@ -623,10 +623,10 @@ describe('a history', () => {
     const wire = responsesWire('tool_search', defaultPrompts)
     const host = await open('bridge', [calls(call('read_file'), call('write_file'))], {}, withReasoning)
     await host.ask('go')
-    const before = wire.parse(host.items)
+    const before = wire.read(host.items)
     expect(before.map((unit) => unit.kind)).toEqual(['user', 'assistant', 'answer', 'answer', 'assistant'])
     host.say('more')
-    const after = wire.parse(host.items)
+    const after = wire.read(host.items)
     for (const [index, unit] of before.entries()) expect(after[index]).toBe(unit)
   })
 })

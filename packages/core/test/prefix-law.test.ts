@@ -6,6 +6,7 @@
 import { commonPrefix, type ScriptedCall, type ScriptedReply } from '@toolwell/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../test/setup/tier.ts'
 import { mixed, server } from './support/tools.js'
 import type { WireHarness, WireHost } from './support/wire-harness.js'
 import { anthropicChangesHarness, anthropicHarness } from './support/wires/anthropic.js'
@@ -86,7 +87,7 @@ describe.each(harnesses)('on $name', (harness) => {
         }
       },
     )
-    await fc.assert(property, { numRuns: 12 })
+    await fc.assert(property, { numRuns: runs(12) })
   })
 })
 

@@ -2,7 +2,6 @@
 export { type LoginOptions, type LoginResult, login } from './auth/login.js'
 export { LoginError, type LoginErrorCode } from './auth/login-error.js'
 export {
-  defaultLoginFolder,
   diskLogins,
   type Login,
   type LoginStore,
@@ -10,26 +9,14 @@ export {
 } from './auth/login-store.js'
 export { type LogoutResult, logout } from './auth/logout.js'
 export {
-  type CachedDefinition,
-  type DefinitionCache,
-  defaultCacheFolder,
-  diskCache,
-  memoryCache,
-  serverFingerprint,
-} from './cache.js'
-export { type ConfigDocument, readDocument } from './config/document.js'
-export { readDuration } from './config/duration.js'
-export { configSchema } from './config/json-schema.js'
-export {
   type Config,
   type ConfigFile,
   defaultConfigFiles,
   type LoadOptions,
   loadConfig,
-  type Profile,
 } from './config/load-config.js'
 export { type ConfigProblem, describeProblem } from './config/problem.js'
-export { redactor, showEndpoint } from './config/redact.js'
+export type { Profile } from './config/profiles.js'
 export {
   defineServer,
   type HttpEndpoint,
@@ -40,13 +27,17 @@ export {
   type StdioEndpoint,
   type Trust,
 } from './config/server-config.js'
-export { entryFolder, type Translated, translateEntry } from './config/translate-entry.js'
-export { type ConnectOptions, connectServers, type ServerReport, type Servers } from './connect-servers.js'
-export type { LeftOut, McpTool, ServerDefinition } from './definition.js'
-export { type FailureKind, McpFailure } from './failure.js'
-export type { Remembered } from './lock/create-review.js'
-export type { Review, Reviewer, ReviewFinding, ReviewRequest } from './review.js'
-export type { ServerEvent, ServerState } from './state.js'
+export { connectServers, type Servers } from './connect-servers/connect-servers.js'
+export type { ConnectOptions } from './connect-servers/options.js'
+export type { ServerReport } from './connect-servers/report.js'
+export type { CachedDefinition, DefinitionCache, Remembered } from './definition/cache.js'
+export { type CacheOptions, diskCache } from './definition/disk-cache.js'
+export { memoryCache } from './definition/memory-cache.js'
+export type { McpTool, ServerDefinition, UnusableEntry } from './definition/server-definition.js'
+export type { ServerWarning, WarningCode, WarningListener } from './definition/warning.js'
+export type { Review, Reviewer, ReviewFinding, ReviewRequest } from './trust/review.js'
 export type { Caller, CallerHandlers } from './upstream/caller.js'
 export type { CallOptions, Progress } from './upstream/connection.js'
+export { type FailureKind, McpFailure } from './upstream/mcp-failure.js'
 export type { ServerAuth } from './upstream/open-client.js'
+export type { ServerEvent, ServerState } from './upstream/server-state.js'

@@ -10,8 +10,15 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { defineServer, diskCache, memoryCache, type ServerDefinition, serverFingerprint } from '@toolwell/mcp'
+import {
+  defineServer,
+  diskCache,
+  memoryCache,
+  type ServerDefinition,
+  type ServerWarning,
+} from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
+import { serverFingerprint } from '../src/definition/cache.js'
 import { startModern } from './support/http-servers.js'
 import { oddServer } from './support/odd-server.js'
 import { play } from './support/play.js'
@@ -31,8 +38,8 @@ const definition: ServerDefinition = {
 }
 
 function open(folder = join(temporary(), 'cache')) {
-  const warnings: string[] = []
-  const cache = diskCache({ folder, onWarning: (detail) => warnings.push(detail) })
+  const warnings: ServerWarning[] = []
+  const cache = diskCache({ folder, onWarning: (warning) => warnings.push(warning) })
   const files = () => (existsSync(folder) ? readdirSync(folder) : [])
   return { cache, warnings, folder, files, file: () => join(folder, files()[0] ?? '') }
 }
@@ -86,7 +93,10 @@ describe('a cache', () => {
     writeFileSync(path, damage(readFileSync(path, 'utf8')))
     expect(cache.read(server)).toBeUndefined()
     expect(warnings).toEqual([
-      `${path} ${why}; it was set aside as ${path}.unreadable, and the server will be asked again`,
+      {
+        code: 'cache-damaged',
+        text: `${path} ${why}; it was set aside as ${path}.unreadable, and the server will be asked again`,
+      },
     ])
     expect(files()).toEqual([`${path.split('/').at(-1)}.unreadable`])
     cache.write(server, definition)
@@ -102,7 +112,7 @@ describe('a cache', () => {
     cache.write(server, definition)
     writeFileSync(file(), text)
     expect(cache.read(server)).toBeUndefined()
-    expect(warnings[0]).toMatch(/belongs to another server/)
+    expect(warnings[0]?.text).toMatch(/belongs to another server/)
     expect(existsSync(folder)).toBe(true)
   })
 
@@ -113,10 +123,13 @@ describe('a cache', () => {
     const { text, report } = await setup([oddServer('odd')], { cache })
     expect(report('odd').state).toBe('cached')
     expect(await text('odd', 'echo', { a: 1 })).toBe('{"a":1}')
-    expect(warnings).toHaveLength(1)
-    expect(warnings[0]).toMatch(
-      /definitions cannot be kept in .* Make the folder writable, or name another one/,
-    )
+    expect(warnings).toEqual([
+      {
+        code: 'cache-unwritable',
+        text: expect.stringContaining('definitions cannot be kept in '),
+        fix: 'Make the folder writable, or name another one',
+      },
+    ])
   })
 
   it('does not follow what stands in the way of its files', () => {
@@ -127,7 +140,7 @@ describe('a cache', () => {
     cache.forget(server)
     mkdirSync(join(folder, name))
     expect(cache.read(server)).toBeUndefined()
-    expect(warnings[0]).toMatch(/is a folder/)
+    expect(warnings[0]?.text).toMatch(/is a folder/)
     // A link is replaced by a file of our own, not written through.
     writeFileSync(join(folder, 'precious'), 'keep me')
     symlinkSync(join(folder, 'precious'), join(folder, name))
@@ -337,7 +350,7 @@ describe('schemas in the file', () => {
     const at = whole.length - 4
     writeFileSync(file, Uint8Array.from(whole).with(at, (whole[at] ?? 0) ^ 1))
     expect(cache.read(server)).toBeUndefined()
-    expect(warnings.join()).toMatch(/is damaged; it was set aside/)
+    expect(warnings.map(({ text }) => text).join()).toMatch(/is damaged; it was set aside/)
   })
 
   it('are read by no start: only what is found is', async () => {
@@ -382,12 +395,13 @@ it('what an older version kept with entries that are no tools is looked through'
   cache.write(server, { ...definition, tools: [bare, ...definition.tools] })
   const { report, events } = await setup([server], { cache })
   expect(report('one')).toMatchObject({ state: 'cached', starts: 0, tools: ['a'] })
-  expect(report('one').leftOut).toEqual([
+  expect(report('one').unusable).toEqual([
     { entry: 1, name: 'bare', reason: expect.stringContaining('inputSchema that is not an object') },
   ])
   expect(events).toContainEqual({
     kind: 'warning',
     server: 'one',
-    detail: expect.stringMatching(/^of what it lists, 1 cannot be used: entry 1 \(bare\) has an inputSchema/),
+    code: 'entries-unusable',
+    text: expect.stringMatching(/^of what it lists, 1 cannot be used: entry 1 \(bare\) has an inputSchema/),
   })
 })

@@ -11,7 +11,7 @@ const fail = () => {
 }
 const definition = {
   tools: [describedTool('x')],
-  leftOut: [],
+  unusable: [],
   instructions: '',
   capabilities: {},
   info: undefined,
@@ -24,35 +24,35 @@ const gives = (value: unknown) => ({ read: () => value })
 describe('a cache', () => {
   it.each<[string, object, RegExp | undefined]>([
     ['that cannot be read', { read: fail }, /failed to read one: boom/],
-    ['that gives nothing of a definition', gives({}), /no definition/],
-    ['that gives null', gives(null), /no definition/],
-    ['that gives text', gives('x'), /no definition/],
-    ['that gives a promise', gives(Promise.resolve()), /no definition/],
-    ['that gives an empty definition', gives({ definition: {}, savedAt: 1 }), /no definition/],
-    ['without a date', gives({ definition }), /no definition/],
+    ['that gives nothing of a definition', gives({}), /not a definition/],
+    ['that gives null', gives(null), /not a definition/],
+    ['that gives text', gives('x'), /not a definition/],
+    ['that gives a promise', gives(Promise.resolve()), /not a definition/],
+    ['that gives an empty definition', gives({ definition: {}, savedAt: 1 }), /not a definition/],
+    ['without a date', gives({ definition }), /not a definition/],
     [
       'with tools that are none',
       gives({ definition: { ...definition, tools: [null, 5] }, savedAt: 1 }),
-      /tools are none/,
+      /as tools cannot be used/,
     ],
     [
       'with a tool that cannot be used',
       gives({ definition: { ...definition, tools: [{ name: 'x' }] }, savedAt: 1 }),
-      /tools are none/,
+      /as tools cannot be used/,
     ],
     [
       'with a word for tools',
       gives({ definition: { ...definition, tools: 'no' }, savedAt: 1 }),
-      /no definition/,
+      /not a definition/,
     ],
     [
       'with a number for instructions',
       gives({ definition: { ...definition, instructions: 5 }, savedAt: 1 }),
-      /no definition/,
+      /not a definition/,
     ],
     ['that cannot be written', { write: fail }, /failed to keep one: boom/],
-    ['that remembers nothing', { readTrust: fail }, /first met of one: boom/],
-    ['that remembers something else', { readTrust: () => ({}) }, /no memory/],
+    ['that remembers nothing', { readTrust: fail }, /first seen of one: boom/],
+    ['that remembers something else', { readTrust: () => ({}) }, /not a record of first use/],
     ['that cannot remember', { writeTrust: fail }, /failed to remember one: boom/],
     ['that keeps no parts', { kept: fail }, /what is made of one: boom/],
     ['that keeps other parts', { kept: () => ({ index: {}, tokens: {} }) }, undefined],
@@ -65,7 +65,9 @@ describe('a cache', () => {
     }
     expect(await run.text('two', 'echo', { a: 1 })).toBe('{"a":1}')
     expect(await (await play(run.well, 'a')).search('select:one__echo')).toContain('one__echo')
-    const told = run.events.flatMap((event) => (event.kind === 'warning' ? [event.detail] : []))
-    if (warning) expect(told.join('\n')).toMatch(warning)
+    const told = run.events.flatMap((event) => (event.kind === 'warning' ? [event] : []))
+    if (!warning) return
+    expect(told.map(({ text }) => text).join('\n')).toMatch(warning)
+    expect(told.map(({ code }) => code)).toContain('cache-failed')
   })
 })

@@ -5,18 +5,18 @@ import { join } from 'node:path'
 import { type Schema, Validator } from '@cfworker/json-schema'
 import {
   type Config,
-  configSchema,
   defaultConfigFiles,
   defineServer,
   describeProblem,
   type LoadOptions,
   loadConfig,
-  readDocument,
-  redactor,
-  showEndpoint,
 } from '@toolwell/mcp'
+import { readDocument, showEndpoint } from '@toolwell/mcp/internal'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../test/setup/tier.ts'
+import { configSchema } from '../src/config/json-schema.js'
+import { redactor } from '../src/config/redact.js'
 import { temporary } from './support/temporary.js'
 
 /** Reads one text as the file of this name in the folder `/project`. */
@@ -264,7 +264,7 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     [
       'a backslash that means nothing',
       '{ "mcpServers": { "a": { "command": "C:\\Program Files\\x" } } }',
-      '/project/toolwell.json:1: this is not JSON: a backslash stands alone, and has to be written twice. Correct line 1; comments and trailing commas are allowed, single quotes and bare words are not.',
+      '/project/toolwell.json:1: this is not JSON: a single backslash must be written twice. Correct line 1; comments and trailing commas are allowed, single quotes and bare words are not.',
     ],
     [
       'a trust that is a switch',
@@ -284,7 +284,7 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     [
       'a question an editor would ask',
       '{ "servers": { "a": { "command": "x", "env": { "K": "${input:api-key}" } } } }',
-      '/project/toolwell.json:1 servers.a.env.K: ${input:api-key} is asked for by an editor, and nobody can be asked here. Put the value into an environment variable and write ${env:API_KEY}.',
+      '/project/toolwell.json:1 servers.a.env.K: ${input:api-key} asks the user of an editor, which cannot be done here. Put the value into an environment variable and write ${env:API_KEY}.',
     ],
     [
       'a wrong type',
@@ -299,7 +299,7 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     [
       'broken JSON',
       '{\n"mcpServers": {\n"a": { "command": \'x\' } } }',
-      /^\/project\/toolwell\.json:3: this is not JSON: there is a word or sign that it does not have\. Correct line 3;/,
+      /^\/project\/toolwell\.json:3: this is not JSON: there is an unexpected character or word\. Correct line 3;/,
     ],
     [
       'an empty file',
@@ -407,7 +407,7 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
           expect(Array.isArray(servers)).toBe(true)
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 
@@ -552,6 +552,32 @@ describe('secrets', () => {
     expect(redactor({ secrets: ['on', 'true'], endpoint: servers[0]?.endpoint as never })('turn it on')).toBe(
       'turn it on',
     )
+  })
+})
+
+describe('rules of the scan', () => {
+  it('are switched off by any of the files', () => {
+    const { scan, problems } = loadConfig({
+      files: [
+        { path: 'toolwell.json', text: '{ "scan": { "rules": { "stuffing": "off" } } }' },
+        { path: 'more/toolwell.json', text: '{ "scan": { "rules": { "steer-preference": "off" } } }' },
+      ],
+    })
+    expect(problems).toEqual([])
+    expect(scan).toEqual({ rules: { stuffing: 'off', 'steer-preference': 'off' } })
+  })
+
+  it.each([
+    [{ scan: { rules: { 'steer-preferences': 'off' } } }, /Did you mean "steer-preference"\?/],
+    [{ scan: { rules: { 'not-scanned': 'off' } } }, /cannot be switched off/],
+    [{ scan: { rules: { secrecy: 'on' } } }, /Write "secrecy": "off", or remove it/],
+    [{ scan: { rules: ['secrecy'] } }, /rules must be an object/],
+    [{ scan: { rule: {} } }, /Did you mean "rules"\?/],
+    [{ scan: false }, /scan must be an object/],
+  ])('are refused where they are none: %j', (config, message) => {
+    const loaded = load(config)
+    expect(errorsOf(loaded)[0]).toMatch(message)
+    expect(loaded.scan).toEqual({ rules: {} })
   })
 })
 

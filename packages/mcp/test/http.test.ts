@@ -5,7 +5,7 @@ import { startEverything, startModern } from './support/http-servers.js'
 import { eventually } from './support/processes.js'
 import { setup } from './support/setup.js'
 
-describe('a real server', { timeout: 60_000 }, () => {
+describe('a real server', () => {
   it.each(['streamableHttp', 'sse'] as const)(
     'is used over %s without being told which it is',
     async (kind) => {

@@ -10,8 +10,13 @@ import {
   logout,
   McpFailure,
   type ServerConfig,
+  type ServerWarning,
 } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
+import { waitForAnswer } from '../src/auth/ask-user.js'
+import type { Callback } from '../src/auth/callback.js'
+import { createDraft } from '../src/auth/draft.js'
+import { createAttempt } from '../src/auth/login-attempt.js'
 import { browse, startProtected } from './support/auth-server.js'
 import { startEverything, startModern } from './support/http-servers.js'
 import { startLoginHost } from './support/login-hosts.js'
@@ -200,6 +205,30 @@ describe('a login', () => {
   })
 })
 
+it('a login refuses the answer to another one, and goes on waiting', async () => {
+  const consents = ['wrong-state', 'agree'] as const
+  let asked = 0
+  const remote = await startProtected({
+    get consent() {
+      return consents[asked] ?? 'agree'
+    },
+  })
+  const pages: string[] = []
+  let strays = 0
+  const { server } = await login(defineServer('notes', { url: remote.url }), {
+    store: diskLogins({ folder: temporary() }),
+    async onAddress(address) {
+      pages.push((await browse(address)).page)
+      asked++
+      void browse(address)
+    },
+    onStray: () => strays++,
+  })
+  expect([server, strays]).toEqual(['notes', 1])
+  expect(pages[0]).toContain('not the login that is expected')
+  expect(remote.count('authorization_code')).toBe(1)
+})
+
 describe('a login that fails says why', () => {
   const attempt = async (server: ServerConfig, options: Partial<LoginOptions> = {}) => {
     const store = diskLogins({ folder: temporary() })
@@ -223,18 +252,36 @@ describe('a login that fails says why', () => {
   })
 
   it('when answers belong to another login, which are refused', async () => {
-    const remote = await startProtected({ consent: 'wrong-state' })
-    const pages: string[] = []
+    const server = defineServer('notes', { url: 'http://127.0.0.1:9/mcp' })
+    const over = new AbortController()
+    const store = diskLogins({ folder: temporary() })
+    const known = createAttempt(server, 'http://127.0.0.1:9/mcp', store, {
+      signal: undefined,
+      over: over.signal,
+    })
+    // Somebody comes at once with another state, and nobody with the right one.
+    const callback: Callback = {
+      url: 'http://127.0.0.1:1/callback',
+      answer: (_, signal, onStray) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason))
+          onStray()
+        }),
+      close: async () => undefined,
+    }
     let strays = 0
-    const failure = await attempt(defineServer('notes', { url: remote.url }), {
-      ...agree(pages),
-      timeout: 6000,
+    const draft = createDraft(server, callback.url, {}, { authorizationServerUrl: 'http://127.0.0.1:9' })
+    const address = new URL('http://127.0.0.1:9/authorize')
+    const waiting = waitForAnswer(known, callback, draft, address, {
+      timeout: 50,
+      onAddress: () => undefined,
       onStray: () => strays++,
     })
-    expect(failure).toMatchObject({ code: 'wrong-state' })
+    await expect(waiting).rejects.toMatchObject({
+      code: 'wrong-state',
+      fix: expect.stringContaining('use the address that it prints'),
+    })
     expect(strays).toBe(1)
-    expect(pages[0]).toContain('not the login that is waited for')
-    expect(remote.count('authorization_code')).toBe(0)
   })
 
   it.each([
@@ -397,8 +444,10 @@ describe('an access token that has ended', () => {
       expect(await text('notes', 'echo', { round })).toBe(`{"round":${round}}`)
     }
     expect(remote.count('refresh_token')).toBe(3)
-    const warned = events.flatMap((event) => (event.kind === 'warning' ? event.detail : []))
-    expect(warned.filter((detail) => detail.includes('could not be kept (EROFS)'))).toHaveLength(1)
+    const warned = events.flatMap((event) => (event.kind === 'warning' ? event : []))
+    expect(warned.filter(({ code }) => code === 'login-not-kept')).toEqual([
+      expect.objectContaining({ text: expect.stringContaining('could not be kept (EROFS)') }),
+    ])
   })
 
   it('is renewed by one of several processes, and used by all', async () => {
@@ -444,13 +493,13 @@ describe('the file of a login', () => {
     const { remote, server, folder } = await loggedIn()
     const file = only(folder)
     writeFileSync(file, change(readFileSync(file, 'utf8')))
-    const warnings: string[] = []
-    const store = diskLogins({ folder, onWarning: (detail) => warnings.push(detail) })
+    const warnings: ServerWarning[] = []
+    const store = diskLogins({ folder, onWarning: (warning) => warnings.push(warning) })
     const { report } = await setup([server], { logins: store })
     expect(report('notes').state).toBe('needs-login')
     expect(readdirSync(folder).filter((name) => name.endsWith('.unreadable'))).toHaveLength(1)
-    expect(warnings).toHaveLength(1)
-    for (const secret of remote.secrets) expect(warnings.join()).not.toContain(secret)
+    expect(warnings.map(({ code }) => code)).toEqual(['login-damaged'])
+    for (const secret of remote.secrets) expect(JSON.stringify(warnings)).not.toContain(secret)
   })
 
   it('that is a folder is set aside too', async () => {
@@ -466,11 +515,17 @@ describe('the file of a login', () => {
   it('that others can read is closed to them, and the user told', async () => {
     const { server, folder } = await loggedIn()
     chmodSync(only(folder), 0o644)
-    const warnings: string[] = []
-    const store = diskLogins({ folder, onWarning: (detail) => warnings.push(detail) })
+    const warnings: ServerWarning[] = []
+    const store = diskLogins({ folder, onWarning: (warning) => warnings.push(warning) })
     expect(store.read(server)?.tokens).toBeDefined()
     expect(statSync(only(folder)).mode & 0o777).toBe(0o600)
-    expect(warnings).toEqual([expect.stringContaining('could be read by other users')])
+    expect(warnings).toEqual([
+      {
+        code: 'login-exposed',
+        text: expect.stringContaining('could be read by other users'),
+        fix: expect.stringContaining('Log in again'),
+      },
+    ])
   })
 
   it('is another one for another name, address or client', async () => {

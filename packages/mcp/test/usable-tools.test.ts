@@ -1,6 +1,6 @@
 /** Every entry of a list is a tool or accounted for, whatever it is made of. */
 import { expect, it } from 'vitest'
-import { usableTools } from '../src/usable-tools.ts'
+import { usableTools } from '../src/definition/usable-tools.ts'
 import { describedTool, oddServer } from './support/odd-server.js'
 import { setup } from './support/setup.js'
 
@@ -13,19 +13,19 @@ function nested(levels: number): object {
 it.each(['inputSchema', 'outputSchema', '_meta', 'annotations'])(
   'leaves out what is nested beyond the stack in %s',
   (field) => {
-    const { tools, leftOut } = usableTools([
+    const { tools, unusable } = usableTools([
       describedTool('fine'),
       describedTool('deep', { [field]: nested(100_000) }),
     ])
     expect(tools.map(({ name }) => name)).toEqual(['fine'])
-    expect(leftOut).toEqual([{ entry: 2, name: 'deep', reason: 'is nested more than 200 levels deep' }])
+    expect(unusable).toEqual([{ entry: 2, name: 'deep', reason: 'is nested more than 200 levels deep' }])
   },
 )
 
 it('goes on with the other tools of such a server, at once and from the cache', async () => {
   const tools = [describedTool('fine'), describedTool('deep', { _meta: nested(1000) })]
   const { report, text, servers, well } = await setup([oddServer('odd', { tools })])
-  expect(report('odd')).toMatchObject({ state: 'cached', tools: ['fine'], leftOut: [{ name: 'deep' }] })
+  expect(report('odd')).toMatchObject({ state: 'cached', tools: ['fine'], unusable: [{ name: 'deep' }] })
   expect([...well.catalogue.entries()].map(({ id }) => id)).toEqual(['odd/fine'])
   await servers.refresh('odd')
   expect(await text('odd', 'fine', { a: 1 })).toBe('{"a":1}')

@@ -14,6 +14,8 @@ import {
   type ServerConfig,
 } from '@toolwell/mcp'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { openClient } from '../src/upstream/open-client.js'
+import { createWatchdog } from '../src/upstream/watchdog.js'
 
 const SECRET = 'hidden-7f3a9c'
 
@@ -34,11 +36,11 @@ const page = { 'content-type': 'text/html; charset=utf-8' }
 async function reasonOf(server: ServerConfig, auth?: ServerAuth): Promise<string> {
   const servers = connectServers(createToolwell().catalogue, [server], {
     cache: memoryCache(),
-    connectTimeout: 10_000,
+    connectTimeout: 60_000,
     ...(auth ? { auth: () => auth } : {}),
   })
   try {
-    await servers.settled(30_000)
+    await servers.settled(90_000)
     const [report] = servers.inspect()
     expect(report?.state).toBe('failed')
     expect(JSON.stringify(report)).not.toContain(SECRET)
@@ -78,30 +80,38 @@ const CASES: Readonly<Record<string, readonly [() => Promise<string>, why: RegEx
     /nothing at its address \(404\)/,
     /path of "url"/,
   ],
-  'a web page': [() => status(200, page, '<h1>Hello</h1>'), /a web page is at its address/, /path of "url"/],
+  'a web page': [
+    () => status(200, page, '<h1>Hello</h1>'),
+    /there is a web page at its address/,
+    /path of "url"/,
+  ],
   'JSON that is no MCP': [
     () => status(200, { 'content-type': 'application/json' }, '{"hello":1}'),
-    /answers with what is not MCP/,
+    /its answer is not MCP/,
     /path of "url"/,
   ],
   'an empty answer': [() => status(204), /answers with nothing/, /path of "url"/],
   'no messages taken': [() => status(405), /takes no MCP messages \(405\)/, /path of "url"/],
-  'a failure of the server': [() => status(500, {}, 'boom'), /fails by itself \(500\)/, /see its log/i],
+  'a failure of the server': [
+    () => status(500, {}, 'boom'),
+    /fails with an error of its own \(500\)/,
+    /see its log/i,
+  ],
   'a gateway without a server': [
     () => status(502, page),
-    /not there at the moment \(502\)/,
+    /not available at the moment \(502\)/,
     /try again later/i,
   ],
   'access denied': [() => status(403), /denies access \(403\)/, /keys in "headers"/],
   'too many requests': [() => status(429), /too many requests \(429\)/, /try again later/i],
   'a refusal in words': [
     () => status(400, {}, 'wants \u001b[31mX-Team'),
-    /refuses to be asked \(400\): "wants \[31mX-Team"/,
+    /refuses the request \(400\): "wants \[31mX-Team"/,
     /"url" and "headers"/,
   ],
   'a circle of redirects': [
     () => status(307, { location: '/mcp' }),
-    /leads in a circle \(307\)/,
+    /redirects in a circle \(307\)/,
     /check "url"/i,
   ],
   'a redirect to elsewhere': [
@@ -165,9 +175,9 @@ it.each([
   ['ENOTFOUND', /the host 127\.0\.0\.1 is not known \(ENOTFOUND\); check the spelling of "url"/],
   ['EAI_AGAIN', /is not known \(EAI_AGAIN\)/],
   ['CERT_HAS_EXPIRED', /has expired; tell whoever/],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', /nobody whom this machine trusts .*NODE_EXTRA_CA_CERTS/],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', /not signed by anyone that this machine trusts .*NODE_EXTRA_CA_CERTS/],
   ['ERR_TLS_CERT_ALTNAME_INVALID', /is for another host/],
-  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', /find no common way to speak TLS/],
+  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', /have no version of TLS in common/],
   ['EHOSTUNREACH', /cannot be reached \(EHOSTUNREACH\); check .* VPN or proxy/],
 ])('%s, as the platform calls it, is told in words', async (code, words) => {
   const auth: ServerAuth = {
@@ -179,16 +189,31 @@ it.each([
   expect(await reasonOf(defineServer('notes', { url: 'https://127.0.0.1/mcp' }), auth)).toMatch(words)
 })
 
-it('a server that takes longer to wake up than a local one is waited for', async () => {
+it('a remote server that takes longer to wake up than a local one may is waited for', async () => {
   const asked: string[] = []
   const url = await web((request, response) => {
     let body = ''
     request.on('data', (chunk) => (body += chunk))
     request.on('end', () => {
       asked.push(JSON.parse(body).method)
-      setTimeout(() => response.writeHead(500).end(), 5000)
+      setTimeout(() => response.writeHead(500).end(), 300)
     })
   })
-  expect(await reasonOf(defineServer('notes', { url }))).toMatch(/fails by itself \(500\)/)
+  const watchdog = createWatchdog()
+  const opening = openClient({
+    server: defineServer('notes', { url }),
+    version: '0',
+    watchdog,
+    capabilities: {},
+    era: undefined,
+    auth: undefined,
+    timeout: 60_000,
+    probeTimeout: 50,
+    signal: new AbortController().signal,
+    onListChanged: () => undefined,
+    prepare: () => undefined,
+  })
+  await expect(opening).rejects.toThrow(/fails with an error of its own \(500\)/)
   expect(asked).toEqual(['server/discover'])
-}, 20_000)
+  watchdog.close()
+})

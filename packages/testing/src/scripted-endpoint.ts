@@ -5,7 +5,6 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { ChatRequestBody } from './openai-chat/request.js'
 import type { AnswerContext, Protocol, RenderedAnswer, ScriptedAnswer, Violation } from './shared/protocol.js'
 
 /** Answered as an HTTP error. Clients that retry will ask again, and the script moves on by one. */
@@ -24,7 +23,7 @@ export interface ScriptedCut {
 export type ScriptedReply = ScriptedAnswer | ScriptedFailure | ScriptedCut
 
 /** `index` counts accepted requests from 0. What it throws is answered with status 500. */
-export type ScriptedModel<Body extends object = ChatRequestBody> = (
+export type ScriptedModel<Body extends object = object> = (
   request: Body,
   index: number,
 ) => ScriptedReply | Promise<ScriptedReply>
@@ -38,7 +37,7 @@ export interface ScriptedEndpointOptions<Body extends object> {
   readonly emptyBody?: Body
 }
 
-export interface RecordedRequest<Body extends object = ChatRequestBody> {
+export interface RecordedRequest<Body extends object = object> {
   /** The body's exact text. */
   readonly raw: string
   /** As parsed. Only a request without violation is sure to have this shape; a body that is no object becomes an empty request. */

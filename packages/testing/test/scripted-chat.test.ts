@@ -8,7 +8,7 @@ import {
   type ScriptedReply,
   startScriptedChat,
 } from '../src/openai-chat/scripted-chat.js'
-import { chatRenderOrder } from '../src/shared/usage.js'
+import { chatRenderOrder } from '../src/openai-chat/usage.js'
 
 const running: ScriptedChat[] = []
 afterEach(async () => {

@@ -21,12 +21,12 @@ export function checkPortability(entries: Iterable<Entry>): Diagnosis[] {
   return [...entries].flatMap(diagnosesOf)
 }
 
-/** One diagnosis for the providers that Toolwell mends it for, one for each that refuses it all the same. */
+/** One diagnosis for the providers that Toolwell changes it for, one for each that refuses it all the same. */
 function diagnosesOf({ source, tool, wireName }: Entry): Diagnosis[] {
   // What no provider takes is told of elsewhere.
   const inputSchema = normaliseSchema(tool.inputSchema)
   const given = { name: wireName, description: tool.description ?? '', inputSchema }
-  const mended: string[] = []
+  const changed: string[] = []
   const ways = new Set<string>()
   const diagnoses: Diagnosis[] = []
   const typed = { ...given, inputSchema: { type: 'object', ...given.inputSchema } }
@@ -41,20 +41,20 @@ function diagnosesOf({ source, tool, wireName }: Entry): Diagnosis[] {
         server: source,
         tool: tool.name,
         message: `${label} refuses its schema: ${firstLine(refusal, 200)}`,
-        fix: `Ask the author of ${source} to mend the schema, or keep the tool out with "deny".`,
+        fix: `Ask the author of ${source} to fix the schema, or keep the tool out with "deny".`,
       })
     else {
-      mended.push(label)
+      changed.push(label)
       for (const way of changesTo(typed, sent, keys.size)) ways.add(way)
     }
   }
-  if (mended.length > 0)
+  if (changed.length > 0)
     diagnoses.unshift({
       rule: 'portability',
       level: 'note',
       server: source,
       tool: tool.name,
-      message: `${mended.join(', ')} would refuse it as it is; Toolwell sends it changed: ${[...ways].join(', ')}.`,
+      message: `${changed.join(', ')} would refuse it as it is; Toolwell sends it changed: ${[...ways].join(', ')}.`,
       fix: ways.has(LONG)
         ? `Nothing has to be done for it to work; a shorter description saves the tokens${ways.size > 1 ? ', and without Toolwell a plainer schema is needed as well' : ''}. Ask the author of ${source}, or keep the tool out with "deny".`
         : 'Nothing has to be done with Toolwell; without it, ask the author for a plainer schema.',

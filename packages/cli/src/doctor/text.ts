@@ -1,7 +1,7 @@
 /** Diagnoses for people: by rule, with the fix below each. */
 import { firstLine } from '@toolwell/core/internal'
-import { plural } from '../table.js'
-import type { Paint } from '../terminal.js'
+import { plural } from '../shared/table.js'
+import type { Paint } from '../shared/terminal.js'
 import { type Diagnosis, RULES, type RuleName } from './diagnosis.js'
 
 /** Of one rule; the rest is counted. */

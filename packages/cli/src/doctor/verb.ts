@@ -2,17 +2,17 @@
 import { randomUUID } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { Problem, usageProblem } from '../problem.js'
-import { fileProblem } from '../read-lines.js'
-import { serverFlags, timeoutOf } from '../servers/flags.js'
-import { painter, type Terminal } from '../terminal.js'
-import { defineVerb } from '../verb.js'
+import { Problem, usageProblem } from '../shared/problem.js'
+import { fileProblem } from '../shared/read-lines.js'
+import { serverFlags, timeoutOf } from '../shared/servers/flags.js'
+import { painter, type Terminal } from '../shared/terminal.js'
+import { defineVerb } from '../shared/verb.js'
 
 const SLOW = 5
 
 export const doctor = defineVerb({
   name: 'doctor',
-  summary: 'Find what is wrong with servers and their tools, with the fix for each.',
+  summary: 'Find what is wrong with servers and their tools, and how to fix it.',
   usage: ['[--config FILE] [flags]'],
   flags: {
     config: serverFlags.config,
@@ -20,7 +20,7 @@ export const doctor = defineVerb({
     system: {
       type: 'string',
       valueHint: 'FILE',
-      description: 'The system prompt of your agent: does it order tools that are hidden?',
+      description: 'The system prompt of your agent: does it ask for tools that are hidden?',
     },
     slow: {
       type: 'string',
@@ -47,11 +47,14 @@ export const doctor = defineVerb({
   },
   async run(flags, terminal) {
     if (flags._.length > 0)
-      throw usageProblem(`${JSON.stringify(flags._.join(' '))} belongs nowhere.`, 'doctor takes flags only.')
+      throw usageProblem(
+        `Unexpected argument ${JSON.stringify(flags._.join(' '))}.`,
+        'doctor takes flags only.',
+      )
     const timeout = timeoutOf(flags.timeout)
     const slow = timeoutOf(flags.slow ?? String(SLOW), '--slow')
     const system = flags.system === undefined ? '' : await readText(flags.system, '--system', terminal)
-    const { withServers } = await import('../servers/with-servers.js')
+    const { withServers } = await import('../shared/servers/with-servers.js')
     const { diagnose } = await import('./diagnose.js')
     const { config, profile, sarif } = flags
     const { output, env, folder } = terminal

@@ -1,6 +1,6 @@
 /** Where other clients keep their servers, on each system. */
 import { join } from 'node:path'
-import type { Terminal } from '../terminal.js'
+import type { Terminal } from '../shared/terminal.js'
 
 export type Shape = 'servers' | 'claude-code' | 'gemini' | 'codex' | 'opencode' | 'vscode-settings'
 

@@ -1,12 +1,13 @@
-/** An entry of another client in the words of toolwell.json: what is written in a manner of its own becomes the common one first. */
-import { type Translated, translateEntry } from '@toolwell/mcp'
+/** An entry of another client with the keys of toolwell.json. What only that client writes is brought into the common form first. */
+import { defined, isRecord } from '@toolwell/core/internal'
+import { type Translated, translateEntry } from '@toolwell/mcp/internal'
 import type { Shape } from './clients.js'
 
 export type Fields = Readonly<Record<string, unknown>>
 
 /** `folder`: what relative paths start from. A sentence where it is no server. */
 export function convert(value: unknown, shape: Shape, folder: string): Translated | string {
-  if (!isFields(value)) return 'it is no object'
+  if (!isRecord(value)) return 'it is not an object'
   const common = shape === 'codex' ? fromCodex(value) : shape === 'opencode' ? fromOpencode(value) : value
   const { entry, left } = translateEntry(common, folder)
   if (typeof entry.command !== 'string' && typeof entry.url !== 'string')
@@ -25,8 +26,8 @@ function fromCodex(value: Fields): Fields {
   } = value
   const { tool_timeout_sec: timeout, enabled_tools: allow, disabled_tools: deny, ...others } = rest
   const entry: Record<string, unknown> = { ...others }
-  const all: Record<string, unknown> = { ...(isFields(headers) ? headers : {}) }
-  if (isFields(variables))
+  const all: Record<string, unknown> = { ...(isRecord(headers) ? headers : {}) }
+  if (isRecord(variables))
     for (const [name, variable] of Object.entries(variables)) all[name] = `\${${String(variable)}}`
   if (typeof token === 'string') all.Authorization = `Bearer \${${token}}`
   if (Object.keys(all).length > 0) entry.headers = all
@@ -34,7 +35,7 @@ function fromCodex(value: Fields): Fields {
     const names = passed.filter((name): name is string => typeof name === 'string')
     entry.env = {
       ...Object.fromEntries(names.map((name) => [name, `\${${name}:-}`])),
-      ...(isFields(entry.env) ? entry.env : {}),
+      ...(isRecord(entry.env) ? entry.env : {}),
     }
   }
   if (typeof timeout === 'number') entry.timeout = `${timeout}s`
@@ -45,11 +46,11 @@ function fromCodex(value: Fields): Fields {
 
 function fromOpencode({ type, command, environment, ...others }: Fields): Fields {
   const [program, ...args] = Array.isArray(command) ? command : [command]
-  const local = {
-    ...(program === undefined ? {} : { command: program }),
-    ...(args.length > 0 ? { args } : {}),
-    ...(isFields(environment) ? { env: environment } : {}),
-  }
+  const local = defined({
+    command: program,
+    args: args.length > 0 ? args : undefined,
+    env: isRecord(environment) ? environment : undefined,
+  })
   return variablesIn({ ...others, ...(type === 'remote' ? {} : local) }) as Fields
 }
 
@@ -57,11 +58,7 @@ function fromOpencode({ type, command, environment, ...others }: Fields): Fields
 function variablesIn(value: unknown): unknown {
   if (typeof value === 'string') return value.replace(/\{env:([A-Za-z_]\w*)\}/g, (_, name) => `\${${name}}`)
   if (Array.isArray(value)) return value.map(variablesIn)
-  return isFields(value)
+  return isRecord(value)
     ? Object.fromEntries(Object.entries(value).map(([key, each]) => [key, variablesIn(each)]))
     : value
-}
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

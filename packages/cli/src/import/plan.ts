@@ -1,7 +1,6 @@
 /** What an import would do: which servers are new, which are there already, which bear a name that is taken. */
-import { canonicalJson } from '@toolwell/core/internal'
+import { canonicalJson, isRecord } from '@toolwell/core/internal'
 import type { ClientFile } from './clients.js'
-import { isFields } from './convert.js'
 import type { ClientServers } from './read-client.js'
 
 export interface Addition {
@@ -53,7 +52,7 @@ export function planOf(found: readonly ClientServers[], existing: Existing): Pla
 
 /** Clients differ in how much they write out: what says no more than leaving it out counts as left out. */
 function plainly(entry: unknown): string {
-  if (!isFields(entry)) return canonicalJson(entry)
+  if (!isRecord(entry)) return canonicalJson(entry)
   const isImplied = (key: string, value: unknown) =>
     key === 'type'
       ? value === 'stdio' || /^(?:streamable-?)?http$/i.test(String(value))

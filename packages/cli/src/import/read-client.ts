@@ -1,9 +1,11 @@
 /** The servers in one file of another client. */
+
 import { readFileSync } from 'node:fs'
-import { entryFolder, readDocument, type Translated } from '@toolwell/mcp'
+import { isRecord } from '@toolwell/core/internal'
+import { entryFolder, readDocument, type Translated } from '@toolwell/mcp/internal'
 import { parse as parseToml } from 'smol-toml'
 import type { ClientFile } from './clients.js'
-import { convert, type Fields, isFields } from './convert.js'
+import { convert, type Fields } from './convert.js'
 import type { IsOff } from './switches.js'
 
 export interface ClientServers {
@@ -48,7 +50,7 @@ function entriesIn(
 ): { readonly name: string; readonly entry: unknown; readonly beside: string }[] {
   const at = (...path: string[]) =>
     path.reduce<unknown>(
-      (inner, key) => (isFields(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
+      (inner, key) => (isRecord(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
       value,
     )
   const tables = {
@@ -62,7 +64,7 @@ function entriesIn(
   }[shape]
   return tables.flatMap((table, index) => {
     const beside = shape === 'claude-code' && index === 0 ? folder : entryFolder(file)
-    return isFields(table) ? Object.entries(table).map(([name, entry]) => ({ name, entry, beside })) : []
+    return isRecord(table) ? Object.entries(table).map(([name, entry]) => ({ name, entry, beside })) : []
   })
 }
 

@@ -1,9 +1,11 @@
 /** Servers that a client knows and does not use, by lists that it keeps elsewhere than in their entries. */
+
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readDocument } from '@toolwell/mcp'
+import { isRecord } from '@toolwell/core/internal'
+import { readDocument } from '@toolwell/mcp/internal'
 import type { ClientFile } from './clients.js'
-import { type Fields, isFields } from './convert.js'
+import type { Fields } from './convert.js'
 
 /** Whether a server of that file is switched off by such a list. */
 export type IsOff = (from: ClientFile, name: string) => boolean
@@ -22,7 +24,7 @@ function geminiSwitches(home: string, folder: string) {
   const lists = [folder, home]
     .map((place) => contentOf(join(place, '.gemini', 'settings.json')))
     .map((settings) => {
-      const mcp = isFields(settings.mcp) ? settings.mcp : {}
+      const mcp = isRecord(settings.mcp) ? settings.mcp : {}
       return {
         allowed: namesIn(mcp.allowed ?? settings.allowMCPServers),
         excluded: namesIn(mcp.excluded ?? settings.excludeMCPServers) ?? [],
@@ -36,9 +38,9 @@ function geminiSwitches(home: string, folder: string) {
 /** `isShared`: of the folder's `.mcp.json`, whose servers are agreed to one by one. */
 function claudeSwitches(home: string, folder: string) {
   const { projects } = contentOf(join(home, '.claude.json'))
-  const own = isFields(projects) && Object.hasOwn(projects, folder) ? projects[folder] : undefined
+  const own = isRecord(projects) && Object.hasOwn(projects, folder) ? projects[folder] : undefined
   const places = [
-    isFields(own) ? own : {},
+    isRecord(own) ? own : {},
     contentOf(join(folder, '.claude', 'settings.local.json')),
     contentOf(join(folder, '.claude', 'settings.json')),
     contentOf(join(home, '.claude', 'settings.json')),

@@ -3,11 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { chmod, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { isRecord } from '@toolwell/core/internal'
 import { makeFolder } from '@toolwell/core/internal/node'
-import { describeProblem, readDocument } from '@toolwell/mcp'
+import { describeProblem } from '@toolwell/mcp'
+import { readDocument } from '@toolwell/mcp/internal'
 import { applyEdits, modify } from 'jsonc-parser'
-import { Problem } from '../problem.js'
-import { isFields } from './convert.js'
+import { Problem } from '../shared/problem.js'
 import type { Addition } from './plan.js'
 
 export interface Target {
@@ -30,12 +31,12 @@ export function readTarget(file: string): Target {
   const { value, problems } = readDocument(text.trim() === '' ? '{}' : text, file)
   if (!value)
     throw new Problem(
-      `${file} is no config: ${problems.map(describeProblem).join(' ')}`,
-      'Mend it or move it away; nothing was changed.',
+      `${file} is not a config: ${problems.map(describeProblem).join(' ')}`,
+      'Fix it or move it away. Nothing was changed.',
     )
   const { mcpServers = {}, servers = {} } = value
-  if (!isFields(mcpServers) || !isFields(servers))
-    throw new Problem(`"mcpServers" in ${file} is no object.`, 'Mend it; nothing was changed.')
+  if (!isRecord(mcpServers) || !isRecord(servers))
+    throw new Problem(`"mcpServers" in ${file} is not an object.`, 'Fix it. Nothing was changed.')
   return { file, text, servers: { ...servers, ...mcpServers } }
 }
 

@@ -1,9 +1,10 @@
 /** What an import would do, for people and for programs. Values of environment and headers are in neither. */
 import { relative } from 'node:path'
-import { firstLine } from '@toolwell/core/internal'
-import { type ConfigProblem, type ServerConfig, showEndpoint } from '@toolwell/mcp'
-import { plural } from '../table.js'
-import type { Paint } from '../terminal.js'
+import { defined, firstLine } from '@toolwell/core/internal'
+import type { ConfigProblem, ServerConfig } from '@toolwell/mcp'
+import { showEndpoint } from '@toolwell/mcp/internal'
+import { plural } from '../shared/table.js'
+import type { Paint } from '../shared/terminal.js'
 import type { Addition, Plan } from './plan.js'
 import type { ClientServers } from './read-client.js'
 
@@ -40,7 +41,7 @@ export function previewText(
   for (const name of plan.same) lines.push(`  = ${firstLine(name, 60)}  is there already`)
   for (const { name, from } of plan.kept)
     lines.push(
-      `  ! ${firstLine(name, 60)}  is there already and is another one than in ${near(from.file)}: yours stays. Rename one of them to have both.`,
+      `  ! ${firstLine(name, 60)}  is there already and differs from the one in ${near(from.file)}: yours stays. Rename one of them to have both.`,
     )
   if (plan.add.length === 0) lines.push('  nothing new')
   return `${lines.join('\n')}\n`
@@ -63,7 +64,7 @@ function additionLines(
       : [`      called ${firstLine(was, 60)} there; that name is taken by another server`]),
     ...(names.length > 0 ? [`      with ${names.map((each) => firstLine(each, 60)).join(', ')}`] : []),
     ...(left.length > 0
-      ? [`      without ${left.map((each) => firstLine(each, 60)).join(', ')}, which means nothing here`]
+      ? [`      without ${left.map((each) => firstLine(each, 60)).join(', ')}, which have no meaning here`]
       : []),
     ...problems
       .filter((problem) => problem.server === name)
@@ -101,13 +102,13 @@ export function previewJson({ target, found, plan, read, problems }: Preview, wr
       file: from.file,
       servers: [...servers.keys()],
       refused: Object.fromEntries(refused),
-      ...(problem === undefined ? {} : { problem }),
+      ...defined({ problem }),
     })),
     added: plan.add.map(({ name, was, entry, from, left }) => {
       const server = read.get(name)
       return {
         name,
-        ...(was === undefined ? {} : { was }),
+        ...defined({ was }),
         enabled: entry.enabled !== false,
         endpoint: endpointOf(entry, server),
         from: from.map(({ file }) => file),

@@ -2,10 +2,10 @@
 import { homedir, platform } from 'node:os'
 import { resolve } from 'node:path'
 import { nearest } from '@toolwell/core/internal'
-import { Problem, usageProblem } from '../problem.js'
-import { readLines } from '../read-lines.js'
-import { painter, type Terminal } from '../terminal.js'
-import { defineVerb } from '../verb.js'
+import { Problem, usageProblem } from '../shared/problem.js'
+import { readLines } from '../shared/read-lines.js'
+import { painter, type Terminal } from '../shared/terminal.js'
+import { defineVerb } from '../shared/verb.js'
 import { CLIENTS, clientFiles } from './clients.js'
 
 export const importVerb = defineVerb({
@@ -23,7 +23,7 @@ export const importVerb = defineVerb({
     json: { type: 'boolean', description: 'The answer as JSON. Nothing is asked.' },
   },
   notes: [
-    'Looks where these clients keep their configs: in this folder, and in your own. Nothing of theirs is changed, no server is\nstarted, and an entry that is there already stays as it is. Values of environment and headers are copied, never shown.',
+    'Looks where these clients keep their configs: in this folder, and in your home folder. Their files are not changed, no\nserver is started, and an entry that is there already stays as it is. Values of environment and headers are copied,\nnever shown.',
   ],
   examples: [
     { line: 'toolwell import', about: 'shows what there is, and asks' },
@@ -32,21 +32,21 @@ export const importVerb = defineVerb({
   ],
   exits: {
     0: 'Written, or there was nothing new.',
-    1: 'Nothing was written, because nobody said yes.',
+    1: 'Nothing was written, because the answer was not yes.',
     2: 'Wrong flags, nothing found, or a file that cannot be read or written. Nothing was changed.',
   },
   async run(flags, terminal) {
     const { output, errors, env, folder } = terminal
     if (flags._.length > 0)
       throw usageProblem(
-        `${JSON.stringify(flags._.join(' '))} belongs nowhere.`,
+        `Unexpected argument ${JSON.stringify(flags._.join(' '))}.`,
         'To take over one client, write --from CLIENT.',
       )
     const only = flags.from
     if (only !== undefined && !CLIENTS.some((client) => client === only)) {
       const [meant] = nearest(only, CLIENTS, 1)
       throw usageProblem(
-        `--from ${JSON.stringify(only)} is no client that is known.`,
+        `--from ${JSON.stringify(only)} is not a known client.`,
         meant ? `Did you mean ${meant}?` : `Known: ${CLIENTS.join(', ')}.`,
       )
     }
@@ -101,7 +101,7 @@ export const importVerb = defineVerb({
 
 const isScreen = ({ output, errors }: Terminal) => output.isTerminal && errors.isTerminal
 
-/** Asked on a screen only; whoever pipes says --yes. */
+/** Asked only on a terminal; in a pipe, --yes is needed. */
 async function isAgreed(number: number, file: string, terminal: Terminal): Promise<boolean> {
   if (!isScreen(terminal)) return false
   await terminal.output.write(

@@ -1,16 +1,22 @@
 /** What there is to see: servers with their tools, what these cost, what was found in them, and what a request would get. */
 import { type Catalogue, createToolwell, type Entry, loadTokenizer } from '@toolwell/core'
-import { describeProblem, type ReviewFinding, type ServerReport } from '@toolwell/mcp'
+import { describeProblem, type ReviewFinding, type ServerReport, type ServerWarning } from '@toolwell/mcp'
 import { scanServers } from '@toolwell/mcp/scan'
-import { Problem } from '../problem.js'
-import { startProgress } from '../progress.js'
-import { createFew } from '../search/few.js'
-import type { ListedTool } from '../search/listed-tool.js'
-import { readCatalogue } from '../search/read-catalogue.js'
-import { costOf, type SurfaceCost, type SurfaceSource, surfaceOf, type ToolCost } from '../servers/cost.js'
-import type { LeftOutView } from '../servers/left-out.js'
-import type { OpenServers } from '../servers/with-servers.js'
-import type { Terminal } from '../terminal.js'
+import type { ListedTool } from '../shared/catalogue/listed-tool.js'
+import { readCatalogue } from '../shared/catalogue/read-catalogue.js'
+import { Problem } from '../shared/problem.js'
+import { startProgress } from '../shared/progress.js'
+import {
+  costOf,
+  type SurfaceCost,
+  type SurfaceSource,
+  surfaceOf,
+  type ToolCost,
+} from '../shared/servers/cost.js'
+import type { UnusableView } from '../shared/servers/unusable.js'
+import type { OpenServers } from '../shared/servers/with-servers.js'
+import type { Terminal } from '../shared/terminal.js'
+import { createTruncatedList } from '../shared/truncated-list.js'
 
 export interface ToolView {
   readonly server: string
@@ -30,11 +36,11 @@ export interface ServerView {
   readonly tools: number
   /** Names that the config keeps out. */
   readonly denied: readonly string[]
-  /** What it lists and nobody can use, with the reason. */
-  readonly leftOut: readonly LeftOutView[]
+  /** Unusable entries of its list, with the reason. */
+  readonly unusable: readonly UnusableView[]
   readonly quarantined: ReadonlyMap<string, string>
   readonly findings: readonly ReviewFinding[]
-  readonly warnings: readonly string[]
+  readonly warnings: readonly ServerWarning[]
   readonly tokens: ToolCost
   readonly listedAt: number | undefined
 }
@@ -51,7 +57,7 @@ export interface Inspected {
   readonly problems: readonly string[]
   /** How many servers have tools that can be used. */
   readonly usable: number
-  /** Servers that should be in the figures and are not, because nobody knows their tools. */
+  /** Servers that are missing from the figures, because their tools are not known. */
   readonly incomplete: readonly string[]
 }
 
@@ -99,7 +105,7 @@ export async function inspectCatalogue(
       trusted: undefined,
       tools: catalogue.sources.get(server)?.ids.size ?? 0,
       denied: [],
-      leftOut: leftOutOf(server, catalogue),
+      unusable: unusableOf(server, catalogue),
       quarantined: new Map<string, string>(),
       findings: tools.flatMap(({ tool, findings }) =>
         findings.map(({ rule, severity, where, why, excerpt, fix }) => ({
@@ -123,7 +129,7 @@ export async function inspectCatalogue(
   )
 }
 
-function leftOutOf(server: string, { findings }: Catalogue): LeftOutView[] {
+function unusableOf(server: string, { findings }: Catalogue): UnusableView[] {
   return findings
     .filter(({ source, kind }) => source === server && (kind === 'invalid-tool' || kind === 'duplicate-tool'))
     .map(({ tool, detail }) => ({
@@ -133,7 +139,7 @@ function leftOutOf(server: string, { findings }: Catalogue): LeftOutView[] {
 }
 
 function viewOf(report: ServerReport): Found['view'] {
-  const { name, state, reason, endpoint, trusted, tools, denied, leftOut } = report
+  const { name, state, reason, endpoint, trusted, tools, denied, unusable } = report
   const { quarantined, findings, warnings, listedAt } = report
   return {
     name,
@@ -143,7 +149,7 @@ function viewOf(report: ServerReport): Found['view'] {
     trusted,
     tools: tools.length,
     denied,
-    leftOut,
+    unusable,
     quarantined,
     findings,
     warnings,
@@ -160,7 +166,7 @@ function refusedView(problem: OpenServers['refused'][number]): Found['view'] {
     trusted: undefined,
     tools: 0,
     denied: [],
-    leftOut: [],
+    unusable: [],
     quarantined: new Map(),
     findings: [],
     warnings: [],
@@ -210,7 +216,7 @@ async function measured(found: readonly Found[], problems: readonly string[]): P
     deferred: await surfaceOf(sources, 'on', tokenizer),
     problems,
     usable: found.filter(({ view, isReady }) => isReady && view.state !== 'quarantined').length,
-    // What is switched off or held back is sent to nobody: nothing is missing.
+    // What is switched off or held back is not sent: nothing is missing.
     incomplete: found
       .filter(({ view, isReady }) => !isReady && view.state !== 'disabled' && view.state !== 'quarantined')
       .map(({ view }) => view.name),
@@ -225,7 +231,7 @@ function sum(tools: readonly ToolView[]): ToolCost {
 async function readSources(path: string, skipBroken: boolean, terminal: Terminal) {
   const sources = new Map<string, ListedTool[]>()
   const remarks: string[] = []
-  const broken = createFew()
+  const broken = createTruncatedList()
   const progress = startProgress('Reading tools', terminal)
   for await (const found of readCatalogue(path, terminal)) {
     if (found.kind === 'remark') remarks.push(found.text)
@@ -242,13 +248,13 @@ async function readSources(path: string, skipBroken: boolean, terminal: Terminal
   if (broken.count > 0 && !skipBroken)
     throw new Problem(
       `${path} is not used, because a part of it is broken:\n${broken.text()}`,
-      'Mend this, or look at the rest with --skip-broken.',
+      'Fix this, or look at the rest with --skip-broken.',
     )
   if (broken.count > 0) remarks.push(`Left out as broken:\n${broken.text()}`)
   if (sources.size === 0)
     throw new Problem(
       `${path} holds no tools.`,
-      'Give a file with one tool on each line, or what a server answers to tools/list.',
+      'Give a file with one tool on each line, or the answer of a server to tools/list.',
     )
   return { sources, remarks }
 }

@@ -1,5 +1,6 @@
 /** What was inspected, for programs. The keys are documented in docs/command.md; new ones may be added, none changes its meaning. */
-import type { ToolCost } from '../servers/cost.js'
+import { defined } from '@toolwell/core/internal'
+import type { ToolCost } from '../shared/servers/cost.js'
 import type { Inspected } from './collect.js'
 import type { Verdict } from './judge.js'
 
@@ -15,7 +16,7 @@ export function inspectJson(
     deferred,
     servers: servers.map(({ quarantined, listedAt, tokens: own, ...server }) => ({
       ...server,
-      ...(listedAt === undefined ? {} : { listedAt: new Date(listedAt).toISOString() }),
+      ...defined({ listedAt: listedAt === undefined ? undefined : new Date(listedAt).toISOString() }),
       quarantined: Object.fromEntries(quarantined),
       tokens: costs(own),
     })),

@@ -1,7 +1,7 @@
 /** What an inspection means for who runs it: can anything be used, and does it stay within `--max-tokens`? */
 import { firstLine } from '@toolwell/core/internal'
-import { count } from '../table.js'
-import type { ExitCode } from '../verb.js'
+import { count } from '../shared/table.js'
+import type { ExitCode } from '../shared/verb.js'
 import type { Inspected } from './collect.js'
 
 export interface Verdict {
@@ -24,7 +24,7 @@ export function judge(inspected: Inspected, maxTokens: number | undefined): Verd
   if (usable === 0) {
     const all = inspected.servers.map(({ name }) => name)
     const message = `No server can be used: ${namesOf(all, inspected)}.`
-    const fix = 'What was inspected says why; toolwell doctor has the fix for each.'
+    const fix = 'What was inspected says why; toolwell doctor says how to fix each.'
     const failure = { reason: 'no-servers', message, fix }
     return { exit: 2, isWithin, failure, lines: [`${message} ${fix}`] }
   }
@@ -37,7 +37,7 @@ export function judge(inspected: Inspected, maxTokens: number | undefined): Verd
       ...(isAbove ? [aboveLine(inspected, maxTokens)] : []),
       ...(incomplete.length > 0
         ? [
-            `The figure for --max-tokens is incomplete: nobody knows the tools of ${namesOf(incomplete, inspected)}. Mend what is missing, or switch it off with "enabled": false.`,
+            `The figure for --max-tokens is incomplete: the tools of ${namesOf(incomplete, inspected)} are not known. Fix what is missing, or switch it off with "enabled": false.`,
           ]
         : []),
     ],

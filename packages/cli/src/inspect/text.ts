@@ -1,8 +1,9 @@
 /** What was inspected, for people. Names and texts of servers are stripped of everything that could steer a terminal. */
 import { firstLine } from '@toolwell/core/internal'
-import { leftOutLine } from '../servers/left-out.js'
-import { count, plural, table } from '../table.js'
-import type { Paint } from '../terminal.js'
+import { describeWarning } from '@toolwell/mcp/internal'
+import { unusableLine } from '../shared/servers/unusable.js'
+import { count, plural, table } from '../shared/table.js'
+import type { Paint } from '../shared/terminal.js'
 import type { Inspected, ServerView, ToolView } from './collect.js'
 
 const LARGEST = 8
@@ -47,13 +48,13 @@ export function inspectText(
   return `${lines.join('\n')}\n${findingsText(servers, paint)}`
 }
 
-/** What is not simply there to be used, so that the sums can be followed. */
+/** How many are held back or unusable, so that the sums can be followed. */
 function apart(servers: readonly ServerView[], tools: readonly ToolView[]): string {
   const heldBack = tools.filter(({ isHeldBack }) => isHeldBack).length
-  const leftOut = servers.reduce((sum, server) => sum + server.leftOut.length, 0)
+  const unusable = servers.reduce((sum, server) => sum + server.unusable.length, 0)
   return [
     heldBack > 0 ? `, ${count(heldBack)} of them held back` : '',
-    leftOut > 0 ? `, and ${count(leftOut)} left out` : '',
+    unusable > 0 ? `, and ${count(unusable)} unusable` : '',
   ].join('')
 }
 
@@ -63,7 +64,7 @@ function toolBar({ server, name, tokens, isHeldBack }: ToolView): [string, numbe
 
 const TRUST = { lock: 'locked', 'first-use': 'first use', config: 'full', nothing: '-' } as const
 
-/** Locked is what the lock lets through: not a server that it holds back, in part or as a whole. */
+/** `locked` means that the lock lets all of it through, and holds nothing back. */
 function trustOf({ trusted, state, tools, quarantined }: ServerView): string {
   if (!trusted) return '-'
   if (trusted !== 'lock' || (state !== 'quarantined' && quarantined.size === 0)) return TRUST[trusted]
@@ -112,18 +113,16 @@ function serverTable(
 
 const held = (number: number) => (number === 0 ? '' : count(number))
 
-/** Why a server is not simply there. */
+/** Why a server, or a part of it, cannot be used. */
 function remarksOn(servers: readonly ServerView[], paint: Paint): string[] {
-  const lines = servers.flatMap(({ name, reason, warnings, denied, leftOut }) => {
+  const lines = servers.flatMap(({ name, reason, warnings, denied, unusable }) => {
     const called = firstLine(name, 40)
     return [
       ...(reason === '' ? [] : [`${paint(called, 'error')}: ${firstLine(reason, 400)}`]),
-      ...warnings.map((warning) => `${called}: ${firstLine(warning, 400)}`),
+      ...warnings.map((warning) => `${called}: ${firstLine(describeWarning(warning), 400)}`),
       ...(denied.length > 0 ? [`${called}: ${plural(denied.length, 'tool')} kept out by the config`] : []),
-      ...(leftOut.length > 0
-        ? [
-            `${called}: ${count(leftOut.length)} left out, because nobody can use ${leftOut.length === 1 ? 'it' : 'them'}`,
-          ]
+      ...(unusable.length > 0
+        ? [`${called}: ${plural(unusable.length, 'entry', 'entries')} of its list cannot be used`]
         : []),
     ]
   })
@@ -163,11 +162,11 @@ function findingsText(servers: readonly ServerView[], paint: Paint): string {
   const shown = reasons.slice(0, FINDINGS)
   if (reasons.length > shown.length)
     shown.push(`  and ${reasons.length - shown.length} more: see them with --json`)
-  const broken = servers.flatMap(({ name, leftOut }) =>
-    leftOut.map((each) => `  ${firstLine(name, 40)}: ${leftOutLine(each)}`),
+  const broken = servers.flatMap(({ name, unusable }) =>
+    unusable.map((each) => `  ${firstLine(name, 40)}: ${unusableLine(each)}`),
   )
   const told = broken.slice(0, FINDINGS)
   if (broken.length > told.length)
     told.push(`  and ${broken.length - told.length} more: see them with --json`)
-  return part('Findings', lines) + part('Held back', shown) + part('Left out', told)
+  return part('Findings', lines) + part('Held back', shown) + part('Unusable', told)
 }

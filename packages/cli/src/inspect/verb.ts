@@ -1,15 +1,15 @@
 /** `toolwell inspect`: which servers and tools there are, what they cost, and what is odd about them. */
-import { usageProblem } from '../problem.js'
-import { serverFlags, timeoutOf, wholeNumber } from '../servers/flags.js'
-import { painter } from '../terminal.js'
-import { defineVerb } from '../verb.js'
+import { usageProblem } from '../shared/problem.js'
+import { serverFlags, timeoutOf, wholeNumber } from '../shared/servers/flags.js'
+import { painter } from '../shared/terminal.js'
+import { defineVerb } from '../shared/verb.js'
 import { inspectJson } from './json.js'
 import { judge } from './judge.js'
 import { inspectText } from './text.js'
 
 export const inspect = defineVerb({
   name: 'inspect',
-  summary: 'See servers and their tools: states, tokens, the largest, and what was found in them.',
+  summary: 'Show servers and their tools: state, tokens, the largest tools, and findings of the scan.',
   usage: ['[--config FILE | --catalog PATH] [flags]'],
   flags: {
     config: serverFlags.config,
@@ -27,7 +27,7 @@ export const inspect = defineVerb({
       type: 'string',
       valueHint: 'N',
       description:
-        'End with 1 when Toolwell would send more tokens than this, or nobody knows how many: a gate for CI.',
+        'Exit with 1 when Toolwell would send more tokens than this, or when the number is not known. For CI.',
     },
     json: { type: 'boolean', description: 'The answer as JSON.' },
     timeout: serverFlags.timeout,
@@ -53,7 +53,10 @@ export const inspect = defineVerb({
   async run(flags, terminal) {
     const { config, profile, catalog } = flags
     if (flags._.length > 0)
-      throw usageProblem(`${JSON.stringify(flags._.join(' '))} belongs nowhere.`, 'inspect takes flags only.')
+      throw usageProblem(
+        `Unexpected argument ${JSON.stringify(flags._.join(' '))}.`,
+        'inspect takes flags only.',
+      )
     if (config !== undefined && catalog !== undefined)
       throw usageProblem('--config and --catalog do not go together.', 'Leave one of them out.')
     if (profile !== undefined && catalog !== undefined)
@@ -63,7 +66,7 @@ export const inspect = defineVerb({
     const { output, errors, env } = terminal
     // What speaks to servers is loaded by the verbs that do: it takes longer than a search.
     const { inspectCatalogue, inspectServers } = await import('./collect.js')
-    const { withServers } = await import('../servers/with-servers.js')
+    const { withServers } = await import('../shared/servers/with-servers.js')
     const inspected =
       catalog === undefined
         ? await withServers(

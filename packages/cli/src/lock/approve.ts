@@ -1,8 +1,8 @@
 /** `toolwell lock --approve`: takes one server, or one tool, into its lock as it is now, and shows what that is. */
 import { approve, checkLock, type Lock, type LockChange, visible, writeLock } from '@toolwell/mcp/lock'
-import { Problem } from '../problem.js'
-import { painter, type Terminal } from '../terminal.js'
-import type { ExitCode } from '../verb.js'
+import { Problem } from '../shared/problem.js'
+import { painter, type Terminal } from '../shared/terminal.js'
+import type { ExitCode } from '../shared/verb.js'
 import { diffText } from './check.js'
 import { changesJson, type Group, type Groups, toProblem } from './groups.js'
 import { freshLock } from './write.js'
@@ -18,7 +18,7 @@ export async function approveTarget(
     if (isAbout(target, server))
       throw new Problem(
         `${visible(server)} cannot be listed, so there is nothing to approve: ${visible(reason)}`,
-        'Mend that first. Nothing was changed.',
+        'Fix that first. Nothing was changed.',
         { reason: 'unlisted' },
       )
   // A first lock holds everything, or the one tool would be all that is left to use.

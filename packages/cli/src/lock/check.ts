@@ -1,10 +1,10 @@
 /** `toolwell lock --check`: what differs between the locks and the servers as they are now. */
 import { approveCommand, keepOut, type LockChange, renderLockDiff, visible } from '@toolwell/mcp/lock'
 import type { Scanner } from '@toolwell/mcp/scan'
-import { Problem } from '../problem.js'
-import { plural } from '../table.js'
-import { type Paint, painter, type Terminal } from '../terminal.js'
-import type { ExitCode } from '../verb.js'
+import { Problem } from '../shared/problem.js'
+import { plural } from '../shared/table.js'
+import { type Paint, painter, type Terminal } from '../shared/terminal.js'
+import type { ExitCode } from '../shared/verb.js'
 import { changesJson, changesOf, findingsOf, type Group, type Groups, isHard, lockOf } from './groups.js'
 import { unnamedLines } from './write.js'
 
@@ -54,8 +54,7 @@ const enabledIn = ({ servers, unlisted }: Group) =>
   [...servers.map(({ name }) => name), ...unlisted.keys()].sort()
 
 /** What is known to have changed without a lock. */
-const sinceText = ({ since }: Group) =>
-  since.map((change) => ` ${visible(change.split('. ')[0] ?? '')}.`).join('')
+const sinceText = ({ since }: Group) => since.map(({ text: change }) => ` ${visible(change)}.`).join('')
 
 function unpinnedText(group: Group, servers: readonly string[]): string {
   const [config, ...more] = group.configs
@@ -106,7 +105,7 @@ function text(group: Group, changes: readonly LockChange[], scanner: Scanner, pa
   return `${lines.join('\n')}\n`
 }
 
-/** What nobody can use is in no lock. */
+/** Unusable entries are in no lock. */
 export function unusableLines({ unusable }: Group): string[] {
   return [...unusable].flatMap(([server, entries]) =>
     entries.map((entry) => `  cannot be used: ${visible(server)}: ${visible(entry)}`),

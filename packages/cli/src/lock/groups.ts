@@ -1,5 +1,5 @@
 /** Servers by the lock that counts for them, as they are listed now. */
-import type { ServerConfig } from '@toolwell/mcp'
+import type { ServerConfig, ServerWarning } from '@toolwell/mcp'
 import {
   checkLock,
   EMPTY_LOCK,
@@ -11,10 +11,10 @@ import {
   readLock,
 } from '@toolwell/mcp/lock'
 import { createScanner, type Finding, type Scanner } from '@toolwell/mcp/scan'
-import { Problem } from '../problem.js'
-import { changesIn } from '../servers/changes.js'
-import { leftOutLine } from '../servers/left-out.js'
-import type { OpenServers } from '../servers/with-servers.js'
+import { Problem } from '../shared/problem.js'
+import { changesIn } from '../shared/servers/changes.js'
+import { unusableLine } from '../shared/servers/unusable.js'
+import type { OpenServers } from '../shared/servers/with-servers.js'
 
 export interface Group {
   readonly file: string
@@ -28,11 +28,11 @@ export interface Group {
   readonly disabled: readonly string[]
   /** By server, names that the config keeps out: nothing is said of them either. */
   readonly denied: ReadonlyMap<string, ReadonlySet<string>>
-  /** Where there is no lock: what is no longer as it was first met. */
-  readonly since: readonly string[]
+  /** Where there is no lock: what is no longer as it was first seen. */
+  readonly since: readonly ServerWarning[]
   /** Servers that the lock holds and this config does not name: another config of the folder may. */
   readonly unnamed: readonly string[]
-  /** By server, what it lists and nobody can use, in words. */
+  /** By server, the unusable entries of its list, one line each. */
   readonly unusable: ReadonlyMap<string, readonly string[]>
 }
 
@@ -66,7 +66,7 @@ export function groupsOf({ config, servers, took }: OpenServers): Groups {
         const tools = definition.tools.filter((tool) => offered.has(tool.name))
         mine.push({ name, instructions: definition.instructions, tools })
         denied.set(name, new Set(report.denied))
-        if (report.leftOut.length > 0) unusable.set(name, report.leftOut.map(leftOutLine))
+        if (report.unusable.length > 0) unusable.set(name, report.unusable.map(unusableLine))
       } else if (enabled) unlisted.set(name, report?.reason || 'it was not listed')
     }
     listed.push(...mine)
@@ -86,7 +86,7 @@ export function groupsOf({ config, servers, took }: OpenServers): Groups {
       unusable,
     }
   })
-  return { groups, scanner: createScanner(listed) }
+  return { groups, scanner: createScanner(listed, config.scan) }
 }
 
 /** Names that two tools have which are not the same: neither can be used. */
@@ -134,7 +134,7 @@ export function changesJson(group: Group, changes: readonly LockChange[], scanne
 
 export const lockOf = ({ lock }: Group): Lock => lock ?? EMPTY_LOCK
 
-/** What is wrong with a lock file is the user's to mend; the message says how. */
+/** What is wrong with a lock file is for the user to fix; the message says how. */
 export function asProblem<T>(work: () => T): T {
   try {
     return work()

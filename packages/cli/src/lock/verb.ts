@@ -1,7 +1,7 @@
 /** `toolwell lock`: pins the definitions of servers, checks them, approves what changed. */
-import { usageProblem } from '../problem.js'
-import { serverFlags, timeoutOf } from '../servers/flags.js'
-import { defineVerb } from '../verb.js'
+import { usageProblem } from '../shared/problem.js'
+import { serverFlags, timeoutOf } from '../shared/servers/flags.js'
+import { defineVerb } from '../shared/verb.js'
 
 export const lock = defineVerb({
   name: 'lock',
@@ -11,7 +11,7 @@ export const lock = defineVerb({
     config: serverFlags.config,
     check: {
       type: 'boolean',
-      description: 'Change nothing: end with 1 and a diff where servers differ from the lock.',
+      description: 'Change nothing: exit with 1 and a diff where servers differ from the lock.',
     },
     approve: {
       type: 'string',
@@ -22,7 +22,7 @@ export const lock = defineVerb({
     timeout: serverFlags.timeout,
   },
   notes: [
-    'The lock lies beside the config file that a server stands in. Every server is started and listed. Where there is a\nlock, what it does not hold can be neither found nor called.',
+    'The lock is beside the config file that names the server. Every server is started and listed. Where there is a\nlock, what it does not hold can be neither found nor called.',
   ],
   examples: [
     { line: 'toolwell lock', about: 'writes toolwell.lock for the servers as they are' },
@@ -38,14 +38,14 @@ export const lock = defineVerb({
     const { approve, check, config } = flags
     if (flags._.length > 0)
       throw usageProblem(
-        `${JSON.stringify(flags._.join(' '))} belongs nowhere.`,
+        `Unexpected argument ${JSON.stringify(flags._.join(' '))}.`,
         'To approve a server or tool, write: toolwell lock --approve SERVER/TOOL',
       )
     if (approve !== undefined && check)
       throw usageProblem('--check and --approve do not go together.', 'Leave one of them out.')
     const timeout = timeoutOf(flags.timeout)
     const isJson = flags.json === true
-    const { withServers } = await import('../servers/with-servers.js')
+    const { withServers } = await import('../shared/servers/with-servers.js')
     const { groupsOf } = await import('./groups.js')
     return withServers({ config, timeout, refresh: true }, terminal, async (open) => {
       const groups = groupsOf(open)

@@ -1,4 +1,4 @@
-/** `toolwell lock`: writes each lock for its servers as they are. What looks poisoned is left out; what could not be listed stays as it was. */
+/** `toolwell lock`: writes each lock for its servers as they are. What looks poisoned is excluded; what could not be listed stays as it was. */
 import {
   approveCommand,
   createLock,
@@ -11,12 +11,12 @@ import {
   writeLock,
 } from '@toolwell/mcp/lock'
 import type { Finding, Scanner } from '@toolwell/mcp/scan'
-import { plural } from '../table.js'
-import type { Terminal } from '../terminal.js'
-import type { ExitCode } from '../verb.js'
+import { plural } from '../shared/table.js'
+import type { Terminal } from '../shared/terminal.js'
+import type { ExitCode } from '../shared/verb.js'
 import { changesOf, type Group, type Groups, lockOf, toProblem } from './groups.js'
 
-interface LeftOut {
+interface Excluded {
   readonly server: string
   /** Undefined: the whole server, because of its instructions. */
   readonly tool?: string
@@ -25,15 +25,15 @@ interface LeftOut {
 
 interface Written {
   readonly file: string
-  /** False: nothing could be listed, and there was no lock. An empty one would hold back every server once it is well. */
+  /** False: nothing could be listed, and there was no lock. An empty lock would hold back every server once it works again. */
   readonly isWritten: boolean
   readonly servers: number
   readonly tools: number
   readonly changes: readonly LockChange[]
-  readonly leftOut: readonly LeftOut[]
+  readonly excluded: readonly Excluded[]
   readonly unlisted: Readonly<Record<string, string>>
   readonly unnamed: readonly string[]
-  /** By server, what it lists and nobody can use. */
+  /** By server, the unusable entries of its list. */
   readonly unusable: Readonly<Record<string, readonly string[]>>
 }
 
@@ -56,17 +56,17 @@ export async function writeLocks(
       servers: Object.keys(lock.servers).length,
       tools: toolsIn(lock),
       changes: group.lock ? changesOf(group, lockOf(group), serversOf(lock)) : [],
-      leftOut: leftOutOf(group, lock, scanner),
+      excluded: excludedFrom(group, lock, scanner),
       unlisted: Object.fromEntries(group.unlisted),
       unnamed: group.unnamed,
       unusable: Object.fromEntries(group.unusable),
     })
   }
   await output.write(isJson ? `${JSON.stringify({ locks: written }, null, 2)}\n` : written.map(text).join(''))
-  return written.some(({ leftOut, unlisted }) => leftOut.length + Object.keys(unlisted).length > 0) ? 1 : 0
+  return written.some(({ excluded, unlisted }) => excluded.length + Object.keys(unlisted).length > 0) ? 1 : 0
 }
 
-/** Pins are somebody's decision: they go when somebody says so. */
+/** A pin is a decision of a person, so it is removed only by one. */
 export function unnamedLines(unnamed: readonly string[]): string[] {
   const [first] = unnamed
   if (first === undefined) return []
@@ -97,14 +97,14 @@ function serversOf(lock: Lock): ListedServer[] {
   }))
 }
 
-function leftOutOf({ servers }: Group, lock: Lock, scanner: Scanner): LeftOut[] {
-  return servers.flatMap((server): LeftOut[] => {
+function excludedFrom({ servers }: Group, lock: Lock, scanner: Scanner): Excluded[] {
+  return servers.flatMap((server): Excluded[] => {
     const locked = Object.hasOwn(lock.servers, server.name) ? lock.servers[server.name] : undefined
     if (!locked)
       return [
         { server: server.name, findings: scanner.scanInstructions(server.name, server.instructions ?? '') },
       ]
-    return server.tools.flatMap((tool): LeftOut[] => {
+    return server.tools.flatMap((tool): Excluded[] => {
       const { name } = tool as { name: string }
       return Object.hasOwn(locked.tools, name)
         ? []
@@ -114,11 +114,11 @@ function leftOutOf({ servers }: Group, lock: Lock, scanner: Scanner): LeftOut[] 
 }
 
 function text(written: Written): string {
-  const { file, isWritten, servers, tools, changes, leftOut, unlisted, unnamed, unusable } = written
+  const { file, isWritten, servers, tools, changes, excluded, unlisted, unnamed, unusable } = written
   const lines = [
     isWritten
       ? `${file}: ${plural(servers, 'server')}, ${plural(tools, 'tool')}.`
-      : `${file} was not written: no server could be listed. Mend that, then write it with: toolwell lock`,
+      : `${file} was not written: no server could be listed. Fix that, then write it with: toolwell lock`,
   ]
   const sign = { added: '+', changed: '~', removed: '-' } as const
   for (const { kind, server, tool, fields } of changes.slice(0, 40)) {
@@ -126,9 +126,9 @@ function text(written: Written): string {
     lines.push(`  ${sign[kind]} ${visible(tool === undefined ? server : `${server}/${tool}`)}${where}`)
   }
   if (changes.length > 40) lines.push(`  and ${changes.length - 40} more`)
-  for (const { server, tool, findings } of leftOut) {
+  for (const { server, tool, findings } of excluded) {
     const hard = findings.filter(({ severity }) => severity === 'hard')
-    lines.push(`  left out: ${visible(tool === undefined ? server : `${server}/${tool}`)}`)
+    lines.push(`  excluded: ${visible(tool === undefined ? server : `${server}/${tool}`)}`)
     for (const { rule, where, why } of hard)
       lines.push(`    ${rule} in ${visible(where) || 'the definition'}: ${visible(why)}`)
     lines.push(`    Do not approve it. ${keepOut(server, tool)}`)

@@ -1,9 +1,9 @@
 /** Shows an address in the user's browser, if there is one. */
 import { spawn } from 'node:child_process'
 import { platform } from 'node:os'
-import type { Terminal } from '../terminal.js'
+import type { Terminal } from '../shared/terminal.js'
 
-/** False where nobody is known who could. No shell reads the address. */
+/** False where no browser is known. The address is not read by a shell. */
 export function openBrowser(address: string, env: Terminal['env']): boolean {
   const [program, ...words] = programOf(env)
   if (program === undefined) return false

@@ -1,10 +1,11 @@
 /** One login from the terminal: an address for the browser, then the outcome. */
-import { LoginError, type LoginResult, login, readDuration } from '@toolwell/mcp'
-import { Problem, usageProblem } from '../problem.js'
-import { withLogins } from '../servers/with-logins.js'
-import { painter, type Terminal } from '../terminal.js'
-import type { ExitCode } from '../verb.js'
-import { findServer } from './find-server.js'
+import { LoginError, type LoginResult, login } from '@toolwell/mcp'
+import { readDuration } from '@toolwell/mcp/internal'
+import { Problem, usageProblem } from '../shared/problem.js'
+import { findServer } from '../shared/servers/find-server.js'
+import { withLogins } from '../shared/servers/with-logins.js'
+import { painter, type Terminal } from '../shared/terminal.js'
+import type { ExitCode } from '../shared/verb.js'
 import { openBrowser } from './open-browser.js'
 
 export interface LoginFlags {
@@ -24,7 +25,7 @@ export async function runLogin(name: string, flags: LoginFlags, terminal: Termin
   // The other verbs count in seconds.
   const timeout = readDuration(/^[\d.]+$/.test(wait) ? `${wait}s` : wait)
   if (timeout === undefined)
-    throw usageProblem(`--timeout ${JSON.stringify(flags.timeout)} is no time.`, 'Write 90, 90s or 10m.')
+    throw usageProblem(`--timeout ${JSON.stringify(flags.timeout)} is not a time.`, 'Write 90, 90s or 10m.')
   const server = await findServer(name, flags.config, terminal)
   const paint = painter(errors, env)
   try {

@@ -1,17 +1,14 @@
-/** `toolwell login` and `toolwell logout`. What they do is loaded when it is asked for: it brings the MCP client with it. */
-import { usageProblem } from '../problem.js'
-import { serverFlags } from '../servers/flags.js'
-import { defineVerb } from '../verb.js'
-
-const { config } = serverFlags
-const json = { type: 'boolean', description: 'The outcome as JSON.' } as const
+/** `toolwell login`. What it does is loaded when it is asked for: it brings the MCP client with it. */
+import { serverFlags } from '../shared/servers/flags.js'
+import { onlyServer } from '../shared/servers/only-server.js'
+import { defineVerb } from '../shared/verb.js'
 
 export const login = defineVerb({
   name: 'login',
   summary: 'Log in to a remote MCP server, in the browser.',
   usage: ['SERVER [flags]'],
   flags: {
-    config,
+    config: serverFlags.config,
     browser: {
       type: 'boolean',
       default: true,
@@ -22,10 +19,10 @@ export const login = defineVerb({
       valueHint: 'TIME',
       description: 'How long to wait for you: 90s, 10m, or a number of seconds. Default 5m.',
     },
-    json,
+    json: { type: 'boolean', description: 'The outcome as JSON.' },
   },
   notes: [
-    'The address is printed on standard error, and opened if that is a screen. Tokens are kept in a file that only you can\nread, and renewed by themselves. A program that runs already finds them by itself.',
+    'The address is printed on standard error, and opened if that is a terminal. Tokens are kept in a file that only you can\nread, and are renewed without you. A program that is already running finds them.',
   ],
   examples: [
     { line: 'toolwell login notes', about: 'the server that the config calls notes' },
@@ -36,41 +33,12 @@ export const login = defineVerb({
   ],
   exits: {
     0: 'You are logged in, or need not be.',
-    1: 'You, or the server, said no; or nobody answered in time.',
-    2: 'Wrong words, no such server, or one that cannot be logged in to.',
+    1: 'You or the server said no, or there was no answer in time.',
+    2: 'Wrong arguments, no such server, or one that cannot be logged in to.',
   },
   async run(flags, terminal) {
-    const name = onlyName(flags._, 'login')
+    const name = onlyServer(flags._, 'login')
     const { runLogin } = await import('./run-login.js')
     return runLogin(name, flags, terminal)
   },
 })
-
-export const logout = defineVerb({
-  name: 'logout',
-  summary: 'End the login to a remote MCP server, and delete its tokens.',
-  usage: ['SERVER [flags]'],
-  flags: { config, json },
-  examples: [{ line: 'toolwell logout notes', about: 'the server that the config calls notes' }],
-  exits: {
-    0: 'You are logged out.',
-    1: 'There was no login.',
-    2: 'Wrong words, or no such server.',
-  },
-  async run(flags, terminal) {
-    const name = onlyName(flags._, 'logout')
-    const { runLogout } = await import('./run-logout.js')
-    return runLogout(name, flags, terminal)
-  },
-})
-
-function onlyName(words: readonly string[], verb: string): string {
-  const [name = '', ...rest] = words
-  if (name === '') throw usageProblem('There is no server.', `Say which: toolwell ${verb} NAME`)
-  if (rest.length > 0)
-    throw usageProblem(
-      `There is one server at a time, not ${words.length}.`,
-      'A name with spaces goes into quotes.',
-    )
-  return name
-}

@@ -1,5 +1,5 @@
 /** One query to a catalogue: reads its grammar, ranks, and cuts off. */
-import { documentOf, nearest, type ParsedQuery, parseQuery, quote } from '@toolwell/core/internal'
+import { defined, documentOf, nearest, type ParsedQuery, parseQuery, quote } from '@toolwell/core/internal'
 import type { Catalogue, Entry } from './catalogue.js'
 
 /** Hits that the cut-off is applied to. Relevance does not fall with every rank, so a few more are looked at than are shown. */
@@ -50,7 +50,13 @@ export function readQuery(query: string, catalogue: Catalogue): Asked {
   const isFiltered = Object.keys(filters).length > 0
   const isPlain = must.length === 0 && !isFiltered && parsed.select.length + parsed.unload.length === 0
   const accept = (key: string) => passes(catalogue.get(key), filters)
-  return { text: isPlain ? query : parsed.text, must, ...(isFiltered ? { accept } : {}), parsed, isPlain }
+  return {
+    text: isPlain ? query : parsed.text,
+    must,
+    ...defined({ accept: isFiltered ? accept : undefined }),
+    parsed,
+    isPlain,
+  }
 }
 
 export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limits): Answer {
@@ -70,7 +76,7 @@ export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limi
         text,
         must,
         limit: cutOff > 0 ? Math.max(limit, RANKED) : limit,
-        ...(accept ? { accept } : {}),
+        ...defined({ accept }),
       })
   const matches: Match[] = []
   const below: Match[] = []
@@ -91,7 +97,7 @@ function unmet({ searcher }: Catalogue, must: readonly string[]): string[] {
   return [`No tool has ${words} in its name, aliases, server or domain.`]
 }
 
-/** Why an answer is empty, in facts. */
+/** Why an answer is empty. */
 export interface Miss {
   readonly reason: 'no-words' | 'not-found' | 'below-cut-off'
   /** Words of the query that no tool has. */

@@ -1,13 +1,13 @@
 /** Many queries: one line in, one line out, nothing held in between. */
 import { resolve } from 'node:path'
 import { explainBadJson } from '@toolwell/core/internal'
-import { startProgress } from '../progress.js'
-import { readBytes, readLines } from '../read-lines.js'
-import type { Terminal } from '../terminal.js'
-import type { ExitCode } from '../verb.js'
+import { startProgress } from '../shared/progress.js'
+import { readBytes, readLines } from '../shared/read-lines.js'
+import type { Terminal } from '../shared/terminal.js'
+import { createTruncatedList } from '../shared/truncated-list.js'
+import type { ExitCode } from '../shared/verb.js'
 import { ask, type Limits, type Match } from './ask.js'
 import type { Catalogue } from './catalogue.js'
-import { createFew } from './few.js'
 import { batchLine, brokenLine } from './json.js'
 
 /**
@@ -24,7 +24,7 @@ export async function answerBatch(
   const { input, output, errors, folder } = terminal
   const place = path === '-' ? 'standard input' : path
   const bytes = path === '-' ? input : readBytes(resolve(folder, path), place, '--batch')
-  const broken = createFew()
+  const broken = createTruncatedList()
   // Answers on the same screen show well enough how far it is.
   const progress = output.isTerminal ? undefined : startProgress('Answering queries', terminal)
   let queries = 0

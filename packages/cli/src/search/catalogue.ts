@@ -1,12 +1,12 @@
 /** The tools of a catalogue, indexed: what is searched, and what is shown of each tool. */
 import { createLexicalSearcher, type LexicalSearcher, type SearchDocument } from '@toolwell/core'
-import { documentOf, firstLine } from '@toolwell/core/internal'
-import { Problem } from '../problem.js'
-import { startProgress } from '../progress.js'
-import type { Terminal } from '../terminal.js'
-import type { Absent } from './absent.js'
-import { createFew } from './few.js'
-import { type Found, readCatalogue } from './read-catalogue.js'
+import { defined, documentOf, firstLine } from '@toolwell/core/internal'
+import { type Found, readCatalogue } from '../shared/catalogue/read-catalogue.js'
+import { Problem } from '../shared/problem.js'
+import { startProgress } from '../shared/progress.js'
+import type { Terminal } from '../shared/terminal.js'
+import { createTruncatedList } from '../shared/truncated-list.js'
+import type { ExcludedTool } from './excluded.js'
 
 /** Tools that are handed to the index at once: few enough to be held, many enough that it is not rebuilt often. */
 const CHUNK = 8192
@@ -29,7 +29,7 @@ export interface Catalogue {
   readonly size: number
   readonly searcher: LexicalSearcher
   /** What is known and not searched, where that can be said. */
-  readonly absent?: readonly Absent[]
+  readonly excluded?: readonly ExcludedTool[]
   /** By the id that the searcher knows. */
   get(key: string): Entry | undefined
   entries(): Iterable<readonly [key: string, entry: Entry]>
@@ -54,8 +54,8 @@ export async function loadCatalogue(options: CatalogueOptions, terminal: Termina
   const { path, skipBroken, keep } = options
   const searcher = createLexicalSearcher()
   const entries = new Map<string, Entry>()
-  const broken = createFew()
-  const repeated = createFew()
+  const broken = createTruncatedList()
+  const repeated = createTruncatedList()
   const remarks: string[] = []
   const progress = startProgress('Reading tools', terminal)
   let waiting: SearchDocument[] = []
@@ -82,7 +82,7 @@ export async function loadCatalogue(options: CatalogueOptions, terminal: Termina
         domain: document.domain,
         group: typeof tool.group === 'string' ? tool.group : '',
         description: keep === 'names' ? '' : firstLine(tool.description, 200),
-        ...(keep === 'documents' ? { document } : {}),
+        ...defined({ document: keep === 'documents' ? document : undefined }),
       })
       if (waiting.push(document) === CHUNK) flush()
       await progress.tick()
@@ -93,7 +93,7 @@ export async function loadCatalogue(options: CatalogueOptions, terminal: Termina
   if (broken.count > 0 && !skipBroken)
     throw new Problem(
       `${path} is not used, because a part of it is broken:\n${broken.text()}`,
-      'Mend this, or search in the rest with --skip-broken.',
+      'Fix this, or search in the rest with --skip-broken.',
     )
   for (const remark of [...remarks, ...(broken.count > 0 ? [`Left out as broken:\n${broken.text()}`] : [])])
     await terminal.errors.write(`toolwell: ${remark}\n`)
@@ -104,7 +104,7 @@ export async function loadCatalogue(options: CatalogueOptions, terminal: Termina
       `${path} holds no tools.`,
       options.found
         ? 'See what there is with: toolwell inspect'
-        : 'Give a file with one tool on each line, or what a server answers to tools/list.',
+        : 'Give a file with one tool on each line, or the answer of a server to tools/list.',
     )
   return {
     path,

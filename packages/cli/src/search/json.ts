@@ -1,5 +1,7 @@
 /** Answers for programs. The keys are documented in docs/command.md; new ones may be added, none changes its meaning. */
+
 import type { Explanation, SearchMiss } from '@toolwell/core'
+import { defined } from '@toolwell/core/internal'
 import type { Answer, Match, Miss } from './ask.js'
 import type { Catalogue } from './catalogue.js'
 
@@ -72,7 +74,7 @@ function explanationOf(explanation: Explanation | undefined): object {
   const { name, terms, words, score } = explanation
   return {
     explanation: {
-      ...(name ? { name } : {}),
+      ...defined({ name }),
       words: rounded(words),
       score: rounded(score),
       terms: terms.map((term) => ({

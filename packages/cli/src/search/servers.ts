@@ -1,11 +1,11 @@
 /** The tools of servers as a catalogue: what a model could find now. Servers that are cached are not started. */
 import { firstLine } from '@toolwell/core/internal'
-import { type OpenOptions, type OpenServers, withServers } from '../servers/with-servers.js'
-import { plural } from '../table.js'
-import type { Terminal } from '../terminal.js'
-import { absentIn } from './absent.js'
+import type { Found } from '../shared/catalogue/read-catalogue.js'
+import { type OpenOptions, type OpenServers, withServers } from '../shared/servers/with-servers.js'
+import { plural } from '../shared/table.js'
+import type { Terminal } from '../shared/terminal.js'
 import { type Catalogue, type CatalogueOptions, loadCatalogue } from './catalogue.js'
-import type { Found } from './read-catalogue.js'
+import { excludedFrom } from './excluded.js'
 
 export function loadServers(
   {
@@ -19,14 +19,14 @@ export function loadServers(
   return withServers({ config, profile, timeout, refresh: false }, terminal, async (open) => {
     const path = config ?? open.config.files.join(' and ')
     const catalogue = await loadCatalogue({ path, found: foundIn(open), skipBroken: true, keep }, terminal)
-    return { ...catalogue, absent: absentIn(open, profile) }
+    return { ...catalogue, excluded: excludedFrom(open, profile) }
   })
 }
 
-/** "There is no such tool" must not be said of one that is only out of reach: what is left out is named. */
+/** A search must not say "there is no such tool" of one that is only out of reach: what is excluded is named. */
 function* foundIn({ well, servers }: OpenServers): Generator<Found> {
   const { catalogue } = well
-  for (const { name, state, reason, quarantined, leftOut } of servers.inspect()) {
+  for (const { name, state, reason, quarantined, unusable } of servers.inspect()) {
     const source = catalogue.sources.get(name)
     const shown = firstLine(name, 60)
     if (state === 'disabled') continue
@@ -39,10 +39,10 @@ function* foundIn({ well, servers }: OpenServers): Generator<Found> {
         kind: 'remark',
         text: `${plural(quarantined.size, 'tool')} of ${shown} ${quarantined.size === 1 ? 'is' : 'are'} held back. See why with: toolwell inspect`,
       }
-    if (leftOut.length > 0)
+    if (unusable.length > 0)
       yield {
         kind: 'remark',
-        text: `${plural(leftOut.length, 'tool')} of ${shown} ${leftOut.length === 1 ? 'is' : 'are'} left out, because nobody can use ${leftOut.length === 1 ? 'it' : 'them'}. See why with: toolwell inspect`,
+        text: `${plural(unusable.length, 'tool')} of ${shown} cannot be used. See why with: toolwell inspect`,
       }
     for (const entry of catalogue.entries())
       if (entry.source === name && !entry.quarantined)

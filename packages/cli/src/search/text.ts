@@ -2,10 +2,10 @@
 
 import type { Explanation, SearchMiss } from '@toolwell/core'
 import { defaultAutoLoad, firstLine, quote } from '@toolwell/core/internal'
-import type { Output, Paint } from '../terminal.js'
-import type { Absent } from './absent.js'
+import type { Output, Paint } from '../shared/terminal.js'
 import type { Answer, Match, Miss } from './ask.js'
 import type { Catalogue, Entry } from './catalogue.js'
+import type { ExcludedTool } from './excluded.js'
 
 const LABEL = 48
 const LINE = 120
@@ -40,8 +40,8 @@ export function missText({ query, below }: Answer, miss: Miss, catalogue: Catalo
     `No tool fits ${quote(query)}. Searched: ${catalogue.size.toLocaleString('en')} ${catalogue.size === 1 ? 'tool' : 'tools'}.`,
   ]
   if (miss.reason === 'no-words')
-    lines.push('It holds no word that tells one tool from another. Say what the tool should do.')
-  if (miss.unknownWords.length > 0) lines.push(`In no tool: ${few(miss.unknownWords)}.`)
+    lines.push('It has no word that tells one tool from another. Say what the tool should do.')
+  if (miss.unknownWords.length > 0) lines.push(`In no tool: ${truncated(miss.unknownWords)}.`)
   if (below.length > 0) {
     const named = below.map(({ entry, relevance }) => `${labelOf(entry)} (${relevance.toFixed(2)})`)
     lines.push(`Below the cut-off of ${cutOff}: ${named.join(', ')}. Show them with --no-cutoff.`)
@@ -59,15 +59,15 @@ export function whyText(why: SearchMiss, name: string, catalogue: Catalogue): st
     case 'found':
       return `${label(why.id)} is found: number ${why.rank}, relevance ${why.relevance.toFixed(2)}.`
     case 'unknown-name':
-      return `No tool is called ${quote(name)}.${why.nearest.length > 0 ? ` Nearest: ${few(why.nearest)}.` : ''}`
+      return `No tool is called ${quote(name)}.${why.nearest.length > 0 ? ` Nearest: ${truncated(why.nearest)}.` : ''}`
     case 'ambiguous-name':
-      return `${why.ids.length} tools are called ${quote(name)}. Ask for one of them: ${few(why.ids)}.`
+      return `${why.ids.length} tools are called ${quote(name)}. Ask for one of them: ${truncated(why.ids)}.`
     case 'empty-query':
-      return `${label(why.id)} is not found: the query holds no word that tells one tool from another.`
+      return `${label(why.id)} is not found: the query has no word that tells one tool from another.`
     case 'must-missing':
-      return `${label(why.id)} is left out: its name, server and domain are without ${few(why.words.map((word) => `+${word}`))}.`
+      return `${label(why.id)} is excluded: its name, server and domain are without ${truncated(why.words.map((word) => `+${word}`))}.`
     case 'no-shared-word':
-      return `${label(why.id)} is not found: it has none of the words ${few(why.asked)}, nor one that means the same.`
+      return `${label(why.id)} is not found: it has none of the words ${truncated(why.asked)}, nor one that means the same.`
     case 'below-cut-off':
       return `${label(why.id)} is not found: relevance ${why.relevance.toFixed(2)}, and an answer needs ${why.cutOff}. By score it is number ${why.rank}.${shares(why)}`
     case 'beyond-limit':
@@ -75,7 +75,7 @@ export function whyText(why: SearchMiss, name: string, catalogue: Catalogue): st
   }
 }
 
-export function absentText({ server, name, reason }: Absent): string {
+export function excludedText({ server, name, reason }: ExcludedTool): string {
   return `${firstLine(`${server}/${name}`, 100)} is not searched: ${reason}.`
 }
 
@@ -91,7 +91,7 @@ export function explanationLines({ name, terms, words, score }: Explanation, pai
   })
   const left = terms.filter((term) => term.score > 0).length - told.filter((term) => term.score > 0).length
   if (left > 0) lines.push(`and ${left} more`)
-  if (name) lines.unshift(`its name is in the query (${name}), which goes before all words`)
+  if (name) lines.unshift(`its name is in the query (${name}), which outranks all words`)
   const clauses = Math.abs(score - words) > 0.05 * Math.max(1, words)
   lines.push(
     `sum ${words.toFixed(2)}${clauses ? `; ${score.toFixed(2)} with the share of its best clause` : ''}`,
@@ -117,11 +117,11 @@ function shares({
   readonly held: readonly string[]
   readonly missing: readonly string[]
 }): string {
-  const has = held.length > 0 ? ` It has: ${few(held)}.` : ''
-  return missing.length > 0 ? `${has} It lacks: ${few(missing)}.` : has
+  const has = held.length > 0 ? ` It has: ${truncated(held)}.` : ''
+  return missing.length > 0 ? `${has} It lacks: ${truncated(missing)}.` : has
 }
 
-function few(words: readonly string[]): string {
+function truncated(words: readonly string[]): string {
   const shown = words.slice(0, 12).map((word) => firstLine(word, 60))
   return `${shown.join(', ')}${words.length > shown.length ? ` and ${words.length - shown.length} more` : ''}`
 }

@@ -2,10 +2,10 @@
 
 import type { Explanation } from '@toolwell/core'
 import { defaultCutOff } from '@toolwell/core/internal'
-import { usageProblem } from '../problem.js'
-import { serverFlags, timeoutOf } from '../servers/flags.js'
-import { painter, type Terminal } from '../terminal.js'
-import { defineVerb, type ExitCode } from '../verb.js'
+import { usageProblem } from '../shared/problem.js'
+import { serverFlags, timeoutOf } from '../shared/servers/flags.js'
+import { painter, type Terminal } from '../shared/terminal.js'
+import { defineVerb, type ExitCode } from '../shared/verb.js'
 import { ask, type Limits, type Match, missOf, readQuery } from './ask.js'
 import { answerBatch } from './batch.js'
 import { type Catalogue, loadCatalogue } from './catalogue.js'
@@ -45,7 +45,7 @@ export const search = defineVerb({
     why: {
       type: 'string',
       valueHint: 'NAME',
-      description: 'Say what became of this one tool, and what kept it out.',
+      description: 'Say where this one tool ranks, or why it is not shown.',
     },
     batch: {
       type: 'string',
@@ -98,7 +98,7 @@ export const search = defineVerb({
       )
     if (batch === undefined && query.trim() === '')
       throw usageProblem(
-        'There is no query.',
+        'No query is given.',
         'Say what the tool should do: toolwell search "create an issue" …',
       )
     if (batch === '-' && catalog === '-')
@@ -147,7 +147,7 @@ function limitOf(text: string | undefined): number {
   const limit = Number(text)
   if (!/^\d+$/.test(text) || limit < 1 || !Number.isSafeInteger(limit))
     throw usageProblem(
-      `--limit ${JSON.stringify(text)} is no number of matches.`,
+      `--limit ${JSON.stringify(text)} is not a number of matches.`,
       'Give a whole number from 1.',
     )
   return limit

@@ -1,12 +1,14 @@
 /** `--why NAME`: what became of one tool in a search. */
+
 import type { SearchMiss } from '@toolwell/core'
-import { painter, type Terminal } from '../terminal.js'
-import type { ExitCode } from '../verb.js'
-import { absentCalled } from './absent.js'
+import { defined } from '@toolwell/core/internal'
+import { painter, type Terminal } from '../shared/terminal.js'
+import type { ExitCode } from '../shared/verb.js'
 import { ask, type Limits, readQuery } from './ask.js'
 import type { Catalogue } from './catalogue.js'
+import { excludedNamed } from './excluded.js'
 import { ownIds, whyJson } from './json.js'
-import { absentText, explanationLines, labelOf, whyText } from './text.js'
+import { excludedText, explanationLines, labelOf, whyText } from './text.js'
 
 export async function tellWhy(
   name: string,
@@ -18,7 +20,7 @@ export async function tellWhy(
 ): Promise<ExitCode> {
   const { text, must, accept } = readQuery(query, catalogue)
   const { matches, remarks } = ask(catalogue, query, limits)
-  const told = catalogue.searcher.why(name, { text, must, ...limits, ...(accept ? { accept } : {}) })
+  const told = catalogue.searcher.why(name, { text, must, ...limits, ...defined({ accept }) })
   const key = 'id' in told ? told.id : undefined
   const entry = key === undefined ? undefined : catalogue.get(key)
   const at = matches.findIndex((match) => match.key === key)
@@ -32,12 +34,12 @@ export async function tellWhy(
   const explanation =
     hasRank && entry?.document ? catalogue.searcher.explain(text, entry.document) : undefined
   for (const remark of remarks) await errors.write(`toolwell: ${remark}\n`)
-  const absent = why.outcome === 'unknown-name' ? absentCalled(name, catalogue.absent ?? []) : []
-  if (absent.length > 0) {
+  const excluded = why.outcome === 'unknown-name' ? excludedNamed(name, catalogue.excluded ?? []) : []
+  if (excluded.length > 0) {
     await output.write(
       isJson
-        ? whyJson(query, name, { outcome: 'not-searched', absent }, undefined)
-        : absent.map((each) => `${absentText(each)}\n`).join(''),
+        ? whyJson(query, name, { outcome: 'not-searched', excluded }, undefined)
+        : excluded.map((each) => `${excludedText(each)}\n`).join(''),
     )
   } else if (isJson) {
     const facts = isFiltered ? { outcome: 'filtered-out', id: entry?.id } : ownIds(why, catalogue)
@@ -45,7 +47,7 @@ export async function tellWhy(
   } else {
     const line =
       isFiltered && entry
-        ? `${labelOf(entry)} is left out by the filters of the query.`
+        ? `${labelOf(entry)} is excluded by the filters of the query.`
         : whyText(why, name, catalogue)
     const lines = [line, ...(explanation ? explanationLines(explanation, painter(output, env)) : [])]
     await output.write(`${lines.join('\n')}\n`)

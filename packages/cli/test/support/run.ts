@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { runToolwell } from '../../src/command.js'
-import { type Output, OutputClosed, type Terminal } from '../../src/terminal.js'
-import type { Verb } from '../../src/verb.js'
+import { type Output, OutputClosed, type Terminal } from '../../src/shared/terminal.js'
+import type { Verb } from '../../src/shared/verb.js'
 
 export interface Run {
   readonly code: number

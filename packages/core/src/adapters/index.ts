@@ -1,6 +1,6 @@
 /** `@toolwell/core/adapter`: what the adapters of this package are made with, for a wire of your own. See docs/adapters/writing-one.md. */
 
-export { type Adapter, createAdapter, type Thread, type Turn, type Wire } from './shared/adapter.js'
+export { type Adapter, createAdapter, type Thread, type Turn } from './shared/adapter.js'
 export type { IdRules } from './shared/settle-ids.js'
 export {
   argumentsObject,
@@ -12,3 +12,4 @@ export {
   type UnitCall,
 } from './shared/thread.js'
 export type { Warn, Warning, WarningCode } from './shared/warning.js'
+export type { Wire, WireTraits } from './shared/wire.js'

@@ -1,5 +1,6 @@
 /** The one predicate: whether a tool may be seen, loaded or called right now. Every path asks it, and deny wins. */
 
+import { defined } from '../base/guards.js'
 import { toolId } from '../base/names.js'
 import type { Notice } from '../tool/notice.js'
 import type { SourceState } from '../tool/source.js'
@@ -55,9 +56,9 @@ export function createGate(options: GateOptions): Gate {
       name: entry.tool.name,
       source: entry.source,
       tool: entry.tool,
-      ...(input === undefined ? {} : { input }),
-      ...(agent === undefined ? {} : { agent }),
-      ...(principal === undefined ? {} : { principal }),
+      ...defined({ input }),
+      ...defined({ agent }),
+      ...defined({ principal }),
     }
     for (const policy of policies) {
       try {

@@ -1,5 +1,7 @@
 /** What a stored event must look like to be folded. A ledger may come from any disk: what is wrong in it is said when it is opened. */
+
 import { ToolwellError } from '../base/errors.js'
+import { isRecord } from '../base/guards.js'
 import type { LedgerEvent } from './event.js'
 
 type Fits = (value: unknown) => boolean
@@ -8,8 +10,6 @@ type Shape = Readonly<Record<string, Fits>>
 const text: Fits = (value) => typeof value === 'string'
 const number: Fits = (value) => typeof value === 'number'
 const flag: Fits = (value) => typeof value === 'boolean'
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const optional =
   (fits: Fits): Fits =>
   (value) =>
@@ -21,7 +21,7 @@ const list =
 const table =
   (fits: Fits): Fits =>
   (value) =>
-    isObject(value) && Object.values(value).every(fits)
+    isRecord(value) && Object.values(value).every(fits)
 const oneOf =
   (...known: readonly string[]): Fits =>
   (value) =>
@@ -29,14 +29,14 @@ const oneOf =
 const record =
   (shape: Shape): Fits =>
   (value) =>
-    isObject(value) && misfit(value, shape) === undefined
+    isRecord(value) && misfit(value, shape) === undefined
 
 function misfit(value: Record<string, unknown>, shape: Shape): string | undefined {
   for (const [key, fits] of Object.entries(shape)) if (!fits(value[key])) return key
   return undefined
 }
 
-const wireTool = record({ name: text, description: text, inputSchema: isObject })
+const wireTool = record({ name: text, description: text, inputSchema: isRecord })
 const pin = record({ id: text, wireName: text, fingerprint: text, definition: optional(wireTool) })
 const delivery = oneOf('eager', 'append', 'bridge', 'native')
 const named = { tool: text, asked: text, alias: optional(text) }
@@ -115,7 +115,7 @@ export function assertEvents(ledger: string, events: readonly LedgerEvent[]): vo
 }
 
 function problemOf(event: unknown): string | undefined {
-  if (!isObject(event)) return 'is not an object'
+  if (!isRecord(event)) return 'is not an object'
   const { kind } = event
   if (typeof kind !== 'string' || typeof event.anchor !== 'string') return 'has no kind or no anchor'
   const shape: Shape = Object.hasOwn(SHAPES, kind) ? SHAPES[kind as LedgerEvent['kind']] : {}

@@ -1,4 +1,5 @@
 /** What some servers want to be said in a schema although JSON Schema lets it be left out. */
+import { isRecord } from '../base/guards.js'
 
 type Json = { readonly [keyword: string]: unknown }
 
@@ -10,7 +11,7 @@ const MAPS = new Set(['properties', 'patternProperties', 'dependentSchemas', '$d
 /** The properties of the object itself, and the items of every array. The same object where nothing is missing. */
 export function wholeSchema(schema: Json): Json {
   const whole = lacksItems(schema) ? (withItems(schema) as Json) : schema
-  return isObject(whole.properties) ? whole : { ...whole, properties: {} }
+  return isRecord(whole.properties) ? whole : { ...whole, properties: {} }
 }
 
 /** Whether `withItems` would change anything. Opening a conversation looks through every schema there is, and most are whole. */
@@ -22,7 +23,7 @@ function lacksItems(value: unknown): boolean {
   for (const keyword in schema) {
     const item = schema[keyword]
     if (typeof item !== 'object' || item === null || DATA.has(keyword)) continue
-    if (!MAPS.has(keyword) || !isObject(item)) {
+    if (!MAPS.has(keyword) || !isRecord(item)) {
       if (lacksItems(item)) return true
     } else for (const name in item) if (lacksItems(item[name])) return true
   }
@@ -39,7 +40,7 @@ function withItems(value: unknown): unknown {
   if (Array.isArray(value)) return listed(value, inner)
   const made = mapped(value as Json, (keyword, item) => {
     if (DATA.has(keyword)) return item
-    return MAPS.has(keyword) && isObject(item) ? mapped(item, (_, each) => inner(each)) : inner(item)
+    return MAPS.has(keyword) && isRecord(item) ? mapped(item, (_, each) => inner(each)) : inner(item)
   })
   return isArrayType(made.type) && made.items === undefined ? { ...made, items: {} } : made
 }
@@ -64,8 +65,4 @@ function listed(list: readonly unknown[], change: (item: unknown) => unknown): r
     made?.push(value)
   }
   return made ?? list
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

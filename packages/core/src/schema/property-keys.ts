@@ -1,4 +1,5 @@
 /** Names of parameters that a wire refuses: sent under legal ones, and turned back before the tool sees them. */
+import { isRecord } from '../base/guards.js'
 import { shortHash } from '../base/hash.js'
 
 type Json = { readonly [keyword: string]: unknown }
@@ -55,16 +56,16 @@ function renamed(value: unknown, rename: (key: string) => string, depth: number)
   const inner = (item: unknown) => renamed(item, rename, depth + 1)
   return Object.fromEntries(
     Object.entries(value).map(([keyword, item]): [string, unknown] => {
-      if (keyword === 'properties' && isObject(item)) return [keyword, mapped(item, named)]
-      if (BY_PROPERTY.has(keyword) && isObject(item))
+      if (keyword === 'properties' && isRecord(item)) return [keyword, mapped(item, named)]
+      if (BY_PROPERTY.has(keyword) && isRecord(item))
         return [
           keyword,
           mapped(item, (key, each) => [rename(key), isNames(each) ? each.map(rename) : inner(each)]),
         ]
-      if (MAPS.has(keyword) && isObject(item))
+      if (MAPS.has(keyword) && isRecord(item))
         return [keyword, mapped(item, (key, each) => [key, inner(each)])]
       if (keyword === 'required' && Array.isArray(item)) return [keyword, item.map(renamedName)]
-      if (keyword === 'propertyNames' && isObject(item)) return [keyword, namesAllowed(item)]
+      if (keyword === 'propertyNames' && isRecord(item)) return [keyword, namesAllowed(item)]
       if (keyword === '$ref' && typeof item === 'string') return [keyword, renamedPointer(item, rename)]
       return [keyword, DATA.has(keyword) ? item : inner(item)]
     }),
@@ -74,7 +75,7 @@ function renamed(value: unknown, rename: (key: string) => string, depth: number)
   function named(key: string, schema: unknown): [string, unknown] {
     const legal = rename(key)
     const made = inner(schema)
-    return [legal, legal !== key && isObject(made) ? { title: key, ...made } : made]
+    return [legal, legal !== key && isRecord(made) ? { title: key, ...made } : made]
   }
 
   function renamedName(name: unknown): unknown {
@@ -118,7 +119,7 @@ function unescaped(step: string): string {
 function collectNames(value: unknown, names: Set<string>, depth: number): void {
   if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return
   for (const [keyword, item] of Object.entries(value)) {
-    if (keyword === 'properties' && isObject(item)) for (const key of Object.keys(item)) names.add(key)
+    if (keyword === 'properties' && isRecord(item)) for (const key of Object.keys(item)) names.add(key)
     collectNames(item, names, depth + 1)
   }
 }
@@ -129,8 +130,4 @@ function mapped(object: Json, change: (key: string, value: unknown) => [string, 
 
 function isNames(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((name) => typeof name === 'string')
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

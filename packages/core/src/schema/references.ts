@@ -1,5 +1,6 @@
 /** Where the references of a schema lead. Nothing is ever fetched, and data is no schema, whatever it looks like. */
-import { isObject, isSchema, type Json, KEYWORDS, type KeywordRule } from './rules.js'
+import { isRecord } from '../base/guards.js'
+import { isSchema, type Json, KEYWORDS, type KeywordRule } from './rules.js'
 
 export const REFERENCES: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef'])
 export const ANCHORS: ReadonlySet<string> = new Set(['$anchor', '$dynamicAnchor'])
@@ -37,7 +38,7 @@ export function referencesOf(root: Json): References {
     circles ??= new Map()
     const trail = new Set<Json>()
     let place: unknown = start
-    while (isObject(place) && !circles.has(place) && !trail.has(place)) {
+    while (isRecord(place) && !circles.has(place) && !trail.has(place)) {
       trail.add(place)
       place = typeof place.$ref === 'string' ? target(place.$ref) : undefined
     }
@@ -90,7 +91,7 @@ function decoded(step: string): string | undefined {
 
 /** The first schema of each name. */
 function anchorsIn(schema: unknown, found: Map<string, Json>): Map<string, Json> {
-  if (!isObject(schema)) return found
+  if (!isRecord(schema)) return found
   for (const [keyword, value] of Object.entries(schema)) {
     if (ANCHORS.has(keyword) && typeof value === 'string' && !found.has(value)) found.set(value, schema)
     const inside = KEYWORDS.get(keyword)?.inside

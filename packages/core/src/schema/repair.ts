@@ -3,9 +3,10 @@
  * it may not costs the whole request. What fits stays; what is not is told in words, and never makes a rule stricter.
  */
 
+import { isRecord } from '../base/guards.js'
 import { wholeStart } from '../base/text.js'
 import { ANCHORS, REFERENCES, type References, referencesOf } from './references.js'
-import { isNames, isObject, isPattern, isSchema, type Json, KEYWORDS, valueKey } from './rules.js'
+import { isNames, isPattern, isSchema, type Json, KEYWORDS, valueKey } from './rules.js'
 
 export interface SchemaProblem {
   /** Within the schema: `properties.path.pattern`. */
@@ -107,7 +108,7 @@ function repair(root: Json, isDoubtful: boolean): Repaired {
       // Some libraries write null where they have nothing to say: that is not told.
       else if (value !== null) lose(keyword, value)
       else if (!REMARKS.test(keyword)) losses++
-      if (keyword === 'patternProperties' && isObject(value) && isObject(made)) {
+      if (keyword === 'patternProperties' && isRecord(value) && isRecord(made)) {
         const gone = Object.entries(value).filter(([name]) => !Object.hasOwn(made, name))
         if (gone.length > 0) lose(keyword, Object.fromEntries(gone))
       }
@@ -157,7 +158,7 @@ function repair(root: Json, isDoubtful: boolean): Repaired {
         return namesOf(item)
       }
       if (typeof item === 'boolean') return item
-      if (isObject(item)) return schemaOf(item, place)
+      if (isRecord(item)) return schemaOf(item, place)
       problems.push({ path: place, problem: `has to be a schema, not ${shown(item)}` })
       if (item !== null) losses++
       return typeof item === 'string' && item !== '' ? { description: item } : {}
@@ -218,9 +219,9 @@ function reformed(keyword: string, value: unknown): unknown {
   if (keyword === 'enum' && Array.isArray(value))
     return [...new Map(value.map((each) => [valueKey(each), each] as const)).values()]
   if (keyword === 'required' && Array.isArray(value)) return namesOf(value)
-  if (keyword === 'dependentRequired' && isObject(value))
+  if (keyword === 'dependentRequired' && isRecord(value))
     return mapped(value, (names) => (Array.isArray(names) ? namesOf(names) : []))
-  if (keyword === 'patternProperties' && isObject(value))
+  if (keyword === 'patternProperties' && isRecord(value))
     return Object.fromEntries(Object.entries(value).filter(([name]) => isPattern(name)))
   return undefined
 }

@@ -1,4 +1,5 @@
 /** What each keyword of JSON Schema 2020-12 may hold. Providers refuse a whole request for one that holds something else. */
+import { isRecord } from '../base/guards.js'
 
 export type Json = { readonly [keyword: string]: unknown }
 
@@ -23,7 +24,7 @@ const isNumber = (value: unknown): value is number => typeof value === 'number' 
 
 const schema = rule('a schema', isSchema, 'schema')
 const schemas = rule('a list of schemas', (value) => Array.isArray(value) && value.length > 0, 'schemas')
-const schemaMap = rule('an object of schemas', isObject, 'map')
+const schemaMap = rule('an object of schemas', isRecord, 'map')
 const text = rule('a string', (value) => typeof value === 'string')
 const flag = rule('true or false', (value) => typeof value === 'boolean')
 const number = rule('a number', isNumber)
@@ -41,7 +42,7 @@ const RULES: Readonly<Record<string, KeywordRule>> = {
   $comment: text,
   $vocabulary: rule(
     'an object of true and false',
-    (value) => isObject(value) && Object.values(value).every((each) => typeof each === 'boolean'),
+    (value) => isRecord(value) && Object.values(value).every((each) => typeof each === 'boolean'),
   ),
   $defs: schemaMap,
   definitions: schemaMap,
@@ -80,13 +81,13 @@ const RULES: Readonly<Record<string, KeywordRule>> = {
   required: rule('a list of different names', isNames),
   dependentRequired: rule(
     'an object of lists of names',
-    (value) => isObject(value) && Object.values(value).every(isNames),
+    (value) => isRecord(value) && Object.values(value).every(isNames),
   ),
-  dependencies: rule('an object of schemas or lists of names', isObject, 'dependencies'),
+  dependencies: rule('an object of schemas or lists of names', isRecord, 'dependencies'),
   properties: schemaMap,
   patternProperties: rule(
     'an object of schemas by regular expression',
-    (value) => isObject(value) && Object.keys(value).every(isPattern),
+    (value) => isRecord(value) && Object.keys(value).every(isPattern),
     'map',
   ),
   dependentSchemas: schemaMap,
@@ -112,11 +113,7 @@ const RULES: Readonly<Record<string, KeywordRule>> = {
 export const KEYWORDS: ReadonlyMap<string, KeywordRule> = new Map(Object.entries(RULES))
 
 export function isSchema(value: unknown): value is Json | boolean {
-  return isObject(value) || typeof value === 'boolean'
-}
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isRecord(value) || typeof value === 'boolean'
 }
 
 export function isNames(value: unknown): value is readonly string[] {
@@ -154,7 +151,7 @@ function areUnique(values: readonly unknown[]): boolean {
 export function valueKey(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   // Apart from any string that is a value itself.
-  return `\u0000${JSON.stringify(value, (_, each) => (isObject(each) ? sorted(each) : each))}`
+  return `\u0000${JSON.stringify(value, (_, each) => (isRecord(each) ? sorted(each) : each))}`
 }
 
 function sorted(object: Json): Json {

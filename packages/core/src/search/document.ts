@@ -1,4 +1,5 @@
 /** Reduces a tool to what the ranker may index: the step between the catalogue and a searcher. */
+import { isRecord } from '../base/guards.js'
 import type { Tool } from '../tool/tool.js'
 import type { SearchDocument } from './searcher.js'
 
@@ -75,10 +76,6 @@ function createPieces() {
 
 function fieldOf(value: unknown, key: string): unknown {
   return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function textOf(value: unknown): string {

@@ -4,8 +4,9 @@ import type { Notice } from '../tool/notice.js'
 import { documentOf } from './document.js'
 import { segmentCapacity } from './index/segment.js'
 import { noAliases } from './index/term-index.js'
-import { createLexicalSearcher, type IndexPart, type LexicalSearcher } from './lexical.js'
+import { createLexicalSearcher, type LexicalSearcher } from './lexical.js'
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
+import type { IndexPart } from './stored-parts.js'
 
 export type Ranking = (query: RankQuery, notify: (notice: Notice) => void) => Promise<readonly Ranked[]>
 

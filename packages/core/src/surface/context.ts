@@ -1,5 +1,6 @@
 /** What one conversation decides with: catalogue, gate, settings, and memoised definitions. The fold never sees it. */
 
+import { defined } from '../base/guards.js'
 import { shortHash } from '../base/hash.js'
 import type { Tokenizer } from '../base/tokens.js'
 import type { Catalogue, Entry } from '../catalogue/catalogue.js'
@@ -136,7 +137,8 @@ function changedBy(entry: Entry, changed: Partial<Pick<WireTool, 'description' |
   const inputSchema = changed.inputSchema ?? entry.tool.inputSchema
   const problem = problemOf({ name: entry.wireName, description, inputSchema })
   if (problem) throw new Error(`the definition ${problem}`)
-  return { name: entry.wireName, description, inputSchema }
+  const { strict, inputExamples } = entry.tool
+  return { name: entry.wireName, description, inputSchema, ...defined({ strict, inputExamples }) }
 }
 
 export function createContext(given: Given): Context {
@@ -144,7 +146,7 @@ export function createContext(given: Given): Context {
   const options = {
     eager: alsoEager.length > 0 ? [...settings.eager, ...alsoEager] : settings.eager,
     rules: settings.rules,
-    ...(agent === undefined ? {} : { agent }),
+    ...defined({ agent }),
   }
 
   const fitted = (entry: Entry): Fitted => {
@@ -154,6 +156,7 @@ export function createContext(given: Given): Context {
       name: entry.wireName,
       description: entry.tool.description ?? '',
       inputSchema: entry.tool.inputSchema,
+      ...defined({ strict: entry.tool.strict, inputExamples: entry.tool.inputExamples }),
     }
     try {
       const changed = settings.transformDefinition?.(entry.tool, wire)
@@ -165,18 +168,18 @@ export function createContext(given: Given): Context {
     memo.fitted.set(entry, fit)
     return fit
   }
-  const defined = (entry: Entry): WireTool => fitted(entry).tool
+  const sent = (entry: Entry): WireTool => fitted(entry).tool
 
   const definition = (entry: Entry): WireTool => {
     const known = memo.definitions.get(entry)
     if (known) return known
-    const made: WireTool = JSON.parse(JSON.stringify(defined(entry)))
+    const made: WireTool = JSON.parse(JSON.stringify(sent(entry)))
     memo.definitions.set(entry, made)
     return made
   }
 
   const cost = (entry: Entry): number =>
-    memo.costs.of(entry, () => settings.tokenizer.count(JSON.stringify(defined(entry))))
+    memo.costs.of(entry, () => settings.tokenizer.count(JSON.stringify(sent(entry))))
 
   const tokens = (wireTool: WireTool): number => {
     const known = memo.tokens.get(wireTool)
@@ -195,7 +198,7 @@ export function createContext(given: Given): Context {
     },
     describe: (entry) => {
       // Without the hook, a card needs no schema.
-      if (settings.transformDefinition) return defined(entry).description
+      if (settings.transformDefinition) return sent(entry).description
       return fitDescription(entry.tool.description ?? '', wire)
     },
     definition,

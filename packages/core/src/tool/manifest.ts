@@ -1,5 +1,7 @@
 /** Tool metadata from a file: read from an extension's manifest, laid over the host's tools before they enter the catalogue. */
+
 import { ToolwellError } from '../base/errors.js'
+import { isRecord } from '../base/guards.js'
 import { explainBadJson } from '../base/json-error.js'
 import { nearest } from '../base/nearest.js'
 import type { FloorRole, Risk, Tool } from './tool.js'
@@ -369,10 +371,6 @@ function meant(wanted: string, known: Iterable<string>, otherwise: string, verb 
 
 function isName(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== ''
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function kindOf(value: unknown): string {

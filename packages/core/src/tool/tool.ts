@@ -66,13 +66,32 @@ export interface ToolProgress {
   readonly message?: string
 }
 
+/** What a tool's own validator says of arguments, in the form of Standard Schema. */
+export type Validation =
+  | { readonly value: unknown; readonly issues?: undefined }
+  | { readonly issues: readonly ValidationIssue[] }
+
+export interface ValidationIssue {
+  readonly message: string
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
+
 export interface Tool {
   readonly name: string
   readonly description: string
   readonly inputSchema: JsonSchema
   readonly title?: string
   readonly outputSchema?: JsonSchema
+  /** The provider holds the model to the schema, where it can (Anthropic, OpenAI). The schema has to meet its rules for that. */
+  readonly strict?: boolean
+  /** Arguments that the model is shown, where the provider takes them (Anthropic). */
+  readonly inputExamples?: readonly { readonly [name: string]: unknown }[]
   readonly annotations?: ToolAnnotations
+  /**
+   * The tool's own check of its arguments. Where it is there, it decides, and its output reaches `execute`; otherwise
+   * `inputSchema` does.
+   */
+  readonly validate?: (input: unknown) => Validation | PromiseLike<Validation>
   /** Runs the tool. Left out where the host runs tools itself (see `run` of an adapter). */
   readonly execute?: (input: Record<string, unknown>, context: ExecuteContext) => unknown
   /**
@@ -153,12 +172,21 @@ const FIELD_KINDS: readonly [readonly (keyof Tool)[], (value: unknown) => boolea
     isString,
     'a string',
   ],
-  [['defer', 'alwaysLoad', 'dynamicDescription'], (value) => typeof value === 'boolean', 'true or false'],
+  [
+    ['defer', 'alwaysLoad', 'dynamicDescription', 'strict'],
+    (value) => typeof value === 'boolean',
+    'true or false',
+  ],
   [['role'], oneOf(ROLES), `one of ${ROLES.join(', ')}`],
   [['risk'], oneOf(RISKS), `one of ${RISKS.join(', ')}`],
   [['aliases', 'guidelines'], (value) => Array.isArray(value) && value.every(isString), 'a list of strings'],
+  [
+    ['inputExamples'],
+    (value) => Array.isArray(value) && value.every((each) => typeof each === 'object' && each !== null),
+    'a list of objects',
+  ],
   [['annotations'], (value) => typeof value === 'object' && value !== null, 'an object'],
-  [['execute', 'forwards'], (value) => typeof value === 'function', 'a function'],
+  [['execute', 'forwards', 'validate'], (value) => typeof value === 'function', 'a function'],
 ]
 
 const validated = new WeakSet<object>()

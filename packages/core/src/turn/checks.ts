@@ -2,12 +2,14 @@
  * The checks that a call passes before it runs. Each takes the step and gives it back, or refuses. Their order is the
  * policy: nothing is shown of a tool that may not be seen, and nothing runs that has not passed them all.
  */
+import { quote } from '../base/text.js'
 import type { Entry } from '../catalogue/catalogue.js'
 import type { LedgerState } from '../ledger/fold.js'
 import { quoteName } from '../search/query.js'
 import { schemaLine } from '../surface/announce.js'
 import type { Context } from '../surface/context.js'
 import type { FailureReason } from '../tool/reasons.js'
+import type { ValidationIssue } from '../tool/tool.js'
 import type { Batch } from './load/batch.js'
 import { awayState } from './search-call/late-sources.js'
 
@@ -54,7 +56,7 @@ export interface Refusal {
   readonly given: unknown
 }
 
-export type Check = (step: CallStep, at: JudgedAt) => CallStep | Refusal
+export type Check = (step: CallStep, at: JudgedAt) => CallStep | Refusal | Promise<CallStep | Refusal>
 
 export function isRefusal(value: object): value is Refusal {
   return 'reason' in value
@@ -99,26 +101,28 @@ export const hiddenCallsAllowed: Check = (step, { context, loader }) => {
   return refuse(step, 'hint', prompts.hint({ name, loader, select: selectQuery(name, context) }))
 }
 
-/** Where the provider has the schema it holds the model to it; where it has not, this is the only check. */
-export const argumentsFit: Check = (step, { context, state, deferring }) => {
-  const { entry, input, hidden, bridged, within } = step
-  const loaded = deferring ? state.tools.loaded.get(entry.id) : undefined
-  const isUnchecked = loaded?.live && !loaded.pin.definition
-  const isIndirect = bridged || within !== undefined || entry.tool.forwards !== undefined
-  if (!hidden && !isIndirect && state.latch && !isUnchecked) return step
+/**
+ * On every delivery, and when deferral is off: no provider holds a model to a schema unless it was asked to (`strict`). The
+ * tool's own validator decides where there is one, and its output is what runs.
+ */
+export const argumentsFit: Check = async (step, at) => {
+  const { entry, input } = step
+  const { context } = at
+  const original = context.restore(entry, input)
+  if (entry.tool.validate) {
+    const own = await ownValidation(entry, original, context)
+    return 'problems' in own ? mismatch(step, at, own.problems) : { ...step, original: own.value }
+  }
   const check = context.check(entry, input)
   const detail = check.kind === 'unusable' ? check.detail : context.unusable(entry)
   if (detail !== undefined) context.notify({ kind: 'schema-unusable', tool: entry.id, detail })
-  if (check.kind !== 'invalid') return step
-  const text = context.settings.prompts.schemaNeeded({ name: entry.wireName, problems: check.problems })
-  return refuse(step, 'schema-needed', `${text}\n${schemaLine(entry, context)}`)
+  return check.kind === 'invalid' ? mismatch(step, at, check.problems) : { ...step, original }
 }
 
-/** The policy is asked last, with the arguments under the tool's own names. */
+/** The policy is asked last, with the arguments as the tool will get them. */
 export const mayBeCalled: Check = (step, { context }) => {
-  const { entry, input } = step
-  const original = context.restore(entry, input)
-  if (context.gate.availability(entry, 'call', original) === 'ready') return { ...step, original }
+  const { entry, original } = step
+  if (context.gate.availability(entry, 'call', original) === 'ready') return step
   return refuse(step, 'denied', context.settings.prompts.denied({ name: entry.wireName }))
 }
 
@@ -127,6 +131,44 @@ export const isNoNestedForward: Check = (step, { context }) => {
   const { entry, within } = step
   if (!entry.tool.forwards || within === undefined) return step
   return refuse(step, 'invalid', context.settings.prompts.bridgeMisuse({ bridge: entry.wireName }))
+}
+
+/** The answer names the place and shows the schema. Where the model did not have the schema yet, the round is a cost of deferral. */
+function mismatch(
+  step: CallStep,
+  { context, state, deferring }: JudgedAt,
+  problems: readonly string[],
+): Refusal {
+  const { entry, hidden, bridged } = step
+  const loaded = deferring ? state.tools.loaded.get(entry.id) : undefined
+  const isDeclared =
+    state.latch !== undefined && !hidden && !bridged && !(loaded?.live && !loaded.pin.definition)
+  const text = context.settings.prompts.schemaNeeded({ name: entry.wireName, problems })
+  return refuse(step, isDeclared ? 'invalid' : 'schema-needed', `${text}\n${schemaLine(entry, context)}`)
+}
+
+const MAX_PROBLEMS = 8
+
+/** A validator is the host's code: where it fails, nothing unchecked may run. */
+async function ownValidation(
+  { id, tool }: Entry,
+  input: Record<string, unknown>,
+  { notify }: Context,
+): Promise<{ readonly value: Record<string, unknown> } | { readonly problems: readonly string[] }> {
+  try {
+    const verdict = await tool.validate?.(input)
+    if (!verdict || verdict.issues === undefined)
+      return { value: (verdict?.value ?? input) as Record<string, unknown> }
+    return { problems: verdict.issues.slice(0, MAX_PROBLEMS).map(problemLine) }
+  } catch (error) {
+    notify({ kind: 'hook-failed', hook: 'validate', detail: `${id}: ${String(error)}` })
+    return { problems: ['(the arguments): "They could not be checked."'] }
+  }
+}
+
+function problemLine({ message, path = [] }: ValidationIssue): string {
+  const keys = path.map((key) => String(typeof key === 'object' ? key.key : key))
+  return `${keys.length === 0 ? '(the arguments)' : quote(keys.join('/'), 120)}: ${quote(message, 200)}`
 }
 
 export const CHECKS: readonly Check[] = [

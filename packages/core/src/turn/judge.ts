@@ -6,7 +6,7 @@ import { quote } from '../base/text.js'
 import { type LedgerState, loaderName } from '../ledger/fold.js'
 import type { Context } from '../surface/context.js'
 import { answerSearch } from './answer-search.js'
-import { type CallStep, CHECKS, isRefusal, type JudgedAt, type Refusal } from './checks.js'
+import { type CallStep, CHECKS, isRefusal, type JudgedAt, type ReadCall, type Refusal } from './checks.js'
 import { type Batch, createBatch } from './load/batch.js'
 import { bounded, type ModelCall } from './model-call.js'
 import { forwardedCall, isSearch, readCall } from './read-call.js'
@@ -36,7 +36,7 @@ export async function judge(
   // Direct calls first: what this batch uses must not be evicted or unloaded by a search beside it.
   for (const [index, call] of calls.entries()) {
     if (isSearch(call, at)) continue
-    const verdict = judgeCall(call, at)
+    const verdict = await judgeCall(call, at)
     verdicts[index] = verdict
     if (verdict.kind === 'run') batch.inUse.add(verdict.entry.id)
   }
@@ -46,20 +46,20 @@ export async function judge(
 }
 
 /** A call is read, resolved to its target, and checked. A tool that stands for another is judged first, then that other one. */
-function judgeCall(call: ModelCall, at: JudgedAt): Verdict {
+async function judgeCall(call: ModelCall, at: JudgedAt): Promise<Verdict> {
   const read = readCall(call, at)
-  const judged = isRefusal(read) ? read : judgeTarget(read, at)
+  const judged = isRefusal(read) ? read : await judgeTarget(read, at)
   if (isRefusal(judged)) return refuse(call, judged, at)
   const inner = forwardedCall(judged, at)
-  const target = inner === undefined || isRefusal(inner) ? (inner ?? judged) : judgeTarget(inner, at)
+  const target = inner === undefined || isRefusal(inner) ? (inner ?? judged) : await judgeTarget(inner, at)
   return isRefusal(target) ? refuse(call, target, at) : runOf(call, target)
 }
 
-function judgeTarget(read: Parameters<typeof resolveTarget>[0], at: JudgedAt): CallStep | Refusal {
+async function judgeTarget(read: ReadCall, at: JudgedAt): Promise<CallStep | Refusal> {
   let step = resolveTarget(read, at)
   for (const check of CHECKS) {
     if (isRefusal(step)) return step
-    step = check(step, at)
+    step = await check(step, at)
   }
   return step
 }

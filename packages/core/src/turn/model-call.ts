@@ -1,4 +1,5 @@
 /** A call as the model made it, and how its arguments are read: whatever was sent. */
+import { isRecord } from '../base/guards.js'
 
 /** Levels of nesting in the arguments of a call. */
 const MAX_DEPTH = 1000
@@ -51,8 +52,4 @@ function isTooDeep(value: unknown): boolean {
     level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []))
   }
   return false
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,5 +1,6 @@
 /** Runs the calls of one reply: judged together, written down before they run, settled in one append, and only then answered. */
 
+import { defined } from '../base/guards.js'
 import { firstLine } from '../base/text.js'
 import { type Anchored, isConflict, type LedgerLog } from '../ledger/log.js'
 import type { Context } from '../surface/context.js'
@@ -102,7 +103,7 @@ async function start(runner: Runner, calls: readonly ModelCall[]): Promise<Judge
   const started = judgement.verdicts.flatMap((verdict): Anchored[] => {
     if (verdict.kind !== 'run') return []
     const { entry, alias, asked, call } = verdict
-    const named = alias === undefined ? {} : { alias }
+    const named = defined({ alias })
     return [[call.anchor, { kind: 'call-started', tool: entry.id, asked, ...named }]]
   })
   return (await recordedBy(runner, 'start', started)) ? judgement : undefined

@@ -4,11 +4,12 @@
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../test/setup/tier.ts'
 import { conversationProperty } from './machine.js'
 
 /** The same conversations on every run: what new ones would find belongs to `npm run fuzz`. */
 const seed = Number(process.env.SEED ?? 2026)
-const runs = Number(process.env.RUNS ?? 100)
+const numRuns = Number(process.env.RUNS ?? runs(100))
 
 describe('a conversation', () => {
   it('is at every request what the reference says, whatever host, model and accidents do', async () => {
@@ -16,7 +17,7 @@ describe('a conversation', () => {
     const property = conversationProperty(40, (taken) => {
       steps += taken
     })
-    await fc.assert(property, { numRuns: runs, seed })
-    expect(steps).toBeGreaterThan(runs * 10)
+    await fc.assert(property, { numRuns, seed })
+    expect(steps).toBeGreaterThan(numRuns * 10)
   }, 300_000)
 })

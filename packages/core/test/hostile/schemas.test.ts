@@ -11,6 +11,7 @@ import {
 } from '@toolwell/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../test/setup/tier.ts'
 import { keywordObjection } from '../../../testing/src/shared/schema-keywords.js'
 import { objectSchema } from '../../src/adapters/shared/tools.js'
 import { checkArguments } from '../../src/schema/validation.js'
@@ -319,7 +320,7 @@ describe('any schema', () => {
         const made = normaliseSchema(schema)
         expect(normaliseSchema(made)).toBe(made)
       }),
-      { numRuns: 1500 },
+      { numRuns: runs(1500) },
     )
   })
 
@@ -332,7 +333,7 @@ describe('any schema', () => {
         expect(normaliseSchema(schema) === schema).toBe(isSound)
         expect(schemaProblems(schema).length > 0).toBe(!isSound)
       }),
-      { numRuns: 1500 },
+      { numRuns: runs(1500) },
     )
     expect(sound).toBeGreaterThan(20)
   })
@@ -361,7 +362,7 @@ describe('any schema', () => {
         allowed++
         expect(check(normaliseSchema(schema), input)).not.toBe('invalid')
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     )
     expect(allowed).toBeGreaterThan(20)
   })

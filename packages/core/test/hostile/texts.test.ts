@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
+import { runs } from '../../../../test/setup/tier.ts'
 import { textBoundaries } from './boundaries.js'
 import { storedBoundaries } from './stored.js'
 
@@ -8,7 +9,7 @@ describe('whatever is written in', () => {
     '$name',
     async ({ property }) => {
       await fc.assert(property, {
-        numRuns: Number(process.env.RUNS ?? 200),
+        numRuns: Number(process.env.RUNS ?? runs(200)),
         seed: Number(process.env.SEED ?? 2026),
       })
     },

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../test/setup/tier.ts'
 import { createLexicalSearcher, defaultCutOff } from '../../src/search/lexical.js'
 import type { Ranked, SearchDocument, Searcher } from '../../src/search/searcher.js'
 
@@ -159,6 +160,7 @@ describe('relevance', () => {
           expect(relevance).toBeLessThanOrEqual(1)
         }
       }),
+      { numRuns: runs(100) },
     )
   })
 })
@@ -309,6 +311,7 @@ describe('updates', () => {
           expect(rank(searcher, text, must)).toEqual(rank(searcherOf([...expected.values()]), text, must))
         },
       ),
+      { numRuns: runs(100) },
     )
   })
 
@@ -318,6 +321,7 @@ describe('updates', () => {
       fc.property(shuffled, words, (documents, text) => {
         expect(rank(searcherOf(documents), text)).toEqual(rank(searcherOf(catalogue), text))
       }),
+      { numRuns: runs(100) },
     )
   })
 

@@ -1,4 +1,4 @@
-/** Where the browser comes back to: a listener on loopback for one login, which answers nobody else. */
+/** Where the browser comes back to: a listener on loopback for one login. It answers no other request. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -75,14 +75,14 @@ function addressOf({ url = '', method }: IncomingMessage): URL | undefined {
   return address?.pathname === PATH ? address : undefined
 }
 
-/** A page of somewhere else may have its own name for this machine. */
+/** Another site may have a DNS name that points to this machine. */
 function isOurs({ headers }: IncomingMessage, port: number): boolean {
   return headers.host === `127.0.0.1:${port}` || headers.host === `localhost:${port}`
 }
 
 function refuse(response: ServerResponse): Promise<void> {
   return send(response, 400, {
-    title: 'This is not the login that is waited for',
+    title: 'This is not the login that is expected',
     text: 'Use the address that was printed last, or run the command again.',
   })
 }

@@ -1,10 +1,12 @@
 /** What the SDK asks and tells during one login. Nothing is written down before the end. */
+
 import { randomBytes } from 'node:crypto'
 import type {
   OAuthClientProvider,
   OAuthDiscoveryState,
   StoredOAuthClientInformation,
 } from '@modelcontextprotocol/client'
+import { defined } from '@toolwell/core/internal'
 import type { ServerConfig } from '../config/server-config.js'
 import type { Login } from './login-store.js'
 
@@ -30,11 +32,7 @@ export function createDraft(
   const configured: StoredOAuthClientInformation | undefined =
     oauth?.clientId === undefined || (isDocument && oauth.clientSecret === undefined)
       ? undefined
-      : {
-          client_id: oauth.clientId,
-          ...(oauth.clientSecret === undefined ? {} : { client_secret: oauth.clientSecret }),
-          issuer,
-        }
+      : { client_id: oauth.clientId, ...defined({ client_secret: oauth.clientSecret }), issuer }
   const registered = known.redirectUrl === redirectUrl && known.client?.issuer === issuer
   const isReused = configured === undefined && registered
   let client = configured ?? (registered ? known.client : undefined)
@@ -45,7 +43,7 @@ export function createDraft(
   const methods = found.authorizationServerMetadata?.token_endpoint_auth_methods_supported
   const provider: OAuthClientProvider = {
     redirectUrl,
-    ...(isDocument && oauth.clientId !== undefined ? { clientMetadataUrl: oauth.clientId } : {}),
+    ...defined({ clientMetadataUrl: isDocument ? oauth.clientId : undefined }),
     clientMetadata: {
       client_name: 'Toolwell',
       redirect_uris: [redirectUrl],
@@ -85,7 +83,7 @@ export function createDraft(
     requestedScope: () => address?.searchParams.get('scope') ?? undefined,
     settled() {
       if (!client) throw new Error('there is no client')
-      return { client, discovery, ...(resource === undefined ? {} : { resource }) }
+      return { client, discovery, ...defined({ resource }) }
     },
   }
 }

@@ -7,9 +7,10 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
-import { canonicalJson, shortHash } from '@toolwell/core/internal'
+import { canonicalJson, isRecord, shortHash } from '@toolwell/core/internal'
 import { makeFolder, withFileLock } from '@toolwell/core/internal/node'
 import type { ServerConfig } from '../config/server-config.js'
+import type { ServerWarning, WarningListener } from '../definition/warning.js'
 
 const FORMAT = 1
 /** A renewal asks one server one question, which is given up before this. */
@@ -20,7 +21,7 @@ export interface Login {
   /** Who we are to the authorization server. */
   readonly client?: StoredOAuthClientInformation
   readonly tokens?: StoredOAuthTokens
-  /** When the access token ends, in milliseconds since the epoch; undefined where nobody said. */
+  /** When the access token ends, in milliseconds since the epoch; undefined where it is not known. */
   readonly expiresAt?: number
   /** Where the tokens came from, and where they are renewed. */
   readonly discovery?: OAuthDiscoveryState
@@ -38,7 +39,7 @@ export interface LoginStore {
   forget(server: ServerConfig): void
   /** Runs the work while no other process runs its own on the same login. */
   exclusively<T>(server: ServerConfig, work: () => Promise<T>): Promise<T>
-  /** Another text when the login is another one. Cheap. */
+  /** Changes when the login changes. Cheap to read. */
   stamp(server: ServerConfig): string
 }
 
@@ -46,7 +47,7 @@ export interface LoginStoreOptions {
   /** Default: `toolwell/logins` in the user's folder for data of programs. */
   readonly folder?: string
   /** Told what could not be read, and what was done about it. */
-  readonly onWarning?: (detail: string) => void
+  readonly onWarning?: WarningListener
 }
 
 export function defaultLoginFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
@@ -70,7 +71,7 @@ export function loginFingerprint({
 }
 
 export function diskLogins({ folder = defaultLoginFolder(), onWarning }: LoginStoreOptions = {}): LoginStore {
-  const warn = (detail: string) => onWarning?.(detail)
+  const warn = (warning: ServerWarning) => onWarning?.(warning)
   const fileOf = (server: ServerConfig) => {
     const readable = server.name.replace(/[^\w-]+/g, '_').slice(0, 40)
     return join(folder, `${readable}-${loginFingerprint(server)}.json`)
@@ -79,9 +80,12 @@ export function diskLogins({ folder = defaultLoginFolder(), onWarning }: LoginSt
     const next = `the login of ${server.name} is not known any more`
     try {
       renameSync(file, `${file}.unreadable`)
-      warn(`${file} ${why}; it was set aside as ${file}.unreadable, and ${next}`)
+      warn({
+        code: 'login-damaged',
+        text: `${file} ${why}; it was set aside as ${file}.unreadable, and ${next}`,
+      })
     } catch {
-      warn(`${file} ${why}; ${next}`)
+      warn({ code: 'login-damaged', text: `${file} ${why}; ${next}` })
     }
   }
   return {
@@ -93,7 +97,8 @@ export function diskLogins({ folder = defaultLoginFolder(), onWarning }: LoginSt
       } catch (error) {
         const { code = '' } = error as { code?: string }
         if (code === 'EISDIR') setAside(file, server, 'is a folder')
-        else if (code !== 'ENOENT' && code !== 'ENOTDIR') warn(`${file} cannot be read (${code})`)
+        else if (code !== 'ENOENT' && code !== 'ENOTDIR')
+          warn({ code: 'login-unreadable', text: `${file} cannot be read (${code})` })
         return undefined
       }
       closeToOthers(file, warn)
@@ -109,7 +114,7 @@ export function diskLogins({ folder = defaultLoginFolder(), onWarning }: LoginSt
       const content = { toolwell: FORMAT, fingerprint: loginFingerprint(server), name, url, login }
       try {
         makeFolder(folder, 0o700)
-        // The folder may be older than this program's care for it.
+        // The folder may have been made with other permissions.
         chmodSync(folder, 0o700)
         writeFileSync(temporary, `${JSON.stringify(content)}\n`, { mode: 0o600, flag: 'wx' })
         renameSync(temporary, file)
@@ -137,14 +142,16 @@ export function diskLogins({ folder = defaultLoginFolder(), onWarning }: LoginSt
 }
 
 /** A file that others could read is closed, and its owner told: somebody may have read it. */
-function closeToOthers(file: string, warn: (detail: string) => void): void {
+function closeToOthers(file: string, warn: WarningListener): void {
   if (process.platform === 'win32') return
   try {
     if ((statSync(file).mode & 0o077) === 0) return
     chmodSync(file, 0o600)
-    warn(
-      `${file} could be read by other users; it is closed to them now. Log in again if that may have happened`,
-    )
+    warn({
+      code: 'login-exposed',
+      text: `${file} could be read by other users; it is closed to them now`,
+      fix: 'Log in again if that may have happened',
+    })
   } catch {
     // Not ours to close; what it holds can be used all the same.
   }
@@ -162,25 +169,21 @@ function decode(text: string, fingerprint: string): Login | undefined {
 }
 
 function isLogin(value: unknown): value is Login {
-  if (!isObject(value)) return false
+  if (!isRecord(value)) return false
   const { client, tokens, expiresAt, discovery, ...texts } = value
   const isText = (each: unknown) => each === undefined || typeof each === 'string'
   return (
-    (client === undefined || (isObject(client) && typeof client.client_id === 'string')) &&
+    (client === undefined || (isRecord(client) && typeof client.client_id === 'string')) &&
     (tokens === undefined ||
-      (isObject(tokens) && typeof tokens.access_token === 'string' && isText(tokens.refresh_token))) &&
+      (isRecord(tokens) && typeof tokens.access_token === 'string' && isText(tokens.refresh_token))) &&
     (expiresAt === undefined || typeof expiresAt === 'number') &&
     (discovery === undefined ||
-      (isObject(discovery) && typeof discovery.authorizationServerUrl === 'string')) &&
+      (isRecord(discovery) && typeof discovery.authorizationServerUrl === 'string')) &&
     Object.values(texts).every(isText)
   )
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** For the eyes of whoever looks into the folder. */
+/** For people who look into the folder. */
 function withoutSecrets(url: string): string {
   try {
     const { origin, pathname } = new URL(url)

@@ -8,19 +8,22 @@ import {
   refreshAuthorization,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
-import type { ServerConfig } from '../config/server-config.js'
+import { defined } from '@toolwell/core/internal'
+import { hasOwnCredentials, type ServerConfig } from '../config/server-config.js'
+import type { WarningListener } from '../definition/warning.js'
 import type { ServerAuth } from '../upstream/open-client.js'
+import { type HeldLogin, holdLogin } from './held-login.js'
 import type { Login, LoginStore } from './login-store.js'
 
 /** An authorization server that has not answered by then is down. */
 const RENEWAL_TIMEOUT = 20_000
-/** How often is looked whether somebody has logged in elsewhere. */
+/** Milliseconds between looks for a login by another program. */
 const LOOK_EVERY = 500
 
 export interface StoredAuthOptions {
   readonly store: LoginStore
   readonly now?: () => number
-  readonly onWarning?: (detail: string) => void
+  readonly onWarning?: WarningListener
 }
 
 /** The authorization server will not renew this login, whoever asks. */
@@ -30,21 +33,8 @@ const REFUSALS: readonly string[] = [
   OAuthErrorCode.UnauthorizedClient,
 ]
 
-/** Credentials that the config itself gives go before a login. */
-export function hasOwnCredentials({ endpoint }: Pick<ServerConfig, 'endpoint'>): boolean {
-  return (
-    endpoint.type !== 'stdio' &&
-    Object.keys(endpoint.headers).some((name) => name.toLowerCase() === 'authorization')
-  )
-}
-
-/** A name as it is written on a command line. */
-export function quoted(name: string): string {
-  return /^[\w.@:/-]+$/.test(name) ? name : JSON.stringify(name)
-}
-
 export function expiryOf(tokens: { expires_in?: number | undefined }, now: number): { expiresAt?: number } {
-  return tokens.expires_in === undefined ? {} : { expiresAt: now + tokens.expires_in * 1000 }
+  return defined({ expiresAt: tokens.expires_in === undefined ? undefined : now + tokens.expires_in * 1000 })
 }
 
 export function boundedFetch(milliseconds: number, base: FetchLike = fetch): FetchLike {
@@ -59,108 +49,21 @@ export function storedAuth(
   { store, now = Date.now, onWarning }: StoredAuthOptions,
 ): ServerAuth | undefined {
   if (server.endpoint.type === 'stdio' || hasOwnCredentials(server)) return undefined
-  /** What could not be written, as long as the file is the one it should have replaced. */
-  let unwritten: { readonly login: Login; readonly stamp: string } | undefined
-  let seen = ''
+  const held = holdLogin(server, store, onWarning)
   let renewing: Promise<void> | undefined
-  const secrets = new Set<string>()
   const sentWith = new WeakMap<Response, string>()
-
-  const read = (): Login | undefined => {
-    seen = store.stamp(server)
-    const login = unwritten?.stamp === seen ? unwritten.login : store.read(server)
-    const { tokens, client } = login ?? {}
-    for (const secret of [
-      tokens?.access_token,
-      tokens?.refresh_token,
-      tokens?.id_token,
-      client?.client_secret,
-    ])
-      if (secret) secrets.add(secret)
-    return login
-  }
-  const keep = (login: Login) => {
-    try {
-      store.write(server, login)
-      unwritten = undefined
-    } catch (error) {
-      if (!unwritten)
-        onWarning?.(
-          `the renewed login of ${server.name} could not be kept (${codeOf(error)}); it holds as long as this program runs`,
-        )
-      unwritten = { login, stamp: store.stamp(server) }
-    }
-    read()
-  }
-  /** Somebody has renewed it, or logged in, since that request was sent. */
-  const isNewer = ({ tokens, expiresAt = Number.POSITIVE_INFINITY }: Login, sent: string | undefined) =>
-    tokens !== undefined && tokens.access_token !== sent && expiresAt > now()
-
-  const renew = async (sent: string | undefined): Promise<void> => {
-    const login = read()
-    if (login && isNewer(login, sent)) return
-    const { tokens, client, discovery, resource } = login ?? {}
-    if (!login || !client || !discovery || !tokens?.refresh_token) throw new UnauthorizedError('no login')
-    try {
-      const renewed = await refreshAuthorization(discovery.authorizationServerUrl, {
-        ...(discovery.authorizationServerMetadata ? { metadata: discovery.authorizationServerMetadata } : {}),
-        clientInformation: client,
-        refreshToken: tokens.refresh_token,
-        ...(resource === undefined ? {} : { resource }),
-        fetchFn: boundedFetch(RENEWAL_TIMEOUT),
-      })
-      const { expiresAt: _, ...rest } = login
-      const scope = renewed.scope ?? tokens.scope
-      keep({
-        ...rest,
-        tokens: {
-          ...renewed,
-          ...(scope ? { scope } : {}),
-          ...(tokens.issuer ? { issuer: tokens.issuer } : {}),
-        },
-        ...expiryOf(renewed, now()),
-      })
-    } catch (error) {
-      if (!(error instanceof OAuthError) || !REFUSALS.includes(error.code))
-        throw new Error('its login could not be renewed', { cause: error })
-      const { tokens: _, expiresAt: __, client: known, ...rest } = login
-      keep(error.code === OAuthErrorCode.InvalidGrant && known ? { ...rest, client: known } : rest)
-      throw new UnauthorizedError('the login has ended')
-    }
-  }
-
-  /** While no other process does. A folder that takes no lock takes no tokens either: then this one is alone. */
-  const alone = async (work: () => Promise<void>): Promise<void> => {
-    let entered = false
-    try {
-      await store.exclusively(server, () => {
-        entered = true
-        return work()
-      })
-    } catch (error) {
-      if (entered || !['EACCES', 'EPERM', 'EROFS'].includes(codeOf(error))) throw error
-      await work()
-    }
-  }
-
-  /** The server wants more than was granted; the next login will ask for it. */
-  const want = (scope: string) =>
-    alone(async () => {
-      const login = read() ?? {}
-      const wanted = computeScopeUnion(login.wanted, login.tokens?.scope, scope)
-      if (wanted !== undefined && wanted !== login.wanted) keep({ ...login, wanted })
-    }).catch(() => undefined)
-
   return {
-    token: async () => read()?.tokens?.access_token,
+    token: async () => held.read()?.tokens?.access_token,
     async onUnauthorized({ response }) {
       const sent = sentWith.get(response)
-      const login = read()
+      const login = held.read()
       if (!login?.tokens) throw new UnauthorizedError('no login')
-      if (isNewer(login, sent)) return
-      renewing ??= alone(() => renew(sent)).finally(() => {
-        renewing = undefined
-      })
+      if (isNewer(login, sent, now())) return
+      renewing ??= held
+        .alone(() => renew(held, sent, now))
+        .finally(() => {
+          renewing = undefined
+        })
       await renewing
     },
     async fetch(url, init) {
@@ -169,24 +72,69 @@ export function storedAuth(
       if (sent !== undefined) sentWith.set(response, sent)
       if (response.status === 403) {
         const { error, scope } = extractWWWAuthenticateParams(response)
-        if (error === 'insufficient_scope' && scope) await want(scope)
+        if (error === 'insufficient_scope' && scope) await want(held, scope)
       }
       return response
     },
     watch(onChange) {
       const timer = setInterval(() => {
-        const stamp = store.stamp(server)
-        if (stamp === seen) return
-        seen = stamp
-        onChange()
+        if (held.hasChanged()) onChange()
       }, LOOK_EVERY)
       timer.unref()
       return () => clearInterval(timer)
     },
-    hide: (text) => [...secrets].reduce((rest, secret) => rest.replaceAll(secret, '***'), text),
+    hide: held.hide,
   }
 }
 
-function codeOf(error: unknown): string {
-  return (error as { code?: string } | undefined)?.code ?? String(error)
+/** Another request has renewed it, or somebody has logged in, since the request with that token was sent. */
+function isNewer(
+  { tokens, expiresAt = Number.POSITIVE_INFINITY }: Login,
+  sent: string | undefined,
+  now: number,
+): boolean {
+  return tokens !== undefined && tokens.access_token !== sent && expiresAt > now
+}
+
+async function renew(held: HeldLogin, sent: string | undefined, now: () => number): Promise<void> {
+  const login = held.read()
+  if (login && isNewer(login, sent, now())) return
+  const { tokens, client, discovery, resource } = login ?? {}
+  if (!login || !client || !discovery || !tokens?.refresh_token) throw new UnauthorizedError('no login')
+  try {
+    const renewed = await refreshAuthorization(discovery.authorizationServerUrl, {
+      ...defined({ metadata: discovery.authorizationServerMetadata, resource }),
+      clientInformation: client,
+      refreshToken: tokens.refresh_token,
+      fetchFn: boundedFetch(RENEWAL_TIMEOUT),
+    })
+    const { expiresAt: _, ...rest } = login
+    const scope = renewed.scope ?? tokens.scope
+    held.keep({
+      ...rest,
+      tokens: {
+        ...renewed,
+        ...(scope ? { scope } : {}),
+        ...(tokens.issuer ? { issuer: tokens.issuer } : {}),
+      },
+      ...expiryOf(renewed, now()),
+    })
+  } catch (error) {
+    if (!(error instanceof OAuthError) || !REFUSALS.includes(error.code))
+      throw new Error('its login could not be renewed', { cause: error })
+    const { tokens: _, expiresAt: __, client: known, ...rest } = login
+    held.keep(error.code === OAuthErrorCode.InvalidGrant && known ? { ...rest, client: known } : rest)
+    throw new UnauthorizedError('the login has ended')
+  }
+}
+
+/** The server wants more than was granted; the next login will ask for it. */
+function want(held: HeldLogin, scope: string): Promise<void> {
+  return held
+    .alone(async () => {
+      const login = held.read() ?? {}
+      const wanted = computeScopeUnion(login.wanted, login.tokens?.scope, scope)
+      if (wanted !== undefined && wanted !== login.wanted) held.keep({ ...login, wanted })
+    })
+    .catch(() => undefined)
 }

@@ -12,9 +12,9 @@ export interface ConfigDocument {
   lineOf(path: Path): number | undefined
 }
 
-/** What the parser calls by its own names. */
+/** The parser's error codes in plain words. */
 const WORDS: Readonly<Record<string, string>> = {
-  InvalidSymbol: 'there is a word or sign that it does not have',
+  InvalidSymbol: 'there is an unexpected character or word',
   InvalidNumberFormat: 'a number is not written as one',
   PropertyNameExpected: 'a key in double quotes is missing',
   ValueExpected: 'a value is missing',
@@ -22,13 +22,13 @@ const WORDS: Readonly<Record<string, string>> = {
   CommaExpected: 'a comma is missing',
   CloseBraceExpected: 'a closing } is missing',
   CloseBracketExpected: 'a closing ] is missing',
-  EndOfFileExpected: 'something stands behind its end',
+  EndOfFileExpected: 'there is text after its end',
   InvalidCommentToken: 'a comment is not written as one',
   UnexpectedEndOfComment: 'a comment has no end',
   UnexpectedEndOfString: 'a text has no closing quote',
   UnexpectedEndOfNumber: 'a number has no end',
   InvalidUnicode: 'a \\u is not followed by four digits',
-  InvalidEscapeCharacter: 'a backslash stands alone, and has to be written twice',
+  InvalidEscapeCharacter: 'a single backslash must be written twice',
   InvalidCharacter: 'a character has to be written with a backslash',
 }
 
@@ -46,7 +46,7 @@ export function readDocument(text: string, file: string): ConfigDocument {
   if (bare.length > MOST_CHARACTERS)
     return failed(
       undefined,
-      'the file is larger than 4 MB, which no config is',
+      'the file is larger than 4 MB, which is too large for a config',
       'Give the path of a config file',
     )
   if (bare.trim() === '')
@@ -80,6 +80,18 @@ export function readDocument(text: string, file: string): ConfigDocument {
   }
 }
 
+/** An error at this place of a document. */
+export function problemIn(document: ConfigDocument, path: Path, message: string, fix: string): ConfigProblem {
+  return {
+    file: document.file,
+    path: pathText(path),
+    line: document.lineOf(path),
+    message,
+    fix,
+    severity: 'error',
+  }
+}
+
 export function pathText(path: Path): string {
   return path
     .map((part, index) =>
@@ -92,7 +104,7 @@ export function pathText(path: Path): string {
     .join('')
 }
 
-/** Built by hand: `__proto__` as a key is a server's odd name, not a prototype. */
+/** Built entry by entry, so that a server called `__proto__` is a key and not a prototype. */
 function dataOf(node: Node): unknown {
   if (node.type === 'array') return (node.children ?? []).map(dataOf)
   if (node.type !== 'object') return node.value
@@ -117,7 +129,7 @@ function duplicates(node: Node, text: string, file: string, path: Path = []): Co
             file,
             path: pathText(own),
             line: lineAt(text, offset),
-            message: `${JSON.stringify(name)} stands here a second time, and the last one counts`,
+            message: `${JSON.stringify(name)} appears twice, and the last one counts`,
             fix: 'Remove one of the two, or rename it',
             severity: 'warning',
           },

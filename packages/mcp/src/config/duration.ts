@@ -2,7 +2,7 @@
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
-/** Timers of the platform hold no more; a longer wait is as good as none. */
+/** The longest time that a timer of the platform can hold. */
 export const LONGEST = 2 ** 31 - 1
 
 /** Milliseconds, or undefined where the value is no time. */

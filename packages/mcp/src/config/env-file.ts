@@ -1,4 +1,4 @@
-/** Reads NAME=value lines, as editors and shells keep them beside a project. What is no such line is passed over. */
+/** Reads NAME=value lines, as editors and shells keep them beside a project. Other lines are ignored. */
 
 const LINE = /^\s*(?:export\s+)?([A-Za-z_][\w.-]*)\s*=\s*(.*?)\s*$/
 

@@ -1,4 +1,5 @@
 /** The JSON Schema of a config file, for editors. `toolwell.schema.json` in the package is this, written out. */
+import { SCAN_RULES } from '../trust/scan/rules.js'
 import { type Key, PROFILE_KEYS, SERVER_KEYS } from './keys.js'
 
 type Schema = { readonly [keyword: string]: unknown }
@@ -8,7 +9,7 @@ export function configSchema(): Schema {
     type: 'object',
     properties: propertiesOf(SERVER_KEYS),
     additionalProperties: false,
-    // An entry of neither kind changes one of the same name in a file of less weight.
+    // An entry with neither changes the entry of the same name in a weaker file.
     not: {
       anyOf: [
         { required: ['command', 'url'] },
@@ -38,6 +39,19 @@ export function configSchema(): Schema {
           additionalProperties: false,
         },
       },
+      scan: {
+        type: 'object',
+        description: 'The scan for poisoned definitions.',
+        properties: {
+          rules: {
+            type: 'object',
+            description: 'Rules that are switched off, by id.',
+            propertyNames: { enum: Object.keys(SCAN_RULES).filter((id) => id !== 'not-scanned') },
+            additionalProperties: { const: 'off' },
+          },
+        },
+        additionalProperties: false,
+      },
     },
     additionalProperties: false,
   }
@@ -56,7 +70,7 @@ const DURATIONS = [
   { type: 'string', pattern: '^\\s*(?=[\\d.]*[1-9])\\d+(\\.\\d+)?\\s*(ms|s|m|h)\\s*$' },
 ]
 
-/** A variable may stand for the beginning. Credentials belong into headers. */
+/** May begin with a variable. Credentials belong in headers. */
 const ADDRESS = '^\\s*(?:[hH][tT][tT][pP][sS]?://[^/?#@]+(?:[/?#]|$)|\\$\\{)'
 
 function valueSchema(key: Key): Schema {

@@ -1,4 +1,5 @@
 /** The keys of a config file: one table from which entries are checked and the JSON Schema for editors is made. */
+import { isRecord } from '@toolwell/core/internal'
 
 export type Kind =
   | { readonly kind: 'string' | 'path' | 'url' | 'boolean' | 'strings' | 'texts' | 'duration' }
@@ -101,7 +102,7 @@ const TREATED: Readonly<Record<string, Key>> = {
 
 export const SERVER_KEYS: Readonly<Record<string, Key>> = { ...REACHED, ...TREATED }
 
-/** What other clients keep about themselves. It is not worth a word. */
+/** Keys that other clients keep for themselves. They are ignored without a warning. */
 const BOOKKEEPING: ReadonlySet<string> = new Set([
   'dev',
   'gallery',
@@ -154,7 +155,7 @@ export function ownKey(given: string, value: unknown, { isForeign = true } = {})
 /** The same within `oauth`. */
 export const FOREIGN_OAUTH_KEYS: Readonly<Record<string, string>> = { scope: 'scopes' }
 
-export const FILE_KEYS = ['$schema', 'mcpServers', 'servers', 'inputs', 'profiles'] as const
+export const FILE_KEYS = ['$schema', 'mcpServers', 'servers', 'inputs', 'profiles', 'scan'] as const
 
 export const PROFILE_KEYS: Readonly<Record<string, Key>> = {
   servers: { kind: 'strings', about: 'Servers of the profile, by name or pattern. Default: all.' },
@@ -162,7 +163,7 @@ export const PROFILE_KEYS: Readonly<Record<string, Key>> = {
   deny: { kind: 'strings', about: 'No tool that fits one of these patterns.' },
 }
 
-/** What could stand there instead of a value that does not fit. */
+/** An example of a value that fits. */
 export function exampleOf(key: Kind): string {
   switch (key.kind) {
     case 'string':
@@ -220,9 +221,7 @@ export function misfit(value: unknown, key: Kind): string | undefined {
         ? undefined
         : 'must be a whole number from 1 to 65535'
     case 'object':
-      return typeof value === 'object' && value !== null && !Array.isArray(value)
-        ? undefined
-        : 'must be an object'
+      return isRecord(value) ? undefined : 'must be an object'
     default:
       // Times are read, and refused, where their unit is known.
       return undefined
@@ -236,9 +235,7 @@ function isStrings(value: unknown): value is string[] {
 /** Numbers and booleans are what people write for an environment variable; null is how some clients say "none". */
 function isTexts(value: unknown): boolean {
   return (
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
+    isRecord(value) &&
     Object.values(value).every((item) => ['string', 'number', 'boolean'].includes(typeof item))
   )
 }

@@ -2,24 +2,25 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
-import { matchesGlob, nearest } from '@toolwell/core/internal'
-import { type ConfigDocument, type Path, pathText, readDocument } from './document.js'
-import { exampleOf, FILE_KEYS, misfit, PROFILE_KEYS } from './keys.js'
+import { isRecord, nearest } from '@toolwell/core/internal'
+import type { RuleSettings } from '../trust/scan/rules.js'
+import { checkEntry } from './check-entry.js'
+import { type ConfigDocument, pathText, problemIn, readDocument } from './document.js'
+import { FILE_KEYS } from './keys.js'
 import type { ConfigProblem } from './problem.js'
-import { checkEntry, isRecord, problemAt, type RawEntry, readEntry } from './read-entry.js'
+import { applyProfile, type Profile, profilesOf } from './profiles.js'
+import { problemAt, type RawEntry } from './raw-entry.js'
+import { readEntry } from './read-entry.js'
+import { scanSettingsOf } from './scan-settings.js'
 import type { ServerConfig } from './server-config.js'
 import { elsewhere, PLACES, tablesIn, valueAt } from './tables.js'
-
-export interface Profile {
-  readonly servers?: readonly string[]
-  readonly allow?: readonly string[]
-  readonly deny?: readonly string[]
-}
 
 export interface Config {
   /** In order of name. Servers with an error are not among them. */
   readonly servers: readonly ServerConfig[]
   readonly profiles: Readonly<Record<string, Profile>>
+  /** Rules of the scan that the files switch off. */
+  readonly scan: { readonly rules: RuleSettings }
   readonly problems: readonly ConfigProblem[]
   /** The files that were read. */
   readonly files: readonly string[]
@@ -55,7 +56,7 @@ export function defaultConfigFiles(
   ]
 }
 
-/** A file with a name of ours is held to our keys; every other one belongs to some client, and may hold what it likes. */
+/** In a file with our name, unknown keys are errors. Every other file belongs to another client, and may hold other keys. */
 const OWN_FILE = /^\.?toolwell\b.*\.jsonc?$/
 
 /** What the files say of one server together. */
@@ -63,7 +64,7 @@ interface Entry {
   readonly raw: RawEntry
   readonly fields: Readonly<Record<string, unknown>>
   readonly refused: ReadonlySet<string>
-  /** Kept without being used: a broken entry of a stronger file must not let the weaker one come back to life. */
+  /** Kept but not used: a broken entry of a stronger file must not let the weaker entry take effect. */
   readonly isBroken: boolean
 }
 
@@ -77,6 +78,7 @@ export function loadConfig(options: LoadOptions): Config {
   const files: string[] = []
   const entries = new Map<string, Entry>()
   const profiles: Record<string, Profile> = {}
+  const rules: Record<string, 'off'> = {}
 
   for (const given of options.files) {
     const file: ConfigFile = typeof given === 'string' ? { path: given } : given
@@ -117,6 +119,7 @@ export function loadConfig(options: LoadOptions): Config {
       }
     }
     Object.assign(profiles, profilesOf(document, problems))
+    Object.assign(rules, scanSettingsOf(document, foreign, problems))
   }
 
   const servers: ServerConfig[] = []
@@ -130,7 +133,13 @@ export function loadConfig(options: LoadOptions): Config {
     if (read.server && !isBroken && (isOff || canStart)) servers.push(read.server)
   }
   servers.sort((a, b) => (a.name < b.name ? -1 : 1))
-  return { servers: applyProfile(servers, profiles, options, files, problems), profiles, problems, files }
+  return {
+    servers: applyProfile(servers, profiles, options.profile, files, problems),
+    profiles,
+    scan: { rules },
+    problems,
+    files,
+  }
 }
 
 function open(path: string, file: ConfigFile, problems: ConfigProblem[]): ConfigDocument | undefined {
@@ -162,7 +171,7 @@ function checkFileKeys(document: ConfigDocument, foreign: boolean, problems: Con
     if ((FILE_KEYS as readonly string[]).includes(key)) continue
     const [suggestion] = nearest(key, FILE_KEYS, 1)
     if (foreign && PLACES.includes(key)) continue
-    // In a client's own file only a slip of the pen is worth a word.
+    // In a file of another client, only a likely typing error is worth a warning.
     if (foreign && (suggestion === undefined || keys.includes(suggestion))) continue
     problems.push({
       file: document.file,
@@ -171,7 +180,7 @@ function checkFileKeys(document: ConfigDocument, foreign: boolean, problems: Con
       message: `unknown key ${JSON.stringify(key)}`,
       fix:
         suggestion === undefined
-          ? `Remove it; known are ${FILE_KEYS.join(', ')}`
+          ? `Remove it. Known keys: ${FILE_KEYS.join(', ')}`
           : `Did you mean ${JSON.stringify(suggestion)}? Rename or remove it`,
       severity: foreign ? 'warning' : 'error',
     })
@@ -190,7 +199,7 @@ function* entriesOf(
     if (value === undefined || value === null) continue
     if (!isRecord(value)) {
       problems.push(
-        fault(document, path, `${path.at(-1)} must be an object`, 'Write { "name": { "command": "…" } }'),
+        problemIn(document, path, `${path.at(-1)} must be an object`, 'Write { "name": { "command": "…" } }'),
       )
       continue
     }
@@ -209,97 +218,4 @@ function nameProblem(name: string): string | undefined {
   if (name === 'toolwell') return '"toolwell" is the name of the meta-tools'
   if (name.length > 200) return 'the name of the server is longer than 200 characters'
   return undefined
-}
-
-function profilesOf(document: ConfigDocument, problems: ConfigProblem[]): Record<string, Profile> {
-  const profiles: Record<string, Profile> = {}
-  const given = document.value?.profiles
-  if (given === undefined || given === null) return profiles
-  if (!isRecord(given)) {
-    problems.push(
-      fault(document, ['profiles'], 'profiles must be an object', 'Write { "name": { "servers": […] } }'),
-    )
-    return profiles
-  }
-  for (const [name, value] of Object.entries(given)) {
-    const path = ['profiles', name]
-    if (!isRecord(value)) {
-      problems.push(fault(document, path, 'a profile must be an object', 'Write { "servers": ["name"] }'))
-      continue
-    }
-    const wrong = Object.entries(value).flatMap(([key, each]): ConfigProblem[] => {
-      const known = Object.hasOwn(PROFILE_KEYS, key) ? PROFILE_KEYS[key] : undefined
-      const [suggestion] = nearest(key, Object.keys(PROFILE_KEYS), 1)
-      if (!known)
-        return [
-          fault(
-            document,
-            [...path, key],
-            `unknown key ${JSON.stringify(key)}`,
-            suggestion === undefined
-              ? `Known are ${Object.keys(PROFILE_KEYS).join(', ')}`
-              : `Did you mean ${JSON.stringify(suggestion)}?`,
-          ),
-        ]
-      const message = misfit(each, known)
-      return message
-        ? [fault(document, [...path, key], `${key} ${message}`, `Write "${key}": ${exampleOf(known)}`)]
-        : []
-    })
-    problems.push(...wrong)
-    if (wrong.length === 0) profiles[name] = value as Profile
-  }
-  return profiles
-}
-
-function applyProfile(
-  servers: readonly ServerConfig[],
-  profiles: Readonly<Record<string, Profile>>,
-  { profile: name }: LoadOptions,
-  files: readonly string[],
-  problems: ConfigProblem[],
-): ServerConfig[] {
-  if (name === undefined) return [...servers]
-  const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined
-  if (!profile) {
-    const [suggestion] = nearest(name, Object.keys(profiles), 1)
-    const known = Object.keys(profiles).join(', ') || 'none'
-    problems.push({
-      file: files.at(-1) ?? '',
-      path: 'profiles',
-      line: undefined,
-      message: `there is no profile ${JSON.stringify(name)}`,
-      fix: suggestion === undefined ? `Known are: ${known}` : `Did you mean ${JSON.stringify(suggestion)}?`,
-      severity: 'error',
-    })
-    // Nothing is better than more than was asked for.
-    return []
-  }
-  return servers
-    .filter((server) => (profile.servers ?? ['*']).some((pattern) => matchesGlob(pattern, server.name)))
-    .map((server) => ({
-      ...server,
-      within: profile.allow && ofServer(server.name, profile.allow),
-      deny: [...server.deny, ...ofServer(server.name, profile.deny ?? [])],
-    }))
-}
-
-/** `server/tool` speaks of one server; a pattern without a slash of all. */
-function ofServer(server: string, patterns: readonly string[]): string[] {
-  return patterns.flatMap((pattern) => {
-    const slash = pattern.indexOf('/')
-    if (slash < 0) return [pattern]
-    return matchesGlob(pattern.slice(0, slash), server) ? [pattern.slice(slash + 1)] : []
-  })
-}
-
-function fault(document: ConfigDocument, path: Path, message: string, fix: string): ConfigProblem {
-  return {
-    file: document.file,
-    path: pathText(path),
-    line: document.lineOf(path),
-    message,
-    fix,
-    severity: 'error',
-  }
 }

@@ -10,7 +10,7 @@ export interface ConfigProblem {
   readonly fix: string
   /** The server that cannot be used because of it. */
   readonly server?: string
-  /** A warning changes nothing about what works. */
+  /** A warning does not stop anything from working. */
   readonly severity: 'error' | 'warning'
 }
 

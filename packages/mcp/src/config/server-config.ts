@@ -41,7 +41,7 @@ export interface ServerConfig {
   readonly alwaysLoad: readonly string[]
   /** Undefined: every tool. */
   readonly allow: readonly string[] | undefined
-  /** What a profile allows besides: both have to let a tool pass. Undefined: every tool. */
+  /** What a profile allows: a tool must pass this and `allow`. Undefined: every tool. */
   readonly within: readonly string[] | undefined
   readonly deny: readonly string[]
   /** Milliseconds. */
@@ -90,4 +90,12 @@ export function defineServer(
     ...options,
     secrets: [...(options.secrets ?? []), ...given, options.oauth?.clientSecret ?? []].flat(),
   }
+}
+
+/** Credentials in the config are used instead of a login. */
+export function hasOwnCredentials({ endpoint }: Pick<ServerConfig, 'endpoint'>): boolean {
+  return (
+    endpoint.type !== 'stdio' &&
+    Object.keys(endpoint.headers).some((name) => name.toLowerCase() === 'authorization')
+  )
 }

@@ -1,9 +1,10 @@
-/** Where servers stand in a file, in whichever client's manner. */
+/** Where the servers are in a config file of each client. */
+
 import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { isRecord } from '@toolwell/core/internal'
 import { type ConfigDocument, pathText } from './document.js'
 import type { ConfigProblem } from './problem.js'
-import { isRecord } from './read-entry.js'
 import { entryFolder } from './translate-entry.js'
 
 type Value = Readonly<Record<string, unknown>>
@@ -60,7 +61,7 @@ export function elsewhere(
   if (isRecord(value.mcp) && Object.values(value.mcp).some((each) => isRecord(each) && 'type' in each))
     return told(
       ['mcp'],
-      'these are servers in the words of opencode',
+      'these are servers as opencode writes them',
       'Take them over with: toolwell import --from opencode',
     )
   const folders = Object.entries(isRecord(value.projects) ? value.projects : {})
@@ -78,7 +79,7 @@ export function elsewhere(
   )
 }
 
-/** As it is named, and as it is. */
+/** The folder by its given name, and by its real path. */
 function sameFolders(folder: string): string[] {
   try {
     return [...new Set([folder, realpathSync(folder)])]

@@ -1,4 +1,4 @@
-/** An entry of another client in our own words, for a file in another folder. Values are kept as they are. */
+/** An entry of another client with our keys, for a file in another folder. Values are kept as they are. */
 import { basename, dirname, isAbsolute, resolve } from 'node:path'
 import { ownKey } from './keys.js'
 
@@ -32,7 +32,7 @@ export function translateEntry(value: Readonly<Record<string, unknown>>, folder:
   return { entry, left }
 }
 
-/** Folders that clients keep beside the work: what is written in them is run from the folder above. */
+/** Folders of clients inside a project: paths in their files start from the folder above. */
 const CLIENT_FOLDERS: ReadonlySet<string> = new Set(['.vscode', '.cursor', '.gemini', '.codex'])
 
 /** What relative paths of a file's entries start from. */

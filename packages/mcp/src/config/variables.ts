@@ -17,7 +17,7 @@ export interface Expanded {
 
 const VARIABLE = /\$\{([^{}]*)\}/g
 const NAME = /^[A-Za-z_]\w*$/
-/** Everybody knows these, and a message without them is hard to read. */
+/** These are not secret, and a message without them is hard to read. */
 const PUBLIC = new Set(['HOME', 'USER', 'LOGNAME', 'PWD', 'TMPDIR', 'SHELL', 'LANG', 'PATH'])
 
 /** What is expanded is not expanded again: a value may hold `${…}` of its own. */
@@ -35,7 +35,7 @@ export function expand(text: string, scope: VariableScope): Expanded {
     if (kind !== '' && kind !== 'env')
       return kind === 'input'
         ? fail(
-            `${whole} is asked for by an editor, and nobody can be asked here`,
+            `${whole} asks the user of an editor, which cannot be done here`,
             `Put the value into an environment variable and write \${env:${rest.toUpperCase().replace(/\W/g, '_')}}`,
           )
         : fail(

@@ -1,4 +1,5 @@
 /** Who makes a call, and what a server may ask of whoever made it. */
+
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type {
   ClientCapabilities,
@@ -8,6 +9,7 @@ import type {
   ElicitResult,
   Root,
 } from '@modelcontextprotocol/client'
+import { defined } from '@toolwell/core/internal'
 import type { ServerConfig } from '../config/server-config.js'
 
 /** What a server may ask back. Left out: the server is told that it cannot be asked. */
@@ -26,18 +28,18 @@ export interface Caller {
 }
 
 export function capabilitiesOf({ elicit, sample, roots }: CallerHandlers = {}): ClientCapabilities {
-  return {
-    ...(elicit ? { elicitation: { form: {}, url: {} } } : {}),
-    ...(sample ? { sampling: {} } : {}),
-    ...(roots ? { roots: {} } : {}),
-  }
+  return defined({
+    elicitation: elicit && { form: {}, url: {} },
+    sampling: sample && {},
+    roots: roots && {},
+  })
 }
 
 /** Finds the caller that a server's question is meant for, or nobody. */
 export interface Attribution {
   /** Does the work as this caller. */
   during<T>(caller: Caller, work: () => Promise<T>): Promise<T>
-  /** Does the work as nobody: what outlives a call must not be taken for part of it. */
+  /** Does the work for no caller: what outlives a call must not be taken for part of it. */
   apart<T>(work: () => T): T
   current(): Caller | undefined
 }
@@ -45,7 +47,7 @@ export interface Attribution {
 /**
  * Where the question comes with the call (a stream of its own, an answer that asks), the call is known. On a pipe that
  * carries everything, it is the caller's whose calls are under way, if they are all of one; the owner's if the whole
- * connection is one caller's; otherwise nobody's, for a guess would show one user what is meant for another.
+ * connection is one caller's; otherwise no caller's, because a guess could show one user what is meant for another.
  */
 export function createAttribution(owner: Caller | undefined): Attribution {
   const storage = new AsyncLocalStorage<Caller>()
@@ -71,7 +73,7 @@ export function createAttribution(owner: Caller | undefined): Attribution {
   }
 }
 
-/** Who shares a connection. A server learns when it is reached what it may ask, so callers that answer different questions cannot share. */
+/** Which callers share a connection. A server learns at the start what it may ask, so callers that answer different questions cannot share. */
 export function keyOf({ share }: ServerConfig, caller: Caller): string {
   const { client = '', conversation = '' } = caller
   const asked = capabilityKey(caller)
@@ -79,7 +81,7 @@ export function keyOf({ share }: ServerConfig, caller: Caller): string {
   return JSON.stringify(share === 'client' ? [client, asked] : [client, conversation, asked])
 }
 
-/** What may be asked of it, in words. */
+/** What may be asked of a caller, as a key. */
 export function capabilityKey({ handlers }: Caller): string {
   return handlers ? Object.keys(capabilitiesOf(handlers)).join(' ') : ''
 }

@@ -1,4 +1,5 @@
 /** One live connection to a server: lists, calls, and says when it is over. */
+
 import { AsyncLocalStorage } from 'node:async_hooks'
 import {
   type CallToolResult,
@@ -13,13 +14,14 @@ import {
   SdkErrorCode,
   type Transport,
 } from '@modelcontextprotocol/client'
-import type { McpTool, ServerDefinition } from '../definition.js'
+import { defined } from '@toolwell/core/internal'
+import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
 import { type Caller, capabilitiesOf, createAttribution } from './caller.js'
 import { listTools } from './list-tools.js'
 import { needsLogin, type OpenOptions, openClient, statusOf } from './open-client.js'
 import { ProcessTransport } from './process-transport.js'
 
-/** Messages that came since we last said anything. More is a flood. */
+/** Messages since the last one that we sent. More is a flood. */
 const MOST_UNASKED = 20_000
 /** A call that shows progress may take this many times its timeout in all. */
 const MOST_EXTENSIONS = 20
@@ -91,7 +93,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   const epitaph = () => (transport instanceof ProcessTransport ? transport.epitaph : undefined)
   client.onclose = () => finish(epitaph() ?? 'the connection was closed')
   client.onerror = () => undefined
-  // Keeping track of whose call it is costs a fifth of a call; where nothing can be asked, nobody needs to know.
+  // Tracking whose call it is costs a fifth of a call, and is needed only where something can be asked.
   const canAsk = Object.keys(capabilitiesOf(handlers)).length > 0
   guard(transport, canAsk, (reason) => {
     finish(reason)
@@ -139,7 +141,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
                   onprogress: (progress) => onProgress(progress as Progress),
                 }
               : {}),
-            ...(signal ? { signal } : {}),
+            ...defined({ signal }),
           })
         return await (canAsk ? attribution.during(caller, work) : work())
       } catch (error) {
@@ -189,7 +191,7 @@ function answerQuestions(
     if (handler) return handler as NonNullable<NonNullable<Caller['handlers']>[K]>
     throw new ProtocolError(
       -32603,
-      'Nobody can be asked: it is not clear whose call this belongs to. Calls of several clients are under way on one connection.',
+      'This cannot be answered: it is not clear whose call it belongs to. Calls of several clients are under way on one connection.',
     )
   }
   if (handlers.elicit)
@@ -207,15 +209,15 @@ function answerQuestions(
     )
 }
 
-/** News of the list come on a stream that may end by itself; then something may have been missed. */
+/** List changes arrive on a stream. When the stream ends by itself, a change may have been missed. */
 async function watchSubscription(client: Client, onListChanged: () => void): Promise<void> {
   const end = await client.autoOpenedSubscription?.closed
   if (end === 'remote' || end === 'graceful') onListChanged()
 }
 
 /**
- * Ends a connection that drowns us, and hands every answer over in the context of its question: on a pipe, an answer that
- * asks for something would otherwise be nobody's.
+ * Ends a connection that floods us, and hands every answer over in the context of its question: on a pipe, an answer that
+ * asks for something would otherwise belong to no caller.
  */
 function guard(transport: Transport, canAsk: boolean, drown: (reason: string) => void): void {
   let unasked = 0
@@ -232,7 +234,7 @@ function guard(transport: Transport, canAsk: boolean, drown: (reason: string) =>
   }
   transport.onmessage = ((message: JSONRPCMessage, extra) => {
     unasked++
-    if (unasked === MOST_UNASKED) drown(`the server sent ${MOST_UNASKED} messages that nobody asked for`)
+    if (unasked === MOST_UNASKED) drown(`the server sent ${MOST_UNASKED} unasked messages`)
     if (unasked >= MOST_UNASKED) return
     const id = contexts.size > 0 && isJSONRPCResponse(message) ? message.id : undefined
     const within = id === undefined ? undefined : contexts.get(id)
@@ -261,13 +263,13 @@ function lostOr(error: unknown, isClosed: boolean, epitaph: string | undefined):
   return error
 }
 
-/** The server does not know our session any more, and has not looked at the call. Some say so in words alone. */
+/** The server does not know our session any more, and has not run the call. Some say so only in the message. */
 function isForgotten(error: unknown): boolean {
   const status = statusOf(error)
   return status === 404 || (status === 400 && error instanceof Error && /session/i.test(error.message))
 }
 
-/** Nothing listened at the address: the call went nowhere. */
+/** Nothing listened at the address: the call was not delivered. */
 function isRefused(error: unknown): boolean {
   return causes(error).some(({ code }) => code === 'ECONNREFUSED' || code === 'ENOTFOUND')
 }

@@ -1,9 +1,8 @@
 /** What went wrong with a server or a call, in words that say what to do, without anything secret. */
 import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
-import { hasOwnCredentials, quoted } from '../auth/stored-auth.js'
-import type { ServerConfig } from '../config/server-config.js'
-import { type FailureKind, McpFailure } from '../failure.js'
+import { hasOwnCredentials, type ServerConfig } from '../config/server-config.js'
 import { ConnectionLost } from './connection.js'
+import { type FailureKind, McpFailure } from './mcp-failure.js'
 import { asksForMore, needsLogin } from './open-client.js'
 import { ProgramFailure } from './process-failure.js'
 import { explained, Unreachable } from './unreachable.js'
@@ -14,6 +13,11 @@ export interface Failures {
   ofOpening(error: unknown, late: number | undefined): McpFailure
   /** A call did not give a result. */
   ofCall(error: unknown, tool: string, cancelled: boolean): McpFailure
+}
+
+/** A name as it is written on a command line. */
+export function quoted(name: string): string {
+  return /^[\w.@:/-]+$/.test(name) ? name : JSON.stringify(name)
 }
 
 /** What the user can do about a server that wants a login. A model may read it: it holds nothing that the server says. */
@@ -52,14 +56,14 @@ export function createFailures(server: ServerConfig, hide: (text: string) => str
         return error.sent
           ? make(
               'lost',
-              `${name} was lost while it ran ${tool}: ${error.message}. Nobody knows whether it did its work; check before you call it again`,
+              `${name} was lost while it ran ${tool}: ${error.message}. It is not known whether it did its work; check before you call it again`,
               error,
             )
           : make('unavailable', `${name} cannot be used: ${error.message}`, error)
       if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
         return make(
           'timeout',
-          `${name} did not answer ${tool} within ${seconds(timeout)}; it was told to stop. Raise "timeout" in the config if it needs longer`,
+          `${name} did not answer ${tool} within ${seconds(timeout)}; it was told to stop. Increase "timeout" in the config if it needs longer`,
           error,
         )
       const verb = error instanceof ProtocolError ? 'refused' : 'could not run'
@@ -70,7 +74,7 @@ export function createFailures(server: ServerConfig, hide: (text: string) => str
   }
 }
 
-/** Of a program that was given up. */
+/** What a program printed before we gave up on it. */
 function lastWords(error: unknown): string {
   const words = error instanceof ProgramFailure ? error.message : ''
   return words === '' ? '' : `, and said: ${words}`
@@ -88,7 +92,7 @@ function messageOf(error: unknown): string {
   return message.length > MOST_CHARACTERS ? `${message.slice(0, MOST_CHARACTERS - 1)}…` : message
 }
 
-/** `fetch failed` says nothing; what caused it does. */
+/** `fetch failed` says nothing, so the causes are added. */
 function whole(error: unknown): string {
   if (error instanceof Unreachable) return `${error.message}; ${error.fix}`
   if (error instanceof ProgramFailure) return error.message

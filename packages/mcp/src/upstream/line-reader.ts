@@ -1,4 +1,4 @@
-/** Cuts a stream of bytes into lines, each byte looked at once, with a bound on the longest. */
+/** Cuts a stream of bytes into lines. Reads each byte once, and limits the length of a line. */
 
 export interface LineReader {
   /** The lines that this chunk completed. Throws where a line outgrows the bound. */

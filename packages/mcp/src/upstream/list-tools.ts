@@ -1,12 +1,12 @@
-/** Lists the tools of a server page by page. One entry that is no tool does not cost the others. */
+/** Lists the tools of a server page by page. An entry that is not a tool does not affect the others. */
 import type { Client, StandardSchemaV1 } from '@modelcontextprotocol/client'
-import type { ServerDefinition } from '../definition.js'
-import { usableTools } from '../usable-tools.js'
+import type { ServerDefinition } from '../definition/server-definition.js'
+import { usableTools } from '../definition/usable-tools.js'
 
-/** A server that has more is not listed to the end. */
+/** Tools beyond this number are not read. */
 const MOST_TOOLS = 20_000
 const MOST_PAGES = 2000
-/** A promise of more than a day is not believed. */
+/** A longer promise counts as one day. */
 const LONGEST_TTL = 86_400_000
 
 /** The SDK's own schema refuses a list for one bad entry. Entries are checked one by one, later and by name. */
@@ -24,8 +24,8 @@ const ANYTHING: StandardSchemaV1<unknown, Record<string, unknown>> = {
 export async function listTools(
   client: Client,
   options: { readonly timeout: number; readonly signal: AbortSignal },
-): Promise<Pick<ServerDefinition, 'tools' | 'leftOut' | 'ttlMs' | 'cacheScope'>> {
-  const nothing = { tools: [], leftOut: [], ttlMs: undefined, cacheScope: 'private' as const }
+): Promise<Pick<ServerDefinition, 'tools' | 'unusable' | 'ttlMs' | 'cacheScope'>> {
+  const nothing = { tools: [], unusable: [], ttlMs: undefined, cacheScope: 'private' as const }
   if (!client.getServerCapabilities()?.tools) return nothing
   const entries: unknown[] = []
   const cursors = new Set<string>()
@@ -46,16 +46,16 @@ export async function listTools(
       if (answer.cacheScope === 'public') cacheScope = 'public'
     }
     const next = answer.nextCursor
-    // A cursor that comes again leads round in a circle.
+    // A cursor that comes again would repeat pages forever.
     if (typeof next !== 'string' || cursors.has(next) || entries.length > MOST_TOOLS) break
     cursors.add(next)
     cursor = next
   }
-  const { tools, leftOut } = usableTools(entries.slice(0, MOST_TOOLS))
+  const { tools, unusable } = usableTools(entries.slice(0, MOST_TOOLS))
   if (entries.length > MOST_TOOLS)
-    leftOut.push({
+    unusable.push({
       entry: MOST_TOOLS + 1,
       reason: `and all that follow: more than ${MOST_TOOLS} are not read`,
     })
-  return { tools, leftOut, ttlMs, cacheScope }
+  return { tools, unusable, ttlMs, cacheScope }
 }

@@ -1,4 +1,5 @@
 /** Opens one protocol client to a server, over whatever it speaks, and finds out which era that is. */
+
 import {
   type AuthProvider,
   Client,
@@ -14,20 +15,21 @@ import {
   type Transport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
+import { defined } from '@toolwell/core/internal'
 import type { HttpEndpoint, ServerConfig } from '../config/server-config.js'
 import { ProgramFailure } from './process-failure.js'
 import { ProcessTransport } from './process-transport.js'
 import { explained, observe } from './unreachable.js'
 import type { Watchdog } from './watchdog.js'
 
-/** A server on a pipe that says nothing to a question it does not know speaks the older protocol. */
+/** A server on a pipe that does not answer within this time speaks the older protocol. */
 const PROBE_TIMEOUT = 4000
 
-/** What credentials can do besides being given. */
+/** What credentials can do besides authorizing a request. */
 export interface AuthHooks {
   /** Sends every request to the server. */
   readonly fetch?: FetchLike
-  /** Calls when there may be other credentials than those that were refused. Returns what ends it. */
+  /** Calls back when there may be new credentials. Returns a function that stops it. */
   watch?(onChange: () => void): () => void
   /** Takes credentials out of a text. */
   hide?(text: string): string
@@ -45,6 +47,8 @@ export interface OpenOptions {
   readonly auth: ServerAuth | undefined
   /** For the whole of it, in milliseconds. */
   readonly timeout: number
+  /** How long a local server may take to say which protocol it speaks. Default 4,000 ms. */
+  readonly probeTimeout?: number
   readonly signal: AbortSignal
   readonly onListChanged: () => void
   readonly prepare: (client: Client) => void
@@ -90,7 +94,7 @@ async function openRemote(
     try {
       return await attempt(options, sse(endpoint, options.auth, options.auth?.fetch ?? fetch), 'legacy')
     } catch {
-      // What the usual protocol answered says more than that the old one is not there either.
+      // The error of the usual protocol says more than that of the old one.
       throw error
     }
   }
@@ -104,7 +108,7 @@ export function needsLogin(error: unknown): boolean {
   )
 }
 
-/** The login holds, but not for this. */
+/** The login is valid, but does not grant this. */
 export function asksForMore(error: unknown): error is InsufficientScopeError {
   return error instanceof InsufficientScopeError
 }
@@ -120,7 +124,7 @@ async function attempt(
   transport: Transport,
   era: 'auto' | 'legacy',
 ): Promise<OpenClient> {
-  const { capabilities, timeout, signal, version } = options
+  const { capabilities, timeout, probeTimeout = PROBE_TIMEOUT, signal, version } = options
   // A remote server that is slow to wake up is not an older one.
   const isProcess = transport instanceof ProcessTransport
   const client = new Client(
@@ -129,7 +133,7 @@ async function attempt(
       capabilities,
       versionNegotiation: {
         mode: era,
-        probe: { timeoutMs: isProcess ? Math.min(PROBE_TIMEOUT, timeout) : timeout },
+        probe: { timeoutMs: isProcess ? Math.min(probeTimeout, timeout) : timeout },
       },
       listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => options.onListChanged() } },
     },
@@ -163,7 +167,7 @@ function streamable(
 ): Transport {
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
-    ...(authProvider ? { authProvider } : {}),
+    ...defined({ authProvider }),
     fetch: asking,
   }) as Transport
 }
@@ -175,12 +179,12 @@ function sse(
 ): Transport {
   return new SSEClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
-    ...(authProvider ? { authProvider } : {}),
+    ...defined({ authProvider }),
     fetch: asking,
   }) as Transport
 }
 
-/** The process ended, or the pipe broke, over the question which protocol it speaks. */
+/** The process ended, or the pipe broke, when it was asked which protocol it speaks. */
 function isRefusedProbe(error: unknown): boolean {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
   return cause instanceof SdkError && cause.code === SdkErrorCode.EraNegotiationFailed

@@ -96,14 +96,14 @@ export class Pool {
     }
   }
 
-  /** When nobody uses the connection any more, the clock starts; or its time is up at once. */
+  /** When the last user leaves, the idle timer starts, or with `isDone` the connection is closed at once. */
   release(key: string, isDone = false): void {
     const slot = this.#slots.get(key)
     if (!slot) return
     this.#leave(key, slot)
     if (slot.users > 0 || !slot.connection) return
     if (isDone) this.#retire(key, slot)
-    // One clock for all calls, set back after each; what is in use when it strikes stays.
+    // One timer for all calls, restarted after each. A connection that is in use when it fires stays open.
     else if (slot.idle) slot.idle.refresh()
     else if (Number.isFinite(this.#options.idle)) {
       slot.idle = setTimeout(() => this.#retire(key, slot), this.#options.idle)

@@ -9,14 +9,14 @@ export class ProgramFailure extends Error {}
 export function startFailure(error: NodeJS.ErrnoException, { command, cwd }: StdioEndpoint): string {
   const shown = JSON.stringify(command)
   const folder = kindOf(cwd)
-  // The platform blames the command for it.
+  // The platform reports this as a fault of the command.
   if (folder !== 'folder')
     return `the folder ${JSON.stringify(cwd)} that it should run in ${folder === 'file' ? 'is a file' : 'does not exist'}; correct "cwd" in its config, or make the folder`
   if (error.code === 'ENOENT') {
     const isPath = /[\\/]/.test(command)
     const interpreter = isPath ? interpreterOf(command) : undefined
     if (interpreter !== undefined)
-      return `the first line of ${shown} wants ${JSON.stringify(interpreter)}, which was not found; install that, or correct the line`
+      return `the first line of ${shown} names ${JSON.stringify(interpreter)}, which was not found; install it, or correct the line`
     return isPath
       ? `there is no program ${shown}; correct "command" in its config, or install it`
       : `the command ${shown} was not found on the PATH; install it, or give its full path`

@@ -19,9 +19,9 @@ import type { Watchdog } from './watchdog.js'
 const MOST_BYTES = 64 * 1024 * 1024
 /** What is kept of standard error, for the message that says why a server died. */
 const KEPT_ERRORS = 4096
-/** Lines on standard output that are no messages; more is no banner but a broken server. */
+/** Lines on standard output that are not messages. A banner is shorter than this. */
 const MOST_GARBAGE = 1000
-/** Between asking a server to end, telling it, and ending it. */
+/** Milliseconds between closing its input, SIGTERM and SIGKILL. */
 const GRACE = 1500
 
 export interface ProcessTransportOptions {
@@ -35,7 +35,7 @@ export class ProcessTransport implements Transport {
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: Transport['onmessage']
-  /** Lines that were no messages, and the first of them. */
+  /** How many lines were not messages. */
   garbage = 0
   #firstGarbage = ''
   readonly #options: ProcessTransportOptions
@@ -76,12 +76,12 @@ export class ProcessTransport implements Transport {
     return this.lastWords === '' ? how : `${how}: ${this.lastWords}`
   }
 
-  /** It ended by itself, without a word. */
+  /** It ended by itself and printed nothing. */
   get wasSilent(): boolean {
     return this.#broken === '' && this.#exit !== undefined && this.lastWords === ''
   }
 
-  /** What it has said that was no message; empty where it said nothing. */
+  /** What it printed besides messages; empty where it printed nothing. */
   get lastWords(): string {
     const told = tellingLines(this.#errors)
     const written = tellingLines(this.#firstGarbage)
@@ -122,7 +122,7 @@ export class ProcessTransport implements Transport {
         // Helpers of the server that outlive it would hold the pipes, and whatever else they hold.
         this.#signal('SIGKILL')
         if (pid !== undefined) watchdog.forget(pid)
-        // A helper that left the group still has our pipes: what it says is nobody's.
+        // A helper that left the group may still hold our pipes: we do not wait for it.
         setTimeout(() => void this.#finish(), 250).unref()
       })
       child.once('close', () => void this.#finish())
@@ -211,7 +211,7 @@ export class ProcessTransport implements Transport {
         this.#firstGarbage = line.slice(0, KEPT_ERRORS)
         this.onerror?.(asError(error))
       }
-      if (this.garbage > MOST_GARBAGE) this.#fail(`the server is no MCP server: ${this.lastWords}`, error)
+      if (this.garbage > MOST_GARBAGE) this.#fail(`this is not an MCP server: ${this.lastWords}`, error)
       return undefined
     }
   }
@@ -233,14 +233,14 @@ export class ProcessTransport implements Transport {
       if (process.platform !== 'win32') process.kill(-pid, signal)
       else if (!this.#exit) spawn('taskkill', ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore' })
     } catch {
-      // There is nobody left.
+      // The group is gone already.
     }
   }
 
   async #finish(): Promise<void> {
     if (this.#gone) return
     this.#gone = true
-    // What it said before it went still counts.
+    // Messages that it sent before it ended still count.
     await this.#delivering
     const child = this.#child
     if (child?.pid !== undefined) this.#options.watchdog.forget(child.pid)

@@ -1,5 +1,7 @@
 /** Why a remote server could not be reached, in a sentence that names the cause and one that says what to do. */
+
 import { type FetchLike, ProtocolError, SdkErrorCode } from '@modelcontextprotocol/client'
+import { defined } from '@toolwell/core/internal'
 import type { HttpEndpoint } from '../config/server-config.js'
 
 /** The last thing that a server answered while it was being opened. */
@@ -15,11 +17,11 @@ export interface Seen {
 export interface Observer {
   readonly fetch: FetchLike
   seen(): Seen | undefined
-  /** Why there was no answer to the last one. The older transport passes on its text alone. */
+  /** Why the last request had no answer. The older transport passes on only the text of an error. */
   failure(): unknown
 }
 
-/** Keeps what is answered to messages, and nothing of what a login asks elsewhere. */
+/** Observes the answers to messages, and not the requests of a login. */
 export function observe(inner: FetchLike, type: 'http' | 'sse'): Observer {
   const visited = new Set<string>()
   let seen: Seen | undefined
@@ -78,7 +80,7 @@ export function explained(
   // It does speak MCP, and says itself what is wrong.
   if (error instanceof ProtocolError) return error
   if (!URL.canParse(url))
-    return new Unreachable('the url is no address', 'write it in full: "https://example.com/mcp"', error)
+    return new Unreachable('the url is not an address', 'write it in full: "https://example.com/mcp"', error)
   const address = new URL(url)
   const [why, fix] =
     ofNetwork(error, address) ??
@@ -115,7 +117,7 @@ function ofNetwork(error: unknown, { host, hostname, port, protocol }: URL): Exp
       ]
     if (/^(?:DEPTH_ZERO_)?SELF_SIGNED_CERT|^UNABLE_TO_(?:VERIFY|GET)_/.test(code))
       return [
-        `nobody whom this machine trusts has signed the certificate of ${host} (${code})`,
+        `the certificate of ${host} is not signed by anyone that this machine trusts (${code})`,
         'if you trust it, name a file with the certificate of its authority in NODE_EXTRA_CA_CERTS',
       ]
     if (isSecure && /wrong.version.number|packet.length.too.long/i.test(`${code} ${message}`))
@@ -125,7 +127,7 @@ function ofNetwork(error: unknown, { host, hostname, port, protocol }: URL): Exp
       ]
     if (code === 'EPROTO' || code.startsWith('ERR_SSL_'))
       return [
-        `${host} and this machine find no common way to speak TLS (${code})`,
+        `${host} and this machine have no version of TLS in common (${code})`,
         'tell whoever runs the server',
       ]
     if (code.startsWith('HPE_'))
@@ -141,7 +143,7 @@ function ofNetwork(error: unknown, { host, hostname, port, protocol }: URL): Exp
       return ['it did not answer in time', 'check that it is an MCP server and that it runs']
     if (message === 'bad port')
       return [
-        `no program of the web asks port ${port}`,
+        `web requests to port ${port} are blocked`,
         'correct the port in "url", or let the server use another one',
       ]
     if (message.includes('includes credentials'))
@@ -158,9 +160,12 @@ function ofAnswer(seen: Seen, error: unknown, { headers, type: kind }: HttpEndpo
   const path = `check the path of "url": most end in /mcp, older ones in /sse${kind === 'auto' ? '' : '; or leave out "type"'}`
   if (status >= 300 && status < 400) {
     if (isCircle)
-      return [`its address leads in a circle (${status})`, 'check "url", and tell whoever runs the server']
+      return [
+        `its address redirects in a circle (${status})`,
+        'check "url", and tell whoever runs the server',
+      ]
     return location === undefined
-      ? [`its address leads nowhere (${status})`, path]
+      ? [`its address redirects without saying where to (${status})`, path]
       : [
           `its address has moved to ${location} (${status})`,
           'write that into "url", if it is the server you mean: nothing is sent there unasked',
@@ -176,23 +181,28 @@ function ofAnswer(seen: Seen, error: unknown, { headers, type: kind }: HttpEndpo
   if (status === 404 || status === 410) return [`there is nothing at its address (${status})`, path]
   if (status === 405 || status === 406 || status === 415)
     return [`what is at its address takes no MCP messages (${status})`, path]
-  if (status === 429) return ['it has too many requests (429)', 'try again later']
+  if (status === 429) return ['it has received too many requests (429)', 'try again later']
   if (status >= 400 && status < 500)
-    return [`it refuses to be asked (${status})${said(error)}`, 'check "url" and "headers" in its config']
+    return [`it refuses the request (${status})${said(error)}`, 'check "url" and "headers" in its config']
   if (status >= 502 && status <= 504)
-    return [`it is not there at the moment (${status})`, 'try again later, or tell whoever runs the server']
+    return [
+      `it is not available at the moment (${status})`,
+      'try again later, or tell whoever runs the server',
+    ]
   if (status >= 500)
-    return [`it fails by itself (${status})${said(error)}`, 'see its log, or tell whoever runs the server']
-  if (/^text\/html\b/i.test(type)) return ['a web page is at its address, and no MCP server', path]
-  if (/^(?:application\/json|text\/event-stream)\b/i.test(type))
-    return ['it answers with what is not MCP', path]
+    return [
+      `it fails with an error of its own (${status})${said(error)}`,
+      'see its log, or tell whoever runs the server',
+    ]
+  if (/^text\/html\b/i.test(type)) return ['there is a web page at its address, not an MCP server', path]
+  if (/^(?:application\/json|text\/event-stream)\b/i.test(type)) return ['its answer is not MCP', path]
   return [
     `it answers with ${type === '' ? 'nothing' : type.split(';')[0]?.slice(0, 60)}, which is not MCP`,
     path,
   ]
 }
 
-/** What it says of itself, unless that is a page. */
+/** The text of the answer, unless it is a web page. */
 function said(error: unknown): string {
   const [, text = ''] =
     /^Error POSTing to endpoint:? ?(.*)$/s.exec(error instanceof Error ? error.message : '') ?? []
@@ -204,7 +214,7 @@ function said(error: unknown): string {
 function* causesOf(error: unknown): Generator<{ code?: string; message: string }> {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
     const { code } = at as { code?: unknown }
-    yield { message: at.message, ...(typeof code === 'string' ? { code } : {}) }
+    yield { message: at.message, ...defined({ code: typeof code === 'string' ? code : undefined }) }
     if (at instanceof AggregateError) for (const each of at.errors) yield* causesOf(each)
   }
 }

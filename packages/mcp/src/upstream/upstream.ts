@@ -1,26 +1,21 @@
 /** One server over its whole life: known, started on first use, shared, stopped when idle, started again when it died. */
 import type { CallToolResult } from '@modelcontextprotocol/client'
-import type { SourceUpdate } from '@toolwell/core'
-import { type CachedDefinition, type DefinitionCache, isFresh, knownEra } from '../cache.js'
 import { redactor } from '../config/redact.js'
 import type { ServerConfig } from '../config/server-config.js'
-import {
-  definitionHash,
-  difference,
-  type McpTool,
-  type ServerDefinition,
-  toolsByName,
-} from '../definition.js'
-import type { McpFailure } from '../failure.js'
-import type { Guard } from '../guard.js'
-import { NOTHING_FOUND, type Review } from '../review.js'
-import type { ServerEvent, ServerState } from '../state.js'
-import { VERSION } from '../version.js'
-import { type Caller, capabilityKey, keyOf } from './caller.js'
+import type { DefinitionCache } from '../definition/cache.js'
+import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
+import type { Guard } from '../trust/guard.js'
+import type { Review } from '../trust/review.js'
+import { abortable } from './abortable.js'
+import { type Caller, keyOf } from './caller.js'
 import { type CallOptions, type Connection, ConnectionLost, openConnection } from './connection.js'
 import { createFailures, type Failures } from './failures.js'
+import { KnownDefinition } from './known-definition.js'
+import type { McpFailure } from './mcp-failure.js'
 import { asksForMore, type ServerAuth } from './open-client.js'
 import { Pool } from './pool.js'
+import type { ServerEvent, ServerState } from './server-state.js'
+import { VERSION } from './version.js'
 import type { Watchdog } from './watchdog.js'
 
 /** A call waits this long for a server that rests after a failure; for longer rests it is answered at once. */
@@ -45,8 +40,8 @@ export interface UpstreamOptions {
 
 export class Upstream {
   readonly server: ServerConfig
-  definition: ServerDefinition | undefined
-  review: Review = NOTHING_FOUND
+  /** What it offers, as far as that is known. */
+  readonly known: KnownDefinition
   /** Why it is in this state, in words; empty where there is nothing to say. */
   reason = ''
   /** How often it was started or reached. */
@@ -57,10 +52,6 @@ export class Upstream {
   readonly #pool: Pool
   readonly #failures: Failures
   readonly #hide: (text: string) => string
-  #asked = ''
-  #cached: CachedDefinition | undefined
-  #isNoted = false
-  #tools = new Map<string, McpTool>()
   #loginNeeded = false
   #stopWatching: (() => void) | undefined
   #lastState: ServerState | undefined
@@ -85,28 +76,27 @@ export class Upstream {
         this.#revive()
       },
     })
-    if (!this.server.enabled) return
-    this.#asked = capabilityKey(options.lister)
-    this.#cached = options.cache.read(this.server, this.#asked)
-    if (this.#cached)
-      this.#isNoted = options.guard.meet(this.server, this.#cached.definition, this.#cached.notes)
+    this.known = new KnownDefinition({
+      ...options,
+      onAdopted: ({ server: before }) => {
+        const { server: held } = this.review
+        if (held !== undefined || this.reason === before) this.reason = held ?? ''
+        this.#announce(true)
+      },
+    })
   }
 
-  /** Takes what is cached into use, once all servers are met; false where that has to be reviewed first, which takes time. */
-  begin(): boolean {
-    if (!this.#cached || this.definition) return true
-    if (this.#isNoted) this.#adopt(this.#cached.definition, true)
-    return this.#isNoted
+  get definition(): ServerDefinition | undefined {
+    return this.known.definition
+  }
+
+  get review(): Review {
+    return this.known.review
   }
 
   /** Reviews what is cached, a little at a time, and takes it into use. */
-  async beginSlowly(): Promise<void> {
-    const cached = this.#cached
-    if (!cached) return
-    await this.#options.guard.prepare(this.server, cached.definition)
-    if (this.definition || this.#pool.closing.aborted) return
-    this.#adopt(cached.definition, true)
-    this.#store(cached.definition, cached.savedAt)
+  beginSlowly(): Promise<void> {
+    return this.known.beginSlowly(() => this.#pool.closing.aborted)
   }
 
   get state(): ServerState {
@@ -124,25 +114,6 @@ export class Upstream {
 
   get pids(): number[] {
     return this.#pool.connections.flatMap(({ pid }) => pid ?? [])
-  }
-
-  /** When the list was last read from the server. */
-  get listedAt(): number | undefined {
-    return this.#cached?.savedAt
-  }
-
-  /** The server promised how long its list holds, and that time is over. */
-  get isExpired(): boolean {
-    return (this.#cached?.definition.ttlMs ?? 0) > 0 && !this.#isFresh
-  }
-
-  get #isFresh(): boolean {
-    return this.#cached !== undefined && isFresh(this.#cached, this.#options.now())
-  }
-
-  /** Where what search makes of the definition in use is kept; `use` names what else decides it. */
-  keptFor(use: string): SourceUpdate['kept'] {
-    return this.definition && this.#options.cache.kept?.(this.server, this.definition, use, this.#asked)
   }
 
   /** Reaches the server and lists it; afterwards it is stopped again, unless it is in use or to be kept running. */
@@ -166,7 +137,7 @@ export class Upstream {
       this.#relist(connection, true)
       await this.#relisting
     }
-    // Only calls would show it otherwise, and nobody can call a server that counts as failed. One that is kept running has to last.
+    // A failed server cannot be called, so a listing that succeeds must reset it. One that is kept running has to prove itself by lasting.
     if (this.server.lazy) this.#pool.breaker.succeed()
     this.#pool.release(key, this.server.lazy && this.calls === 0)
   }
@@ -177,7 +148,7 @@ export class Upstream {
     options: CallOptions = {},
   ): Promise<CallToolResult> {
     const { signal, caller = {} } = options
-    this.lookAgain()
+    this.known.lookAgain()
     // What is not known and cannot be under way is not worth starting a server for.
     if (!this.#relisting) this.#usable(name)
     const key = keyOf(this.server, caller)
@@ -190,7 +161,7 @@ export class Upstream {
       } catch (error) {
         const lost = error instanceof ConnectionLost
         if (lost) this.#pool.drop(key, connection)
-        const tool = this.#tools.get(name)
+        const tool = this.known.tool(name)
         const repeatable = lost && (!error.sent || (tool && isRepeatable(tool, this.server)))
         if (attempt > 0 || !repeatable || signal?.aborted) throw this.#callFailure(error, name, signal)
       } finally {
@@ -213,51 +184,6 @@ export class Upstream {
     await this.#pool.close(this.#failures.make('closed', `${this.server.name} was closed`))
   }
 
-  /** Reviews what is in use once more: something was approved, or is no longer. */
-  reviewAgain(): void {
-    if (!this.definition) return
-    this.#adopt(this.definition, true)
-    this.keepAgain()
-  }
-
-  /** Keeps what is cached once more: there is something else to note of it. */
-  keepAgain(): void {
-    if (this.definition && this.#cached) this.#store(this.definition, this.#cached.savedAt)
-  }
-
-  /** Reviews what is in use where its lock is another one by now: an approval needs no restart, and a stricter lock counts at once. */
-  lookAgain(): void {
-    if (this.definition && this.#options.guard.isStale(this.server)) this.reviewAgain()
-  }
-
-  /** Takes a definition into use, after review. */
-  #adopt(definition: ServerDefinition, isKnown: boolean): void {
-    const { server, review } = this
-    const before = this.#tools
-    this.review = this.#options.guard.review({
-      server,
-      definition,
-      previous: this.definition,
-      fromCache: isKnown,
-    })
-    this.definition = definition
-    this.#tools = toolsByName(definition.tools)
-    if (!isKnown)
-      this.#options.emit({
-        kind: 'server-listed',
-        server: server.name,
-        tools: this.#tools.size,
-        ...difference(before, this.#tools),
-      })
-    if (this.review.quarantined.size > 0)
-      this.#options.emit({ kind: 'tools-quarantined', server: server.name, tools: this.review.quarantined })
-    for (const detail of this.review.warnings ?? [])
-      this.#options.emit({ kind: 'warning', server: server.name, detail })
-    if (this.review.server !== undefined || this.reason === review.server)
-      this.reason = this.review.server ?? ''
-    this.#announce(true)
-  }
-
   /** The tool as it is now, if it may be called now. */
   #usable(name: string): McpTool {
     const { server, review } = this
@@ -268,7 +194,7 @@ export class Upstream {
       throw fail('quarantined', `${server.name} is quarantined: ${review.server}`)
     const why = review.quarantined.get(name)
     if (why !== undefined) throw fail('quarantined', `${name} of ${server.name} is quarantined: ${why}`)
-    const tool = this.#tools.get(name)
+    const tool = this.known.tool(name)
     if (tool) return tool
     // Not listed yet: whether there is such a tool shows when it is.
     if (!this.definition) return { name, inputSchema: { type: 'object' } }
@@ -286,7 +212,7 @@ export class Upstream {
     try {
       return await abortable(opened, signal, () => this.#failures.make('cancelled', 'the call was cancelled'))
     } catch (error) {
-      // Whoever gave up must not hold what the others have waited for.
+      // A caller that gave up must not keep the connection open.
       if (signal?.aborted)
         opened.then(
           () => this.#pool.release(key),
@@ -299,10 +225,10 @@ export class Upstream {
   /** Opens, and lists unless the server has promised that what is known still holds. */
   async #open(caller: Caller, mustList: boolean): Promise<Connection> {
     const { server } = this
-    const { connectTimeout, now, auth, watchdog } = this.#options
+    const { connectTimeout, auth, watchdog } = this.#options
     const deadline = AbortSignal.timeout(connectTimeout)
     const signal = AbortSignal.any([this.#pool.closing, deadline])
-    const isWhole = capabilityKey(caller) === this.#asked
+    const isWhole = this.known.isWholeFor(caller)
     let connection: Connection | undefined
     try {
       const opened = await openConnection({
@@ -311,15 +237,14 @@ export class Upstream {
         watchdog,
         handlers: caller.handlers,
         owner: server.share === 'all' ? undefined : caller,
-        era: knownEra(this.#cached, now()),
+        era: this.known.era,
         auth,
         timeout: connectTimeout,
         signal,
         onListChanged: () => connection && this.#relist(connection, isWhole),
       })
       connection = opened
-      // A cached list that is not reviewed yet is no list.
-      if (mustList || !this.definition || !this.#isFresh) await this.#keep(await opened.list(signal), isWhole)
+      if (mustList || !this.known.isCurrent) await this.known.keep(await opened.list(signal), isWhole)
       this.starts++
       this.#setLoginNeeded(false)
       this.reason = this.review.server ?? ''
@@ -336,26 +261,6 @@ export class Upstream {
     }
   }
 
-  /** A list made for a caller that can do less, or more, changes tools and brings or takes none. */
-  async #keep(listed: ServerDefinition, isWhole: boolean): Promise<void> {
-    const whole = (known = this.definition): ServerDefinition =>
-      isWhole || !known ? listed : { ...known, tools: merged(known, listed) }
-    await this.#options.guard.prepare(this.server, whole())
-    const now = this.#options.now()
-    const known = this.definition
-    const definition = whole()
-    this.#cached = { definition, savedAt: now }
-    // The same list in another order is the same list.
-    if (!known || known.era !== definition.era || definitionHash(known) !== definitionHash(definition))
-      this.#adopt(definition, false)
-    this.#store(definition, now)
-  }
-
-  #store(definition: ServerDefinition, now: number): void {
-    const notes = this.#options.guard.notes(this.server, definition)
-    this.#options.cache.write(this.server, definition, this.#asked, now, notes)
-  }
-
   /** The server says that its list has changed. However often it says so, one listing follows the one under way. */
   #relist(connection: Connection, isWhole: boolean): void {
     if (this.#relistAsked) return
@@ -365,12 +270,12 @@ export class Upstream {
       const deadline = AbortSignal.timeout(this.#options.connectTimeout)
       try {
         const listed = await connection.list(AbortSignal.any([this.#pool.closing, deadline]))
-        await this.#keep(listed, isWhole)
+        await this.known.keep(listed, isWhole)
         this.#wasLetIn()
       } catch (error) {
         if (connection.isClosed || this.#pool.closing.aborted) return
-        const detail = `its list of tools has changed and could not be read: ${this.#hide(String(error))}`
-        this.#options.emit({ kind: 'warning', server: this.server.name, detail })
+        const text = `its list of tools has changed and could not be read: ${this.#hide(String(error))}`
+        this.#options.emit({ kind: 'warning', server: this.server.name, code: 'list-failed', text })
       } finally {
         if (!this.#relistAsked) this.#relisting = undefined
       }
@@ -390,7 +295,7 @@ export class Upstream {
 
   #callFailure(error: unknown, name: string, signal: AbortSignal | undefined): McpFailure {
     const failure = this.#failures.ofCall(error, name, signal?.aborted === true)
-    // What one tool lacks says nothing of the others.
+    // One tool that needs more scopes says nothing about the others.
     if (failure.kind === 'needs-login' && !asksForMore(failure.cause)) {
       this.#setLoginNeeded(true)
       this.reason = failure.message
@@ -427,26 +332,7 @@ export class Upstream {
   }
 }
 
-function merged(known: ServerDefinition, listed: ServerDefinition): McpTool[] {
-  const now = toolsByName(listed.tools)
-  return known.tools.map((tool) => now.get(tool.name) ?? tool)
-}
-
 /** Repeating it does no harm, if what the server says of it can be believed. */
 function isRepeatable({ annotations }: McpTool, { trust }: ServerConfig): boolean {
   return trust !== 'none' && (annotations?.readOnlyHint === true || annotations?.idempotentHint === true)
-}
-
-function abortable<T>(
-  work: Promise<T>,
-  signal: AbortSignal | undefined,
-  reason: () => Error = () => new Error('cancelled'),
-): Promise<T> {
-  if (!signal) return work
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(reason())
-    if (signal.aborted) return stop()
-    signal.addEventListener('abort', stop, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })
 }

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 
-/** Groups come in as `+ 123` and go as `- 123`; at the end of the input, those that are left are ended. */
+/** `+ 123` adds a group and `- 123` removes one; at the end of the input, the remaining groups are ended. */
 const SCRIPT = `trap '' HUP INT TERM
 groups=' '
 while read -r sign group; do
@@ -26,13 +26,13 @@ export interface Watchdog {
   close(): void
 }
 
-/** Windows has no process groups: there, a server is told by the end of its input alone. */
+/** Windows has no process groups: there, a server only sees its input end. */
 export function createWatchdog(): Watchdog {
   let child: ChildProcess | undefined
   let closed = false
   const watched = new Set<number>()
   const start = (): ChildProcess => {
-    // A session of its own, so that what ends us from a terminal does not end it first.
+    // In its own session, so that a signal from the terminal does not end it before us.
     const started = spawn('/bin/sh', ['-c', SCRIPT], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],

@@ -3,9 +3,9 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createLock, EMPTY_LOCK } from '../../src/lock/lock.ts'
-import { LockError } from '../../src/lock/lock-error.ts'
-import { formatLock, parseLock, readLock, writeLock } from '../../src/lock/lock-file.ts'
+import { createLock, EMPTY_LOCK } from '../../src/trust/lock/lock.ts'
+import { LockError } from '../../src/trust/lock/lock-error.ts'
+import { formatLock, parseLock, readLock, writeLock } from '../../src/trust/lock/lock-file.ts'
 
 const lock = createLock([
   {
@@ -110,7 +110,7 @@ describe('a lock file', () => {
 
   it('whose text was edited without its fingerprint is refused', () => {
     const edited = formatLock(lock).replace('"description": "A"', '"description": "Something else"')
-    expect(() => parseLock(edited)).toThrow(/fingerprint .* does not fit/)
+    expect(() => parseLock(edited)).toThrow(/fingerprint .* does not match/)
   })
 
   it('that cannot be written leaves nothing behind', async () => {

@@ -1,12 +1,12 @@
 /** The lock: what counts as the same, what differs, what is approved. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkLock } from '../../src/lock/check-lock.ts'
-import { fingerprint } from '../../src/lock/fingerprint.ts'
-import { approve, createLock, EMPTY_LOCK, type ListedServer } from '../../src/lock/lock.ts'
-import { LockError } from '../../src/lock/lock-error.ts'
-import { renderLockDiff, visible } from '../../src/lock/render-diff.ts'
-import { createScanner } from '../../src/scan/scan.ts'
+import { fingerprint } from '../../src/definition/fingerprint.ts'
+import { checkLock } from '../../src/trust/lock/check-lock.ts'
+import { approve, createLock, EMPTY_LOCK, type ListedServer } from '../../src/trust/lock/lock.ts'
+import { LockError } from '../../src/trust/lock/lock-error.ts'
+import { renderLockDiff, visible } from '../../src/trust/lock/render-diff.ts'
+import { createScanner } from '../../src/trust/scan/scan.ts'
 
 const read = {
   name: 'read_file',

@@ -1,16 +1,16 @@
 /** What may be seen and called: at each listing, and after a change of mind. */
 import { describe, expect, it } from 'vitest'
 import type { Trust } from '../../src/config/server-config.ts'
+import type { Remembered } from '../../src/definition/cache.ts'
 import {
   approveCommand,
   createReview,
   type Decision,
-  type Remembered,
   type ServerDecision,
-} from '../../src/lock/create-review.ts'
-import { createExaminations } from '../../src/lock/examinations.ts'
-import { approve, createLock, type ListedServer, type Lock } from '../../src/lock/lock.ts'
-import { SCAN_VERSION } from '../../src/scan/scan.ts'
+} from '../../src/trust/lock/create-review.ts'
+import { createExaminations } from '../../src/trust/lock/examinations.ts'
+import { approve, createLock, type ListedServer, type Lock } from '../../src/trust/lock/lock.ts'
+import { scanStamp } from '../../src/trust/scan/rules.ts'
 
 const A = { name: 'add', description: 'Adds two numbers.', inputSchema: { type: 'object' } }
 const B = { ...A, description: 'Adds three numbers.' }
@@ -133,7 +133,13 @@ describe('without a lock', () => {
     const review = reviewer()
     const first = review.list(math(A))
     expect([kind(first.tools.get('add')), first.by]).toEqual(['allowed', 'first-use'])
-    expect(first.warnings).toEqual(['1 tool of math is trusted as first met. Pin it with: toolwell lock'])
+    expect(first.warnings).toEqual([
+      {
+        code: 'first-use',
+        text: '1 tool of math is trusted on first use',
+        fix: 'Pin it with: toolwell lock',
+      },
+    ])
     expect(review.list(math({ ...A })).warnings).toEqual([])
     const { remembered } = review
     expect(reviewer({ ...(remembered ? { remembered } : {}) }).list(math(A)).warnings).toEqual([])
@@ -145,12 +151,20 @@ describe('without a lock', () => {
     for (const round of [1, 2])
       expect([round, review.list(math({ ...B })).warnings]).toEqual([
         round,
-        [expect.stringContaining('add of math is not what it was when first met')],
+        [
+          expect.objectContaining({
+            code: 'tools-changed',
+            text: 'add of math is not what it was when first seen',
+          }),
+        ],
       ])
     expect(kind(review.list(math({ ...B })).tools.get('add'))).toBe('allowed')
     expect(review.list(math(A)).warnings).toEqual([])
     expect(review.list({ ...math(A), instructions: 'New.' }).warnings).toEqual([
-      expect.stringContaining('the instructions of math are not what they were'),
+      expect.objectContaining({
+        code: 'instructions-changed',
+        text: 'the instructions of math are not what they were when first seen',
+      }),
     ])
   })
 
@@ -289,11 +303,12 @@ describe('notes', () => {
     undefined,
     null,
     'x',
-    { scan: 0 },
-    { scan: SCAN_VERSION },
-    { scan: SCAN_VERSION, instructions: { print: 'x' } },
-    { scan: SCAN_VERSION, instructions: { print: 'x' }, tools: [null] },
-    { scan: SCAN_VERSION, instructions: { print: 'x' }, tools: [['a', { print: 1, findings: [], asks: 7 }]] },
+    { scan: '0' },
+    { scan: scanStamp({ secrecy: 'off' }), instructions: 'x', tools: [] },
+    { scan: scanStamp() },
+    { scan: scanStamp(), instructions: { print: 'x' } },
+    { scan: scanStamp(), instructions: { print: 'x' }, tools: [null] },
+    { scan: scanStamp(), instructions: { print: 'x' }, tools: [['a', { print: 1, findings: [], asks: 7 }]] },
   ])('that are none are not taken: %j', (notes) => {
     const examinations = createExaminations()
     expect(examinations.meet(math(A), notes).tools.get('add')).toMatch(/^sha256-/)

@@ -1,16 +1,29 @@
 /** Reads the labelled definitions: one per line, technique, place and text apart by tabs; what is encoded there is encoded here. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { ScannedServer } from '../../src/scan/shadowing.ts'
+import type { ScannedServer } from '../../src/trust/scan/name-index.ts'
 
-/** The labelled files: attacks, and harmless definitions. Those held out were written after the rules they test. */
+/** The labelled files: attacks, and harmless definitions. Phrases were written with all of these. */
 export const ATTACKS = ['attacks', ...[...'abcdefghijk'].map((letter) => `held-out-${letter}`)]
 export const BENIGN = [
   'benign',
   'benign-held-out',
   ...[...'hijk'].map((letter) => `benign-held-out-${letter}`),
 ]
-/** Written when the rules were final, and never used to mend them: what to expect of texts that nobody here has seen. */
+/** Harmless definitions made to look like attacks, each batch written when the rules were in place; `e` corrected none. */
+export const LOOKALIKES = ['', '-b', '-c', '-d', '-e'].map((batch) => `harmless-lookalikes${batch}`)
+/** Techniques that show in the text itself, whatever the words. */
+export const STRUCTURAL: readonly string[] = [
+  'hidden-unicode',
+  'terminal-escape',
+  'encoded-payload',
+  'fake-structure',
+  'deceptive-name',
+  'shadowing',
+  'embedded-secret',
+  'stuffing',
+]
+/** Never used to write or correct a rule: what to expect of texts that nobody here has seen. */
 export const UNTOUCHED = { attacks: 'held-out-l', benign: 'benign-held-out-l' }
 
 export interface Sample {

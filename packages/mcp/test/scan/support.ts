@@ -1,5 +1,5 @@
-import type { Finding } from '../../src/scan/finding.ts'
-import { createScanner } from '../../src/scan/scan.ts'
+import type { Finding } from '../../src/trust/scan/finding.ts'
+import { createScanner } from '../../src/trust/scan/scan.ts'
 import type { Sample } from './read-corpus.ts'
 
 /** What the scan says of the definition that a sample is about, with its servers around it. */

@@ -5,10 +5,10 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 
-const program = fileURLToPath(new URL('login-host.ts', import.meta.url))
+const program = fileURLToPath(new URL('login-host.mjs', import.meta.url))
 
 export async function startLoginHost(url: string, folder: string): Promise<{ calls(): Promise<string[]> }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', program, url, folder], {
+  const child = spawn(process.execPath, [program, url, folder], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   onTestFinished(async () => {

@@ -31,7 +31,7 @@ export function openFiles(): number {
 
 /** Asks again and again until it is so; the limit is for what never comes to be. */
 export async function eventually(holds: () => boolean, what: string): Promise<void> {
-  const limit = Date.now() + 60_000
+  const limit = Date.now() + 200_000
   while (!holds()) {
     if (Date.now() > limit) throw new Error(`It never came to be: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 20))

@@ -34,11 +34,12 @@ export async function setup(
   const well = createToolwell({ mode: 'on', delivery: 'bridge', onEvent: (event) => notices.push(event) })
   const servers = connectServers(well.catalogue, config, {
     cache: memoryCache(),
+    connectTimeout: 120_000,
     ...options,
     onEvent: (event) => events.push(event),
   })
   onTestFinished(() => servers.close())
-  if (wait) await servers.settled(60_000)
+  if (wait) await servers.settled(240_000)
   return {
     well,
     servers,

@@ -1,8 +1,8 @@
 /** One answer of the scripted endpoint in its two forms on the wire: a single object, or the chunks of a stream. */
 
 import { argumentFragments, pieces } from '../shared/pieces.js'
-import type { ChatUsage } from '../shared/usage.js'
 import type { ChatToolCall } from './request.js'
+import type { ChatUsage } from './usage.js'
 
 /** A finished answer, before it is written in either form. */
 export interface ChatCompletion {

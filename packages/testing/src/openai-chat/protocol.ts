@@ -1,10 +1,10 @@
 /** Chat Completions as the scripted endpoint speaks it: its path, its key, its answers and its errors. */
 
 import type { AnswerContext, Protocol, ScriptedAnswer } from '../shared/protocol.js'
-import { chatRenderOrder, usageOf } from '../shared/usage.js'
 import { type ChatCompletion, completionObject, deltaChunks, endingChunks } from './answer.js'
 import type { ChatRequestBody } from './request.js'
 import { type ChatRuleOptions, chatViolationOf } from './rules.js'
+import { chatRenderOrder, usageOf } from './usage.js'
 
 export function chatProtocol(options: ChatRuleOptions = {}): Protocol<ChatRequestBody> {
   return {

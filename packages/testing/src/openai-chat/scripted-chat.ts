@@ -1,8 +1,9 @@
 /** The scripted endpoint on the Chat Completions wire. */
 
 import {
+  type RecordedRequest as AnyRecordedRequest,
+  type ScriptedModel as AnyScriptedModel,
   type ScriptedEndpoint,
-  type ScriptedModel,
   type ScriptedReply,
   startScriptedEndpoint,
 } from '../scripted-endpoint.js'
@@ -10,17 +11,15 @@ import { chatProtocol } from './protocol.js'
 import type { ChatRequestBody } from './request.js'
 import type { ChatRuleOptions } from './rules.js'
 
-export type {
-  RecordedRequest,
-  ScriptedCut,
-  ScriptedFailure,
-  ScriptedModel,
-  ScriptedReply,
-} from '../scripted-endpoint.js'
+export type { ScriptedCut, ScriptedFailure, ScriptedReply } from '../scripted-endpoint.js'
 export type { ScriptedAnswer, ScriptedCall } from '../shared/protocol.js'
 export { commonPrefix } from '../shared/usage.js'
 export type { ChatMessage, ChatRequestBody, ChatTool, ChatToolCall } from './request.js'
 export type { ChatViolation } from './rules.js'
+
+/** Without a type of body: on this wire. */
+export type RecordedRequest<Body extends object = ChatRequestBody> = AnyRecordedRequest<Body>
+export type ScriptedModel<Body extends object = ChatRequestBody> = AnyScriptedModel<Body>
 
 /** The rule options tighten the gate to one server's limits. */
 export interface ScriptedChatOptions extends ChatRuleOptions {

@@ -1,26 +1,8 @@
-/** What a request on the Chat Completions wire costs: its render order, its prefix, and the usage the scripted endpoint reports. */
-
-import type { ChatRequestBody } from '../openai-chat/request.js'
-
-export interface ChatUsage {
-  readonly prompt_tokens: number
-  readonly completion_tokens: number
-  readonly total_tokens: number
-  readonly prompt_tokens_details: { readonly cached_tokens: number }
-}
+/** Tokens and prefixes as the scripted endpoints report them. */
 
 const BYTES_PER_TOKEN = 4
 const CACHE_STEP = 128
 const CACHE_MINIMUM = 1024
-
-/**
- * The request as a server lays it before the model: tools first, then messages, each as JSON. This string defines
- * "prefix" on this wire: a byte changed in the tools costs the cached messages too. Serialised anew from the parsed
- * body, so white space does not count and the order of keys does.
- */
-export function chatRenderOrder(body: Pick<ChatRequestBody, 'tools' | 'messages'>): string {
-  return (body.tools === undefined ? '' : JSON.stringify(body.tools)) + JSON.stringify(body.messages)
-}
 
 /** How many leading characters (UTF-16 code units) two strings share. */
 export function commonPrefix(a: string, b: string): number {
@@ -45,15 +27,4 @@ export function estimateCachedTokens(rendered: string, earlier: readonly string[
   const tokens = Math.floor(Buffer.byteLength(rendered.slice(0, longest)) / BYTES_PER_TOKEN)
   const cached = tokens - (tokens % CACHE_STEP)
   return cached >= CACHE_MINIMUM ? cached : 0
-}
-
-export function usageOf(rendered: string, earlier: readonly string[], completion: string): ChatUsage {
-  const prompt = estimateTokens(rendered)
-  const completed = estimateTokens(completion)
-  return {
-    prompt_tokens: prompt,
-    completion_tokens: completed,
-    total_tokens: prompt + completed,
-    prompt_tokens_details: { cached_tokens: estimateCachedTokens(rendered, earlier) },
-  }
 }

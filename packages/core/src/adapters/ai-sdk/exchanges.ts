@@ -1,11 +1,13 @@
 /** Requests and the calls they led to: a request is begun here, and a call that the SDK starts finds its batch here. */
+
+import { isRecord } from '../../base/guards.js'
 import type { Conversation } from '../../conversation.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { CallAnswer, Execute } from '../../turn/run.js'
 import { createAdapter } from '../shared/adapter.js'
 import { anchorsOf } from '../shared/anchors.js'
-import { argumentsObject, isRecord, type UnitCall } from '../shared/thread.js'
+import { argumentsObject, type UnitCall } from '../shared/thread.js'
 import { type Batch, createBatch, type Started } from './batch.js'
 import { declare } from './declare.js'
 import { restored } from './marks.js'

@@ -2,10 +2,11 @@
  * What a search found, as a history of the SDK holds it: a reference for each tool, with the definition beside it where
  * the model was shown that. One form for all providers, so that a thread can move.
  */
+
+import { isRecord } from '../../base/guards.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { CallAnswer } from '../../turn/run.js'
 import { revealed } from '../../turn/search-call/render.js'
-import { isRecord } from '../shared/thread.js'
 import { fitted, objectSchema } from '../shared/tools.js'
 import type { NativeWay } from './native-way.js'
 

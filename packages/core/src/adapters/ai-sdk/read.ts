@@ -1,6 +1,7 @@
 /** Messages of the SDK as units. */
-import type { OwnUnit } from '../shared/adapter.js'
+
 import { referencesText, type Unit, type UnitCall } from '../shared/thread.js'
+import type { OwnUnit } from '../shared/wire.js'
 import { foundIn } from './found.js'
 import { restored } from './marks.js'
 import {

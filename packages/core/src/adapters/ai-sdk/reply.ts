@@ -2,8 +2,10 @@
  * Reads the calls of a reply before the SDK does. The SDK then sees the tool that is meant, with arguments that it can
  * read, whatever the model wrote; what it wrote is judged by the conversation and kept in the history.
  */
+
+import { isRecord } from '../../base/guards.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
-import { argumentsObject, isRecord, readArguments, type UnitCall } from '../shared/thread.js'
+import { argumentsObject, readArguments, type UnitCall } from '../shared/thread.js'
 import { marked } from './marks.js'
 import type { AiReplyCall, AiReplyPart } from './types.js'
 

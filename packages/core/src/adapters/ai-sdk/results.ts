@@ -1,8 +1,8 @@
 /** What the SDK gets for a call: the tool's own value, an answer of Toolwell's, or an error; and what the model reads of it. */
 
+import { isRecord } from '../../base/guards.js'
 import type { Tool } from '../../tool/tool.js'
 import type { CallAnswer } from '../../turn/run.js'
-import { isRecord } from '../shared/thread.js'
 import { importedOf } from './tools.js'
 
 /** At most so many texts are remembered: the SDK asks for one right after its call. */

@@ -35,7 +35,7 @@ async function run(
   const imported = importedOf(tool)
   const signal = options?.abortSignal
   if (imported?.tool.execute && options)
-    return lastOf(imported.tool.execute(await imported.check(input), { ...options, toolCallId: callId }))
+    return lastOf(imported.tool.execute(input, { ...options, toolCallId: callId }))
   if (host) return host(target, signal)
   if (!tool.execute) throw new Error('this tool has no implementation; the host has to run it')
   return tool.execute(input, { ...context, ...(signal ? { signal } : {}) })

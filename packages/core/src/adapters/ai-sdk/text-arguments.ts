@@ -3,10 +3,11 @@
  * properties. Where a tool takes any object, its arguments are JSON in a text there; a model may write them in either form.
  */
 
+import { isRecord } from '../../base/guards.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import type { Tool } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'
-import { isRecord, readArguments } from '../shared/thread.js'
+import { readArguments } from '../shared/thread.js'
 import type { AiReplyCall } from './types.js'
 
 type Schema = Readonly<Record<string, unknown>>

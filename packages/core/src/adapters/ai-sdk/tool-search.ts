@@ -1,9 +1,10 @@
 /** OpenAI's own search through the SDK: the loader as the tool that the provider knows, and its calls as the loader's. */
 
+import { isRecord } from '../../base/guards.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Tool } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'
-import { isRecord, readArguments, referencesText, type Unit } from '../shared/thread.js'
+import { readArguments, referencesText, type Unit } from '../shared/thread.js'
 import { fitted, objectSchema } from '../shared/tools.js'
 import { foundFunction, references } from './found.js'
 import type { AnswerSource } from './read.js'

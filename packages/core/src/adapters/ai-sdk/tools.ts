@@ -1,8 +1,8 @@
 /** Tools that a host has written for the SDK, as Toolwell's; what Toolwell has no place for is kept beside them. */
 import { ToolwellError } from '../../base/errors.js'
+import { isRecord } from '../../base/guards.js'
 import { quote } from '../../base/text.js'
-import type { JsonSchema, Tool } from '../../tool/tool.js'
-import { isRecord } from '../shared/thread.js'
+import type { JsonSchema, Tool, Validation, ValidationIssue } from '../../tool/tool.js'
 import type { AiExecuteOptions } from './types.js'
 
 /** The SDK's own `asSchema`, of the version that you use. */
@@ -57,6 +57,7 @@ export async function importTools<Tools extends Readonly<Record<string, object>>
         name,
         description: typeof description === 'string' ? description : '',
         inputSchema,
+        ...(validate ? { validate: (input: unknown) => validation(input, validate) } : {}),
         ...(typeof description === 'function' ? { dynamicDescription: true } : {}),
         ...describe(name, tool),
       }
@@ -72,6 +73,19 @@ function providerDefined(name: string): ToolwellError {
     `The tool ${quote(name)} cannot be imported: ${problem}. Leave it out here, and give it to aiSdk in "beside".`,
     { tool: name, problem },
   )
+}
+
+/** What the tool's own schema says, in the words of Standard Schema. */
+async function validation(input: unknown, validate: (value: unknown) => unknown): Promise<Validation> {
+  const result = await validate(input)
+  if (!isRecord(result)) return { value: input }
+  if (result.success === true) return { value: result.value }
+  const { error } = result
+  const cause =
+    isRecord(error) && Array.isArray(error.issues) ? error : isRecord(error) ? error.cause : undefined
+  if (isRecord(cause) && Array.isArray(cause.issues))
+    return { issues: cause.issues as readonly ValidationIssue[] }
+  return { issues: [{ message: error instanceof Error ? error.message : String(error) }] }
 }
 
 async function checked(

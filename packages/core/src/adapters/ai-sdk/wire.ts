@@ -1,7 +1,8 @@
 /** How the SDK writes a history down, and how it is read: the same for a host's messages and for a model's prompt. */
+import { defined } from '../../base/guards.js'
 import type { Prompts } from '../../surface/prompts.js'
-import type { Wire } from '../shared/adapter.js'
 import type { UnitCall } from '../shared/thread.js'
+import type { Wire } from '../shared/wire.js'
 import type { NativeWay } from './native-way.js'
 import { inTurns, normaliseMessage } from './normalise.js'
 import { withUniqueItems } from './openai-options.js'
@@ -41,14 +42,15 @@ export function aiWire(
   const inMessages = { ...others, ...(answers ? { results: prompts.noOutput() } : {}) }
   return {
     name: protocol,
-    // The SDK takes it beside the messages.
-    systemInMessages: false,
-    ...(ids ? { ids } : {}),
-    opensWithUser,
-    native: way && way !== 'references' ? 'changes' : way,
+    // The SDK takes the system prompt beside the messages.
+    traits: {
+      ...defined({ ids }),
+      opensWithUser,
+      native: way && way !== 'references' ? 'changes' : way,
+    },
     normalise: (message) => normaliseMessage(message, inMessages),
-    parse: readMessages,
-    ...(protocol === WIRE ? { messagesOf } : {}),
+    read: readMessages,
+    ...(protocol === WIRE ? { restore: messagesOf } : {}),
     write(units, view) {
       const { section } = view
       const native = view.delivery === 'native' ? way : undefined

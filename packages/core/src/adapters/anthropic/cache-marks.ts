@@ -1,7 +1,7 @@
 /** Cache marks of our own, where the host asked for them: behind the tools, the system prompt and the last message. */
-import { isRecord } from '../shared/thread.js'
+import { defined, isRecord } from '../../base/guards.js'
+import type { AnthropicParts } from './types.js'
 import { type AnthropicCacheControl, blocksOf, isBlank, isThinking } from './types.js'
-import type { AnthropicParts } from './wire.js'
 
 /** The API takes no more in one request. */
 const LIMIT = 4
@@ -44,7 +44,7 @@ export function withMarks(parts: AnthropicParts, ttl: '5m' | '1h'): AnthropicPar
   if (tools && tool && !isMarked(tool) && take())
     tools = tools.with(shown, { ...tool, cache_control: mark(inTools, [...inSystem, ...inMessages]) })
 
-  return { ...parts, messages, ...(tools ? { tools } : {}), ...(system === undefined ? {} : { system }) }
+  return { ...parts, messages, ...(tools ? { tools } : {}), ...defined({ system }) }
 }
 
 type Mark = { readonly ttl?: unknown }

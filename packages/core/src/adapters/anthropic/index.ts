@@ -2,8 +2,8 @@
 import type { Conversation } from '../../conversation.js'
 import { type Adapter, createAdapter, type Turn } from '../shared/adapter.js'
 import { assertConversation } from '../shared/assert-adapter.js'
-import type { AnthropicMessage, AnthropicReply } from './types.js'
-import { type AnthropicOptions, type AnthropicParts, type AnthropicPrompt, anthropicWire } from './wire.js'
+import type { AnthropicMessage, AnthropicParts, AnthropicPrompt, AnthropicReply } from './types.js'
+import { type AnthropicOptions, anthropicWire } from './wire.js'
 
 export type { Thread } from '../shared/adapter.js'
 export type { StreamedReply } from '../shared/streamed.js'
@@ -14,13 +14,15 @@ export type {
   AnthropicBlock,
   AnthropicCacheControl,
   AnthropicMessage,
+  AnthropicParts,
+  AnthropicPrompt,
   AnthropicReply,
   AnthropicTextBlock,
   AnthropicTool,
   AnthropicToolReference,
   AnthropicToolResult,
 } from './types.js'
-export type { AnthropicOptions, AnthropicParts, AnthropicPrompt } from './wire.js'
+export type { AnthropicOptions } from './wire.js'
 
 export type AnthropicTurn<Message extends AnthropicMessage = AnthropicMessage> = Turn<
   Message,

@@ -1,7 +1,8 @@
 /** Reads a streamed reply: the events of one message to the message they add up to. */
 import type { Usage } from '../../accounting/measurement.js'
+import { isRecord } from '../../base/guards.js'
 import { figure, type StreamedReply, total } from '../shared/streamed.js'
-import { isRecord, readArguments } from '../shared/thread.js'
+import { readArguments } from '../shared/thread.js'
 import { type AnthropicReply, blocksOf, isBlank } from './types.js'
 
 export { readEvents } from '../shared/sse.js'

@@ -1,6 +1,7 @@
 /** The parts of Anthropic Messages that this adapter reads or writes. Everything else passes through untouched. */
+
+import { isRecord } from '../../base/guards.js'
 import type { IdRules } from '../shared/settle-ids.js'
-import { isRecord } from '../shared/thread.js'
 
 export interface AnthropicMessage {
   readonly role: string
@@ -34,6 +35,8 @@ export interface AnthropicTool {
   input_schema: { type: 'object'; [keyword: string]: unknown }
   /** Declared, and not shown to the model before a reference to it. */
   defer_loading?: boolean
+  strict?: boolean
+  input_examples?: Record<string, unknown>[]
   cache_control?: AnthropicCacheControl | null
 }
 
@@ -110,4 +113,18 @@ export function referencesIn(content: unknown): string[] {
       ? [part.tool_name]
       : [],
   )
+}
+
+export interface AnthropicPrompt {
+  /** Your system prompt. It is no message on this wire, so it is given beside them. */
+  readonly system?: string | readonly AnthropicTextBlock[] | undefined
+}
+
+/** Its arrays are yours to read: they are sent again, and may be the ones you gave. */
+export interface AnthropicParts<Message extends AnthropicMessage = AnthropicMessage> {
+  readonly messages: Message[]
+  /** Absent where there are none. */
+  readonly tools?: AnthropicTool[]
+  /** Yours, and the section behind it. Absent where there is neither. */
+  readonly system?: string | AnthropicTextBlock[]
 }

@@ -1,7 +1,7 @@
 /** Reads a streamed reply: chunks to the one content they add up to. */
 import type { Usage } from '../../accounting/measurement.js'
+import { isRecord } from '../../base/guards.js'
 import { figure, type StreamedReply, total } from '../shared/streamed.js'
-import { isRecord } from '../shared/thread.js'
 import { type GoogleContent, type GooglePart, partsOf } from './types.js'
 
 export { readEvents } from '../shared/sse.js'

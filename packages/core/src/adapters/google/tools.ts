@@ -1,6 +1,7 @@
 /** Definitions to and from the shape of Gemini's function declarations. */
+
+import { isRecord } from '../../base/guards.js'
 import type { JsonSchema, Tool } from '../../tool/tool.js'
-import { isRecord } from '../shared/thread.js'
 import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
 import { type GoogleFunction, type GoogleFunctionDeclaration, WIRE } from './types.js'
 

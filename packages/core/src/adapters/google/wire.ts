@@ -1,9 +1,11 @@
 /** The Gemini wire: contents, function declarations, and the system instruction that stands before both. */
+
+import { defined, isRecord } from '../../base/guards.js'
 import { invalid } from '../../base/options.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { CallAnswer } from '../../turn/run.js'
-import type { Wire } from '../shared/adapter.js'
-import { isRecord, type UnitCall } from '../shared/thread.js'
+import type { UnitCall } from '../shared/thread.js'
+import type { Wire } from '../shared/wire.js'
 import { normaliseParts } from './normalise.js'
 import { callsOf, contentOf, contentsOf, ownId, readContents } from './read.js'
 import { declarations } from './tools.js'
@@ -44,13 +46,11 @@ export interface GoogleToolConfig {
 
 export const googleWire: Wire<GoogleContent, GoogleReply, GoogleParts, GooglePrompt> = {
   name: WIRE,
-  systemInMessages: false,
-  prompt: ['systemInstruction'],
-  opensWithUser: true,
+  traits: { prompt: ['systemInstruction'], opensWithUser: true },
   // A reply that broke off has no parts at all, and no server takes it back.
   normalise: (content) => (normaliseParts(content).length > 0 ? [content] : []),
-  parse: readContents,
-  messagesOf: contentsOf,
+  read: readContents,
+  restore: contentsOf,
   write: writeContents,
   parts(messages, view, prompt) {
     const functionDeclarations = declarations(view) as GoogleFunction[]
@@ -96,7 +96,7 @@ function mask({ tools, masked }: SurfaceView): { readonly toolConfig?: GoogleToo
 function answerPart({ outcome, text }: CallAnswer, call: UnitCall | undefined): GooglePart {
   const failed = outcome.kind === 'error' || outcome.kind === 'not-recorded'
   const id = ownId(call)
-  const answered = { ...(id === undefined ? {} : { id }), name: call?.name ?? '' }
+  const answered = { ...defined({ id }), name: call?.name ?? '' }
   return { functionResponse: toResponse(answered, failed ? { error: text } : { result: text }) }
 }
 

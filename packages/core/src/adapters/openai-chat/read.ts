@@ -1,7 +1,9 @@
 /** Messages to units, one each. */
+
+import { isRecord } from '../../base/guards.js'
 import { plainText } from '../shared/plain-text.js'
 import { createReadings } from '../shared/readings.js'
-import { isRecord, textOf, type Unit, type UnitCall } from '../shared/thread.js'
+import { textOf, type Unit, type UnitCall } from '../shared/thread.js'
 import { callsOf, givenId, ownId } from './calls.js'
 import { isNormal, normaliseContent } from './normalise.js'
 import { type ChatMessage, WIRE } from './types.js'

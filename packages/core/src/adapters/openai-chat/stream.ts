@@ -1,7 +1,7 @@
 /** Reads a streamed reply: server-sent events to chunks, chunks to the one assistant message they add up to. */
 import type { Usage } from '../../accounting/measurement.js'
+import { isRecord } from '../../base/guards.js'
 import { figure, type StreamedReply } from '../shared/streamed.js'
-import { isRecord } from '../shared/thread.js'
 
 export { readEvents } from '../shared/sse.js'
 

@@ -1,5 +1,5 @@
 /** The Chat Completions wire: messages, functions, and the section in the system message. */
-import type { Wire } from '../shared/adapter.js'
+import type { Wire } from '../shared/wire.js'
 import { callsIn, isCustomCall } from './calls.js'
 import { readMessages } from './read.js'
 import { chatTools } from './tools.js'
@@ -21,9 +21,8 @@ export interface ChatParts<Message = ChatMessage> {
 
 export const chatWire: Wire<ChatMessage, ChatReply, ChatParts> = {
   name: WIRE,
-  systemInMessages: true,
-  ids: ID_RULES,
-  parse: readMessages,
+  traits: { systemInMessages: true, ids: ID_RULES },
+  read: readMessages,
   write: (units, view, warn = () => {}) => writeMessages(units, view.section, warn),
   ofHost: (units) =>
     units.flatMap((unit) =>

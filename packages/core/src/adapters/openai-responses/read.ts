@@ -1,16 +1,10 @@
 /** Items of the Responses API to units. A search that the model left to the client is a call of the loader. */
+
+import { isRecord } from '../../base/guards.js'
 import { canonicalJson } from '../../base/hash.js'
 import { plainText } from '../shared/plain-text.js'
 import { createReadings } from '../shared/readings.js'
-import {
-  cutOff,
-  isRecord,
-  readArguments,
-  referencesText,
-  textOf,
-  type Unit,
-  type UnitCall,
-} from '../shared/thread.js'
+import { cutOff, readArguments, referencesText, textOf, type Unit, type UnitCall } from '../shared/thread.js'
 import { withoutParsed } from './normalise.js'
 import { groupReplies } from './replies.js'
 import {

@@ -1,7 +1,7 @@
 /** Reads a streamed reply: events to the one response they add up to. */
 import type { Usage } from '../../accounting/measurement.js'
+import { isRecord } from '../../base/guards.js'
 import { figure, type StreamedReply } from '../shared/streamed.js'
-import { isRecord } from '../shared/thread.js'
 import type { ResponsesItem, ResponsesReply } from './types.js'
 
 export { readEvents } from '../shared/sse.js'

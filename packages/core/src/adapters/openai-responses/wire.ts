@@ -1,8 +1,9 @@
 /** The Responses API as a wire: items, functions, instructions. Used without state: the host keeps all items. */
+
+import { isRecord } from '../../base/guards.js'
 import { assertKnownKeys, invalid } from '../../base/options.js'
 import type { Prompts } from '../../surface/prompts.js'
-import type { Wire } from '../shared/adapter.js'
-import { isRecord } from '../shared/thread.js'
+import type { Wire } from '../shared/wire.js'
 import { withNamespaces } from './namespaces.js'
 import { normaliseItem } from './normalise.js'
 import { createReader } from './read.js'
@@ -40,14 +41,15 @@ export function responsesWire(
   const reader = createReader(loader)
   return {
     name: WIRE,
-    systemInMessages: false,
-    prompt: ['instructions'],
-    native: native ? 'additions' : undefined,
-    ids: ID_RULES,
-    answersAnywhere: true,
+    traits: {
+      prompt: ['instructions'],
+      native: native ? 'additions' : undefined,
+      ids: ID_RULES,
+      answersAnywhere: true,
+    },
     normalise: normaliseItem,
-    parse: reader.units,
-    messagesOf: (units) => units.flatMap(({ native }) => native.value as ResponsesItem | ResponsesItem[]),
+    read: reader.units,
+    restore: (units) => units.flatMap(({ native }) => native.value as ResponsesItem | ResponsesItem[]),
     write: (units, view, warn = () => {}) =>
       uniqueIds(settleReasoning(withNamespaces(writeItems(units, view, prompts, warn), view, warn), warn)),
     parts(input, view, { instructions }) {

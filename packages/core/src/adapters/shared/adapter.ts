@@ -1,12 +1,12 @@
 /** What all adapters share: anchors before the request, repair and inserts within it, calls after it. A wire adds how it reads and writes. */
 
+import { defined, isRecord } from '../../base/guards.js'
 import { shortHash } from '../../base/hash.js'
 import { assertKnownKeys, invalid, kindOf } from '../../base/options.js'
 import { plainJson } from '../../base/plain-json.js'
 import type { Conversation } from '../../conversation.js'
 import { createState } from '../../ledger/fold.js'
 import { unframed } from '../../surface/announce.js'
-import type { WireSupport } from '../../surface/auto.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import { project, type SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
@@ -20,55 +20,11 @@ import { openWithUser } from './open-with-user.js'
 import { plainText } from './plain-text.js'
 import { repair } from './repair.js'
 import { sameItems } from './same-items.js'
-import { type IdRules, settleIds } from './settle-ids.js'
-import { argumentsObject, isRecord, type Native, type Unit, type UnitCall } from './thread.js'
+import { settleIds } from './settle-ids.js'
+import { argumentsObject, type Unit, type UnitCall } from './thread.js'
 import type { Warn, Warning } from './warning.js'
 import { weave } from './weave.js'
-
-/** One provider's way of writing things down. */
-export interface Wire<Message, Reply, Parts, Prompt extends object = object> {
-  readonly name: string
-  /** Whether the system prompt is a message. Where it is not, it is given beside them. */
-  readonly systemInMessages: boolean
-  /** What `begin` takes beside the history, by key. */
-  readonly prompt?: readonly (keyof Prompt & string)[]
-  /** What the provider can do about tools besides the array. Absent: nothing. */
-  readonly native?: WireSupport['native']
-  /** What servers demand of the ids of calls; nothing when absent. */
-  readonly ids?: IdRules
-  /** Servers refuse a history that begins with the model. */
-  readonly opensWithUser?: boolean
-  /** Servers take an answer wherever it stands behind its call, and not only directly behind it. */
-  readonly answersAnywhere?: boolean
-  /**
-   * A message in the nearest form that servers take: itself where it has one, none where it says nothing. Where this is
-   * absent, `write` sees to it.
-   */
-  normalise?(message: Message): readonly Message[]
-  /** Reads a native history. The same message gives the same units, so that their names need not be hashed again. */
-  parse(messages: readonly Message[]): readonly Unit[]
-  /**
-   * Writes units as a native history. A unit of this wire that was not repaired gives back its native piece, unless servers
-   * refuse its shape: what is changed then is said to `warn`.
-   */
-  write(units: readonly Unit[], view: SurfaceView, warn?: Warn): Message[]
-  /**
-   * The messages that these units were read from, where that cannot be told from the very objects any more: a thread may
-   * have been stored. All units are of this wire. Where this is absent, `write` does not need it.
-   */
-  messagesOf?(units: readonly OwnUnit[]): readonly Message[]
-  /** Names of calls in these units whose tools the host declares itself, beside the array: only it can run them. */
-  ofHost?(units: readonly Unit[]): Iterable<string>
-  /**
-   * The request: native history, tools, section. `messages` is the host's own array when deferral is off and nothing had to
-   * be repaired; what is repaired here is said to `warn`.
-   */
-  parts(messages: readonly Message[], view: SurfaceView, prompt: Prompt, warn: Warn): Parts
-  /** The calls of a reply to these messages, in its order. */
-  calls(reply: Reply, messages: readonly Message[]): readonly UnitCall[]
-  /** The answers as native messages, ready to be pushed onto the history. */
-  answer(answers: readonly CallAnswer[], view: SurfaceView, calls: readonly UnitCall[]): Message[]
-}
+import type { OwnUnit, Wire } from './wire.js'
 
 export interface Turn<Message, Reply, Parts> {
   /** Spread these into the request. */
@@ -108,9 +64,6 @@ export interface Adapter<Message, Reply, Parts, Prompt extends object = object> 
   adopt(thread: Thread): Message[]
 }
 
-/** A unit with the piece of its wire that it was read from. */
-export type OwnUnit = Exclude<Unit, { kind: 'note' }> & { readonly native: Native }
-
 /** A history that belongs to no wire. */
 export type Thread = readonly Unit[]
 
@@ -125,14 +78,14 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       throw invalid('messages', `This takes your history, an array of messages, not ${kindOf(messages)}.`)
     return messages.map((message: Message) => normalised(wire, message))
   }
-  const read = (messages: readonly Message[]) => wire.parse(normalise(messages).flat())
+  const read = (messages: readonly Message[]) => wire.read(normalise(messages).flat())
   const anchored = (messages: readonly Message[]) => anchorsOf(read(messages))
   return {
     async begin(messages, request = {} as Prompt) {
-      assertKnownKeys(request, ['requestId', ...(wire.prompt ?? [])], 'begin')
+      assertKnownKeys(request, ['requestId', ...(wire.traits?.prompt ?? [])], 'begin')
       const entries = normalise(messages)
       const history = entries.flat()
-      const anchors = anchorsOf(wire.parse(history))
+      const anchors = anchorsOf(wire.read(history))
       const { requestId = nameOf(wire.name, anchors, conversation.epoch) } = request as {
         readonly requestId?: string
       }
@@ -143,7 +96,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         present: new Set(anchors.names),
         references: referring(anchors),
         support: {
-          native: wire.native,
+          native: wire.traits?.native,
           text: () => wholeText(messages, request),
         },
       })
@@ -175,7 +128,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       const kept = survivors(anchored(before).names, names)
       const survived = new Set(Object.values(kept))
       const anchor = names.find((name) => !survived.has(name)) ?? names.at(-1)
-      return conversation.compact({ kept, ...(anchor === undefined ? {} : { anchor }), ...options })
+      return conversation.compact({ kept, ...defined({ anchor }), ...options })
     },
 
     thread: read,
@@ -183,13 +136,13 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
     adopt(thread) {
       assertThread(thread)
       const first = thread.findIndex(({ kind }) => kind !== 'system')
-      const spoken = wire.systemInMessages ? thread : thread.slice(first < 0 ? thread.length : first)
+      const spoken = wire.traits?.systemInMessages ? thread : thread.slice(first < 0 ? thread.length : first)
       const own = spoken.filter(
         (unit): unit is OwnUnit => 'native' in unit && unit.native?.wire === wire.name,
       )
       const told =
-        wire.messagesOf && own.length === spoken.length
-          ? wire.parse(normalise(wire.messagesOf(own)).flat())
+        wire.restore && own.length === spoken.length
+          ? wire.read(normalise(wire.restore(own)).flat())
           : spoken.flatMap((unit) => leaveBehind(unit, wire.name, conversation.prompts))
       return wire.write(told, project(createState(), ''))
     },
@@ -293,9 +246,10 @@ function compose<Message, Reply, Parts, Prompt extends object>(
   }
   const ofHost = wire.ofHost?.(anchors.placed.map(({ unit }) => unit)) ?? []
   const callable = new Set([...view.tools.map((tool) => tool.name), ...ofHost])
-  const settled = wire.ids ? settleIds(anchors.placed, wire.name, wire.ids, warn) : anchors.placed
-  const repaired = repair(settled, view, callable, prompts, warn, wire.answersAnywhere)
-  const begun = wire.opensWithUser ? openWithUser(repaired, prompts, warn) : repaired
+  const { ids, answersAnywhere, opensWithUser } = wire.traits ?? {}
+  const settled = ids ? settleIds(anchors.placed, wire.name, ids, warn) : anchors.placed
+  const repaired = repair(settled, view, callable, prompts, warn, answersAnywhere)
+  const begun = opensWithUser ? openWithUser(repaired, prompts, warn) : repaired
   const written = wire.write(weave(begun, view, warn), view, warn)
   // Off: the host's own array, unless a server would refuse it.
   return view.mode === 'off' && sameItems(written, messages) ? messages : written

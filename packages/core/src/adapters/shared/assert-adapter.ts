@@ -1,6 +1,8 @@
 /** What a host gives an adapter besides its history, checked: a mistake there is told where it is made. */
+
+import { isRecord } from '../../base/guards.js'
 import { invalid, kindOf } from '../../base/options.js'
-import { isRecord, type Unit } from './thread.js'
+import type { Unit } from './thread.js'
 
 const KINDS: readonly unknown[] = ['system', 'user', 'assistant', 'answer', 'note'] satisfies Unit['kind'][]
 
@@ -35,7 +37,7 @@ function isNative(value: unknown): boolean {
   )
 }
 
-const METHODS = ['parse', 'write', 'parts', 'calls', 'answer']
+const METHODS = ['read', 'write', 'parts', 'calls', 'answer']
 
 export function assertConversation(conversation: unknown): void {
   if (isRecord(conversation) && typeof conversation.begin === 'function') return

@@ -2,8 +2,10 @@
  * What no other wire can be given: images, files, items that only their provider reads. A word stands in its place, so
  * that the model knows that there was something. On its own wire it is all still there.
  */
+
+import { isRecord } from '../../base/guards.js'
 import type { Prompts } from '../../surface/prompts.js'
-import { isRecord, type Unit } from './thread.js'
+import type { Unit } from './thread.js'
 
 /** The unit as another wire can write it. The word is a unit of its own: what the message is called stays the same. */
 export function leaveBehind(unit: Unit, wire: string, prompts: Prompts): readonly Unit[] {

@@ -3,6 +3,7 @@
  * Deterministic, so that a repaired unit has the same bytes on every request.
  */
 
+import { isRecord } from '../../base/guards.js'
 import { safeJson } from '../../base/text.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import type { SurfaceView } from '../../surface/project.js'
@@ -11,7 +12,6 @@ import { createOpenCalls } from './open-calls.js'
 import {
   argumentsObject,
   argumentsText,
-  isRecord,
   type Placed,
   referencesText,
   type Unit,

@@ -4,10 +4,11 @@
  * Names in the ledger are made from the ids as they were.
  */
 
+import { isRecord } from '../../base/guards.js'
 import { shortHash } from '../../base/hash.js'
 import { safeJson } from '../../base/text.js'
 import { createOpenCalls } from './open-calls.js'
-import { isRecord, type Native, type Placed, type Unit, type UnitCall } from './thread.js'
+import type { Native, Placed, Unit, UnitCall } from './thread.js'
 import type { Warn } from './warning.js'
 
 /** What the servers of a wire demand of the ids of calls. */

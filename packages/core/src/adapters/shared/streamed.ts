@@ -1,6 +1,6 @@
 /** What adding up a stream gives: the same on every wire. */
 import type { Usage } from '../../accounting/measurement.js'
-import { isRecord } from './thread.js'
+import { isRecord } from '../../base/guards.js'
 
 export interface StreamedReply<Reply, Message> {
   /** For `run`. */

@@ -1,4 +1,5 @@
 /** Loading tools within one batch: groups all or none, within the cap and the wire's limit. Produces facts; changes nothing. */
+import { defined } from '../../base/guards.js'
 import type { Entry } from '../../catalogue/catalogue.js'
 import type { LedgerFact } from '../../ledger/event.js'
 import { isOnSurface, type LedgerState } from '../../ledger/fold.js'
@@ -78,7 +79,7 @@ export function load(
     batch.loaded.delete(id)
   }
   for (const { entry, source, asked, alias, shown } of missing) {
-    const named = alias === undefined ? {} : { alias }
+    const named = defined({ alias })
     facts.push({
       kind: 'loaded',
       tool: context.pin(entry, placeOf(entry.id, state)),

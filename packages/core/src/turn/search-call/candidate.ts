@@ -1,5 +1,6 @@
 /** A tool on its way through one search: what may be loaded of it, and how it is shown. */
 
+import { defined } from '../../base/guards.js'
 import type { Entry } from '../../catalogue/catalogue.js'
 import { isOnSurface, type LedgerState } from '../../ledger/fold.js'
 import type { Match } from '../../search/result.js'
@@ -82,8 +83,14 @@ export function toMatch(
     description: definition.description,
     domain: tool.domain ?? entry.source,
     aliases: context.catalogue.aliasesOf(entry.id),
-    ...(risk === undefined ? {} : { risk }),
-    ...(withSchema ? { schemaPreview: definition.inputSchema } : {}),
+    ...defined({ risk }),
+    ...(withSchema
+      ? defined({
+          schemaPreview: definition.inputSchema,
+          strict: definition.strict,
+          inputExamples: definition.inputExamples,
+        })
+      : {}),
     signature: signatureOf(entry.wireName, definition.inputSchema),
     loadToken: context.loadToken(entry),
   }

@@ -1,0 +1,198 @@
+/** Servers one by one: can each be used, and is it what it was? */
+import { canonicalJson, defined, firstLine } from '@toolwell/core/internal'
+import type { ServerReport } from '@toolwell/mcp'
+import { keepOut, lockFileOf } from '@toolwell/mcp/lock'
+import { changesIn } from '../shared/servers/changes.js'
+import { unusableLine } from '../shared/servers/unusable.js'
+import type { OpenServers } from '../shared/servers/with-servers.js'
+import type { Diagnosis, Level, RuleName } from './diagnosis.js'
+
+interface Subject {
+  readonly report: ServerReport
+  /** Milliseconds that listing took, if it was listed now. */
+  readonly time: number | undefined
+  /** Milliseconds from which on a server is slow. */
+  readonly slow: number
+  /** Another server with the same command or address. */
+  readonly twin: string | undefined
+}
+
+const CHECKS: readonly ((subject: Subject) => Diagnosis[])[] = [
+  checkReachable,
+  checkSpeed,
+  checkHeldBack,
+  checkEntries,
+  checkFindings,
+  checkChanges,
+]
+
+export function checkServer(
+  report: ServerReport,
+  open: OpenServers,
+  { slow }: { readonly slow: number },
+): Diagnosis[] {
+  const { name } = report
+  const subject = { report, time: open.took.get(name), slow, twin: twinsOf(open).get(name) }
+  return CHECKS.flatMap((check) => check(subject))
+}
+
+function about(
+  { name }: ServerReport,
+  rule: RuleName,
+  level: Level,
+  message: string,
+  fix: string,
+  tool?: string,
+): Diagnosis {
+  return {
+    rule,
+    level,
+    server: name,
+    ...defined({ tool }),
+    message: firstLine(message, 600),
+    fix: firstLine(fix, 400),
+  }
+}
+
+function checkReachable({ report }: Subject): Diagnosis[] {
+  const { name, state, reason } = report
+  if (state === 'failed' || state === 'connecting')
+    return [
+      about(
+        report,
+        'dead-server',
+        'error',
+        reason || 'It could not be listed.',
+        'Fix its entry, or set "enabled": false.',
+      ),
+    ]
+  return state === 'needs-login'
+    ? [about(report, 'dead-server', 'error', 'It needs a login.', `Log in with: toolwell login ${name}`)]
+    : []
+}
+
+function checkSpeed({ report, time, slow }: Subject): Diagnosis[] {
+  if (time === undefined || time <= slow) return []
+  return [
+    about(
+      report,
+      'slow-server',
+      'warning',
+      `It took ${(time / 1000).toFixed(1)} s to be listed.`,
+      'Its first call waits as long. Install it instead of fetching it at each start, or keep it running with "lazy": false.',
+    ),
+  ]
+}
+
+function checkHeldBack({ report }: Subject): Diagnosis[] {
+  const { name, state, reason, findings, quarantined, trusted } = report
+  const hard = new Set(findings.filter(({ severity }) => severity === 'hard').map(({ tool }) => tool))
+  const fixOf = (tool?: string) =>
+    hard.has(tool)
+      ? `Do not approve it. ${keepOut(name, tool)}`
+      : trusted === 'lock'
+        ? 'See what differs with: toolwell lock --check'
+        : 'The reason says what to do.'
+  if (state === 'quarantined')
+    return [about(report, 'held-back', 'error', `It is held back: ${reason}`, fixOf())]
+  return [...quarantined].map(([tool, why]) =>
+    about(report, 'held-back', 'error', `It is held back: ${why}`, fixOf(tool), tool),
+  )
+}
+
+function checkEntries({ report }: Subject): Diagnosis[] {
+  return report.unusable.map((each) => {
+    // Another tool of that name is there: whether it can be used is said of that one.
+    const isRepeated = each.name !== undefined && report.tools.includes(each.name)
+    const exclude = each.name === undefined || isRepeated ? '' : ', or keep it out with "deny"'
+    return about(
+      report,
+      'bad-schema',
+      isRepeated ? 'warning' : 'error',
+      `It cannot be used: ${unusableLine(each)}.`,
+      `Ask the author to fix it${exclude}.`,
+      each.name,
+    )
+  })
+}
+
+function checkFindings({ report, twin }: Subject): Diagnosis[] {
+  return report.findings.flatMap(({ tool, severity, detail, fix, rule, where }) => {
+    // Of a server that is there twice, that is said once.
+    if (twin !== undefined && rule === 'shadowing' && severity === 'soft' && where === 'name') return []
+    return [
+      about(
+        report,
+        'poisoned',
+        severity === 'hard' ? 'error' : 'warning',
+        fix !== undefined && detail.endsWith(fix) ? detail.slice(0, -fix.length) : detail,
+        fix ?? 'Look at the definition before you approve it.',
+        tool,
+      ),
+    ]
+  })
+}
+
+function checkChanges({ report }: Subject): Diagnosis[] {
+  return changesIn(report.warnings).map(({ text }) =>
+    about(
+      report,
+      'changed',
+      'warning',
+      `${text}.`,
+      'Without a lock only fingerprints are kept, so the earlier definition cannot be shown. Look at it as it is now, and pin it with: toolwell lock',
+    ),
+  )
+}
+
+/** What no lock holds, in one line: a lock is written for all of them at once. */
+export function checkLocks({ config, servers }: OpenServers): Diagnosis[] {
+  const named = new Map(config.servers.map((server) => [server.name, server]))
+  const met = servers
+    .inspect()
+    .filter(({ name, trusted }) => trusted === 'first-use' && lockFileOf(named.get(name) ?? {}) !== undefined)
+    .map(({ name }) => firstLine(name, 40))
+  return met.length === 0
+    ? []
+    : [
+        {
+          rule: 'lock',
+          level: 'note',
+          message: `Trusted on first use, because no lock holds them: ${met.join(', ')}.`,
+          fix: 'Pin their definitions with: toolwell lock',
+        },
+      ]
+}
+
+/** Servers with the same command or address as another one, and its name. */
+export function twinsOf({ config }: OpenServers): Map<string, string> {
+  const groups = new Map<string, string[]>()
+  for (const { name, endpoint, enabled } of config.servers) {
+    // How an address is spoken to does not make it another one.
+    const key = canonicalJson(endpoint.type === 'stdio' ? endpoint : { ...endpoint, type: 'remote' })
+    if (enabled) groups.set(key, [...(groups.get(key) ?? []), name])
+  }
+  const twins = new Map<string, string>()
+  for (const [first = '', ...others] of groups.values()) {
+    for (const other of others) twins.set(other, first)
+    if (others[0] !== undefined) twins.set(first, others[0])
+  }
+  return twins
+}
+
+export function checkTwins(open: OpenServers): Diagnosis[] {
+  const known = new Set<string>()
+  return [...twinsOf(open)].flatMap(([name, other]): Diagnosis[] => {
+    if (known.has(other)) return []
+    known.add(name)
+    return [
+      {
+        rule: 'same-server',
+        level: 'warning',
+        server: name,
+        message: `It is the same server as ${firstLine(other, 80)}: every tool is there twice.`,
+        fix: 'Remove one of the two entries.',
+      },
+    ]
+  })
+}

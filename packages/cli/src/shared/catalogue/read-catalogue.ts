@@ -1,0 +1,161 @@
+/** Reads the tools of `--catalog`: a file, a folder of files, or standard input. Yields them one by one; keeps none. */
+import { readdir, stat } from 'node:fs/promises'
+import { basename, extname, join, resolve } from 'node:path'
+import { explainBadJson, isRecord } from '@toolwell/core/internal'
+import { Problem } from '../problem.js'
+import { fileProblem, type Line, readBytes, readLines } from '../read-lines.js'
+import type { Terminal } from '../terminal.js'
+import { type ListedTool, type Listing, listedTool, listingOf } from './listed-tool.js'
+
+const FILES = /\.(?:json|jsonl|ndjson)$/i
+
+/** A tool with where it stands, or what cannot be used and why, or something the user should know. */
+export type Found =
+  | { readonly kind: 'tool'; readonly place: string; readonly listed: ListedTool }
+  | { readonly kind: 'broken'; readonly place: string; readonly problem: string }
+  | { readonly kind: 'remark'; readonly text: string }
+
+export async function* readCatalogue(path: string, { folder, input }: Terminal): AsyncGenerator<Found> {
+  if (path === '-') {
+    yield* toolsIn(input, 'standard input', { list: '', line: '' })
+    return
+  }
+  const full = resolve(folder, path)
+  const found = await stat(full).catch((error) => {
+    throw fileProblem(error, path, '--catalog')
+  })
+  if (!found.isDirectory()) {
+    // The lines of one file are tools of any servers; the answer of one server is named after its file.
+    yield* toolsIn(readBytes(full, path, '--catalog'), path, { list: serverOf(path), line: '' })
+    return
+  }
+  const entries = await readdir(full, { withFileTypes: true }).catch((error) => {
+    throw fileProblem(error, path, '--catalog')
+  })
+  const names = entries
+    .filter((entry) => !entry.isDirectory() && FILES.test(entry.name))
+    .map(({ name }) => name)
+  if (names.length === 0)
+    throw new Problem(
+      `${path} holds no .json, .jsonl or .ndjson file.`,
+      'Give a folder with files of tools; folders inside it are not read.',
+    )
+  for (const name of names.sort()) {
+    const place = join(path, name)
+    const server = serverOf(name)
+    const bytes = readBytes(join(full, name), place, '--catalog')
+    yield* toolsIn(bytes, place, { list: server, line: server, besideOthers: true })
+  }
+}
+
+interface Naming {
+  /** The server of tools that name none: in an answer to tools/list, and on lines of their own. */
+  readonly list: string
+  readonly line: string
+  /** In a folder other data may lie beside the tools; it is left out. */
+  readonly besideOthers?: boolean
+}
+
+async function* toolsIn(
+  bytes: AsyncIterable<Uint8Array>,
+  place: string,
+  naming: Naming,
+): AsyncGenerator<Found> {
+  let isFirst = true
+  let hasMore = false
+  for await (const { at, value, problem } of valuesIn(readLines(bytes, place), place)) {
+    if (problem !== undefined) {
+      yield { kind: 'broken', place: at, problem }
+    } else if (isFirst && naming.besideOthers && isOtherData(value)) {
+      yield { kind: 'remark', text: `${place} holds no tools and is left out.` }
+      return
+    } else {
+      const listing = listingOf(value)
+      if (typeof listing === 'string') {
+        yield { kind: 'broken', place: at, problem: listing }
+      } else {
+        yield* toolsOf(listing, at, naming)
+        // The pages of a long list may stand below each other.
+        hasMore = listing.hasMore
+      }
+    }
+    isFirst = false
+  }
+  if (hasMore)
+    yield {
+      kind: 'remark',
+      text: `${place} ends with a nextCursor: further pages of that server are missing.`,
+    }
+}
+
+function* toolsOf(listing: Listing, place: string, naming: Naming): Generator<Found> {
+  const server = listing.isList ? naming.list : naming.line
+  for (const [index, each] of listing.tools.entries()) {
+    const where = listing.isList ? `${place}, tool ${index + 1}` : place
+    const listed = listedTool(each, listing, server)
+    yield typeof listed === 'string'
+      ? { kind: 'broken', place: where, problem: listed }
+      : { kind: 'tool', place: where, listed }
+  }
+}
+
+interface Value {
+  readonly at: string
+  readonly value?: unknown
+  readonly problem?: string
+}
+
+/**
+ * The JSON values of a text: one on each line, or a single one over many lines. Where the first line is no value, all of the text is
+ * read before that is decided; else a line is forgotten once it is read.
+ */
+async function* valuesIn(lines: AsyncIterable<Line>, place: string): AsyncGenerator<Value> {
+  let isByLine = false
+  const kept: Line[] = []
+  for await (const line of lines) {
+    if (line.text.trim() === '' && isByLine) continue
+    if (!isByLine && kept.every(isBlank) && !isBlank(line)) isByLine = parse(line.text) !== undefined
+    if (isByLine) yield valueOn(line, place)
+    else kept.push(line)
+  }
+  const filled = kept.filter((line) => !isBlank(line))
+  if (isByLine || filled.length === 0) return
+  const text = kept.map((line) => line.text).join('\n')
+  const whole = parse(text)
+  // A broken first line before good ones, rather than one broken document.
+  if (!whole && filled[1] && isRecord(parse(filled[1].text)?.value))
+    for (const line of filled) yield valueOn(line, place)
+  else yield whole ? { at: place, value: whole.value } : broken(text, place, 1)
+}
+
+function valueOn({ number, text }: Line, place: string): Value {
+  const parsed = parse(text)
+  return parsed ? { at: `${place}:${number}`, value: parsed.value } : broken(text, place, number)
+}
+
+function broken(text: string, place: string, first: number): Value {
+  const { line, column, message, fix } = explainBadJson(text)
+  return { at: `${place}:${first + line - 1}:${column}`, problem: `${message}. ${fix}.` }
+}
+
+/** In a box, because null is a value too. */
+function parse(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}
+
+function isBlank({ text }: Line): boolean {
+  return text.trim() === ''
+}
+
+function isOtherData(value: unknown): boolean {
+  const keys = ['name', 'description', 'inputSchema', 'tools', 'result', 'error']
+  return !Array.isArray(value) && !(isRecord(value) && keys.some((key) => Object.hasOwn(value, key)))
+}
+
+function serverOf(path: string): string {
+  return basename(path, extname(path))
+}

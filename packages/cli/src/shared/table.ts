@@ -1,0 +1,40 @@
+/** Rows of text in columns. Cells are shown as they are: whoever fills them has made them safe to print. */
+
+export interface Column {
+  readonly title: string
+  readonly align?: 'right'
+}
+
+/** The title row, the rows, and where given a line and a last row below it. */
+export function table(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  { last, title = (text) => text }: { last?: readonly string[]; title?: (text: string) => string } = {},
+): string[] {
+  const all = [columns.map((column) => column.title), ...rows, ...(last ? [last] : [])]
+  const widths = columns.map((_, index) => Math.max(...all.map((row) => [...(row[index] ?? '')].length)))
+  const line = (row: readonly string[]) =>
+    columns
+      .map(({ align }, index) => {
+        const cell = row[index] ?? ''
+        const blank = ' '.repeat(Math.max(0, (widths[index] ?? 0) - [...cell].length))
+        return align === 'right' ? blank + cell : cell + blank
+      })
+      .join('  ')
+      .trimEnd()
+  const width = widths.reduce((sum, each) => sum + each, 2 * (columns.length - 1))
+  return [
+    title(line(all[0] ?? [])),
+    ...rows.map(line),
+    ...(last ? [title('─'.repeat(width)), line(last)] : []),
+  ]
+}
+
+export function count(number: number): string {
+  return number.toLocaleString('en')
+}
+
+/** `1 tool`, `2 tools`. */
+export function plural(number: number, one: string, many = `${one}s`): string {
+  return `${count(number)} ${number === 1 ? one : many}`
+}

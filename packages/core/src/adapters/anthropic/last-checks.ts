@@ -1,0 +1,170 @@
+/**
+ * The last step before messages are sent. What the API has answered is not always what it takes: a whole answer has fields
+ * that a message may not have, a text may be blank, an input that was cut short is no object, and a reply may say nothing
+ * at all. What a host wrote may have words before the results, or the system between the others. Runs when deferral is off, too.
+ */
+
+import { isRecord } from '../../base/guards.js'
+import { safeJson } from '../../base/text.js'
+import type { Prompts } from '../../surface/prompts.js'
+import { sameItems } from '../shared/same-items.js'
+import { argumentsObject, readArguments, referencesText } from '../shared/thread.js'
+import type { Warn } from '../shared/warning.js'
+import { isServerCall, unpaired } from './server-tools.js'
+import {
+  type AnthropicBlock,
+  type AnthropicMessage,
+  blocksOf,
+  isBlank,
+  isCall,
+  isResult,
+  isThinking,
+  reference,
+  referencesIn,
+  textBlock,
+} from './types.js'
+
+export interface Limits {
+  /** Every name that a reference may have. */
+  readonly known: ReadonlySet<string>
+  /** Whether the model takes system messages between the others. */
+  readonly systemBetween: boolean
+  readonly prompts: Prompts
+}
+
+/** The very list where the API takes it as it is. */
+export function sendable(
+  messages: readonly AnthropicMessage[],
+  limits: Limits,
+  warn: Warn,
+): readonly AnthropicMessage[] {
+  const lost: Lost = { searches: lostSearches(messages, limits.known), blocks: unpaired(messages) }
+  const made = messages.flatMap((message, index): readonly AnthropicMessage[] => {
+    const { role, content } = message
+    if (role === 'system') return limits.systemBetween ? [message] : asUser(message, warn)
+    const given = blocksOf(content)
+    const blocks = role === 'user' ? ofUser(given, limits.known, warn) : ofModel(given, limits, lost, warn)
+    // What says nothing may stand last.
+    const mayBeEmpty = index === messages.length - 1 || (role === 'user' && given.length === 0)
+    if (blocks.length === 0 && !mayBeEmpty) {
+      warn('entry-dropped', 'dropped an entry of the history that says nothing')
+      return []
+    }
+    if (Array.isArray(content) && !sameItems(blocks, content)) {
+      warn(
+        'form-repaired',
+        `repaired the form of a message with the role ${safeJson(role)}: servers refuse it`,
+      )
+      return [role === 'user' ? { ...message, content: blocks } : { role, content: blocks }]
+    }
+    // No word about the fields of a reply: every host that keeps it as it came has them.
+    return role === 'assistant' && isReply(message) ? [{ role, content }] : [message]
+  })
+  return sameItems(made, messages) ? messages : made
+}
+
+/** The system messages that come first, and the others: the API has a place of its own for the former. */
+export function splitSystem(
+  messages: readonly AnthropicMessage[],
+): readonly [leading: readonly AnthropicMessage[], others: readonly AnthropicMessage[]] {
+  const first = messages.findIndex(({ role }) => role !== 'system')
+  if (first === 0) return [[], messages]
+  const end = first < 0 ? messages.length : first
+  return [messages.slice(0, end), messages.slice(end)]
+}
+
+function isReply(message: AnthropicMessage): boolean {
+  return 'type' in message || 'stop_reason' in message
+}
+
+function asUser({ content }: AnthropicMessage, warn: Warn): readonly AnthropicMessage[] {
+  const said = blocksOf(content).filter((block) => block.type === 'text' && !isBlank(block))
+  warn(
+    'system-message-moved',
+    'told a system message between the others as the words of the user: not every model takes it',
+  )
+  return said.length === 0 ? [] : [{ role: 'user', content: typeof content === 'string' ? content : said }]
+}
+
+/** Results come first. */
+function ofUser(
+  given: readonly AnthropicBlock[],
+  known: ReadonlySet<string>,
+  warn: Warn,
+): readonly AnthropicBlock[] {
+  const blocks = given.flatMap((block) => (isBlank(block) ? [] : [withKnown(block, known, warn)]))
+  return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))]
+}
+
+/** A reference to a tool that is not declared is said in words: the API refuses it. */
+function withKnown(block: AnthropicBlock, known: ReadonlySet<string>, warn: Warn): AnthropicBlock {
+  const names = isResult(block) ? referencesIn(block.content) : []
+  const left = names.filter((name) => known.has(name))
+  if (left.length === names.length) return block
+  warnOfLost(names, known, warn)
+  return { ...block, content: left.length > 0 ? left.map(reference) : referencesText(names) }
+}
+
+function ofModel(
+  given: readonly AnthropicBlock[],
+  { known, prompts }: Limits,
+  lost: Lost,
+  warn: Warn,
+): readonly AnthropicBlock[] {
+  const isLost = (block: AnthropicBlock) =>
+    lost.blocks.has(block) || lost.searches.has(isServerCall(block) ? block.id : block.tool_use_id)
+  const blocks = given.flatMap((block): readonly AnthropicBlock[] => {
+    if (isBlank(block)) return []
+    if (lost.blocks.has(block)) {
+      warn('block-dropped', `dropped a block of the type ${safeJson(block.type)}: its other half is missing`)
+      return []
+    }
+    if (isCall(block) && !isRecord(block.input))
+      return [{ ...block, input: argumentsObject(readArguments(block.input)) }]
+    if (isServerCall(block) && isLost(block)) return []
+    const names = searchedIn(block)
+    if (names.every((name) => known.has(name))) return [block]
+    warnOfLost(names, known, warn)
+    if (isLost(block)) return []
+    const left = names.filter((name) => known.has(name)).map(reference)
+    return [{ ...block, content: { ...(block.content as object), tool_references: left } }]
+  })
+  // Thinking may not come last: words stand for what it led to, and where that was nothing yet, it goes.
+  const spoken = blocks.findLastIndex((block) => !isThinking(block)) + 1
+  if (spoken === blocks.length) return blocks
+  return given.some(isLost) ? [...blocks, textBlock(prompts.calledSomething())] : blocks.slice(0, spoken)
+}
+
+/** What the API does not take back of its own tools: searches by their ids, and single blocks. */
+interface Lost {
+  readonly searches: ReadonlySet<unknown>
+  readonly blocks: ReadonlySet<AnthropicBlock>
+}
+
+/** The API's own searches of which nothing is declared any more, by their ids: they go as a whole. */
+function lostSearches(
+  messages: readonly AnthropicMessage[],
+  known: ReadonlySet<string>,
+): ReadonlySet<unknown> {
+  const results = messages
+    .flatMap(({ content }) => blocksOf(content))
+    .filter((block) => {
+      const names = searchedIn(block)
+      return names.length > 0 && !names.some((name) => known.has(name))
+    })
+  return new Set(results.map((block) => block.tool_use_id))
+}
+
+/** What a search of the API's own refers to. */
+function searchedIn({ type, content }: AnthropicBlock): readonly string[] {
+  return type === 'tool_search_tool_result' && isRecord(content) ? referencesIn(content.tool_references) : []
+}
+
+function warnOfLost(names: readonly string[], known: ReadonlySet<string>, warn: Warn): void {
+  for (const name of names)
+    if (!known.has(name))
+      warn(
+        'reference-dropped',
+        `took out a reference to ${safeJson(name)}: it is not declared on this request`,
+      )
+}

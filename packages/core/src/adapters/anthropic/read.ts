@@ -1,0 +1,134 @@
+/** Reads messages of the Anthropic API as units, and the calls of a reply. */
+
+import { isRecord } from '../../base/guards.js'
+import { invalid } from '../../base/options.js'
+import { plainText } from '../shared/plain-text.js'
+import { createReadings } from '../shared/readings.js'
+import {
+  cutOff,
+  type Native,
+  readArguments,
+  referencesText,
+  textOf,
+  type Unit,
+  type UnitCall,
+} from '../shared/thread.js'
+import type { OwnUnit } from '../shared/wire.js'
+import { normaliseCall } from './normalise.js'
+import {
+  type AnthropicBlock,
+  type AnthropicCall,
+  type AnthropicMessage,
+  type AnthropicReply,
+  blocksOf,
+  isCall,
+  isResult,
+  referencesIn,
+  WIRE,
+} from './types.js'
+
+/** A message and the units it was read as. */
+export interface Source {
+  readonly message: AnthropicMessage
+  readonly units: readonly Unit[]
+}
+
+/** What the API says of a reply that ran into a limit. */
+const CUT_SHORT = ['max_tokens', 'model_context_window_exceeded']
+
+const sources = createReadings<Source>()
+const origins = new WeakMap<Unit, Source>()
+
+/** The message that a unit was read from, where it was read here. */
+export function originOf(unit: Unit): Source | undefined {
+  return origins.get(unit)
+}
+
+/** Hosts move cache marks about in messages they have sent: those are not read. */
+export function sourceOf(message: AnthropicMessage): Source {
+  const { role, content } = message
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : []
+  const seen = blocks.flatMap((block) => {
+    if (!isRecord(block)) return [block]
+    const { type, text, id, name, input, tool_use_id: of, content: result } = block
+    return [block, type, text, id, name, input, of, result]
+  })
+  return sources(message, [role, content, ...seen], () => {
+    const source = { message, units: unitsOf(message) }
+    for (const unit of source.units) origins.set(unit, source)
+    return source
+  })
+}
+
+function unitsOf({ role, content }: AnthropicMessage): Unit[] {
+  const blocks = blocksOf(content)
+  const native = (value: unknown, isRest = false): Native => ({
+    wire: WIRE,
+    value,
+    ...(isRest ? { form: 'rest' } : typeof content === 'string' ? { form: 'text' } : {}),
+  })
+  if (role === 'assistant') {
+    const calls = blocks.filter(isCall).map(toCall)
+    return [{ kind: 'assistant', text: textOf(blocks), calls, native: native(blocks) }]
+  }
+  if (role === 'system') return [{ kind: 'system', text: textOf(blocks), native: native(blocks) }]
+  const units = blocks.filter(isResult).map((block, index): Unit => {
+    const loaded = referencesIn(block.content)
+    return {
+      kind: 'answer',
+      callId: String(block.tool_use_id),
+      text: loaded.length > 0 ? referencesText(loaded) : textOf(block.content),
+      ...(loaded.length > 0 ? { loaded } : {}),
+      native: native(block, index > 0),
+    }
+  })
+  const others = blocks.filter((block) => !isResult(block))
+  if (others.length > 0 || units.length === 0)
+    units.push({ kind: 'user', text: textOf(others), native: native(others, units.length > 0) })
+  return units
+}
+
+export function messagesOf(units: readonly OwnUnit[]): readonly AnthropicMessage[] {
+  const messages: AnthropicMessage[] = []
+  let open: AnthropicBlock[] = []
+  for (const unit of units) {
+    const { kind, text, native } = unit
+    const known = origins.get(unit)
+    const blocks = [native.value as AnthropicBlock | readonly AnthropicBlock[]].flat()
+    if (native.form === 'rest') {
+      if (!known) open.push(...blocks)
+      continue
+    }
+    open = blocks
+    const role = kind === 'answer' ? 'user' : kind
+    messages.push(known?.message ?? { role, content: native.form === 'text' ? text : open })
+  }
+  return messages
+}
+
+/** In the form in which the history will be read: a call without an id is answered too. One that was cut short does not run. */
+export function callsOf(reply: AnthropicReply): readonly UnitCall[] {
+  if (!isRecord(reply) || !('content' in reply))
+    throw invalid(
+      'reply',
+      'run wants the message that the API gave, or any object with its role and content.',
+    )
+  const { content, stop_reason: reason } = reply
+  const blocks = blocksOf(content)
+  const cut = CUT_SHORT.includes(reason ?? '') ? blocks.at(-1) : undefined
+  return blocks.flatMap((block) => {
+    if (block.type !== 'tool_use' || typeof block.name !== 'string') return []
+    const call = toCall(normaliseCall(block))
+    return block === cut ? [{ ...call, input: cutOff(plainText(block.input)) }] : [call]
+  })
+}
+
+function toCall(block: AnthropicCall): UnitCall {
+  const { id, name, input } = block
+  return {
+    id,
+    name,
+    input: typeof input === 'string' ? readArguments(input) : { value: input ?? {} },
+    native: { wire: WIRE, value: block },
+  }
+}

@@ -1,0 +1,140 @@
+/** Writes units as messages of the Anthropic API. */
+import type { Prompts } from '../../surface/prompts.js'
+import { sameItems } from '../shared/same-items.js'
+import { argumentsObject, textOf, type Unit, type UnitCall } from '../shared/thread.js'
+import { originOf, type Source } from './read.js'
+import {
+  type AnthropicBlock,
+  type AnthropicMessage,
+  isCall,
+  isThinking,
+  reference,
+  said,
+  textBlock,
+  WIRE,
+} from './types.js'
+
+/** A message that is being written. */
+interface Draft {
+  readonly role: string
+  source: Source | undefined
+  readonly units: Unit[]
+  /** What it says, where no unit says it. */
+  readonly blocks?: readonly AnthropicBlock[]
+}
+
+/** `known`: every name that a reference may have. */
+export function writeMessages(
+  units: readonly Unit[],
+  known: ReadonlySet<string>,
+  prompts: Prompts,
+): AnthropicMessage[] {
+  return draft(units, known).flatMap((each) => toMessage(each, prompts))
+}
+
+/** Units to messages. What was one message stays one; results that were made up join those beside them; a note joins the user's turn it follows. */
+function draft(units: readonly Unit[], known: ReadonlySet<string>): Draft[] {
+  const drafts: Draft[] = []
+  let changes: AnthropicBlock[] = []
+  // A system message stands right before the model's next turn, or last.
+  const flush = () => {
+    if (changes.length > 0) drafts.push({ role: 'system', source: undefined, units: [], blocks: changes })
+    changes = []
+  }
+  for (const unit of units) {
+    if (unit.kind === 'note') {
+      if (unit.text !== '') addNote(drafts, unit)
+      changes.push(...changesIn(unit, known))
+      continue
+    }
+    if (unit.kind === 'assistant') flush()
+    const role = roleOf(unit)
+    const source = originOf(unit)
+    const last = drafts.at(-1)
+    if (last && role === 'user' && last.role === 'user' && belongs(unit, source, last)) {
+      last.source ??= source
+      last.units.push(unit)
+    } else drafts.push({ role, source, units: [unit] })
+  }
+  flush()
+  return drafts
+}
+
+/** Tools that the API itself puts before the model, or takes away, at this place. */
+function changesIn(note: Extract<Unit, { kind: 'note' }>, known: ReadonlySet<string>): AnthropicBlock[] {
+  const change = (type: string) => (name: string) =>
+    known.has(name) ? [{ type, tool: { type: 'tool_reference', name } }] : []
+  return [
+    ...(note.adds ?? []).flatMap(({ name }) => change('tool_addition')(name)),
+    ...(note.removes ?? []).flatMap(change('tool_removal')),
+  ]
+}
+
+/** What another wire said to the model in between is the user's here: few models take a system message there. */
+function roleOf(unit: Exclude<Unit, { kind: 'note' }>): 'user' | 'assistant' | 'system' {
+  if (unit.kind === 'answer') return 'user'
+  return unit.kind === 'system' && unit.native?.wire !== WIRE ? 'user' : unit.kind
+}
+
+function belongs(unit: Unit, source: Source | undefined, last: Draft): boolean {
+  if (source && source === last.source) return !last.units.includes(unit)
+  return unit.kind === 'answer' && (!source || !last.source)
+}
+
+/** Before a system message, not behind it: the API wants an assistant's turn there, or the end. */
+function addNote(drafts: Draft[], note: Unit): void {
+  let end = drafts.length
+  while (drafts[end - 1]?.role === 'system') end--
+  // Those that come first are the system prompt.
+  if (end === 0) end = drafts.length
+  const before = drafts[end - 1]
+  if (before?.role === 'user') before.units.push(note)
+  else drafts.splice(end, 0, { role: 'user', source: undefined, units: [note] })
+}
+
+function toMessage({ role, source, units, blocks = [] }: Draft, prompts: Prompts): AnthropicMessage[] {
+  if (source && sameItems(units, source.units)) return [source.message]
+  const content = [...blocks, ...units.flatMap((unit) => toBlocks(unit, prompts))]
+  return content.length > 0 ? [{ ...source?.message, role, content }] : []
+}
+
+function toBlocks(unit: Unit, prompts: Prompts): readonly AnthropicBlock[] {
+  const own = unit.kind !== 'note' && unit.native?.wire === WIRE ? unit.native.value : undefined
+  switch (unit.kind) {
+    case 'answer': {
+      const content = unit.loaded ? unit.loaded.map(reference) : unit.text
+      const result = { type: 'tool_result', tool_use_id: unit.callId, content }
+      return [(own as AnthropicBlock | undefined) ?? result]
+    }
+    case 'assistant':
+      return own
+        ? rewritten(own as readonly AnthropicBlock[], unit.calls, unit.text, prompts)
+        : [...said(unit.text), ...unit.calls.map((call) => fromCall(call))]
+    default:
+      return (own as readonly AnthropicBlock[] | undefined) ?? said(unit.text)
+  }
+}
+
+/** The blocks of an assistant's message with its calls as they are now. Thinking stays where it is; it may not come last. */
+function rewritten(
+  blocks: readonly AnthropicBlock[],
+  calls: readonly UnitCall[],
+  text: string,
+  prompts: Prompts,
+): readonly AnthropicBlock[] {
+  const byId = new Map(calls.map((call) => [call.id, call]))
+  const kept = blocks.flatMap((block) => {
+    const call = isCall(block) ? byId.get(block.id) : undefined
+    if (call) return [fromCall(call, block)]
+    return isCall(block) ? [] : [block]
+  })
+  const last = kept.at(-1)
+  if (last && !isThinking(last)) return kept
+  // Where it said nothing else, the repair has put words for what it did into its text.
+  return [...kept, textBlock(textOf(kept) === '' ? text : prompts.calledSomething())]
+}
+
+function fromCall({ id, name, input, native }: UnitCall, was?: AnthropicBlock): AnthropicBlock {
+  if (native?.wire === WIRE) return native.value as AnthropicBlock
+  return { ...was, type: 'tool_use', id, name, input: argumentsObject(input) }
+}

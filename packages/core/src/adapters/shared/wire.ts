@@ -1,0 +1,61 @@
+/** The seam of a provider's wire: how it reads and writes a history. Everything else is written once, in `adapter.ts`. */
+import type { WireSupport } from '../../surface/auto.js'
+import type { SurfaceView } from '../../surface/project.js'
+import type { CallAnswer } from '../../turn/run.js'
+import type { IdRules } from './settle-ids.js'
+import type { Native, Unit, UnitCall } from './thread.js'
+import type { Warn } from './warning.js'
+
+/** What a provider demands of a history, and what it can do about tools. */
+export interface WireTraits<Prompt extends object = object> {
+  /** The system prompt is a message. Where it is not, it is given beside them. */
+  readonly systemInMessages?: boolean
+  /** What `begin` takes beside the history, by key. */
+  readonly prompt?: readonly (keyof Prompt & string)[]
+  /** What the provider can do about tools besides the array. Absent: nothing. */
+  readonly native?: WireSupport['native']
+  /** What servers demand of the ids of calls; nothing when absent. */
+  readonly ids?: IdRules
+  /** Servers refuse a history that begins with the model. */
+  readonly opensWithUser?: boolean
+  /** Servers take an answer wherever it stands behind its call, and not only directly behind it. */
+  readonly answersAnywhere?: boolean
+}
+
+/** A unit with the piece of its wire that it was read from. */
+export type OwnUnit = Exclude<Unit, { kind: 'note' }> & { readonly native: Native }
+
+/** One provider's way of writing things down. */
+export interface Wire<Message, Reply, Parts, Prompt extends object = object> {
+  readonly name: string
+  /** What the provider demands of a history, and what it can do. Absent: nothing. */
+  readonly traits?: WireTraits<Prompt>
+  /**
+   * A message in the nearest form that servers take: itself where it has one, none where it says nothing. Where this is
+   * absent, `write` sees to it.
+   */
+  normalise?(message: Message): readonly Message[]
+  /** Reads a native history. The same message gives the same units, so that their names need not be hashed again. */
+  read(messages: readonly Message[]): readonly Unit[]
+  /**
+   * Writes units as a native history. A unit of this wire that was not repaired gives back its native piece, unless servers
+   * refuse its shape: what is changed then is said to `warn`.
+   */
+  write(units: readonly Unit[], view: SurfaceView, warn?: Warn): Message[]
+  /**
+   * The messages that these units were read from, where that cannot be told from the very objects any more: a thread may
+   * have been stored. All units are of this wire. Where this is absent, `write` does not need it.
+   */
+  restore?(units: readonly OwnUnit[]): readonly Message[]
+  /** Names of calls in these units whose tools the host declares itself, beside the array: only it can run them. */
+  ofHost?(units: readonly Unit[]): Iterable<string>
+  /**
+   * The request: native history, tools, section. `messages` is the host's own array when deferral is off and nothing had to
+   * be repaired; what is repaired here is said to `warn`.
+   */
+  parts(messages: readonly Message[], view: SurfaceView, prompt: Prompt, warn: Warn): Parts
+  /** The calls of a reply to these messages, in its order. */
+  calls(reply: Reply, messages: readonly Message[]): readonly UnitCall[]
+  /** The answers as native messages, ready to be pushed onto the history. */
+  answer(answers: readonly CallAnswer[], view: SurfaceView, calls: readonly UnitCall[]): Message[]
+}

@@ -1,0 +1,99 @@
+/** What each tool scores for a query: one sum over postings, in arrays that are kept from query to query. */
+import type { AskedTerm, AskedTerms } from './asked-terms.js'
+import { impactTable } from './index/impact.js'
+import { positionOf } from './index/segment.js'
+import type { TermIndex } from './index/term-index.js'
+
+/** Words are weighed as if the index were at least this large: few tools say little about which words are rare. */
+const leastIndexSize = 3000
+/** A concept that more than this share of the tools hold, and this many, decides nothing and is not added up. */
+const commonShare = 0.1
+const commonLeast = 1000
+
+export interface Scores {
+  /** The score of every slot for these terms. Valid until the next call. */
+  of(asked: AskedTerms): Float32Array
+  /** What one term is worth in a tool that holds it; 0 where it decides nothing. */
+  worthOf(term: AskedTerm): number
+  /** The same for a word, however common. */
+  rarityOf(term: AskedTerm): number
+}
+
+/** `clauseShare`: the share of the score of a long query that its best clause decides. */
+export function createScores(index: TermIndex, clauseShare: number): Scores {
+  const strengths = impactTable()
+  let scores = new Float32Array(0)
+  let clauseScores = new Float32Array(0)
+  let clauseBest = new Float32Array(0)
+
+  const rarityOf = ({ hash, weight }: AskedTerm): number => {
+    const frequency = index.frequencyOf(hash)
+    return weight * Math.log(1 + (Math.max(index.size, leastIndexSize) - frequency + 0.5) / (frequency + 0.5))
+  }
+  const worthOf = (term: AskedTerm): number => {
+    const isCommon = index.frequencyOf(term.hash) > Math.max(index.size * commonShare, commonLeast)
+    return term.kind === 'concept' && isCommon ? 0 : rarityOf(term)
+  }
+
+  /** Adds what each term is worth to the tools that hold it. */
+  function addUp(terms: readonly AskedTerm[], into: Float32Array): void {
+    for (const term of terms) {
+      if (index.frequencyOf(term.hash) === 0) continue
+      const worth = worthOf(term)
+      if (worth === 0) continue
+      for (const segment of index.segments) {
+        const position = positionOf(segment, term.hash)
+        if (position < 0) continue
+        const { slots, bytes, base } = segment
+        const end = segment.offsets[position + 1] as number
+        for (let posting = segment.offsets[position] as number; posting < end; posting += 1) {
+          const slot = base + (slots[posting] as number)
+          into[slot] = (into[slot] as number) + worth * (strengths[bytes[posting] as number] as number)
+        }
+      }
+    }
+  }
+
+  /** Half a dozen requests in one: a tool that answers one of them fully should not lose to one that touches all. */
+  function blendClauses(clauses: AskedTerms['clauses'], count: number): void {
+    clauseBest.fill(0, 0, count)
+    for (const clause of clauses) {
+      clauseScores.fill(0, 0, count)
+      addUp(clause, clauseScores)
+      const highest = highestOf(clauseScores, count)
+      if (highest === 0) continue
+      for (let slot = 0; slot < count; slot += 1) {
+        const share = (clauseScores[slot] as number) / highest
+        if (share > (clauseBest[slot] as number)) clauseBest[slot] = share
+      }
+    }
+    const highest = highestOf(scores, count)
+    for (let slot = 0; slot < count; slot += 1)
+      scores[slot] =
+        (1 - clauseShare) * (scores[slot] as number) + clauseShare * highest * (clauseBest[slot] as number)
+  }
+
+  return {
+    rarityOf,
+    worthOf,
+    of({ whole, clauses }) {
+      const count = index.slots
+      if (scores.length < count) {
+        scores = new Float32Array(count)
+        clauseScores = new Float32Array(count)
+        clauseBest = new Float32Array(count)
+      }
+      scores.fill(0, 0, count)
+      addUp(whole, scores)
+      if (clauses.length > 0) blendClauses(clauses, count)
+      return scores
+    },
+  }
+}
+
+function highestOf(scores: Float32Array, count: number): number {
+  let highest = 0
+  for (let slot = 0; slot < count; slot += 1)
+    if ((scores[slot] as number) > highest) highest = scores[slot] as number
+  return highest
+}

@@ -1,0 +1,75 @@
+/** One entry of `mcpServers` against the table of keys: which of its values fit, under our own names. */
+import { isRecord, nearest } from '@toolwell/core/internal'
+import type { Path } from './document.js'
+import { exampleOf, FOREIGN_OAUTH_KEYS, type Key, misfit, ownKey, SERVER_KEYS } from './keys.js'
+import type { ConfigProblem } from './problem.js'
+import { problemAt, type RawEntry } from './raw-entry.js'
+
+export type Fields = Readonly<Record<string, unknown>>
+
+export interface CheckedEntry {
+  /** Under our own names. */
+  readonly fields: Fields
+  /** Keys whose value, or whose spelling, is wrong. */
+  readonly refused: ReadonlySet<string>
+  readonly problems: readonly ConfigProblem[]
+}
+
+export function checkEntry(raw: RawEntry): CheckedEntry {
+  const problems: ConfigProblem[] = []
+  const refused = new Set<string>()
+  const report = (path: Path, message: string, fix: string, severity: ConfigProblem['severity'] = 'error') =>
+    problems.push(problemAt(raw, path, message, fix, severity))
+  if (!isRecord(raw.value)) {
+    report([], 'a server must be an object', 'Write { "command": "…" } or { "url": "…" }')
+    return { fields: {}, refused: new Set(Object.keys(SERVER_KEYS)), problems }
+  }
+  const take = (fields: Record<string, unknown>, path: Path, name: string, value: unknown, key: Key) => {
+    const wrong = misfit(value, key)
+    if (wrong) {
+      refused.add(name)
+      report(path, `${String(path.at(-1))} ${wrong}`, `Write "${name}": ${exampleOf(key)}`)
+    } else fields[name] = key.kind === 'object' ? inner(value as Fields, key.keys, path) : value
+  }
+  const inner = (values: Fields, keys: Readonly<Record<string, Key>>, path: Path): Fields => {
+    const fields: Record<string, unknown> = {}
+    for (const [given, value] of Object.entries(values)) {
+      if (value === null || value === undefined) continue
+      const name = FOREIGN_OAUTH_KEYS[given] ?? given
+      const key = Object.hasOwn(keys, name) ? keys[name] : undefined
+      if (key) take(fields, [...path, given], name, value, key)
+      else unknown([...path, given], given, Object.keys(keys))
+    }
+    return fields
+  }
+  const unknown = (path: Path, given: string, known: readonly string[]) => {
+    const [suggestion] = nearest(given, known, 1)
+    if (suggestion !== undefined && !raw.foreign) refused.add(suggestion)
+    const meant = suggestion === undefined ? '' : `; did you mean ${JSON.stringify(suggestion)}?`
+    if (raw.foreign)
+      report(
+        path,
+        `the key ${JSON.stringify(given)} has no meaning here${meant}`,
+        'Nothing needs to be done',
+        'warning',
+      )
+    else
+      report(
+        path,
+        `unknown key ${JSON.stringify(given)}${meant}`,
+        suggestion === undefined
+          ? `Remove it. Known keys: ${known.join(', ')}`
+          : `Write ${JSON.stringify(suggestion)}, or remove it`,
+      )
+  }
+  const fields: Record<string, unknown> = {}
+  for (const [given, value] of Object.entries(raw.value)) {
+    const own = ownKey(given, value, { isForeign: raw.foreign })
+    if (own.kind === 'known') {
+      // Some clients say here whether there is a login at all, which the server says by itself.
+      const isSwitch = own.name === 'oauth' && typeof value === 'boolean'
+      if (!isSwitch || !raw.foreign) take(fields, [given], own.name, own.value, own.key)
+    } else if (own.kind === 'unknown') unknown([given], given, Object.keys(SERVER_KEYS))
+  }
+  return { fields, refused, problems }
+}

@@ -1,0 +1,109 @@
+/** How one server is started or reached, out of its entry. */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { EntryReader } from './entry-reader.js'
+import { readEnvFile } from './env-file.js'
+import type { HttpEndpoint, ServerConfig, StdioEndpoint } from './server-config.js'
+import { isRelativeCommand } from './translate-entry.js'
+
+/** `refused`: keys that are missing because they were wrong, which has been said. Undefined where there is no telling which kind it is. */
+export function readEndpoint(
+  reader: EntryReader,
+  refused: ReadonlySet<string>,
+): ServerConfig['endpoint'] | undefined {
+  const { fields, report, texts } = reader
+  const { command, url, type } = fields
+  if (command === undefined && url === undefined) {
+    if (!refused.has('command') && !refused.has('url'))
+      report(
+        [],
+        'the server has neither a command nor a url',
+        'Give "command" for a local server, "url" for a remote one',
+      )
+    // They are not used, but what is wrong in them is reported.
+    texts('env')
+    texts('headers')
+    return undefined
+  }
+  if (command !== undefined && url !== undefined) {
+    report([], 'the server has both a command and a url', 'Remove one of the two')
+    readLocal(reader)
+    readRemote(reader)
+    return undefined
+  }
+  if (command !== undefined) {
+    if (type !== undefined && type !== 'stdio')
+      report(['type'], `a server with a command is of type stdio, not ${String(type)}`, 'Remove "type"')
+    return readLocal(reader)
+  }
+  if (type === 'stdio') report(['type'], 'a server with a url is not of type stdio', 'Write "http" or "sse"')
+  return readRemote(reader)
+}
+
+function readLocal(reader: EntryReader): StdioEndpoint {
+  const { raw, fields, scope, report, text, texts, path } = reader
+  const program = path('command')
+  const args = ((fields.args ?? []) as unknown[]).map((value, index) => text(value, 'args', index))
+  if (/^\S+\s+\S/.test(program) && args.length === 0 && !isRelativeCommand(program)) {
+    const [first, ...rest] = program.split(/\s+/)
+    report(
+      ['command'],
+      'the command has spaces, and is not run by a shell',
+      `Split it: "command": ${JSON.stringify(first)}, "args": ${JSON.stringify(rest.map(() => '…'))}`,
+      'warning',
+    )
+  }
+  return {
+    type: 'stdio',
+    command: isRelativeCommand(program) ? resolve(raw.folder, program) : program,
+    args,
+    env: { ...envFileOf(reader), ...texts('env') },
+    cwd: fields.cwd === undefined ? scope.workspaceFolder : resolve(raw.folder, path('cwd')),
+  }
+}
+
+function envFileOf({ raw, fields, report, path }: EntryReader): Record<string, string> {
+  if (fields.envFile === undefined) return {}
+  const file = resolve(raw.folder, path('envFile'))
+  try {
+    return readEnvFile(readFileSync(file, 'utf8'))
+  } catch (error) {
+    const { code = 'unknown' } = error as { code?: string }
+    report(['envFile'], `${file} cannot be read (${code})`, 'Check the path, or remove "envFile"')
+    return {}
+  }
+}
+
+function readRemote({ fields, problems, report, text, texts }: EntryReader): HttpEndpoint {
+  const { url, type } = fields
+  const before = problems.length
+  const address = text(url, 'url')
+  // An address that lacks a variable is not judged.
+  const isWhole = problems.length === before
+  if (isWhole && !isHttp(address))
+    report(['url'], 'the url is not an http or https address', 'Write it in full: "https://example.com/mcp"')
+  else if (isWhole && hasCredentials(address))
+    report(
+      ['url'],
+      'the url holds a user name or password',
+      'Write it without, and put them into "headers": { "Authorization": "Basic ${NAME_OF_A_VARIABLE}" }',
+    )
+  return {
+    type: type === 'sse' ? 'sse' : type === undefined ? 'auto' : 'http',
+    url: address,
+    headers: texts('headers'),
+  }
+}
+
+function hasCredentials(address: string): boolean {
+  const { username, password } = new URL(address)
+  return username !== '' || password !== ''
+}
+
+function isHttp(address: string): boolean {
+  try {
+    return ['http:', 'https:'].includes(new URL(address).protocol)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,106 @@
+/** What a host can say about its servers, and what counts where it says nothing. */
+import { ToolwellError } from '@toolwell/core'
+import { assertKnownKeys } from '@toolwell/core/internal'
+import type { LoginStore } from '../auth/login-store.js'
+import type { ServerConfig } from '../config/server-config.js'
+import type { DefinitionCache } from '../definition/cache.js'
+import type { Reviewer } from '../trust/review.js'
+import { type RuleSettings, ruleProblem } from '../trust/scan/rules.js'
+import type { CallerHandlers } from '../upstream/caller.js'
+import type { ServerAuth } from '../upstream/open-client.js'
+import type { ServerEvent } from '../upstream/server-state.js'
+
+export interface ConnectOptions {
+  /** Where definitions are kept. Default: files in the user's cache folder. */
+  readonly cache?: DefinitionCache
+  /** The lock that counts for all servers; `false`: none. Default: `toolwell.lock` beside the config file of each. */
+  readonly lock?: string | false
+  /**
+   * Whether definitions are scanned for poison, and which rules are switched off besides those of the config:
+   * `{ rules: { 'steer-preference': 'off' } }`. Default true; tools with hard findings are held back.
+   */
+  readonly scan?: boolean | { readonly rules?: RuleSettings }
+  /** Asked about every definition as well. It may hold back more, and releases nothing. */
+  readonly review?: Reviewer
+  /** Where logins are kept. Default: files that only the user can read. */
+  readonly logins?: LoginStore
+  /** Credentials of a remote server. Default: its login, if there is one. */
+  readonly auth?: (server: ServerConfig) => ServerAuth | undefined
+  /** What servers may ask of the callers of this program's conversations. */
+  readonly handlers?: CallerHandlers
+  /** Names this program to servers with `share: client`. */
+  readonly client?: string
+  /** How many unknown servers are listed at a time. Default 8. */
+  readonly concurrency?: number
+  /** Milliseconds to start, shake hands and list. Default 30,000. */
+  readonly connectTimeout?: number
+  readonly onEvent?: (event: ServerEvent) => void
+  readonly now?: () => number
+  readonly random?: () => number
+}
+
+const KEYS = [
+  'cache',
+  'lock',
+  'scan',
+  'review',
+  'logins',
+  'auth',
+  'handlers',
+  'client',
+  'concurrency',
+  'connectTimeout',
+  'onEvent',
+  'now',
+  'random',
+] as const satisfies readonly (keyof ConnectOptions)[]
+
+type WithDefault = 'client' | 'concurrency' | 'connectTimeout' | 'now' | 'random'
+
+export type ConnectSettings = Omit<ConnectOptions, WithDefault | 'scan'> &
+  Required<Pick<ConnectOptions, WithDefault>> & {
+    readonly scan: boolean
+    /** Rules of the scan that the host switches off. */
+    readonly rules: RuleSettings
+  }
+
+/** Throws `invalid-option` for unknown keys and impossible values. */
+export function readOptions(options: ConnectOptions): ConnectSettings {
+  assertKnownKeys(options, KEYS, 'connectServers')
+  const {
+    scan = true,
+    client = '',
+    concurrency = 8,
+    connectTimeout = 30_000,
+    now = Date.now,
+    random = Math.random,
+    ...rest
+  } = options
+  if (!(concurrency >= 1))
+    throw new ToolwellError('invalid-option', `concurrency must be at least 1, not ${String(concurrency)}.`, {
+      path: 'concurrency',
+    })
+  return {
+    ...rest,
+    scan: scan !== false,
+    rules: checkedRules(scan),
+    client,
+    concurrency,
+    connectTimeout,
+    now,
+    random,
+  }
+}
+
+function checkedRules(scan: NonNullable<ConnectOptions['scan']>): RuleSettings {
+  if (typeof scan === 'boolean') return {}
+  assertKnownKeys(scan, ['rules'], 'connectServers: scan')
+  for (const [id, value] of Object.entries(scan.rules ?? {})) {
+    const problem = ruleProblem(id, value)
+    if (problem)
+      throw new ToolwellError('invalid-option', `${problem.message}. ${problem.fix}.`, {
+        path: `scan.rules.${id}`,
+      })
+  }
+  return scan.rules ?? {}
+}

@@ -1,0 +1,67 @@
+/** From a server to what the catalogue is told of it. Pure but for `createPublisher`, which knows what was told last. */
+import type { Catalogue, SourceState, SourceUpdate } from '@toolwell/core'
+import { defined } from '@toolwell/core/internal'
+import type { ServerConfig } from '../config/server-config.js'
+import type { ServerDefinition } from '../definition/server-definition.js'
+import { describeUnusable } from '../definition/usable-tools.js'
+import type { ServerWarning } from '../definition/warning.js'
+import type { Review } from '../trust/review.js'
+import { loginAdvice } from '../upstream/failures.js'
+import type { Upstream } from '../upstream/upstream.js'
+import { unusableIn } from './report.js'
+import { describeServer, type RunTool, toTools } from './source-tools.js'
+
+/** A server that is not running can be used all the same, as long as its tools are known. */
+export function sourceState({ state, definition }: Pick<Upstream, 'state' | 'definition'>): SourceState {
+  if (state === 'disabled' || state === 'needs-login' || state === 'failed') return state
+  return definition ? 'ready' : 'connecting'
+}
+
+/** What the user can do about a source in this state; empty where there is nothing to do. */
+export function sourceAdvice(server: ServerConfig, state: SourceState): string {
+  return state === 'needs-login' ? loginAdvice(server) : ''
+}
+
+export function sourceUpdate(upstream: Upstream, run: RunTool): SourceUpdate {
+  const { server, definition, review } = upstream
+  const state = sourceState(upstream)
+  const tools = definition ? toTools(server, definition, run) : []
+  const description = definition ? describeServer(server, definition) : server.description
+  // Everything besides the definition that decides what search makes of these tools.
+  const use = JSON.stringify([description, server.allow, server.within, server.deny, server.trust])
+  return {
+    tools,
+    description,
+    state,
+    advice: sourceAdvice(server, state),
+    ...defined({ kept: definition && upstream.known.keptFor(use) }),
+    quarantined: review.server === undefined ? [...review.quarantined.keys()] : tools.map(({ name }) => name),
+  }
+}
+
+export interface PublisherOptions {
+  readonly catalogue: Catalogue
+  readonly runOn: (upstream: Upstream) => RunTool
+  readonly warn: (server: string, warning: ServerWarning) => void
+}
+
+/** Brings the catalogue up to what is known of a server. True where its tools may be others than before. */
+export type Publish = (upstream: Upstream) => boolean
+
+export function createPublisher({ catalogue, runOn, warn }: PublisherOptions): Publish {
+  const published = new Map<string, { readonly definition: ServerDefinition; readonly review: Review }>()
+  return (upstream) => {
+    const { server, definition, review } = upstream
+    const last = published.get(server.name)
+    if (last !== undefined && last.definition === definition && last.review === review) {
+      const state = sourceState(upstream)
+      catalogue.setState(server.name, state, sourceAdvice(server, state))
+      return false
+    }
+    if (definition) published.set(server.name, { definition, review })
+    const unusable = unusableIn(server, definition)
+    if (unusable.length > 0) warn(server.name, { code: 'entries-unusable', text: describeUnusable(unusable) })
+    catalogue.setSource(server.name, sourceUpdate(upstream, runOn(upstream)))
+    return true
+  }
+}

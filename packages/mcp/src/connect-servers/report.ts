@@ -1,0 +1,72 @@
+/** One server as `inspect()` shows it. */
+import { isOffered } from '../config/is-offered.js'
+import { showEndpoint } from '../config/redact.js'
+import type { ServerConfig } from '../config/server-config.js'
+import type { ServerDefinition, UnusableEntry } from '../definition/server-definition.js'
+import type { ServerWarning } from '../definition/warning.js'
+import type { ReviewFinding } from '../trust/review.js'
+import type { ServerState } from '../upstream/server-state.js'
+import type { Upstream } from '../upstream/upstream.js'
+import { describeServer } from './source-tools.js'
+
+export interface ServerReport {
+  readonly name: string
+  readonly state: ServerState
+  readonly reason: string
+  /** Command or address, without anything secret. */
+  readonly endpoint: string
+  readonly description: string
+  readonly era: 'modern' | 'legacy' | undefined
+  readonly info: { readonly name: string; readonly version: string } | undefined
+  readonly tools: readonly string[]
+  /** Names that the config excludes. Nothing else is said of them. */
+  readonly denied: readonly string[]
+  /** Entries of its list that cannot be used as tools, with the reason. */
+  readonly unusable: readonly UnusableEntry[]
+  readonly quarantined: ReadonlyMap<string, string>
+  readonly findings: readonly ReviewFinding[]
+  /** What is worth telling about its definitions: that they are not what they were, say. */
+  readonly warnings: readonly ServerWarning[]
+  /** Why its tools are let through: the lock, first use, `trust: "full"` in the config, or nothing. */
+  readonly trusted: 'lock' | 'first-use' | 'config' | 'nothing'
+  readonly starts: number
+  readonly pids: readonly number[]
+  /** When the list was last read from the server, in milliseconds since the epoch. */
+  readonly listedAt: number | undefined
+}
+
+export function reportOf(upstream: Upstream, trusted: ServerReport['trusted']): ServerReport {
+  const { server, definition, review } = upstream
+  const denied = deniedIn(server, definition)
+  const tools = new Set(definition?.tools.map(({ name }) => name).filter((name) => !denied.has(name)))
+  const { info } = definition ?? {}
+  return {
+    name: server.name,
+    state: upstream.state,
+    reason: upstream.reason,
+    endpoint: showEndpoint(server.endpoint, server.secrets),
+    description: definition ? describeServer(server, definition) : server.description,
+    era: definition?.era,
+    info: info && { name: info.name, version: info.version },
+    tools: [...tools].sort(),
+    denied: [...denied].sort(),
+    unusable: unusableIn(server, definition),
+    quarantined: review.quarantined,
+    findings: review.findings,
+    warnings: review.warnings ?? [],
+    trusted,
+    starts: upstream.starts,
+    pids: upstream.pids,
+    listedAt: upstream.known.listedAt,
+  }
+}
+
+/** What the config excludes is not reported as unusable. */
+export function unusableIn(server: ServerConfig, definition: ServerDefinition | undefined): UnusableEntry[] {
+  return (definition?.unusable ?? []).filter(({ name }) => name === undefined || isOffered(name, server))
+}
+
+function deniedIn(server: ServerConfig, definition: ServerDefinition | undefined): Set<string> {
+  const named = [...(definition?.tools ?? []), ...(definition?.unusable ?? [])]
+  return new Set(named.flatMap(({ name }) => (name === undefined || isOffered(name, server) ? [] : [name])))
+}

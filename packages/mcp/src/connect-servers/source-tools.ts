@@ -1,0 +1,112 @@
+/** Turns what a server lists into tools of the catalogue: deferred, with a hint for the index, and a way to run them. */
+import type { CallToolResult } from '@modelcontextprotocol/client'
+import type { ExecuteContext, Tool, ToolAnnotations } from '@toolwell/core'
+import { defined, firstLine, isRecord, matchesGlob } from '@toolwell/core/internal'
+import { isOffered } from '../config/is-offered.js'
+import type { ServerConfig } from '../config/server-config.js'
+import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
+import { validatedLike } from '../definition/stored-definition.js'
+
+export type RunTool = (
+  tool: string,
+  input: Record<string, unknown>,
+  context: ExecuteContext,
+) => Promise<CallToolResult>
+
+/** In order of name, so that a server that shuffles its list changes nothing. */
+export function toTools(server: ServerConfig, definition: ServerDefinition, run: RunTool): Tool[] {
+  const { info } = definition
+  const words = [server.name, info?.title, info?.name]
+  return definition.tools
+    .filter(({ name }) => isOffered(name, server))
+    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+    .map((tool) => toTool(server, words, tool, run))
+}
+
+/** What a model reads of a server: words of the config, or of the instructions, which are scanned and locked. */
+export function describeServer(server: ServerConfig, { instructions }: ServerDefinition): string {
+  return server.description || firstLine(instructions, 200)
+}
+
+function toTool(server: ServerConfig, words: readonly unknown[], tool: McpTool, run: RunTool): Tool {
+  const { name, title, description, annotations, _meta: meta } = tool
+  // Marks and annotations are claims of the server.
+  const believed = server.trust !== 'none'
+  const marked = believed && meta?.['anthropic/alwaysLoad'] === true
+  const alwaysLoad = marked || server.alwaysLoad.some((pattern) => matchesGlob(pattern, name))
+  return validatedLike(
+    new SourceTool(tool, {
+      name,
+      description: typeof description === 'string' ? description : '',
+      source: server.name,
+      searchHint: searchHint(words, tool),
+      ...defined({
+        title: typeof title === 'string' ? title : undefined,
+        annotations: believed && isRecord(annotations) ? (annotations as ToolAnnotations) : undefined,
+        defer: server.lazy ? undefined : false,
+        alwaysLoad: alwaysLoad || undefined,
+      }),
+      execute: async (input, context) => textOf(await run(name, input, context), name),
+    }) as unknown as Tool,
+    tool,
+  )
+}
+
+/** A tool that reads its schemas from the listed tool on demand: they may still be in a file. */
+class SourceTool {
+  readonly #listed: McpTool
+
+  constructor(listed: McpTool, fields: Omit<Tool, 'inputSchema'>) {
+    this.#listed = listed
+    Object.assign(this, fields)
+    Object.defineProperty(this, 'inputSchema', SourceTool.#inputSchema)
+    if ('outputSchema' in listed) Object.defineProperty(this, 'outputSchema', SourceTool.#outputSchema)
+  }
+
+  static readonly #inputSchema: PropertyDescriptor & ThisType<SourceTool> = {
+    enumerable: true,
+    configurable: true,
+    get() {
+      return this.#listed.inputSchema
+    },
+  }
+
+  static readonly #outputSchema: PropertyDescriptor & ThisType<SourceTool> = {
+    enumerable: true,
+    configurable: true,
+    get() {
+      return this.#listed.outputSchema
+    },
+  }
+}
+
+/** Words for the index that are nowhere else in the tool: what the server calls itself, and its own hint. */
+function searchHint(words: readonly unknown[], { _meta: meta }: McpTool): string {
+  const all = [...words, meta?.['anthropic/searchHint']]
+  return [...new Set(all.filter((word) => typeof word === 'string' && word !== ''))].join(' ').slice(0, 400)
+}
+
+/** What the model reads of a result. A result that says it is an error is thrown: it is a failed call. */
+function textOf(result: CallToolResult, name: string): string {
+  const content: readonly unknown[] = Array.isArray(result.content) ? result.content : []
+  const blocks = content.map(blockText).filter((text) => text !== '')
+  if (blocks.length === 0 && result.structuredContent !== undefined)
+    blocks.push(JSON.stringify(result.structuredContent))
+  const text = blocks.join('\n')
+  if (result.isError) throw new Error(text === '' ? `${name} failed and did not say why` : text)
+  return text
+}
+
+/** A request carries text only. Other content is named, with its size, so that the model knows what there is. */
+function blockText(block: unknown): string {
+  if (!isRecord(block)) return ''
+  const { type, text, mimeType, data, uri, name, resource } = block
+  if (type === 'text') return typeof text === 'string' ? text : ''
+  if (type === 'resource_link') return `[resource ${[name, uri].filter(Boolean).join(' ')}]`
+  if (type === 'resource' && isRecord(resource)) {
+    const { uri: at, text: inner, mimeType: kind } = resource
+    return typeof inner === 'string' ? inner : `[resource ${String(at)}${kind ? `, ${String(kind)}` : ''}]`
+  }
+  const size = typeof data === 'string' ? `, ${Math.ceil((data.length * 3) / 4 / 1024)} kB` : ''
+  return `[${String(type)}${mimeType ? ` ${String(mimeType)}` : ''}${size}]`
+}

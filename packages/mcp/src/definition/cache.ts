@@ -1,0 +1,69 @@
+/** Where definitions are kept between programs, so that a catalogue can be searched before any server has started. */
+import type { SourceUpdate } from '@toolwell/core'
+import { canonicalJson } from '@toolwell/core/internal'
+import type { ServerConfig } from '../config/server-config.js'
+import type { ServerDefinition } from './server-definition.js'
+import { digestOf } from './stored-definition.js'
+
+/** After this long, a server that spoke the older protocol is asked again. */
+const LEGACY_HOLDS = 7 * 86_400_000
+
+export type KeptParts = NonNullable<SourceUpdate['kept']>
+
+export interface CachedDefinition {
+  readonly definition: ServerDefinition
+  /** Milliseconds since the epoch. */
+  readonly savedAt: number
+  /** What a review found out about this very definition. A cache keeps it and need not read it. */
+  readonly notes?: unknown
+}
+
+/** Fingerprints of what was first seen, where there is no lock. */
+export interface Remembered {
+  readonly instructions: string
+  readonly tools: Readonly<Record<string, string>>
+}
+
+/** A server may list other tools for a client that can do more; `asked` names what ours can. */
+export interface DefinitionCache {
+  read(server: ServerConfig, asked?: string): CachedDefinition | undefined
+  write(
+    server: ServerConfig,
+    definition: ServerDefinition,
+    asked?: string,
+    now?: number,
+    notes?: unknown,
+  ): void
+  forget(server: ServerConfig, asked?: string): void
+  /** What was first seen of a server. It outlives its definitions. A cache without these two remembers only while the program runs. */
+  readTrust?(server: ServerConfig): Remembered | undefined
+  writeTrust?(server: ServerConfig, remembered: Remembered): void
+  /** Where to keep what is made of this definition; `use` names what else decides it. */
+  kept?(
+    server: ServerConfig,
+    definition: ServerDefinition,
+    use: string,
+    asked?: string,
+  ): KeptParts | undefined
+}
+
+/** Everything that decides what a server offers, and to whom: with another token it may be another list. */
+export function serverFingerprint(
+  { name, endpoint }: Pick<ServerConfig, 'name' | 'endpoint'>,
+  asked = '',
+): string {
+  return digestOf(canonicalJson({ name, endpoint, asked })).slice(0, 32)
+}
+
+/** True while the server's own promise about its list holds. */
+export function isFresh({ definition, savedAt }: CachedDefinition, now = Date.now()): boolean {
+  const age = now - savedAt
+  return definition.ttlMs !== undefined && age >= 0 && age < definition.ttlMs
+}
+
+/** The era that need not be found out again. */
+export function knownEra(cached: CachedDefinition | undefined, now = Date.now()): 'legacy' | undefined {
+  if (cached?.definition.era !== 'legacy') return undefined
+  const age = now - cached.savedAt
+  return age >= 0 && age < LEGACY_HOLDS ? 'legacy' : undefined
+}

@@ -1,0 +1,64 @@
+/** A cache that never fails: an error in it, or a value that is not a definition, costs a warning and a listing. */
+import { defined, isRecord } from '@toolwell/core/internal'
+import type { CachedDefinition, DefinitionCache } from './cache.js'
+import { areUsable, withUsableTools } from './usable-tools.js'
+import type { WarningListener } from './warning.js'
+
+export function carefulCache(cache: DefinitionCache, warn: WarningListener): DefinitionCache {
+  const attempt = <T>(what: string, work: () => T): T | undefined => {
+    try {
+      return work()
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      warn({ code: 'cache-failed', text: `the cache failed to ${what}: ${why}` })
+      return undefined
+    }
+  }
+  return {
+    read: (server, asked) =>
+      attempt(`read ${server.name}`, () => {
+        const cached: unknown = cache.read(server, asked)
+        if (cached === undefined) return undefined
+        if (!isCached(cached)) throw new Error('what it returned is not a definition')
+        const whole = withUsableTools(cached)
+        if (!areUsable(whole.definition.tools)) throw new Error('what it returned as tools cannot be used')
+        return whole
+      }),
+    write: (server, definition, asked, now, notes) =>
+      attempt(`keep ${server.name}`, () => cache.write(server, definition, asked, now, notes)),
+    forget: (server, asked) => attempt(`forget ${server.name}`, () => cache.forget(server, asked)),
+    readTrust: (server) =>
+      attempt(`read what was first seen of ${server.name}`, () => {
+        const remembered = cache.readTrust?.(server)
+        if (remembered === undefined || isRemembered(remembered)) return remembered
+        throw new Error('what it returned is not a record of first use')
+      }),
+    writeTrust: (server, remembered) =>
+      attempt(`remember ${server.name}`, () => cache.writeTrust?.(server, remembered)),
+    ...defined({
+      kept: cache.kept
+        ? (...[server, definition, use, asked]: Parameters<NonNullable<DefinitionCache['kept']>>) =>
+            attempt(`keep what is made of ${server.name}`, () => cache.kept?.(server, definition, use, asked))
+        : undefined,
+    }),
+  }
+}
+
+function isCached(value: unknown): value is CachedDefinition {
+  const { definition, savedAt } = (isRecord(value) ? value : {}) as Partial<CachedDefinition>
+  return (
+    isRecord(definition) &&
+    Array.isArray(definition.tools) &&
+    typeof definition.instructions === 'string' &&
+    (definition.unusable === undefined || Array.isArray(definition.unusable)) &&
+    typeof savedAt === 'number'
+  )
+}
+
+function isRemembered(value: unknown): boolean {
+  const { instructions, tools } = (isRecord(value) ? value : {}) as {
+    instructions?: unknown
+    tools?: unknown
+  }
+  return typeof instructions === 'string' && isRecord(tools)
+}

@@ -1,0 +1,150 @@
+/** Definitions on disk, one file per server and config. Several programs may use them at once. */
+import { readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { isRecord } from '@toolwell/core/internal'
+import type { ServerConfig } from '../config/server-config.js'
+import { type DefinitionCache, type Remembered, serverFingerprint } from './cache.js'
+import { createCacheFiles } from './cache-files.js'
+import type { ServerDefinition } from './server-definition.js'
+import { decodeDefinition, digestOf, encodeDefinition } from './stored-definition.js'
+import type { WarningListener } from './warning.js'
+
+const TRUST_FORMAT = 1
+
+export interface CacheOptions {
+  /** Default: `toolwell/servers` in the user's cache folder. */
+  readonly folder?: string
+  /** Told what could not be read or written. The work goes on. */
+  readonly onWarning?: WarningListener
+}
+
+export function defaultCacheFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
+  const base =
+    env.XDG_CACHE_HOME ||
+    (process.platform === 'win32' && env.LOCALAPPDATA) ||
+    (process.platform === 'darwin' ? join(homedir(), 'Library', 'Caches') : join(homedir(), '.cache'))
+  return join(base, 'toolwell', 'servers')
+}
+
+/** Nothing here throws: a cache that cannot be used is a warning and a slower start. */
+export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOptions = {}): DefinitionCache {
+  const files = createCacheFiles(folder, (warning) => onWarning?.(warning))
+  /** Made once for each server: a start asks for it several times. */
+  const fingerprints = new WeakMap<ServerConfig, Map<string, string>>()
+  const fingerprintOf = (server: ServerConfig, asked = '') => {
+    const known = fingerprints.get(server) ?? new Map<string, string>()
+    fingerprints.set(server, known)
+    const made = known.get(asked) ?? serverFingerprint(server, asked)
+    known.set(asked, made)
+    return made
+  }
+  const fileOf = (server: ServerConfig, asked?: string) => {
+    const readable = server.name.replace(/[^\w-]+/g, '_').slice(0, 40)
+    return join(folder, `${readable}-${fingerprintOf(server, asked)}.jsonl`)
+  }
+  /** The digest of each definition that was read or written. It names the index that belongs to it. */
+  const digests = new WeakMap<ServerDefinition, string>()
+  const trustFileOf = (server: ServerConfig) => {
+    const file = fileOf(server)
+    return join(dirname(file), 'trust', `${basename(file, '.jsonl')}.json`)
+  }
+  return {
+    read(server, asked) {
+      const file = fileOf(server, asked)
+      const content = files.get(file)
+      const read = content && decodeDefinition(content, fingerprintOf(server, asked))
+      if (read === undefined) return undefined
+      if (typeof read === 'string') {
+        files.setAside(file, read)
+        return undefined
+      }
+      const { digest, ...cached } = read
+      digests.set(cached.definition, digest)
+      return cached
+    },
+    write(server, definition, asked, now = Date.now(), notes) {
+      const digest = digestOf(JSON.stringify(definition))
+      digests.set(definition, digest)
+      const fingerprint = fingerprintOf(server, asked)
+      files.put(
+        fileOf(server, asked),
+        encodeDefinition(fingerprint, { definition, digest, savedAt: now, notes }),
+      )
+    },
+    forget(server, asked) {
+      files.remove(fileOf(server, asked))
+      for (const part of PARTS) files.remove(partOf(fileOf(server, asked), part))
+    },
+    kept(server, definition, use, asked) {
+      // Called at every change of a server, but needed only at a request: hashes are made late.
+      const place = (part: Part) => {
+        const digest = digests.get(definition) ?? digestOf(JSON.stringify(definition))
+        const key = digestOf(JSON.stringify([fingerprintOf(server, asked), digest, use]))
+        return { file: partOf(fileOf(server, asked), part), key }
+      }
+      const stored = (part: Part) => ({
+        read() {
+          const { file, key } = place(part)
+          return decodePart(readFileSync(file), key)
+        },
+        write(bytes: Uint8Array) {
+          const { file, key } = place(part)
+          files.put(file, encodePart(bytes, key))
+        },
+      })
+      return { index: stored('index'), tokens: stored('tokens') }
+    },
+    readTrust(server) {
+      const file = trustFileOf(server)
+      const text = files.get(file)?.toString('utf8')
+      const read = text === undefined ? undefined : decodeTrust(text)
+      if (text !== undefined && !read)
+        files.setAside(
+          file,
+          'is damaged',
+          `it is not known whether ${server.name} has changed since it was first seen`,
+          {
+            code: 'first-use-damaged',
+            fix: 'Look at the server with toolwell inspect, and pin it with toolwell lock',
+          },
+        )
+      return read
+    },
+    writeTrust(server, remembered) {
+      files.put(trustFileOf(server), `${JSON.stringify({ toolwell: TRUST_FORMAT, ...remembered })}\n`)
+    },
+  }
+}
+
+const PARTS = ['index', 'tokens'] as const
+type Part = (typeof PARTS)[number]
+
+/** Beside the definition, because they are useless without it. */
+function partOf(file: string, part: Part): string {
+  return file.replace(/jsonl$/, part)
+}
+
+/** Begins with two hashes of 32 bytes: one names the definition and its use, one shows damage. */
+function encodePart(bytes: Uint8Array, key: string): Uint8Array {
+  return Buffer.concat([Buffer.from(key + digestOf(bytes), 'hex'), bytes])
+}
+
+function decodePart(content: Buffer, key: string): Uint8Array | undefined {
+  const bytes = content.subarray(64)
+  return content.toString('hex', 0, 64) === key + digestOf(bytes) ? bytes : undefined
+}
+
+function decodeTrust(text: string): Remembered | undefined {
+  try {
+    const { toolwell, instructions, tools } = JSON.parse(text)
+    const isOurs = toolwell === TRUST_FORMAT && typeof instructions === 'string' && isPrints(tools)
+    return isOurs ? { instructions, tools } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isPrints(value: unknown): value is Record<string, string> {
+  return isRecord(value) && Object.values(value).every((print) => typeof print === 'string')
+}

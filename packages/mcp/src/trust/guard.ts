@@ -1,0 +1,191 @@
+/** The review that connected servers get by default: the scan, the lock beside the config, and first use where there is none. */
+
+import { defined } from '@toolwell/core/internal'
+import { isOffered } from '../config/is-offered.js'
+import type { ServerConfig } from '../config/server-config.js'
+import type { DefinitionCache, Remembered } from '../definition/cache.js'
+import { definitionHash, type ServerDefinition } from '../definition/server-definition.js'
+import { createReview, type Decision, type ServerDecision } from './lock/create-review.js'
+import { type Compared, createExaminations } from './lock/examinations.js'
+import type { ListedServer } from './lock/lock.js'
+import { createLocks, type LockState } from './lock/locks.js'
+import { areSettled, type Prints, type ReviewNotes } from './lock/notes.js'
+import {
+  combineReviews,
+  NOTHING_FOUND,
+  type Review,
+  type Reviewer,
+  type ReviewFinding,
+  type ReviewRequest,
+} from './review.js'
+import { type Finding, readable } from './scan/finding.js'
+import { type RuleSettings, scanStamp } from './scan/rules.js'
+
+export interface GuardOptions {
+  readonly cache: DefinitionCache
+  /** The lock for all servers; `false` for none. Default: the one beside the config of each. */
+  readonly lock: string | false | undefined
+  readonly scan: boolean
+  /** Rules of the scan that are switched off. */
+  readonly rules?: RuleSettings
+  /** Asked as well. */
+  readonly review: Reviewer | undefined
+}
+
+export interface Guard {
+  /** A cached definition: its names count from now on. True where its notes make it known already. */
+  meet(server: ServerConfig, definition: ServerDefinition, notes: unknown): boolean
+  /** Does what takes long before the review, a little at a time. */
+  prepare(server: ServerConfig, definition: ServerDefinition): Promise<void>
+  review(request: ReviewRequest): Review
+  /** Why the tools of a server are let through. */
+  by(server: string): ServerDecision['by']
+  /** To be kept with this definition. */
+  notes(server: ServerConfig, definition: ServerDefinition): ReviewNotes | undefined
+  /** Servers that have to be reviewed again because of what is known of others by now. */
+  compare(isOver: () => boolean): Promise<Compared>
+  /** Its lock has changed since it was reviewed. Costs a look at the file. */
+  isStale(server: ServerConfig): boolean
+  /** Reads the locks again, whatever they look like. */
+  reset(): void
+}
+
+export function createGuard({ cache, lock, scan, rules = {}, review: own }: GuardOptions): Guard {
+  const examinations = createExaminations({ scan, rules })
+  const stamp = scanStamp(rules)
+  const review = createReview(examinations)
+  const locks = createLocks(lock)
+  const remembered = new Map<string, Remembered | undefined>()
+  /** What was remembered before a definition was seen: it may be reviewed again because of another server, and is still new then. */
+  const met = new Map<
+    string,
+    { readonly definition: ServerDefinition; readonly before: Remembered | undefined }
+  >()
+  const by = new Map<string, ServerDecision['by']>()
+  /** Definitions that are as first seen, and in which nothing was found: most of them, at every start. */
+  const settled = new Map<string, ServerDefinition>()
+  const judgedBy = new Map<string, LockState | undefined>()
+
+  const recall = (server: ServerConfig): Remembered | undefined => {
+    if (!remembered.has(server.name)) remembered.set(server.name, cache.readTrust?.(server))
+    return remembered.get(server.name)
+  }
+
+  const reviewer: Reviewer = ({ server, definition }) => {
+    const listed = listedOf(server, definition)
+    const state = locks.of(server)
+    // Whoever writes a lock has looked at it, and decided.
+    if (judgedBy.has(server.name) && judgedBy.get(server.name) !== state) review.reset(server.name)
+    judgedBy.set(server.name, state)
+    // What was judged in this program is judged again: it may have been reported as new.
+    const isSettledBefore = settled.get(server.name) === definition && !met.has(server.name)
+    if (isSettledBefore && !state && server.trust === 'first-use') {
+      by.set(server.name, 'first-use')
+      return NOTHING_FOUND
+    }
+    const prints = examinations.meet(listed)
+    const last = met.get(server.name)
+    const before = last?.definition === definition ? last.before : recall(server)
+    met.set(server.name, { definition, before })
+    const { decision, remember } = review.judge({
+      server: listed,
+      prints,
+      trust: server.trust,
+      offers: (tool) => isOffered(tool, server),
+      lock: state,
+      remembered: state ? undefined : before,
+    })
+    by.set(server.name, decision.by)
+    if (remember) {
+      remembered.set(server.name, remember)
+      cache.writeTrust?.(server, remember)
+    }
+    if (isSettled(decision, prints, remember ?? before)) settled.set(server.name, definition)
+    else settled.delete(server.name)
+    return toReview(decision)
+  }
+
+  return {
+    meet(server, definition, notes) {
+      const listed = listedOf(server, definition)
+      if (scan && areSettled(notes, stamp)) {
+        settled.set(server.name, definition)
+        examinations.meetQuietly(listed, notes)
+      } else examinations.meet(listed, notes)
+      return !scan || examinations.isNoted(server.name)
+    },
+    async prepare(server, definition) {
+      if (!scan) return
+      // What someone has looked at and approved is not scanned.
+      const approved = locks.of(server)?.lock?.servers[server.name]?.tools
+      const isApproved = (tool: string, print: string) =>
+        approved !== undefined && Object.hasOwn(approved, tool) && approved[tool]?.fingerprint === print
+      await examinations.prepare(listedOf(server, definition), (tool, print) => !isApproved(tool, print))
+    },
+    review: combineReviews(reviewer, ...(own ? [own] : [])),
+    by: (server) => by.get(server) ?? 'nothing',
+    notes(server, definition) {
+      examinations.meet(listedOf(server, definition))
+      const notes = examinations.notesOf(server.name)
+      const before = settled.get(server.name)
+      const isSame =
+        before !== undefined &&
+        (before === definition || definitionHash(before) === definitionHash(definition))
+      return notes && isSame ? { ...notes, isSettled: true } : notes
+    },
+    async compare(isOver) {
+      const compared = await examinations.compare(isOver)
+      for (const name of compared.changed) settled.delete(name)
+      return compared
+    },
+    isStale: (server) => judgedBy.has(server.name) && judgedBy.get(server.name) !== locks.of(server),
+    reset() {
+      settled.clear()
+      locks.forget()
+      review.reset()
+    },
+  }
+}
+
+/** Whether the next start can skip the review: everything was let through on first use, and nothing was found. */
+function isSettled(
+  { by, server, tools }: ServerDecision,
+  prints: Prints,
+  remembered: Remembered | undefined,
+): boolean {
+  const isPlain = (decision: Decision) => decision.allowed && decision.findings.length === 0
+  if (by !== 'first-use' || !isPlain(server) || ![...tools.values()].every(isPlain)) return false
+  if (remembered?.instructions !== prints.instructions) return false
+  // What the config keeps out was not judged, and may be let in later. Removed tools are reported until the rest is pinned.
+  if (tools.size < prints.tools.size) return false
+  if (Object.keys(remembered.tools).some((name) => !prints.tools.has(name))) return false
+  return [...prints.tools].every(
+    ([name, print]) => Object.hasOwn(remembered.tools, name) && remembered.tools[name] === print,
+  )
+}
+
+function listedOf({ name }: ServerConfig, { instructions, tools }: ServerDefinition): ListedServer {
+  return { name, instructions, tools }
+}
+
+function toReview({ server: whole, tools, warnings }: ServerDecision): Review {
+  const quarantined = new Map<string, string>()
+  const findings: ReviewFinding[] = whole.findings.map((finding) => toFinding(finding))
+  for (const [tool, decision] of tools) {
+    if (!decision.allowed) quarantined.set(tool, decision.reason)
+    for (const finding of decision.findings) findings.push(toFinding(finding, tool))
+  }
+  return { quarantined, findings, warnings, ...defined({ server: whole.allowed ? undefined : whole.reason }) }
+}
+
+function toFinding({ rule, severity, where, why, excerpt, fix }: Finding, tool?: string): ReviewFinding {
+  const place = where || 'the definition'
+  return {
+    ...defined({ tool }),
+    severity,
+    rule,
+    where,
+    fix,
+    detail: `${rule} in ${place}: ${why}${excerpt === '""' ? '' : `: ${readable(excerpt)}`}. ${fix}`,
+  }
+}

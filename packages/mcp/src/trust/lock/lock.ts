@@ -1,0 +1,163 @@
+/** The lock: what each server and tool was when someone approved it. Pure; files are in lock-file.ts. */
+
+import { isRecord } from '@toolwell/core/internal'
+import { fingerprint, type JsonObject, normalised } from '../../definition/fingerprint.js'
+import type { ScannedServer } from '../scan/name-index.js'
+import type { Scanner } from '../scan/scan.js'
+import { LockError } from './lock-error.js'
+
+export const LOCK_VERSION = 1
+
+export interface LockedTool {
+  readonly fingerprint: string
+  /** The whole definition: a diff that can be read needs the old text. */
+  readonly definition: JsonObject
+}
+
+export interface LockedServer {
+  /** Over its instructions and all its tools. */
+  readonly fingerprint: string
+  readonly instructions: string
+  readonly tools: Readonly<Record<string, LockedTool>>
+}
+
+export interface Lock {
+  readonly version: typeof LOCK_VERSION
+  readonly servers: Readonly<Record<string, LockedServer>>
+}
+
+/** A server as it is now. */
+export type ListedServer = ScannedServer
+
+export const EMPTY_LOCK: Lock = { version: LOCK_VERSION, servers: {} }
+
+/**
+ * A lock of these servers as they are. With a scanner, tools with hard findings are left out: they can be approved one
+ * by one, and until then count as new. What `before` holds was approved, and stays.
+ */
+export function createLock(
+  servers: readonly ListedServer[],
+  scanner?: Pick<Scanner, 'scanTool' | 'scanInstructions'>,
+  before: Lock = EMPTY_LOCK,
+): Lock {
+  const locked: [string, LockedServer][] = []
+  for (const server of servers) {
+    const { name, instructions = '' } = server
+    const old = Object.hasOwn(before.servers, name) ? before.servers[name] : undefined
+    if (scanner && old?.instructions !== instructions && isHard(scanner.scanInstructions(name, instructions)))
+      continue
+    const isApproved = (tool: string, definition: unknown) =>
+      old !== undefined &&
+      Object.hasOwn(old.tools, tool) &&
+      old.tools[tool]?.fingerprint === fingerprint(definition)
+    const tools = [...namedTools(server)].filter(
+      ([tool, definition]) =>
+        !scanner || isApproved(tool, definition) || !isHard(scanner.scanTool(name, definition)),
+    )
+    locked.push([name, lockedServer(instructions, tools)])
+  }
+  return lockOf(locked)
+}
+
+/** The same lock with these servers as another one has them, where it has them. */
+export function keepServers(lock: Lock, other: Lock, names: readonly string[]): Lock {
+  const kept = Object.entries(other.servers).filter(([name]) => names.includes(name))
+  return lockOf([...Object.entries(lock.servers).filter(([name]) => !names.includes(name)), ...kept])
+}
+
+const isHard = (findings: readonly { readonly severity: string }[]) =>
+  findings.some(({ severity }) => severity === 'hard')
+
+/**
+ * The lock with `server`, or `server/tool`, as it is now: added, changed or gone. Gives a new lock. Everything else stays
+ * as it was, also what has changed since.
+ */
+export function approve(lock: Lock, servers: readonly ListedServer[], target: string): Lock {
+  const { server: name, tool } = parseTarget(lock, servers, target)
+  const listed = servers.find((server) => server.name === name)
+  const others = Object.entries(lock.servers).filter(([key]) => key !== name)
+  if (tool === undefined) {
+    if (!listed) return lockOf(others)
+    return lockOf([...others, [name, lockedServer(listed.instructions ?? '', [...namedTools(listed)])]])
+  }
+  const old = lock.servers[name]
+  const kept = Object.entries(old?.tools ?? {}).filter(([key]) => key !== tool)
+  const definition = listed && namedTools(listed).get(tool)
+  const tools = [
+    ...kept.map(([key, value]) => [key, value.definition] as const),
+    ...(definition ? [[tool, definition] as const] : []),
+  ]
+  // Instructions are approved only with the whole server.
+  const instructions = old ? old.instructions : ''
+  return lockOf([...others, [name, lockedServer(instructions, tools)]])
+}
+
+/** Names may hold slashes, so known names decide where one ends. */
+function parseTarget(
+  lock: Lock,
+  servers: readonly ListedServer[],
+  target: string,
+): { server: string; tool?: string } {
+  const names = new Set([...servers.map(({ name }) => name), ...Object.keys(lock.servers)])
+  if (names.has(target)) return { server: target }
+  const matching = [...names]
+    .filter((name) => target.startsWith(`${name}/`))
+    .sort((one, other) => other.length - one.length)
+  for (const server of matching) {
+    const tool = target.slice(server.length + 1)
+    const listed = servers.find(({ name }) => name === server)
+    if ((listed && namedTools(listed).has(tool)) || Object.hasOwn(lock.servers[server]?.tools ?? {}, tool))
+      return { server, tool }
+  }
+  const known = [...names].sort().slice(0, 20).join(', ')
+  const [server] = matching
+  throw new LockError(
+    'unknown-target',
+    server === undefined
+      ? `There is no server ${JSON.stringify(target.split('/')[0])} to approve.`
+      : `${server} has no tool ${JSON.stringify(target.slice(server.length + 1))}, now or in the lock.`,
+    server === undefined
+      ? `${known === '' ? 'No server is known' : `Known: ${known}`}.`
+      : 'List its tools, or approve the whole server.',
+  )
+}
+
+function lockedServer(instructions: string, tools: readonly (readonly [string, unknown])[]): LockedServer {
+  const locked = [...tools]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, tool]): [string, LockedTool] => [
+      name,
+      { fingerprint: fingerprint(tool), definition: normalised(tool) },
+    ])
+  const summary = { instructions, tools: locked.map(([name, tool]) => [name, tool.fingerprint]) }
+  return { fingerprint: fingerprint(summary), instructions, tools: record(locked) }
+}
+
+function lockOf(servers: readonly (readonly [string, LockedServer])[]): Lock {
+  return {
+    version: LOCK_VERSION,
+    servers: record([...servers].sort(([one], [other]) => (one < other ? -1 : 1))),
+  }
+}
+
+/** An object without a prototype: a tool may be called `__proto__`. */
+function record<T>(entries: readonly (readonly [string, T])[]): Record<string, T> {
+  const result = Object.create(null) as Record<string, T>
+  for (const [key, value] of entries) result[key] = value
+  return result
+}
+
+/** By name; of two with one name, the first. */
+export function namedTools({ tools }: ListedServer): Map<string, unknown> {
+  const named = new Map<string, unknown>()
+  for (const tool of tools) {
+    const name = nameOf(tool)
+    if (name !== undefined && !named.has(name)) named.set(name, tool)
+  }
+  return named
+}
+
+export function nameOf(tool: unknown): string | undefined {
+  const name = isRecord(tool) ? tool.name : undefined
+  return typeof name === 'string' ? name : undefined
+}

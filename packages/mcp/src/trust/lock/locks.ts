@@ -1,0 +1,61 @@
+/** Which lock counts for which server: the one beside the config file that its entry stands in. Read again when the file is another one. */
+import { statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { ServerConfig } from '../../config/server-config.js'
+import type { Lock } from './lock.js'
+import { LOCK_FILE, readLock } from './lock-file.js'
+
+export type LockState =
+  | { readonly file: string; readonly lock: Lock; readonly problem?: undefined }
+  /** There is one and it cannot be used: then nothing is let through. */
+  | { readonly file: string; readonly lock?: undefined; readonly problem: string }
+
+export interface Locks {
+  /** As it is on disk now: the same object while that has not changed. Undefined where there is none. */
+  of(server: Pick<ServerConfig, 'file'>): LockState | undefined
+  /** They may be other ones now, whatever their files look like. */
+  forget(): void
+}
+
+/** Where the lock of a server is, if it has one. */
+export function lockFileOf({ file }: Pick<ServerConfig, 'file'>): string | undefined {
+  return file === undefined ? undefined : join(dirname(file), LOCK_FILE)
+}
+
+/** `fixed`: this file for all servers; `false`: none. */
+export function createLocks(fixed?: string | false): Locks {
+  const known = new Map<string, { readonly stamp: string; readonly state: LockState | undefined }>()
+  return {
+    of(server) {
+      const file = fixed === false ? undefined : (fixed ?? lockFileOf(server))
+      if (file === undefined) return undefined
+      // Before it is read: what is written in between shows the next time.
+      const stamp = stampOf(file)
+      const last = known.get(file)
+      if (last?.stamp === stamp) return last.state
+      const state = read(file)
+      known.set(file, { stamp, state })
+      return state
+    },
+    forget: () => known.clear(),
+  }
+}
+
+/** A lock is written as a new file: another number even within one tick of the clock. */
+function stampOf(file: string): string {
+  try {
+    const { mtimeNs, size, ino } = statSync(file, { bigint: true })
+    return `${mtimeNs}-${size}-${ino}`
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? ''
+  }
+}
+
+function read(file: string): LockState | undefined {
+  try {
+    const lock = readLock(file)
+    return lock && { file, lock }
+  } catch (error) {
+    return { file, problem: error instanceof Error ? error.message : String(error) }
+  }
+}

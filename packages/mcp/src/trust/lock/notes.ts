@@ -1,0 +1,139 @@
+/** What a review found out about a definition, in the form that is kept beside it: with these notes a start scans and hashes nothing. */
+
+import { defined } from '@toolwell/core/internal'
+import { fingerprint } from '../../definition/fingerprint.js'
+import type { Finding } from '../scan/finding.js'
+import type { Ask } from '../scan/name-index.js'
+import type { Examination } from '../scan/scan.js'
+import { type ListedServer, nameOf } from './lock.js'
+
+/** Fingerprints of one listing. */
+export interface Prints {
+  readonly instructions: string
+  readonly tools: ReadonlyMap<string, string>
+  /** Names that two tools have which are not the same. */
+  readonly twice: ReadonlySet<string>
+}
+
+/** Most tools are scanned, and nothing is found: their note is the fingerprint alone. */
+type Note = string | WholeNote
+
+interface WholeNote {
+  readonly print: string
+  readonly twice?: true
+  /** Missing: not scanned. */
+  readonly findings?: readonly Finding[]
+  readonly asks?: readonly (readonly [Ask, string])[]
+}
+
+export interface ReviewNotes {
+  /** By which rules it was scanned: see `scanStamp`. */
+  readonly scan: string
+  /** Nothing was found, and all of it is remembered as first seen: without a lock there is nothing to decide. */
+  readonly isSettled?: true
+  readonly instructions: Note
+  readonly tools: readonly (readonly [name: string, note: Note])[]
+}
+
+export function printsOf(server: ListedServer): Prints {
+  const tools = new Map<string, string>()
+  const twice = new Set<string>()
+  for (const tool of server.tools) {
+    const name = nameOf(tool)
+    if (name === undefined) continue
+    const print = fingerprint(tool)
+    const known = tools.get(name)
+    if (known === undefined) tools.set(name, print)
+    else if (known !== print) twice.add(name)
+  }
+  return { instructions: instructionsPrint(server), tools, twice }
+}
+
+export function instructionsPrint({ instructions = '' }: ListedServer): string {
+  return fingerprint({ instructions })
+}
+
+/** Every tool is asked these about its own name; the usual answer is not worth keeping. */
+const usual = (name: string): [Ask, string][] => [
+  [`lookalike:${name}`, ''],
+  [`clone:${name}`, ''],
+]
+
+export function writeNotes(
+  { instructions, tools, twice }: Prints,
+  examined: (print: string) => Examination | undefined,
+  stamp: string,
+): ReviewNotes {
+  const note = (print: string, name: string): Note => {
+    const found = examined(print)
+    const own = new Map<string, string>(usual(name))
+    const asks = [...(found?.asks ?? [])].filter(([ask, answer]) => own.get(ask) !== answer)
+    if (found?.findings.length === 0 && asks.length === 0 && !twice.has(name)) return print
+    return {
+      print,
+      ...defined({
+        twice: twice.has(name) || undefined,
+        findings: found?.findings,
+        asks: asks.length > 0 ? asks : undefined,
+      }),
+    }
+  }
+  return {
+    scan: stamp,
+    instructions: note(instructions, ''),
+    tools: [...tools].map(([name, print]) => [name, note(print, name)]),
+  }
+}
+
+/** Whether these notes say that there is nothing to tell. */
+export function areSettled(notes: unknown, stamp: string): boolean {
+  const { scan, isSettled } = (notes ?? {}) as Partial<ReviewNotes>
+  return scan === stamp && isSettled === true
+}
+
+interface ReadNotes {
+  readonly prints: Prints
+  readonly examined: Map<string, Examination>
+}
+
+/** Undefined where they are none, or of another version or other rules of the scan. */
+export function readNotes(value: unknown, stamp: string): ReadNotes | undefined {
+  try {
+    return decoded(value, stamp)
+  } catch {
+    // A host's own cache may give back anything.
+    return undefined
+  }
+}
+
+/** Asks are needed only when names are compared. */
+function examinationOf(
+  name: string,
+  findings: readonly Finding[],
+  asks: readonly (readonly [Ask, string])[],
+): Examination {
+  return {
+    findings,
+    get asks() {
+      return new Map([...usual(name), ...asks])
+    },
+  }
+}
+
+function decoded(value: unknown, stamp: string): ReadNotes | undefined {
+  const { scan, instructions, tools } = (value ?? {}) as Partial<ReviewNotes>
+  if (scan !== stamp || instructions === undefined || !Array.isArray(tools)) return undefined
+  const examined = new Map<string, Examination>()
+  const prints = new Map<string, string>()
+  const twice = new Set<string>()
+  const read = (name: string, note: Note): string => {
+    const whole: WholeNote = typeof note === 'string' ? { print: note, findings: [] } : note
+    const { print, findings, asks = [] } = whole
+    if (typeof print !== 'string') throw new Error('no fingerprint')
+    if (findings) examined.set(print, examinationOf(name, findings, asks))
+    if (whole.twice) twice.add(name)
+    return print
+  }
+  for (const [name, note] of tools) prints.set(name, read(name, note))
+  return { prints: { instructions: read('', instructions), tools: prints, twice }, examined }
+}

@@ -1,0 +1,12 @@
+/** A lint for poisoned definitions. */
+export type { Finding } from './finding.js'
+export type { ScannedServer } from './name-index.js'
+export {
+  type Rule,
+  type RuleEntry,
+  type RuleSettings,
+  SCAN_RULES,
+  SCAN_VERSION,
+  type Severity,
+} from './rules.js'
+export { createScanner, type Scanner, type ScanOptions, scanServers } from './scan.js'

@@ -1,0 +1,132 @@
+/** What a scan knows of all servers together: whose tool bears which name. Grows as servers become known. */
+import { skeleton } from './fold.js'
+
+export interface ScannedServer {
+  readonly name: string
+  readonly instructions?: string | undefined
+  readonly tools: readonly unknown[]
+}
+
+/** A question that was put to the index: its kind, then the name. */
+export type Ask = `${'foreign' | 'lookalike' | 'clone'}:${string}`
+
+interface OwnedName {
+  readonly server: string
+  readonly name: string
+}
+
+export interface NameIndex {
+  add(server: ScannedServer): void
+  /** A tool of another server, and none of this one, has the name. */
+  isForeign(server: string, name: string): boolean
+  /** A tool of another server whose name looks like this one without being it. */
+  lookalike(server: string, name: string): OwnedName | undefined
+  /** Another server that has a tool of this name with nearly this description. */
+  cloneOf(server: string, name: string, description: string): string | undefined
+  /** What the index says now; empty for no. */
+  answer(server: string, ask: Ask): string
+}
+
+/** Share of words in common from which on two descriptions are one. */
+const ALIKE = 0.6
+const MOST_OWNERS = 50
+
+/** A name of several words: two servers do not choose it by chance and describe it alike. */
+const isTelling = (name: string) => /[a-z0-9][_\-./ ][a-z]|[a-z][A-Z]/i.test(name)
+
+const plain = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '')
+
+/** What could be the name of another server's tool. A single or short word is more often a thing than a tool. */
+export function toolNameIn(word: string): string | undefined {
+  const bare = word.replace(/\(\)$/, '').replace(/^(?:mcp__)?[\w-]+(?:__|[:/.])(?=\w)/, '')
+  return plain(bare).length < 7 || !/[_-]|[a-z][A-Z]/.test(bare) ? undefined : bare
+}
+
+export function createNameIndex(servers: readonly ScannedServer[]): NameIndex {
+  const owners = new Map<string, Set<string>>()
+  const looks = new Map<string, OwnedName[]>()
+  const texts = new Map<string, { readonly server: string; readonly description: string }[]>()
+  const add = ({ name: server, tools }: ScannedServer) => {
+    for (const tool of tools) {
+      const { name, description } = (typeof tool === 'object' && tool !== null ? tool : {}) as {
+        name?: unknown
+        description?: unknown
+      }
+      if (typeof name !== 'string' || name.length > 200) continue
+      owners.set(plain(name), (owners.get(plain(name)) ?? new Set()).add(server))
+      push(looks, skeleton(name), { server, name })
+      if (typeof description === 'string' && isTelling(name))
+        push(texts, plain(name), { server, description })
+    }
+  }
+  for (const server of servers) add(server)
+
+  const isForeign = (server: string, name: string) => {
+    const bare = toolNameIn(name)
+    if (bare === undefined) return false
+    const found = owners.get(plain(bare)) ?? owners.get(plain(name))
+    return found !== undefined && !found.has(server)
+  }
+  const lookalike = (server: string, name: string) =>
+    looks.get(skeleton(name))?.find((other) => other.server !== server && plain(other.name) !== plain(name))
+  const cloneOf = (server: string, name: string, description: string) => {
+    const known = texts.get(plain(name)) ?? []
+    if (known.length < 2) return undefined
+    const words = wordsOf(description)
+    return known.find(
+      (other) => other.server !== server && overlap(wordsOf(other.description), words) >= ALIKE,
+    )?.server
+  }
+  const answer = (server: string, ask: Ask) => {
+    const name = ask.slice(ask.indexOf(':') + 1)
+    if (ask.startsWith('foreign:')) return isForeign(server, name) ? 'yes' : ''
+    if (ask.startsWith('lookalike:')) {
+      const twin = lookalike(server, name)
+      return twin ? `${twin.server}/${twin.name}` : ''
+    }
+    const own = texts.get(plain(name))?.find((text) => text.server === server)
+    return (own && cloneOf(server, name, own.description)) ?? ''
+  }
+  return { add, isForeign, lookalike, cloneOf, answer }
+}
+
+/** The same index, which writes down what it is asked. Words that could be no tool's name are not worth a line. */
+export function recording(index: NameIndex, asked: Map<Ask, string>): NameIndex {
+  const note = (server: string, ask: Ask) => asked.set(ask, index.answer(server, ask))
+  return {
+    ...index,
+    isForeign(server, name) {
+      if (toolNameIn(name) !== undefined) note(server, `foreign:${name}`)
+      return index.isForeign(server, name)
+    },
+    lookalike(server, name) {
+      note(server, `lookalike:${name}`)
+      return index.lookalike(server, name)
+    },
+    cloneOf(server, name, description) {
+      note(server, `clone:${name}`)
+      return index.cloneOf(server, name, description)
+    },
+  }
+}
+
+function push<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const list = lists.get(key) ?? []
+  if (list.length < MOST_OWNERS) list.push(item)
+  lists.set(key, list)
+}
+
+function wordsOf(text: string): ReadonlySet<string> {
+  return new Set(
+    text
+      .slice(0, 2000)
+      .toLowerCase()
+      .match(/\p{L}{2,}/gu) ?? [],
+  )
+}
+
+function overlap(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  let common = 0
+  for (const word of one) if (other.has(word)) common++
+  return common / Math.max(1, one.size + other.size - common)
+}

@@ -1,0 +1,159 @@
+/**
+ * Finds phrases in a text, in one pass. A phrase is a list of slots; each slot is a set of words; at most a few other words
+ * may stand between two of them. Time is linear in the text, whatever the text is.
+ */
+
+import { fold } from './fold.js'
+import { type Family, families } from './phrase-families.js'
+import { type Token, tokensOf } from './phrase-tokens.js'
+import { type Language, SPACELESS, words } from './phrase-words.js'
+
+/** Other words between two slots of a phrase; characters where a language has no spaces. */
+const GAP = 4
+const SPACELESS_GAP = 10
+
+interface Phrase {
+  readonly family: Family
+  /** Marked with `?`: never more than soft. */
+  readonly isWeak: boolean
+  /** Begins with a negation: that is part of the phrase, and does not take it back. */
+  readonly opensWithNot: boolean
+  readonly length: number
+  readonly gap: number
+}
+
+export interface PhraseMatch extends Pick<Phrase, 'family' | 'isWeak' | 'opensWithNot'> {
+  /** Tokens from `start` to `end`, both included. */
+  readonly start: number
+  readonly end: number
+}
+
+/** A word, or several in a row, that fill a slot. Kept by the last word. */
+interface Filler {
+  readonly before: readonly string[]
+  readonly slots: number[]
+}
+
+interface Index {
+  readonly phrases: readonly Phrase[]
+  /** By slot: the phrases that have it, with its place. */
+  readonly uses: readonly (readonly (readonly [phrase: number, place: number])[])[]
+  readonly exact: ReadonlyMap<string, readonly Filler[]>
+  /** Beginnings of words: `instruction*`. */
+  readonly stems: ReadonlyMap<string, readonly Filler[]>
+}
+
+const SHORTEST_STEM = 2
+const LONGEST_STEM = 16
+
+export function matchPhrases(tokens: readonly Token[]): PhraseMatch[] {
+  const { phrases, uses, exact, stems } = index()
+  const matches: PhraseMatch[] = []
+  /** By phrase and place: where the slots up to this place were last filled, from which token to which. */
+  const starts = phrases.map(({ length }) => new Int32Array(length).fill(-1))
+  const ends = phrases.map(({ length }) => new Int32Array(length).fill(-1))
+  let sentence = 0
+  const fill = (slot: number, first: number, last: number) => {
+    for (const [number, place] of uses[slot] ?? []) {
+      const phrase = phrases[number] as Phrase
+      const [start, end] = [starts[number] as Int32Array, ends[number] as Int32Array]
+      let from = first
+      if (place > 0) {
+        const before = end[place - 1] as number
+        if (before < sentence || first <= before || first - before - 1 > phrase.gap) continue
+        from = start[place - 1] as number
+        if (from < sentence) continue
+      }
+      start[place] = from
+      end[place] = last
+      if (place === phrase.length - 1) {
+        const { family, isWeak, opensWithNot } = phrase
+        matches.push({ family, isWeak, opensWithNot, start: from, end: last })
+      }
+    }
+  }
+  const fillAll = (fillers: readonly Filler[] | undefined, at: number) => {
+    for (const { before, slots } of fillers ?? []) {
+      const first = at - before.length
+      if (first < sentence || !before.every((word, offset) => tokens[first + offset]?.word === word)) continue
+      for (const slot of slots) fill(slot, first, at)
+    }
+  }
+  for (const [at, { word, opens }] of tokens.entries()) {
+    if (opens) sentence = at
+    fillAll(exact.get(word), at)
+    const longest = Math.min(word.length, LONGEST_STEM)
+    for (let length = SHORTEST_STEM; length <= longest; length++)
+      fillAll(stems.get(word.slice(0, length)), at)
+  }
+  return matches
+}
+
+let known: Index | undefined
+
+/** Made when the first text is read: an import costs nothing. */
+function index(): Index {
+  known ??= compile()
+  return known
+}
+
+function compile(): Index {
+  const phrases: Phrase[] = []
+  const uses: [number, number][][] = []
+  const slots = new Map<string, number>()
+  const exact = new Map<string, Filler[]>()
+  const stems = new Map<string, Filler[]>()
+
+  const slotOf = (alternatives: readonly string[]): number => {
+    const key = alternatives.join('|')
+    const old = slots.get(key)
+    if (old !== undefined) return old
+    const slot = slots.size
+    slots.set(key, slot)
+    uses.push([])
+    for (const alternative of alternatives) addFiller(alternative, slot)
+    return slot
+  }
+  const addFiller = (alternative: string, slot: number) => {
+    const isStem = alternative.endsWith('*')
+    const row = tokensOf(alternative.replace(/\*$/, '').replaceAll('_', ' ')).map(({ word }) => word)
+    const last = /^<\w+>$/.test(alternative) ? alternative : (row.at(-1) ?? '')
+    const before = /^<\w+>$/.test(alternative) ? [] : row.slice(0, -1)
+    const map = isStem ? stems : exact
+    const fillers = map.get(last) ?? []
+    const same = fillers.find((filler) => filler.before.join(' ') === before.join(' '))
+    if (same) same.slots.push(slot)
+    else fillers.push({ before, slots: [slot] })
+    map.set(last, fillers)
+  }
+  const add = (family: Family, text: string, language: Language) => {
+    const isWeak = text.startsWith('? ')
+    const parts = text.replace(/^\? /, '').split(' ')
+    const filled = parts.map((part) => alternativesOf(part, language))
+    // A language that has no words for a group has no such phrase.
+    if (filled.some((alternatives) => alternatives.length === 0)) return
+    const gap = SPACELESS.includes(language) ? SPACELESS_GAP : GAP
+    const opensWithNot = parts[0]?.includes('@not') ?? false
+    const number = phrases.push({ family, isWeak, opensWithNot, length: parts.length, gap }) - 1
+    // The last place first: one word does not fill two slots of a phrase.
+    for (const [place, alternatives] of [...filled.entries()].reverse())
+      uses[slotOf(alternatives)]?.push([number, place])
+  }
+  for (const family of families)
+    for (const [language, list] of Object.entries(family.phrases))
+      for (const text of list)
+        if (language === 'every') for (const each of LANGUAGES) add(family, text, each)
+        else add(family, text, language as Language)
+  return { phrases, uses, exact, stems }
+}
+
+const LANGUAGES = [...new Set(Object.values(words).flatMap((group) => Object.keys(group)))] as Language[]
+
+/** `a|b_c|@group|<path>` as words of one language. */
+function alternativesOf(slot: string, language: Language): string[] {
+  return slot.split('|').flatMap((part) => {
+    if (!part.startsWith('@')) return [part.startsWith('<') ? part : fold(part)]
+    const group = words[part.slice(1) as keyof typeof words] as Readonly<Partial<Record<Language, string>>>
+    return (group[language] ?? '').split(/\s+/).filter(Boolean).map(fold)
+  })
+}

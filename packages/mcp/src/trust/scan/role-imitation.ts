@@ -1,0 +1,135 @@
+/** Text that poses as something else than a description: a system message, another turn of the chat, its own end. */
+import { type Finding, finding } from './finding.js'
+import { addresses, isOrder } from './orders.js'
+import { quotesIn } from './quotes.js'
+
+const ROLE = '(?:system|assistant|developer|admin(?:istrator)?|operator|ai|llm|agent|model|系统|助手|система)'
+const SUFFIX =
+  '(?:[-_ ]?(?:prompt|message|reminder|instructions?|notes?|notice|override|directives?|only|update|policy|command))'
+
+interface Imitation {
+  readonly why: string
+  readonly pattern: RegExp
+  /** Whether what follows the match makes it one. */
+  readonly needs: (after: string, match: RegExpExecArray) => boolean
+  /** A heading such as "System" is also an honest one: it is hard only with an order below it. */
+  readonly isHeading?: true
+}
+
+/** What a message of the system says, and a list of requirements does not. */
+const COMMANDS =
+  /\b(?:(?:you|model|assistant) must|you (?:are|take|will)|obey|ignore|disregard|granted?|delete|send|forward|attach|export|hand|give|dump|rules|instructions?)\b/i
+/** Words that head many an honest list. */
+const COMMON = /^\W*(?:model|agent|ai|llm)\W*$/i
+
+const IMITATIONS: readonly Imitation[] = [
+  {
+    why: 'holds a token of a chat template, which can end the description and open another role',
+    pattern:
+      /<\|(?:im_start|im_end|system|user|assistant|end|eot_id|start_header_id|end_header_id|begin_of_text|endoftext)\|>|\[\/?INST\]|<<\/?SYS>>|<\/?(?:start|end)_of_turn>|<｜[^｜\n]{1,30}｜>/i,
+    needs: () => true,
+  },
+  {
+    why: 'marks text with the tag of another role',
+    pattern: new RegExp(`<\\s{0,3}(${ROLE}${SUFFIX}?)\\s{0,3}>(?=[^<]{4,2000}<\\s{0,3}/\\s{0,3}\\1)`, 'iu'),
+    needs: addresses,
+  },
+  {
+    why: 'closes a structure that it did not open',
+    pattern:
+      /<\s{0,3}\/\s{0,3}(?:tool[-_ ]?(?:description|result|response|definition)s?|description|tools?|function(?:s|_results?|_calls?)?)\s{0,3}>/i,
+    needs: (after, match) =>
+      !match.input.slice(0, match.index).includes(`<${match[0].slice(2)}`) && addresses(after),
+  },
+  {
+    why: 'heads a paragraph as if it came from the system',
+    pattern: new RegExp(
+      `(?:\\[\\[?|\\{\\{|【|\\(\\(|===+|---+|###+|%%\\[)\\s{0,3}${ROLE}${SUFFIX}?\\s{0,3}(?:\\]\\]?|\\}\\}|】|\\)\\)|===+|---+|###+|:|\\n)`,
+      'iu',
+    ),
+    needs: addresses,
+    isHeading: true,
+  },
+  {
+    why: 'poses as a message of another role',
+    isHeading: true,
+    pattern: new RegExp(
+      `(?:^|\\n)[ \\t>*#-]{0,4}(?:${ROLE}${SUFFIX}?|(?:note|message|instructions?) (?:to|for|from) (?:the )?(?:${ROLE.slice(3, -1)}))s?\\*{0,2}\\s{0,3}[:：](?=\\s{0,3}\\S+ \\S+ \\S)`,
+      'iu',
+    ),
+    needs: (after, match) =>
+      // "- System: name of the system" is a list of fields.
+      !/[-*]\s{0,2}\w/.test(match[0]) && speaksAsRole(after, match[0]),
+  },
+  {
+    why: 'holds a turn of a chat in which the assistant agrees',
+    pattern:
+      /(?:^|\n)\s{0,4}(?:human|user)\s{0,2}:[^\n]{1,300}\n\s{0,4}(?:\n\s{0,4})?assistant\s{0,2}:|(?:^|\n)\s{0,4}assistant\s{0,2}:[^\n]{1,300}\n\s{0,4}(?:\n\s{0,4})?(?:human|user)\s{0,2}:/i,
+    needs: (_, match) => isOrder(match.input.slice(match.index, match.index + 600)),
+  },
+  {
+    why: 'holds a message of another role as JSON',
+    pattern: /["']role["']\s{0,3}:\s{0,3}["'](?:system|developer|assistant)["']/i,
+    needs: (after, match) =>
+      addresses(after) &&
+      !/\b(?:messages|examples?|e\.g|format|array|like|such as|openai|chat)\b/i.test(
+        match.input.slice(Math.max(0, match.index - 200), match.index),
+      ),
+  },
+  {
+    why: 'pretends that the description ends',
+    pattern:
+      /(?:^|\n)[\s\-=#*_[\]]{0,20}END OF (?:THE )?(?:TOOL |SYSTEM )?(?:DESCRIPTION|INSTRUCTIONS?|PROMPT|CONTEXT|LIST|DEFINITION)S?\b/i,
+    needs: addresses,
+  },
+  {
+    why: 'holds the headings of a prompt template',
+    isHeading: true,
+    pattern: /(?:^|\n)\s{0,4}#{2,4}\s{0,2}(?:instruction|response|human|assistant|system)\s{0,2}:?\s{0,3}\n/i,
+    needs: (after) => /\b(?:you|your)\b/i.test(after) || isOrder(after),
+  },
+  {
+    why: 'hides a message to the model in a comment',
+    pattern:
+      /(?:<!--|\[(?:\/\/|comment)\]:\s{0,3}#?\s{0,3}[("'])\s{0,5}(?:(?:the )?(?:assistant|system|llm|ai|agents?|models?|hidden|instructions?)\b)/i,
+    needs: addresses,
+  },
+]
+
+/** Texts about chat formats name these marks for good reason. */
+const ABOUT_FORMATS =
+  /\b(?:templates?|tokeni[sz]\w+|special tokens?|injections?|delimiters?|sanitis\w+|sanitiz\w+|escap(?:es|ed|ing)|strips?|detects?|flags?|rejects?|prompt formats?|chatml|parses?|for example|e\.g\.)/i
+
+const MOST_MATCHES = 20
+
+/** The first that is hard, or else the first. */
+export function findRoleImitation(where: string, text: string): Finding[] {
+  const isQuoted = quotesIn(text)
+  let soft: Finding | undefined
+  for (const { why, pattern, needs, isHeading } of IMITATIONS) {
+    const every = new RegExp(pattern, `${pattern.flags}g`)
+    for (let count = 0; count < MOST_MATCHES; count++) {
+      const match = every.exec(text)
+      if (!match) break
+      const end = match.index + match[0].length
+      if (!needs(text.slice(end, match.index + 500), match)) continue
+      const isAbout = ABOUT_FORMATS.test(text.slice(Math.max(0, match.index - 300), match.index))
+      // A note to the model says openly for whom it is.
+      const isOpen = /\b(?:to|for) /i.test(match[0])
+      const isHonest =
+        isHeading && (COMMON.test(match[0]) || !COMMANDS.test(firstSentence(text.slice(end, end + 300))))
+      const isSpokenAbout = isAbout || isOpen || isHonest || isQuoted(match.index, end)
+      const shown = text.slice(match.index, match.index + 120).trim()
+      if (!isSpokenAbout) return [finding('role-imitation', 'hard', where, shown, why)]
+      soft ??= finding('role-imitation', 'soft', where, shown, why)
+    }
+  }
+  return soft ? [soft] : []
+}
+
+const firstSentence = (text: string) => text.trim().split(/[.!?\n]/, 1)[0] ?? ''
+
+function speaksAsRole(after: string, role: string): boolean {
+  const line = after.slice(0, after.search(/\n|$/))
+  return addresses(line) || /\bSYSTEM\b/.test(role) || /\b(?:user|operator|rules)\b/i.test(line)
+}

@@ -1,0 +1,114 @@
+/** Every rule of the scan by its id: how bad a finding of it can be, what it finds, and what to do about it. */
+import { nearest } from '@toolwell/core/internal'
+import { type FamilyId, families } from './phrase-families.js'
+
+/** `hard` quarantines by default; `soft` is shown to whoever reviews. */
+export type Severity = 'hard' | 'soft'
+
+export interface RuleEntry {
+  /** The worst that a finding of this rule can be. */
+  readonly severity: Severity
+  readonly finds: string
+  readonly fix: string
+}
+
+const structural = {
+  'hidden-unicode': {
+    severity: 'hard',
+    finds: 'characters that a reader cannot see or that change the order of the text',
+    fix: 'Ask the author to remove the invisible characters; do not approve text you cannot see.',
+  },
+  'terminal-escape': {
+    severity: 'hard',
+    finds: 'control sequences for terminals',
+    fix: 'Do not print the raw text; ask the author to remove the control sequences.',
+  },
+  'encoded-payload': {
+    severity: 'hard',
+    finds: 'orders in Base64, Base32, hex, escapes, Morse, shifted, reversed or disguised letters',
+    fix: 'Decode the text and read it; ask the author for plain text.',
+  },
+  'role-imitation': {
+    severity: 'hard',
+    finds: 'text that poses as a system message, another turn of the chat, or the end of the description',
+    fix: 'Do not approve: a description is plain text; ask the author to remove the markers.',
+  },
+  'lookalike-name': {
+    severity: 'hard',
+    finds: 'names in mixed scripts, and names that look like a tool of another server',
+    fix: 'Compare the name letter by letter with the one you know; deny the tool if it differs.',
+  },
+  markup: {
+    severity: 'soft',
+    finds: 'tags that claim weight, comments, invisible styles, images and links to be filled with data',
+    fix: 'Read the text as it is, not as it is rendered; ask the author to remove the markup.',
+  },
+  shadowing: {
+    severity: 'soft',
+    finds: 'text about a tool of another server, and copies of such a tool',
+    fix: 'Check which server you meant; deny or rename the tool you did not mean.',
+  },
+  'embedded-secret': {
+    severity: 'soft',
+    finds: 'keys and passwords in well-known formats',
+    fix: 'Tell the author to revoke the key and to remove it from the definition.',
+  },
+  stuffing: {
+    severity: 'soft',
+    finds: 'text far too long or repetitive, or pushed out of sight by blank space',
+    fix: 'Ask the author for a shorter text; deny the tool if it crowds out others.',
+  },
+  'dangerous-command': {
+    severity: 'soft',
+    finds: 'shell commands that download and run a script, wipe a disk or open a shell to the outside',
+    fix: 'Never let a model run a command that a definition gave it.',
+  },
+  'not-scanned': {
+    severity: 'hard',
+    finds: 'a definition that is too large, too deep or no object; this rule cannot be switched off',
+    fix: 'Look at the definition by hand before you approve it.',
+  },
+} as const satisfies Readonly<Record<string, RuleEntry>>
+
+export type Rule = keyof typeof structural | FamilyId
+
+/** All rules, by id. */
+export const SCAN_RULES: Readonly<Record<Rule, RuleEntry>> = Object.freeze({
+  ...structural,
+  ...(Object.fromEntries(
+    families.map(({ id, severity, finds, fix }) => [id, { severity, finds, fix }]),
+  ) as Record<FamilyId, RuleEntry>),
+})
+
+/** Which rules are switched off: `{ "steer-preference": "off" }`. */
+export type RuleSettings = Readonly<Partial<Record<Rule, 'off'>>>
+
+const SWITCHABLE = Object.keys(SCAN_RULES).filter((id) => id !== 'not-scanned')
+
+/** What is wrong with one setting, and how to correct it. Undefined: nothing. */
+export function ruleProblem(
+  id: string,
+  value: unknown,
+): { readonly message: string; readonly fix: string } | undefined {
+  if (id === 'not-scanned')
+    return { message: `the rule "${id}" cannot be switched off`, fix: 'Approve the definition instead' }
+  if (!SWITCHABLE.includes(id)) {
+    const [known] = nearest(id, SWITCHABLE, 1)
+    const fix =
+      known === undefined ? `Known are ${SWITCHABLE.join(', ')}` : `Did you mean ${JSON.stringify(known)}?`
+    return { message: `there is no rule ${JSON.stringify(id)}`, fix }
+  }
+  if (value === 'off') return undefined
+  return {
+    message: `the rule ${JSON.stringify(id)} must be "off"`,
+    fix: `Write "${id}": "off", or remove it`,
+  }
+}
+
+/** One more whenever a rule changes what it finds: what was found before does not count then. */
+export const SCAN_VERSION = 3
+
+/** Says by which rules something was scanned: findings with another stamp do not count. */
+export function scanStamp(rules: RuleSettings = {}): string {
+  return [SCAN_VERSION, ...Object.keys(rules).sort()].join(' ')
+}

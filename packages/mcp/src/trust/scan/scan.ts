@@ -1,0 +1,168 @@
+/**
+ * Looks for poisoned definitions, offline and by fixed rules: the same definition always gives the same findings. Nothing
+ * here reads a file, opens a connection or looks at a clock; time is linear in the size of the definition.
+ */
+import { findCommands } from './commands.js'
+import { findEncoded } from './encoded.js'
+import { collectFields, type Field } from './fields.js'
+import { type Finding, finding } from './finding.js'
+import { squeezed, unveil } from './fold.js'
+import { findHidden } from './hidden.js'
+import { findLookalikeNames } from './lookalike-names.js'
+import { findMarkup } from './markup.js'
+import { type Ask, createNameIndex, type NameIndex, recording, type ScannedServer } from './name-index.js'
+import { findPhrases } from './phrases.js'
+import { findRoleImitation } from './role-imitation.js'
+import type { RuleSettings } from './rules.js'
+import { findSecrets } from './secrets.js'
+import { findClone, findForeignTools } from './shadowing.js'
+import { findStuffing } from './stuffing.js'
+
+export interface ScanOptions {
+  /** Rules that are switched off. */
+  readonly rules?: RuleSettings
+}
+
+export interface ToolReport {
+  readonly tool: string
+  readonly findings: readonly Finding[]
+}
+
+export interface ServerReport {
+  readonly server: string
+  /** About the server's instructions. */
+  readonly findings: readonly Finding[]
+  readonly tools: readonly ToolReport[]
+}
+
+export interface Examination {
+  readonly findings: readonly Finding[]
+  /** What the findings depend on besides the definition: names of other tools, with what was known of them. */
+  readonly asks: ReadonlyMap<Ask, string>
+}
+
+export interface Scanner {
+  /** Every finding in one tool, prompt or resource definition, hard ones first. */
+  scanTool(server: string, definition: unknown): Finding[]
+  scanInstructions(server: string, instructions: string): Finding[]
+  /** The same, with what it depends on. */
+  examine(server: string, definition: unknown): Examination
+  /** The names of one more server. */
+  add(server: ScannedServer): void
+  /** Whether the names known now would give the same findings. */
+  holds(server: string, asks: ReadonlyMap<Ask, string>): boolean
+}
+
+/** A scanner that knows the names of all these servers' tools. */
+export function createScanner(
+  servers: readonly ScannedServer[] = [],
+  { rules = {} }: ScanOptions = {},
+): Scanner {
+  const index = createNameIndex(servers)
+  const examine = (server: string, definition: unknown): Examination => {
+    const asks = new Map<Ask, string>()
+    const all = scanDefinition(server, definition, recording(index, asks))
+    return { findings: inOrder(all.filter(({ rule }) => rules[rule] !== 'off')), asks }
+  }
+  return {
+    scanTool: (server, definition) => [...examine(server, definition).findings],
+    scanInstructions: (server, instructions) => [...examine(server, { instructions }).findings],
+    examine,
+    add: index.add,
+    holds: (server, asks) => [...asks].every(([ask, answer]) => index.answer(server, ask) === answer),
+  }
+}
+
+/** All servers at once, each tool seen beside all others. */
+export function scanServers(servers: readonly ScannedServer[], options: ScanOptions = {}): ServerReport[] {
+  const scanner = createScanner(servers, options)
+  return servers.map(({ name, instructions, tools }) => ({
+    server: name,
+    findings: instructions === undefined ? [] : scanner.scanInstructions(name, instructions),
+    tools: tools.map((tool) => {
+      const own = (tool as { name?: unknown } | null)?.name
+      return { tool: typeof own === 'string' ? own : '', findings: scanner.scanTool(name, tool) }
+    }),
+  }))
+}
+
+const MOST_FINDINGS = 50
+/** No order is shorter. */
+const SHORTEST = 12
+/** Text of plain printable characters hides nothing. */
+const MAY_HIDE = /[^\t\n\r -~]|\\/
+
+function scanDefinition(server: string, definition: unknown, index: NameIndex): Finding[] {
+  const { fields, unread } = collectFields(definition)
+  const findings: Finding[] = unread.map(({ where, why }) => finding('not-scanned', 'hard', where, '', why))
+  const guard = (where: string, check: () => readonly Finding[]) => {
+    try {
+      findings.push(...check())
+    } catch (error) {
+      // What cannot be judged is not let through, and does not hide what the other checks find.
+      const why = `a check failed: ${error instanceof Error ? error.message : 'unknown'}`
+      findings.push(finding('not-scanned', 'hard', where, '', why))
+    }
+  }
+  for (const field of fields) guard(field.where, () => scanField(field, server, index))
+  guard('', () => findSplit(fields))
+  guard('', () => findClone(server, definition, index))
+  return findings
+}
+
+function scanField({ where, kind, text }: Field, server: string, index: NameIndex): Finding[] {
+  const isName = kind === 'name' || kind === 'parameter'
+  const isOwn = kind === 'description' || kind === 'instructions'
+  const findings: Finding[] = []
+  if (MAY_HIDE.test(text)) findings.push(...findHidden(where, text))
+  if (isName) findings.push(...findLookalikeNames(kind === 'name' ? server : undefined, where, text, index))
+  if (text.length < SHORTEST) return findings
+  const plain = squeezed(unveil(text))
+  findings.push(
+    ...findEncoded(where, text),
+    ...findRoleImitation(where, plain),
+    ...findMarkup(where, plain),
+    ...findSecrets(where, text),
+    ...findCommands(where, plain),
+    ...findPhrases(where, isName ? spelledOut(text) : text),
+  )
+  if (isOwn) findings.push(...findForeignTools(server, where, text, index))
+  if (isOwn || kind === 'schema-text') findings.push(...findStuffing(where, text, isOwn))
+  return findings
+}
+
+const spelledOut = (name: string) => name.replace(/[_\-.]+/g, ' ').replace(/([a-z])([A-Z])/g, '$1 $2')
+
+/** An order split over neighbouring texts, each harmless alone. Joined only where a text goes on in the next, and soft. */
+function findSplit(fields: readonly Field[]): Finding[] {
+  const parts = fields.filter(
+    ({ kind, text }) => kind === 'schema-text' && text.length < 240 && /\s/.test(text.trim()),
+  )
+  const runs: { readonly where: string; text: string; isJoined: boolean }[] = []
+  for (const { where, text } of parts) {
+    const last = runs.at(-1)
+    const goesOn = last && last.text.length < 2000 && !/[.!?。！？:)"'`]\s*$/.test(last.text.slice(-8))
+    if (goesOn && /^[\s….]*[\p{Ll}~/]/u.test(text)) {
+      last.text += ` ${text.replace(/^[\s….]+/, '')}`.replace(/\s*…$/, '')
+      last.isJoined = true
+    } else runs.push({ where, text: text.replace(/\s*…$/, ''), isJoined: false })
+  }
+  return runs
+    .filter(({ isJoined }) => isJoined)
+    .flatMap(({ where, text }) => findPhrases(where, text))
+    .filter(({ severity }) => severity === 'hard')
+    .map((one) => ({ ...one, severity: 'soft' as const }))
+}
+
+/** One finding of a rule for each place, the worst; hard ones first. */
+function inOrder(findings: readonly Finding[]): Finding[] {
+  const unique = new Map<string, Finding>()
+  for (const one of findings) {
+    const key = `${one.rule}\u0000${one.where}`
+    const known = unique.get(key)
+    if (!known || (known.severity === 'soft' && one.severity === 'hard')) unique.set(key, one)
+  }
+  return [...unique.values()]
+    .sort((a, b) => (a.severity === b.severity ? 0 : a.severity === 'hard' ? -1 : 1))
+    .slice(0, MOST_FINDINGS)
+}

@@ -1,0 +1,168 @@
+/** What is known of one server: the definition in use, its review, and the copy in the cache. Knows nothing of connections. */
+import type { SourceUpdate } from '@toolwell/core'
+import type { ServerConfig } from '../config/server-config.js'
+import { type CachedDefinition, type DefinitionCache, isFresh, knownEra } from '../definition/cache.js'
+import {
+  definitionHash,
+  difference,
+  type McpTool,
+  type ServerDefinition,
+  toolsByName,
+} from '../definition/server-definition.js'
+import type { Guard } from '../trust/guard.js'
+import { NOTHING_FOUND, type Review } from '../trust/review.js'
+import { type Caller, capabilityKey } from './caller.js'
+import type { ServerEvent } from './server-state.js'
+
+export interface KnownOptions {
+  readonly server: ServerConfig
+  readonly cache: DefinitionCache
+  readonly guard: Guard
+  /** Who lists: a server may offer other tools to a caller that can be asked more. */
+  readonly lister: Caller
+  readonly now: () => number
+  readonly emit: (event: ServerEvent) => void
+  /** Another definition, or another review of it, is in use now. */
+  readonly onAdopted: (before: Review) => void
+}
+
+export class KnownDefinition {
+  definition: ServerDefinition | undefined
+  review: Review = NOTHING_FOUND
+  readonly #options: KnownOptions
+  readonly #asked: string
+  #cached: CachedDefinition | undefined
+  /** The cached notes make a scan unnecessary. */
+  #isNoted = false
+  #tools = new Map<string, McpTool>()
+
+  constructor(options: KnownOptions) {
+    const { server, cache, guard, lister } = options
+    this.#options = options
+    this.#asked = server.enabled ? capabilityKey(lister) : ''
+    if (!server.enabled) return
+    this.#cached = cache.read(server, this.#asked)
+    if (this.#cached) this.#isNoted = guard.meet(server, this.#cached.definition, this.#cached.notes)
+  }
+
+  /** When the list was last read from the server. */
+  get listedAt(): number | undefined {
+    return this.#cached?.savedAt
+  }
+
+  /** The server promised how long its list holds, and that time is over. */
+  get isExpired(): boolean {
+    return (this.#cached?.definition.ttlMs ?? 0) > 0 && !this.#isFresh
+  }
+
+  /** The list in use is the one that the server has promised to keep. A cached list that is not reviewed yet is no list. */
+  get isCurrent(): boolean {
+    return this.definition !== undefined && this.#isFresh
+  }
+
+  /** The protocol that need not be found out again. */
+  get era(): 'legacy' | undefined {
+    return knownEra(this.#cached, this.#options.now())
+  }
+
+  get #isFresh(): boolean {
+    return this.#cached !== undefined && isFresh(this.#cached, this.#options.now())
+  }
+
+  tool(name: string): McpTool | undefined {
+    return this.#tools.get(name)
+  }
+
+  /** Whether this caller is shown the same list as the one that lists. */
+  isWholeFor(caller: Caller): boolean {
+    return capabilityKey(caller) === this.#asked
+  }
+
+  /** Where what search makes of the definition in use is kept; `use` names what else decides it. */
+  keptFor(use: string): SourceUpdate['kept'] {
+    const { cache, server } = this.#options
+    return this.definition && cache.kept?.(server, this.definition, use, this.#asked)
+  }
+
+  /** Takes what is cached into use, once all servers are met; false where that has to be reviewed first, which takes time. */
+  begin(): boolean {
+    if (!this.#cached || this.definition) return true
+    if (this.#isNoted) this.#adopt(this.#cached.definition, true)
+    return this.#isNoted
+  }
+
+  /** Reviews what is cached, a little at a time, and takes it into use. */
+  async beginSlowly(isOver: () => boolean): Promise<void> {
+    const cached = this.#cached
+    if (!cached) return
+    await this.#options.guard.prepare(this.#options.server, cached.definition)
+    if (this.definition || isOver()) return
+    this.#adopt(cached.definition, true)
+    this.#store(cached.definition, cached.savedAt)
+  }
+
+  /** Takes what a server has listed into use. A list for a caller that can do less, or more, changes tools and adds or removes none. */
+  async keep(listed: ServerDefinition, isWhole: boolean): Promise<void> {
+    const { guard, server } = this.#options
+    const whole = (known = this.definition): ServerDefinition =>
+      isWhole || !known ? listed : { ...known, tools: merged(known, listed) }
+    await guard.prepare(server, whole())
+    const now = this.#options.now()
+    const known = this.definition
+    const definition = whole()
+    this.#cached = { definition, savedAt: now }
+    // The same list in another order is the same list.
+    if (!known || known.era !== definition.era || definitionHash(known) !== definitionHash(definition))
+      this.#adopt(definition, false)
+    this.#store(definition, now)
+  }
+
+  /** Reviews what is in use once more: something was approved, or is no longer. */
+  reviewAgain(): void {
+    if (!this.definition) return
+    this.#adopt(this.definition, true)
+    this.keepAgain()
+  }
+
+  /** Writes the cached copy again: its notes have changed. */
+  keepAgain(): void {
+    if (this.definition && this.#cached) this.#store(this.definition, this.#cached.savedAt)
+  }
+
+  /** Reviews what is in use where its lock has changed: an approval needs no restart, and a stricter lock counts at once. */
+  lookAgain(): void {
+    const { guard, server } = this.#options
+    if (this.definition && guard.isStale(server)) this.reviewAgain()
+  }
+
+  /** Takes a definition into use, after review. */
+  #adopt(definition: ServerDefinition, isKnown: boolean): void {
+    const { server, guard, emit, onAdopted } = this.#options
+    const { review: before } = this
+    const tools = this.#tools
+    this.review = guard.review({ server, definition, previous: this.definition, fromCache: isKnown })
+    this.definition = definition
+    this.#tools = toolsByName(definition.tools)
+    if (!isKnown)
+      emit({
+        kind: 'server-listed',
+        server: server.name,
+        tools: this.#tools.size,
+        ...difference(tools, this.#tools),
+      })
+    const { quarantined, warnings = [] } = this.review
+    if (quarantined.size > 0) emit({ kind: 'tools-quarantined', server: server.name, tools: quarantined })
+    for (const warning of warnings) emit({ kind: 'warning', server: server.name, ...warning })
+    onAdopted(before)
+  }
+
+  #store(definition: ServerDefinition, now: number): void {
+    const { guard, server, cache } = this.#options
+    cache.write(server, definition, this.#asked, now, guard.notes(server, definition))
+  }
+}
+
+function merged(known: ServerDefinition, listed: ServerDefinition): McpTool[] {
+  const now = toolsByName(listed.tools)
+  return known.tools.map((tool) => now.get(tool.name) ?? tool)
+}

@@ -1,0 +1,30 @@
+/** What a request on the Chat Completions wire costs: its render order, and the usage the scripted endpoint reports. */
+import { estimateCachedTokens, estimateTokens } from '../shared/usage.js'
+import type { ChatRequestBody } from './request.js'
+
+export interface ChatUsage {
+  readonly prompt_tokens: number
+  readonly completion_tokens: number
+  readonly total_tokens: number
+  readonly prompt_tokens_details: { readonly cached_tokens: number }
+}
+
+/**
+ * The request as a server lays it before the model: tools first, then messages, each as JSON. This string defines
+ * "prefix" on this wire: a byte changed in the tools costs the cached messages too. Serialised anew from the parsed
+ * body, so white space does not count and the order of keys does.
+ */
+export function chatRenderOrder(body: Pick<ChatRequestBody, 'tools' | 'messages'>): string {
+  return (body.tools === undefined ? '' : JSON.stringify(body.tools)) + JSON.stringify(body.messages)
+}
+
+export function usageOf(rendered: string, earlier: readonly string[], completion: string): ChatUsage {
+  const prompt = estimateTokens(rendered)
+  const completed = estimateTokens(completion)
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completed,
+    total_tokens: prompt + completed,
+    prompt_tokens_details: { cached_tokens: estimateCachedTokens(rendered, earlier) },
+  }
+}
