@@ -1,14 +1,14 @@
 /** What the rules of every wire are written with. */
 
+import { isRecord } from '@toolwell/core/internal'
 import type { Violation } from './protocol.js'
 
 /** The first rule broken, if any. */
 export type Found = Violation | undefined
 export type Fields = Readonly<Record<string, unknown>>
 
-export function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+/** The one guard of the workspace, typed as the rules read it. */
+export const isObject: (value: unknown) => value is Fields = isRecord
 
 export function firstOf<Entry>(entries: Iterable<Entry>, check: (entry: Entry) => Found): Found {
   for (const entry of entries) {
