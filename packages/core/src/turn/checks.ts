@@ -141,7 +141,8 @@ function mismatch(
 ): Refusal {
   const { entry, hidden, bridged } = step
   const loaded = deferring ? state.tools.loaded.get(entry.id) : undefined
-  const isDeclared = state.latch !== undefined && !hidden && !bridged && !(loaded?.live && !loaded.pin.definition)
+  const isDeclared =
+    state.latch !== undefined && !hidden && !bridged && !(loaded?.live && !loaded.pin.definition)
   const text = context.settings.prompts.schemaNeeded({ name: entry.wireName, problems })
   return refuse(step, isDeclared ? 'invalid' : 'schema-needed', `${text}\n${schemaLine(entry, context)}`)
 }
