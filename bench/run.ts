@@ -33,7 +33,7 @@ const defineBench = <Figures extends object>(bench: Bench<Figures>): Bench<objec
 
 const benches: Readonly<Record<string, Bench<object>>> = {
   surface: defineBench({
-    about: 'what a request costs as the catalogue and the set of raised tools grow',
+    about: 'what a request costs as the catalogue and the set of loaded tools grow',
     isTimed: true,
     run: benchSurface,
   }),

@@ -50,12 +50,12 @@ interface BeginRow {
   readonly rebuildMicroseconds: number
 }
 
-/** Begin after one activation, at an equal eager and active set. */
+/** Begin after one load, at an equal eager and loaded set. */
 async function benchBegin(corpus: readonly Tool[]): Promise<BeginRow[]> {
   const rows: BeginRow[] = []
   await beginAt(corpus, 1_000, 24) // the first run of anything is slower than all others
-  print('begin after an activation (append), 10 eager tools')
-  print('   tools  active    opening      begin   rebuild all')
+  print('begin after a load (append), 10 eager tools')
+  print('   tools  loaded      latch      begin   rebuild all')
   for (const size of SIZES)
     for (const active of ACTIVE) {
       if (active + EAGER + 1 > size) continue
@@ -235,7 +235,7 @@ async function longLedger(corpus: readonly Tool[], length: number) {
 async function benchMemory(
   corpus: readonly Tool[],
 ): Promise<{ tools: number; bytesPerTool: number; definitionBytes: number }[]> {
-  print('\nheap per tool after opening (on top of the definitions themselves)')
+  print('\nheap per tool after the latch (on top of the definitions themselves)')
   const rows = []
   for (const size of SIZES) {
     const all = atSize(corpus, size).map((tool) => JSON.parse(JSON.stringify(tool)) as Tool)
@@ -294,9 +294,9 @@ function verdicts(
     holds: figure <= limit,
   })
   return [
-    line('begin at 10,000 tools against 100, nothing raised', time(10_000, 0) / time(100, 0), 2),
-    line('begin at 10,000 tools against 100, 24 raised', time(10_000, 24) / time(100, 24), 2),
-    line('begin at 10,000 tools against 1,000, 200 raised', time(10_000, 200) / time(1_000, 200), 2),
+    line('begin at 10,000 tools against 100, nothing loaded', time(10_000, 0) / time(100, 0), 2),
+    line('begin at 10,000 tools against 100, 24 loaded', time(10_000, 24) / time(100, 24), 2),
+    line('begin at 10,000 tools against 1,000, 200 loaded', time(10_000, 200) / time(1_000, 200), 2),
     line(
       'one event in a ledger of 100,000 against one of 1,000',
       (fold.at(-1)?.nanosecondsPerEvent ?? 0) / (fold[0]?.nanosecondsPerEvent || 1),

@@ -36,10 +36,10 @@ export interface Session {
   readonly messages: readonly object[]
   /** Says something (or, without text, goes on where a crash left off) and works until the model has answered. */
   ask(text?: string): Promise<string>
-  /** Goes on at another provider: what was said and what was raised comes along. */
+  /** Goes on at another provider: what was said and what was loaded comes along. */
   moveTo(wire: WireName): Promise<void>
   compact(): Promise<void>
-  /** A second session that has seen the first `length` messages and knows only the tools raised by then. */
+  /** A second session that has seen the first `length` messages and knows only the tools loaded by then. */
   fork(id: string, length: number): Promise<Session>
 }
 
@@ -127,7 +127,7 @@ function createSession(options: HostOptions, conversation: Conversation, history
       const kept = lastTurns(line, before, 2)
       const summary = await summarise(options, wire, line, before.slice(0, before.length - kept.length))
       const after = [wire.user(`Summary of the work so far: ${summary}`), ...kept]
-      await line.compact(before, after) // ⑦ tell the ledger; raised tools stay
+      await line.compact(before, after) // ⑦ tell the ledger; loaded tools stay
       await history.replace({ wire: wire.name, messages: after })
       here = arrive()
     },

@@ -199,7 +199,7 @@ ${json(added(fifth, fourth))}
 
 ### After a compaction
 
-The history is a summary and the last two turns now, and everything before the messages may be written anew. The tool that was raised still is: it
+The history is a summary and the last two turns now, and everything before the messages may be written anew. The loaded tool stays loaded: it
 has left the list of the search, the calendar has joined that list, and its schema and guidelines, which only the dropped part showed, are written
 again behind the message that is newest now.
 

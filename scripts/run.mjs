@@ -63,14 +63,15 @@ async function runAloud(what, program, parameters, { stillDoing, ...options } = 
   if (status !== 0) process.exit(typeof status === 'number' ? status : 1)
 }
 
-/** How many packages lie in node_modules by now. */
+/** How many packages have been unpacked by now: npm makes all folders first, and fills them. */
 function countPackages() {
   const folder = join(root, 'node_modules')
   if (!existsSync(folder)) return 'reading the lockfile'
-  const names = readdirSync(folder).filter((name) => !name.startsWith('.'))
-  const scoped = names.filter((name) => name.startsWith('@'))
-  const count = scoped.reduce((sum, scope) => sum + readdirSync(join(folder, scope)).length, names.length)
-  return `${count - scoped.length} packages so far`
+  const names = readdirSync(folder).flatMap((name) =>
+    name.startsWith('@') ? readdirSync(join(folder, name)).map((inner) => join(name, inner)) : [name],
+  )
+  const done = names.filter((name) => existsSync(join(folder, name, 'package.json')))
+  return `${done.length} packages unpacked`
 }
 
 async function install() {
@@ -200,6 +201,7 @@ const commands = {
       cwd: process.env.INIT_CWD ?? process.cwd(),
     }),
   pack: () => pack(rest[0]),
+  walk: () => node('scripts/walk.mjs', ...rest),
   fuzz: () => fuzz(...rest),
 }
 

@@ -96,6 +96,23 @@ describe('files', () => {
   })
 })
 
+describe('the map in AGENTS.md', () => {
+  const map = /^```\n([\s\S]*?)^```/m.exec(read('AGENTS.md'))?.[1] ?? ''
+  const folders = readdirSync(join(root, 'packages')).map((name) => `packages/${name}/src/`)
+
+  it.each(folders)('shows what ls shows in %s', (folder) => {
+    const [, part = ''] = map.split(`${folder} `)
+    // The lines below the folder: names, then two spaces or more, then what they hold.
+    const lines = part.split('\n').slice(1)
+    const end = lines.findIndex((line) => !line.startsWith('  '))
+    const shown = lines.slice(0, end).flatMap((line) => line.trim().split(/ {2,}/)[0]?.split(' ') ?? [])
+    const there = readdirSync(join(root, folder), { withFileTypes: true })
+    expect(shown.sort()).toEqual(
+      there.map((entry) => `${entry.name}${entry.isDirectory() ? '/' : ''}`).sort(),
+    )
+  })
+})
+
 describe('lockfiles', () => {
   it('hold no download address', () => {
     const locks = files.filter((file) => /(?:^|\/)(?:package-lock|npm-shrinkwrap)\.json$/.test(file))

@@ -93,7 +93,7 @@ function axis(bottom: number): string[] {
 function about(patterns: readonly PatternFigures[]): string {
   const totals = patterns.map((pattern) => figuresOf(pattern, PROVIDER).strategies.auto?.total ?? 1)
   const percent = (value: number) => `${(value * 100).toFixed(1)} %`
-  return `With auto the cheapest conversation costs ${percent(Math.min(...totals))} of eager, the dearest ${percent(Math.max(...totals))}.`
+  return `With auto the cheapest conversation costs ${percent(Math.min(...totals))} of eager, the most expensive ${percent(Math.max(...totals))}.`
 }
 
 /** Across, in whole tenths, so that the file does not change with the last digit. */

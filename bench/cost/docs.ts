@@ -67,7 +67,7 @@ function goalsTable(figures: CostFigures): string {
     [
       'provider',
       '95 tools, 10 turns: tools’ part (goal ≤ 25 %)',
-      'dearest conversation in total (goal ≤ 102 %)',
+      'most expensive conversation in total (goal ≤ 102 %)',
     ],
     figures.providers.map(({ name, title }) => {
       const [share, worst] = goals.filter(({ provider }) => provider === name)

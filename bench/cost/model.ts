@@ -13,7 +13,7 @@ export interface WantedTool {
 
 /** What the model has before it. */
 export interface Situation {
-  readonly raised: readonly string[]
+  readonly loaded: readonly string[]
   /** `eager` while deferral is off, too. */
   readonly delivery: string
   readonly rendering: Rendering
@@ -31,8 +31,8 @@ export function act(
   situation: Situation,
   nextId: () => string,
 ): { readonly isSearch: boolean; readonly calls: readonly ModelCall[] } {
-  const { delivery, raised } = situation
-  const missing = wanted.filter(({ name, isOwn }) => !isOwn && delivery !== 'eager' && !raised.includes(name))
+  const { delivery, loaded } = situation
+  const missing = wanted.filter(({ name, isOwn }) => !isOwn && delivery !== 'eager' && !loaded.includes(name))
   const isSearch = missing.length > 0
   const calls = isSearch
     ? queriesFor(missing, situation).map((query) => searchCall(query, delivery, nextId()))

@@ -1,6 +1,6 @@
 /**
- * What shipped peers did before they gave it up: the tools array is made anew after each activation. Two forms: the tool
- * raised last comes first, or the array is sorted by name. Bodies are built here from those of the append run, so that
+ * What shipped peers did before they gave it up: the tools array is made anew after each load. Two forms: the tool
+ * loaded last comes first, or the array is sorted by name. Bodies are built here from those of the append run, so that
  * search, history and reminders are the same and the order of the array is all that differs.
  */
 import type { PieceMaker } from './rendering.ts'
@@ -12,10 +12,10 @@ export type Mutation = (typeof mutations)[number]
 
 export function mutate(append: Recording, form: Mutation, wire: BenchWire, pieces: PieceMaker): Recording {
   const requests = append.requests.map((request) => {
-    const { body, raised } = request
-    const isRaised = new Set(raised)
-    const found = body.tools.filter((tool) => isRaised.has(nameOf(tool)))
-    const fixed = body.tools.filter((tool) => !isRaised.has(nameOf(tool)))
+    const { body, loaded } = request
+    const isLoaded = new Set(loaded)
+    const found = body.tools.filter((tool) => isLoaded.has(nameOf(tool)))
+    const fixed = body.tools.filter((tool) => !isLoaded.has(nameOf(tool)))
     const tools =
       form === 'mutation-first'
         ? [...found.reverse(), ...fixed]

@@ -11,8 +11,8 @@ export interface RecordedRequest {
   /** Minutes since the start. */
   readonly minute: number
   readonly body: Body
-  /** Wire names of the tools that were raised by then. */
-  readonly raised: readonly string[]
+  /** Wire names of the tools that were loaded by then. */
+  readonly loaded: readonly string[]
   readonly rendering: Rendering
   /** Tokens of the reply. */
   readonly output: number
@@ -77,19 +77,19 @@ async function openRecorder(file: ConversationFile, well: Toolwell, wire: BenchW
 
   /** One request, its reply, and the answers to its calls. */
   const ask = async (
-    decide: (seen: Pick<Situation, 'raised' | 'delivery' | 'rendering'>) => Said,
+    decide: (seen: Pick<Situation, 'loaded' | 'delivery' | 'rendering'>) => Said,
     results: readonly CallScript[] = [],
   ) => {
     const { view, body, reply } = await thread.begin()
     opened = { mode: view.mode, delivery: view.delivery }
     const rendering = wire.render(body, pieces)
     // Not while off: every tool is listed then.
-    const raised = view.mode === 'off' ? [] : conversation.inspect().loadedLazyTools
-    const said = decide({ raised, delivery: view.delivery, rendering })
+    const loaded = view.mode === 'off' ? [] : conversation.inspect().loadedLazyTools
+    const said = decide({ loaded, delivery: view.delivery, rendering })
     const sizes = new Map(said.calls.map(({ id }, index) => [id, results[index]?.result ?? 0]))
     const answers = await reply(said, ({ callId }) => filler(sizes.get(callId) ?? 0, `result ${callId}`))
     const output = outputTokens(said, pieces)
-    requests.push({ minute, body, raised, rendering, output, isSearch: said.isSearch })
+    requests.push({ minute, body, loaded, rendering, output, isSearch: said.isSearch })
     minute += STEP
     return { ...said, answers }
   }

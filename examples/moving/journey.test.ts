@@ -1,4 +1,4 @@
-/** One conversation over four providers and back: nothing that was said or raised is lost, no strict server refuses a request. */
+/** One conversation over four providers and back: nothing that was said or loaded is lost, no strict server refuses a request. */
 import type { ToolwellOptions } from '@toolwell/core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openSession } from '../host.ts'
@@ -21,7 +21,7 @@ afterEach(closeWorlds)
 const DELIVERIES = ['auto', 'append', 'bridge', 'native'] as const satisfies ToolwellOptions['delivery'][]
 
 describe.each(DELIVERIES)('a conversation over four providers and back, delivered by %s', (delivery) => {
-  it('keeps what was raised and tells what was said, in order, at every one of them', async () => {
+  it('keeps what was loaded and tells what was said, in order, at every one of them', async () => {
     const { queue, createHost, endpoints, lastBody, refusals, ran } = await createWorld({ delivery })
     const session = await openSession(createHost(JOURNEY[0]), 'main')
     const story: string[] = []

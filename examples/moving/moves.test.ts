@@ -88,7 +88,7 @@ describe.each(MOVES)('a move from %s to %s', (from, to) => {
     expect(active(session)).toEqual([wireName(0), wireName(1)])
   })
 
-  it('tells a call of a tool that has vanished meanwhile, and raises the tool when it is back', async () => {
+  it('tells a call of a tool that has vanished meanwhile, and loads the tool when it is back', async () => {
     const { createHost, queue, lastBody, refusals, ran, source } = await createWorld()
     const host = createHost(from)
     const session = await openSession(host, 'main')

@@ -56,7 +56,7 @@ export async function seedProject(folder: string): Promise<void> {
   )
 }
 
-/** One predicate for cards, search, loading and calls: nobody runs code in a browser from here. */
+/** One predicate for cards, search, loading and calls: no code runs in a browser from here. */
 export const DENIED = 'playwright/browser_run_code_unsafe'
 
 /** The servers of toolwell.json as sources of a catalogue: from the cache where there is one, listed where there is none. */

@@ -6,12 +6,11 @@ import { type Catalogue, createCatalogue } from './catalogue/catalogue.js'
 import { assertFloor, type Exposure, exposureOf } from './catalogue/exposure.js'
 import type { Policy } from './catalogue/gate.js'
 import { type Conversation, openConversation } from './conversation.js'
-import { createCosts } from './costs/costs.js'
-import type { ToolwellEvent } from './ledger/events.js'
+import { createTell } from './ledger/events.js'
 import { memoryStore } from './ledger/stores/memory.js'
 import { createRanking } from './search/ranking.js'
 import { readSettings, type ToolwellOptions } from './settings.js'
-import type { DefinitionMemo } from './surface/context.js'
+import { createMemos } from './surface/context.js'
 import { BRIDGE_NAME } from './surface/meta-tools.js'
 import type { Shared } from './surface/scope.js'
 
@@ -33,19 +32,12 @@ export interface Toolwell {
 }
 
 export function createToolwell(options: ToolwellOptions = {}): Toolwell {
+  const tell = createTell(options.onEvent)
   const settings = readSettings(options, (prompt, error) =>
     tell({ kind: 'hook-failed', hook: `prompts.${prompt}`, detail: String(error), conversation: '' }),
   )
   const { store = memoryStore(), onEvent } = options
   const policies = [options.policy ?? []].flat()
-  function tell(event: ToolwellEvent) {
-    try {
-      const result: unknown = onEvent?.(event)
-      if (result instanceof Promise) result.catch(() => undefined)
-    } catch {
-      // A listener that throws must not undo what was stored; it has no channel but itself to be told by.
-    }
-  }
   const catalogue = createCatalogue(
     options.tools ?? [],
     [settings.face.name, BRIDGE_NAME, RESERVE_NAME, NATIVE_SEARCH],
@@ -54,27 +46,12 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   )
   // The floor is checked here, so that a config that breaks it never gets as far as a conversation.
   for (const entry of catalogue.entries()) assertFloor(entry, settings.rules)
-  const memos = new Map<string, DefinitionMemo>()
-  const memo = (wire: string): DefinitionMemo => {
-    const known = memos.get(wire) ?? {
-      fitted: new WeakMap(),
-      definitions: new WeakMap(),
-      tokens: new WeakMap(),
-      costs: createCosts(
-        catalogue,
-        settings.transformDefinition ? undefined : `${wire} ${settings.tokenizer.name}`,
-      ),
-    }
-    memos.set(wire, known)
-    return known
-  }
-
   const shared: Shared = {
     catalogue,
     settings,
     store,
     rank: createRanking(catalogue, options.searcher),
-    memo,
+    memo: createMemos(catalogue, settings),
     tell,
   }
 

@@ -69,7 +69,7 @@ describe('auto', () => {
   it('U2: a threshold of the host decides instead', async () => {
     const tools = many(20)
     expect((await openaiChat(await open({ tools, threshold: 4000 })).begin(user)).view.mode).toBe('on')
-    expect((await openaiChat(await open({ tools: many(200), threshold: 1e6 })).begin(user)).view.mode).toBe(
+    expect((await openaiChat(await open({ tools: many(100), threshold: 1e6 })).begin(user)).view.mode).toBe(
       'off',
     )
   })
@@ -85,7 +85,7 @@ describe('auto', () => {
 })
 
 describe('prices of the host', () => {
-  const tools = many(200)
+  const tools = many(120)
 
   it('U7: without a discount for what is cached, an array that grows is the cheapest', async () => {
     const conversation = await open({ tools, prices: { read: 1, write: 1 } })

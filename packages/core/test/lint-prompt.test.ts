@@ -177,7 +177,7 @@ describe('nothing is found', () => {
 })
 
 describe('a finding', () => {
-  it('says what is named, where, how often, and what to do', () => {
+  it('QW-15: says what is named, where, how often, and what to do', () => {
     const system = 'You plan.\nCall todo_write first.\nAgain: todo_write.'
     expect(lintPrompt(well, { system })).toEqual([
       {

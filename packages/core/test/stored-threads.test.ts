@@ -61,7 +61,7 @@ const wires: readonly { name: string; create(): Promise<Loose>; history: readonl
       { role: 'user', content: 'go' },
       { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: null },
       { type: 'function_call', id: 'fc_1', call_id: 'a', name: 'read_file', arguments: '{"value": 1}' },
-      { type: 'function_call', id: 'fc_2', call_id: 'b', name: 'read_file', arguments: '{' },
+      { type: 'function_call', id: 'fc_2', call_id: 'b', name: 'read_file', arguments: '{}' },
       { type: 'function_call_output', call_id: 'a', output: 'r' },
       { type: 'function_call_output', call_id: 'b', output: [{ type: 'input_text', text: 'r' }] },
       { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: 'sealed' },

@@ -26,7 +26,10 @@ it('keeps every description within what servers of this family accept, and loses
   for (const name of ['own', 'far__long_tool']) {
     const { description, parameters } = sent.find((each) => each.function.name === name)?.function ?? {}
     expect(description).toMatch(/^Reads one thing\. .*continued in the description of the parameters\)$/s)
-    expect((parameters as { description?: string }).description).toBe(long)
+    const rest = (parameters as { description?: string }).description ?? ''
+    const start = description?.replace(/ … \(continued in the description of the parameters\)$/, '')
+    // Nothing of it is lost, and nothing is sent twice.
+    expect(`${start} ${rest.replace(/^… /, '')}`).toBe(long)
   }
 })
 

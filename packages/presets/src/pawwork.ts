@@ -1,6 +1,6 @@
 /**
  * PawWork's surface on Toolwell: `tool_info { name }` whose description lists what can be loaded, a list that shrinks
- * with every activation; hints for hidden calls; what is active can be read from the host's own history.
+ * with every load; hints for hidden calls; what is active can be read from the host's own history.
  */
 import {
   type ImportedStep,
@@ -72,7 +72,7 @@ export interface PawworkPart {
 }
 
 /**
- * The activations that a stored session holds, for `conversation.importSteps`: its completed `tool_info` calls. Give it
+ * What a stored session loaded, for `conversation.importSteps`: its completed `tool_info` calls. Give it
  * the parts of the whole session, not those that a compaction has left.
  */
 export function pawworkSteps(parts: Iterable<PawworkPart>): ImportedStep[] {

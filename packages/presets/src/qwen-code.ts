@@ -97,7 +97,7 @@ export function qwenExclude(names: readonly string[]): Policy {
 /**
  * Reveals what a resumed history loaded, and what it called without having loaded it. For a history that has no ledger;
  * a conversation that is opened again under its id has everything already. Call it again when a server has joined: what
- * was raised stays, what can be found only now is raised.
+ * was loaded stays, what can be found only now is loaded.
  */
 export async function qwenReveal<Message>(
   conversation: Conversation,

@@ -1,4 +1,4 @@
-/** `@toolwell/core/testing`: contract suites and strict scripted endpoints, for our tests and for those of third parties. */
+/** `@toolwell/testing`: contract suites and strict scripted endpoints, for our tests and for those of third parties. */
 
 export { anthropicProtocol } from './anthropic/protocol.js'
 export type { AnthropicRuleOptions } from './anthropic/rules.js'

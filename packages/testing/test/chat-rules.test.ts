@@ -492,12 +492,15 @@ describe('a strict server', () => {
     )
   })
 
-  it.each(['', 'not JSON', '[1]', '{"open":'])(
-    'takes the arguments %j back, as the model wrote them',
-    (text) => {
-      expect(chatViolationOf(history(calling(call('a', 'read', text)), answer('a')))).toBeUndefined()
-    },
-  )
+  it.each([
+    ['', undefined],
+    ['{}', undefined],
+    ['not JSON', 'invalid_arguments'],
+    ['[1]', 'invalid_arguments'],
+    ['{"open":', 'invalid_arguments'],
+  ])('judges the arguments %j of a call as servers do that parse them', (text, code) => {
+    expect(chatViolationOf(history(calling(call('a', 'read', text)), answer('a')))?.code).toBe(code)
+  })
 
   it('limits tools and descriptions only where it is told to', () => {
     const many = request({ tools: Array.from({ length: 129 }, (_, index) => tool(`tool_${index}`)) })

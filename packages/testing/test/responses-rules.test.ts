@@ -905,14 +905,17 @@ describe('a strict Responses server', () => {
     )
   })
 
-  it.each(['', 'not JSON', '[1]', '{"open":'])(
-    'takes the arguments %j back, as the model wrote them',
-    (text) => {
-      expect(
-        responsesViolationOf(history(call('a', 'read', { arguments: text }), answer('a'))),
-      ).toBeUndefined()
-    },
-  )
+  it.each([
+    ['', undefined],
+    ['{}', undefined],
+    ['not JSON', 'invalid_arguments'],
+    ['[1]', 'invalid_arguments'],
+    ['{"open":', 'invalid_arguments'],
+  ])('judges the arguments %j of a call as servers do that parse them', (text, code) => {
+    expect(responsesViolationOf(history(call('a', 'read', { arguments: text }), answer('a')))?.code).toBe(
+      code,
+    )
+  })
 
   it.each([
     [

@@ -92,7 +92,7 @@ function floorOf(entry: Entry): string | undefined {
   const { role, dynamicDescription, forwards } = entry.tool
   if (role) return `a ${role} tool must be in sight, or models do without it`
   if (dynamicDescription) return 'its description changes while the program runs, and a card would freeze it'
-  if (forwards) return 'calls of it are calls of others, so it can never be raised by its own'
+  if (forwards) return 'calls of it are calls of others, so it can never be loaded by its own'
   return undefined
 }
 

@@ -117,17 +117,27 @@ function movedFromTop(tool: WireTool, { notAtTop = [], dropped = [] }: Dialect):
   return { ...tool, inputSchema: normaliseSchema({ ...schema, description: [...said, rule].join('\n\n') }) }
 }
 
-/** A description that is too long goes, whole, into the schema; its beginning stays. */
-function shortened(tool: WireTool, dialect: Dialect): WireTool {
-  const description = beginning(tool.description, dialect)
-  if (description === tool.description) return tool
+/** Of a description that is too long the beginning stays, and the rest goes into the schema: nothing is sent twice. */
+function shortened(tool: WireTool, { description: limit = Number.POSITIVE_INFINITY }: Dialect): WireTool {
+  const { description: whole } = tool
+  if (whole.length <= limit) return tool
+  const start = beginningOf(whole, limit)
+  const rest = `… ${whole.slice(start.length).trimStart()}`
   const own = tool.inputSchema.description
-  const whole = typeof own === 'string' && own !== '' ? `${tool.description}\n\n${own}` : tool.description
-  return { ...tool, description, inputSchema: { ...tool.inputSchema, description: whole } }
+  const description = typeof own === 'string' && own !== '' ? `${rest}\n\n${own}` : rest
+  return { ...tool, description: start + CONTINUED, inputSchema: { ...tool.inputSchema, description } }
 }
+
+const CONTINUED = ' … (continued in the description of the parameters)'
 
 function beginning(description: string, { description: limit = Number.POSITIVE_INFINITY }: Dialect): string {
   if (description.length <= limit) return description
-  const note = ' … (continued in the description of the parameters)'
-  return wholeStart(description, limit - note.length) + note
+  return beginningOf(description, limit) + CONTINUED
+}
+
+/** As much as fits beside the note, cut between two words where there are any. */
+function beginningOf(description: string, limit: number): string {
+  const start = wholeStart(description, limit - CONTINUED.length)
+  const blank = start.search(/\s\S*$/)
+  return blank > start.length / 2 ? start.slice(0, blank) : start
 }

@@ -1,6 +1,8 @@
 /** What a search found and did, as data. Rendering it for the model comes after. */
+
 import type { DropReason } from '../tool/reasons.js'
 import type { JsonSchema, Risk } from '../tool/tool.js'
+import type { WireTool } from '../tool/wire-tool.js'
 
 export interface Match {
   /** The wire name, or the deprecated name that was asked for. */
@@ -19,6 +21,9 @@ export interface Match {
   readonly risk?: Risk
   /** The whole input schema, as it is sent, or absent: never a part of it. */
   readonly schemaPreview?: JsonSchema
+  /** With the schema, what goes with it where it is declared. */
+  readonly strict?: boolean
+  readonly inputExamples?: WireTool['inputExamples'] & {}
   readonly signature: string
   /** Names this definition for this principal. The bridge refuses a call with a token that is out of date. */
   readonly loadToken: string

@@ -55,6 +55,9 @@ export function decide(
   if (reason !== 'start' && reason !== 'clear' && state.latch?.mode === 'on') return chosen()
   if (context.child && sizes.hidden === 0) return { mode: 'off', delivery: 'eager' }
   if (mode === 'on') return chosen()
+  const limit = toolLimit(context.wire)
+  if (sizes.tools > limit && sizes.hidden > 0)
+    return chosen(`${sizes.tools} tools, and a request on this wire takes ${limit}`)
   const least = leastTokens(context, sizes, support)
   const because = `${sizes.deferredTokens} tokens of deferred definitions; deferring them pays from ${least} on`
   return sizes.deferredTokens >= least ? chosen(because) : { mode: 'off', delivery: 'eager', because }

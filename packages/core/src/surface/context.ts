@@ -6,7 +6,7 @@ import type { Tokenizer } from '../base/tokens.js'
 import type { Catalogue, Entry } from '../catalogue/catalogue.js'
 import { type Exposure, type ExposureRule, exposureOf } from '../catalogue/exposure.js'
 import type { Gate } from '../catalogue/gate.js'
-import type { Costs } from '../costs/costs.js'
+import { type Costs, createCosts } from '../costs/costs.js'
 import { type CacheRule, cacheRule } from '../costs/pricing.js'
 import { type Fitted, fitDescription, fitWire } from '../schema/dialect.js'
 import { originalKeys } from '../schema/property-keys.js'
@@ -113,13 +113,32 @@ export interface DefinitionMemo {
   readonly costs: Costs
 }
 
+/** One memo for each wire, shared by all conversations. */
+export function createMemos(catalogue: Catalogue, settings: Settings): (wire: string) => DefinitionMemo {
+  const memos = new Map<string, DefinitionMemo>()
+  return (wire) => {
+    const known = memos.get(wire)
+    if (known) return known
+    const key = settings.transformDefinition ? undefined : `${wire} ${settings.tokenizer.name}`
+    const made = {
+      fitted: new WeakMap(),
+      definitions: new WeakMap(),
+      tokens: new WeakMap(),
+      costs: createCosts(catalogue, key),
+    }
+    memos.set(wire, made)
+    return made
+  }
+}
+
 /** Throws where a changed definition is none: no object, or one that JSON cannot hold. */
 function changedBy(entry: Entry, changed: Partial<Pick<WireTool, 'description' | 'inputSchema'>>): WireTool {
   const description = changed.description ?? entry.tool.description ?? ''
   const inputSchema = changed.inputSchema ?? entry.tool.inputSchema
   const problem = problemOf({ name: entry.wireName, description, inputSchema })
   if (problem) throw new Error(`the definition ${problem}`)
-  return { name: entry.wireName, description, inputSchema }
+  const { strict, inputExamples } = entry.tool
+  return { name: entry.wireName, description, inputSchema, ...defined({ strict, inputExamples }) }
 }
 
 export function createContext(given: Given): Context {
@@ -137,6 +156,7 @@ export function createContext(given: Given): Context {
       name: entry.wireName,
       description: entry.tool.description ?? '',
       inputSchema: entry.tool.inputSchema,
+      ...defined({ strict: entry.tool.strict, inputExamples: entry.tool.inputExamples }),
     }
     try {
       const changed = settings.transformDefinition?.(entry.tool, wire)

@@ -4,7 +4,7 @@ import type { Tool } from './tool.js'
 
 /** Covers every field a model can read, directly or through a card, a result or a reminder. */
 export function fingerprintOf(tool: Tool): string {
-  const { name, title, description, inputSchema, outputSchema, annotations } = tool
+  const { name, title, description, inputSchema, outputSchema, annotations, strict, inputExamples } = tool
   const { card, promptSnippet, guidelines, insteadOf, domain, group, aliases, risk } = tool
   return shortHash(
     canonicalJson({
@@ -14,6 +14,8 @@ export function fingerprintOf(tool: Tool): string {
       inputSchema,
       outputSchema,
       annotations,
+      strict,
+      inputExamples,
       card,
       promptSnippet,
       guidelines,

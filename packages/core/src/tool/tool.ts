@@ -82,6 +82,10 @@ export interface Tool {
   readonly inputSchema: JsonSchema
   readonly title?: string
   readonly outputSchema?: JsonSchema
+  /** The provider holds the model to the schema, where it can (Anthropic, OpenAI). The schema has to meet its rules for that. */
+  readonly strict?: boolean
+  /** Arguments that the model is shown, where the provider takes them (Anthropic). */
+  readonly inputExamples?: readonly { readonly [name: string]: unknown }[]
   readonly annotations?: ToolAnnotations
   /**
    * The tool's own check of its arguments. Where it is there, it decides, and its output reaches `execute`; otherwise
@@ -168,10 +172,19 @@ const FIELD_KINDS: readonly [readonly (keyof Tool)[], (value: unknown) => boolea
     isString,
     'a string',
   ],
-  [['defer', 'alwaysLoad', 'dynamicDescription'], (value) => typeof value === 'boolean', 'true or false'],
+  [
+    ['defer', 'alwaysLoad', 'dynamicDescription', 'strict'],
+    (value) => typeof value === 'boolean',
+    'true or false',
+  ],
   [['role'], oneOf(ROLES), `one of ${ROLES.join(', ')}`],
   [['risk'], oneOf(RISKS), `one of ${RISKS.join(', ')}`],
   [['aliases', 'guidelines'], (value) => Array.isArray(value) && value.every(isString), 'a list of strings'],
+  [
+    ['inputExamples'],
+    (value) => Array.isArray(value) && value.every((each) => typeof each === 'object' && each !== null),
+    'a list of objects',
+  ],
   [['annotations'], (value) => typeof value === 'object' && value !== null, 'an object'],
   [['execute', 'forwards', 'validate'], (value) => typeof value === 'function', 'a function'],
 ]

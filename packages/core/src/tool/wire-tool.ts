@@ -5,6 +5,10 @@ export interface WireTool {
   readonly name: string
   readonly description: string
   readonly inputSchema: { readonly [keyword: string]: unknown }
+  /** The provider is to hold the model to the schema, where it can. */
+  readonly strict?: boolean
+  /** Arguments that the model is shown, where the provider takes them. */
+  readonly inputExamples?: readonly { readonly [name: string]: unknown }[]
 }
 
 /** One tool at one definition. */

@@ -7,6 +7,7 @@
 import { type Fields, type Found, isObject, unicodeViolation, violation } from '../shared/guards.js'
 import { schemaObjection } from '../shared/openai-schema.js'
 import {
+  argumentsViolation,
   arrayViolation,
   eachOf,
   missing,
@@ -104,10 +105,7 @@ function toolCallViolation(call: unknown, at: string): Found {
   if (call.type !== 'function') return wrongValue(`${at}.type`, call.type, ['function', 'custom'])
   if (!isObject(call.function)) return wrongType(`${at}.function`, 'an object', call.function)
   const { name, arguments: text } = call.function
-  // Text that is no JSON object passes: the model wrote it, and the host has to send it back.
-  const inArguments =
-    typeof text === 'string' ? undefined : wrongType(`${at}.function.arguments`, 'a string', text)
-  return nameViolation(name, `${at}.function.name`) ?? inArguments
+  return nameViolation(name, `${at}.function.name`) ?? argumentsViolation(text, `${at}.function.arguments`)
 }
 
 /** A call of a tool without a schema: its input is plain text. */

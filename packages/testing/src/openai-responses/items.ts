@@ -2,6 +2,7 @@
 
 import { type Fields, type Found, isObject, violation } from '../shared/guards.js'
 import {
+  argumentsViolation,
   arrayViolation,
   eachOf,
   missing,
@@ -106,8 +107,7 @@ function callViolation(item: Fields, at: string): Found {
     callIdViolation(item.call_id, `${at}.call_id`) ??
     nameViolation(item.name, `${at}.name`) ??
     optional(item.namespace, `${at}.namespace`, nameViolation) ??
-    // Text that is no JSON passes: the model wrote it, and the host has to send it back.
-    stringViolation(item.arguments, `${at}.arguments`)
+    argumentsViolation(item.arguments, `${at}.arguments`)
   )
 }
 

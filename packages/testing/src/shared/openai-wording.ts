@@ -17,6 +17,25 @@ export function nameViolation(name: unknown, at: string): Found {
   )
 }
 
+/**
+ * OpenAI takes what its own models wrote, whatever it is. vLLM and llama.cpp parse it for their chat templates, and refuse
+ * a history in which a call was cut off; so does this endpoint. No text at all counts as no arguments there.
+ */
+export function argumentsViolation(text: unknown, at: string): Found {
+  if (typeof text !== 'string') return wrongType(at, 'a string', text)
+  try {
+    const value: unknown = text === '' ? {} : JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return undefined
+  } catch {
+    // Refused below.
+  }
+  return violation(
+    `Invalid '${at}': the arguments of a call have to be a JSON object.`,
+    at,
+    'invalid_arguments',
+  )
+}
+
 /** An empty array is refused too. */
 export function arrayViolation(at: string, value: unknown): Found {
   if (!Array.isArray(value)) return wrongType(at, 'an array', value)

@@ -64,8 +64,8 @@ export const rules: Readonly<Record<Protocol, ProtocolRules>> = {
     turns: true,
     ran: 'named',
   },
-  'openai-chat': { ids: { max: 40, scope: 'turn', fields }, users: 'something', ran: 'none' },
-  'openai-responses': { ids: { max: 64, scope: 'history', fields }, endsInWords: true },
+  'openai-chat': { ids: { max: 40, scope: 'turn', fields }, users: 'something', objects: true, ran: 'none' },
+  'openai-responses': { ids: { max: 64, scope: 'history', fields }, endsInWords: true, objects: true },
   // Most have a server of the Chat family behind them.
-  'ai-sdk': { users: 'something' },
+  'ai-sdk': { users: 'something', objects: true },
 }

@@ -1,5 +1,6 @@
 /** Definitions to and from the shape of Anthropic Messages. */
 import { ToolwellError } from '../../base/errors.js'
+import { defined } from '../../base/guards.js'
 import { RESERVE_NAME } from '../../base/names.js'
 import { quote } from '../../base/text.js'
 import type { SurfaceView } from '../../surface/project.js'
@@ -10,7 +11,13 @@ import { type AnthropicTool, WIRE } from './types.js'
 
 function toNative(given: WireTool | Tool): AnthropicTool {
   const { name, description, ...tool } = fitted(given, WIRE)
-  return { name, description, input_schema: objectSchema(tool) as AnthropicTool['input_schema'] }
+  const { strict, inputExamples: input_examples } = tool
+  return {
+    name,
+    description,
+    input_schema: objectSchema(tool) as AnthropicTool['input_schema'],
+    ...defined({ strict, input_examples: input_examples as Record<string, unknown>[] | undefined }),
+  }
 }
 
 const codec = createToolCodec<AnthropicTool>(toNative)
@@ -50,7 +57,7 @@ export function importTools<Native extends AnthropicTool>(
   describe: (tool: Native) => Partial<Tool> = () => ({}),
 ): readonly Tool[] {
   return codec.read(wire, (tool) => {
-    const { name, description = '', input_schema: schema, type } = tool
+    const { name, description = '', input_schema: schema, type, strict, input_examples: inputExamples } = tool
     if (!schema) {
       const problem = `it has the type ${quote(String(type))} and no input_schema`
       const fix = 'Leave it out here, and put it before parts.tools in the request.'
@@ -63,6 +70,12 @@ export function importTools<Native extends AnthropicTool>(
         },
       )
     }
-    return { name, description, inputSchema: schema, ...describe(tool as Native) }
+    return {
+      name,
+      description,
+      inputSchema: schema,
+      ...defined({ strict, inputExamples }),
+      ...describe(tool as Native),
+    }
   })
 }

@@ -35,6 +35,8 @@ export interface AnthropicTool {
   input_schema: { type: 'object'; [keyword: string]: unknown }
   /** Declared, and not shown to the model before a reference to it. */
   defer_loading?: boolean
+  strict?: boolean
+  input_examples?: Record<string, unknown>[]
   cache_control?: AnthropicCacheControl | null
 }
 

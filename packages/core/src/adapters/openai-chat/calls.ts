@@ -2,7 +2,7 @@
 
 import { isRecord } from '../../base/guards.js'
 import { invalid } from '../../base/options.js'
-import { argumentsText, cutOff, readArguments, type UnitCall } from '../shared/thread.js'
+import { argumentsText, cutOff, hasObjectArguments, readArguments, type UnitCall } from '../shared/thread.js'
 import { type ChatChoice, type ChatMessage, type ChatReply, type ChatReplyMessage, WIRE } from './types.js'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -97,7 +97,13 @@ export function fromCall(call: UnitCall): object {
   if (isCustom(own)) return own.id === id ? own : { ...own, id }
   const target = isRecord(own.function) ? own.function : {}
   const written = target.arguments
-  if (own.id === id && own.type === 'function' && target.name === name && typeof written === 'string')
+  if (
+    own.id === id &&
+    own.type === 'function' &&
+    target.name === name &&
+    typeof written === 'string' &&
+    hasObjectArguments(call)
+  )
     return own
   return { ...own, id, type: 'function', function: { ...target, name, arguments: argumentsText(call) } }
 }

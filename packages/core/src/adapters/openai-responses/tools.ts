@@ -6,10 +6,10 @@ import type { WireTool } from '../../tool/wire-tool.js'
 import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
 import { type ResponsesFunctionTool, type ResponsesTool, WIRE } from './types.js'
 
-/** Not strict, and said outright: without that the provider tries strict mode, and changes the schemas that happen to allow it. */
+/** Not strict unless the host asks for it, and said outright: without that the provider tries strict mode, and changes the schemas that happen to allow it. */
 export function toFunction(given: WireTool | Tool): ResponsesFunctionTool {
   const { name, description, ...tool } = fitted(given, WIRE)
-  return { type: 'function', name, description, parameters: objectSchema(tool), strict: false }
+  return { type: 'function', name, description, parameters: objectSchema(tool), strict: tool.strict === true }
 }
 
 const codec = createToolCodec<ResponsesFunctionTool>(toFunction)
@@ -42,6 +42,7 @@ export function importTools(
     name: tool.name,
     description: tool.description ?? '',
     inputSchema: tool.parameters ?? { type: 'object', properties: {} },
+    ...(tool.strict === true ? { strict: true } : {}),
     ...describe(tool),
   }))
 }

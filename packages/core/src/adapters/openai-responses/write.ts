@@ -5,7 +5,13 @@ import type { Prompts } from '../../surface/prompts.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { CallAnswer } from '../../turn/run.js'
 import { revealed } from '../../turn/search-call/render.js'
-import { argumentsObject, argumentsText, type Unit, type UnitCall } from '../shared/thread.js'
+import {
+  argumentsObject,
+  argumentsText,
+  hasObjectArguments,
+  type Unit,
+  type UnitCall,
+} from '../shared/thread.js'
 import type { Warn } from '../shared/warning.js'
 import { said } from './read.js'
 import { toFunction } from './tools.js'
@@ -118,7 +124,7 @@ function fromCall(call: UnitCall, view: SurfaceView): ResponsesItem {
   const isSearch = call.name === view.loader && view.delivery === 'native'
   // Off, the host's own searches are left alone.
   if (item && (view.mode === 'off' || isSearchCall(item) === isSearch))
-    return isSearch || typeof item.arguments === 'string' || isSearchCall(item)
+    return isSearch || (typeof item.arguments === 'string' && hasObjectArguments(call)) || isSearchCall(item)
       ? item
       : { ...item, arguments: argumentsText(call) }
   if (!isSearch)

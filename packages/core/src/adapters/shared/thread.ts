@@ -1,5 +1,6 @@
 /** A history as all wires see it: a list of units, each with the native piece it was read from, so that nothing is lost on its own wire. */
 
+import { isRecord } from '../../base/guards.js'
 import { plainJson } from '../../base/plain-json.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { ModelCall } from '../../turn/model-call.js'
@@ -76,11 +77,20 @@ export function cutOff(text: string): ModelCall['input'] {
   return { unparsable: text, problem: 'the reply was cut off' }
 }
 
-/** Arguments as text, for wires that carry text: as the model wrote them where that is known. */
-export function argumentsText({ text, input }: Pick<UnitCall, 'text' | 'input'>): string {
-  if (text !== undefined) return text
+/** The model wrote an object, or nothing. Other texts are refused by servers that parse them for their chat template. */
+export function hasObjectArguments({ input }: Pick<UnitCall, 'input'>): boolean {
+  return 'value' in input && isRecord(input.value)
+}
+
+/**
+ * Arguments as text, for wires that carry text: as the model wrote them where that is known and an object. What is no JSON
+ * is told inside an object, so that every server takes the history.
+ */
+export function argumentsText(call: Pick<UnitCall, 'text' | 'input'>): string {
+  const { text, input } = call
+  if (text !== undefined && hasObjectArguments(call)) return text
   try {
-    return 'value' in input ? JSON.stringify(input.value ?? {}) : input.unparsable
+    return JSON.stringify(argumentsObject(input))
   } catch {
     // Nested deeper than can be written: what it was matters less than that the history stays legal.
     return '{}'

@@ -84,7 +84,13 @@ export function toMatch(
     domain: tool.domain ?? entry.source,
     aliases: context.catalogue.aliasesOf(entry.id),
     ...defined({ risk }),
-    ...(withSchema ? { schemaPreview: definition.inputSchema } : {}),
+    ...(withSchema
+      ? defined({
+          schemaPreview: definition.inputSchema,
+          strict: definition.strict,
+          inputExamples: definition.inputExamples,
+        })
+      : {}),
     signature: signatureOf(entry.wireName, definition.inputSchema),
     loadToken: context.loadToken(entry),
   }

@@ -1,5 +1,6 @@
 /** Turns a search result into the text the model reads. The first line is for machines: `importHistory` reads it, and only it. */
 
+import { defined } from '../../base/guards.js'
 import { quote, safeJson } from '../../base/text.js'
 import type { Match, SearchResult } from '../../search/result.js'
 import type { Context, Settings } from '../../surface/context.js'
@@ -35,8 +36,11 @@ export function renderSearch(
 
 /** The found tools that an answer shows in full, or refers to. */
 export function revealed(result: SearchResult): readonly WireTool[] {
-  return result.matches.flatMap(({ canonicalName: name, description, schemaPreview }) =>
-    schemaPreview === undefined ? [] : [{ name, description, inputSchema: schemaPreview }],
+  return result.matches.flatMap(
+    ({ canonicalName: name, description, schemaPreview, strict, inputExamples }) =>
+      schemaPreview === undefined
+        ? []
+        : [{ name, description, inputSchema: schemaPreview, ...defined({ strict, inputExamples }) }],
   )
 }
 
