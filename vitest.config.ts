@@ -57,7 +57,12 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'alone',
-          include: ['packages/{mcp,cli}/test/**/*.test.ts', 'test/*.test.ts', ...alone],
+          include: [
+            'packages/!(core|testing)/test/**/*.test.ts',
+            'test/*.test.ts',
+            'test/!(seeds)/**/*.test.ts',
+            ...alone,
+          ],
           exclude: long,
         },
       },
