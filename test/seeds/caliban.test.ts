@@ -166,7 +166,7 @@ describe('Decision 4: sticky, and the least recently used makes room', () => {
     expect(free.names()).toHaveLength(BUILT_IN.length + 1 + 25)
   })
 
-  it('CB-1: keeps the tool in constant use, however long ago it was activated', async () => {
+  it('CB-1: keeps the tool in constant use, however long ago it was loaded', async () => {
     const host = await startSeed(options(lazy({ tools: { max_active_schemas: 2 } })), { servers: crowd(3) })
     await host.ask('Load.', search(`select:${names(2).join(',')}`), use('mcp__crowd__paint_0'))
     await host.ask('One more.', search('select:mcp__crowd__paint_2'))
@@ -191,7 +191,7 @@ describe('Decision 4: sticky, and the least recently used makes room', () => {
     expect(host.names().slice(-2)).toEqual([broken, 'mcp__crowd__paint_2'])
   })
 
-  it('CB-2: never evicts what the same search activates or asks for; what does not fit is told', async () => {
+  it('CB-2: never evicts what the same search loads or asks for; what does not fit is told', async () => {
     const host = await startSeed(options(lazy({ tools: { max_active_schemas: 2 } })), { servers: crowd(4) })
     await host.ask('Load.', search(`select:${names(4).join(',')}`))
     expect(host.names().slice(-2)).toEqual(names(2))
@@ -218,7 +218,7 @@ describe('Decision 4: sticky, and the least recently used makes room', () => {
     expect(() => createToolwell(caliban({ tools: none }))).not.toThrow(ToolwellError)
   })
 
-  it('CB-10: activates again without a change, and takes names of any shape', async () => {
+  it('CB-10: loads again without a change, and takes names of any shape', async () => {
     const host = await startSeed(options(), { servers: servers() })
     for (const query of [
       'select:mcp__github__list_issues',

@@ -258,7 +258,7 @@ describe('how to verify: the tests that the document lists', () => {
     expect(cards(host)).toBe(cards(host, 0))
   })
 
-  it('a raised tool that is disabled leaves with a word of it, and cannot be called', async () => {
+  it('a loaded tool that is disabled leaves with a word of it, and cannot be called', async () => {
     const off = new Set<string>()
     const host = await start([info(ENTER), done, call(ENTER, { branch: 'x' })], {
       policy: ({ name }: { name: string }) => !off.has(name),

@@ -193,7 +193,7 @@ describe('the approving review, path one: sub-agents', () => {
     expect(child.names()).toEqual(['read_file', 'web_fetch', 'mcp__git__log'])
   })
 
-  it('by default, without the preset, start with what the parent has raised', async () => {
+  it('by default, without the preset, start with what the parent has loaded', async () => {
     const { parent } = await family()
     const child = parent.with(await parent.conversation.child({ id: 'other' }), [])
     await child.ask('help')

@@ -115,7 +115,7 @@ describe('Prior Art: mcp_servers, mcp_discover and mcp_call', () => {
     expect(starts()).toBe(1)
   })
 
-  it('SF-3: a discovered tool stays hidden; one that was called is raised, recorded and declared', async () => {
+  it('SF-3: a discovered tool stays hidden; one that was called is loaded, recorded and declared', async () => {
     const { host } = await start()
     await host.ask('Look.', discover('notes'))
     expect(host.names()).toHaveLength(4)
@@ -296,7 +296,7 @@ describe('Prior Art: mcp_servers, mcp_discover and mcp_call', () => {
     expect(calls()).toEqual([])
   })
 
-  it('cannot be deferred by name: a call of mcp_call never raises it', () => {
+  it('cannot be deferred by name: a call of mcp_call never loads it', () => {
     const [, , forwarding] = sfMcpTools()
     expect(forwarding).toMatchObject({ name: 'mcp_call' })
     return expect(

@@ -460,12 +460,12 @@ describe('the system prompt', () => {
 describe('messages of the host', () => {
   const ephemeral = { type: 'ephemeral' }
 
-  it('stay the same objects where nothing is mended or noted', async () => {
+  it('stay the same objects where nothing is repaired or noted', async () => {
     const host = await open([says(search('select:create_issue')), says(bridged('create_issue'))])
     await host.ask('go')
     const clean = host.messages.map(({ role, content }): AnthropicMessage => ({ role, content }))
     const { parts } = await anthropic(host.conversation).begin(clean, { requestId: 'last' })
-    // The third has the note of the activation.
+    // The third has the note of the load.
     expect(parts.messages.map((message, index) => message === clean[index])).toEqual([
       true,
       true,
@@ -501,7 +501,7 @@ describe('messages of the host', () => {
     expect(commonPrefix(before, after)).toBe(before.length)
   })
 
-  it('keep thinking and server blocks, in a mended message too', async () => {
+  it('keep thinking and server blocks, in a repaired message too', async () => {
     const thinking = { type: 'thinking', thinking: 'Hm.', signature: 's1' }
     const redacted = { type: 'redacted_thinking', data: 'xyz' }
     const use = {

@@ -71,7 +71,7 @@ describe('a store that cannot append', () => {
   })
 
   it.each(['append', 'bridge'] as const)(
-    'brings the result of a tool that ran to the model, with a note, and raises nothing (%s)',
+    'brings the result of a tool that ran to the model, with a note, and loads nothing (%s)',
     async (delivery) => {
       // Appends: 1 begin, 2 start, 3 settle (fails).
       const host = await startHost({ tools: mixed(), mode: 'on', delivery, store: failing(new Set([3])) }, [

@@ -172,7 +172,7 @@ describe('a hidden call', () => {
     expect(host.events.filter((event) => event.kind === 'search-ignored')).toHaveLength(1)
   })
 
-  it('runs a very large tool without raising it, and says so', async () => {
+  it('runs a very large tool without loading it, and says so', async () => {
     const tools = [...mixed(), tool('huge', { source: 'far', description: 'x'.repeat(100_000) })]
     const host = await startHost({ tools, mode: 'on', delivery: 'append' }, [use('far__huge'), done])
     await host.ask('go')
@@ -304,7 +304,7 @@ describe('L8: visibleNames', () => {
     expect(host.conversation.inspect().visibleNames.map(({ name }) => name)).toEqual(host.names())
   })
 
-  it('are eager, raised and the meta-tools once it is on', async () => {
+  it('are eager, loaded and the meta-tools once it is on', async () => {
     const host = await startHost({ tools, policy, mode: 'on' }, [search('select:far__open'), done])
     await host.ask('go')
     expect(host.conversation.inspect().visibleNames).toEqual([

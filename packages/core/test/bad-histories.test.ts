@@ -35,13 +35,13 @@ describe.each([...brokenWires, ...brokenSdkWires])('a broken history on $name', 
     }
   }
 
-  it('gives a request that a strict server takes, the same each time, and says what it mended', () =>
+  it('gives a request that a strict server takes, the same each time, and says what it repaired', () =>
     check(async (open, elements) => {
       const conversation = await open()
       const history = wire.render(elements)
       const turn = await wire.begin(conversation, history)
       expect(wire.violationOf(turn.parts)).toBeUndefined()
-      // Off, what is sent is the host's own array, or something was mended.
+      // Off, what is sent is the host's own array, or something was repaired.
       if (turn.mode === 'off' && wire.tells) expect(turn.sent !== history).toBe(turn.warnings.length > 0)
       expect(JSON.stringify((await wire.begin(conversation, history)).parts)).toBe(JSON.stringify(turn.parts))
       const elsewhere = await wire.begin(conversation, wire.render(elements))

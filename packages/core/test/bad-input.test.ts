@@ -173,7 +173,7 @@ describe('a tool', () => {
     },
   )
 
-  it('of as many levels as may be is sent, and mended to its end', async () => {
+  it('of as many levels as may be is sent, and repaired to its end', async () => {
     const deep = tool('deep', { inputSchema: nested(500, { type: 'strin' }) })
     const host = await startHost({ tools: [deep] }, [{ text: 'ok' }])
     await host.ask('hi')

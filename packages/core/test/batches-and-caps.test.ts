@@ -24,7 +24,7 @@ const open = (script: readonly ScriptedReply[], options: ToolwellOptions = {}) =
   )
 
 /** What the tools array of a request holds behind the loader, tombstones marked. */
-function raised(host: TestHost, index = -1): string[] {
+function loaded(host: TestHost, index = -1): string[] {
   const tools = host.body(index).tools ?? []
   const loader = tools.findIndex((each) => each.function.name === 'tool_search')
   return tools
@@ -40,7 +40,7 @@ describe('a batch', () => {
     const host = await open([reply(find('select:box__alpha'), call('box__alpha'))])
     await host.ask('go')
     expect(results(host)[1]).toBe('alpha ran with {"value":"x"}')
-    expect(raised(host)).toEqual(['box__alpha'])
+    expect(loaded(host)).toEqual(['box__alpha'])
     expect(host.conversation.events.filter((event) => event.kind === 'loaded')).toHaveLength(1)
   })
 
@@ -50,10 +50,10 @@ describe('a batch', () => {
     expect(results(host)[1]).toBe(
       'box__alpha is available but not loaded. Call tool_search with select:box__alpha first. Nothing was run.',
     )
-    expect(raised(host)).toEqual(['box__alpha'])
+    expect(loaded(host)).toEqual(['box__alpha'])
   })
 
-  it('FA-5: attributes each activation to one of its searches', async () => {
+  it('FA-5: attributes each load to one of its searches', async () => {
     const host = await open([
       reply(find('select:box__alpha'), find('select:box__alpha,box__beta'), find('select:box__beta')),
     ])
@@ -64,10 +64,10 @@ describe('a batch', () => {
     expect(searched).toEqual([['box/alpha'], ['box/beta'], []])
     const lines = results(host).map((text) => JSON.parse(text.split('\n')[0]?.slice(11) ?? '').loaded.length)
     expect(lines).toEqual([1, 1, 0])
-    expect(raised(host)).toEqual(['box__alpha', 'box__beta'])
+    expect(loaded(host)).toEqual(['box__alpha', 'box__beta'])
   })
 
-  it('PW-1: raises nothing by a call that fails', async () => {
+  it('PW-1: loads nothing by a call that fails', async () => {
     const broken = tool('broken', {
       source: 'box',
       execute: () => {
@@ -77,7 +77,7 @@ describe('a batch', () => {
     const host = await open([reply(call('box__broken'))], { tools: [...mixed(), broken] })
     await host.ask('go')
     expect(results(host)).toEqual(['box__broken failed: no'])
-    expect(raised(host)).toEqual([])
+    expect(loaded(host)).toEqual([])
   })
 })
 
@@ -94,7 +94,7 @@ describe('a cap', () => {
     )
     await host.ask('go')
     expect(lastResult(host)).toContain('Unloaded to make room: box__beta.')
-    expect(raised(host)).toEqual(['box__alpha', 'box__gamma'])
+    expect(loaded(host)).toEqual(['box__alpha', 'box__gamma'])
     expect(host.conversation.events).toContainEqual(
       expect.objectContaining({ kind: 'unloaded', tool: 'box/beta', reason: 'evicted' }),
     )
@@ -107,7 +107,7 @@ describe('a cap', () => {
       maxLoaded: 2,
     })
     await host.ask('go')
-    expect(raised(host)).toEqual(['box__alpha', 'box__beta'])
+    expect(loaded(host)).toEqual(['box__alpha', 'box__beta'])
     expect(lastResult(host)).toMatch(/box__gamma: no room[^\n]*\n- box__delta: no room/)
     expect(lastResult(host)).not.toContain('Unloaded')
     const searched = host.conversation.events.find((event) => event.kind === 'searched')
@@ -127,8 +127,8 @@ describe('a cap', () => {
       { maxLoaded: 2 },
     )
     await host.ask('go')
-    expect(raised(host, 2)).toEqual(['box__alpha', 'box__gamma'])
-    expect(raised(host, 3)).toEqual(['box__alpha', 'box__gamma'])
+    expect(loaded(host, 2)).toEqual(['box__alpha', 'box__gamma'])
+    expect(loaded(host, 3)).toEqual(['box__alpha', 'box__gamma'])
     expect(results(host).find((text) => text.includes('box__delta'))).toContain('box__delta: no room')
   })
 
@@ -148,7 +148,7 @@ describe('a cap', () => {
     })
     await host.ask('go')
     expect(during).toEqual(['cap'])
-    expect(raised(host)).toEqual(['box__slow'])
+    expect(loaded(host)).toEqual(['box__slow'])
   })
 
   it('is not held for ever by a call that a crash cut off', async () => {
@@ -165,7 +165,7 @@ describe('a cap', () => {
       { execute: () => new Promise(() => {}) },
     )
     await host.ask('next')
-    expect(raised(host)).toEqual(['box__beta'])
+    expect(loaded(host)).toEqual(['box__beta'])
   })
 
   it.each(['append', 'bridge'] as const)(
@@ -196,13 +196,13 @@ describe('a cap', () => {
       },
     )
     await host.ask('go')
-    expect(raised(host)).toEqual(['box__alpha'])
+    expect(loaded(host)).toEqual(['box__alpha'])
     expect(results(host)[1]).toMatch(/git__enter_worktree: its group does not fit as a whole/)
     const roomy = await open([reply(find('select:box__alpha')), reply(find('select:git__exit_worktree'))], {
       maxLoaded: 2,
     })
     await roomy.ask('go')
-    expect(raised(roomy)).toEqual(['git__enter_worktree', 'git__exit_worktree'])
+    expect(loaded(roomy)).toEqual(['git__enter_worktree', 'git__exit_worktree'])
   })
 
   it('makes no room for a member that joined its group by unloading another of it', async () => {
@@ -212,11 +212,11 @@ describe('a cap', () => {
     })
     host.well.catalogue.setSource('late', { tools: [member('one')] })
     await host.ask('go')
-    expect(raised(host)).toEqual(['late__one', 'box__alpha'])
+    expect(loaded(host)).toEqual(['late__one', 'box__alpha'])
     host.well.catalogue.setSource('late', { tools: [member('one'), member('two')] })
     await host.conversation.load(['late__two'])
     await host.ask('go on')
-    expect(raised(host)).toEqual(['late__one', 'late__two'])
+    expect(loaded(host)).toEqual(['late__one', 'late__two'])
   })
 
   it('counts a tool whose server is away, so that its return cannot exceed it', async () => {
@@ -230,7 +230,7 @@ describe('a cap', () => {
     await host.conversation.load(['box__beta'])
     host.well.catalogue.setState('calendar', 'ready')
     await host.ask('next')
-    expect(raised(host)).toHaveLength(2)
+    expect(loaded(host)).toHaveLength(2)
   })
 
   it.each([1, 2])(
@@ -256,13 +256,13 @@ describe('a cap', () => {
       await host.step()
       expect(lastResult(host)).toContain('1 tool loaded.')
       await host.step()
-      expect(raised(host)).toEqual(['calendar__find_slot'])
+      expect(loaded(host)).toEqual(['calendar__find_slot'])
       await host.step()
-      expect(raised(host)).toEqual(maxLoaded === 1 ? ['box__alpha'] : ['calendar__find_slot', 'box__alpha'])
+      expect(loaded(host)).toEqual(maxLoaded === 1 ? ['box__alpha'] : ['calendar__find_slot', 'box__alpha'])
     },
   )
 
-  it('holds for a search when the host raised a tool while its batch ran', async () => {
+  it('holds for a search when the host loaded a tool while its batch ran', async () => {
     const slow = tool('slow', {
       execute: async () => {
         await host.conversation.load(['box__alpha'])
@@ -274,7 +274,7 @@ describe('a cap', () => {
       maxLoaded: 1,
     })
     await host.ask('go')
-    expect(raised(host)).toEqual(['box__beta'])
+    expect(loaded(host)).toEqual(['box__beta'])
     expect(results(host)[0]).toContain('Unloaded to make room: box__alpha.')
   })
 
@@ -283,7 +283,7 @@ describe('a cap', () => {
     const report = await host.conversation.load(['read_file'])
     expect(report).toEqual({ loaded: [], already: ['read_file'], refused: [] })
     await host.ask('go')
-    expect(raised(host)).toEqual(['box__alpha'])
+    expect(loaded(host)).toEqual(['box__alpha'])
     expect(host.raw()).not.toMatch(/Unloaded|read_file (is|are) loaded/)
   })
 
@@ -317,8 +317,8 @@ describe('a very large tool', () => {
     )
     await host.ask('go')
     expect(results(host)[0]).toMatch(/box__everything: large; loaded only by select \(2\d{4} tokens\)/)
-    expect(raised(host, 1)).toEqual([])
-    expect(raised(host, 2)).toEqual(['box__everything'])
+    expect(loaded(host, 1)).toEqual([])
+    expect(loaded(host, 2)).toEqual(['box__everything'])
   })
 })
 
@@ -354,7 +354,7 @@ describe('what is unloaded', () => {
       await openaiChat(host.conversation).compact(host.messages, after)
       host.messages.splice(0, host.messages.length, ...after)
       await host.step()
-      expect(raised(host)).toEqual(['box__alpha'])
+      expect(loaded(host)).toEqual(['box__alpha'])
       expect(host.names()).not.toContain('box__beta')
     },
   )
@@ -373,7 +373,7 @@ describe('what is unloaded', () => {
     )
     await host.ask('go')
     expect(JSON.stringify(host.body(2).tools)).toBe(JSON.stringify(host.body(1).tools))
-    expect(raised(host)).toEqual(['box__beta'])
+    expect(loaded(host)).toEqual(['box__beta'])
     expect(host.names()).toEqual(expect.arrayContaining(['box__alpha', 'wide__one']))
   })
 })
@@ -394,7 +394,7 @@ describe('a cap by tokens', () => {
     expect(lastResult(host)).toContain('Unloaded to make room: wide__one.')
   })
 
-  it('L3: does not raise what can never fit, and says so', async () => {
+  it('L3: does not load what can never fit, and says so', async () => {
     const host = await start(200, 'select:wide__one')
     await host.ask('go')
     expect(host.conversation.inspect().loadedLazyTools).toEqual([])
@@ -416,11 +416,11 @@ describe('unloading', () => {
     ])
     await host.ask('go')
     expect(lastResult(host)).toContain('Unloaded: box__alpha.')
-    expect(raised(host)).toEqual(['box__beta'])
+    expect(loaded(host)).toEqual(['box__beta'])
     expect(host.names()).toContain('box__alpha')
     expect(JSON.stringify(host.body().tools)).not.toContain('The value for alpha')
     await host.ask('again')
-    expect(raised(host).sort()).toEqual(['box__alpha', 'box__beta'])
+    expect(loaded(host).sort()).toEqual(['box__alpha', 'box__beta'])
     expect(JSON.stringify(host.body().tools)).toContain('The value for alpha')
   })
 
@@ -429,7 +429,7 @@ describe('unloading', () => {
     await host.ask('go')
     await host.conversation.unload(['BOX-Alpha', 'worktree', 'no such tool'])
     await host.ask('more')
-    expect(raised(host)).toEqual([])
+    expect(loaded(host)).toEqual([])
   })
 
   it('by /clear resets everything; the next request is a first one', async () => {
@@ -452,13 +452,13 @@ describe('unloading', () => {
       await host.step()
     }
     await shorten('Summary one.')
-    expect(raised(host)).toEqual(['box__alpha', 'box__beta'])
+    expect(loaded(host)).toEqual(['box__alpha', 'box__beta'])
     await shorten('Summary two.', (active) => {
       seen.push(active)
       return ['box__beta']
     })
     expect(seen).toEqual([['box__alpha', 'box__beta']])
-    expect(raised(host)).toEqual(['box__beta'])
+    expect(loaded(host)).toEqual(['box__beta'])
     expect(host.names()).not.toContain('box__alpha')
   })
 

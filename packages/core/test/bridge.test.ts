@@ -89,7 +89,7 @@ describe("the bridge's check of arguments", () => {
     expect(host.conversation.inspect().loadedLazyTools).toEqual([])
   })
 
-  it('holds for a direct call of a hidden tool, and of a raised one, alike', async () => {
+  it('holds for a direct call of a hidden tool, and of a loaded one, alike', async () => {
     const { inputs, play } = await player([issue])
     expect(await play({ name: 'tracker__create_issue', arguments: { title: 7 } })).toContain('do not fit')
     await play(search('select:create_issue'))
@@ -436,7 +436,7 @@ describe('a failure that repeats', () => {
 describe('a call of a hidden tool', () => {
   const hidden = { name: 'tracker__create_issue', arguments: { value: 'x' } }
 
-  it('runs and is raised by default, on success only', async () => {
+  it('runs and is loaded by default, on success only', async () => {
     const { host, play } = await player(mixed())
     await play(hidden)
     expect(host.conversation.inspect().loadedLazyTools).toEqual(['tracker__create_issue'])
@@ -445,7 +445,7 @@ describe('a call of a hidden tool', () => {
     )
   })
 
-  it('PW-1: is not raised where it fails', async () => {
+  it('PW-1: is not loaded where it fails', async () => {
     const failing = tool('explode', {
       source: 's',
       execute: () => {
@@ -519,7 +519,7 @@ describe('a call of a hidden tool', () => {
     expect(await play(hidden)).toBe('create_issue ran')
   })
 
-  it('raises its whole group', async () => {
+  it('loads its whole group', async () => {
     const { host, play } = await player(mixed())
     await play({ name: 'enter_worktree', arguments: { value: 'x' } })
     expect(host.conversation.inspect().loadedLazyTools).toEqual(['git__enter_worktree', 'git__exit_worktree'])

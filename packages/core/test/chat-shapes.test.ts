@@ -19,7 +19,7 @@ describe('a call', () => {
   const answer = { role: 'tool', tool_call_id: 'c', content: 'applied' }
 
   it.each(['off', 'on'] as const)(
-    "of a custom tool is the host's: it stays with its answer, beside calls that are mended (%s)",
+    "of a custom tool is the host's: it stays with its answer, beside calls that are repaired (%s)",
     async (mode) => {
       const gone = { id: 'g', type: 'function', function: { name: 'gone', arguments: '{}' } }
       const reply = { role: 'assistant', content: null, tool_calls: [custom, gone] }

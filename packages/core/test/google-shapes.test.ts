@@ -50,7 +50,7 @@ describe('off', () => {
   it.each([
     ['no response', { name: 'read_file' }, {}],
     ['text for a response', { name: 'read_file', response: 'r' }, { result: 'r' }],
-  ])('mends an answer with %s', async (_, functionResponse, expected) => {
+  ])('repairs an answer with %s', async (_, functionResponse, expected) => {
     const contents = [
       said('go'),
       { role: 'model', parts: [call] },

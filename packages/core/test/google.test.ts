@@ -192,7 +192,7 @@ describe.each(['append', 'bridge'] as const)('over %s', (delivery) => {
     expect(host.toolNames().includes('tracker__create_issue')).toBe(delivery === 'append')
   })
 
-  it('raises what is selected, and puts it back when it is unloaded', async () => {
+  it('loads what is selected, and puts it back when it is unloaded', async () => {
     const host = await start([
       search('select:calendar__find_slot'),
       use('calendar__find_slot'),
@@ -518,7 +518,7 @@ describe('calls without ids', () => {
 
 describe('what only this wire has', () => {
   it.each(['append', 'bridge'] as const)(
-    'comes back: signatures where they are demanded, also from mended contents (%s)',
+    'comes back: signatures where they are demanded, also from repaired contents (%s)',
     async (delivery) => {
       const host = await open(
         [
@@ -568,7 +568,7 @@ describe('what only this wire has', () => {
     expect(googleViolationOf({ ...parts })).toBeUndefined()
   })
 
-  it('keeps the other parts of a model content whose call had to be mended', async () => {
+  it('keeps the other parts of a model content whose call had to be repaired', async () => {
     const host = await open([done], { delivery: 'append' })
     const thought = { text: 'Hm.', thought: true }
     const gone = { functionCall: { id: 'a', name: 'gone', args: { q: 1 } }, thoughtSignature: 'c2lnbmVk' }

@@ -159,7 +159,7 @@ describe('a call id that ends like a number of ours', () => {
 })
 
 describe('an import', () => {
-  it('raises no more than the cap, with what is raised already', async () => {
+  it('loads no more than the cap, with what is loaded already', async () => {
     const past = await play()
     await past.step(search('select:tracker__create_issue,tracker__close_issue'))
     const host = await play({ maxLoaded: 2 })
@@ -182,7 +182,7 @@ describe('an import', () => {
 })
 
 describe('a child', () => {
-  it('does not inherit what its own policy does not let it raise', async () => {
+  it('does not inherit what its own policy does not let it load', async () => {
     const host = await play()
     await host.step(search('select:tracker__create_issue,tracker__close_issue'))
     const child = await host.conversation.child({

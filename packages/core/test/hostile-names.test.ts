@@ -233,8 +233,8 @@ describe('wire names', () => {
       const entry = [...host.well.catalogue.entries()].find((each) => each.tool.name === name)
       const call = { name: 'tool_call', arguments: { name, arguments: {} } }
       expect(await play(search(`select:${JSON.stringify(name)}`), call)).toBe(`ran ${JSON.stringify(name)}`)
-      const raised = host.conversation.events.findLast((event) => event.kind === 'loaded')
-      expect(raised).toMatchObject({ source: 'select', asked: name, tool: { wireName: entry?.wireName } })
+      const loaded = host.conversation.events.findLast((event) => event.kind === 'loaded')
+      expect(loaded).toMatchObject({ source: 'select', asked: name, tool: { wireName: entry?.wireName } })
     }
     expect(host.conversation.inspect().loadedLazyTools).toHaveLength(NASTY.length)
   })

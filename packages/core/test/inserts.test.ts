@@ -34,7 +34,7 @@ async function compact(host: TestHost, after: readonly ChatMessage[]) {
 }
 const summary: ChatMessage = { role: 'user', content: 'Summary of what was said.' }
 
-describe('the reminder of an activation', () => {
+describe('the reminder of an load', () => {
   it('stands once, behind all results of its batch, and stays there on every later request', async () => {
     const host = await open([
       search('select:worktree', [
@@ -71,7 +71,7 @@ describe('the reminder of an activation', () => {
   })
 
   it.each(['append', 'bridge'] as const)(
-    'PW-4: survives a compaction right after the activation (%s)',
+    'PW-4: survives a compaction right after the load (%s)',
     async (delivery) => {
       const host = await open([search('select:worktree')], { delivery })
       host.say('go')
@@ -164,7 +164,7 @@ describe('the reminder of an activation', () => {
     expect(updates(host)).toHaveLength(1)
   })
 
-  it('is written by another process that takes over right after the activation', async () => {
+  it('is written by another process that takes over right after the load', async () => {
     const store = memoryStore()
     const host = await open([search('select:worktree')], { store })
     host.say('go')
@@ -359,7 +359,7 @@ describe('schemas in the history (bridge)', () => {
     }
   })
 
-  it('are delivered for a tool that a guess or the host raised', async () => {
+  it('are delivered for a tool that a guess or the host loaded', async () => {
     const host = await open([{ calls: [{ name: 'tracker__create_issue', arguments: { value: 'x' } }] }], {
       delivery: 'bridge',
     })

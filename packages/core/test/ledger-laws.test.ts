@@ -161,15 +161,15 @@ describe('the ledger', () => {
       let state = createState()
       for (const event of events) {
         state = fold(state, event)
-        const raised = [...state.tools.loaded.values(), ...state.tools.suspendedLoads.values()].filter(
+        const loaded = [...state.tools.loaded.values(), ...state.tools.suspendedLoads.values()].filter(
           (held) => held.live && held.source !== 'arrival',
         )
-        if (given.maxLoaded !== undefined) expect(raised.length).toBeLessThanOrEqual(given.maxLoaded)
+        if (given.maxLoaded !== undefined) expect(loaded.length).toBeLessThanOrEqual(given.maxLoaded)
       }
       expect(state).toEqual(replay(events))
     }))
 
-  it('PW-1, QW-21: raises by a call only what ran to its end, and runs only what it recorded', () =>
+  it('PW-1, QW-21: loads by a call only what ran to its end, and runs only what it recorded', () =>
     check(async (given, steps) => {
       const { simulation } = await played(given, steps)
       const { events } = simulation.conversation

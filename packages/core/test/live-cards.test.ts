@@ -13,7 +13,7 @@ describe('live cards', () => {
   const open = (script: readonly ScriptedReply[], cards: 'live' | 'latched') =>
     startHost({ tools: mixed(), mode: 'on', delivery: 'append', cards }, [...script, done, done, done])
 
-  it('drop a tool when it is raised, take it back when it is put back, and join with a late server', async () => {
+  it('drop a tool when it is loaded, take it back when it is unloaded, and join with a late server', async () => {
     const host = await open(
       [find('select:tracker__create_issue'), find('unload:tracker__create_issue')],
       'live',

@@ -98,7 +98,7 @@ describe('a message of Anthropic', () => {
       { content: [{ type: 'text', text: 'x' }] },
     ],
     ['empty, and an error', { content: '', is_error: true }, { content: '(no output)', is_error: true }],
-  ])('with a result that is %s is mended', async (_, given, expected) => {
+  ])('with a result that is %s is repaired', async (_, given, expected) => {
     const { sent } = await messagesOf(user, reply, { role: 'user', content: [result(given)] })
     expect(sent[2]?.content).toEqual([{ type: 'tool_result', tool_use_id: 'a', ...expected }])
   })
@@ -234,7 +234,7 @@ describe('an item of Responses', () => {
       call,
       { ...output, output: '{"a":1}' },
     ],
-  ])('with %s is mended', async (_, made, answered, ...expected) => {
+  ])('with %s is repaired', async (_, made, answered, ...expected) => {
     expect((await itemsOf(user, made, answered)).sent.slice(1)).toEqual(expected)
   })
 

@@ -117,7 +117,7 @@ describe('on Anthropic', () => {
     expect(JSON.stringify(body(host).messages)).not.toContain('"tool_name":"calendar__find_slot"')
   })
 
-  it('a tool that the host raises is shown in words, or by a system message where tools may change', async () => {
+  it('a tool that the host loads is shown in words, or by a system message where tools may change', async () => {
     for (const harness of [anthropicHarness, anthropicChangesHarness]) {
       const host = await harness.open(options, [done, says(call('calendar__find_slot')), done])
       await host.ask('one')
@@ -204,7 +204,7 @@ describe('on the Responses API', () => {
     expect(note).toMatchObject({ role: 'developer', content: expect.stringContaining('No tool fits') })
   })
 
-  it('a tool that the host raises, or that changed, is added where that happened', async () => {
+  it('a tool that the host loads, or that changed, is added where that happened', async () => {
     const host = await openaiResponsesHarness.open(options, [
       done,
       says(call('calendar__find_slot')),

@@ -200,7 +200,7 @@ describe.each(wires)('$name', (wire) => {
 })
 
 describe('plainJson', () => {
-  it('gives back the very value where there is nothing to mend, whatever is in it', () => {
+  it('gives back the very value where there is nothing to repair, whatever is in it', () => {
     const value = { text: '😀', list: [1, null, undefined, { a: new Date(0), b: new Uint8Array(3) }] }
     expect(plainJson(value)).toBe(value)
     const shared = { a: 1 }

@@ -401,7 +401,7 @@ describe('a history', () => {
     expect(again.map((request) => request.raw)).toEqual([first?.raw, first?.raw])
   })
 
-  it('goes on in another process with what was raised', async () => {
+  it('goes on in another process with what was loaded', async () => {
     const host = await open('append', [calls(search('select:tracker__create_issue'))])
     await host.ask('go')
     const resumed = await host.resume()
@@ -410,7 +410,7 @@ describe('a history', () => {
     expect(host.rendered().startsWith(host.rendered(1).slice(0, -1))).toBe(true)
   })
 
-  it('forks at its first items with only what they had raised', async () => {
+  it('forks at its first items with only what they had loaded', async () => {
     const host = await open('append', [
       calls(search('select:tracker__create_issue')),
       { text: 'one' },
@@ -426,7 +426,7 @@ describe('a history', () => {
     expect(host.toolNames().slice(3)).toEqual(['tracker__create_issue', 'calendar__find_slot'])
   })
 
-  it.each([0, 3])('that is compacted to a summary and %i items keeps what was raised', async (keep) => {
+  it.each([0, 3])('that is compacted to a summary and %i items keeps what was loaded', async (keep) => {
     const host = await open('bridge', [calls(search('select:worktree')), { text: 'done' }], {}, withReasoning)
     await host.ask('go')
     await host.compact('Summary.', keep)
@@ -436,7 +436,7 @@ describe('a history', () => {
     expect(outline(host)[0]).toBe('user')
   })
 
-  it('that the provider compacted keeps its item, and what was raised is told behind it', async () => {
+  it('that the provider compacted keeps its item, and what was loaded is told behind it', async () => {
     const host = await open('bridge', [calls(search('select:worktree')), { text: 'done' }])
     await host.ask('go')
     const sealed: ResponsesItem = { type: 'compaction', encrypted_content: 'sealed' }
@@ -728,7 +728,7 @@ describe('reasoning', () => {
     ])
   })
 
-  it('that carries its content stays before a call that was mended, together with what was said', async () => {
+  it('that carries its content stays before a call that was repaired, together with what was said', async () => {
     const said: ResponsesItem = { id: 'msg_x', type: 'message', role: 'assistant', content: 'Filing it.' }
     const host = await open(
       'bridge',
@@ -752,7 +752,7 @@ describe('reasoning', () => {
     ])
   })
 
-  it('that the provider would look up stays before words of the model, whatever was mended behind them', async () => {
+  it('that the provider would look up stays before words of the model, whatever was repaired behind them', async () => {
     const said: ResponsesItem = { id: 'msg_x', type: 'message', role: 'assistant', content: 'Filing it.' }
     const host = await open(
       'bridge',
@@ -767,7 +767,7 @@ describe('reasoning', () => {
     expect(outline(host)).toContain('call_1 tool_call')
   })
 
-  it('that the provider would look up goes when the call behind it was mended, and so do the ids of its group', async () => {
+  it('that the provider would look up goes when the call behind it was repaired, and so do the ids of its group', async () => {
     const host = await open(
       'bridge',
       [calls(call('tracker__create_issue'), call('read_file'))],

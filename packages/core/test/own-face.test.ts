@@ -116,8 +116,8 @@ describe('a search', () => {
     const tools = [tool('new_name', { defer: true }), tool('old_name', { canonicalName: 'new_name' })]
     const host = await play({ tools }, find('please use old_name'))
     expect(lastResult(host)).toContain('("old_name" is its old name)')
-    const raised = host.events.find((event) => event.kind === 'loaded')
-    expect(raised).toMatchObject({ alias: 'old_name', tool: { id: 'new_name' } })
+    const loaded = host.events.find((event) => event.kind === 'loaded')
+    expect(loaded).toMatchObject({ alias: 'old_name', tool: { id: 'new_name' } })
     const both = await play({ tools }, find('new_name, formerly old_name'))
     expect(lastResult(both)).not.toContain('is its old name')
   })

@@ -154,7 +154,7 @@ describe('a tool denied at opening', () => {
       expect(real.ours.toLowerCase()).not.toContain(word)
   })
 
-  it('is not run, not raised and not counted in the section', async () => {
+  it('is not run, not loaded and not counted in the section', async () => {
     const ran: unknown[] = []
     const { host, play } = await stage('denied', {}, [
       ...others(),
@@ -186,7 +186,7 @@ describe('a tool denied at opening', () => {
     expect(await play(search('select:create_issue'))).toContain('1 tool loaded')
   })
 
-  it('PW-6: leaves its group, which is raised without it', async () => {
+  it('PW-6: leaves its group, which is loaded without it', async () => {
     const tools = [
       ...server('db', ['list_tables', 'count_rows'], { group: 'tables' }),
       secret({ group: 'tables' }),
@@ -197,7 +197,7 @@ describe('a tool denied at opening', () => {
     expect(everyByte(host)).not.toContain('drop_table')
   })
 
-  it('PW-6: stays out of a group raised by a member when only seeing it is denied', async () => {
+  it('PW-6: stays out of a group loaded by a member when only seeing it is denied', async () => {
     const tools = [...server('db', ['list_tables'], { group: 'tables' }), secret({ group: 'tables' })]
     const policy = ({ action, name }: PolicyRequest) => !(action === 'see' && name === 'drop_table')
     const { host, play } = await stage('allowed', { policy }, tools)
@@ -323,7 +323,7 @@ describe('a tool denied later', () => {
     },
   )
 
-  it('PW-5: is not named by the reminder of a batch that raised it together with others', async () => {
+  it('PW-5: is not named by the reminder of a batch that loaded it together with others', async () => {
     const { host, play, denied } = await stage('allowed')
     host.say('go')
     const { conversation } = host
@@ -373,7 +373,7 @@ describe('a tool denied later', () => {
 
 describe('a tool of a source that is away', () => {
   it.each(['disabled', 'connecting', 'failed'] as const)(
-    'is not shown, not raised and not run while it is %s, and says so when asked for',
+    'is not shown, not loaded and not run while it is %s, and says so when asked for',
     async (state) => {
       const ran: unknown[] = []
       const tools = [...others(), secret({ execute: (input) => ran.push(input) })]
@@ -503,7 +503,7 @@ describe('the predicate', () => {
     expect(ran).toEqual([{ forbidden_argument: 'fine' }])
   })
 
-  it('keeps the schema of a tool that may be seen but not activated', async () => {
+  it('keeps the schema of a tool that may be seen but not loaded', async () => {
     for (const hiddenCalls of ['load-and-run', 'hint', 'refuse'] as const) {
       const policy = ({ action, name }: PolicyRequest) => action !== 'load' || name !== 'drop_table'
       const { host, play } = await stage('allowed', { policy, hiddenCalls })

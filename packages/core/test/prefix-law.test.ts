@@ -1,5 +1,5 @@
 /**
- * The prefix law, for any conversation: under native and bridge no activation changes a byte before the last message;
+ * The prefix law, for any conversation: under native and bridge no load changes a byte before the last message;
  * under append the first changed byte is the end of the tools array. In the
  * render order of each wire.
  */
@@ -49,19 +49,12 @@ const reply: fc.Arbitrary<ScriptedReply> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ text: 'Well.' }) },
 )
 /** What else may happen between two requests. */
-const act = fc.constantFrom(
-  'nothing',
-  'nothing',
-  'server comes',
-  'server goes',
-  'host raises',
-  'host unloads',
-)
+const act = fc.constantFrom('nothing', 'nothing', 'server comes', 'server goes', 'host loads', 'host unloads')
 
 async function perform(what: string, { well, conversation }: WireHost): Promise<void> {
   if (what === 'server comes') well.catalogue.setSource('mail', { tools: server('mail', ['send_mail']) })
   if (what === 'server goes') well.catalogue.removeSource('mail')
-  if (what === 'host raises') await conversation.load(['calendar__find_slot'])
+  if (what === 'host loads') await conversation.load(['calendar__find_slot'])
   if (what === 'host unloads') await conversation.unload(['calendar__find_slot'])
 }
 

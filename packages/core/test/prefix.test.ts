@@ -150,7 +150,7 @@ describe('append: the first byte that changes is the end of the tools array', ()
       const [old, now] = [chatRenderOrder(before.body), chatRenderOrder(request.body)]
       const tools = JSON.stringify(before.body.tools)
       const same = commonPrefix(old, now)
-      // All of the old array but its closing bracket; where nothing was raised, the messages too.
+      // All of the old array but its closing bracket; where nothing was loaded, the messages too.
       expect(same).toBeGreaterThanOrEqual(tools.length - 1)
       if (same === tools.length - 1) changed.push(index + 1)
       else expect(same).toBeGreaterThanOrEqual(old.length - 1)

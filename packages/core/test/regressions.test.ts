@@ -145,7 +145,7 @@ describe('a group', () => {
 })
 
 describe('a tool', () => {
-  it('that is denied while it runs is not raised', async () => {
+  it('that is denied while it runs is not loaded', async () => {
     const denied = new Set<string>()
     const slow = tool('slow', { source: 'far', execute: () => String(denied.add('far/slow').size) })
     const host = await play({ tools: [...mixed(), slow], policy: ({ id }) => !denied.has(id) })
@@ -194,7 +194,7 @@ describe('a history', () => {
 })
 
 describe('a fork of what came before a clear', () => {
-  it('has what was raised then', async () => {
+  it('has what was loaded then', async () => {
     const host = await play()
     await host.step(search('select:tracker__create_issue'))
     await host.sent()
@@ -234,7 +234,7 @@ describe('many wrong names in one batch', () => {
   })
 })
 
-describe('a tool that was raised and denied before any request', () => {
+describe('a tool that was loaded and denied before any request', () => {
   it('is named in no request', async () => {
     const denied = new Set<string>()
     const host = await play({ cardBudget: 0, policy: ({ id }) => !denied.has(id) })
@@ -261,7 +261,7 @@ describe('a process that resumes with other sentences', () => {
 })
 
 describe('the same history on another wire', () => {
-  it('is another request, written for that wire, with the same tools raised', async () => {
+  it('is another request, written for that wire, with the same tools loaded', async () => {
     const host = await play({ tools: [...mixed(), tool('wordy', { description: 'x'.repeat(3000) })] })
     await host.step(search('select:tracker__create_issue'))
     const chatParts = await host.sent()

@@ -43,7 +43,7 @@ function isStub(host: WireHost, name: string): boolean {
   return native.includes('"additionalProperties":true') && !native.includes('The value for')
 }
 
-/** What the surface of the usual mix holds before anything is raised. */
+/** What the surface of the usual mix holds before anything is loaded. */
 const EAGER = ['read_file', 'write_file']
 
 const scenarios: Record<string, (scene: Scene) => Promise<void>> = {
@@ -57,9 +57,9 @@ const scenarios: Record<string, (scene: Scene) => Promise<void>> = {
   'select by exact name': async ({ open, declared, delivery }) => {
     const host = await open([search('select:calendar__find_slot,tracker__close_issue'), done])
     await host.ask('go')
-    const raised = ['calendar__find_slot', 'tracker__close_issue']
-    expect(declared(host)).toEqual(delivery === 'append' ? [...EAGER, ...raised] : EAGER)
-    expect(host.conversation.inspect().loadedLazyTools).toEqual(raised)
+    const loaded = ['calendar__find_slot', 'tracker__close_issue']
+    expect(declared(host)).toEqual(delivery === 'append' ? [...EAGER, ...loaded] : EAGER)
+    expect(host.conversation.inspect().loadedLazyTools).toEqual(loaded)
   },
   'direct call of a hidden tool': async ({ open }) => {
     const host = await open([
@@ -233,7 +233,7 @@ describe.each(harnesses)('on $name', (harness) => {
       await scenario(scene)
     })
 
-    it('keeps the prefix through activations, a late server, a restart and a fork', async () => {
+    it('keeps the prefix through loads, a late server, a restart and a fork', async () => {
       const script: Script = [
         search('create an issue'),
         scene.use('tracker__create_issue'),

@@ -208,7 +208,7 @@ describe('what a search finds', () => {
     expect(sections[2]).toMatch(/^Already loaded; call with tool_call:\n- \{"name":"tracker__create_issue"/)
   })
 
-  it('QW2-9: a keyword search does not send the model past the bridge for what is raised', async () => {
+  it('QW2-9: a keyword search does not send the model past the bridge for what is loaded', async () => {
     const { play } = await player()
     await play(search('select:create_issue,close_issue,list_issues,assign_issue'))
     const answer = body(await play(search('create an issue')))
@@ -238,7 +238,7 @@ describe('what a search finds', () => {
     ['a filter that fits nothing', 'server:nowhere'],
     ['a must that fits nothing', '+zither issue'],
     ['select without names', 'select:'],
-  ])('QW-6, FA-1: is nothing, and raises nothing, for %s', async (_, query) => {
+  ])('QW-6, FA-1: is nothing, and loads nothing, for %s', async (_, query) => {
     const { host, ask } = await player()
     expect((await ask(query)).matches).toEqual([])
     expect(host.conversation.inspect().loadedLazyTools).toEqual([])
@@ -449,7 +449,7 @@ describe('a name that was asked for', () => {
       expect(names(await ask(`select:${name}`))).toEqual(['tracker__create_issue'])
   })
 
-  it('PW-6: raises its group, by a member or by the name of the group in any spelling', async () => {
+  it('PW-6: loads its group, by a member or by the name of the group in any spelling', async () => {
     for (const name of ['enter_worktree', 'git__exit_worktree', 'worktree', 'Work-Tree']) {
       const { ask, host } = await player()
       const result = await ask(`select:${name}`)
@@ -461,7 +461,7 @@ describe('a name that was asked for', () => {
     }
   })
 
-  it('PW-6: raises only what is there of its group', async () => {
+  it('PW-6: loads only what is there of its group', async () => {
     const { ask, host } = await player({ policy: ({ name }) => name !== 'exit_worktree' })
     await ask('select:worktree')
     expect(host.conversation.inspect().loadedLazyTools).toEqual(['git__enter_worktree'])

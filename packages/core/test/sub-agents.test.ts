@@ -75,7 +75,7 @@ describe("a sub-agent's ledger", () => {
   })
 
   it.each(['bridge', 'append'] as const)(
-    "starts with a snapshot: the parent's later activations do not reach it (%s)",
+    "starts with a snapshot: the parent's later loads do not reach it (%s)",
     async (delivery) => {
       const { parent, play, spawn } = await family({ delivery })
       await play(parent, search('select:create_issue'))
@@ -103,7 +103,7 @@ describe("a sub-agent's ledger", () => {
     const child = await spawn(parent, { id: 'child' })
     await play(child)
     expect(JSON.stringify(child.body().messages)).toContain('The value for create_issue')
-    // No reminder for what was not raised here.
+    // No reminder for what was not loaded here.
     expect(JSON.stringify(child.body().messages)).not.toContain('is loaded')
   })
 

@@ -84,7 +84,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     expect(fresh.names(0)).toContain('tracker__create_issue')
   })
 
-  it('mends a call that nobody answered, which the SDK would refuse', async () => {
+  it('repairs a call that nobody answered, which the SDK would refuse', async () => {
     const host = await startHost({ major, script: [said(), said()], options: options('bridge') })
     const part = { type: 'tool-call', toolCallId: 'a', toolName: 'read_file', input: {} }
     host.messages.push({ role: 'user', content: 'Read.' }, { role: 'assistant', content: [part] })
@@ -96,7 +96,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     expect(host.raw(1).startsWith(host.raw(0).slice(0, host.raw(0).indexOf('Still there?')))).toBe(true)
   })
 
-  it('mends a call whose tool is gone, and says so', async () => {
+  it('repairs a call whose tool is gone, and says so', async () => {
     const host = await startHost({ major, script: [said()], options: options('append') })
     const made = { toolCallId: 'a', toolName: 'long_gone' }
     host.messages.push(

@@ -44,7 +44,7 @@ describe.each(combinations)('AI SDK $major over $wire', ({ major, wire }) => {
     expect(read(host)).toContain('create_issue ran with')
   })
 
-  it('appends what is raised at the end of the tools, and calls it by its name', async () => {
+  it('appends what is loaded at the end of the tools, and calls it by its name', async () => {
     const script = [
       calls(search('select:tracker__list_issues')),
       calls(search('select:calendar__create_event')),
@@ -90,7 +90,7 @@ describe.each(combinations)('AI SDK $major over $wire', ({ major, wire }) => {
     ['in another spelling', 'Calendar-Find-Slot'],
     ['by the name its server gave it', 'find_slot'],
     ['by an alias', 'free_time'],
-  ])('runs and raises a hidden tool that is called %s', async (_how, name) => {
+  ])('runs and loads a hidden tool that is called %s', async (_how, name) => {
     const tools = mixed().map((each) =>
       each.name === 'find_slot' ? { ...each, aliases: ['free_time'] } : each,
     )

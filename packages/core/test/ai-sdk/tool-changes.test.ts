@@ -12,7 +12,7 @@ const changesIn = (host: Host, index: number) =>
   host.body(index).messages.filter(({ role }) => role === 'system')
 
 describe.each(majors)('AI SDK $major', ({ major }) => {
-  it('brings a tool that the host raises without a word of its schema', async () => {
+  it('brings a tool that the host loads without a word of its schema', async () => {
     const conversation = await createToolwell(options).open({ id: 'a' })
     const script = [said(), calls(call(name)), said()]
     const host = await startHost({ major, wire, script, conversation, adapter })

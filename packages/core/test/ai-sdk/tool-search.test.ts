@@ -137,7 +137,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     expect(host.raw(2)).toContain('create_issue ran with')
   })
 
-  it('brings a tool that the host raises, or that changed, where that happened', async () => {
+  it('brings a tool that the host loads, or that changed, where that happened', async () => {
     const well = createToolwell(options)
     const conversation = await well.open({ id: 'a' })
     const script = [said(), calls(call('calendar__find_slot')), said(), said()]

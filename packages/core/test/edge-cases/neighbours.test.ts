@@ -239,7 +239,7 @@ describe('what is kept', () => {
     expect(await host.sent()).toContain('The value for create_issue')
   })
 
-  it('FA-7: is what was raised, not what there was: tools that join and marks that flip count after a resume', async () => {
+  it('FA-7: is what was loaded, not what there was: tools that join and marks that flip count after a resume', async () => {
     const store = memoryStore()
     const first = await play({ store, delivery: 'append' })
     await first.step(search('select:create_issue'))

@@ -51,7 +51,7 @@ describe('loaded', () => {
     },
   )
 
-  it('PW-10: tools of one kind of client are neither shown to another nor raised for it', async () => {
+  it('PW-10: tools of one kind of client are neither shown to another nor loaded for it', async () => {
     const policy: Policy = ({ source, agent }) => source !== 'desktop' || agent === 'desktop'
     const well = createToolwell({
       tools: [tool('read_file'), ...server('desktop', ['open_window']), ...server('web', ['fetch'])],
@@ -207,7 +207,7 @@ describe('what the host is told', () => {
     expect(host.conversation.inspect().protectedToolNames).toEqual(['tool_search'])
   })
 
-  it('JT-3: a server that comes after the list was written is told of, and the next list leaves out what is raised', async () => {
+  it('JT-3: a server that comes after the list was written is told of, and the next list leaves out what is loaded', async () => {
     const host = await play()
     await host.step(search('select:create_issue'))
     host.well.catalogue.setSource('late', { tools: server('late', ['arrive']) })
@@ -220,7 +220,7 @@ describe('what the host is told', () => {
     expect(JSON.stringify(list)).not.toContain('tracker__create_issue')
   })
 
-  it('JT-5: a search for an eager tool raises nothing', async () => {
+  it('JT-5: a search for an eager tool loads nothing', async () => {
     const host = await play({ delivery: 'append' })
     await host.step(search('select:read_file'))
     expect(host.loaded()).toEqual([])

@@ -45,7 +45,7 @@ describe('loading', () => {
 })
 
 describe('calls', () => {
-  it('QW-21: that fail, are denied, do not fit or are cut off raise nothing, live or read from the history', async () => {
+  it('QW-21: that fail, are denied, do not fit or are cut off load nothing, live or read from the history', async () => {
     const host = await play({
       tools: [
         ...mixed(),
@@ -83,7 +83,7 @@ describe('late servers', () => {
     expect(JSON.stringify(system(host))).toContain('Context of the session hook.')
   })
 
-  it('QW-11: a tool that was raised before a restart comes back when its server has joined', async () => {
+  it('QW-11: a tool that was loaded before a restart comes back when its server has joined', async () => {
     const store = memoryStore()
     const first = await start([find('select:late__arrive')], { store, tools: [tool('read_file')] })
     late(first)
@@ -128,7 +128,7 @@ describe('news', () => {
 })
 
 describe('shortened and repeated histories', () => {
-  it('QW-12: a compaction restores the list of what is hidden, without what is raised', async () => {
+  it('QW-12: a compaction restores the list of what is hidden, without what is loaded', async () => {
     const host = await start([find('select:create_issue')])
     await host.ask('go')
     const before = [...host.messages]

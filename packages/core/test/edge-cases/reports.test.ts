@@ -43,7 +43,7 @@ describe('what a host can key on', () => {
 
 describe('servers that are slow or down', () => {
   it.each(['failed', 'connecting', 'disabled'] as const)(
-    'OM: a tool that is known of a server that is %s is not raised, and the answer says why',
+    'OM: a tool that is known of a server that is %s is not loaded, and the answer says why',
     async (state) => {
       const host = await play()
       host.well.catalogue.setState('tracker', state)
@@ -53,7 +53,7 @@ describe('servers that are slow or down', () => {
     },
   )
 
-  it('OM: a server that is slow to come back keeps what was raised of it', async () => {
+  it('OM: a server that is slow to come back keeps what was loaded of it', async () => {
     const store = memoryStore()
     const first = await play({ store, delivery: 'append' })
     await first.step(search('select:create_issue'))
@@ -68,7 +68,7 @@ describe('servers that are slow or down', () => {
     expect(again.loaded()).toEqual(['tracker__create_issue'])
   })
 
-  it('OM: another model or provider keeps what was raised', async () => {
+  it('OM: another model or provider keeps what was loaded', async () => {
     const world = await createWorld()
     const session = await openSession(world.createHost('openai-chat'), 'main')
     world.queue.push(

@@ -184,7 +184,7 @@ const names = define(
 
 const words = define(
   'descriptions, cards, hints, guidelines and titles',
-  'requests are legal; nothing of ours holds an invisible character or a frame that was not ours; a raised definition is sent as it was written',
+  'requests are legal; nothing of ours holds an invisible character or a frame that was not ours; a loaded definition is sent as it was written',
   fc.tuple(fc.array(hostileText, { minLength: 8, maxLength: 8 }), wire, delivery, fc.boolean()),
   async ([
     [description = '', card = '', hint = '', title = '', rule = '', instead = '', query = '', about = ''],

@@ -60,8 +60,8 @@ export class RequestChecks {
     }
     const { loadedLazyTools, suspended, visibleNames } = conversation.inspect()
     const live = [...reference.tail].filter(([, held]) => held.live)
-    const raised = live.filter(([id, { late }]) => !late && (isOff || reference.may(id)))
-    expectSame('raised tools', [...loadedLazyTools].sort(), raised.map(([id]) => specOf(id).wire).sort())
+    const loaded = live.filter(([id, { late }]) => !late && (isOff || reference.may(id)))
+    expectSame('loaded tools', [...loadedLazyTools].sort(), loaded.map(([id]) => specOf(id).wire).sort())
     const held = new Set([...reference.eager, ...live.map(([id]) => id)])
     for (const id of reference.parked.keys()) held.add(id)
     const gone = (ids: Iterable<string>, isGone: (id: string) => boolean) =>

@@ -30,7 +30,7 @@ const absence = (id: string): fc.Arbitrary<readonly [Step, Step]> => {
   )
 }
 
-/** Raised or eager, away over a latch, and back. */
+/** Loaded or eager, away over a latch, and back. */
 const away = any.chain((id) =>
   fc
     .tuple(absence(id), latch, fc.boolean(), fc.boolean())
@@ -88,7 +88,7 @@ const twins = fc.constantFrom('alpha/open', 'beta/open').chain((id) =>
     ]
   }),
 )
-/** A sub-agent that may have less than its parent has raised. */
+/** A sub-agent that may have less than its parent has loaded. */
 const heir = fc
   .tuple(
     hidden,

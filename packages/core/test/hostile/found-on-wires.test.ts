@@ -85,7 +85,7 @@ it('a reference that became words at a latch stays words when its tool is back',
   expect(host.conversation.inspect().loadedLazyTools).toEqual(['tracker__create_issue'])
 })
 
-it('a raised tool that was away when the delivery changed is shown when it is back', async () => {
+it('a loaded tool that was away when the delivery changed is shown when it is back', async () => {
   const denied = new Set<string>()
   const host = await start(messages, { policy: ({ id }) => !denied.has(id), delivery: 'auto' })
   await host.conversation.load(['tracker__create_issue'])
@@ -122,7 +122,7 @@ it('an update behind calls that are told as text moves none of them', async () =
   expect(words(after).slice(0, before.length)).toEqual(words(before))
 })
 
-it('a tool that was guessed and put back is not called where it is gone', async () => {
+it('a tool that was guessed and unloaded is not called where it is gone', async () => {
   const host = await start(changing)
   const guess = { name: 'calendar__find_slot', arguments: { value: 'x' } }
   await host.step(guess)

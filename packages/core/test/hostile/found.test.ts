@@ -20,7 +20,7 @@ describe('a second process on one ledger', () => {
     return { first, second }
   }
 
-  it('unloads what the other one has raised', async () => {
+  it('unloads what the other one has loaded', async () => {
     const { first, second } = await two()
     await first.load(['tracker__create_issue'])
     expect(await second.unload(['tracker__create_issue'])).toMatchObject({
@@ -30,7 +30,7 @@ describe('a second process on one ledger', () => {
     expect(first.inspect().loadedLazyTools).toEqual([])
   })
 
-  it('raises what the other one has unloaded', async () => {
+  it('loads what the other one has unloaded', async () => {
     const { first, second } = await two()
     await first.load(['tracker__create_issue'])
     await second.load(['tracker__create_issue'])
@@ -119,7 +119,7 @@ describe('a group', () => {
     expect(host.loaded()).toEqual([])
   })
 
-  it('that a misspelt call has raised leaves the call to the tool it was for', async () => {
+  it('that a misspelt call has loaded leaves the call to the tool it was for', async () => {
     const host = await play({ delivery: 'append' })
     await host.step({ name: 'GIT-ENTER-WORKTREE', arguments: {} })
     const { parts } = await host.begin()
@@ -129,7 +129,7 @@ describe('a group', () => {
     expect(called).toEqual(['git__enter_worktree'])
   })
 
-  it('that a guess has raised is shown as a whole where the provider shows tools', async () => {
+  it('that a guess has loaded is shown as a whole where the provider shows tools', async () => {
     const host = await start(responses)
     await host.step({ name: 'git__enter_worktree', arguments: {} })
     const sent = await host.sent()

@@ -58,7 +58,7 @@ export class Reference extends Surface {
     this.recent = this.recent.filter((each) => each !== id)
   }
 
-  /** Raises all of these or none, within the cap; the units that were not used for longest make room. */
+  /** Loads all of these or none, within the cap; the units that were not used for longest make room. */
   private loadUnit(unit: readonly string[], batch: Batch): Effect[] {
     const missing = unit.filter((id) => !this.isLoaded(id) && !batch.loaded.has(id))
     for (const id of unit) batch.inUse.add(id)

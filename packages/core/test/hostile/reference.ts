@@ -3,7 +3,7 @@ import { type Action, type Delivery, type Rules, type Spec, specOf, UNIVERSE, ty
 
 export interface Held {
   live: boolean
-  /** Not raised by anyone: an eager tool that came after the latch. */
+  /** Not loaded by anyone: an eager tool that came after the latch. */
   readonly late: boolean
   readonly place: 'array' | 'aside' | 'text'
 }
@@ -19,9 +19,9 @@ export class Surface {
   latches = 0
   due: 'clear' | 'compaction' | undefined
   eager: string[] = []
-  /** Raised under this latch, in order, unloaded ones too where their place is kept. */
+  /** Loaded under this latch, in order, unloaded ones too where their place is kept. */
   tail = new Map<string, Held>()
-  /** Raised, and off the surface since a latch. */
+  /** Loaded, and off the surface since a latch. */
   parked = new Map<string, Held>()
   told = new Set<string>()
   mentioned = new Set<string>()
@@ -124,10 +124,10 @@ export class Surface {
     this.latches++
     this.eager = on ? IDS.filter((id) => this.may(id) && this.isSent(id)).sort(byWire) : []
     const place = this.delivery === 'bridge' ? 'text' : 'array'
-    const raised = [...held].filter(
+    const loaded = [...held].filter(
       ([id, { live }]) => live && on && this.may(id) && !this.eager.includes(id),
     )
-    this.tail = new Map(raised.map(([id, each]) => [id, { ...each, place }]))
+    this.tail = new Map(loaded.map(([id, each]) => [id, { ...each, place }]))
     const isOff = ([id, { live, late }]: [string, Held]) =>
       live && !this.tail.has(id) && !(late && this.eager.includes(id))
     this.parked = new Map([...held].filter(isOff))

@@ -17,7 +17,7 @@ import type { BrokenCall, Element } from './broken-histories.js'
 
 export interface BrokenWire {
   readonly name: string
-  /** Whether everything that is mended is told, the form of a message too. */
+  /** Whether everything that is repaired is told, the form of a message too. */
   readonly tells: boolean
   /** How many histories are tried, where that is not the usual number. */
   readonly runs?: number

@@ -52,7 +52,7 @@ export interface WireSetup {
 export interface NativeHost<Message, Body extends object, More extends object = object> extends WireHost {
   readonly requests: readonly RecordedRequest<Body>[]
   readonly messages: Message[]
-  /** What had to be mended for the last request. */
+  /** What had to be repaired for the last request. */
   readonly warnings: readonly Warning[]
   body(index?: number): Body
   compactTo(messages: readonly Message[]): Promise<void>
