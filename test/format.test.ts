@@ -106,7 +106,7 @@ describe('a ledger of version 1', () => {
       aliasUses: { sf_memory_graph: 1 },
       pendingCalls: [],
       protectedToolNames: ['tool_search'],
-      line: 'loaded 1 (memory_graph) · 2 deferred · 287 of 1.2k tokens',
+      line: 'active 1 (memory_graph) · 2 deferred · 287 of 1.2k tokens',
     })
   })
 

@@ -228,7 +228,7 @@ describe('the status line', () => {
     await host.ask('one')
     const short = (tokens: number) => (tokens < 1000 ? String(tokens) : `${(tokens / 1000).toFixed(1)}k`)
     expect(host.conversation.inspect().line).toBe(
-      `loaded 2 (tracker__create_issue, calendar__find_slot) · 7 deferred · ${short(toolsOf(host, 1))} of ${short(definitions(mixed(), wireName))} tokens`,
+      `active 2 (tracker__create_issue, calendar__find_slot) · 7 deferred · ${short(toolsOf(host, 1))} of ${short(definitions(mixed(), wireName))} tokens`,
     )
   })
 
@@ -239,7 +239,7 @@ describe('the status line', () => {
     await host.ask('two')
     const { line, loadedLazyTools, visibleNames } = host.conversation.inspect()
     expect(host.names()).toContain('mail__read_mail')
-    expect(line).toMatch(/^loaded 0 · 9 deferred · /)
+    expect(line).toMatch(/^active 0 · 9 deferred · /)
     expect(loadedLazyTools).toEqual([])
     expect(visibleNames.map(({ name }) => name)).toContain('mail__read_mail')
   })

@@ -116,7 +116,7 @@ function deferredNames(state: LedgerState, context: Context): string[] {
     .map((entry) => entry.wireName)
 }
 
-/** `loaded 3 (a, b, c) · 91 deferred · 1.9k of 14.5k tokens` */
+/** `active 3 (a, b, c) · 91 deferred · 1.9k of 14.5k tokens` */
 function statusLine(state: LedgerState, names: readonly string[]): string {
   const { latch } = state
   const { last } = state.requests
@@ -124,7 +124,7 @@ function statusLine(state: LedgerState, names: readonly string[]): string {
   if (latch.mode === 'off')
     return `all tools eager${last ? ` · ${short(last.tokens.everythingEager)} tokens` : ''}`
   const some = names.length > 8 ? [...names.slice(0, 8), `… ${names.length - 8} more`] : names
-  const loaded = `loaded ${names.length}${some.length > 0 ? ` (${some.join(', ')})` : ''}`
+  const loaded = `active ${names.length}${some.length > 0 ? ` (${some.join(', ')})` : ''}`
   const deferred = `${Math.max(0, latch.deferred - names.length)} deferred`
   const cost = last ? ` · ${short(toolsOf(last.tokens))} of ${short(last.tokens.everythingEager)} tokens` : ''
   return `${loaded} · ${deferred}${cost}`

@@ -214,7 +214,7 @@ describe('a search', () => {
     const host = await play({ delivery: 'append' })
     await host.step(search('select:create_issue'))
     const { line, loadedLazyTools, visibleNames } = host.conversation.inspect()
-    expect(line).toContain('loaded 1 (tracker__create_issue)')
+    expect(line).toContain('active 1 (tracker__create_issue)')
     expect(loadedLazyTools).toEqual(['tracker__create_issue'])
     expect(visibleNames.map(({ name }) => name)).toContain('tracker__create_issue')
   })
