@@ -69,6 +69,11 @@ export interface Conversation {
   fork(options: { readonly id: string; readonly anchor?: string | readonly string[] }): Promise<Conversation>
   /** A conversation of its own for a sub-agent. It never writes here. */
   child(options: ChildOptions): Promise<Conversation>
+  /**
+   * The provider refused a request because of the delivery: that request ends here, and the next `begin` latches another
+   * way. False where there is no other way to try: then the refusal is about something else.
+   */
+  refuseDelivery(refusal: { readonly requestId: string; readonly detail: string }): Promise<boolean>
   /** What a request came to, once it was answered. */
   recordRequest(measurement: Measurement): Promise<void>
   /**
@@ -259,6 +264,18 @@ export async function openConversation(shared: Shared, scope: Scope, seed?: Seed
           parent: id,
           events: (child) => inherited(id, isSnapshot ? log.state : undefined, child),
         })
+      }),
+
+    refuseDelivery: ({ requestId, detail }) =>
+      log.retried(async () => {
+        const { latch, requests } = log.state
+        if (latch?.delivery !== 'native' || requests.last?.requestId !== requestId) return false
+        const reason = `the provider refused it: ${quote(detail, 300)}`
+        await log.append([
+          [log.lastAnchor, { kind: 'downgraded', from: 'native', reason, request: requestId }],
+        ])
+        notify({ kind: 'delivery-unavailable', delivery: 'native', detail: reason })
+        return true
       }),
 
     recordRequest: (measurement) =>

@@ -161,4 +161,10 @@ export type LedgerFact =
   | { readonly kind: 'compacted'; readonly kept: Readonly<Record<string, string>> }
   | { readonly kind: 'cleared' }
   /** A delivery does not do here what it should. The next latch does without it. */
-  | { readonly kind: 'downgraded'; readonly from: DeliveryName; readonly reason: string }
+  | {
+      readonly kind: 'downgraded'
+      readonly from: DeliveryName
+      readonly reason: string
+      /** The request that the provider refused for it: it ends here, and a new latch is due at once. */
+      readonly request?: string
+    }

@@ -93,6 +93,7 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
     case 'downgraded':
       state.latching.withheld.set(event.from, event.reason)
       state.native.reserveCalled = false
+      if (event.request !== undefined) endRequest(state, event.request)
       break
   }
   return state
@@ -330,6 +331,13 @@ function request(state: LedgerState, event: Extract<LedgerEvent, { kind: 'reques
   }
   state.requests.byId.set(event.requestId, record)
   state.requests.last = record
+}
+
+/** The provider took nothing of it: its id is free again, and the next one is latched anew. */
+function endRequest(state: LedgerState, requestId: string) {
+  state.requests.byId.delete(requestId)
+  state.requests.last = [...state.requests.byId.values()].at(-1)
+  state.latching.due = 'delivery'
 }
 
 function compact(state: LedgerState, kept: Readonly<Record<string, string>>) {

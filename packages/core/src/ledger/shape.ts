@@ -98,7 +98,7 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
   },
   compacted: { kept: table(text) },
   cleared: {},
-  downgraded: { from: delivery, reason: text },
+  downgraded: { from: delivery, reason: text, request: optional(text) },
 }
 
 /** Refuses a ledger that could not be folded. Kinds that are not known here are somebody else's, and change nothing. */

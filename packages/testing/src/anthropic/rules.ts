@@ -28,6 +28,8 @@ export type {
 } from './request.js'
 
 export interface AnthropicRuleOptions {
+  /** Whether tools may be deferred; so when absent. Older models, and proxies that know the API from before, refuse it. */
+  readonly deferral?: boolean
   /**
    * Whether `messages` may hold system messages, with `tool_addition` and `tool_removal` in them; not when absent, as
    * not all models take them. Stands for the beta headers too, which the gate does not see.
@@ -81,12 +83,22 @@ export function anthropicViolationOf(
     fieldsViolation(body) ??
     systemViolation(body.system) ??
     messagesViolation(body.messages, options) ??
+    deferralViolation(body.tools, options) ??
     toolsViolation(body.tools) ??
     toolChoiceViolation(body) ??
     // The shapes have been checked above, so the body is one.
     marksViolation(body as AnthropicRequestBody) ??
     historyViolation(body as AnthropicRequestBody, options)
   )
+}
+
+/** The words of a server that validates bodies by a model of the API from before deferral. */
+function deferralViolation(tools: unknown, { deferral = true }: AnthropicRuleOptions): Found {
+  if (deferral || !Array.isArray(tools)) return undefined
+  const index = tools.findIndex((tool) => isObject(tool) && 'defer_loading' in tool)
+  if (index < 0) return undefined
+  const at = `tools.${index}.custom.defer_loading`
+  return violation(at, 'Extra inputs are not permitted', 'extra_forbidden')
 }
 
 /** `max_tokens: 0` is legal: it warms the cache without an answer. */

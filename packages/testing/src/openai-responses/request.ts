@@ -41,6 +41,8 @@ export interface ResponsesRequestBody {
 }
 
 export interface ResponsesRuleOptions {
+  /** Whether the model has the API's own tool search; so when absent. gpt-5.4-nano and older models refuse it. */
+  readonly toolSearch?: boolean
   /**
    * Judges a function without `strict` as if it were true. OpenAI tries strict mode on such a function and falls back
    * in silence where the schema does not allow it: a host that means `strict: false` has to say so, and this shows

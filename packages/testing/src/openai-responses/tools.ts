@@ -52,6 +52,12 @@ export function toolListViolation(
   return eachOf(tools, at, (tool, place) => {
     if (!isObject(tool)) return wrongType(place, 'an object', tool)
     if (!allowed.includes(tool.type as string)) return wrongValue(`${place}.type`, tool.type, allowed)
+    if (tool.type === 'tool_search' && options.toolSearch === false)
+      return violation(
+        `Tool 'tool_search' is not supported with this model.`,
+        `${place}.type`,
+        'unsupported_value',
+      )
     const found = toolViolation(tool, place, options)
     if (found || tool.name === undefined) return found
     // A namespace and a function may share a name: they are never called in the same place.

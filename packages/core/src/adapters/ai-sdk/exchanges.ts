@@ -143,6 +143,7 @@ export function createExchanges(
           found: batch.expect,
         }),
         close: batch.close,
+        refused: async (error) => view?.delivery === 'native' && isRefusal(error) && turn.refused(error),
       }
     },
 
@@ -169,4 +170,14 @@ function lateCall(shown: string, input: unknown, id: string): UnitCall {
   if (shown !== BRIDGE_NAME || typeof value.name !== 'string')
     return { id, name: shown, input: { value: input } }
   return { id, name: value.name, input: { value: argumentsObject({ value: value.arguments ?? {} }) } }
+}
+
+/** What servers say that do not defer tools: the words of the wire that they do not know. */
+const NATIVE_WORDS = /defer_loading|tool_search|tool_reference|tool_addition|additional_tools|deferred/i
+
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { statusCode, responseBody } = error as Error & { statusCode?: unknown; responseBody?: unknown }
+  const isBadRequest = statusCode === 400 || statusCode === 404 || statusCode === 422
+  return isBadRequest && NATIVE_WORDS.test(`${error.message} ${String(responseBody ?? '')}`)
 }

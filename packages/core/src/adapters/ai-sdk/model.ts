@@ -10,6 +10,8 @@ export interface Exchange {
   readonly reader: ReplyReader
   /** The reply is complete. */
   close(): void
+  /** The provider refused the request; true where it can be sent in another way. */
+  refused(error: unknown): Promise<boolean>
 }
 
 export type OpenExchange = (model: AiModel, options: AiCallOptions) => Promise<Exchange>
@@ -31,18 +33,38 @@ export function wrapModel<Model>(model: Model, open: OpenExchange): Model {
   return made
 }
 
-async function generate(model: AiModel, options: AiCallOptions, open: OpenExchange) {
+async function generate(
+  model: AiModel,
+  options: AiCallOptions,
+  open: OpenExchange,
+): ReturnType<AiModel['doGenerate']> {
   const exchange = await open(model, options)
-  const result = await model.doGenerate(exchange.options)
+  let result: Awaited<ReturnType<AiModel['doGenerate']>>
+  try {
+    result = await model.doGenerate(exchange.options)
+  } catch (error) {
+    if (await exchange.refused(error)) return generate(model, options, open)
+    throw error
+  }
   const content = result.content.flatMap((part) => exchange.reader.read(part) ?? [])
   exchange.close()
   const warnings = exchange.warnings(result.request?.body)
   return { ...result, content, warnings: [...(result.warnings ?? []), ...warnings] }
 }
 
-async function stream(model: AiModel, options: AiCallOptions, open: OpenExchange) {
+async function stream(
+  model: AiModel,
+  options: AiCallOptions,
+  open: OpenExchange,
+): ReturnType<AiModel['doStream']> {
   const exchange = await open(model, options)
-  const result = await model.doStream(exchange.options)
+  let result: Awaited<ReturnType<AiModel['doStream']>>
+  try {
+    result = await model.doStream(exchange.options)
+  } catch (error) {
+    if (await exchange.refused(error)) return stream(model, options, open)
+    throw error
+  }
   return { ...result, stream: read(result.stream, exchange, result.request?.body) }
 }
 

@@ -32,6 +32,11 @@ export interface Turn<Message, Reply, Parts> {
   readonly view: SurfaceView
   /** What had to be repaired in the history for this request. */
   readonly warnings: readonly Warning[]
+  /**
+   * The provider refused the request because it does not defer tools natively (a model or a proxy that cannot). Begin again
+   * with the same history: the next request goes over the bridge. False where nothing else can be tried.
+   */
+  refused(error: unknown): Promise<boolean>
   /** Runs the calls of the reply. Push the reply, then `messages`, onto your history. Empty where the reply calls nothing. */
   run(
     reply: Reply,
@@ -111,6 +116,11 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
           plainJson(request),
           warn,
         ),
+        refused: (error) =>
+          conversation.refuseDelivery({
+            requestId,
+            detail: error instanceof Error ? error.message : String(error),
+          }),
         run: async (reply, options) => {
           const calls = wire.calls(reply, history)
           const made = calls.map(({ id, name, input }, index) => {
