@@ -47,9 +47,16 @@ it.each([
 ])('the proof of npm start holds %s, prints plain text and leaves nothing behind', (_, flags) => {
   const home = mkdtempSync(join(tmpdir(), 'toolwell-home-'))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
-  const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith('toolwell-proof-'))
-  const before = left()
-  const { status, stdout, stderr } = runWith({ HOME: home }, 'examples/start.ts', '--once', ...flags)
+  // A folder of its own for temporary files: another program's are not its business.
+  const temporary = mkdtempSync(join(tmpdir(), 'toolwell-temporary-'))
+  onTestFinished(() => rmSync(temporary, { recursive: true, force: true }))
+  const left = () => readdirSync(temporary).filter((name) => name.startsWith('toolwell-'))
+  const { status, stdout, stderr } = runWith(
+    { HOME: home, TMPDIR: temporary },
+    'examples/start.ts',
+    '--once',
+    ...flags,
+  )
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   expect(stdout).toContain('checks hold.')
   expect(stdout).toContain('the model is scripted')
@@ -64,7 +71,7 @@ it.each([
   expect(stdout).toMatch(/Deferred all the same \(mode: on\):\n.*\n.*net loss \d/)
   expect(stdout).not.toMatch(/\u001b|✗|undefined/)
   if (flags.length === 0) expectFigures(stdout)
-  expect(left()).toEqual(before)
+  expect(left()).toEqual([])
   // No server has written into the user's home, or looked for news of itself.
   expect(readdirSync(home)).toEqual([])
 })

@@ -170,7 +170,8 @@ export class Reference extends Surface {
     if (isHidden && this.rules.hiddenCalls !== 'load-and-run')
       return this.rules.hiddenCalls === 'hint' ? 'hint' : 'refused'
     const isText = this.searches && this.isLive(id) && this.tail.get(id)?.place === 'text'
-    if ((isHidden || isBridged || isText) && input === 'misfits') return 'schema-needed'
+    if (input === 'misfits')
+      return isHidden || isBridged || isText || this.mode === 'none' ? 'schema-needed' : 'invalid'
     if (!this.may(id, 'call')) return 'denied'
     return specOf(id).fails ? 'error' : 'result'
   }

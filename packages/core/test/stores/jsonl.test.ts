@@ -313,7 +313,16 @@ describe('ledgers on disk', () => {
     expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => index))
     expect(new Set(events.map(({ kind }) => kind))).toEqual(
       new Set([
-        ...['opened', 'searched', 'loaded', 'deactivated', 'suspended', 'restored', 'redefined', 'requested'],
+        ...[
+          'opened',
+          'searched',
+          'activated',
+          'deactivated',
+          'suspended',
+          'restored',
+          'redefined',
+          'requested',
+        ],
         ...['call-started', 'call-succeeded', 'call-failed', 'announced', 'measured', 'compacted', 'cleared'],
       ]),
     )
