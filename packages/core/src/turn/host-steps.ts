@@ -238,7 +238,7 @@ function anchorsIn(state: LedgerState): Set<string> {
   return new Set([
     ...state.history.inserts.map((insert) => insert.anchor),
     ...[...state.tools.loaded.values()].map((each) => each.shownAt),
-    ...state.history.reminded.values(),
+    ...[...state.history.reminded.values()].map(({ anchor }) => anchor),
     ...state.requests.searchTokens.keys(),
   ])
 }

@@ -16,6 +16,7 @@ import { readMachineLine } from '../../turn/search-call/render.js'
 import { type Anchors, anchorsOf, survivors } from './anchors.js'
 import { assertConversation, assertThread, assertWire } from './assert-adapter.js'
 import { leaveBehind } from './leave-behind.js'
+import { noticePlace } from './notice-place.js'
 import { openWithUser } from './open-with-user.js'
 import { plainText } from './plain-text.js'
 import { repair } from './repair.js'
@@ -95,6 +96,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         wire: wire.name,
         present: new Set(anchors.names),
         references: referring(anchors),
+        place: noticePlace(anchors.placed, wire.traits?.wordlessSearches ? conversation.loader : undefined),
         support: {
           native: wire.traits?.native,
           text: () => wholeText(messages, request),
@@ -246,9 +248,9 @@ function compose<Message, Reply, Parts, Prompt extends object>(
   }
   const ofHost = wire.ofHost?.(anchors.placed.map(({ unit }) => unit)) ?? []
   const callable = new Set([...view.tools.map((tool) => tool.name), ...ofHost])
-  const { ids, answersAnywhere, opensWithUser } = wire.traits ?? {}
+  const { ids, opensWithUser } = wire.traits ?? {}
   const settled = ids ? settleIds(anchors.placed, wire.name, ids, warn) : anchors.placed
-  const repaired = repair(settled, view, callable, prompts, warn, answersAnywhere)
+  const repaired = repair(settled, view, callable, prompts, warn, wire.traits)
   const begun = opensWithUser ? openWithUser(repaired, prompts, warn) : repaired
   const written = wire.write(weave(begun, view, warn), view, warn)
   // Off: the host's own array, unless a server would refuse it.
