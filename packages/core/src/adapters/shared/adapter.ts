@@ -160,7 +160,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       for (const { unit, anchor, calls } of anchored(messages).placed) {
         if (unit.kind === 'assistant')
           for (const [index, call] of unit.calls.entries()) called.set(calls[index] ?? '', targetOf(call))
-        // Where an answer holds definitions and nothing else, what there is to say follows it as a message of ours.
+        // In older histories, what an answer that holds definitions alone had to say follows it as a message of ours.
         const said =
           unit.kind === 'system' && unsaid !== undefined
             ? readMachineLine(unframed(unit.text, conversation.prompts))
