@@ -28,11 +28,15 @@ const wire: Wire<Line, Line, Parts> = {
     }),
   // What came from this wire, and was not repaired, goes back as it was.
   write: (thread, view) => {
-    const lines = thread.map((unit): Line => {
+    const lines: Line[] = []
+    for (const unit of thread) {
       const own = unit.kind !== 'note' && unit.native?.wire === NAME ? (unit.native.value as Line) : undefined
-      if (own && !(unit.kind === 'assistant' && unit.repaired)) return own
-      return writeUnit(unit)
-    })
+      const last = lines.at(-1)
+      // A note joins what it follows: behind a tool's line nobody speaks but the model.
+      if (unit.kind === 'note' && last && last.from !== 'model')
+        lines[lines.length - 1] = { ...last, text: `${last.text}\n\n${unit.text}` }
+      else lines.push(own && !(unit.kind === 'assistant' && unit.repaired) ? own : writeUnit(unit))
+    }
     return view.section === '' ? lines : [{ from: 'system', text: view.section }, ...lines]
   },
   parts: (lines, { tools }) => ({ lines, tools }),

@@ -219,3 +219,12 @@ describe('the changelog', () => {
     expect(read('CHANGELOG.md')).toMatch(/^## \[?Unreleased\]?/m)
   })
 })
+
+it('docs/adapters/writing-one.md shows the wire of examples/own-wire.ts as it is', () => {
+  const example = readFileSync(new URL('../examples/own-wire.ts', import.meta.url), 'utf8')
+  const [, wire = ''] =
+    /(\/\*\* One turn as this server has it\.[\s\S]*?)\nconst inputSchema = /.exec(example) ?? []
+  expect(wire.length).toBeGreaterThan(1000)
+  const page = readFileSync(new URL('../docs/adapters/writing-one.md', import.meta.url), 'utf8')
+  expect(page).toContain(wire.trim())
+})

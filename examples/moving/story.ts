@@ -38,7 +38,7 @@ export function storyOf({ messages = [], input = [], contents = [] }: RequestBod
     } else lines.push(`call: ${name} ${JSON.stringify(input)}`)
   }
   const answer = (id: unknown, text: unknown) =>
-    lines.push(searches.has(String(id)) ? 'found' : `answer: ${text}`)
+    lines.push(searches.has(String(id)) ? 'found' : `answer: ${withoutUpdate(String(text))}`)
 
   for (const { role, content, tool_calls: calls, tool_call_id: id } of messages) {
     if (role === 'system') continue
@@ -80,7 +80,7 @@ export function storyOf({ messages = [], input = [], contents = [] }: RequestBod
   return lines
 }
 
-/** On one wire an update stands behind the text it follows. */
+/** An update stands behind the text or the answer it follows. */
 function withoutUpdate(text: string): string {
   return text.replace(/(?:^|\n\n)<tool-update>[\s\S]*?<\/tool-update>/g, '')
 }

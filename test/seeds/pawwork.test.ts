@@ -308,24 +308,23 @@ describe('the walkthrough and the first review: names in any spelling', () => {
 })
 
 describe('the reminder of the step that follows', () => {
-  it('stands behind all results of its batch, with the text against falling back, once, and stays where it is', async () => {
+  it('stands at the end of the last result of its batch, with the text against falling back, once, and stays where it is', async () => {
     const batch = calls(loads(ENTER), { name: 'read', arguments: {} })
     const host = await start([batch, call('bash')])
     await host.ask('go')
     const roles = host.body(1).messages.map(({ role }) => role)
-    expect(roles.slice(-3)).toEqual(['tool', 'tool', 'user'])
-    expect(reminders(host, 1)).toHaveLength(1)
+    expect(roles.slice(-3)).toEqual(['assistant', 'tool', 'tool'])
+    expect(reminders(host, 1)).toEqual([host.body(1).messages.at(-1)])
     expect(String(reminders(host, 1)[0]?.content)).toContain(`${ENTER}: use this, not git worktree in bash`)
     await host.ask('more')
     expect(reminders(host)).toEqual(reminders(host, 1))
   })
 
-  it('names only what carries no such text by its name', async () => {
+  it('does not repeat what the answer has just said of a tool without such a text', async () => {
     const host = await start([info(EXIT)])
     await host.ask('go')
-    expect(String(reminders(host)[0]?.content)).toBe(
-      `<system-reminder>\n${EXIT} is loaded. Call it directly.\n</system-reminder>`,
-    )
+    expect(reminders(host)).toEqual([])
+    expect(answers(host)[0]).toContain(EXIT)
   })
 })
 

@@ -166,7 +166,7 @@ describe("the review's fourth suggestion: every change of state can be watched",
     )
     expect(host.events).toContainEqual(expect.objectContaining({ kind: 'loaded', source: 'select' }))
     expect(host.events).toContainEqual(expect.objectContaining({ kind: 'requested' }))
-    expect(host.conversation.inspect().line).toMatch(/^loaded 1 \(web_fetch\) · 3 deferred/)
+    expect(host.conversation.inspect().line).toMatch(/^active 1 \(web_fetch\) · 3 deferred/)
   })
 })
 

@@ -137,10 +137,15 @@ export async function startSeed(options: ToolwellOptions, setup: Setup = {}): Pr
       return typeof text === 'string' ? text : JSON.stringify(text)
     },
     answer: (index = -1) =>
-      String((body(index).messages ?? []).findLast(({ role }) => role === 'tool')?.content ?? ''),
+      withoutNotices((body(index).messages ?? []).findLast(({ role }) => role === 'tool')?.content),
     restart: (others = options, other = id) => startSeed(others, { ...setup, folder, id: other }),
   }
   return seed
+}
+
+/** What a tool gave: notices stand behind it. */
+function withoutNotices(content: unknown): string {
+  return String(content ?? '').replace(/\n\n<(tool-update|system-reminder)>[\s\S]*$/, '')
 }
 
 /** What a search answered, without the line for machines. */

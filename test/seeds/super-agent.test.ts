@@ -200,7 +200,7 @@ describe('Changes: getActiveTools and getDeferredToolSummary', () => {
     await host.ask('And now?')
     expect(host.system()).toBe(host.system(0))
     const { messages = [] } = host.body()
-    expect(JSON.stringify(messages)).toContain('mcp__github__list_issues is loaded')
+    expect(host.answer()).toContain('mcp__github__list_issues')
     expect(JSON.stringify(messages.at(-1))).toContain('mcp__mail__send')
   })
 

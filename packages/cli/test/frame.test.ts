@@ -138,7 +138,7 @@ describe('words that are wrong', () => {
 })
 
 describe('an end', () => {
-  it('is told with its fix where the user can mend it', async () => {
+  it('is told with its fix where the user can fix it', async () => {
     const verbs = [verb(() => Promise.reject(new Problem('It is late.', 'Come earlier.')))]
     expect(await toolwell(['try'], { verbs })).toEqual({
       code: 2,

@@ -133,7 +133,7 @@ describe('a schema that is not sound', () => {
       'inputSchema.properties.count has to be a schema, not 5.',
     ])
     for (const { fix } of found) expect(fix).toContain('Ask the author to fix it')
-    // Toolwell mends it for all of them.
+    // Toolwell repairs it for all of them.
     expect(diagnosesOf(output).some(({ rule }) => rule === 'portability')).toBe(false)
     expect(code).toBe(0)
   })

@@ -12,7 +12,7 @@ import { createLog } from './ledger/log.js'
 import type { WireSupport } from './surface/auto.js'
 import type { Context } from './surface/context.js'
 import { hostArray } from './surface/host-array.js'
-import { plan } from './surface/plan.js'
+import { type NoticePlace, plan } from './surface/plan.js'
 import { project, type SurfaceView } from './surface/project.js'
 import type { Prompts } from './surface/prompts.js'
 import { type ChildOptions, childScope, contextsOf, type Scope, type Shared } from './surface/scope.js'
@@ -52,6 +52,8 @@ export interface Conversation {
     readonly present?: ReadonlySet<string>
     /** The answers among them that refer to tools by the provider's own means, where the caller knows them. */
     readonly references?: ReadonlySet<string>
+    /** Where a notice would stand at the end of the history. Default: at the anchor, as text. */
+    readonly place?: NoticePlace
     /** What the wire can do natively. Default: nothing. */
     readonly support?: WireSupport
   }): Promise<SurfaceView>
@@ -145,6 +147,7 @@ export async function openConversation(shared: Shared, scope: Scope, seed?: Seed
     wire,
     present,
     references,
+    place = { anchors: [anchor], takes: () => 'words' },
     support,
   }: Parameters<Conversation['begin']>[0]): Promise<SurfaceView> => {
     if (typeof requestId !== 'string' || requestId === '')
@@ -166,7 +169,7 @@ export async function openConversation(shared: Shared, scope: Scope, seed?: Seed
       )
     }
     const current = contextOf(wire)
-    const facts = plan(log.state, current, { present, references }, support)
+    const facts = plan(log.state, current, { present, references, place }, support)
     const flipped = facts.flatMap((fact) =>
       fact.kind === 'suspended' || fact.kind === 'restored' ? [fact.tool] : [],
     )

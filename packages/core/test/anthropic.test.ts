@@ -461,11 +461,11 @@ describe('messages of the host', () => {
   const ephemeral = { type: 'ephemeral' }
 
   it('stay the same objects where nothing is repaired or noted', async () => {
-    const host = await open([says(search('select:create_issue')), says(bridged('create_issue'))])
+    const host = await open([says(search('select:worktree')), says(bridged('enter_worktree'))])
     await host.ask('go')
     const clean = host.messages.map(({ role, content }): AnthropicMessage => ({ role, content }))
     const { parts } = await anthropic(host.conversation).begin(clean, { requestId: 'last' })
-    // The third has the note of the load.
+    // The third has the rules of use of what was loaded.
     expect(parts.messages.map((message, index) => message === clean[index])).toEqual([
       true,
       true,

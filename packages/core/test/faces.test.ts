@@ -33,7 +33,7 @@ describe('the options that presets are made of', () => {
       prompts: { frame: ({ body }: { body: string }) => `[[${body}]]` },
     })
     await host.ask('go')
-    expect(host.body().messages.at(-1)?.content).toMatch(/^\[\[git__enter_worktree.*\]\]$/s)
+    expect(host.body().messages.at(-1)?.content).toMatch(/\n\n\[\[git__enter_worktree.*\]\]$/s)
   })
 
   it('give a face what is left to say, whether something was found or not', async () => {

@@ -44,7 +44,7 @@ describe('a compaction', () => {
   it('that drops a reminder right after it was written has it written again', async () => {
     const reminder = 'tracker__create_issue is loaded. Call it with tool_call.'
     const host = await play()
-    await host.step(search('select:tracker__create_issue'))
+    await host.step({ name: 'tracker__create_issue', arguments: { value: 'x' } })
     expect(await host.sent()).toContain(reminder)
     await host.compact()
     expect((await host.sent()).split(reminder)).toHaveLength(2)
@@ -149,7 +149,7 @@ describe('a call id that ends like a number of ours', () => {
   it('does not move what was written behind another call', async () => {
     const host = await play()
     await host.step({ name: 'read_file', arguments: {}, id: 'a' })
-    await host.step({ ...search('select:tracker__create_issue'), id: 'a' })
+    await host.step({ name: 'tracker__create_issue', arguments: { value: 'x' }, id: 'a' })
     const before = (await host.begin()).parts.messages
     expect(JSON.stringify(before.slice(-1))).toContain('tracker__create_issue is loaded')
     await host.step({ name: 'read_file', arguments: {}, id: 'a#2' })

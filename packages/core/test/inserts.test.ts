@@ -15,15 +15,18 @@ const open = (
   script: readonly ScriptedReply[],
   options: ToolwellOptions = {},
   tools: readonly Tool[] = mixed(),
-) => startHost({ tools, mode: 'on', delivery: 'append', ...options }, [...script, ...answers])
+) =>
+  startHost({ tools, mode: 'on', delivery: 'append', ...options }, [...script, ...answers], {
+    endpoint: { family: 'mistral' },
+  })
 
-/** Messages of a request that hold one of our updates, as `index: text`. */
+/** Messages of a request that hold one of our updates, as `index: text`; of a result only what stands behind it. */
 function updates(host: TestHost, index = -1): string[] {
-  return host
-    .body(index)
-    .messages.flatMap((message, at) =>
-      String(message.content).includes('<tool-update>') ? [`${at}: ${message.content}`] : [],
-    )
+  return host.body(index).messages.flatMap(({ role, content }, at) => {
+    const text = String(content)
+    const start = text.indexOf('<tool-update>')
+    return start < 0 ? [] : [`${at}: ${role === 'tool' ? text.slice(start) : text}`]
+  })
 }
 const count = (text: string, part: string) => text.split(part).length - 1
 
@@ -34,8 +37,8 @@ async function compact(host: TestHost, after: readonly ChatMessage[]) {
 }
 const summary: ChatMessage = { role: 'user', content: 'Summary of what was said.' }
 
-describe('the reminder of an load', () => {
-  it('stands once, behind all results of its batch, and stays there on every later request', async () => {
+describe('the reminder of a load', () => {
+  it('stands once, in the last result of its batch, and stays there on every later request', async () => {
     const host = await open([
       search('select:worktree', [
         { name: 'read_file', arguments: {} },
@@ -47,14 +50,58 @@ describe('the reminder of an load', () => {
     expect(everyByte(host)).not.toContain('not git worktree in a shell')
     await host.step()
     const roles = host.body().messages.map((message) => message.role)
-    expect(roles).toEqual(['system', 'user', 'assistant', 'tool', 'tool', 'tool', 'user'])
+    expect(roles).toEqual(['system', 'user', 'assistant', 'tool', 'tool', 'tool'])
     expect(updates(host)).toEqual([
-      `6: <tool-update>\ngit__enter_worktree, git__exit_worktree are loaded. Call them directly.\ngit__enter_worktree: use this, not git worktree in a shell\ngit__exit_worktree: use this, not git worktree in a shell\n</tool-update>`,
+      `5: <tool-update>\ngit__enter_worktree, git__exit_worktree are loaded. Call them directly.\ngit__enter_worktree: use this, not git worktree in a shell\ngit__exit_worktree: use this, not git worktree in a shell\n</tool-update>`,
     ])
     const first = updates(host)
+    // It is no part of what the tool gave, nor of the host's history.
+    expect(JSON.stringify(host.messages)).not.toContain('tool-update')
+    expect(host.body().messages[5]?.content).toMatch(/^write_file ran with \{\}\n\n<tool-update>/)
     await host.ask('more')
     await host.ask('and more')
     expect(updates(host)).toEqual(first)
+  })
+
+  it.each(['append', 'bridge'] as const)(
+    'does not say again what the answer to a search has just said (%s)',
+    async (delivery) => {
+      const host = await open(
+        [
+          search('select:tracker__create_issue,worktree'),
+          search('create an issue'),
+          search('select:calendar__find_slot', [{ name: 'read_file', arguments: {} }]),
+        ],
+        { delivery },
+      )
+      await host.ask('go')
+      expect(updates(host)).toEqual([
+        expect.stringMatching(/^3: <tool-update>\ngit__enter_worktree, git__exit/),
+      ])
+      expect(updates(host).join()).not.toContain('tracker__create_issue')
+    },
+  )
+
+  it('is written for what a search has loaded where its answer was lost', async () => {
+    const host = await open([search('select:tracker__create_issue')])
+    host.say('go')
+    await host.step()
+    // The host died before it kept the answer.
+    host.messages.pop()
+    await host.step()
+    expect(updates(host)).toEqual([expect.stringMatching(/^3: [\s\S]*tracker__create_issue is loaded/)])
+  })
+
+  it('is written where no answer says so: loaded by a call, or by the host', async () => {
+    const host = await open([{ calls: [{ name: 'tracker__create_issue', arguments: { value: 'x' } }] }])
+    host.say('go')
+    await host.conversation.load(['calendar__find_slot'])
+    await host.step()
+    await host.step()
+    expect(updates(host)).toEqual([
+      expect.stringMatching(/^1: go\n\n<tool-update>\ncalendar__find_slot is loaded/),
+      expect.stringMatching(/^3: <tool-update>\ntracker__create_issue is loaded/),
+    ])
   })
 
   it('brings guidelines and anti-fallback text with the tool and never before', async () => {
@@ -131,18 +178,16 @@ describe('the reminder of an load', () => {
 
   it('PW-5: leaves out what is no longer available, and is not written when nothing is left', async () => {
     const denied = new Set<string>()
-    const host = await open(
-      [search('select:tracker__create_issue,calendar__find_slot'), search('select:worktree')],
-      {
-        policy: ({ id }) => !denied.has(id),
-      },
-    )
+    const host = await open([search('create an issue'), search('select:worktree')], {
+      policy: ({ id }) => !denied.has(id),
+    })
     host.say('go')
-    await host.step()
-    denied.add('tracker/create_issue')
+    await host.conversation.load(['tracker__close_issue', 'calendar__find_slot'])
+    denied.add('tracker/close_issue')
     await host.step()
     expect(host.raw()).toContain('calendar__find_slot is loaded.')
-    expect(host.raw()).not.toMatch(/tracker__create_issue[^.]* (is|are) loaded/)
+    expect(host.raw()).not.toMatch(/tracker__close_issue[^.]* (is|are) loaded/)
+    await host.step()
     for (const id of ['git/enter_worktree', 'git/exit_worktree']) denied.add(id)
     await host.step()
     expect(host.raw()).not.toContain('git__enter_worktree, git__exit_worktree are loaded')
@@ -375,11 +420,12 @@ describe('places', () => {
     const zero = (name: string, input: unknown): ScriptedReply => ({
       calls: [{ id: 'call_0', name, arguments: input }],
     })
-    const host = await open([
-      zero('tool_search', { query: 'select:tracker__create_issue' }),
+    const host = await startHost({ tools: mixed(), mode: 'on', delivery: 'append' }, [
+      zero('tracker__create_issue', { value: 'x' }),
       zero('read_file', {}),
-      zero('tool_search', { query: 'select:calendar__find_slot' }),
+      zero('calendar__find_slot', { value: 'x' }),
       zero('read_file', {}),
+      ...answers,
     ])
     host.say('go')
     for (let step = 0; step < 4; step++) await host.step()
@@ -400,11 +446,13 @@ describe('places', () => {
     const zero = (query: string): ScriptedReply => ({
       calls: [{ id: 'call_0', name: 'tool_search', arguments: { query } }],
     })
-    const host = await open([zero('select:tracker__create_issue'), zero('select:calendar__find_slot')])
+    const host = await open([zero('select:tracker__create_issue'), zero('select:worktree')])
     await host.ask('go')
     await compact(host, [summary, ...host.messages.slice(3)])
     await host.ask('more')
-    expect(updates(host)).toEqual([expect.stringMatching(/^4: <tool-update>\ncalendar__find_slot is loaded/)])
+    expect(updates(host)).toEqual([
+      expect.stringMatching(/^3: <tool-update>\ngit__enter_worktree, git__exit/),
+    ])
   })
 
   it('keep their text through two compactions that keep them under another name', async () => {
@@ -421,6 +469,36 @@ describe('places', () => {
     expect(updates(host)).toEqual([expect.stringMatching(/^2: Yes\.\n\n<tool-update>\ngit__enter_worktree/)])
   })
 
+  it('that a request has carried take no further notice: it waits for the next result, or for the user', async () => {
+    const host = await open([search('select:worktree'), { status: 500, error: 'busy' }])
+    const { catalogue } = host.well
+    host.say('go')
+    await host.step()
+    await host.step()
+    const carried = host.raw()
+    catalogue.setSource('mail', { tools: server('mail', ['send_mail']) })
+    catalogue.removeSource('calendar')
+    await host.step()
+    expect(host.raw()).toBe(carried)
+    host.say('and now?')
+    await host.step()
+    expect(updates(host)).toHaveLength(2)
+    expect(updates(host)[1]).toMatch(/^5: and now\?\n\n<tool-update>\nNo longer available/)
+    expect(updates(host)[1]).toContain('Server "mail" can now be used')
+  })
+
+  it('behind a message of the model are none: it goes on where it stopped', async () => {
+    const host = await open([])
+    host.say('go')
+    await host.step()
+    host.well.catalogue.removeSource('calendar')
+    await host.step()
+    expect(updates(host)).toEqual([])
+    host.say('and now?')
+    await host.step()
+    expect(updates(host).join()).toContain('No longer available')
+  })
+
   it('are behind all results also where the host keeps the results in another order', async () => {
     const host = await open([search('select:worktree', [{ name: 'read_file', arguments: {} }])])
     host.say('go')
@@ -433,8 +511,8 @@ describe('places', () => {
       'assistant',
       'tool',
       'tool',
-      'user',
     ])
+    expect(updates(host)).toEqual([expect.stringMatching(/^4: /)])
   })
 
   it('that are gone are reported, and the text stands at the nearest earlier place', async () => {

@@ -196,12 +196,53 @@ describe('on the Responses API', () => {
     expect(used).not.toHaveProperty('namespace')
   })
 
-  it('a search that finds nothing gives an empty output, and the reason as a message', async () => {
-    const host = await openaiResponsesHarness.open(options, [says(find('bake a cake')), done])
+  it('a search that finds nothing gives an empty output, and the reason behind what the user says next', async () => {
+    const host = await openaiResponsesHarness.open(options, [says(find('bake a cake')), done, done])
     await host.ask('go')
-    const [, , output, note] = body(host).input
-    expect(output).toMatchObject({ type: 'tool_search_output', tools: [] })
+    expect(body(host).input).toHaveLength(3)
+    expect(body(host).input[2]).toEqual({
+      type: 'tool_search_output',
+      execution: 'client',
+      call_id: 'call_1',
+      status: 'completed',
+      tools: [],
+    })
+    await host.ask('and now?')
+    const [, , , , said, note] = body(host).input
+    expect(said).toEqual({ role: 'user', content: 'and now?' })
     expect(note).toMatchObject({ role: 'developer', content: expect.stringContaining('No tool fits') })
+  })
+
+  it('a search beside a call says what else it found in the text of the result, on either side', async () => {
+    const missing = find('select:tracker__create_issue,no_such_tool')
+    const host = await openaiResponsesHarness.open(options, [
+      says(missing, call('read_file')),
+      says(call('read_file'), missing),
+      done,
+    ])
+    await host.ask('go')
+    const results = body(host).input.filter(
+      (item: { type: string }) => item.type === 'function_call_output',
+    ) as { output: string }[]
+    expect(results).toHaveLength(2)
+    for (const { output } of results) expect(output).toMatch(/^read_file ran with[\s\S]*No tool is named/)
+    expect(host.rendered(2).startsWith(host.rendered(1).slice(0, -1))).toBe(true)
+  })
+
+  it('words that had no place stand in the next result, and stay there', async () => {
+    const host = await openaiResponsesHarness.open(options, [
+      says(find('select:tracker__create_issue,no_such_tool')),
+      says(call('tracker__create_issue')),
+      says(call('read_file')),
+      done,
+    ])
+    await host.ask('go')
+    expect(host.requests[1]?.raw).not.toContain('No tool is named')
+    const outputOf = (index: number) =>
+      body(host, index).input.find((item: { type: string }) => item.type === 'function_call_output')
+    expect(outputOf(2).output).toContain('No tool is named')
+    expect(outputOf(3)).toEqual(outputOf(2))
+    expect(host.requests[3]?.raw.split('No tool is named')).toHaveLength(2)
   })
 
   it('a tool that the host loads, or that changed, is added where that happened', async () => {
@@ -418,8 +459,9 @@ describe('a frame of the host', () => {
   it.each([anthropicHarness, openaiResponsesHarness])(
     '$name: stands around what follows a search answer',
     async (wire) => {
-      const host = await wire.open({ ...options, prompts }, script)
+      const host = await wire.open({ ...options, prompts }, [...script, done])
       await host.ask('go')
+      await host.ask('on')
       const raw = host.requests.at(-1)?.raw ?? ''
       expect(raw).toContain('[news]\\nNo tool is named \\"no_such_tool\\"')
       expect(raw).not.toContain('tool-update')
@@ -433,10 +475,11 @@ describe('a frame of the host', () => {
     const first = await open('a')
     const turn = await first.begin(history)
     const search = { type: 'tool_search_call', execution: 'client', status: 'completed', call_id: 'c' }
-    // Nothing found: the machine line stands in the words behind the empty answer.
+    // Nothing found: the machine line stands in the words that go with the empty answer.
     const reply = [{ ...search, arguments: { query: 'unload:tracker__create_issue' } }]
     history.push(...reply, ...(await turn.run({ output: reply })).messages)
-    expect(JSON.stringify(history)).toContain('[news]')
+    expect(history).toHaveLength(3)
+    expect(JSON.stringify(history)).toContain('toolwell/1')
     const report = await (await open('b')).importHistory(history)
     expect(report.unrecovered).toEqual([])
   })

@@ -11,7 +11,7 @@ import { mixed, server } from './support/tools.js'
 import type { WireHarness, WireHost } from './support/wire-harness.js'
 import { anthropicChangesHarness, anthropicHarness } from './support/wires/anthropic.js'
 import { googleHarness } from './support/wires/google.js'
-import { openaiChatHarness } from './support/wires/openai-chat.js'
+import { mistralChatHarness, openaiChatHarness, templateChatHarness } from './support/wires/openai-chat.js'
 import { openaiResponsesHarness } from './support/wires/openai-responses.js'
 
 const harnesses: readonly WireHarness[] = [
@@ -19,6 +19,8 @@ const harnesses: readonly WireHarness[] = [
   anthropicChangesHarness,
   openaiResponsesHarness,
   openaiChatHarness,
+  mistralChatHarness,
+  templateChatHarness,
   googleHarness,
 ]
 
@@ -51,6 +53,8 @@ const reply: fc.Arbitrary<ScriptedReply> = fc.oneof(
 /** What else may happen between two requests. */
 const act = fc.constantFrom('nothing', 'nothing', 'server comes', 'server goes', 'host loads', 'host unloads')
 
+const TOLD = '(called a tool)'
+
 async function perform(what: string, { well, conversation }: WireHost): Promise<void> {
   if (what === 'server comes') well.catalogue.setSource('mail', { tools: server('mail', ['send_mail']) })
   if (what === 'server goes') well.catalogue.removeSource('mail')
@@ -67,13 +71,20 @@ describe.each(harnesses)('on $name', (harness) => {
           return steps[index]?.[1] ?? { text: 'Well.' }
         })
         host.say('Begin.')
-        for (const [what] of steps) {
+        /** Requests that begin a turn of the user's: there a template may drop what the model thought before. */
+        const turns = new Set<number>()
+        for (const [index, [what]] of steps.entries()) {
           await perform(what, host)
           const answers = await host.step()
-          if (answers.length === 0) host.say('Go on.')
+          if (answers.length > 0) continue
+          host.say('Go on.')
+          turns.add(index + 1)
         }
         for (let index = 1; index < host.requests.length; index++) {
           const [before, after] = [host.rendered(index - 1), host.rendered(index)]
+          // A call of something that nobody declares is told, and that is a message of the user's as well.
+          const isTold = after.split(TOLD).length > before.split(TOLD).length
+          if (harness === templateChatHarness && (turns.has(index) || isTold)) continue
           const grows = delivery === 'append' && host.toolsJson(index) !== host.toolsJson(index - 1)
           const stable = grows ? arrayEnd(host, index) : before.lastIndexOf('{"')
           expect(commonPrefix(before, after), `request ${index}`).toBeGreaterThanOrEqual(stable)

@@ -6,7 +6,7 @@ import { mixed, server, tool } from './support/tools.js'
 import type { Script, WireHarness, WireHost } from './support/wire-harness.js'
 import { anthropicChangesHarness, anthropicHarness } from './support/wires/anthropic.js'
 import { googleHarness } from './support/wires/google.js'
-import { openaiChatHarness } from './support/wires/openai-chat.js'
+import { mistralChatHarness, openaiChatHarness } from './support/wires/openai-chat.js'
 import { openaiResponsesHarness } from './support/wires/openai-responses.js'
 
 const harnesses: readonly WireHarness[] = [
@@ -14,6 +14,7 @@ const harnesses: readonly WireHarness[] = [
   anthropicChangesHarness,
   openaiResponsesHarness,
   openaiChatHarness,
+  mistralChatHarness,
   googleHarness,
 ]
 type Delivery = WireHarness['deliveries'][number]
@@ -102,10 +103,12 @@ const scenarios: Record<string, (scene: Scene) => Promise<void>> = {
   },
   eviction: async ({ open, declared }) => {
     const host = await open(
-      [search('select:tracker__create_issue'), search('select:calendar__find_slot'), done],
+      [search('select:tracker__create_issue'), search('select:calendar__find_slot'), done, done],
       { maxLoaded: 1 },
     )
     await host.ask('go')
+    // Where an answer is definitions alone, its words wait for the user.
+    await host.ask('on')
     expect(host.conversation.inspect().loadedLazyTools).toEqual(['calendar__find_slot'])
     expect(host.requests.at(-1)?.raw).toContain('Unloaded to make room: tracker__create_issue')
     expect(new Set(declared(host)).size).toBe(declared(host).length)

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { ChatRequestBody } from '../src/openai-chat/request.js'
 import { chatViolationOf } from '../src/openai-chat/rules.js'
+import { chatRenderOrder } from '../src/openai-chat/usage.js'
 
 const user = { role: 'user', content: 'Hello' }
 const tool = (name: string, more: object = {}) => ({ type: 'function', function: { name, ...more } })
@@ -500,6 +502,29 @@ describe('a strict server', () => {
     ['{"open":', 'invalid_arguments'],
   ])('judges the arguments %j of a call as servers do that parse them', (text, code) => {
     expect(chatViolationOf(history(calling(call('a', 'read', text)), answer('a')))?.code).toBe(code)
+  })
+
+  it.each(['user', 'system', 'developer'])('refuses a %s behind a result where the family does', (role) => {
+    const body = history(calling(call('a')), answer('a'), { role, content: 'By the way' })
+    expect(chatViolationOf(body)).toBeUndefined()
+    expect(chatViolationOf(body, { family: 'template' })).toBeUndefined()
+    expect(chatViolationOf(body, { family: 'mistral' })).toEqual({
+      message: `Unexpected role '${role}' after role 'tool'`,
+      param: 'messages[3].role',
+      code: 'unexpected_role',
+    })
+    const said = { role: 'assistant', content: 'Done.' }
+    const legal = history(calling(call('a'), call('b')), answer('a'), answer('b'), said, user)
+    expect(chatViolationOf(legal, { family: 'mistral' })).toBeUndefined()
+  })
+
+  it('renders no reasoning before the last user message where the family drops it', () => {
+    const thinking = { ...calling(call('a')), reasoning_content: 'Let me see.' }
+    const inLoop = history(thinking, answer('a')) as ChatRequestBody
+    const behind = history(thinking, answer('a'), { role: 'user', content: 'More' }) as ChatRequestBody
+    expect(chatRenderOrder(inLoop, 'template')).toBe(chatRenderOrder(inLoop))
+    expect(chatRenderOrder(behind)).toContain('Let me see.')
+    expect(chatRenderOrder(behind, 'template')).not.toContain('Let me see.')
   })
 
   it('limits tools and descriptions only where it is told to', () => {

@@ -955,6 +955,28 @@ describe('a strict Responses server', () => {
     }
   })
 
+  it.each([
+    ['a result', [call('a'), answer('a')]],
+    ['a search', [searching('a'), loading('a')]],
+    ['results and tools', [call('a'), call('b'), answer('a'), answer('b'), adding(tool('late'))]],
+  ])('refuses a message behind %s where the order is strict', (_, items) => {
+    const body = (...more: object[]) => ({
+      model: 'scripted',
+      input: [user, ...items, ...more],
+      tools: [tool('read'), search],
+    })
+    for (const role of ['user', 'developer', 'system']) {
+      const late = body({ role, content: 'By the way' })
+      expect(responsesViolationOf(late)).toBeUndefined()
+      expect(responsesViolationOf(late, { strictOrder: true })).toMatchObject({
+        code: 'message_behind_output',
+        param: `input[${items.length + 1}]`,
+      })
+    }
+    const said = { type: 'message', role: 'assistant', content: 'Done.' }
+    expect(responsesViolationOf(body(said, user), { strictOrder: true })).toBeUndefined()
+  })
+
   it('knows what can be called after the input, by namespace', () => {
     const items = [
       searching('s'),

@@ -6,7 +6,7 @@ import type { Verb } from './verb.js'
 
 export function overview(verbs: readonly Verb[], version: string, paint: Paint): string {
   return [
-    `toolwell ${version}: every tool in reach, the needed ones on the surface.`,
+    `toolwell ${version}: see what an agent finds in your tools, and check the servers they come from.`,
     '',
     paint('Usage', 'bold'),
     '  toolwell VERB [flags]',

@@ -162,6 +162,8 @@ function latch(state: LedgerState, event: Latch) {
       state.tools.suspendedLoads.delete(id)
       state.tools.recency.delete(id)
     }
+  // Every byte is new.
+  state.history.carried.clear()
   state.history.told.clear()
   for (const id of event.shown) state.history.told.add(id)
   state.history.sources.clear()
@@ -192,7 +194,10 @@ function load(state: LedgerState, event: Extract<LedgerEvent, { kind: 'loaded' }
   state.history.pendingNotices.delete(tool.id)
   state.native.toRemove.delete(tool.id)
   if (event.shown && tool.declaredHidden && source !== 'arrival') state.native.revealed.add(tool.id)
-  if (source !== 'inherit' && source !== 'arrival') state.history.pendingReminders.add(tool.id)
+  // The answer to a search says what it loaded.
+  if (source === 'search' || source === 'select')
+    state.history.reminded.set(tool.id, { anchor, request: undefined })
+  else if (source !== 'inherit' && source !== 'arrival') state.history.pendingReminders.add(tool.id)
   if (declared) state.array.version++
 }
 
@@ -294,7 +299,7 @@ function announce(state: LedgerState, event: Extract<LedgerEvent, { kind: 'annou
   if (event.topic === 'loaded')
     for (const id of about) {
       state.history.pendingReminders.delete(id)
-      state.history.reminded.set(id, anchor)
+      state.history.reminded.set(id, { anchor, request: undefined })
     }
   if (event.topic === 'unloaded') for (const id of about) state.history.pendingNotices.delete(id)
   if (event.topic === 'schemas' || event.topic === 'changed')
@@ -315,9 +320,11 @@ function request(state: LedgerState, event: Extract<LedgerEvent, { kind: 'reques
   state.array.rewritten.clear()
   // The provider itself shows what was loaded.
   if (state.latch?.delivery === 'native') state.history.pendingReminders.clear()
-  // Reminders older than this request were answered by the model.
-  for (const [id, anchor] of state.history.reminded)
-    if (anchor !== event.anchor) state.history.reminded.delete(id)
+  // What an earlier request carried was answered by the model.
+  for (const [id, { anchor, request = event.anchor }] of [...state.history.reminded])
+    if (request === event.anchor) state.history.reminded.set(id, { anchor, request })
+    else state.history.reminded.delete(id)
+  state.history.carried.add(event.anchor)
   const record: RequestRecord = {
     requestId: event.requestId,
     anchor: event.anchor,
@@ -351,10 +358,14 @@ function compact(state: LedgerState, kept: Readonly<Record<string, string>>) {
     if (known.shownAt === '') continue
     state.tools.loaded.set(id, { ...known, shownAt: renamed(known.shownAt) ?? '' })
   }
-  for (const [id, anchor] of [...state.history.reminded]) {
+  for (const [id, { anchor, request }] of [...state.history.reminded]) {
     const moved = renamed(anchor)
     state.history.reminded.delete(id)
-    if (moved !== undefined) state.history.reminded.set(id, moved)
+    if (moved !== undefined)
+      state.history.reminded.set(id, {
+        anchor: moved,
+        request: request === undefined ? undefined : (renamed(request) ?? request),
+      })
     else if (state.tools.loaded.get(id)?.live) state.history.pendingReminders.add(id)
   }
   for (const table of [state.requests.searchTokens, state.requests.revealedTokens, state.native.referredIn])

@@ -38,6 +38,13 @@ export interface Insert {
   readonly revealed: number
 }
 
+/** Where the model was told that a tool is loaded: by an answer to its search, or by a reminder. */
+export interface Told {
+  readonly anchor: string
+  /** The last message of the first request that carried it; undefined before that. */
+  readonly request: string | undefined
+}
+
 export interface RequestRecord {
   readonly requestId: string
   /** The last message or call of the history it was begun for, and the wire. */
@@ -95,10 +102,12 @@ export interface HistoryState {
   /** Ids whose names stand in the cards or in a delta since the latch. */
   readonly told: Set<string>
   inserts: Insert[]
-  /** Loaded since the last request; their reminder is due. */
+  /** Last messages of the requests begun since the latch: what stands there has been read, and takes no further notice. */
+  readonly carried: Set<string>
+  /** Loaded, and no answer has said so: their reminder is due. */
   readonly pendingReminders: Set<string>
-  /** Reminded at the last request, with the anchor: due again if a compaction drops it before the model could answer. */
-  readonly reminded: Map<string, string>
+  /** Told at the last request, or since: due again if a compaction drops it before the model could answer. */
+  readonly reminded: Map<string, Told>
   /** Unloaded since the last request without an answer that said so. */
   readonly pendingNotices: Set<string>
 }
@@ -174,6 +183,7 @@ export function createState(): LedgerState {
       sources: new Map(),
       told: new Set(),
       inserts: [],
+      carried: new Set(),
       pendingReminders: new Set(),
       reminded: new Map(),
       pendingNotices: new Set(),

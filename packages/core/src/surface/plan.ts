@@ -5,6 +5,7 @@
 
 import type { LedgerFact } from '../ledger/event.js'
 import { type LedgerState, loaderName } from '../ledger/fold.js'
+import type { Told } from '../ledger/state.js'
 import type { DeliveryName } from '../tool/reasons.js'
 import type { Pin } from '../tool/wire-tool.js'
 import { announce, guidance, schemaLine, speakable } from './announce.js'
@@ -23,6 +24,15 @@ export interface SentHistory {
   readonly present?: ReadonlySet<string> | undefined
   /** Of these, the answers in which the provider itself finds references to tools. */
   readonly references?: ReadonlySet<string> | undefined
+  /** Where a notice would stand. Absent: anywhere. */
+  readonly place?: NoticePlace | undefined
+}
+
+/** The end of a history: a message, or the results of one batch. */
+export interface NoticePlace {
+  readonly anchors: readonly string[]
+  /** What can stand there without a message of its own between a result and the next reply. */
+  takes(delivery: DeliveryName): 'words' | 'tools' | 'nothing'
 }
 
 export function plan(
@@ -35,7 +45,17 @@ export function plan(
   const reason = latchReason(state, context, support)
   const latched = reason === undefined ? undefined : latchFact(state, context, reason, support)
   const latch = latched ?? state.latch
-  if (!latch || latch.mode === 'off') return latched ? [...doubts, latched] : doubts
+  const settled = latched ? [...doubts, latched] : doubts
+  if (!latch || latch.mode === 'off') return settled
+  // What has no place waits: it is found again, as it is by then, when the next results or the user's next message come.
+  const taken = takenAt(state, latch, history)
+  if (taken === 'nothing') return settled
+  const live =
+    latched?.loaded ?? [...state.tools.loaded.values()].filter((each) => each.live).map(({ pin }) => pin)
+  if (taken === 'tools')
+    return latch.changes
+      ? [...settled, ...showAgain(state, context, latch, live, history, new Set())]
+      : settled
 
   // A fresh latch tells everything that is known now, except what became of the tools that the history speaks of.
   const facts = reconcile(state, context, latch, latched ? loadedIds(state) : mentioned(state))
@@ -46,7 +66,7 @@ export function plan(
       latched,
       ...deliver(state, context, latch, latched.loaded, latched.eager, history, facts),
     ]
-  const tail = [...state.tools.loaded.values()].filter((each) => each.live).map((each) => each.pin)
+  const tail = [...live]
   // What `restored` brings back on this request has to be seen on it.
   for (const fact of facts) if (fact.kind === 'restored' && fact.pin) tail.push(fact.pin)
   return [
@@ -55,6 +75,13 @@ export function plan(
     ...arrivals(state, context),
     ...deliver(state, context, latch, tail, [...state.tools.eager.values()], history, facts),
   ]
+}
+
+/** A message that a request has carried stays as it is until the next latch, when everything is read anew. */
+function takenAt(state: LedgerState, latch: Latch, { place }: SentHistory): ReturnType<NoticePlace['takes']> {
+  if (!place) return 'words'
+  const isCarried = latch === state.latch && place.anchors.some((anchor) => state.history.carried.has(anchor))
+  return isCarried ? 'nothing' : place.takes(latch.delivery)
 }
 
 /** Said as soon as it shows, acted on at the next latch: until then, changing course would cost more. */
@@ -95,7 +122,7 @@ function deliver(
   return [
     ...tellUnloaded(state, context, loaded),
     ...(latch === state.latch ? takeAway(state, context, loaded) : []),
-    ...remind(state, context, latch.delivery, loadedIds),
+    ...remind(state, context, latch.delivery, loadedIds, history),
     ...showAgain(state, context, latch, tail, history, told),
   ]
 }
@@ -118,7 +145,7 @@ function latchReason(state: LedgerState, context: Context, support: WireSupport)
 }
 
 /**
- * Whether the list of hidden tools is not that of now: something was loadedIds or put back, a source has other tools, or
+ * Whether the list of hidden tools is not that of now: something was loaded or unloaded, a source has other tools, or
  * policy has changed its mind. Walks the whole catalogue, on every request: a list that is always true costs that too.
  */
 function hasStaleCards({ latch, tools, history }: LedgerState, context: Context): boolean {
@@ -165,22 +192,26 @@ function takeAway(state: LedgerState, context: Context, loaded: ReadonlySet<stri
 }
 
 /**
- * One reminder for everything loadedIds since the last request, and for loadedIds tools whose guidelines stand nowhere in the
- * history: inherited, or compacted away. Asked again of the gate: what is gone by now is not named.
+ * One reminder for what was loaded and no answer in the history tells of, and for loaded tools whose guidelines stand nowhere
+ * in it: just found, inherited, or compacted away. Asked again of the gate: what is gone by now is not named.
  */
 function remind(
   state: LedgerState,
   context: Context,
   delivery: DeliveryName,
   live: ReadonlySet<string>,
+  { present }: SentHistory,
 ): LedgerFact[] {
   const told = new Set(
     state.history.inserts.flatMap((insert) => (insert.topic === 'loaded' ? insert.about : [])),
   )
   // Where the provider puts definitions before the model itself, there is nothing to remind of but how to use them.
   const always = deliveries[delivery].answers !== 'reference'
+  // An answer that the host has lost has said nothing.
+  const isLost = ({ anchor, request }: Told) => request === undefined && present?.has(anchor) === false
   const due = [...live].filter((id) => {
-    if (always && state.history.pendingReminders.has(id)) return true
+    const said = state.history.reminded.get(id)
+    if (always && (state.history.pendingReminders.has(id) || (said && isLost(said)))) return true
     const { insteadOf, guidelines = [] } = context.catalogue.get(id)?.tool ?? {}
     return !told.has(id) && (insteadOf !== undefined || guidelines.length > 0)
   })

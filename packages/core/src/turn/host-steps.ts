@@ -129,7 +129,7 @@ export interface Compaction {
   /** The message that stands for what did not survive. Default: the last anchor. */
   readonly anchor?: string
   /** Gets the names of loaded tools, and gives those to keep. */
-  readonly trim?: (active: readonly string[]) => readonly string[]
+  readonly trim?: (loaded: readonly string[]) => readonly string[]
 }
 
 /** `events`: every anchor they stand at may be asked for by a later fork. */
@@ -140,11 +140,11 @@ export function compaction(
   lastAnchor: string,
   events: readonly LedgerEvent[],
 ): Anchored[] {
-  const active = [...state.tools.loaded].filter(([, each]) => each.live)
-  const keep = trim ? new Set(trim(active.map(([, each]) => each.pin.wireName))) : undefined
+  const live = [...state.tools.loaded].filter(([, each]) => each.live)
+  const keep = trim ? new Set(trim(live.map(([, each]) => each.pin.wireName))) : undefined
   // A group goes as a whole.
   const gone = new Set(
-    active
+    live
       .filter(([, each]) => keep && !keep.has(each.pin.wireName))
       .flatMap(([id]) => loadedUnit(state, context, id)),
   )
@@ -238,7 +238,7 @@ function anchorsIn(state: LedgerState): Set<string> {
   return new Set([
     ...state.history.inserts.map((insert) => insert.anchor),
     ...[...state.tools.loaded.values()].map((each) => each.shownAt),
-    ...state.history.reminded.values(),
+    ...[...state.history.reminded.values()].map(({ anchor }) => anchor),
     ...state.requests.searchTokens.keys(),
   ])
 }

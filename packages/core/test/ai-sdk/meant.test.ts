@@ -47,7 +47,9 @@ describe.each(native)('AI SDK $major over $wire, native', ({ major, wire }) => {
     const host = await startHost({ major, wire, script, options })
     await host.ask('When?')
     expect(host.statuses()).toEqual([200, 200, 200])
-    expect(sentCalls(host.body(2)).filter((each) => each !== 'tool_search')).toEqual([name])
+    // OpenAI's search answers in definitions alone: there the search comes first, and the call stays a call.
+    const called = wire === 'responses' ? [name, name] : [name]
+    expect(sentCalls(host.body(2)).filter((each) => each !== 'tool_search')).toEqual(called)
     expect(host.raw(2)).toContain('select:calendar__find_slot')
   })
 })

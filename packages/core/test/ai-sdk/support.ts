@@ -70,9 +70,10 @@ export const majors = [
 ] as const
 
 const protocols = {
-  chat: chatProtocol,
-  anthropic: anthropicProtocol,
-  responses: responsesProtocol,
+  /** As Mistral has it: behind a result only the model speaks. */
+  chat: (strictOrder: boolean) => chatProtocol({ family: strictOrder ? 'mistral' : 'openai' }),
+  anthropic: () => anthropicProtocol(),
+  responses: (strictOrder: boolean) => responsesProtocol({ strictOrder }),
   /** As Gemini 3 has it: calls need the signatures they came with. */
   google: () => googleProtocol({ thoughtSignatures: true }),
   /** With the beta by which tools come and go in system messages. */
@@ -130,6 +131,8 @@ export interface Setup {
   /** The name of Google's provider: on Vertex it goes by another. */
   readonly provider?: string
   readonly script: readonly ScriptedReply[]
+  /** Off where the user speaks behind a tool's result. Default on. */
+  readonly strictOrder?: boolean
   readonly options?: ToolwellOptions
   readonly adapter?: AiSdkOptions
   readonly well?: Toolwell
@@ -145,7 +148,8 @@ export type Body = Record<string, never> & {
 export async function startHost(setup: Setup) {
   const { major, wire = 'chat', script, adapter = {} } = setup
   const { sdk } = majors[major - 6] as (typeof majors)[number]
-  const endpoint = await startScriptedEndpoint(protocols[wire]() as ReturnType<typeof chatProtocol>, {
+  const protocol = protocols[wire](setup.strictOrder ?? true)
+  const endpoint = await startScriptedEndpoint(protocol as ReturnType<typeof chatProtocol>, {
     model: [...script],
   })
   onTestFinished(() => endpoint.close())

@@ -89,18 +89,26 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     ])
   })
 
-  it('says what else a search found, and why it found nothing, behind its output', async () => {
-    const script = [calls(search('select:tracker__create_issue,no_such_tool')), calls(search('bake')), said()]
+  it('says what else a search found, and why it found nothing, where the next words stand', async () => {
+    const script = [
+      calls(search('select:tracker__create_issue,no_such_tool'), call('read_file')),
+      calls(search('bake')),
+      said(),
+      said(),
+    ]
     const host = await startHost({ major, wire, script, options })
     await host.ask('Go.')
-    expect(host.statuses()).toEqual([200, 200, 200])
+    await host.ask('And now?')
+    expect(host.statuses()).toEqual([200, 200, 200, 200])
     const [first, second] = ofType(host, 2, 'tool_search_output')
     expect(first?.tools).toHaveLength(1)
     expect(second?.tools).toEqual([])
-    const sent = items(host, 2)
-    const behind = (item: Item | undefined) => JSON.stringify(sent[sent.indexOf(item as Item) + 1])
-    expect(behind(first)).toContain('No tool is named')
-    expect(behind(second)).toContain('No tool fits')
+    // In the result beside it; where there is none, behind what the user says next.
+    expect(ofType(host, 1, 'function_call_output')[0]?.output).toMatch(/ran with[\s\S]*No tool is named/)
+    expect(host.raw(2)).not.toContain('No tool fits')
+    expect(JSON.stringify(items(host, 3).at(-1))).toMatch(/And now\?[\s\S]*No tool fits/)
+    for (const index of [1, 2, 3])
+      expect(items(host, index).slice(0, items(host, index - 1).length)).toEqual(items(host, index - 1))
   })
 
   it('goes on in another process with what was stored, and without its ledger', async () => {
@@ -125,7 +133,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     expect(JSON.stringify(fresh.messages.at(-2))).toContain('create_issue ran with')
   })
 
-  it('runs a guess, and tells it as the search that would have led to it', async () => {
+  it('runs a guess, behind the search that would have led to it', async () => {
     const script = [calls(call(name, { value: 'x' })), calls(call(name, { value: 'y' })), said()]
     const host = await startHost({ major, wire, script, options })
     await host.ask('Go.')
@@ -133,8 +141,9 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     const [asked] = ofType(host, 2, 'tool_search_call')
     expect(asked).toMatchObject({ arguments: { query: 'select:tracker__create_issue' } })
     expect(String(asked?.id)).toMatch(/^tsc_/)
-    expect(ofType(host, 2, 'function_call')).toMatchObject([{ name, namespace: name }])
-    expect(host.raw(2)).toContain('create_issue ran with')
+    const called = { name, namespace: name }
+    expect(ofType(host, 2, 'function_call')).toMatchObject([called, called])
+    expect(ofType(host, 2, 'function_call_output')[0]?.output).toContain('create_issue ran with')
   })
 
   it('brings a tool that the host loads, or that changed, where that happened', async () => {
@@ -275,7 +284,8 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     const reply = [{ ...asked, arguments: { query: `select:${name}` } }]
     const { messages } = await turn.run({ output: reply })
     history.push(...reply, ...messages)
-    const host = await startHost({ major, wire, script: [calls(call(name)), said()], conversation })
+    const script = [calls(call(name)), said()]
+    const host = await startHost({ major, wire, script, conversation, strictOrder: false })
     host.messages.push(...host.lazy.adopt(plain.thread(history)))
     await host.ask('Go on.')
     expect(host.statuses()).toEqual([200, 200])

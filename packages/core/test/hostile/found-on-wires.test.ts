@@ -108,11 +108,13 @@ it('an update behind calls that are told as text moves none of them', async () =
   )
   const line = messages.open(host.conversation)
   let asked = 0
-  const blocks = async () => {
-    const { parts } = await line.begin(host.messages, { requestId: `request ${++asked}` })
+  const blocks = async (conversation = line) => {
+    const { parts } = await conversation.begin(host.messages, { requestId: `request ${++asked}` })
     return (parts as { messages: { content: object[] }[] }).messages.at(-1)?.content ?? []
   }
-  const before = await blocks()
+  // Beside it, so that no request has carried the answers when the update comes.
+  const other = messages.open(await host.conversation.fork({ id: 'beside' }))
+  const before = await blocks(other)
   expect(before).toHaveLength(3)
   await host.conversation.load(['tracker__create_issue'])
   const after = await blocks()

@@ -192,7 +192,7 @@ export class Machine {
     const conversation = await this.line(this.at(0)).fork(part, { id })
     // It asks what the origin asks; a second process has to be told so by opening the same way.
     this.reference = snapshot.clone()
-    this.renew(part)
+    this.renew([...part, this.wire.user(`Go another way ${++this.count.said}.`)])
     this.processes[0] = { ...this.at(0), conversation }
     this.processes[1] = this.scope ? this.at(0) : await this.process(id)
   }
@@ -351,7 +351,10 @@ export class Machine {
       this.adrift = true
       this.snapshots.clear()
     }
-    if (calls.length === 0) this.messages.push(this.wire.user(`Go on ${++this.count.said}.`))
+    // What there is to tell needs a place: a message that was sent before has none, nor has a search without words.
+    const isWordless = native && calls.every(({ name }) => name === 'tool_search')
+    if (calls.length === 0 || isWordless || (died && !crash?.kept))
+      this.messages.push(this.wire.user(`Go on ${++this.count.said}.`))
   }
 
   /** Where the reference leaves a choice, the real outcome counts as the expected one. */

@@ -14,7 +14,7 @@ export function chatProtocol(options: ChatRuleOptions = {}): Protocol<ChatReques
     authorised: (headers, apiKey) => headers.authorization === `Bearer ${apiKey}`,
     violationOf: (body) => chatViolationOf(body, options),
     wantsStream: (body) => body.stream === true,
-    renderOrder: chatRenderOrder,
+    renderOrder: (body) => chatRenderOrder(body, options.family),
     answer(answer, body, context) {
       const completion = complete(answer, body, context)
       const streamOptions = body.stream_options as { include_usage?: unknown } | null | undefined

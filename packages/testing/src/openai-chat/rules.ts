@@ -22,8 +22,16 @@ import type { ChatRequestBody, ChatRole, ChatTool, ChatToolCall } from './reques
 /** Why a strict server of this wire answers 400. */
 export type ChatViolation = Violation
 
+/**
+ * Whose server it is. `mistral` judges the order of roles as well; `template` stands for servers that render the messages
+ * with a chat template which drops old reasoning (GLM, MiniMax, Qwen): it refuses no more than OpenAI, and renders less.
+ */
+export type ChatFamily = 'openai' | 'mistral' | 'template'
+
 /** Limits that only some servers have, so none of them holds unless it is given. */
 export interface ChatRuleOptions {
+  /** Default `openai`. */
+  readonly family?: ChatFamily
   /** OpenAI's limit is 128. */
   readonly maxTools?: number
   /** Characters of one tool's description. Azure and older OpenAI models stop at 1,024. */
@@ -45,7 +53,8 @@ export function chatViolationOf(body: unknown, options: ChatRuleOptions = {}): C
     toolChoiceViolation(body) ??
     streamViolation(body) ??
     // The shapes have been checked above, so the body is one.
-    pairingViolation(body as ChatRequestBody)
+    pairingViolation(body as ChatRequestBody) ??
+    (options.family === 'mistral' ? orderViolation(body as ChatRequestBody) : undefined)
   )
 }
 
@@ -248,6 +257,24 @@ function pairingViolation({ messages, tools = [] }: ChatRequestBody): Found {
     }
   }
   return unansweredViolation(batch, 'messages')
+}
+
+/**
+ * Behind a result only another result or the model may speak. Mistral's API answers 400 with this message. The rule stands
+ * in its public validator (`mistral-common`, `_validate_message_order`: after the role `tool` it expects `assistant` or
+ * `tool`); releases that allow a user there still refuse a system message.
+ */
+function orderViolation({ messages }: ChatRequestBody): Found {
+  for (const [index, { role }] of messages.entries()) {
+    const before = messages[index - 1]?.role
+    if (before !== 'tool' || role === 'assistant' || role === 'tool') continue
+    return violation(
+      `Unexpected role '${role}' after role '${before}'`,
+      `messages[${index}].role`,
+      'unexpected_role',
+    )
+  }
+  return undefined
 }
 
 function answerViolation(id: string, at: string, batch: ReadonlyMap<string, boolean>): Found {

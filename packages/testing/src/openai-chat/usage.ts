@@ -1,6 +1,7 @@
 /** What a request on the Chat Completions wire costs: its render order, and the usage the scripted endpoint reports. */
 import { estimateCachedTokens, estimateTokens } from '../shared/usage.js'
-import type { ChatRequestBody } from './request.js'
+import type { ChatMessage, ChatRequestBody } from './request.js'
+import type { ChatFamily } from './rules.js'
 
 export interface ChatUsage {
   readonly prompt_tokens: number
@@ -14,8 +15,27 @@ export interface ChatUsage {
  * "prefix" on this wire: a byte changed in the tools costs the cached messages too. Serialised anew from the parsed
  * body, so white space does not count and the order of keys does.
  */
-export function chatRenderOrder(body: Pick<ChatRequestBody, 'tools' | 'messages'>): string {
-  return (body.tools === undefined ? '' : JSON.stringify(body.tools)) + JSON.stringify(body.messages)
+export function chatRenderOrder(
+  body: Pick<ChatRequestBody, 'tools' | 'messages'>,
+  family: ChatFamily = 'openai',
+): string {
+  const messages = family === 'template' ? withoutOldReasoning(body.messages) : body.messages
+  return (body.tools === undefined ? '' : JSON.stringify(body.tools)) + JSON.stringify(messages)
+}
+
+/**
+ * The chat templates of GLM-4.5 and later, MiniMax-M2 and Qwen3 look for the last user message and leave the
+ * `reasoning_content` of every assistant message before it out: their `chat_template.jinja` compare the index of a
+ * message with `ns.last_user_index` (Qwen3: `ns.last_query_index`). So a user message within a turn changes bytes far
+ * before itself.
+ */
+function withoutOldReasoning(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  const lastUser = messages.findLastIndex(({ role }) => role === 'user')
+  return messages.map((message, index) => {
+    if (index > lastUser || message.role !== 'assistant') return message
+    const { reasoning_content: _, ...rest } = message
+    return rest
+  })
 }
 
 export function usageOf(rendered: string, earlier: readonly string[], completion: string): ChatUsage {

@@ -38,6 +38,24 @@ export function historyViolation(body: ResponsesRequestBody): Found {
   return violation(`No tool output found for ${kind} ${open[0]}.`, 'input', 'unanswered_tool_calls')
 }
 
+/** Between the outputs of a batch and the model's next item stand outputs and tools, and no message. */
+export function orderViolation(body: ResponsesRequestBody): Found {
+  let behindOutput = false
+  for (const [index, { type = 'message', role }] of itemsOf(body).entries()) {
+    if (OUTPUTS.includes(type)) behindOutput = true
+    else if (type !== 'message' || role === 'assistant') behindOutput &&= type === 'additional_tools'
+    else if (behindOutput)
+      return violation(
+        `Invalid 'input[${index}]': a message with the role '${role}' stands between tool outputs and the next reply.`,
+        `input[${index}]`,
+        'message_behind_output',
+      )
+  }
+  return undefined
+}
+
+const OUTPUTS = ['function_call_output', 'tool_search_output']
+
 function duplicateItemViolation({ id }: ResponsesItem, ids: Set<string>): Found {
   if (typeof id !== 'string') return undefined
   if (ids.has(id)) {

@@ -49,6 +49,12 @@ export interface ResponsesRuleOptions {
    * where it does not.
    */
   readonly strictByDefault?: boolean
+  /**
+   * Refuses a message between the outputs of a batch and the model's next item. OpenAI takes it; servers that render the
+   * items with a chat template drop the reasoning before it (GLM, MiniMax, Qwen) or refuse it (Mistral's templates), as on
+   * the Chat wire. Not for a host whose user speaks while tools run.
+   */
+  readonly strictOrder?: boolean
 }
 
 type Check = (value: unknown, at: string) => Found

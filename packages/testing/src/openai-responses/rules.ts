@@ -8,7 +8,7 @@
 import { type Fields, type Found, isObject, unicodeViolation, violation } from '../shared/guards.js'
 import { missing, wrongType } from '../shared/openai-wording.js'
 import { toolChoiceViolation } from './choice.js'
-import { historyViolation } from './history.js'
+import { historyViolation, orderViolation } from './history.js'
 import { inputViolation } from './items.js'
 import {
   booleanViolation,
@@ -34,7 +34,7 @@ export function responsesViolationOf(body: unknown, options: ResponsesRuleOption
     (body.tools === undefined ? undefined : toolListViolation(body.tools, 'tools', TOOLS, options)) ??
     streamViolation(body) ??
     // The shapes have been checked above, so the body is one.
-    togetherViolation(body as unknown as ResponsesRequestBody)
+    togetherViolation(body as unknown as ResponsesRequestBody, options)
   )
 }
 
@@ -62,6 +62,11 @@ function streamViolation({ stream, stream_options: options }: Fields): Found {
 }
 
 /** What holds between the parts of a request, once each has its shape. */
-function togetherViolation(body: ResponsesRequestBody): Found {
-  return nativeSearchViolation(body) ?? toolChoiceViolation(body) ?? historyViolation(body)
+function togetherViolation(body: ResponsesRequestBody, { strictOrder }: ResponsesRuleOptions): Found {
+  return (
+    nativeSearchViolation(body) ??
+    toolChoiceViolation(body) ??
+    historyViolation(body) ??
+    (strictOrder ? orderViolation(body) : undefined)
+  )
 }

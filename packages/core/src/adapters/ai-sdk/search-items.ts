@@ -20,6 +20,7 @@ import {
   outputText,
   partsOf,
 } from './types.js'
+import { createWords } from './words.js'
 
 /** What the provider's ids of searches begin with. It makes one of the call's id where there is none. */
 const PREFIX = 'tsc'
@@ -57,7 +58,9 @@ export function withSearchItems(
     return { part: { ...part, toolCallId, output: { type: 'json', value: { tools } } }, text }
   }
 
-  return messages.flatMap((message): AiMessage[] => {
+  const output: AiMessage[] = []
+  const words = createWords(output, { wordless: search })
+  for (const message of messages) {
     const notes: string[] = []
     const parts = partsOf(message)
     const made = parts.map((part): AiPart => {
@@ -69,9 +72,10 @@ export function withSearchItems(
       return answer.part
     })
     const same = made.every((part, index) => part === parts[index])
-    const told = notes.map((text) => ({ role: 'user', content: [{ type: 'text', text }] }))
-    return [same ? message : { ...message, content: made }, ...told]
-  })
+    words.push(same ? message : { ...message, content: made })
+    for (const text of notes) words.say(text)
+  }
+  return output
 }
 
 function searchId(id: string): string {

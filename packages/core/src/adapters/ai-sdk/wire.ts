@@ -46,6 +46,7 @@ export function aiWire(
     traits: {
       ...defined({ ids }),
       opensWithUser,
+      wordlessSearches: way === 'tool-search',
       native: way && way !== 'references' ? 'changes' : way,
     },
     normalise: (message) => normaliseMessage(message, inMessages),
@@ -67,7 +68,13 @@ export function aiWire(
             ? withSearches(units, view)
             : units
       const kept = stored || searches
-      const written = writeMessages(changed, { protocol, section, prompts, known: kept ? undefined : known })
+      const written = writeMessages(changed, {
+        protocol,
+        section,
+        prompts,
+        known: kept ? undefined : known,
+        wordless: searches ? view.loader : undefined,
+      })
       const messages = stored ? written : withProviderCalls(written, rules[protocol])
       if (turns) return inTurns(messages)
       return protocol === 'openai-responses'

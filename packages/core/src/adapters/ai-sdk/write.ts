@@ -16,12 +16,15 @@ import {
   partsOf,
   WIRE,
 } from './types.js'
+import { createWords } from './words.js'
 
 type Answer = Extract<Unit, { kind: 'answer' }>
 type Assistant = Extract<Unit, { kind: 'assistant' }>
 
 export interface WriteOptions {
   readonly protocol: Protocol
+  /** The search of the provider's own: its results hold no words. */
+  readonly wordless?: string | undefined
   readonly section: string
   readonly prompts: Prompts
   /** Names that a result may refer to. Absent: references stay as they are. */
@@ -30,16 +33,19 @@ export interface WriteOptions {
 
 export function writeMessages(
   units: readonly Unit[],
-  { protocol, section, prompts, known }: WriteOptions,
+  { protocol, section, prompts, known, wordless }: WriteOptions,
 ): AiMessage[] {
   const output: AiMessage[] = []
+  // Those providers make one turn of results and what follows them; servers of the others want the model to speak next.
+  const inTurn = protocol === 'anthropic' || protocol === 'google'
+  const words = createWords(output, { wordless, besideResults: inTurn })
   /** The name that each call has here: a result goes by the name of its call. */
   const names = new Map<string, string>()
   let answers: Answer[] = []
   const flush = () => {
-    output.push(...toolMessages(answers, names, known))
+    for (const message of toolMessages(answers, names, known)) words.push(message)
     // What a search has to say besides its references follows all results.
-    if (known) for (const answer of answers) addNote(output, besideReferences(answer, prompts))
+    if (known) for (const answer of answers) words.say(besideReferences(answer, prompts))
     answers = []
   }
   for (const unit of units) {
@@ -48,11 +54,11 @@ export function writeMessages(
       continue
     }
     flush()
-    if (unit.kind === 'note') addNote(output, unit.text)
+    if (unit.kind === 'note') words.say(unit.text)
     else if (unit.kind === 'assistant') {
       for (const { id, name } of unit.calls) names.set(id, name)
-      output.push(assistantMessage(unit))
-    } else output.push(own(unit) ?? plain(unit.kind, unit.text))
+      words.push(assistantMessage(unit))
+    } else words.push(own(unit) ?? plain(unit.kind, unit.text))
   }
   flush()
   return section === '' ? output : withSection(output, section, protocol)
@@ -64,18 +70,6 @@ function own({ native }: Exclude<Unit, { kind: 'note' }>): AiMessage | undefined
 
 function plain(role: string, text: string): AiMessage {
   return { role, content: role === 'system' ? text : [{ type: 'text', text }] }
-}
-
-/** A note joins the user's message it follows; elsewhere it is a user's message of its own. */
-function addNote(output: AiMessage[], text: string): void {
-  if (text === '') return
-  const last = output.at(-1)
-  if (last?.role !== 'user') {
-    output.push(plain('user', text))
-    return
-  }
-  const before = typeof last.content === 'string' ? [{ type: 'text', text: last.content }] : partsOf(last)
-  output[output.length - 1] = { ...last, content: [...before, { type: 'text', text }] }
 }
 
 function assistantMessage(unit: Assistant): AiMessage {

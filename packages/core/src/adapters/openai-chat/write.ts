@@ -11,13 +11,16 @@ export function writeMessages(units: readonly Unit[], section: string, warn: War
   return withSection(merge(units, warn), section)
 }
 
-/** A note joins the user's message it follows; elsewhere it is a user's message of its own. */
+/**
+ * A note joins the user's message or the result it follows: behind a result Mistral takes no message but the model's, and
+ * chat templates drop the reasoning before one. Elsewhere it is a user's message of its own.
+ */
 function merge(units: readonly Unit[], warn: Warn): ChatMessage[] {
   const output: ChatMessage[] = []
   for (const unit of units) {
     const last = output.at(-1)
     if (unit.kind !== 'note') output.push(toMessage(unit, warn))
-    else if (last?.role === 'user')
+    else if (last?.role === 'user' || last?.role === 'tool')
       output[output.length - 1] = { ...last, content: extended(last.content, unit.text) }
     else output.push({ role: 'user', content: unit.text })
   }

@@ -16,6 +16,7 @@ import {
   type ResponsesItem,
   WIRE,
 } from './types.js'
+import { textBeside } from './words.js'
 
 /** The same items give the same units. `loader`: what a search is called on every other wire. */
 export function createReader(loader: string) {
@@ -71,7 +72,11 @@ function unitOf(item: ResponsesItem): Unit {
     return { kind: 'answer', callId: item.call_id ?? '', text: textOf(item.output), native }
   if (isSearchOutput(item)) {
     const loaded = namesIn(item)
-    const text = loaded.length > 0 ? referencesText(loaded) : '(nothing loaded)'
+    const beside = textBeside(item)
+    const text =
+      loaded.length > 0
+        ? [referencesText(loaded), beside].filter((each) => each !== '').join('\n')
+        : beside || '(nothing loaded)'
     return {
       kind: 'answer',
       callId: item.call_id,

@@ -10,7 +10,8 @@ import { createReader } from './read.js'
 import { settleReasoning } from './settle-reasoning.js'
 import { responsesTools } from './tools.js'
 import { ID_RULES, type ResponsesItem, type ResponsesReply, type ResponsesTool, WIRE } from './types.js'
-import { answerItems, writeItems } from './write.js'
+import { withWords } from './words.js'
+import { answerItem, writeItems } from './write.js'
 
 export interface ResponsesParts {
   readonly input: readonly ResponsesItem[]
@@ -46,18 +47,19 @@ export function responsesWire(
       native: native ? 'additions' : undefined,
       ids: ID_RULES,
       answersAnywhere: true,
+      wordlessSearches: native,
     },
     normalise: normaliseItem,
     read: reader.units,
     restore: (units) => units.flatMap(({ native }) => native.value as ResponsesItem | ResponsesItem[]),
     write: (units, view, warn = () => {}) =>
-      uniqueIds(settleReasoning(withNamespaces(writeItems(units, view, prompts, warn), view, warn), warn)),
-    parts(input, view, { instructions }) {
+      uniqueIds(settleReasoning(withNamespaces(writeItems(units, view, warn), view, warn), warn)),
+    parts(items, view, { instructions }) {
       const tools = responsesTools(view)
       const own = instructions ?? ''
       const said = own !== '' && view.section !== '' ? `${own}\n\n${view.section}` : own || view.section
       return {
-        input,
+        input: withWords(items, prompts),
         ...(tools.length > 0 ? { tools } : {}),
         ...(instructions === undefined && said === '' ? {} : { instructions: said }),
       }
@@ -73,7 +75,7 @@ export function responsesWire(
         .flatMap((item: unknown) => (isRecord(item) ? normaliseItem(item) : []))
         .flatMap((item) => reader.call(item) ?? [])
     },
-    answer: (answers, view) => answers.flatMap((answer) => answerItems(answer, view, prompts)),
+    answer: (answers, view) => answers.map((answer) => answerItem(answer, view)),
   }
 }
 

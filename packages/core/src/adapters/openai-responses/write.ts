@@ -1,7 +1,6 @@
 /** Units to items of the Responses API. The loader's calls are searches of the API's own where the delivery is native. */
 
 import type { SurfaceView } from '../../surface/project.js'
-import type { Prompts } from '../../surface/prompts.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { CallAnswer } from '../../turn/run.js'
 import { revealed } from '../../turn/search-call/render.js'
@@ -23,19 +22,17 @@ import {
   type ResponsesItem,
   WIRE,
 } from './types.js'
+import { createWords, type WordedOutput } from './words.js'
 
 type AssistantUnit = Extract<Unit, { kind: 'assistant' }>
 type AnswerUnit = Extract<Unit, { kind: 'answer' }>
 
-export function writeItems(
-  units: readonly Unit[],
-  view: SurfaceView,
-  prompts: Prompts,
-  warn: Warn,
-): ResponsesItem[] {
+export function writeItems(units: readonly Unit[], view: SurfaceView, warn: Warn): ResponsesItem[] {
   // The ids of searches as they were written, as far as they are not taken again by another call.
   const searches = new Set<string>()
-  return units.flatMap((unit): readonly ResponsesItem[] => {
+  const output: ResponsesItem[] = []
+  const words = createWords(output)
+  const written = (unit: Exclude<Unit, { kind: 'note' }>): readonly ResponsesItem[] => {
     if (unit.kind === 'assistant') {
       const items = replyItems(unit, view)
       for (const item of items)
@@ -48,21 +45,27 @@ export function writeItems(
       const item = own(unit)
       if (view.mode === 'off' && item && isSearchOutput(item) !== toSearch)
         warn('form-repaired', 'repaired the form of an entry of the history: servers refuse it')
-      return answered(unit, toSearch, view, prompts)
+      return [answered(unit, toSearch, view)]
     }
-    if (unit.kind === 'note') return noteItems(unit)
     return [own(unit) ?? message(unit.kind, unit.text)]
-  })
+  }
+  for (const unit of units) {
+    if (unit.kind !== 'note') {
+      for (const item of written(unit)) words.push(item)
+      continue
+    }
+    const { text, adds = [] } = unit
+    words.say(text)
+    if (adds.length > 0)
+      words.push({ type: 'additional_tools', role: 'developer', tools: adds.map(toFunction) })
+  }
+  return output
 }
 
-/** The items that answer a call of a reply. */
-export function answerItems(
-  { callId, text, outcome }: CallAnswer,
-  view: SurfaceView,
-  prompts: Prompts,
-): ResponsesItem[] {
+/** The item that answers a call of a reply. */
+export function answerItem({ callId, text, outcome }: CallAnswer, view: SurfaceView): ResponsesItem {
   const isSearch = view.delivery === 'native' && outcome.kind === 'search'
-  return isSearch ? searchOutput(callId, revealed(outcome.result), text, prompts) : [callOutput(callId, text)]
+  return isSearch ? searchOutput(callId, revealed(outcome.result), text) : callOutput(callId, text)
 }
 
 function own(unit: Exclude<Unit, { kind: 'note' }>): ResponsesItem | undefined {
@@ -138,42 +141,26 @@ function fromCall(call: UnitCall, view: SurfaceView): ResponsesItem {
   }
 }
 
-function answered(
-  unit: AnswerUnit,
-  toSearch: boolean,
-  view: SurfaceView,
-  prompts: Prompts,
-): readonly ResponsesItem[] {
+function answered(unit: AnswerUnit, toSearch: boolean, view: SurfaceView): ResponsesItem {
   const item = own(unit)
   if (item && isSearchOutput(item) === toSearch)
-    return [toSearch || item.output != null ? item : { ...item, output: '' }]
-  if (!toSearch) return [callOutput(unit.callId, unit.text)]
+    return toSearch || item.output != null ? item : { ...item, output: '' }
+  if (!toSearch) return callOutput(unit.callId, unit.text)
   const known = new Map([...view.tools, ...view.declaredHidden].map((tool) => [tool.name, tool as WireTool]))
   const tools = (unit.loaded ?? []).flatMap((name) => known.get(name) ?? [])
-  return searchOutput(unit.callId, tools, tools.length > 0 ? '' : unit.text, prompts)
+  return searchOutput(unit.callId, tools, tools.length > 0 ? '' : unit.text)
 }
 
-/** A search's output holds definitions and nothing else: what there is to say follows it. */
-function searchOutput(
-  callId: string,
-  tools: readonly WireTool[],
-  text: string,
-  prompts: Prompts,
-): ResponsesItem[] {
-  const output: ResponsesItem = {
+/** A search's output holds definitions and nothing else: what there is to say is kept beside it. */
+function searchOutput(callId: string, tools: readonly WireTool[], text: string): WordedOutput {
+  return {
     type: 'tool_search_output',
     execution: 'client',
     call_id: callId,
     status: 'completed',
     tools: tools.map((tool) => ({ ...toFunction(tool), defer_loading: true })),
+    ...(text === '' ? {} : { toolwell: { text } }),
   }
-  return text === '' ? [output] : [output, message('developer', prompts.frame({ body: text }))]
-}
-
-function noteItems({ text, adds = [] }: Extract<Unit, { kind: 'note' }>): ResponsesItem[] {
-  const said = text === '' ? [] : [message('developer', text)]
-  if (adds.length === 0) return said
-  return [...said, { type: 'additional_tools', role: 'developer', tools: adds.map(toFunction) }]
 }
 
 function callOutput(callId: string, text: string): ResponsesCallOutput {

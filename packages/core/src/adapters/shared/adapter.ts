@@ -16,6 +16,7 @@ import { readMachineLine } from '../../turn/search-call/render.js'
 import { type Anchors, anchorsOf, survivors } from './anchors.js'
 import { assertConversation, assertThread, assertWire } from './assert-adapter.js'
 import { leaveBehind } from './leave-behind.js'
+import { noticePlace } from './notice-place.js'
 import { openWithUser } from './open-with-user.js'
 import { plainText } from './plain-text.js'
 import { repair } from './repair.js'
@@ -57,7 +58,7 @@ export interface Adapter<Message, Reply, Parts, Prompt extends object = object> 
   compact(
     before: readonly Message[],
     after: readonly Message[],
-    options?: { readonly trim?: (active: readonly string[]) => readonly string[] },
+    options?: { readonly trim?: (loaded: readonly string[]) => readonly string[] },
   ): Promise<void>
   /** A new conversation that has seen these messages, the first part of your history, and no more. */
   fork(messages: readonly Message[], options: { readonly id: string }): Promise<Conversation>
@@ -100,6 +101,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         wire: wire.name,
         present: new Set(anchors.names),
         references: referring(anchors),
+        place: noticePlace(anchors.placed, wire.traits?.wordlessSearches ? conversation.loader : undefined),
         support: {
           native: wire.traits?.native,
           text: () => wholeText(messages, request),
@@ -168,7 +170,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       for (const { unit, anchor, calls } of anchored(messages).placed) {
         if (unit.kind === 'assistant')
           for (const [index, call] of unit.calls.entries()) called.set(calls[index] ?? '', targetOf(call))
-        // Where an answer holds definitions and nothing else, what there is to say follows it as a message of ours.
+        // In older histories, what an answer that holds definitions alone had to say follows it as a message of ours.
         const said =
           unit.kind === 'system' && unsaid !== undefined
             ? readMachineLine(unframed(unit.text, conversation.prompts))
@@ -256,9 +258,9 @@ function compose<Message, Reply, Parts, Prompt extends object>(
   }
   const ofHost = wire.ofHost?.(anchors.placed.map(({ unit }) => unit)) ?? []
   const callable = new Set([...view.tools.map((tool) => tool.name), ...ofHost])
-  const { ids, answersAnywhere, opensWithUser } = wire.traits ?? {}
+  const { ids, opensWithUser } = wire.traits ?? {}
   const settled = ids ? settleIds(anchors.placed, wire.name, ids, warn) : anchors.placed
-  const repaired = repair(settled, view, callable, prompts, warn, answersAnywhere)
+  const repaired = repair(settled, view, callable, prompts, warn, wire.traits)
   const begun = opensWithUser ? openWithUser(repaired, prompts, warn) : repaired
   const written = wire.write(weave(begun, view, warn), view, warn)
   // Off: the host's own array, unless a server would refuse it.

@@ -4,6 +4,7 @@
  */
 
 import { isRecord } from '../../base/guards.js'
+import { shortHash } from '../../base/hash.js'
 import { safeJson } from '../../base/text.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import type { SurfaceView } from '../../surface/project.js'
@@ -18,10 +19,11 @@ import {
   type UnitCall,
 } from './thread.js'
 import type { Warn } from './warning.js'
+import type { WireTraits } from './wire.js'
 
 /**
  * `callable`: every name that a call in this history may have on this request. `answersAnywhere`: an answer may stand
- * wherever it likes behind its call, so none is moved.
+ * wherever it likes behind its call, so none is moved. `wordlessSearches`: no words fit into the answer to a search.
  */
 export function repair(
   placed: readonly Placed[],
@@ -29,12 +31,15 @@ export function repair(
   callable: ReadonlySet<string>,
   prompts: Prompts,
   warn: Warn,
-  answersAnywhere = false,
+  {
+    answersAnywhere = false,
+    wordlessSearches = false,
+  }: Pick<WireTraits, 'answersAnywhere' | 'wordlessSearches'> = {},
 ): Placed[] {
   const settled = settleOrder(placed, prompts, warn, answersAnywhere).map((item) =>
     settleReferences(item, view),
   )
-  return settleNames(settled, view, callable, prompts, warn)
+  return settleNames(settled, view, callable, prompts, warn, wordlessSearches)
 }
 
 /** What an answer refers to, as far as the provider can follow: a reference that was words once under this latch stays words. */
@@ -126,6 +131,7 @@ function settleNames(
   declared: ReadonlySet<string>,
   prompts: Prompts,
   warn: Warn,
+  wordlessSearches: boolean,
 ): Placed[] {
   const told = new Map<string, UnitCall>()
   const guessed = new Map<string, string>()
@@ -133,7 +139,7 @@ function settleNames(
   const output: Placed[] = []
   const callable = new Set(declared)
   const hidden = new Set(view.declaredHidden.map(({ name }) => name))
-  for (const item of placed) {
+  for (const [index, item] of placed.entries()) {
     const { unit } = item
     const call = unit.kind === 'answer' ? told.get(unit.callId) : undefined
     const found = unit.kind === 'answer' ? guessed.get(unit.callId) : undefined
@@ -167,11 +173,17 @@ function settleNames(
     const kept: UnitCall[] = []
     for (const [position, each] of unit.calls.entries()) {
       const resolved = view.resolvedCalls.get(item.calls[position] ?? '')
-      const known = callable.has(each.name) || !resolved || !callable.has(resolved.wireName)
+      const isMeant = (name: string) => callable.has(name) || (wordlessSearches && hidden.has(name))
+      const known = callable.has(each.name) || !resolved || !isMeant(resolved.wireName)
       const named = known ? each : { ...each, name: resolved.wireName }
       const renamed = callable.has(named.name) ? spelt(named, each) : rename(each, callable, view)
       if (renamed) kept.push(renamed)
-      else if (resolved?.guessed && hidden.has(resolved.wireName) && view.loader !== undefined) {
+      else if (wordlessSearches && hidden.has(named.name) && isFound(named.name, resolved, placed, index)) {
+        // What the call gave could not be told behind a search: the search comes first, and the call stays a call.
+        output.push(...searchedFirst(item.calls[position] ?? '', each.id, named.name, view))
+        callable.add(named.name)
+        kept.push(spelt(named, each))
+      } else if (resolved?.guessed && hidden.has(resolved.wireName) && view.loader !== undefined) {
         told.set(each.id, each)
         guessed.set(each.id, resolved.wireName)
         kept.push(searchFor(each.id, resolved.wireName, view))
@@ -216,6 +228,30 @@ function searchFor(id: string, name: string, view: SurfaceView): UnitCall {
   const [parameter = 'query'] = (Array.isArray(schema.required) ? schema.required : []) as string[]
   const query = parameter === 'name' ? name : `select:${name}`
   return { id, name: view.loader ?? '', input: { value: { [parameter]: query } } }
+}
+
+/** Whether the reply at this place found the tool: by guessing it, or by a search beside the call. */
+function isFound(
+  name: string,
+  resolved: { readonly guessed: boolean } | undefined,
+  placed: readonly Placed[],
+  index: number,
+): boolean {
+  if (resolved?.guessed) return true
+  const next = placed.findIndex(({ unit }, at) => at > index && unit.kind === 'assistant')
+  const behind = placed.slice(index + 1, next < 0 ? placed.length : next)
+  return behind.some(({ unit }) => unit.kind === 'answer' && unit.loaded?.includes(name))
+}
+
+/** The same as a step of its own, before the reply that guessed. */
+function searchedFirst(anchor: string, callId: string, name: string, view: SurfaceView): Placed[] {
+  const id = `found_${shortHash(`${anchor} ${callId}`)}`
+  const asked: Unit = { kind: 'assistant', text: '', calls: [searchFor(id, name, view)] }
+  const answer: Unit = { kind: 'answer', callId: id, text: '', loaded: [name] }
+  return [
+    { unit: asked, anchor: `asked ${anchor}`, calls: [`found ${anchor}`] },
+    { unit: answer, anchor: `found ${anchor}`, calls: [] },
+  ]
 }
 
 function rename(call: UnitCall, callable: ReadonlySet<string>, view: SurfaceView): UnitCall | undefined {

@@ -18,6 +18,8 @@ export interface WireTraits<Prompt extends object = object> {
   readonly ids?: IdRules
   /** Servers refuse a history that begins with the model. */
   readonly opensWithUser?: boolean
+  /** Where the provider searches by its own means, the answer to a search holds definitions and no words. */
+  readonly wordlessSearches?: boolean
   /** Servers take an answer wherever it stands behind its call, and not only directly behind it. */
   readonly answersAnywhere?: boolean
 }

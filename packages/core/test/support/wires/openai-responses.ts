@@ -15,6 +15,8 @@ import { type NativeHost, post, startWireHost, type WireDriver, type WireSetup }
 
 type Setup = WireSetup & {
   readonly instructions?: string
+  /** Off where the user speaks while tools run. Default on. */
+  readonly strictOrder?: boolean
   /** Changes what the model answers, for items that no script can write. */
   readonly reply?: (output: readonly ResponsesItem[], index: number) => readonly ResponsesItem[]
 }
@@ -29,6 +31,7 @@ export type ResponsesHost = NativeHost<ResponsesItem, ResponsesRequestBody, More
 
 const driver = ({
   instructions,
+  strictOrder = true,
   reply = (output) => output,
 }: Setup): WireDriver<
   ResponsesItem,
@@ -38,7 +41,7 @@ const driver = ({
   ResponsesRequestBody,
   More
 > => ({
-  protocol: responsesProtocol({ strictByDefault: true }),
+  protocol: responsesProtocol({ strictByDefault: true, strictOrder }),
   prompt: instructions === undefined ? {} : { instructions },
   adapter: openaiResponses,
   user: (text) => ({ role: 'user', content: text }),
