@@ -1,5 +1,6 @@
 /** What each door exports at run time. A name added or lost here is a change of the public API. */
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import * as root from '@toolwell/core'
 import * as adapter from '@toolwell/core/adapter'
 import * as aiSdk from '@toolwell/core/ai-sdk'
@@ -19,6 +20,7 @@ import * as lock from '@toolwell/mcp/lock'
 import * as scan from '@toolwell/mcp/scan'
 import * as presets from '@toolwell/presets'
 import * as testing from '@toolwell/testing'
+import ts from 'typescript'
 import { expect, it } from 'vitest'
 
 const DOORS: Readonly<Record<string, { readonly door: object; readonly names: readonly string[] }>> = {
@@ -202,4 +204,58 @@ it.each([
 it('@toolwell/mcp has these doors and no other', () => {
   const manifest = readFileSync(new URL('../packages/mcp/package.json', import.meta.url), 'utf8')
   expect(Object.keys(JSON.parse(manifest).exports)).toEqual(['.', './internal', './lock', './scan'])
+})
+
+it('every type in the signatures of @toolwell/core can be imported from one of its doors', () => {
+  const source = fileURLToPath(new URL('../packages/core/', import.meta.url))
+  const manifest = JSON.parse(readFileSync(`${source}package.json`, 'utf8')) as {
+    exports: Record<string, { default: string }>
+  }
+  const doors = Object.entries(manifest.exports)
+    .filter(([door]) => !door.startsWith('./internal'))
+    .map(([, { default: built }]) => source + built.replace('./dist/', 'src/').replace(/\.js$/, '.ts'))
+  const program = ts.createProgram(doors, {
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    target: ts.ScriptTarget.ES2022,
+    strict: true,
+  })
+  const checker = program.getTypeChecker()
+  const resolve = (symbol: ts.Symbol) =>
+    symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
+  const exported = new Set(
+    doors.flatMap((door) => {
+      const file = program.getSourceFile(door)
+      const module = file && checker.getSymbolAtLocation(file)
+      return module ? checker.getExportsOfModule(module).map(resolve) : []
+    }),
+  )
+  expect(exported.size).toBeGreaterThan(100)
+  const missing = new Set<string>()
+  const seen = new Set<ts.Symbol>()
+  /** Looks at what a declaration says of itself, not at what its functions do. */
+  const visit = (node: ts.Node): void => {
+    if (ts.isBlock(node)) return
+    const name = ts.isTypeReferenceNode(node)
+      ? node.typeName
+      : ts.isExpressionWithTypeArguments(node)
+        ? node.expression
+        : undefined
+    const found = name && checker.getSymbolAtLocation(name)
+    if (found) reach(resolve(found))
+    ts.forEachChild(node, visit)
+  }
+  const reach = (symbol: ts.Symbol): void => {
+    const [declaration] = symbol.declarations ?? []
+    if (!declaration?.getSourceFile().fileName.startsWith(`${source}src/`) || seen.has(symbol)) return
+    seen.add(symbol)
+    const isNamed = ts.isInterfaceDeclaration(declaration) || ts.isTypeAliasDeclaration(declaration)
+    const isOpen = isNamed && declaration.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
+    if (isOpen && !exported.has(symbol)) missing.add(symbol.name)
+    if (isNamed) visit(declaration)
+  }
+  for (const symbol of exported)
+    for (const declaration of symbol.declarations ?? [])
+      if (!ts.isClassDeclaration(declaration)) ts.forEachChild(declaration, visit)
+  expect([...missing]).toEqual([])
 })

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createToolwell, type Tool } from '@toolwell/core'
+import { openaiChat } from '@toolwell/core/openai-chat'
 import { jsonlStore } from '@toolwell/core/stores/jsonl'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 
@@ -211,6 +212,7 @@ describe('a ledger whose delivery is gone', () => {
     requestId: '1',
     tokens: { ...tokens, rewritten: 0, everythingEager: 0 },
   }
+  const suspended = { id: 1, anchor: 'a', kind: 'suspended', tool: 'memory_graph', reason: 'denied' }
   const written = [JSON.stringify({ v: 1, events: [latch, requested] })]
 
   it('gives a retry the bytes it had, and latches the next request on the bridge', async () => {
@@ -222,5 +224,26 @@ describe('a ledger whose delivery is gone', () => {
     expect(next.tools.map(({ name }) => name)).toEqual(['read', 'tool_search', 'tool_call'])
     const after = await conversation.begin({ requestId: '3', anchor: 'c', wire: 'openai-chat' })
     expect(JSON.stringify(after.tools)).toBe(JSON.stringify(next.tools))
+  })
+
+  it('has no bridge before that, and masks what was not to be called', async () => {
+    const events = [latch, suspended, { ...requested, id: 2 }]
+    const conversation = await (await stored([JSON.stringify({ v: 1, events })])).open()
+    const retried = await conversation.begin({ requestId: '1', anchor: 'a', wire: 'openai-chat' })
+    expect(retried.bridge).toBeUndefined()
+    expect(retried.masked).toEqual(['memory_graph'])
+    const turn = await openaiChat(conversation).begin(
+      [
+        { role: 'user', content: 'Go.' },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'x', type: 'function', function: { name: 'make_coffee', arguments: '{}' } }],
+        },
+        { role: 'tool', tool_call_id: 'x', content: 'no' },
+      ],
+      {},
+    )
+    expect(JSON.stringify(turn.parts.messages)).not.toContain('"name":"memory_graph"')
   })
 })

@@ -21,6 +21,7 @@ import { BRIDGE_NAME, type SearchFace, searchFaces } from './surface/meta-tools.
 import { defaultPrompts, guardedPrompts, type Prompts } from './surface/prompts.js'
 import type { DeliveryName } from './tool/reasons.js'
 import type { Tool } from './tool/tool.js'
+import type { WireTool } from './tool/wire-tool.js'
 
 export interface ToolwellOptions {
   /** The host's own tools. When deferral is off, this very array is what is sent. */
@@ -83,7 +84,10 @@ export interface ToolwellOptions {
   readonly searcher?: Searcher
   readonly tokenizer?: Tokenizer
   /** Changes a definition for a wire. Used for the surface and for search answers alike. Must be deterministic. */
-  readonly transformDefinition?: Settings['transformDefinition'] & {}
+  readonly transformDefinition?: (
+    tool: Tool,
+    wire: string,
+  ) => Partial<Pick<WireTool, 'description' | 'inputSchema'>>
   /** Where ledgers live. Default: in memory. */
   readonly store?: LedgerStore
   /** Sees every state change after it is stored, and every notice. */
@@ -190,7 +194,9 @@ export function readSettings(
   assertMethods('tokenizer', options.tokenizer, ['count'])
   assertKnownKeys(prompts, Object.keys(defaultPrompts), 'prompts')
   for (const [key, value] of Object.entries(prompts))
-    if (key !== 'dropReason') assertFunction(`prompts.${key}`, value, true)
+    if (key === 'dropReason')
+      assertKnownKeys(value as object, Object.keys(defaultPrompts.dropReason), 'prompts.dropReason')
+    else assertFunction(`prompts.${key}`, value, true)
   return {
     mode: oneOf('mode', options.mode ?? 'auto', ['off', 'auto', 'on']),
     delivery: oneOf('delivery', options.delivery ?? 'auto', ['auto', 'eager', 'append', 'bridge', 'native']),

@@ -12,4 +12,4 @@ export {
   type UnitCall,
 } from './shared/thread.js'
 export type { Warn, Warning, WarningCode } from './shared/warning.js'
-export type { Wire, WireTraits } from './shared/wire.js'
+export type { OwnUnit, Wire, WireTraits } from './shared/wire.js'

@@ -45,8 +45,8 @@ export type LedgerFact =
       readonly changes?: true
       /** And taken away again. */
       readonly removals?: true
-      /** Read from a format whose delivery is gone: a new latch is due. */
-      readonly outdated?: true
+      /** Read from format 1, whose delivery `stub` is gone: hidden tools that it declared. A new latch is due. */
+      readonly outdated?: readonly Pin[]
       /** Why this mode and delivery, where it was for Toolwell to decide. */
       readonly because?: string
       /** The prompt section, or empty. */

@@ -183,7 +183,7 @@ function load(state: LedgerState, event: Extract<LedgerEvent, { kind: 'loaded' }
   const turn = state.requests.byId.size
   state.tools.loaded.set(tool.id, { pin: tool, live: true, kept: false, source, asked, turn, shownAt })
   state.tools.suspendedLoads.delete(tool.id)
-  // A group rises with the one of it that was called: the call was for that one.
+  // A group is loaded with the one of it that was called: the call was for that one.
   const isCalled = state.calls.succeeded?.anchor === anchor && state.calls.succeeded.tool === tool.id
   if (source === 'call' && isCalled && (asked !== tool.wireName || tool.declaredHidden)) {
     const guessedIn = event.shown && tool.declaredHidden ? state.latching.count : undefined
@@ -202,17 +202,17 @@ function load(state: LedgerState, event: Extract<LedgerEvent, { kind: 'loaded' }
 }
 
 function unload(state: LedgerState, id: string, kept: boolean) {
-  const onTail = state.tools.loaded.get(id)
+  const current = state.tools.loaded.get(id)
   // Unloaded before, and its bytes go now.
-  if (onTail?.kept && !onTail.pin.declaredHidden && !kept) {
-    state.tools.loaded.set(id, { ...onTail, kept: false })
+  if (current?.kept && !current.pin.declaredHidden && !kept) {
+    state.tools.loaded.set(id, { ...current, kept: false })
     state.array.rewritten.add(id)
     state.array.version++
     return
   }
-  const known = onTail?.live ? onTail : state.tools.suspendedLoads.get(id)
+  const known = current?.live ? current : state.tools.suspendedLoads.get(id)
   if (!known) return
-  if (known !== onTail) state.tools.suspendedLoads.delete(id)
+  if (known !== current) state.tools.suspendedLoads.delete(id)
   else if (known.pin.declaredHidden || (known.pin.definition && kept)) {
     state.tools.loaded.set(id, { ...known, live: false, kept: true })
     if (state.latch?.removals && state.native.revealed.delete(id))

@@ -52,7 +52,7 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
     metaTools: list(wireTool),
     changes: optional(flag),
     removals: optional(flag),
-    outdated: optional(flag),
+    outdated: optional(list(pin)),
     because: optional(text),
     section: text,
     tombstone: optional(text),

@@ -15,12 +15,9 @@ export function upgradeEvent(event: unknown): unknown {
 const UPGRADES: Readonly<Record<string, (event: Fields) => Fields>> = {
   opened: ({ tail, eager, stubs, delivery, metaTools, ...rest }) => {
     const latched = { ...rest, kind: 'latched', delivery, eager: pins(eager), loaded: pins(tail), metaTools }
-    if (delivery !== 'stub' || !Array.isArray(metaTools)) return latched
+    if (delivery !== 'stub') return latched
     // The delivery is gone. A retry still sends the same bytes; the next request is latched anew.
-    const declared = Array.isArray(stubs)
-      ? stubs.flatMap((pin) => (isRecord(pin) ? [pin.definition] : []))
-      : []
-    return { ...latched, delivery: 'bridge', metaTools: [...metaTools, ...declared], outdated: true }
+    return { ...latched, delivery: 'bridge', outdated: pins(stubs ?? []) }
   },
   activated: ({ tool, ...rest }) => ({ ...rest, kind: 'loaded', tool: pin(tool) }),
   deactivated: (event) => ({
@@ -38,7 +35,8 @@ const UPGRADES: Readonly<Record<string, (event: Fields) => Fields>> = {
   'call-succeeded': (event) =>
     event.dropped === 'activation-limit' ? { ...event, dropped: 'load-limit' } : event,
   requested: ({ tokens, ...rest }) => ({ ...rest, tokens: surfaceTokens(tokens) }),
-  downgraded: (event) => (event.from === 'stub' ? { ...event, from: 'bridge' } : event),
+  // Nothing is left to be withheld: a kind that is not known changes nothing.
+  downgraded: (event) => (event.from === 'stub' ? { ...event, kind: 'outdated' } : event),
 }
 
 function pins(value: unknown): unknown {

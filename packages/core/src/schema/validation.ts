@@ -124,7 +124,7 @@ function problemsOf(errors: readonly OutputUnit[]): string[] {
 
 /** `false` is what a schema says where `additionalProperties` allows nothing. */
 function ruleOf(error: OutputUnit): string {
-  return error.keyword === 'false' ? 'Nothing is allowed here.' : error.error
+  return error.keyword === 'false' ? 'Unexpected argument.' : error.error
 }
 
 function pathOf(location: string): string {

@@ -27,7 +27,7 @@ export interface Ranked {
   /** From 0 to 1: how likely it is that the query asks for this tool. The cut-off is set on this figure. */
   readonly relevance: number
   /**
-   * From 0 to 1: how much of what was asked for the tool speaks of. Hits below `loadFrom` are offered, not loaded. Left out:
+   * From 0 to 1: how much of what was asked for the tool speaks of. Hits below `autoLoad` are offered, not loaded. Left out:
    * relevance counts.
    */
   readonly certainty?: number

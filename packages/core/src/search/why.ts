@@ -30,7 +30,7 @@ export type SearchMiss =
   /** Others fit better. `last` is the id of the last one that is shown. */
   | (Missed & { readonly outcome: 'beyond-limit'; readonly limit: number; readonly last: string })
 
-interface Missed {
+export interface Missed {
   readonly id: string
   readonly rank: number
   readonly relevance: number

@@ -70,8 +70,8 @@ function sendsTwice(pairs: readonly Pair[]): boolean {
 }
 
 function sentIn({ tokens, messageTokens }: Pair['before']): number {
-  const { eager, loaded: active, cards, metaTools, revealed = 0 } = tokens
-  return eager + active + cards + metaTools + revealed + messageTokens
+  const { eager, loaded, cards, metaTools, revealed = 0 } = tokens
+  return eager + loaded + cards + metaTools + revealed + messageTokens
 }
 
 function saidIn({ before, after }: Pair): number {

@@ -66,14 +66,14 @@ export function plan(
       latched,
       ...deliver(state, context, latch, latched.loaded, latched.eager, history, facts),
     ]
-  const tail = [...live]
+  const loadedPins = [...live]
   // What `restored` brings back on this request has to be seen on it.
-  for (const fact of facts) if (fact.kind === 'restored' && fact.pin) tail.push(fact.pin)
+  for (const fact of facts) if (fact.kind === 'restored' && fact.pin) loadedPins.push(fact.pin)
   return [
     ...doubts,
     ...facts,
     ...arrivals(state, context),
-    ...deliver(state, context, latch, tail, [...state.tools.eager.values()], history, facts),
+    ...deliver(state, context, latch, loadedPins, [...state.tools.eager.values()], history, facts),
   ]
 }
 
@@ -110,20 +110,20 @@ function deliver(
   state: LedgerState,
   context: Context,
   latch: Latch,
-  tail: readonly Pin[],
+  loadedPins: readonly Pin[],
   eager: readonly Pin[],
   history: SentHistory,
   facts: readonly LedgerFact[],
 ): LedgerFact[] {
   // What has changed is shown with the news of it.
   const told = new Set(facts.flatMap((fact) => (fact.kind === 'redefined' ? [fact.tool.id] : [])))
-  const loadedIds = new Set(tail.map((pin) => pin.id))
+  const loadedIds = new Set(loadedPins.map((pin) => pin.id))
   const loaded = new Set([...loadedIds, ...eager.map((pin) => pin.id)])
   return [
     ...tellUnloaded(state, context, loaded),
     ...(latch === state.latch ? takeAway(state, context, loaded) : []),
     ...remind(state, context, latch.delivery, loadedIds, history),
-    ...showAgain(state, context, latch, tail, history, told),
+    ...showAgain(state, context, latch, loadedPins, history, told),
   ]
 }
 
@@ -238,12 +238,12 @@ function remind(
 /** Updates that hold schemas where schemas live in the history. */
 const SCHEMA_TOPICS: ReadonlySet<string> = new Set(['schemas', 'changed', 'arrival'])
 
-/** Schemas of active tools that stand nowhere: neither in the tools array nor, any more, in the history. */
+/** Schemas of loaded tools that stand nowhere: neither in the tools array nor, any more, in the history. */
 function showAgain(
   state: LedgerState,
   context: Context,
   latch: Latch,
-  tail: readonly Pin[],
+  loadedPins: readonly Pin[],
   { present, references }: SentHistory,
   told: ReadonlySet<string>,
 ): LedgerFact[] {
@@ -261,7 +261,7 @@ function showAgain(
     )
   // As the new latch will see it: what a reference showed stands nowhere.
   const byReference = latch !== state.latch && state.latch?.delivery === 'native'
-  const unseen = tail.filter((pin) => {
+  const unseen = loadedPins.filter((pin) => {
     if (isInArray(pin)) return false
     const shownAt = (!byReference && state.tools.loaded.get(pin.id)?.shownAt) || ''
     return shownAt === '' || (!written(pin.id, shownAt) && !told.has(pin.id))

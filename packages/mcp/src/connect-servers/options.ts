@@ -5,7 +5,7 @@ import type { LoginStore } from '../auth/login-store.js'
 import type { ServerConfig } from '../config/server-config.js'
 import type { DefinitionCache } from '../definition/cache.js'
 import type { Reviewer } from '../trust/review.js'
-import { type RuleSettings, ruleProblem } from '../trust/scan/rules.js'
+import { assertRules, type RuleSettings } from '../trust/scan/rules.js'
 import type { CallerHandlers } from '../upstream/caller.js'
 import type { ServerAuth } from '../upstream/open-client.js'
 import type { ServerEvent } from '../upstream/server-state.js'
@@ -83,24 +83,11 @@ export function readOptions(options: ConnectOptions): ConnectSettings {
   return {
     ...rest,
     scan: scan !== false,
-    rules: checkedRules(scan),
+    rules: typeof scan === 'boolean' ? {} : assertRules(scan, 'connectServers.scan'),
     client,
     concurrency,
     connectTimeout,
     now,
     random,
   }
-}
-
-function checkedRules(scan: NonNullable<ConnectOptions['scan']>): RuleSettings {
-  if (typeof scan === 'boolean') return {}
-  assertKnownKeys(scan, ['rules'], 'connectServers: scan')
-  for (const [id, value] of Object.entries(scan.rules ?? {})) {
-    const problem = ruleProblem(id, value)
-    if (problem)
-      throw new ToolwellError('invalid-option', `${problem.message}. ${problem.fix}.`, {
-        path: `scan.rules.${id}`,
-      })
-  }
-  return scan.rules ?? {}
 }

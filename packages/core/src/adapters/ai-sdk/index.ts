@@ -21,8 +21,10 @@ import { type AiMessage, WIRE } from './types.js'
 import { type AiParts, type AiReply, aiWire } from './wire.js'
 
 export type { AiTool } from './registry.js'
+export type { AiSchema } from './schema.js'
 export { type AsSchema, importTools } from './tools.js'
-export type { AiMessage } from './types.js'
+export type { AiExecuteOptions, AiMessage } from './types.js'
+export type { AiParts, AiReply } from './wire.js'
 
 export interface AiSdkOptions {
   /** Tools of the SDK that Toolwell shall leave alone: those a provider defines or runs. They stand first in every request. */

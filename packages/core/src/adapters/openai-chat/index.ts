@@ -9,7 +9,16 @@ export type { StreamedReply } from '../shared/streamed.js'
 export type { Warning, WarningCode } from '../shared/warning.js'
 export { assemble, readEvents, readUsage, type StreamedChoice, type StreamedMessage } from './stream.js'
 export { importTools } from './tools.js'
-export type { ChatChoice, ChatMessage, ChatReply, ChatTool, ChatToolCall, ChatToolMessage } from './types.js'
+export type {
+  ChatChoice,
+  ChatMessage,
+  ChatReply,
+  ChatReplyMessage,
+  ChatTool,
+  ChatToolCall,
+  ChatToolMessage,
+} from './types.js'
+export type { ChatParts } from './wire.js'
 
 /** `Message` is the type your client gives to messages; what is added to them has that type too. */
 export type ChatTurn<Message = ChatMessage> = Turn<Message, ChatReply, ChatParts<Message>>

@@ -1,5 +1,6 @@
 /** Every rule of the scan by its id: how bad a finding of it can be, what it finds, and what to do about it. */
-import { nearest } from '@toolwell/core/internal'
+import { ToolwellError } from '@toolwell/core'
+import { assertKnownKeys, isRecord, nearest } from '@toolwell/core/internal'
 import { type FamilyId, families } from './phrase-families.js'
 
 /** `hard` quarantines by default; `soft` is shown to whoever reviews. */
@@ -103,6 +104,24 @@ export function ruleProblem(
     message: `the rule ${JSON.stringify(id)} must be "off"`,
     fix: `Write "${id}": "off", or remove it`,
   }
+}
+
+/** Throws `invalid-option` for rules that cannot be switched off, or are none. `where` names the call in the message. */
+export function assertRules(options: { readonly rules?: RuleSettings }, where: string): RuleSettings {
+  assertKnownKeys(options, ['rules'], where)
+  const rules: unknown = options.rules ?? {}
+  if (!isRecord(rules))
+    throw new ToolwellError('invalid-option', `${where}.rules must be an object: { "rule-id": "off" }.`, {
+      path: 'rules',
+    })
+  for (const [id, value] of Object.entries(rules)) {
+    const problem = ruleProblem(id, value)
+    if (problem)
+      throw new ToolwellError('invalid-option', `${problem.message}. ${problem.fix}.`, {
+        path: `rules.${id}`,
+      })
+  }
+  return rules as RuleSettings
 }
 
 /** One more whenever a rule changes what it finds: what was found before does not count then. */

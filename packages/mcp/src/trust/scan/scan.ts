@@ -2,6 +2,7 @@
  * Looks for poisoned definitions, offline and by fixed rules: the same definition always gives the same findings. Nothing
  * here reads a file, opens a connection or looks at a clock; time is linear in the size of the definition.
  */
+
 import { findCommands } from './commands.js'
 import { findEncoded } from './encoded.js'
 import { collectFields, type Field } from './fields.js'
@@ -14,6 +15,7 @@ import { type Ask, createNameIndex, type NameIndex, recording, type ScannedServe
 import { findPhrases } from './phrases.js'
 import { findRoleImitation } from './role-imitation.js'
 import type { RuleSettings } from './rules.js'
+import { assertRules } from './rules.js'
 import { findSecrets } from './secrets.js'
 import { findClone, findForeignTools } from './shadowing.js'
 import { findStuffing } from './stuffing.js'
@@ -54,10 +56,8 @@ export interface Scanner {
 }
 
 /** A scanner that knows the names of all these servers' tools. */
-export function createScanner(
-  servers: readonly ScannedServer[] = [],
-  { rules = {} }: ScanOptions = {},
-): Scanner {
+export function createScanner(servers: readonly ScannedServer[] = [], options: ScanOptions = {}): Scanner {
+  const rules = assertRules(options, 'createScanner')
   const index = createNameIndex(servers)
   const examine = (server: string, definition: unknown): Examination => {
     const asks = new Map<Ask, string>()
