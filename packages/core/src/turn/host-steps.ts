@@ -140,7 +140,8 @@ export function compaction(
   lastAnchor: string,
   events: readonly LedgerEvent[],
 ): Anchored[] {
-  const live = [...state.tools.loaded].filter(([, each]) => each.live)
+  // What is away for now would come back: the hook decides about it too.
+  const live = [...state.tools.loaded, ...state.tools.suspendedLoads].filter(([, each]) => each.live)
   const keep = trim ? new Set(trim(live.map(([, each]) => each.pin.wireName))) : undefined
   // A group goes as a whole.
   const gone = new Set(
@@ -159,15 +160,17 @@ export function compaction(
 
 /** How a child's ledger begins: whose child it is, and (`snapshot`) the parent's loaded tools as far as it may have them. */
 export function inherited(parent: string, state: LedgerState | undefined, child: Context): LedgerEvent[] {
-  const live = [...(state?.tools.loaded.values() ?? [])].filter((each) => each.live)
+  // A source that was away at the parent's last latch may be back by now.
+  const all = state ? [...state.tools.loaded.values(), ...state.tools.suspendedLoads.values()] : []
+  const live = all.filter((each) => each.live)
   const facts = live.flatMap(({ pin, asked }): LedgerFact[] => {
     const entry = child.catalogue.get(pin.id)
     if (!entry || child.gate.availability(entry, 'load') !== 'ready' || !child.exposure(entry).deferred)
       return []
     return [{ kind: 'loaded', tool: child.pin(entry, 'array'), source: 'inherit', asked, shown: false }]
   })
-  const all: LedgerFact[] = [{ kind: 'inherited', parent }, ...facts]
-  return all.map((fact, index) => ({ id: index, anchor: '', ...fact }))
+  const first: LedgerFact = { kind: 'inherited', parent }
+  return [first, ...facts].map((fact, index) => ({ id: index, anchor: '', ...fact }))
 }
 
 export function imported(

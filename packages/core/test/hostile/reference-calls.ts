@@ -32,11 +32,15 @@ export class Reference extends Surface {
   }
   child(rules: Rules, snapshot: boolean): Reference {
     const made = new Reference(rules, this.world)
-    for (const id of snapshot ? this.tail.keys() : [])
-      if (this.isLive(id) && made.may(id, 'load') && made.isDeferred(id)) made.hold(id, false)
+    for (const id of snapshot ? this.held : [])
+      if (made.may(id, 'load') && made.isDeferred(id)) made.hold(id, false)
     return made
   }
 
+  /** Loaded, on the surface or away from it. */
+  private get held(): string[] {
+    return [...[...this.tail.keys()].filter((id) => this.isLive(id)), ...this.parked.keys()]
+  }
   private counts(id: string): boolean {
     return (this.isLive(id) ? this.tail.get(id) : this.parked.get(id))?.late === false
   }
@@ -108,7 +112,7 @@ export class Reference extends Surface {
     return [...new Set([first, ...this.mates(first).filter((id) => this.counts(id))])]
   }
   compact(keeps: (wire: string) => boolean): void {
-    const out = [...this.tail.keys()].filter((id) => this.isLive(id) && !keeps(wireOf(id)))
+    const out = this.held.filter((id) => !keeps(wireOf(id)))
     for (const id of new Set(out.flatMap((each) => this.mates(each)))) if (this.counts(id)) this.drop(id)
     if (this.mode !== 'none') this.due ??= 'compaction'
   }

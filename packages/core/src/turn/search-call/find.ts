@@ -7,7 +7,7 @@ import type { Context } from '../../surface/context.js'
 import { BRIDGE_NAME, type SearchRequest } from '../../surface/meta-tools.js'
 import type { Dropped } from '../../tool/reasons.js'
 import type { Batch } from '../load/batch.js'
-import { isUsable, loadedNames, type Misses, selectNamed, unloadNamed } from './by-name.js'
+import { loadedNames, type Misses, selectNamed, unloadNamed } from './by-name.js'
 import { type Candidate, toMatch } from './candidate.js'
 import { nextInstruction, overviewOf, unmetConditions } from './describe.js'
 import { keywordHits } from './keyword-hits.js'
@@ -70,8 +70,8 @@ export async function find(
     return entry ? [toMatch(entry, candidate, loaded.includes(id), state, context, batch)] : []
   })
   const gone = new Set([...evicted, ...unloaded])
-  const usableNames = (ids: readonly string[]) =>
-    ids.filter((id) => isUsable(id, context)).map((id) => nameOf(id, context))
+  const namesOf = (ids: readonly string[]) =>
+    ids.filter((id) => mayBeNamed(id, context)).map((id) => loadedName(id, state, context))
   const byName = query.select.length + query.unload.length > 0
   const missed = matches.length === 0 && unloaded.length === 0
   const found: Omit<SearchResult, 'nextInstruction'> = {
@@ -90,8 +90,8 @@ export async function find(
       tokens: costOf(tool, context),
     })),
     ...misses,
-    evicted: usableNames(evicted),
-    unloaded: usableNames(unloaded),
+    evicted: namesOf(evicted),
+    unloaded: namesOf(unloaded),
     overview: missed && !byName ? overviewOf(context) : [],
     repeated: missed && (state.calls.failures.get(searchKey(recordedQuery(request.query))) ?? 0) >= 2,
   }
@@ -100,10 +100,19 @@ export async function find(
     result: { ...found, nextInstruction: nextInstruction(found, context, bridge) },
     loaded,
     // What was denied since is named nowhere, not even in the line for machines.
-    unloaded: [...gone].filter((id) => isUsable(id, context)),
+    unloaded: [...gone].filter((id) => mayBeNamed(id, context)),
     facts: [...unloads, ...taken.facts],
     missed,
   }
+}
+
+/** Away or gone, it was in the conversation and is named; denied since, it is not. */
+function mayBeNamed(id: string, { gate, catalogue }: Context): boolean {
+  return gate.availability(catalogue.get(id), 'see') !== 'denied'
+}
+
+function loadedName(id: string, { tools }: LedgerState, context: Context): string {
+  return tools.loaded.get(id)?.pin.wireName ?? nameOf(id, context)
 }
 
 function nameOf(id: string, { catalogue }: Context): string {
