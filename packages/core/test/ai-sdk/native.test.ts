@@ -2,7 +2,7 @@
 import { createToolwell, memoryStore } from '@toolwell/core'
 import { describe, expect, it } from 'vitest'
 import { mixed } from '../support/tools.js'
-import { call, calls, type Message, majors, said, search, sentCalls, startHost } from './support.js'
+import { bridged, call, calls, type Message, majors, said, search, sentCalls, startHost } from './support.js'
 
 const options = { tools: mixed(), mode: 'on', delivery: 'native' } as const
 const wire = 'anthropic'
@@ -24,6 +24,21 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     expect(sentCalls(host.body(2))).toEqual(['tool_search', 'tracker__create_issue'])
     expect(host.toolsJson(2)).toBe(host.toolsJson(1))
   })
+
+  it.each(['generate', 'stream'])(
+    'goes on over the bridge where the server refuses deferral (%s)',
+    async (way) => {
+      const script = [calls(bridged('tracker__create_issue')), said()]
+      const host = await startHost({ major, wire, script, options, deferral: false })
+      if (way === 'generate') await host.ask('Go.')
+      else await host.askStreaming('Go.')
+      // The refused request, and what went on.
+      expect(host.statuses()).toEqual([400, 200, 200])
+      expect(host.names(1)).toEqual(['read_file', 'write_file', 'tool_search', 'tool_call'])
+      expect(host.raw(2)).toContain('create_issue ran with')
+      expect(host.conversation.inspect().delivery).toBe('bridge')
+    },
+  )
 
   it('says what else a search found behind all results, where the API takes it', async () => {
     const script = [calls(search('create issue'), call('read_file')), said()]

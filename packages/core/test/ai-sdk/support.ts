@@ -72,7 +72,7 @@ export const majors = [
 const protocols = {
   /** As Mistral has it: behind a result only the model speaks. */
   chat: (strictOrder: boolean) => chatProtocol({ family: strictOrder ? 'mistral' : 'openai' }),
-  anthropic: () => anthropicProtocol(),
+  anthropic: (_: boolean, deferral = true) => anthropicProtocol({ deferral }),
   responses: (strictOrder: boolean) => responsesProtocol({ strictOrder }),
   /** As Gemini 3 has it: calls need the signatures they came with. */
   google: () => googleProtocol({ thoughtSignatures: true }),
@@ -133,6 +133,8 @@ export interface Setup {
   readonly script: readonly ScriptedReply[]
   /** Off where the user speaks behind a tool's result. Default on. */
   readonly strictOrder?: boolean
+  /** Off for a server of Anthropic's wire that does not defer tools. Default on. */
+  readonly deferral?: boolean
   readonly options?: ToolwellOptions
   readonly adapter?: AiSdkOptions
   readonly well?: Toolwell
@@ -148,7 +150,7 @@ export type Body = Record<string, never> & {
 export async function startHost(setup: Setup) {
   const { major, wire = 'chat', script, adapter = {} } = setup
   const { sdk } = majors[major - 6] as (typeof majors)[number]
-  const protocol = protocols[wire](setup.strictOrder ?? true)
+  const protocol = protocols[wire](setup.strictOrder ?? true, setup.deferral)
   const endpoint = await startScriptedEndpoint(protocol as ReturnType<typeof chatProtocol>, {
     model: [...script],
   })
