@@ -12,7 +12,7 @@ import { type Candidate, toMatch } from './candidate.js'
 import { nextInstruction, overviewOf, unmetConditions } from './describe.js'
 import { keywordHits } from './keyword-hits.js'
 import { awaySources, waitForSources } from './late-sources.js'
-import { loadCandidates } from './load-candidates.js'
+import { loadFoundTools } from './load-found-tools.js'
 
 const LIMIT = { usual: 5, most: 20 }
 /** Characters of a query that the ledger keeps; longer ones are told apart by these. */
@@ -59,7 +59,7 @@ export async function find(
   if (selected.length + ranked.hits.length + unloaded.length === 0)
     misses.unavailable.push(...awaySources(query, context))
   const candidates = distinct([...selected, ...ranked.hits])
-  const taken = loadCandidates(candidates, state, context, batch)
+  const taken = loadFoundTools(candidates, state, context, batch)
 
   const { loaded, evicted } = taken
   const below = ranked.weak.map((tool): Dropped => ({ tool, reason: 'below-cut-off' }))

@@ -9,7 +9,7 @@ import type { Batch } from '../load/batch.js'
 import { type LoadRequest, load, unitOf } from '../load/load.js'
 import { type Candidate, createAllowance } from './candidate.js'
 
-export interface LoadedCandidates {
+export interface LoadedFoundTools {
   readonly facts: readonly LedgerFact[]
   /** Ids. */
   readonly loaded: readonly string[]
@@ -17,12 +17,12 @@ export interface LoadedCandidates {
   readonly dropped: readonly Dropped[]
 }
 
-export function loadCandidates(
+export function loadFoundTools(
   candidates: readonly Candidate[],
   state: LedgerState,
   context: Context,
   batch: Batch,
-): LoadedCandidates {
+): LoadedFoundTools {
   const outcome = {
     facts: [] as LedgerFact[],
     loaded: [] as string[],
