@@ -37,13 +37,6 @@ interface Scene {
 
 const META = ['tool_search', 'tool_call']
 
-/** Declared by its name and one line. */
-function isStub(host: WireHost, name: string): boolean {
-  const index = host.toolNames().indexOf(name)
-  const native = JSON.stringify((JSON.parse(host.toolsJson()) as unknown[])[index])
-  return native.includes('"additionalProperties":true') && !native.includes('The value for')
-}
-
 /** What the surface of the usual mix holds before anything is loaded. */
 const EAGER = ['read_file', 'write_file']
 
@@ -229,7 +222,7 @@ describe.each(harnesses)('on $name', (harness) => {
           : { calls: [{ name: 'tool_call', arguments: { name, arguments: input } }] },
       open: (script, options = {}) =>
         harness.open({ tools: mixed(), mode: 'on', delivery, ...options }, script),
-      declared: (host) => host.toolNames().filter((name) => !META.includes(name) && !isStub(host, name)),
+      declared: (host) => host.toolNames().filter((name) => !META.includes(name)),
     }
 
     it.each(Object.entries(scenarios))('%s', async (_, scenario) => {

@@ -37,20 +37,20 @@ export function measureSurface(
   const eager = new Map<string, Pin>(
     (latched ? latched.eager : [...state.tools.eager.values()]).map((pin) => [pin.id, pin]),
   )
-  const active = new Map<string, Pin>()
+  const loadedPins = new Map<string, Pin>()
   let tombstones = 0
-  if (latched) for (const pin of latched.loaded) active.set(pin.id, pin)
+  if (latched) for (const pin of latched.loaded) loadedPins.set(pin.id, pin)
   else
     for (const [id, { live, kept, pin }] of state.tools.loaded)
-      if (live || kept) active.set(id, pin)
+      if (live || kept) loadedPins.set(id, pin)
       else if (pin.definition) tombstones += context.tokens(tombstone(pin.wireName, latch.tombstone))
   let inserts = sum(state.history.inserts.map((insert) => insert.tokens))
   let revealed = sum(state.requests.revealedTokens.values())
   if (!latched) revealed += sum(state.history.inserts.map((insert) => insert.revealed))
   for (const fact of facts) {
-    if (fact.kind === 'loaded') active.set(fact.tool.id, fact.tool)
-    if (fact.kind === 'restored' && fact.pin) active.set(fact.tool, fact.pin)
-    if (fact.kind === 'redefined') (eager.has(fact.tool.id) ? eager : active).set(fact.tool.id, fact.tool)
+    if (fact.kind === 'loaded') loadedPins.set(fact.tool.id, fact.tool)
+    if (fact.kind === 'restored' && fact.pin) loadedPins.set(fact.tool, fact.pin)
+    if (fact.kind === 'redefined') (eager.has(fact.tool.id) ? eager : loadedPins).set(fact.tool.id, fact.tool)
     if (fact.kind === 'announced') {
       inserts += fact.tokens
       revealed += fact.revealed ?? 0
@@ -63,7 +63,7 @@ export function measureSurface(
   const section = latch.section === '' ? 0 : tokenizer.count(latch.section)
   return {
     eager: cost(eager.values()),
-    loaded: cost(active.values()) + tombstones,
+    loaded: cost(loadedPins.values()) + tombstones,
     cards: latch.cardTokens,
     metaTools: Math.max(0, metaTools - latch.cardTokens),
     section,

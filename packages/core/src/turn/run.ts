@@ -1,5 +1,6 @@
 /** Runs the calls of one reply: judged together, written down before they run, settled in one append, and only then answered. */
 
+import { abortable } from '../base/abortable.js'
 import { defined } from '../base/guards.js'
 import { firstLine } from '../base/text.js'
 import { type Anchored, isConflict, type LedgerLog } from '../ledger/log.js'
@@ -240,14 +241,4 @@ function targetOf(
 function runTool({ tool, input, context }: TargetCall): unknown {
   if (!tool.execute) throw new Error('this tool has no implementation; the host has to run it')
   return tool.execute(input, context)
-}
-
-function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return work
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(new Error('cancelled'))
-    if (signal.aborted) stop()
-    signal.addEventListener('abort', stop, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })
 }

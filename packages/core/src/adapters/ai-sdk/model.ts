@@ -33,38 +33,33 @@ export function wrapModel<Model>(model: Model, open: OpenExchange): Model {
   return made
 }
 
-async function generate(
+/** Sends a request. Where the provider refuses how tools are deferred, it is sent once more, in the way that is left. */
+async function send<Result>(
   model: AiModel,
   options: AiCallOptions,
   open: OpenExchange,
-): ReturnType<AiModel['doGenerate']> {
-  const exchange = await open(model, options)
-  let result: Awaited<ReturnType<AiModel['doGenerate']>>
-  try {
-    result = await model.doGenerate(exchange.options)
-  } catch (error) {
-    if (await exchange.refused(error)) return generate(model, options, open)
-    throw error
+  call: (options: AiCallOptions) => Promise<Result>,
+): Promise<{ readonly exchange: Exchange; readonly result: Result }> {
+  for (;;) {
+    const exchange = await open(model, options)
+    try {
+      return { exchange, result: await call(exchange.options) }
+    } catch (error) {
+      if (!(await exchange.refused(error))) throw error
+    }
   }
+}
+
+async function generate(model: AiModel, options: AiCallOptions, open: OpenExchange) {
+  const { exchange, result } = await send(model, options, open, (sent) => model.doGenerate(sent))
   const content = result.content.flatMap((part) => exchange.reader.read(part) ?? [])
   exchange.close()
   const warnings = exchange.warnings(result.request?.body)
   return { ...result, content, warnings: [...(result.warnings ?? []), ...warnings] }
 }
 
-async function stream(
-  model: AiModel,
-  options: AiCallOptions,
-  open: OpenExchange,
-): ReturnType<AiModel['doStream']> {
-  const exchange = await open(model, options)
-  let result: Awaited<ReturnType<AiModel['doStream']>>
-  try {
-    result = await model.doStream(exchange.options)
-  } catch (error) {
-    if (await exchange.refused(error)) return stream(model, options, open)
-    throw error
-  }
+async function stream(model: AiModel, options: AiCallOptions, open: OpenExchange) {
+  const { exchange, result } = await send(model, options, open, (sent) => model.doStream(sent))
   return { ...result, stream: read(result.stream, exchange, result.request?.body) }
 }
 

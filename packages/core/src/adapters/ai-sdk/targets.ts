@@ -1,5 +1,6 @@
 /** Runs the tool that a call is meant for, with everything the SDK gives a tool. */
 
+import { abortable } from '../../base/abortable.js'
 import { quote } from '../../base/text.js'
 import type { Execute } from '../../turn/run.js'
 import type { TargetCall } from '../../turn/verdict.js'
@@ -22,6 +23,7 @@ export function targetRunner(
       throw new Error(`it can be called as ${quote(target.wireName)} only`)
     const signal = options?.abortSignal
     signal?.throwIfAborted()
+    // Each call may have a time limit of its own, so this is not left to the run of the batch.
     return abortable(run(target, options, host), signal)
   }
 }
@@ -39,15 +41,4 @@ async function run(
   if (host) return host(target, signal)
   if (!tool.execute) throw new Error('this tool has no implementation; the host has to run it')
   return tool.execute(input, { ...context, ...(signal ? { signal } : {}) })
-}
-
-/** Each call may have a time limit of its own, so this is not left to the run of the batch. */
-function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return work
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(new Error('cancelled'))
-    if (signal.aborted) stop()
-    signal.addEventListener('abort', stop, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })
 }

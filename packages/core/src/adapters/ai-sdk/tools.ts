@@ -88,14 +88,15 @@ async function validation(input: unknown, validate: (value: unknown) => unknown)
   return { issues: [{ message: error instanceof Error ? error.message : String(error) }] }
 }
 
+/** The input as the schema makes it. Throws where it does not fit. */
 async function checked(
   name: string,
   input: unknown,
   validate: ((value: unknown) => unknown) | undefined,
 ): Promise<unknown> {
-  const result = await validate?.(input)
-  if (!isRecord(result)) return input
-  if (result.success === true) return result.value
-  const reason = result.error instanceof Error ? result.error.message : String(result.error)
-  throw new Error(`Invalid input for ${quote(name)}: ${reason}`)
+  const verdict = validate ? await validation(input, validate) : { value: input }
+  if (!verdict.issues) return verdict.value
+  throw new Error(
+    `Invalid input for ${quote(name)}: ${verdict.issues.map(({ message }) => message).join('; ')}`,
+  )
 }

@@ -97,7 +97,7 @@ export function loadedNames(state: LedgerState, context: Context): string[] {
     .map(([, each]) => each.pin.wireName)
 }
 
-export function isUsable(id: string, { gate, catalogue }: Context): boolean {
+function isUsable(id: string, { gate, catalogue }: Context): boolean {
   return gate.availability(catalogue.get(id), 'see') === 'ready'
 }
 
