@@ -24,10 +24,9 @@ export function chatRenderOrder(
 }
 
 /**
- * The chat templates of GLM-4.5 and later, MiniMax-M2 and Qwen3 look for the last user message and leave the
- * `reasoning_content` of every assistant message before it out: their `chat_template.jinja` compare the index of a
- * message with `ns.last_user_index` (Qwen3: `ns.last_query_index`). So a user message within a turn changes bytes far
- * before itself.
+ * Some chat templates look for the last user message and leave the `reasoning_content` of every assistant message before
+ * it out. Qwen3's compares the index of a message with `ns.last_query_index`; GLM and MiniMax do the same by other means.
+ * So a user message within a turn changes bytes far before itself.
  */
 function withoutOldReasoning(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   const lastUser = messages.findLastIndex(({ role }) => role === 'user')

@@ -18,8 +18,9 @@ export function nameViolation(name: unknown, at: string): Found {
 }
 
 /**
- * OpenAI takes what its own models wrote, whatever it is. vLLM and llama.cpp parse it for their chat templates, and refuse
- * a history in which a call was cut off; so does this endpoint. No text at all counts as no arguments there.
+ * OpenAI takes what its own models wrote, whatever it is. Servers with chat templates parse it: vLLM in
+ * `_postprocess_messages` of `vllm/entrypoints/chat_utils.py`. Releases that let the parser throw refuse a history in which a
+ * call was cut off, on every retry; newer ones put `{}` in its place without a word. No text at all counts as no arguments.
  */
 export function argumentsViolation(text: unknown, at: string): Found {
   if (typeof text !== 'string') return wrongType(at, 'a string', text)
