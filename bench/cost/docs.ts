@@ -8,10 +8,11 @@ import {
   exceptionsOf,
   figuresOf,
   frontierOf,
+  GOALS,
   goalsOf,
   outOfReachOf,
+  percent,
 } from './goals.ts'
-import { percent } from './table.ts'
 
 const MARK = /(<!-- figures: ([a-z-]+) -->\n)[\s\S]*?(<!-- end -->)/g
 
@@ -64,25 +65,18 @@ function pricesTable({ providers }: CostFigures): string {
 function goalsTable(figures: CostFigures): string {
   const goals = goalsOf(figures)
   return markdown(
-    [
-      'provider',
-      '95 tools, 10 turns: tools’ part (goal ≤ 25 %)',
-      'most expensive conversation in total (goal ≤ 102 %)',
-    ],
-    figures.providers.map(({ name, title }) => {
-      const [share, worst] = goals.filter(({ provider }) => provider === name)
-      if (!share || !worst) return [title, '', '']
-      return [
-        title,
-        `${percent(share.figure)}${share.holds ? '' : ' **missed**'}`,
-        `${percent(worst.figure)}${worst.holds ? '' : ' **missed**'} (${worst.pattern})`,
-      ]
-    }),
+    ['provider', ...Object.values(GOALS)],
+    figures.providers.map(({ name, title }) => [
+      title,
+      ...goals
+        .filter(({ provider }) => provider === name)
+        .map(({ figure, holds }) => `${figure}${holds ? '' : ' **missed**'}`),
+    ]),
   )
 }
 
 function totalsTable({ patterns }: CostFigures, provider: string): string {
-  const names = ['auto', 'native', 'bridge', 'append', 'mutation-first', 'mutation-sorted']
+  const names = ['auto', 'frugal', 'native', 'bridge', 'append', 'mutation-first', 'mutation-sorted']
   return markdown(
     [
       'conversation',
@@ -91,6 +85,7 @@ function totalsTable({ patterns }: CostFigures, provider: string): string {
       'deferred tokens',
       'searches',
       'auto',
+      'frugal',
       'native',
       'bridge',
       'append',
@@ -173,7 +168,7 @@ function exceptionsTable(figures: CostFigures): string {
 
 function outOfReachTable(figures: CostFigures): string {
   return markdown(
-    ['provider', 'conversation', 'total with auto'],
+    ['provider', 'conversation', 'total with `frugal`'],
     outOfReachOf(figures).map(({ provider, pattern, total }) => [provider, pattern, percent(total)]),
   )
 }

@@ -18,6 +18,11 @@ export const strategies: readonly Strategy[] = [
     options: ({ prices }) => ({ mode: 'auto', delivery: 'auto', prices }),
   },
   {
+    name: 'frugal',
+    about: 'auto, planned for the worst conversation',
+    options: ({ prices }) => ({ mode: 'auto', auto: 'frugal', delivery: 'auto', prices }),
+  },
+  {
     name: 'native',
     about: "the provider's own deferral",
     options: () => ({ mode: 'on', delivery: 'native' }),

@@ -12,6 +12,7 @@ import {
 import { estimate, type Tokenizer } from './base/tokens.js'
 import { checkRules, type ExposureRule } from './catalogue/exposure.js'
 import type { Policy } from './catalogue/gate.js'
+import type { AutoPlan } from './costs/pricing.js'
 import type { ToolwellEvent } from './ledger/events.js'
 import type { LedgerStore } from './ledger/store.js'
 import { defaultAutoLoad, defaultCutOff } from './search/lexical.js'
@@ -28,9 +29,14 @@ export interface ToolwellOptions {
   readonly tools?: readonly Tool[]
   /** `auto` (default): on when the deferred definitions cost at least `threshold` tokens. */
   readonly mode?: 'off' | 'auto' | 'on'
+  /**
+   * Which conversation `auto` plans for, by the wire's prices (docs/costs.md). `typical` (default): three searches in ten requests.
+   * `frugal`: twelve searches in one turn, so that hardly any conversation costs more than with every tool sent.
+   */
+  readonly auto?: AutoPlan
   /** How loaded tools reach the model. `auto` (default) keeps the cached prefix: `native` where the wire has it, otherwise `bridge`. */
   readonly delivery?: DeliveryName | 'auto'
-  /** Tokens of deferred definitions below which nothing is changed at all. Default: where deferral stops being more expensive than sending all, on this wire and for this prompt; some 20,000. */
+  /** Tokens of deferred definitions below which nothing is changed at all. Default: where deferral pays by the plan of `auto`, on this wire and for this prompt; some 6,000. */
   readonly threshold?: number
   /** Names that are always sent. */
   readonly eager?: readonly string[]
@@ -97,6 +103,7 @@ export interface ToolwellOptions {
 const KEYS = [
   'tools',
   'mode',
+  'auto',
   'delivery',
   'threshold',
   'eager',
@@ -199,6 +206,7 @@ export function readSettings(
     else assertFunction(`prompts.${key}`, value, true)
   return {
     mode: oneOf('mode', options.mode ?? 'auto', ['off', 'auto', 'on']),
+    auto: oneOf('auto', options.auto ?? 'typical', ['typical', 'frugal']),
     delivery: oneOf('delivery', options.delivery ?? 'auto', ['auto', 'eager', 'append', 'bridge', 'native']),
     // Null is what a config file says for "not given".
     threshold: options.threshold == null ? undefined : number('threshold', options.threshold, 0),

@@ -1,4 +1,4 @@
-/** `auto`: one decision before the first request, by what deferral would cost in the worst case. */
+/** `auto`: one decision before the first request, by what deferral would cost in a typical conversation, or in the worst. */
 import { readFileSync } from 'node:fs'
 import { createToolwell, type Tool, type ToolwellOptions } from '@toolwell/core'
 import { anthropic } from '@toolwell/core/anthropic'
@@ -21,22 +21,74 @@ const open = (options: ToolwellOptions) => createToolwell(options).open({ id: 'a
 const user = [{ role: 'user', content: 'Hello' }]
 
 describe('the break-even size', () => {
-  it('lies where twelve searches in thirteen requests cost as much as the definitions', () => {
-    // Every term by hand: 13 requests, 2,000 tokens of growth each, answers of 600, replies of 100 at five times the price.
-    const rule = { read: 0.1, write: 1.25, output: 5 }
+  // Every term by hand: 2,000 tokens of growth per request, answers of 600, replies of 100 at five times the price.
+  const rule = { read: 0.1, write: 1.25, output: 5, minimum: 1024 }
+
+  it('lies where three searches in ten requests cost as much as the definitions', () => {
+    const search = 0.1 * (4000 + 2000 + 10_000) + 600 * (1.25 + 0.5) + 500
+    expect(breakEven('typical', { surface: 2000, prompt: 4000 }, rule)).toBe(
+      Math.round(2000 + (3 * search) / (1.25 + 0.9)),
+    )
+  })
+
+  it('frugal: lies where twelve searches in thirteen requests do', () => {
     const search = 0.1 * (4000 + 2000 + 13_000) + 600 * (1.25 + 0.65) + 500
-    expect(breakEven({ surface: 2000, prompt: 4000 }, rule)).toBe(
+    expect(breakEven('frugal', { surface: 2000, prompt: 4000 }, rule)).toBe(
       Math.round(2000 + (12 * search) / (1.25 + 1.2)),
     )
   })
 
+  it('lies higher where what deferral leaves is too short for the cache', () => {
+    const at = (minimum: number) => breakEven('typical', { surface: 1000, prompt: 500 }, { ...rule, minimum })
+    // Requests of 1,500 and 3,500 tokens are read at the full price, nine tenths more than from the cache.
+    expect(at(4096) - at(1024)).toBe(Math.round((0.9 * (1500 + 3500)) / 2.15))
+  })
+
   it('rises with the prompt, which every search reads again', () => {
-    const at = (prompt: number) => breakEven({ surface: 2000, prompt }, cacheRule('anthropic'))
-    expect(at(50_000)).toBeGreaterThan(at(3000) + 20_000)
+    const at = (prompt: number) => breakEven('typical', { surface: 2000, prompt }, cacheRule('anthropic'))
+    expect(at(50_000)).toBeGreaterThan(at(3000) + 5000)
   })
 })
 
+/** Tools of about 145 tokens, as five popular servers have 93 of, and of about 70. */
+const sized = (count: number, words: number) =>
+  server(
+    'box',
+    Array.from({ length: count }, (_, index) => `tool_${index}`),
+    { description: 'word '.repeat(words) },
+  )
+
 describe('auto', () => {
+  it.each([
+    [
+      'anthropic',
+      (tools: Tool[], more: ToolwellOptions) =>
+        open({ tools, ...more }).then((c) => anthropic(c).begin(user)),
+    ],
+    [
+      'openai-responses',
+      (tools: Tool[], more: ToolwellOptions) =>
+        open({ tools, ...more }).then((c) => openaiResponses(c).begin(user)),
+    ],
+    [
+      'openai-chat',
+      (tools: Tool[], more: ToolwellOptions) =>
+        open({ tools, ...more }).then((c) => openaiChat(c).begin(user)),
+    ],
+    [
+      'google',
+      (tools: Tool[], more: ToolwellOptions) =>
+        open({ tools, ...more }).then((c) => google(c).begin([{ role: 'user', parts: [{ text: 'Hello' }] }])),
+    ],
+  ] as const)(
+    'U2: on %s 93 tools of 13,600 tokens are deferred, 20 of 1,400 are not, and neither where it is frugal',
+    async (_, begin) => {
+      expect((await begin(sized(93, 96), {})).view.mode).toBe('on')
+      expect((await begin(sized(20, 20), {})).view.mode).toBe('off')
+      expect((await begin(sized(93, 96), { auto: 'frugal' })).view.mode).toBe('off')
+    },
+  )
+
   it('U2: leaves a small catalogue as it is, and says why', async () => {
     const conversation = await open({ tools: many(20) })
     const { view, parts } = await openaiChat(conversation).begin(user)
@@ -60,7 +112,7 @@ describe('auto', () => {
   })
 
   it('U2: reads the first messages: what a long prompt makes dear is not deferred', async () => {
-    const tools = many(110)
+    const tools = many(50)
     const long = [{ role: 'user', content: 'word '.repeat(60_000) }]
     expect((await openaiChat(await open({ tools })).begin(user)).view.mode).toBe('on')
     expect((await openaiChat(await open({ tools })).begin(long)).view.mode).toBe('off')
@@ -98,7 +150,7 @@ describe('prices of the host', () => {
       await openaiChat(conversation).begin(user)
       return Number(conversation.inspect().because?.match(/from (\d+) on/)?.[1])
     }
-    expect(await least({ read: 1, write: 1 })).toBeGreaterThan((await least({})) + 2000)
+    expect(await least({ read: 1, write: 1 })).toBeGreaterThan((await least({})) + 500)
   })
 
   it.each([{ read: -1 }, { write: Number.NaN }, { output: '5' }, { cached: 1 }, 3, [], null, 'cheap'])(
@@ -114,13 +166,14 @@ it('U2: breaks even where the guide says', () => {
     /\s+/g,
     ' ',
   )
-  const at = (prompt: number, rule: CacheRule) =>
-    `${Math.round(breakEven({ surface: 2000, prompt }, rule) / 1000)},000`
+  const at = (prompt: number, rule: CacheRule, plan: 'typical' | 'frugal' = 'typical') =>
+    `${Math.round(breakEven(plan, { surface: 2000, prompt }, rule) / 1000)},000`
   const [dear, cheap] = [cacheRule('anthropic'), cacheRule('google')]
   const none = cacheRule('openai-chat', { read: 1, write: 1 })
   expect(guide).toContain(`That is ${at(3000, dear)} to ${at(3000, cheap)} tokens with a prompt of 3,000`)
   expect(guide).toContain(`and ${at(50_000, dear)} to ${at(50_000, cheap)} with one of 50,000`)
   expect(guide).toContain(`${at(3000, none)} and ${at(50_000, none)} where \`prices\` say`)
+  expect(guide).toContain(`from ${at(3000, dear, 'frugal')} tokens on with a prompt of 3,000`)
 })
 
 it('U2: says why this delivery, where it chose', async () => {

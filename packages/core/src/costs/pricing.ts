@@ -7,24 +7,34 @@ export interface CacheRule {
   readonly write: number
   /** For what the model writes. */
   readonly output: number
+  /** Tokens that a prefix needs to be kept at all. */
+  readonly minimum: number
 }
 
 const RULES: Readonly<Record<string, CacheRule>> = {
-  anthropic: { read: 0.1, write: 1.25, output: 5 },
-  'openai-responses': { read: 0.1, write: 1.25, output: 5 },
-  google: { read: 0.1, write: 1, output: 5 },
+  anthropic: { read: 0.1, write: 1.25, output: 5, minimum: 1024 },
+  'openai-responses': { read: 0.1, write: 1.25, output: 5, minimum: 1024 },
+  google: { read: 0.1, write: 1, output: 5, minimum: 4096 },
 }
 
 /** Servers of the Chat Completions family, and wires of the host's own: an automatic cache, as most have. */
-const USUAL: CacheRule = { read: 0.1, write: 1, output: 5 }
+const USUAL: CacheRule = { read: 0.1, write: 1, output: 5, minimum: 1024 }
 
 /** `own`: what the host says of its prices. */
 export function cacheRule(wire: string, own: Partial<CacheRule> = {}): CacheRule {
   return { ...(RULES[wire] ?? USUAL), ...own }
 }
 
-/** The most searches that must not make a conversation more expensive than one with every tool sent. */
-const SEARCHES = 12
+/** The conversations that `auto` plans for: so many searches in so many requests. */
+export const plans = {
+  /** What most conversations come to. */
+  typical: { searches: 3, requests: 10 },
+  /** The worst: the shortest conversation with twelve searches, where the definitions are paid for least often. */
+  frugal: { searches: 12, requests: 13 },
+} as const
+
+export type AutoPlan = keyof typeof plans
+
 /** Tokens that a request adds to the history. */
 const GROWTH = 2000
 /** Tokens of one search answer and its reminder. */
@@ -33,17 +43,25 @@ const ANSWER = 600
 const REPLY = 100
 
 /**
- * Tokens of definitions from which deferring them is never more expensive than sending them, for any number of turns and up to
- * twelve searches. A search costs a round: the prompt is read once more, an answer joins it, the model writes a little.
- * The worst case is the shortest conversation that has them all, because there the definitions are paid for least often.
+ * Tokens of definitions from which deferring them costs no more than sending them, in the conversation of the plan.
+ * A search costs a round: the prompt is read once more, an answer joins it, the model writes a little.
  * `surface`: what deferral itself adds to every request; `prompt`: the first messages and the eager tools.
  */
 export function breakEven(
+  plan: AutoPlan,
   { surface, prompt }: { readonly surface: number; readonly prompt: number },
-  { read, write, output }: CacheRule,
+  rule: CacheRule,
 ): number {
-  const requests = SEARCHES + 1
+  const { read, write, output } = rule
+  const { searches, requests } = plans[plan]
   const prefix = prompt + surface + (GROWTH * requests) / 2
   const search = read * prefix + ANSWER * (write + (read * requests) / 2) + REPLY * output
-  return Math.round(surface + (SEARCHES * search) / (write + read * (requests - 1)))
+  const definition = write + read * (requests - 1)
+  return Math.round(surface + (searches * search + uncached(prompt + surface, rule)) / definition)
+}
+
+/** What the first requests cost because they are too short for the cache: with every tool sent they would not be. */
+function uncached(first: number, { read, minimum }: CacheRule): number {
+  const short = Math.max(0, Math.ceil((minimum - first) / GROWTH))
+  return (1 - Math.min(1, read)) * short * (first + (GROWTH * (short - 1)) / 2)
 }

@@ -82,7 +82,7 @@ function leastTokens({ settings, prices }: Context, sizes: Sizes, { text }: Wire
   if (settings.threshold !== undefined) return settings.threshold
   const surface = META_TOKENS + Math.min(settings.cardBudget, CARD_TOKENS * sizes.hidden)
   const messages = text ? settings.tokenizer.count(text()) : USUAL_PROMPT
-  return breakEven({ surface, prompt: messages + sizes.eagerTokens }, prices)
+  return breakEven(settings.auto, { surface, prompt: messages + sizes.eagerTokens }, prices)
 }
 
 function chooseDelivery(

@@ -7,7 +7,7 @@ import type { Catalogue, Entry } from '../catalogue/catalogue.js'
 import { type Exposure, type ExposureRule, exposureOf } from '../catalogue/exposure.js'
 import type { Gate } from '../catalogue/gate.js'
 import { type Costs, createCosts } from '../costs/costs.js'
-import { type CacheRule, cacheRule } from '../costs/pricing.js'
+import { type AutoPlan, type CacheRule, cacheRule } from '../costs/pricing.js'
 import { type Fitted, fitDescription, fitWire } from '../schema/dialect.js'
 import { originalKeys } from '../schema/property-keys.js'
 import { type ArgumentCheck, checkArguments } from '../schema/validation.js'
@@ -23,6 +23,7 @@ import type { Prompts } from './prompts.js'
 /** Options with their defaults filled in. */
 export interface Settings {
   readonly mode: 'off' | 'auto' | 'on'
+  readonly auto: AutoPlan
   readonly delivery: DeliveryName | 'auto'
   /** Undefined: where deferral breaks even. */
   readonly threshold: number | undefined
