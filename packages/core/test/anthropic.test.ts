@@ -563,14 +563,23 @@ describe('messages of the host', () => {
         content: [{ type: 'tool_result', tool_use_id: 'c', content: [{ type: 'text', text: 'd' }] }],
       },
     ]
-    const { parts, warnings } = await begin(messages, { delivery: 'append' })
+    const { parts, warnings } = await begin(messages, { mode: 'off' })
     expect(warnings).toHaveLength(2)
     expect(types(parts.messages[1])).toEqual(['thinking', 'tool_use'])
     expect(types(parts.messages[2])).toEqual(['tool_result', 'text', 'text'])
     expect(blocks(parts.messages[2])[1]?.text).toContain('An earlier call of "gone"')
-    expect(parts.messages[3]?.content).toEqual([thinking, { type: 'text', text: '(called a tool)' }])
+    const words = { type: 'text', text: 'I called "gone", which cannot be called here.' }
+    expect(parts.messages[3]?.content).toEqual([thinking, words])
     expect(types(parts.messages[4])).toEqual(['text'])
     await accept(parts)
+
+    // Where there is a search, the call becomes one for its name: that is what the model should do again.
+    const searched = await begin(messages, { delivery: 'append' })
+    expect(types(searched.parts.messages[1])).toEqual(['thinking', 'tool_use', 'tool_use'])
+    const search = { type: 'tool_use', id: 'c', name: 'tool_search', input: { query: 'select:gone' } }
+    expect(searched.parts.messages[3]?.content).toEqual([thinking, search])
+    expect(JSON.stringify(searched.parts.messages[4])).toContain('An earlier call of \\"gone\\"')
+    await accept(searched.parts)
   })
 
   it('get an answer to a call that was interrupted, within the turn of the others', async () => {

@@ -551,3 +551,10 @@ it('checks arguments before the first request, too: nobody else has', async () =
   expect(answer?.outcome.kind).toBe('schema-needed')
   expect(ran).toEqual([])
 })
+
+it.each(['worktree', 'Worktree'])('C6: a call of a group, %s, is told that it is one', async (name) => {
+  const { play } = await player(mixed())
+  expect(await play(wrapped(name, {}))).toBe(
+    `"${name}" is a group of tools: git__enter_worktree, git__exit_worktree. Call one of these, or load all with tool_search and select:${name}. Nothing was run.`,
+  )
+})

@@ -225,6 +225,18 @@ describe('the reminder of a load', () => {
 })
 
 describe('deltas', () => {
+  it('U5: a late eager tool brings its rules of use along', async () => {
+    const host = await open([])
+    await host.ask('one')
+    const rules = { alwaysLoad: true, guidelines: ['Read before you answer.'], insteadOf: 'not a shell' }
+    host.well.catalogue.setSource('mail', { tools: [tool('read_mail', rules)] })
+    await host.ask('two')
+    const told = updates(host).join()
+    expect(told).toContain('mail__read_mail has joined your tools.')
+    expect(told).toContain('mail__read_mail: Read before you answer.')
+    expect(told).toContain('mail__read_mail: not a shell')
+  })
+
   it('QW-9: tell of a late server, its removal and its return, each once', async () => {
     const host = await open([])
     const { catalogue } = host.well

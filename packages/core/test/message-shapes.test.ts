@@ -167,7 +167,7 @@ describe("a search of Anthropic's own", () => {
 
   it.each([
     ['words', [text('So.')], [thinking, text('So.')]],
-    ['nothing', [], [thinking, text('(called a tool)')]],
+    ['nothing', [], [thinking, text('I called "tool_search_tool_bm25", which cannot be called here.')]],
   ])('goes as a whole where nothing of it is declared; behind it %s', async (_, rest, expected) => {
     const { sent } = await messagesOf(...history(thinking, use, found('gone'), ...rest))
     expect(sent[1]?.content).toEqual(expected)

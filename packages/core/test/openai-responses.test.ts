@@ -367,7 +367,11 @@ describe('what changes between requests', () => {
         'assistant',
         'user',
       ])
-      expect(host.input()[2]).toEqual({ type: 'message', role: 'assistant', content: '(called a tool)' })
+      expect(host.input()[2]).toEqual({
+        type: 'message',
+        role: 'assistant',
+        content: expect.stringMatching(/^I called "tool_search"/),
+      })
       expect(host.input()[3]?.content).toContain('"tool_search"')
       expect(host.requests.every((request) => request.status === 200)).toBe(true)
     },

@@ -53,7 +53,7 @@ const reply: fc.Arbitrary<ScriptedReply> = fc.oneof(
 /** What else may happen between two requests. */
 const act = fc.constantFrom('nothing', 'nothing', 'server comes', 'server goes', 'host loads', 'host unloads')
 
-const TOLD = '(called a tool)'
+const TOLD = 'I called '
 
 async function perform(what: string, { well, conversation }: WireHost): Promise<void> {
   if (what === 'server comes') well.catalogue.setSource('mail', { tools: server('mail', ['send_mail']) })

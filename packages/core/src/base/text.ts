@@ -12,12 +12,41 @@ export function stripInvisible(text: string): string {
 
 /** The first non-empty line, at most `limit` characters, with "…" where it was cut. Looks at a bounded prefix only. */
 export function firstLine(text: string, limit = 160): string {
-  const head = stripInvisible(text.slice(0, 4096))
-  const line =
-    head
-      .split(/[\r\n]/)
-      .map((part) => part.trim())
-      .find((part) => part !== '') ?? ''
+  return cutLine(linesOf(text)[0] ?? '', limit)
+}
+
+/** The first line that says something: no heading, no fence, and without the mark of a list. The first of all where none does. */
+export function tellingLine(text: string, limit = 160): string {
+  const lines = linesOf(text)
+  let fenced = false
+  const line = lines.find((each) => {
+    if (FENCE.test(each)) fenced = !fenced
+    else return !fenced && !isHeading(each)
+    return false
+  })
+  return cutLine((line ?? lines[0] ?? '').replace(LIST_MARK, ''), limit)
+}
+
+const FENCE = /^(?:```|~~~)/
+const LIST_MARK = /^(?:[-*•]|\d{1,2}[.)])\s+(?=\S)/
+/** `# Purpose`, `<purpose>`, `**Purpose**`, a rule. */
+const MARKED_HEADING = /^(?:#{1,6}\s.*|<[^<>]{1,40}>|(?:\*\*|__)[^*_]{1,60}(?:\*\*|__):?|[-=*_]{3,})$/
+
+/** A few words that end in a colon, or stand behind a picture, head what follows. */
+function isHeading(line: string): boolean {
+  if (MARKED_HEADING.test(line)) return true
+  const heads = /[:：]$/.test(line) || /^\p{Extended_Pictographic}/u.test(line)
+  return heads && line.split(/\s+/).length <= 4
+}
+
+function linesOf(text: string): string[] {
+  return stripInvisible(text.slice(0, 4096))
+    .split(/[\r\n]/)
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+}
+
+function cutLine(line: string, limit: number): string {
   const characters = [...line.slice(0, limit * 2 + 2)]
   return characters.length > limit
     ? `${characters

@@ -75,6 +75,8 @@ export type LedgerFact =
       readonly tokens: number
       /** Tokens of the definitions that the provider itself puts behind the answer. */
       readonly revealed?: number
+      /** Loaded tools that it asked for by name: a use, so they make no room before others. */
+      readonly again?: readonly string[]
     }
   | {
       readonly kind: 'loaded'

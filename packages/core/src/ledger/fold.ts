@@ -31,6 +31,7 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
       charge(state.requests.searchTokens, event.anchor, event.tokens)
       charge(state.requests.revealedTokens, event.anchor, event.revealed ?? 0)
       if (event.revealed !== undefined) state.native.referredIn.set(event.anchor, state.latching.count)
+      for (const id of event.again ?? []) touch(state, id)
       state.calls.searchHistory.push({
         turn: state.requests.byId.size,
         query: event.query,

@@ -69,6 +69,7 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
     missed: flag,
     tokens: number,
     revealed: optional(number),
+    again: optional(list(text)),
   },
   loaded: { tool: pin, source: text, asked: text, alias: optional(text), shown: flag },
   unloaded: { tool: text, reason: text },

@@ -1,6 +1,6 @@
 /** The list of what is hidden, for the loader's description: cards, then names, then a digest per server, whatever fits the budget. */
 
-import { firstLine, quote, safeJson } from '../base/text.js'
+import { firstLine, quote, safeJson, tellingLine } from '../base/text.js'
 import type { Tokenizer } from '../base/tokens.js'
 import type { Catalogue, Entry } from '../catalogue/catalogue.js'
 import type { Prompts } from './prompts.js'
@@ -30,7 +30,7 @@ interface Row {
 /** The one line that shows of a deferred tool, quoted as data. */
 function cardLine(entry: Entry, describe: (entry: Entry) => string): string {
   const { card, title, annotations } = entry.tool
-  const line = [card, describe(entry), title, annotations?.title].map((text) => firstLine(text ?? '', 160))
+  const line = [card, describe(entry), title, annotations?.title].map((text) => tellingLine(text ?? '', 160))
   return safeJson(line.find((text) => text !== '') ?? '')
 }
 
@@ -47,7 +47,8 @@ function headingOf({ source, tool }: Entry): string {
 
 /**
  * Deferred tools in order of source and name; a group stands as one card. The first form that fits wins:
- * all cards; all names; a line per server, as many as fit, and "and N more". Nothing where not even that fits.
+ * all cards; all names, both with what a source says of itself where that fits too; a line per server, as many as fit,
+ * and "and N more". Nothing where not even that fits.
  */
 export function listCards(
   deferred: readonly Entry[],
@@ -77,17 +78,20 @@ export function listCards(
 
   // A card takes at least six tokens and a name two: what cannot fit is not even written.
   const forms = [
-    { form: 'cards', least: 6, write: () => bySource(made(), (row) => `- ${row.label}: ${row.line()}`) },
-    { form: 'names', least: 2, write: () => bySource(made(), (row) => row.name, ', ') },
+    { form: 'cards', least: 6, joint: '\n', show: (row: Row) => `- ${row.label}: ${row.line()}` },
+    { form: 'names', least: 2, joint: ', ', show: (row: Row) => row.name },
   ] as const
-  for (const { form, least, write } of forms) {
+  const abouts = [(source: string) => aboutSource(catalogue, source), () => '']
+  for (const { form, least, joint, show } of forms) {
     if (cards * least > budget) continue
-    const text = `${prompts.cardsHeading({ deferred: count, form })}\n${write()}`
-    if (text.length <= budget * 8 && tokenizer.count(text) <= budget)
-      return finish(
-        text,
-        made().flatMap((row) => row.ids),
-      )
+    for (const about of abouts) {
+      const text = `${prompts.cardsHeading({ deferred: count, form })}\n${bySource(made(), { show, joint, about })}`
+      if (text.length <= budget * 8 && tokenizer.count(text) <= budget)
+        return finish(
+          text,
+          made().flatMap((row) => row.ids),
+        )
+    }
   }
   return finish(...digest(deferred, catalogue, prompts, tokenizer, budget))
 }
@@ -141,22 +145,34 @@ export function toRows(deferred: readonly Entry[], describe: (entry: Entry) => s
   )
 }
 
-function bySource(rows: readonly Row[], render: (row: Row) => string, joint = '\n'): string {
-  const lines: string[] = []
-  let heading: string | undefined
-  let current: string[] = []
-  const flush = () => {
-    if (current.length)
-      lines.push(`${heading ? `[${heading}]${joint === '\n' ? '\n' : ' '}` : ''}${current.join(joint)}`)
-    current = []
-  }
+/** Rows under their headings. `about`: what stands behind the name of a source. */
+function bySource(
+  rows: readonly Row[],
+  {
+    show,
+    joint,
+    about,
+  }: {
+    readonly show: (row: Row) => string
+    readonly joint: string
+    readonly about: (source: string) => string
+  },
+): string {
+  const parts = new Map<string, string[]>()
   for (const row of rows) {
-    if (row.heading !== heading) flush()
-    heading = row.heading
-    current.push(render(row))
+    const head =
+      row.heading === '' ? '' : `[${row.heading}]${about(row.source)}${joint === '\n' ? '\n' : ' '}`
+    const part = parts.get(head)
+    if (part) part.push(show(row))
+    else parts.set(head, [show(row)])
   }
-  flush()
-  return lines.join('\n')
+  return [...parts].map(([head, shown]) => `${head}${shown.join(joint)}`).join('\n')
+}
+
+/** What a source says of itself, quoted. */
+function aboutSource(catalogue: Catalogue, source: string): string {
+  const about = firstLine(catalogue.sources.get(source)?.description ?? '', 100)
+  return about ? `: ${safeJson(about)}` : ''
 }
 
 function digest(
@@ -176,8 +192,7 @@ function digest(
   // Largest servers first where not all fit: they are what the model most likely needs to know of.
   const order = [...sources].sort((a, b) => b[1] - a[1] || compare(a[0], b[0]))
   for (const [name, size] of order) {
-    const about = firstLine(catalogue.sources.get(name)?.description ?? '', 100)
-    const line = `- ${sourceName(name)} (${size})${about ? `: ${safeJson(about)}` : ''}`
+    const line = `- ${sourceName(name)} (${size})${aboutSource(catalogue, name)}`
     const cost = tokenizer.count(line) + 1
     if (spent + cost > budget - RESERVE) continue
     lines.push(line)

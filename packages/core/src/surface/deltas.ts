@@ -5,6 +5,7 @@ import { safeJson } from '../base/text.js'
 import type { Entry } from '../catalogue/catalogue.js'
 import type { LedgerFact } from '../ledger/event.js'
 import type { LedgerState } from '../ledger/fold.js'
+import type { Tool } from '../tool/tool.js'
 import { announce, guidance, schemaLine } from './announce.js'
 import { toRows } from './cards.js'
 import type { Context } from './context.js'
@@ -180,13 +181,17 @@ function join(entries: readonly Entry[], state: LedgerState, context: Context, l
     ),
     lines: [
       context.settings.prompts.eagerArrived({
-        tools: entries.map((entry) => entry.wireName),
+        tools: entries.map(({ wireName, tool }) => ({ name: wireName, guidelines: rulesOf(tool) })),
         bridge: deliveries[latch.delivery].metaTools.includes('bridge') ? BRIDGE_NAME : undefined,
       }),
       ...(latch.changes ? [] : unseen.map((entry) => schemaLine(entry, context))),
     ],
     adds: latch.changes ? unseen : [],
   }
+}
+
+function rulesOf({ insteadOf = '', guidelines = [] }: Tool): string[] {
+  return [insteadOf, ...guidelines].flatMap(guidance)
 }
 
 function isAside(id: string, state: LedgerState): boolean {
@@ -223,9 +228,7 @@ function changes(
       tools: changed.map(({ id, wireName, tool }) => ({
         name: wireName,
         // Rules of use of what is still hidden stay hidden.
-        guidelines: state.tools.loaded.get(id)?.live
-          ? [tool.insteadOf ?? '', ...(tool.guidelines ?? [])].flatMap(guidance)
-          : [],
+        guidelines: state.tools.loaded.get(id)?.live ? rulesOf(tool) : [],
       })),
     }),
     ...inHistory.map((entry) => schemaLine(entry, context)),

@@ -57,7 +57,10 @@ export interface Prompts {
   }): string
   /** A server whose tools were told of only by number has another set of them. */
   grown(facts: { readonly source: string; readonly count: number; readonly loader: string }): string
-  eagerArrived(facts: { readonly tools: readonly string[]; readonly bridge: string | undefined }): string
+  eagerArrived(facts: {
+    readonly tools: readonly { readonly name: string; readonly guidelines: readonly string[] }[]
+    readonly bridge: string | undefined
+  }): string
   removed(facts: { readonly tools: readonly string[]; readonly sources: readonly string[] }): string
   restored(facts: { readonly tools: readonly string[] }): string
   changed(facts: {
@@ -109,6 +112,12 @@ export interface Prompts {
   unavailable(facts: { readonly name: string; readonly state: string }): string
   hint(facts: { readonly name: string; readonly loader: string; readonly select: string }): string
   refused(facts: { readonly name: string }): string
+  /** A call whose name is that of a group. `select`: what loads it; undefined where nothing is deferred. */
+  isGroup(facts: {
+    readonly asked: string
+    readonly names: readonly string[]
+    readonly load: { readonly loader: string; readonly select: string } | undefined
+  }): string
   schemaNeeded(facts: { readonly name: string; readonly problems: readonly string[] }): string
   stale(facts: { readonly name: string }): string
   badArguments(facts: { readonly name: string; readonly problem: string }): string
@@ -124,8 +133,8 @@ export interface Prompts {
   toldCall(facts: { readonly name: string; readonly input: string; readonly answer: string }): string
   /** Stands for images, files and the like when a conversation moves to a provider that cannot be given them. */
   leftBehind(facts: { readonly kinds: readonly string[] }): string
-  /** The assistant's text where it had none and its calls are told as text. */
-  calledSomething(): string
+  /** The assistant's text where it had none and its calls are told as text. The names are quoted. */
+  calledUndeclared(facts: { readonly names: readonly string[] }): string
   /** Stands before a history that was cut so that it begins with the model. */
   beginningLost(): string
   notRecorded(): string
@@ -193,7 +202,10 @@ export const defaultPrompts: Prompts = {
   grown: ({ source, count, loader }) =>
     `The tools of server ${source} have changed: ${plural(count, 'tool')} now, found with ${loader}.`,
   eagerArrived: ({ tools, bridge }) =>
-    `${list(tools)} ${tools.length === 1 ? 'has' : 'have'} joined your tools. Call ${them(tools.length)} ${bridge ? `with ${bridge}` : 'directly'}.`,
+    [
+      `${list(tools.map((tool) => tool.name))} ${tools.length === 1 ? 'has' : 'have'} joined your tools. Call ${them(tools.length)} ${bridge ? `with ${bridge}` : 'directly'}.`,
+      ...tools.flatMap((tool) => tool.guidelines.map((line) => `${tool.name}: ${line}`)),
+    ].join('\n'),
   removed: ({ tools, sources }) =>
     [
       ...(sources.length ? [`No longer available: every tool of ${list(sources)}.`] : []),
@@ -257,6 +269,8 @@ export const defaultPrompts: Prompts = {
   unavailable: ({ name, state }) => `${name} cannot be used now: ${state}. Nothing was run.`,
   hint: ({ name, loader, select }) =>
     `${name} is available but not loaded. Call ${loader} with ${select} first. Nothing was run.`,
+  isGroup: ({ asked, names, load }) =>
+    `${asked} is a group of tools: ${list(names)}. Call one of these${load ? `, or load all with ${load.loader} and ${load.select}` : ''}. Nothing was run.`,
   refused: ({ name }) => `${name} is not loaded. Nothing was run.`,
   schemaNeeded: ({ name, problems }) =>
     `The arguments do not fit ${name}. Nothing was run. ${problems.length === 1 ? 'The problem' : 'The problems'}:\n${problems.map((problem) => `- ${problem}`).join('\n')}`,
@@ -272,7 +286,7 @@ export const defaultPrompts: Prompts = {
   interrupted: () => 'This call was interrupted; it is not known whether it ran.',
   toldCall: ({ name, input, answer }) => `An earlier call of ${name} with ${input} was answered: ${answer}`,
   leftBehind: ({ kinds }) => `[Given at another provider and not shown here: ${kinds.join(', ')}]`,
-  calledSomething: () => '(called a tool)',
+  calledUndeclared: ({ names }) => `I called ${list(names)}, which cannot be called here.`,
   beginningLost: () => 'The beginning of this conversation is missing.',
   noOutput: () => '(no output)',
   notRecorded: () => 'This could not be recorded, so nothing was loaded or unloaded. Try again.',

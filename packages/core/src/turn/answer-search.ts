@@ -34,6 +34,7 @@ export async function answerSearch(
     missed: found.missed,
     tokens: tokenizer.count(text) + tokenizer.count(JSON.stringify(request)),
     ...(shown.length > 0 ? { revealed: shownTokens } : {}),
+    ...(found.again.length > 0 ? { again: found.again } : {}),
   }
   const facts = found.facts.map((fact) =>
     fact.kind === 'loaded' && fact.shown && !references

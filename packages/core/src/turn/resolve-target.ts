@@ -4,6 +4,7 @@ import { quote } from '../base/text.js'
 import type { Entry, Source } from '../catalogue/catalogue.js'
 import type { Resolution } from '../catalogue/name-index.js'
 import { isOnSurface } from '../ledger/fold.js'
+import { quoteName } from '../search/query.js'
 import type { Context } from '../surface/context.js'
 import type { Pin } from '../tool/wire-tool.js'
 import type { CallStep, JudgedAt, ReadCall, Refusal } from './checks.js'
@@ -40,6 +41,11 @@ export function resolveTarget(read: ReadCall, at: JudgedAt): CallStep | Refusal 
   if (resolution.kind === 'ambiguous') {
     const names = resolution.entries.map((entry) => entry.wireName)
     return refuse('unknown', prompts.ambiguous({ asked: quote(asked), names }))
+  }
+  if (resolution.kind === 'group') {
+    const names = resolution.entries.map((entry) => entry.wireName)
+    const load = deferring ? { loader, select: `select:${quoteName(asked)}` } : undefined
+    return refuse('unknown', prompts.isGroup({ asked: quote(asked), names, load }))
   }
   const close = suggest(asked, context, batch)
   const found = { asked: quote(asked), nearest: close, loader: deferring ? loader : undefined }

@@ -104,9 +104,10 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
       { role: 'user', content: 'Go.' },
       { role: 'assistant', content: [{ type: 'tool-call', input: {}, ...made }] },
       { role: 'tool', content: [{ type: 'tool-result', output: { type: 'text', value: 'ok' }, ...made }] },
+      { role: 'assistant', content: 'Done.' },
     )
     const result = await host.ask('And?')
-    expect(sentCalls(host.body(0))).toEqual([])
+    expect(sentCalls(host.body(0))).toEqual(['tool_search'])
     expect(JSON.stringify(host.body(0).messages)).toContain('long_gone')
     expect(result.steps[0]?.warnings?.map(({ message }) => message).join()).toContain('long_gone')
   })

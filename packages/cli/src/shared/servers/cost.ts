@@ -1,6 +1,6 @@
 /** What tools cost in tokens: each by itself, and what a request would get of them all. */
 import { createToolwell, type Entry, type Tokenizer, type Tool } from '@toolwell/core'
-import { firstLine, safeJson } from '@toolwell/core/internal'
+import { safeJson, tellingLine } from '@toolwell/core/internal'
 
 export interface ToolCost {
   /** Name, description and schema, as a request carries them. */
@@ -21,7 +21,7 @@ export interface SurfaceCost {
 export function costOf({ wireName, tool }: Entry, tokenizer: Tokenizer): ToolCost {
   const { description = '', inputSchema, title, card } = tool
   const said = [card, description, title]
-    .map((text) => firstLine(text ?? '', 160))
+    .map((text) => tellingLine(text ?? '', 160))
     .find((text) => text !== '')
   return {
     full: tokenizer.count(JSON.stringify({ name: wireName, description, inputSchema })),

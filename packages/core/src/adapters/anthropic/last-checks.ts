@@ -132,7 +132,11 @@ function ofModel(
   // Thinking may not come last: words stand for what it led to, and where that was nothing yet, it goes.
   const spoken = blocks.findLastIndex((block) => !isThinking(block)) + 1
   if (spoken === blocks.length) return blocks
-  return given.some(isLost) ? [...blocks, textBlock(prompts.calledSomething())] : blocks.slice(0, spoken)
+  const lostCalls = given.filter(isLost).filter(isServerCall)
+  const names = [...new Set(lostCalls.map(({ name }) => safeJson(name)))]
+  return given.some(isLost)
+    ? [...blocks, textBlock(prompts.calledUndeclared({ names }))]
+    : blocks.slice(0, spoken)
 }
 
 /** What the API does not take back of its own tools: searches by their ids, and single blocks. */

@@ -1,4 +1,5 @@
 /** Writes units as messages of the Anthropic API. */
+import { safeJson } from '../../base/text.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { sameItems } from '../shared/same-items.js'
 import { argumentsObject, textOf, type Unit, type UnitCall } from '../shared/thread.js'
@@ -131,7 +132,8 @@ function rewritten(
   const last = kept.at(-1)
   if (last && !isThinking(last)) return kept
   // Where it said nothing else, the repair has put words for what it did into its text.
-  return [...kept, textBlock(textOf(kept) === '' ? text : prompts.calledSomething())]
+  const names = blocks.filter(isCall).map(({ name }) => safeJson(name))
+  return [...kept, textBlock(textOf(kept) === '' ? text : prompts.calledUndeclared({ names }))]
 }
 
 function fromCall({ id, name, input, native }: UnitCall, was?: AnthropicBlock): AnthropicBlock {

@@ -6,6 +6,7 @@
 import { isRecord } from '../../base/guards.js'
 import { shortHash } from '../../base/hash.js'
 import { safeJson } from '../../base/text.js'
+import { quoteName } from '../../search/query.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
@@ -135,6 +136,7 @@ function settleNames(
 ): Placed[] {
   const told = new Map<string, UnitCall>()
   const guessed = new Map<string, string>()
+  const searched = new Set<string>()
   let pending: Placed[] = []
   const output: Placed[] = []
   const callable = new Set(declared)
@@ -149,16 +151,20 @@ function settleNames(
     if (unit.kind === 'answer' && call) {
       told.delete(unit.callId)
       guessed.delete(unit.callId)
-      if (found !== undefined) {
-        const answer: Unit = { kind: 'answer', callId: unit.callId, text: '', loaded: [found] }
-        output.push({ ...item, unit: answer })
-      }
       const sentence = prompts.toldCall({
         name: safeJson(call.name),
         input: safeJson(argumentsText(call)),
         answer: safeJson(unit.text),
       })
       const text = prompts.frame({ body: sentence })
+      if (searched.delete(unit.callId)) {
+        output.push({ ...item, unit: { kind: 'answer', callId: unit.callId, text } })
+        continue
+      }
+      if (found !== undefined) {
+        const answer: Unit = { kind: 'answer', callId: unit.callId, text: '', loaded: [found] }
+        output.push({ ...item, unit: answer })
+      }
       pending.push({ unit: { kind: 'note', text }, anchor: item.anchor, calls: [] })
       continue
     }
@@ -193,9 +199,14 @@ function settleNames(
           'call-undeclared',
           `told a call of ${safeJson(each.name)} as text: the name is not declared on this request`,
         )
+        // A model does again what it reads that it did: a search for the name, not words about a call.
+        if (view.loader === undefined || !callable.has(view.loader) || wordlessSearches) continue
+        searched.add(each.id)
+        kept.push(searchFor(each.id, each.name, view))
       }
     }
-    const text = unit.text === '' && kept.length === 0 ? prompts.calledSomething() : unit.text
+    const names = unit.calls.map(({ name }) => safeJson(name))
+    const text = unit.text === '' && kept.length === 0 ? prompts.calledUndeclared({ names }) : unit.text
     output.push({ ...item, unit: { ...unit, text, calls: kept, repaired: true } })
   }
   return [...output, ...pending]
@@ -226,7 +237,7 @@ function spelt({ native, ...call }: UnitCall, was: UnitCall): UnitCall {
 function searchFor(id: string, name: string, view: SurfaceView): UnitCall {
   const schema = view.tools.find((tool) => tool.name === view.loader)?.inputSchema ?? {}
   const [parameter = 'query'] = (Array.isArray(schema.required) ? schema.required : []) as string[]
-  const query = parameter === 'name' ? name : `select:${name}`
+  const query = parameter === 'name' ? name : `select:${quoteName(name)}`
   return { id, name: view.loader ?? '', input: { value: { [parameter]: query } } }
 }
 

@@ -1,6 +1,6 @@
 /** Answers one search. Reads the state at the start of the batch, asks the gate about every tool, and gives facts. */
 import type { LedgerFact } from '../../ledger/event.js'
-import { type LedgerState, searchKey } from '../../ledger/fold.js'
+import { isLoaded, type LedgerState, searchKey } from '../../ledger/fold.js'
 import { parseQuery } from '../../search/query.js'
 import type { SearchResult } from '../../search/result.js'
 import type { Context } from '../../surface/context.js'
@@ -32,6 +32,8 @@ export interface Found {
   /** Ids that this search loaded and unloaded, for the machine-readable line of the answer. */
   readonly loaded: readonly string[]
   readonly unloaded: readonly string[]
+  /** Ids of loaded tools that were asked for by name. */
+  readonly again: readonly string[]
   readonly facts: readonly LedgerFact[]
   readonly missed: boolean
 }
@@ -101,6 +103,7 @@ export async function find(
     loaded,
     // What was denied since is named nowhere, not even in the line for machines.
     unloaded: [...gone].filter((id) => mayBeNamed(id, context)),
+    again: selected.filter(({ entry }) => isLoaded(state, entry.id)).map(({ entry }) => entry.id),
     facts: [...unloads, ...taken.facts],
     missed,
   }
