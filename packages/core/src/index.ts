@@ -39,23 +39,24 @@ export type { SurfaceView } from './surface/project.js'
 export type { Spoken } from './surface/prompts.js'
 export { defaultPrompts, type Prompts } from './surface/prompts.js'
 export type { ChildOptions } from './surface/scope.js'
+export { defineTool, type ToolDefinition } from './tool/define-tool.js'
 export type { Notice } from './tool/notice.js'
 export type { DeliveryName, Dropped, DropReason, FailureReason, LoadSource } from './tool/reasons.js'
 export type { KeptParts, SourceChange, StoredPart } from './tool/source.js'
-export {
-  defineTool,
-  type ExecuteContext,
-  type FloorRole,
-  type Forwarded,
-  type JsonSchema,
-  type Risk,
-  type SeenSource,
-  type SeenTool,
-  type Tool,
-  type ToolAnnotations,
-  type ToolProgress,
-  type Validation,
-  type ValidationIssue,
+export type { StandardSchema } from './tool/standard-schema.js'
+export type {
+  ExecuteContext,
+  FloorRole,
+  Forwarded,
+  JsonSchema,
+  Risk,
+  SeenSource,
+  SeenTool,
+  Tool,
+  ToolAnnotations,
+  ToolProgress,
+  Validation,
+  ValidationIssue,
 } from './tool/tool.js'
 export type { Pin, WireTool } from './tool/wire-tool.js'
 export { createToolwell, type OpenOptions, type Toolwell } from './toolwell.js'

@@ -1,6 +1,7 @@
 /** A tool as its owner writes it: definition, how to run it, and how it may be exposed. The first noun of the flow. */
 import { ToolwellError } from '../base/errors.js'
 import type { SourceState } from './source.js'
+import { isStandardSchema } from './standard-schema.js'
 
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
@@ -132,11 +133,6 @@ export interface Tool {
   readonly source?: string
 }
 
-/** Returns the tool as it is; gives editors the type. */
-export function defineTool<const T extends Tool>(tool: T): T {
-  return tool
-}
-
 export function riskOf(tool: Pick<Tool, 'risk' | 'annotations'>): Risk | undefined {
   if (tool.risk) return tool.risk
   const hints = tool.annotations
@@ -206,6 +202,10 @@ export function problemOf(tool: unknown): string | undefined {
   if (typeof tool !== 'object' || tool === null) return 'is not an object'
   if (validated.has(tool)) return undefined
   const { name, description, inputSchema } = tool as Partial<Tool>
+  if (name === undefined && isOpenAiShape(tool))
+    return "is in OpenAI's shape; give { name, description, inputSchema: function.parameters } of it"
+  if (name === undefined && inputSchema !== undefined)
+    return 'has no name; tools of the AI SDK have theirs as keys, and importTools of @toolwell/core/ai-sdk reads those'
   if (typeof name !== 'string' || name.trim() === '') return 'has no name'
   if (description !== undefined && typeof description !== 'string')
     return 'has a description that is not a string'
@@ -215,10 +215,10 @@ export function problemOf(tool: unknown): string | undefined {
       if (value !== undefined && !fits(value)) return `has a ${key} that is not ${kind}`
     }
   const schema: unknown = inputSchema
+  const shape = foreignShape(tool)
+  if (shape !== undefined) return shape
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
     return 'has an inputSchema that is not an object; give { "type": "object", "properties": { … } }'
-  if ('_def' in schema || '~standard' in schema)
-    return 'has an inputSchema that is a validator object, not JSON Schema; convert it first (zod: z.toJSONSchema(schema))'
   const type = (schema as { type?: unknown }).type
   if (type !== undefined && type !== 'object')
     return `has an inputSchema of type ${JSON.stringify(type)}; the top level of a tool's input must be "object"`
@@ -230,6 +230,24 @@ export function problemOf(tool: unknown): string | undefined {
   } catch {
     return 'has an inputSchema that cannot be written as JSON; give plain objects, lists, strings, numbers and booleans'
   }
+}
+
+function isOpenAiShape(tool: object): boolean {
+  const { type, function: inner } = tool as { readonly type?: unknown; readonly function?: unknown }
+  return type === 'function' && typeof inner === 'object' && inner !== null
+}
+
+/** Tools as other libraries write them: each is told what to do. */
+function foreignShape(tool: object): string | undefined {
+  const { inputSchema } = tool as { readonly inputSchema?: unknown }
+  if (isStandardSchema(inputSchema))
+    return `has an inputSchema that is a schema of ${inputSchema['~standard'].vendor}; wrap the tool in defineTool(…), which converts it`
+  if (typeof inputSchema === 'object' && inputSchema !== null && '_def' in inputSchema)
+    return 'has an inputSchema that is a validator object, not JSON Schema; convert it first (zod: z.toJSONSchema(schema))'
+  if (inputSchema !== undefined) return undefined
+  if ('input_schema' in tool) return "is in Anthropic's shape; give its input_schema as inputSchema"
+  if ('parameters' in tool) return 'has parameters and no inputSchema; give its parameters as inputSchema'
+  return undefined
 }
 
 /** Lists and objects in each other. Half of what everything that goes through schemas takes on the stack of Node's default size. */

@@ -1,0 +1,33 @@
+/** `defineTool`: a tool with its arguments typed, from JSON Schema or from the schema of a validation library. */
+import { ToolwellError } from '../base/errors.js'
+import type { ArgumentsOf } from './arguments-of.js'
+import { isStandardSchema, jsonSchemaOf, type OutputOf, type StandardSchema } from './standard-schema.js'
+import type { ExecuteContext, JsonSchema, Tool } from './tool.js'
+
+/** A tool whose `execute` knows its arguments. */
+export type ToolDefinition<Schema, Input> = Omit<Tool, 'inputSchema' | 'execute'> & {
+  readonly inputSchema: Schema
+  readonly execute?: (input: Input, context: ExecuteContext) => unknown
+}
+
+/**
+ * The tool, ready for `createToolwell`. A schema of zod 4, valibot (with its converter) or arktype becomes JSON Schema for
+ * the model; its own validator decides over arguments, and what it gives reaches `execute`.
+ */
+export function defineTool<S extends StandardSchema>(tool: ToolDefinition<S, OutputOf<S>>): Tool
+export function defineTool<const S extends JsonSchema>(tool: ToolDefinition<S, ArgumentsOf<S>>): Tool
+export function defineTool(tool: ToolDefinition<JsonSchema | StandardSchema, never>): Tool {
+  const schema: unknown = tool?.inputSchema
+  // Anything else that is wrong is said where the tool is used, with its source.
+  if (!isStandardSchema(schema)) return tool as Tool
+  const inputSchema = jsonSchemaOf(schema)
+  if ('problem' in inputSchema) {
+    const problem = String(inputSchema.problem)
+    throw new ToolwellError('invalid-tool', `Tool ${JSON.stringify(tool.name)} ${problem}.`, {
+      tool: tool.name,
+      problem,
+    })
+  }
+  const { validate = (input: unknown) => schema['~standard'].validate(input), ...rest } = tool
+  return { ...rest, inputSchema, validate } as Tool
+}

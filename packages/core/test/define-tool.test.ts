@@ -1,0 +1,190 @@
+/** Tools whose schema comes from a validation library, and tools in the shapes of other libraries. */
+import { createToolwell, defineTool, type Tool } from '@toolwell/core'
+import { toStandardJsonSchema } from '@valibot/to-json-schema'
+import { type } from 'arktype'
+import * as v from 'valibot'
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import { z } from 'zod'
+import { z as z3 } from 'zod/v3'
+import { lastResult, startHost } from './support/host.js'
+
+const base = { name: 'book', description: 'Books a table' }
+
+const zodTool = (seen: unknown[] = []) =>
+  defineTool({
+    ...base,
+    inputSchema: z.object({
+      guests: z.number().int().min(1),
+      at: z.string().transform((text) => new Date(text)),
+      note: z.string().default('none'),
+    }),
+    execute: (input) => {
+      expectTypeOf(input).toEqualTypeOf<{ guests: number; at: Date; note: string }>()
+      seen.push(input)
+      return 'booked'
+    },
+  })
+
+const valibotTool = () =>
+  defineTool({
+    ...base,
+    inputSchema: toStandardJsonSchema(v.object({ guests: v.pipe(v.number(), v.minValue(1)) })),
+    execute: (input) => {
+      expectTypeOf(input).toEqualTypeOf<{ guests: number }>()
+      return 'booked'
+    },
+  })
+
+const arktypeTool = () =>
+  defineTool({
+    ...base,
+    inputSchema: type({ guests: 'number >= 1' }),
+    execute: (input) => {
+      expectTypeOf(input).toEqualTypeOf<{ guests: number }>()
+      return 'booked'
+    },
+  })
+
+/** What one call of the tool is answered with, and the definition that was sent. */
+async function call(tool: Tool, input: unknown, delivery: 'append' | 'bridge' = 'append') {
+  const name = delivery === 'bridge' ? 'tool_call' : 'book'
+  const given = delivery === 'bridge' ? { name: 'book', arguments: input } : input
+  const host = await startHost({ tools: [{ ...tool, defer: delivery === 'bridge' }], mode: 'on', delivery }, [
+    { calls: [{ name, arguments: given }] },
+    { text: 'ok' },
+  ])
+  await host.ask('go')
+  return { answer: lastResult(host), sent: host.body(0).tools?.[0]?.function }
+}
+
+describe('a schema of a library', () => {
+  it('reaches the model as JSON Schema of what it accepts', async () => {
+    const { sent } = await call(zodTool(), {})
+    expect(sent?.parameters).toEqual({
+      type: 'object',
+      properties: {
+        guests: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+        at: { type: 'string' },
+        note: { type: 'string', default: 'none' },
+      },
+      required: ['guests', 'at'],
+    })
+  })
+
+  it.each(['append', 'bridge'] as const)(
+    'decides by its own validator, and its output runs (%s)',
+    async (delivery) => {
+      const seen: unknown[] = []
+      const { answer } = await call(zodTool(seen), { guests: 2, at: '2026-01-02' }, delivery)
+      expect(answer).toContain('booked')
+      expect(seen).toEqual([{ guests: 2, at: new Date('2026-01-02'), note: 'none' }])
+    },
+  )
+
+  it.each([
+    ['zod', zodTool],
+    ['valibot', valibotTool],
+    ['arktype', arktypeTool],
+  ])('%s: a mismatch names the place, and nothing runs', async (_, make) => {
+    const { answer } = await call(make(), { guests: 0, at: 'now' })
+    expect(answer).toContain('The arguments do not fit book. Nothing was run.')
+    expect(answer).toContain('guests')
+  })
+
+  it.each([
+    ['zod 3', z3.object({ a: z3.string() }), /zod 3, which has no converter.*zod 4/],
+    [
+      'bare valibot',
+      v.object({ a: v.string() }),
+      /toStandardJsonSchema\(schema\) from @valibot\/to-json-schema/,
+    ],
+    ['a date', z.object({ a: z.date() }), /zod cannot write as JSON Schema: "Date/],
+    [
+      'another library',
+      { '~standard': { version: 1 as const, vendor: 'mine', validate: (value: unknown) => ({ value }) } },
+      /of mine, which offers no JSON Schema; give JSON Schema as inputSchema/,
+    ],
+  ])('%s is refused with what to do', (_, inputSchema, says) => {
+    expect(() => defineTool({ ...base, inputSchema })).toThrow(says)
+  })
+
+  it('of another top level than an object is refused when it is used', () => {
+    const tool = defineTool({ ...base, inputSchema: z.string() })
+    expect(() => createToolwell({ tools: [tool] })).toThrow(/type "string"; the top level .* "object"/)
+  })
+
+  it('that was not wrapped is told to be', () => {
+    const tool = { ...base, inputSchema: z.object({}) } as unknown as Tool
+    expect(() => createToolwell({ tools: [tool] })).toThrow(/a schema of zod; wrap the tool in defineTool/)
+    const callable = { ...base, inputSchema: type({}) } as unknown as Tool
+    expect(() => createToolwell({ tools: [callable] })).toThrow(/a schema of arktype; wrap/)
+  })
+})
+
+describe('JSON Schema written out in code', () => {
+  it('types the arguments', () => {
+    defineTool({
+      ...base,
+      inputSchema: {
+        type: 'object',
+        properties: {
+          guests: { type: 'integer' },
+          table: { enum: ['in', 'out'] },
+          names: { type: 'array', items: { type: 'string' } },
+          contact: { type: 'object', properties: { mail: { type: 'string' } }, required: ['mail'] },
+          odd: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+        },
+        required: ['guests', 'contact'],
+      },
+      execute: (input) => {
+        expectTypeOf(input).toEqualTypeOf<{
+          guests: number
+          contact: { mail: string }
+          table?: 'in' | 'out'
+          names?: string[]
+          odd?: unknown
+        }>()
+      },
+    })
+    const known: Tool['inputSchema'] = { type: 'object' }
+    defineTool({
+      ...base,
+      inputSchema: known,
+      execute: (input) => expectTypeOf(input).toEqualTypeOf<Record<string, unknown>>(),
+    })
+  })
+
+  it('stays the very tool that was given', () => {
+    const tool = { ...base, inputSchema: { type: 'object' } } as const
+    expect(defineTool(tool)).toBe(tool)
+  })
+})
+
+describe('a tool in the shape of another library', () => {
+  it.each([
+    [
+      'OpenAI, chat',
+      { type: 'function', function: { name: 'book', parameters: {} } },
+      /OpenAI's shape.*function\.parameters/,
+    ],
+    [
+      'OpenAI, responses',
+      { type: 'function', name: 'book', parameters: {} },
+      /give its parameters as inputSchema/,
+    ],
+    [
+      'Anthropic',
+      { name: 'book', input_schema: { type: 'object' } },
+      /Anthropic's shape; give its input_schema/,
+    ],
+    ['AI SDK', { description: 'Books', inputSchema: z.object({}) }, /importTools of @toolwell\/core\/ai-sdk/],
+  ])('%s is told what to do', (_, tool, says) => {
+    expect(() => createToolwell({ tools: [tool as unknown as Tool] })).toThrow(says)
+  })
+
+  it('MCP is taken as it is', async () => {
+    const tool = { name: 'book', title: 'Book', inputSchema: { type: 'object' }, _meta: {}, icons: [] }
+    const { sent } = await call(tool as unknown as Tool, {})
+    expect(sent?.name).toBe('book')
+  })
+})
