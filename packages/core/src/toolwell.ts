@@ -27,8 +27,11 @@ export interface OpenOptions {
 export interface Toolwell {
   readonly catalogue: Catalogue
   open(options: OpenOptions): Promise<Conversation>
-  /** Whether a tool is eager or deferred, and which rule decided. Undefined for an unknown name. */
-  explain(name: string, agent?: string): Exposure | undefined
+  /**
+   * Whether a tool is eager or deferred, and which rule decided; `leftOut` where a source lists it and it cannot be used, with
+   * the reason. Undefined for an unknown name.
+   */
+  explain(name: string, agent?: string): (Exposure & { readonly leftOut?: true }) | undefined
 }
 
 export function createToolwell(options: ToolwellOptions = {}): Toolwell {
@@ -72,6 +75,8 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
     },
     explain: (name, agent) => {
       const resolution = catalogue.resolve(name, () => true)
+      const leftOut = resolution.kind === 'none' ? catalogue.leftOut(name) : undefined
+      if (leftOut) return { deferred: false, because: `left out: ${leftOut.detail}`, leftOut: true }
       if (resolution.kind !== 'found') return undefined
       return exposureOf(resolution.entry, { ...settings, ...defined({ agent }) })
     },

@@ -10,6 +10,7 @@ import { assertTool, problemOf, type Tool } from '../tool/tool.js'
 import { createEntry, type Entry } from './entry.js'
 import { createLookAlikes, type LookAlikes } from './look-alikes.js'
 import { createNameIndex, type NameIndex, type Resolution } from './name-index.js'
+import { oddFields } from './odd-fields.js'
 
 export type { Finding, KeptParts, SourceChange, SourceState, StoredPart } from '../tool/source.js'
 export type { Entry } from './entry.js'
@@ -56,6 +57,8 @@ export interface Catalogue {
   readonly hostTools: readonly Tool[]
   entries(): IterableIterator<Entry>
   get(id: string): Entry | undefined
+  /** Why a tool that a source lists is not among the entries: its definition cannot be used. Undefined for any other name. */
+  leftOut(name: string): Finding | undefined
   /** Replaces the tools of a source by these. Costs what the source holds. */
   setSource(name: string, update: SourceUpdate): void
   /** Changes only the state: tools of a source that is not ready stay known. */
@@ -142,6 +145,17 @@ class MapCatalogue implements Catalogue {
     return this.#entries.get(id)
   }
 
+  leftOut(name: string) {
+    const asked = foldName(name)
+    return [...this.#findings.values()]
+      .flat()
+      .find(
+        ({ kind, source, tool }) =>
+          kind === 'invalid-tool' &&
+          [tool, toolId(source, tool), `${source} ${tool}`].some((each) => foldName(each) === asked),
+      )
+  }
+
   setHostTools(tools: readonly Tool[]) {
     for (const tool of tools) assertTool(tool)
     this.hostTools = tools
@@ -201,7 +215,16 @@ class MapCatalogue implements Catalogue {
           tool: label,
           detail: showInvisible(`${label} is listed twice; the first one is kept`),
         })
-      else next.set(tool.name, tool)
+      else {
+        next.set(tool.name, tool)
+        for (const odd of oddFields(tool))
+          findings.push({
+            kind: 'odd-field',
+            source: name,
+            tool: label,
+            detail: showInvisible(`${label} ${odd}`),
+          })
+      }
     }
 
     this.revision++

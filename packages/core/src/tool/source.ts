@@ -24,6 +24,8 @@ export interface Finding {
   readonly kind:
     | 'invalid-tool'
     | 'duplicate-tool'
+    /** A field that nobody reads, where another was probably meant. The tool is used. */
+    | 'odd-field'
     | 'case-twin'
     | 'broken-alias'
     | 'name-collision'
