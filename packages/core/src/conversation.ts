@@ -283,8 +283,12 @@ export async function openConversation(shared: Shared, scope: Scope, seed?: Seed
 
     recordRequest: (measurement) =>
       log.retried(async () => {
-        const fact = readMeasurement(measurement, (id) => log.state.requests.byId.has(id), notify)
-        await log.append([[log.lastAnchor, fact]])
+        const fact = readMeasurement(measurement, (id) => log.state.requests.byId.get(id), notify)
+        if (!fact) return
+        await log.append([[log.lastAnchor, fact]]).catch((error) => {
+          notify({ kind: 'append-failed', step: 'measure', detail: String(error) })
+          throw error
+        })
       }),
 
     importSteps: (steps, called = [], unreadable = []) =>

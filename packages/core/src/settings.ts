@@ -96,6 +96,8 @@ export interface ToolwellOptions {
   ) => Partial<Pick<WireTool, 'description' | 'inputSchema'>>
   /** Where ledgers live. Default: in memory. */
   readonly store?: LedgerStore
+  /** Prints one line in words for every state change and notice: to standard error, or to a function of yours. */
+  readonly debug?: boolean | ((line: string) => void)
   /** Sees every state change after it is stored, and every notice. */
   readonly onEvent?: (event: ToolwellEvent) => void
 }
@@ -131,6 +133,7 @@ const KEYS = [
   'tokenizer',
   'transformDefinition',
   'store',
+  'debug',
   'onEvent',
 ] as const satisfies readonly (keyof ToolwellOptions)[]
 
@@ -195,6 +198,7 @@ export function readSettings(
   if (!(usual >= 1 && most >= usual))
     throw invalid('face.limit', 'face.limit needs numbers of at least 1: usual, and most, which is not less.')
   assertFunction('onEvent', options.onEvent)
+  if (typeof options.debug !== 'boolean') assertFunction('debug', options.debug)
   for (const policy of [options.policy ?? []].flat()) assertFunction('policy', policy, true)
   assertMethods('store', options.store, ['read', 'append'])
   assertMethods('searcher', options.searcher, ['update', 'rank'])

@@ -1,4 +1,6 @@
 /** The front door: settings are read once, then conversations are opened over one catalogue. */
+import { inWords } from './accounting/in-words.js'
+import { reportOn } from './accounting/report.js'
 import { defined } from './base/guards.js'
 import { NATIVE_SEARCH, RESERVE_NAME } from './base/names.js'
 import { assertFunction, assertKnownKeys } from './base/options.js'
@@ -6,7 +8,7 @@ import { type Catalogue, createCatalogue } from './catalogue/catalogue.js'
 import { assertFloor, type Exposure, exposureOf } from './catalogue/exposure.js'
 import type { Policy } from './catalogue/gate.js'
 import { type Conversation, openConversation } from './conversation.js'
-import { createTell } from './ledger/events.js'
+import { createTell, type ToolwellEvent } from './ledger/events.js'
 import { memoryStore } from './ledger/stores/memory.js'
 import { createRanking } from './search/ranking.js'
 import { readSettings, type ToolwellOptions } from './settings.js'
@@ -27,6 +29,8 @@ export interface OpenOptions {
 export interface Toolwell {
   readonly catalogue: Catalogue
   open(options: OpenOptions): Promise<Conversation>
+  /** What the conversations opened here cost, in words: the last hundred of those that are still in use. */
+  report(): string
   /**
    * Whether a tool is eager or deferred, and which rule decided; `leftOut` where a source lists it and it cannot be used, with
    * the reason. Undefined for an unknown name.
@@ -35,16 +39,19 @@ export interface Toolwell {
 }
 
 export function createToolwell(options: ToolwellOptions = {}): Toolwell {
-  const tell = createTell(options.onEvent)
+  const listeners = [...printer(options.debug), ...(options.onEvent ? [options.onEvent] : [])]
+  const tell = createTell(listeners)
   const settings = readSettings(options, (prompt, error) =>
     tell({ kind: 'hook-failed', hook: `prompts.${prompt}`, detail: String(error), conversation: '' }),
   )
-  const { store = memoryStore(), onEvent } = options
+  const { store = memoryStore() } = options
   const policies = [options.policy ?? []].flat()
   const catalogue = createCatalogue(
     options.tools ?? [],
     [settings.face.name, BRIDGE_NAME, RESERVE_NAME, NATIVE_SEARCH],
-    onEvent && ((change) => tell({ kind: 'source-changed', ...change, conversation: '' })),
+    listeners.length > 0
+      ? (change) => tell({ kind: 'source-changed', ...change, conversation: '' })
+      : undefined,
     options.wireName,
   )
   // The floor is checked here, so that a config that breaks it never gets as far as a conversation.
@@ -58,12 +65,14 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
     tell,
   }
 
+  const opened = createRecent<Conversation>()
+
   return {
     catalogue,
-    open: (given) => {
+    open: async (given) => {
       assertKnownKeys(given, ['id', 'agent', 'principal', 'policy'], 'open')
       assertFunction('open.policy', given.policy)
-      return openConversation(shared, {
+      const conversation = await openConversation(shared, {
         id: given.id,
         agent: given.agent,
         principal: given.principal ?? '',
@@ -72,7 +81,14 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
         everythingEager: false,
         child: false,
       })
+      opened.add(conversation.id, conversation)
+      return conversation
     },
+    report: () =>
+      opened
+        .all()
+        .map((conversation) => reportOn(conversation.id, conversation.inspect()))
+        .join('\n'),
     explain: (name, agent) => {
       const resolution = catalogue.resolve(name, () => true)
       const leftOut = resolution.kind === 'none' ? catalogue.leftOut(name) : undefined
@@ -80,5 +96,27 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
       if (resolution.kind !== 'found') return undefined
       return exposureOf(resolution.entry, { ...settings, ...defined({ agent }) })
     },
+  }
+}
+
+function printer(debug: ToolwellOptions['debug']): ((event: ToolwellEvent) => unknown)[] {
+  if (!debug) return []
+  const print = debug === true ? (line: string) => console.error(`toolwell: ${line}`) : debug
+  return [(event) => print(inWords(event))]
+}
+
+const MOST_REPORTED = 100
+
+/** The last ones by name. None is kept in memory for it. */
+function createRecent<T extends object>() {
+  const known = new Map<string, WeakRef<T>>()
+  return {
+    add(name: string, value: T) {
+      known.delete(name)
+      known.set(name, new WeakRef(value))
+      const [oldest] = known.keys()
+      if (known.size > MOST_REPORTED && oldest !== undefined) known.delete(oldest)
+    },
+    all: () => [...known.values()].flatMap((ref) => ref.deref() ?? []),
   }
 }

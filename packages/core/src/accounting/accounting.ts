@@ -10,6 +10,7 @@ import type { Context } from '../surface/context.js'
 import { isInArray } from '../surface/placement.js'
 import { tombstone } from '../surface/project.js'
 import type { Pin } from '../tool/wire-tool.js'
+import { toolsOf } from './figures.js'
 
 /** Tokens of the request that `facts` are about to begin. */
 export function measureSurface(
@@ -256,11 +257,6 @@ function keptOf(previous: RequestRecord, record: RequestRecord): number {
 
 function isMeta(record: RequestRecord): boolean {
   return record.metaCalls > 0 && record.realCalls === 0
-}
-
-/** What the tools array costs. The section, search answers and inserts are part of the messages. */
-export function toolsOf(tokens: SurfaceTokens): number {
-  return tokens.eager + tokens.loaded + tokens.cards + tokens.metaTools
 }
 
 /** The messages without what deferral put into them. */

@@ -2,8 +2,9 @@
 
 import { assertKnownKeys, invalid } from '../base/options.js'
 import { quote } from '../base/text.js'
-import type { LedgerFact } from '../ledger/event.js'
+import type { LedgerFact, SurfaceTokens } from '../ledger/event.js'
 import type { Notice } from '../tool/notice.js'
+import { toolsOf } from './figures.js'
 
 /** The provider's figures. `readUsage` of an adapter's door reads them from a reply. */
 export interface Usage {
@@ -16,8 +17,11 @@ export interface Usage {
 
 export interface Measurement extends Usage {
   readonly requestId: string
-  /** Tokens of the messages as they were sent, system prompt and inserts included. */
-  readonly messageTokens: number
+  /**
+   * Tokens of the messages as they were sent, system prompt and inserts included. Left out: what the provider counted, less
+   * the tools.
+   */
+  readonly messageTokens?: number | undefined
 }
 
 const FIGURES = ['inputTokens', 'cachedTokens', 'outputTokens'] as const
@@ -25,15 +29,16 @@ const FIGURES = ['inputTokens', 'cachedTokens', 'outputTokens'] as const
 /** Figures of a provider that cannot be true are left out and told: a server's odd usage must not end a host's loop. */
 export function readMeasurement(
   given: Measurement,
-  isBegun: (requestId: string) => boolean,
+  begun: (requestId: string) => { readonly tokens: SurfaceTokens } | undefined,
   notify: (notice: Notice) => void,
-): Extract<LedgerFact, { kind: 'measured' }> {
+): Extract<LedgerFact, { kind: 'measured' }> | undefined {
   assertKnownKeys(given, ['requestId', 'messageTokens', ...FIGURES], 'recordRequest')
-  const { requestId, messageTokens } = given
-  if (!isBegun(requestId) || !isFigure(messageTokens))
+  const { requestId } = given
+  const request = begun(requestId)
+  if (!request || (given.messageTokens !== undefined && !isFigure(given.messageTokens)))
     throw invalid(
       'recordRequest',
-      `recordRequest needs the id of a request that was begun (turn.view.requestId) and messageTokens, a number that is not negative; it got ${quote(String(requestId))} and ${String(messageTokens)}.`,
+      `recordRequest needs the id of a request that was begun (turn.view.requestId), and messageTokens that are not negative where it gets any; it got ${quote(String(requestId))} and ${String(given.messageTokens)}.`,
     )
   const refuse = (detail: string) => notify({ kind: 'usage-refused', requestId, detail })
   const figures: { [name in (typeof FIGURES)[number]]?: number } = {}
@@ -51,7 +56,14 @@ export function readMeasurement(
     delete figures.inputTokens
     delete figures.cachedTokens
   }
+  const messageTokens = given.messageTokens ?? messagesIn(figures.inputTokens, request.tokens)
+  if (messageTokens === undefined) return undefined
   return { kind: 'measured', requestId, messageTokens, ...figures }
+}
+
+/** All input that is no definition. */
+function messagesIn(input: number | undefined, tokens: SurfaceTokens): number | undefined {
+  return input === undefined ? undefined : Math.max(0, input - toolsOf(tokens) - (tokens.revealed ?? 0))
 }
 
 function isFigure(value: unknown): value is number {

@@ -5,7 +5,8 @@ import type { Context } from '../surface/context.js'
 import type { ToolLister } from '../surface/host-array.js'
 import type { DeliveryName } from '../tool/reasons.js'
 import type { Tool } from '../tool/tool.js'
-import { type Accounting, account, toolsOf } from './accounting.js'
+import { type Accounting, account } from './accounting.js'
+import { short, toolsOf } from './figures.js'
 
 export interface Inspection {
   readonly mode: 'off' | 'on' | 'undecided'
@@ -128,8 +129,4 @@ function statusLine(state: LedgerState, names: readonly string[]): string {
   const deferred = `${Math.max(0, latch.deferred - names.length)} deferred`
   const cost = last ? ` · ${short(toolsOf(last.tokens))} of ${short(last.tokens.everythingEager)} tokens` : ''
   return `${loaded} · ${deferred}${cost}`
-}
-
-function short(tokens: number): string {
-  return tokens < 1000 ? String(tokens) : `${(tokens / 1000).toFixed(1)}k`
 }

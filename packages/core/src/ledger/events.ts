@@ -5,14 +5,17 @@ import type { LedgerEvent } from './event.js'
 /** `conversation` is empty where an event belongs to none. */
 export type ToolwellEvent = (LedgerEvent | Notice) & { readonly conversation: string }
 
-/** Tells the host's listener. One that throws must not undo what was stored; it has no channel but itself to be told by. */
-export function createTell(onEvent?: (event: ToolwellEvent) => unknown): (event: ToolwellEvent) => void {
+type Listener = (event: ToolwellEvent) => unknown
+
+/** Tells the host's listeners. One that throws must not undo what was stored; it has no channel but itself to be told by. */
+export function createTell(listeners: readonly Listener[]): (event: ToolwellEvent) => void {
   return (event) => {
-    try {
-      const result = onEvent?.(event)
-      if (result instanceof Promise) result.catch(() => undefined)
-    } catch {
-      // See above.
-    }
+    for (const listener of listeners)
+      try {
+        const result = listener(event)
+        if (result instanceof Promise) result.catch(() => undefined)
+      } catch {
+        // See above.
+      }
   }
 }

@@ -19,7 +19,11 @@ export type Notice =
   /** A delivery that was asked for, or in use, cannot be had here: the next best one is used. */
   | { readonly kind: 'delivery-unavailable'; readonly delivery: DeliveryName; readonly detail: string }
   /** The store could not append. Nothing of that step was recorded. */
-  | { readonly kind: 'append-failed'; readonly step: 'begin' | 'start' | 'settle'; readonly detail: string }
+  | {
+      readonly kind: 'append-failed'
+      readonly step: 'begin' | 'start' | 'settle' | 'measure'
+      readonly detail: string
+    }
   /** The model keeps calling tools it cannot see and has never searched. Consider `affordance: 'strong'`. */
   | { readonly kind: 'search-ignored'; readonly hiddenCalls: number }
   /** A tool's schema, or a part of it, could not be used to check arguments (an unresolved reference, say). */

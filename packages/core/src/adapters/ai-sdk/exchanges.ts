@@ -21,6 +21,7 @@ import { targetRunner } from './targets.js'
 import { withOwnArguments } from './text-arguments.js'
 import { holdsSearch, unwrapped } from './tool-search.js'
 import type { AiCallOptions, AiExecuteOptions, AiMessage, AiModel } from './types.js'
+import { readUsage } from './usage.js'
 import { aiWire } from './wire.js'
 
 /** So many replies are remembered: only the last has calls that are still to be started, but requests may overlap. */
@@ -142,7 +143,14 @@ export function createExchanges(
           unwrapped: (call) => (call.toolName === search ? unwrapped(call) : withOwnArguments(call)),
           found: batch.expect,
         }),
-        close: batch.close,
+        async close(usage) {
+          batch.close()
+          const given = readUsage(usage)
+          const { requestId } = turn.view
+          // A store that cannot take a figure must not end the loop.
+          if (given.inputTokens !== undefined)
+            await conversation.recordRequest({ requestId, ...given }).catch(() => undefined)
+        },
         refused: async (error) => view?.delivery === 'native' && isRefusal(error) && turn.refused(error),
       }
     },

@@ -8,8 +8,8 @@ export interface Exchange {
   /** `sent`: the body of the request, where the model tells it. */
   warnings(sent: unknown): readonly { readonly type: 'other'; readonly message: string }[]
   readonly reader: ReplyReader
-  /** The reply is complete. */
-  close(): void
+  /** The reply is complete, and this is what the model says that it cost. */
+  close(usage: unknown): Promise<void>
   /** The provider refused the request; true where it can be sent in another way. */
   refused(error: unknown): Promise<boolean>
 }
@@ -53,7 +53,7 @@ async function send<Result>(
 async function generate(model: AiModel, options: AiCallOptions, open: OpenExchange) {
   const { exchange, result } = await send(model, options, open, (sent) => model.doGenerate(sent))
   const content = result.content.flatMap((part) => exchange.reader.read(part) ?? [])
-  exchange.close()
+  await exchange.close(result.usage)
   const warnings = exchange.warnings(result.request?.body)
   return { ...result, content, warnings: [...(result.warnings ?? []), ...warnings] }
 }
@@ -65,9 +65,9 @@ async function stream(model: AiModel, options: AiCallOptions, open: OpenExchange
 
 function read(source: AiStream, exchange: Exchange, sent: unknown): AiStream {
   const transform = new TransformStream<AiReplyPart, AiReplyPart>({
-    transform(part, controller) {
+    async transform(part, controller) {
       // Before the SDK sees the end: that is when it starts the calls.
-      if (part.type === 'finish') exchange.close()
+      if (part.type === 'finish') await exchange.close((part as { readonly usage?: unknown }).usage)
       const seen =
         part.type === 'stream-start' ? warned(part, exchange.warnings(sent)) : exchange.reader.read(part)
       if (seen) controller.enqueue(seen)

@@ -77,6 +77,7 @@ interface AiSent {
 export interface AiGenerated extends AiSent {
   readonly content: readonly AiReplyPart[]
   readonly warnings?: readonly unknown[]
+  readonly usage?: unknown
 }
 
 export interface AiStream {

@@ -14,6 +14,7 @@ export interface AnthropicReply {
   readonly content: unknown
   /** Tells a call that was cut short from a whole one: its input may be an object all the same. */
   readonly stop_reason?: string | null
+  readonly usage?: unknown
 }
 
 export interface AnthropicCacheControl {

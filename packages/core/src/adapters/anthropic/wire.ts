@@ -1,4 +1,5 @@
 /** Anthropic Messages as a wire: what it can do, and its parts put together. */
+import { isRecord } from '../../base/guards.js'
 import { assertKnownKeys, assertOneOf } from '../../base/options.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
@@ -8,6 +9,7 @@ import { withMarks } from './cache-marks.js'
 import { sendable, splitSystem } from './last-checks.js'
 import { normaliseMessage } from './normalise.js'
 import { callsOf, messagesOf, sourceOf } from './read.js'
+import { readUsage } from './stream.js'
 import { systemOf } from './system.js'
 import { anthropicTools } from './tools.js'
 import {
@@ -69,6 +71,7 @@ export function anthropicWire(
       }
       return cache === undefined ? parts : withMarks(parts, cache)
     },
+    usage: (reply) => (isRecord(reply) ? readUsage(reply.usage) : undefined),
     calls: callsOf,
     answer: (answers, view) => writeAnswers(answers, view, prompts),
   }

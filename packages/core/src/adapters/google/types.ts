@@ -40,6 +40,7 @@ export type GoogleReply = GoogleResponse | GoogleContent
 /** What `generateContent` answers, as far as it is read. */
 export interface GoogleResponse {
   readonly candidates?: readonly { readonly content?: GoogleContent; readonly finishReason?: string }[]
+  readonly usageMetadata?: unknown
 }
 
 /** A declaration as it is written, in the words of the SDK's types. */

@@ -8,6 +8,7 @@ import type { UnitCall } from '../shared/thread.js'
 import type { Wire } from '../shared/wire.js'
 import { normaliseParts } from './normalise.js'
 import { callsOf, contentOf, contentsOf, ownId, readContents } from './read.js'
+import { readUsage } from './stream.js'
 import { declarations } from './tools.js'
 import {
   type GoogleContent,
@@ -63,6 +64,8 @@ export const googleWire: Wire<GoogleContent, GoogleReply, GoogleParts, GooglePro
       ...mask(view),
     }
   },
+  usage: (reply) =>
+    isRecord(reply) && 'usageMetadata' in reply ? readUsage(reply.usageMetadata) : undefined,
   calls(reply) {
     if (!isReply(reply))
       throw invalid(

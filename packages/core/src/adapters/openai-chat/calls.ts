@@ -37,15 +37,16 @@ export function callsOf(message: ChatMessage | ChatReplyMessage): readonly UnitC
 
 /** The calls of a reply that shall run. The one within which a reply ended at its limit does not: what there is of it is not what was meant. */
 export function callsIn(reply: ChatReply): readonly UnitCall[] {
+  const given: unknown = isRecord(reply) && Array.isArray(reply.choices) ? reply.choices[0] : reply
   const choice: ChatChoice =
-    isRecord(reply) && isRecord(reply.message)
-      ? (reply as ChatChoice)
-      : { message: reply as ChatReplyMessage }
+    isRecord(given) && isRecord(given.message)
+      ? (given as unknown as ChatChoice)
+      : { message: given as ChatReplyMessage }
   const { message, finish_reason: finish } = choice
   if (typeof message?.role !== 'string')
     throw invalid(
       'reply',
-      'run wants a choice of the completion (completion.choices[0]), or the assistant message in it.',
+      'run wants the completion that the API gave, a choice of it (completion.choices[0]), or the assistant message in that.',
     )
   if (message.role !== 'assistant') return []
   const calls = callsOf(message)

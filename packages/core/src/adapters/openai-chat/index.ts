@@ -11,6 +11,7 @@ export { assemble, readEvents, readUsage, type StreamedChoice, type StreamedMess
 export { importTools } from './tools.js'
 export type {
   ChatChoice,
+  ChatCompletion,
   ChatMessage,
   ChatReply,
   ChatReplyMessage,

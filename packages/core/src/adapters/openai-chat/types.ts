@@ -14,8 +14,13 @@ export interface ChatMessage {
   readonly tool_call_id?: string
 }
 
-/** A choice of the completion, or the message in it. Only a choice tells that the reply ran into a limit. */
-export type ChatReply = ChatReplyMessage | ChatChoice
+/** The completion, a choice of it, or the message in that. Only the first says what it cost, and only the first two whether it ran into a limit. */
+export type ChatReply = ChatCompletion | ChatChoice | ChatReplyMessage
+
+export interface ChatCompletion {
+  readonly choices: readonly ChatChoice[]
+  readonly usage?: unknown
+}
 
 export interface ChatChoice {
   readonly message: ChatReplyMessage

@@ -2,6 +2,7 @@
 import type { Wire } from '../shared/wire.js'
 import { callsIn, isCustomCall } from './calls.js'
 import { readMessages } from './read.js'
+import { readUsage } from './stream.js'
 import { chatTools } from './tools.js'
 import {
   type ChatMessage,
@@ -36,6 +37,7 @@ export const chatWire: Wire<ChatMessage, ChatReply, ChatParts> = {
       ...(tools.length > 0 ? { tools: tools as ChatTool[] } : {}),
     }
   },
+  usage: (reply) => ('usage' in reply ? readUsage(reply.usage) : undefined),
   calls: callsIn,
   answer: (answers) =>
     answers.map(

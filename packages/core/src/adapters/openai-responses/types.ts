@@ -34,6 +34,7 @@ export interface ResponsesCallOutput extends ResponsesItem {
 /** The response object, as far as it is read. */
 export interface ResponsesReply {
   readonly output: readonly ResponsesItem[]
+  readonly usage?: unknown
 }
 
 export type ResponsesTool = ResponsesFunctionTool | ResponsesSearchTool

@@ -8,6 +8,7 @@ import { withNamespaces } from './namespaces.js'
 import { normaliseItem } from './normalise.js'
 import { createReader } from './read.js'
 import { settleReasoning } from './settle-reasoning.js'
+import { readUsage } from './stream.js'
 import { responsesTools } from './tools.js'
 import { ID_RULES, type ResponsesItem, type ResponsesReply, type ResponsesTool, WIRE } from './types.js'
 import { withWords } from './words.js'
@@ -65,6 +66,7 @@ export function responsesWire(
       }
     },
     // In the form in which the history will be read: a call without an id is answered too.
+    usage: (reply) => (isRecord(reply) ? readUsage(reply.usage) : undefined),
     calls(reply) {
       if (!isRecord(reply) || !Array.isArray(reply.output))
         throw invalid(

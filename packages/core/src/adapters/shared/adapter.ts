@@ -1,5 +1,6 @@
 /** What all adapters share: anchors before the request, repair and inserts within it, calls after it. A wire adds how it reads and writes. */
 
+import type { Usage } from '../../accounting/measurement.js'
 import { defined, isRecord } from '../../base/guards.js'
 import { shortHash } from '../../base/hash.js'
 import { assertKnownKeys, invalid, kindOf } from '../../base/options.js'
@@ -22,6 +23,7 @@ import { plainText } from './plain-text.js'
 import { repair } from './repair.js'
 import { sameItems } from './same-items.js'
 import { settleIds } from './settle-ids.js'
+import type { StreamedReply } from './streamed.js'
 import { argumentsObject, type Unit, type UnitCall } from './thread.js'
 import type { Warn, Warning } from './warning.js'
 import { weave } from './weave.js'
@@ -38,9 +40,12 @@ export interface Turn<Message, Reply, Parts> {
    * with the same history: the next request goes over the bridge. False where nothing else can be tried.
    */
   refused(error: unknown): Promise<boolean>
-  /** Runs the calls of the reply. Push the reply, then `messages`, onto your history. Empty where the reply calls nothing. */
+  /**
+   * Runs the calls of the reply, whole as the API gave it or as `assemble` made it of a stream. Push the reply, then
+   * `messages`, onto your history. Empty where the reply calls nothing. What the reply says of its cost enters the accounts.
+   */
   run(
-    reply: Reply,
+    reply: Reply | StreamedReply<Reply, unknown>,
     options?: RunOptions,
   ): Promise<{ readonly messages: Message[]; readonly answers: readonly CallAnswer[] }>
 }
@@ -86,6 +91,11 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   }
   const read = (messages: readonly Message[]) => wire.read(normalise(messages).flat())
   const anchored = (messages: readonly Message[]) => anchorsOf(read(messages))
+  /** A store that cannot take a figure must not keep tools from running. */
+  const record = async (requestId: string, usage: Usage | undefined) => {
+    if (usage?.inputTokens === undefined) return
+    await conversation.recordRequest({ requestId, ...usage }).catch(() => undefined)
+  }
   return {
     async begin(messages, request = {} as Prompt) {
       assertKnownKeys(request, ['requestId', ...(wire.traits?.prompt ?? [])], 'begin')
@@ -123,7 +133,9 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
             requestId,
             detail: error instanceof Error ? error.message : String(error),
           }),
-        run: async (reply, options) => {
+        run: async (given, options) => {
+          const reply = replyOf(given)
+          await record(requestId, isStreamed(given) ? given.usage : wire.usage?.(reply))
           const calls = wire.calls(reply, history)
           const made = calls.map(({ id, name, input }, index) => {
             const nth = calls.slice(0, index).filter((before) => before.id === id).length
@@ -197,6 +209,20 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       return conversation.importSteps(steps, others, unreadable)
     },
   }
+}
+
+function isStreamed(reply: unknown): reply is StreamedReply<unknown, unknown> {
+  return isRecord(reply) && 'rawUsage' in reply && 'complete' in reply && 'reply' in reply
+}
+
+function replyOf<Reply>(given: Reply | StreamedReply<Reply, unknown>): Reply {
+  if (!isStreamed(given)) return given
+  if (!given.complete)
+    throw invalid(
+      'reply',
+      'This stream broke off, so its calls may not be whole. Begin again with the same history.',
+    )
+  return given.reply
 }
 
 /** The answers that refer to tools instead of describing them. */

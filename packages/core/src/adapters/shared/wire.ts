@@ -1,4 +1,5 @@
 /** The seam of a provider's wire: how it reads and writes a history. Everything else is written once, in `adapter.ts`. */
+import type { Usage } from '../../accounting/measurement.js'
 import type { WireSupport } from '../../surface/auto.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { CallAnswer } from '../../turn/run.js'
@@ -56,6 +57,8 @@ export interface Wire<Message, Reply, Parts, Prompt extends object = object> {
    * be repaired; what is repaired here is said to `warn`.
    */
   parts(messages: readonly Message[], view: SurfaceView, prompt: Prompt, warn: Warn): Parts
+  /** What the provider says a reply cost, where the reply says so. Absent: it never does. */
+  usage?(reply: Reply): Usage | undefined
   /** The calls of a reply to these messages, in its order. */
   calls(reply: Reply, messages: readonly Message[]): readonly UnitCall[]
   /** The answers as native messages, ready to be pushed onto the history. */

@@ -1,0 +1,97 @@
+/** Every event and notice as one line in words, for `debug` and for whoever reads a ledger. */
+import { quote } from '../base/text.js'
+import type { LedgerEvent } from '../ledger/event.js'
+import type { ToolwellEvent } from '../ledger/events.js'
+import type { Notice } from '../tool/notice.js'
+import { short, toolsOf } from './figures.js'
+
+export function inWords({ conversation, ...event }: ToolwellEvent): string {
+  const line = 'anchor' in event ? eventInWords(event) : noticeInWords(event)
+  return conversation === '' ? line : `${quote(conversation, 60)} · ${line}`
+}
+
+export function eventInWords(event: LedgerEvent): string {
+  switch (event.kind) {
+    case 'latched': {
+      const how =
+        event.mode === 'off' ? 'every tool is sent' : `${event.deferred} tools deferred, ${event.delivery}`
+      return `latched (${event.reason}) on ${event.wire}: ${how}${event.because ? ` (${event.because})` : ''}`
+    }
+    case 'inherited':
+      return `a sub-agent of ${quote(event.parent, 60)}`
+    case 'searched':
+      return `searched ${quote(event.query, 120)}: ${found(event)}`
+    case 'loaded':
+      return `loaded ${event.tool.wireName} (${event.source})`
+    case 'unloaded':
+      return `unloaded ${event.tool} (${event.reason})`
+    case 'suspended':
+      return `suspended ${event.tool} (${event.reason})`
+    case 'restored':
+      return `restored ${event.tool}`
+    case 'redefined':
+      return `${event.tool.wireName} has a new definition`
+    case 'call-started':
+      return `call of ${event.tool} starts`
+    case 'call-succeeded':
+      return `call of ${event.tool} succeeded${event.dropped ? `; not loaded (${event.dropped})` : ''}`
+    case 'call-failed':
+      return `call of ${event.tool || quote(event.asked, 80)} failed (${event.reason})`
+    case 'announced':
+      return `told the model (${event.topic}): ${event.about.join(', ')}, ${event.tokens} tokens`
+    case 'requested':
+      return `request ${event.requestId}: ${short(toolsOf(event.tokens))} of ${short(event.tokens.everythingEager)} tokens of tools`
+    case 'measured':
+      return `request ${event.requestId} came to ${figures(event)}`
+    case 'compacted':
+      return `compacted: ${Object.keys(event.kept).length} anchors kept`
+    case 'cleared':
+      return 'cleared'
+    case 'downgraded':
+      return `${event.from} is given up: ${event.reason}`
+  }
+}
+
+function found({ loaded, dropped, missed, tokens }: Extract<LedgerEvent, { kind: 'searched' }>): string {
+  if (missed) return `nothing found, ${tokens} tokens`
+  const parts = [
+    loaded.length > 0 ? `loaded ${loaded.join(', ')}` : 'loaded nothing',
+    ...(dropped.length > 0 ? [`${dropped.length} not loaded`] : []),
+    `${tokens} tokens`,
+  ]
+  return parts.join(', ')
+}
+
+function figures(event: Extract<LedgerEvent, { kind: 'measured' }>): string {
+  const { messageTokens, inputTokens, cachedTokens, outputTokens } = event
+  if (inputTokens === undefined) return `${short(messageTokens)} tokens of messages`
+  const cached = cachedTokens === undefined ? '' : `, ${short(cachedTokens)} of them cached`
+  const output = outputTokens === undefined ? '' : `, ${short(outputTokens)} output`
+  return `${short(inputTokens)} input tokens${cached}${output}`
+}
+
+function noticeInWords(notice: Notice): string {
+  switch (notice.kind) {
+    case 'source-changed': {
+      const { source, state, tools, findings } = notice
+      const odd = findings.map(({ detail }) => `; ${detail}`).join('')
+      return `source ${quote(source, 60)} is ${state} with ${tools} tools${odd}`
+    }
+    case 'policy-failed':
+      return `the policy failed (${notice.action} ${notice.tool}), so it is denied: ${notice.detail}`
+    case 'searcher-failed':
+      return `the searcher failed, the built-in one answered: ${notice.detail}`
+    case 'append-failed':
+      return `the store refused a step (${notice.step}): ${notice.detail}`
+    case 'search-ignored':
+      return `the model called ${notice.hiddenCalls} tools it cannot see and has never searched; try affordance: 'strong'`
+    case 'schema-unusable':
+      return `the schema of ${notice.tool} cannot check its arguments: ${notice.detail}`
+    case 'hook-failed':
+      return `${notice.hook} failed: ${notice.detail}`
+    case 'usage-refused':
+      return `usage of ${notice.requestId} was not believed: ${notice.detail}`
+    default:
+      return `${notice.kind}: ${notice.detail}`
+  }
+}
