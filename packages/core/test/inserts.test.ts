@@ -303,7 +303,7 @@ describe('deltas', () => {
       const host = await open([search('select:calendar__find_slot')], { delivery })
       const { catalogue } = host.well
       await host.ask('one')
-      catalogue.setState('calendar', 'failed')
+      catalogue.setState('calendar', 'disabled')
       await compact(host, [summary])
       await host.ask('two')
       expect(updates(host).join()).toContain('No longer available: every tool of "calendar".')
@@ -356,7 +356,7 @@ describe('deltas', () => {
     await host.ask('one')
     loader = false
     await host.ask('two')
-    host.well.catalogue.setState('calendar', 'failed')
+    host.well.catalogue.setState('calendar', 'disabled')
     await host.ask('three')
     host.well.catalogue.setState('calendar', 'ready')
     await host.ask('four')

@@ -115,7 +115,7 @@ export function createEagerTotal() {
       for (const id of context.catalogue.changesSince(revision)) ids.add(id)
     for (const id of ids) {
       const entry = context.catalogue.get(id)
-      const cost = entry && context.gate.availability(entry, 'see') === 'ready' ? context.cost(entry) : 0
+      const cost = entry && context.gate.visible(entry) ? context.cost(entry) : 0
       total += cost - (costs.get(id) ?? 0)
       costs.set(id, cost)
     }

@@ -70,6 +70,6 @@ export function guidance(text: string): string[] {
 export function speakable(ids: Iterable<string>, context: Context): Entry[] {
   return [...ids].flatMap((id) => {
     const entry = context.catalogue.get(id)
-    return entry && context.gate.availability(entry, 'see') === 'ready' ? [entry] : []
+    return entry && context.gate.visible(entry) ? [entry] : []
   })
 }

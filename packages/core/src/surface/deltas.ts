@@ -16,7 +16,10 @@ import { placeOf } from './placement.js'
 const TOLD_PER_ARRIVAL = 20
 
 /** What the deltas have to know of the latch they are told under. */
-export type Latch = Pick<Extract<LedgerFact, { kind: 'latched' }>, 'delivery' | 'changes' | 'removals'>
+export type Latch = Pick<
+  Extract<LedgerFact, { kind: 'latched' }>,
+  'delivery' | 'changes' | 'removals' | 'loaded'
+>
 
 interface Lost {
   readonly id: string
@@ -31,11 +34,15 @@ export function reconcile(
   latch: Latch,
   ids: Iterable<string>,
 ): LedgerFact[] {
+  // What a new latch could not write down, because its definition is not known here, is gone for now.
+  const isCarried = (id: string) => latch === state.latch || latch.loaded.some((pin) => pin.id === id)
   const lost: Lost[] = []
   const back: Entry[] = []
   const changed: Entry[] = []
   for (const id of ids) {
+    // A source that is out of reach here is no news: another process may have it, and would say the opposite.
     const entry = context.catalogue.get(id)
+    if (context.gate.away(id) && (entry || isCarried(id))) continue
     const availability = context.gate.availability(entry, 'see')
     const suspended = state.tools.suspended.has(id)
     if (availability !== 'ready') {
@@ -87,7 +94,7 @@ function removals(lost: readonly Lost[], state: LedgerState, context: Context, l
   if (known.length === 0) return facts
   const goneSources = new Set(
     [...state.history.sources.keys()].filter(
-      (name) => name !== '' && context.catalogue.sources.get(name)?.state !== 'ready',
+      (name) => name !== '' && (context.catalogue.sources.get(name)?.state ?? 'disabled') === 'disabled',
     ),
   )
   const sourceOf = ({ id, entry }: Lost) =>

@@ -43,7 +43,7 @@ export class RequestChecks {
   }
 
   private surface(view: Turn['view'], conversation: Conversation, reference: Reference): void {
-    const ready = UNIVERSE.filter(({ id }) => reference.may(id))
+    const ready = UNIVERSE.filter(({ id }) => reference.shows(id))
     const isOff = view.mode === 'off'
     const { fixed, appended, aside, masked } = reference.declared
     const tools = view.tools.map(({ name }) => name)
@@ -60,7 +60,7 @@ export class RequestChecks {
     }
     const { loadedLazyTools, suspended, visibleNames } = conversation.inspect()
     const live = [...reference.tail].filter(([, held]) => held.live)
-    const loaded = live.filter(([id, { late }]) => !late && (isOff || reference.may(id)))
+    const loaded = live.filter(([id, { late }]) => !late && (isOff || !reference.suspended.has(id)))
     expectSame('loaded tools', [...loadedLazyTools].sort(), loaded.map(([id]) => specOf(id).wire).sort())
     const held = new Set([...reference.eager, ...live.map(([id]) => id)])
     for (const id of reference.parked.keys()) held.add(id)
@@ -69,9 +69,12 @@ export class RequestChecks {
     expectSame(
       'suspended tools',
       gone(Object.keys(suspended), (id) => held.has(id)),
-      gone(held, (id) => !reference.may(id)),
+      gone(held, (id) => reference.suspended.has(id)),
     )
-    const callable = isOff ? ready : ready.filter(({ id }) => reference.isLoaded(id))
+    const offered = UNIVERSE.filter(
+      ({ id }) => reference.shows(id) || (!reference.exists(id) && reference.isAway(id)),
+    )
+    const callable = isOff ? ready : offered.filter(({ id }) => reference.isLoaded(id))
     expectSame(
       'what can be called',
       visibleNames.map(({ name }) => name).sort(),

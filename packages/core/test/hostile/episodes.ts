@@ -25,6 +25,7 @@ const absence = (id: string): fc.Arbitrary<readonly [Step, Step]> => {
   return fc.constantFrom<readonly [Step, Step]>(
     [deny, deny],
     [world({ kind: 'fail', source }), world({ kind: 'heal', source })],
+    [world({ kind: 'disable', source }), world({ kind: 'heal', source })],
     [world({ kind: 'go', source }), world({ kind: 'come', source })],
     [world({ kind: 'lose', id }), world({ kind: 'regain', id })],
   )
