@@ -126,7 +126,7 @@ describe('the parts of a request', () => {
     await host.ask('one')
     host.well.catalogue.setSource('mail', { tools: [tool('read_mail', { alwaysLoad: true })] })
     await host.ask('two')
-    host.well.catalogue.setState('calendar', 'failed')
+    host.well.catalogue.setState('calendar', 'disabled')
     const after = [{ role: 'user', content: 'Summary.' }]
     await openaiChat(host.conversation).compact(host.messages, after)
     host.messages.splice(0, host.messages.length, ...after)

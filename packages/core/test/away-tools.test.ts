@@ -18,7 +18,7 @@ describe('a loaded tool whose source is away', () => {
       { text: 'Gone.' },
     ])
     await host.ask('Find it.')
-    host.well.catalogue.setState('tracker', 'failed')
+    host.well.catalogue.setState('tracker', 'disabled')
     await host.ask('Unload it.')
     const sent = JSON.stringify(host.body().messages)
     expect(sent).toContain(`Unloaded: ${NAME}.`)
@@ -34,7 +34,7 @@ describe('a loaded tool whose source is away', () => {
     const messages: ChatMessage[] = [{ role: 'user', content: 'go' }]
     await chat.begin(messages)
     await conversation.load([NAME])
-    well.catalogue.setState('tracker', 'failed')
+    well.catalogue.setState('tracker', 'disabled')
     // The latch after this compaction takes it off the surface.
     await conversation.compact({ kept: {} })
     await chat.begin([...messages, { role: 'user', content: 'more' }])
@@ -59,7 +59,7 @@ describe('a loaded tool whose source is away', () => {
     const chat = openaiChat(conversation)
     await chat.begin([{ role: 'user', content: 'go' }])
     await conversation.load([NAME])
-    well.catalogue.setState('tracker', 'failed')
+    well.catalogue.setState('tracker', 'disabled')
     await conversation.compact({ kept: {} })
     await chat.begin([{ role: 'user', content: 'more' }])
     well.catalogue.setState('tracker', 'ready')

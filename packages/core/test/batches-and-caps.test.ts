@@ -236,7 +236,7 @@ describe('a cap', () => {
   it('counts a tool whose server is away, so that its return cannot exceed it', async () => {
     const host = await open([reply(find('select:calendar__find_slot,box__alpha'))], { maxLoaded: 2 })
     await host.ask('go')
-    host.well.catalogue.setState('calendar', 'failed')
+    host.well.catalogue.setState('calendar', 'disabled')
     const summary = [{ role: 'user', content: 'Summary.' }]
     await openaiChat(host.conversation).compact(host.messages, summary)
     host.messages.splice(0, host.messages.length, ...summary)
@@ -263,7 +263,7 @@ describe('a cap', () => {
         light,
       )
       await host.ask('go')
-      host.well.catalogue.setState('calendar', 'failed')
+      host.well.catalogue.setState('calendar', 'disabled')
       const after = [{ role: 'user', content: 'Summary.' }]
       await openaiChat(host.conversation).compact(host.messages, after)
       host.messages.splice(0, host.messages.length, ...after)

@@ -444,7 +444,7 @@ describe('a mask', () => {
       mode: 'VALIDATED',
       allowedFunctionNames: ['read_file', 'write_file', 'tool_search', 'tracker__create_issue'],
     })
-    host.well.catalogue.setState('tracker', 'failed')
+    host.well.catalogue.setState('tracker', 'disabled')
     await host.ask('two')
     expect(allowed(3)?.allowedFunctionNames).toEqual(['read_file', 'write_file', 'tool_search'])
     expect(host.toolsJson(3)).toBe(host.toolsJson(1))

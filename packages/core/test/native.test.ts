@@ -144,7 +144,7 @@ describe('on Anthropic', () => {
       done,
     ])
     await host.ask('one')
-    host.well.catalogue.setState('tracker', 'failed')
+    host.well.catalogue.setState('tracker', 'disabled')
     await host.ask('two')
     host.well.catalogue.setState('tracker', 'ready')
     await host.ask('three')
@@ -372,7 +372,7 @@ describe('a tool that was away at a latch', () => {
       ])
       await host.ask('one')
       await host.compact('We talked.', 0)
-      host.well.catalogue.setState('tracker', 'failed')
+      host.well.catalogue.setState('tracker', 'disabled')
       await host.ask('two')
       expect(host.requests.at(-1)?.raw).not.toContain('The value for create_issue')
       host.well.catalogue.setState('tracker', 'ready')

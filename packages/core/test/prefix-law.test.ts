@@ -3,6 +3,7 @@
  * under append the first changed byte is the end of the tools array. In the
  * render order of each wire.
  */
+import type { Toolwell } from '@toolwell/core'
 import { commonPrefix, type ScriptedCall, type ScriptedReply } from '@toolwell/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -51,13 +52,31 @@ const reply: fc.Arbitrary<ScriptedReply> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ text: 'Well.' }) },
 )
 /** What else may happen between two requests. */
-const act = fc.constantFrom('nothing', 'nothing', 'server comes', 'server goes', 'host loads', 'host unloads')
+const act = fc.constantFrom(
+  'nothing',
+  'nothing',
+  'server comes',
+  'server goes',
+  'host loads',
+  'host unloads',
+  'owners reword',
+)
 
 const TOLD = 'I called '
+
+/** Eager, hidden and loaded tools alike: what was sent of them stays as it was sent. */
+function reword(source: string, { catalogue }: Toolwell): void {
+  const ids = [...(catalogue.sources.get(source)?.ids ?? [])]
+  const tools = ids.flatMap((id) => catalogue.get(id)?.tool ?? [])
+  catalogue.setSource(source, {
+    tools: tools.map((each) => ({ ...each, description: `${each.description}, again` })),
+  })
+}
 
 async function perform(what: string, { well, conversation }: WireHost): Promise<void> {
   if (what === 'server comes') well.catalogue.setSource('mail', { tools: server('mail', ['send_mail']) })
   if (what === 'server goes') well.catalogue.removeSource('mail')
+  if (what === 'owners reword') for (const source of ['', 'tracker', 'calendar']) reword(source, well)
   if (what === 'host loads') await conversation.load(['calendar__find_slot'])
   if (what === 'host unloads') await conversation.unload(['calendar__find_slot'])
 }

@@ -72,7 +72,7 @@ describe('bridge: no byte before the last message changes', () => {
         catalogue.setSource('mail', { tools: [tool('send_mail'), tool('read_mail', { alwaysLoad: true })] }),
       () => catalogue.removeSource('calendar'),
       () => catalogue.setSource('calendar', { tools: server('calendar', ['find_slot']) }),
-      () => catalogue.setState('tracker', 'failed'),
+      () => catalogue.setState('tracker', 'disabled'),
       () => catalogue.setState('tracker', 'ready'),
       () => catalogue.setSource('tracker', { tools: [tool('create_issue', { description: 'New words' })] }),
       () => denied.add('tracker/create_issue'),

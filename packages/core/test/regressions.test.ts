@@ -490,19 +490,25 @@ describe('a group', () => {
 })
 
 describe('a changed eager tool', () => {
-  it('is charged with what stands behind it in the array', async () => {
+  it('rewrites nothing until the next latch, is told once, and is called by its new schema', async () => {
     const host = await play({ tools: [] })
     const own = (description: string) => [tool('a_first', { description }), tool('b_second')]
     host.well.catalogue.setSource('', { tools: own('old') })
     host.well.catalogue.setSource('far', { tools: [tool('thing')] })
     await host.sent()
     host.well.catalogue.setSource('', { tools: own('new') })
-    host.messages.push({ role: 'assistant', content: 'hm' }, { role: 'user', content: 'on' })
-    await host.sent()
-    const [first, second] = host.conversation.events.flatMap((event) =>
+    for (const text of ['on', 'and on']) {
+      host.messages.push({ role: 'assistant', content: 'hm' }, { role: 'user', content: text })
+      await host.sent()
+    }
+    const tokens = host.conversation.events.flatMap((event) =>
       event.kind === 'requested' ? [event.tokens] : [],
     )
-    expect(first?.rewritten).toBe(0)
-    expect(second?.rewritten).toBeGreaterThan((second?.metaTools ?? 0) + (second?.cards ?? 0))
+    expect(tokens.map(({ rewritten }) => rewritten)).toEqual([0, 0, 0])
+    const kinds = host.conversation.events.map(({ kind }) => kind)
+    expect(kinds.filter((kind) => kind === 'redefined' || kind === 'announced')).toEqual([
+      'redefined',
+      'announced',
+    ])
   })
 })

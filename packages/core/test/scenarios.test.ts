@@ -122,14 +122,14 @@ const scenarios: Record<string, (scene: Scene) => Promise<void>> = {
     expect(host.requests.at(-1)?.raw).toContain('No longer available')
     expect(host.toolsJson(-1)).toBe(host.toolsJson(1))
   },
-  'tool changed': async ({ open, delivery }) => {
+  'tool changed': async ({ open }) => {
     const host = await open([search('select:tracker__create_issue'), done, done])
     await host.ask('one')
     host.well.catalogue.setSource('tracker', {
       tools: server('tracker', ['create_issue'], { description: 'Files with more care' }),
     })
     await host.ask('two')
-    expect(host.toolsJson(-1).includes('Files with more care')).toBe(delivery === 'append')
+    expect(host.toolsJson(-1)).not.toContain('Files with more care')
     expect(host.requests.at(-1)?.raw).toContain('Files with more care')
   },
   'resume from stored history': async ({ open, use }) => {

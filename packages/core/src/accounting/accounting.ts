@@ -51,7 +51,6 @@ export function measureSurface(
   for (const fact of facts) {
     if (fact.kind === 'loaded') loadedPins.set(fact.tool.id, fact.tool)
     if (fact.kind === 'restored' && fact.pin) loadedPins.set(fact.tool, fact.pin)
-    if (fact.kind === 'redefined') (eager.has(fact.tool.id) ? eager : loadedPins).set(fact.tool.id, fact.tool)
     if (fact.kind === 'announced') {
       inserts += fact.tokens
       revealed += fact.revealed ?? 0
@@ -70,7 +69,7 @@ export function measureSurface(
     section,
     searchResults,
     inserts,
-    rewritten: latched ? 0 : behind(state, context, facts),
+    rewritten: latched ? 0 : behind(state, context),
     revealed,
     everythingEager,
   }
@@ -83,9 +82,8 @@ function sum(figures: Iterable<number>): number {
 }
 
 /** Tokens of the definitions that did not change and stand behind the first one written anew, in the order of the array. */
-function behind(state: LedgerState, context: Context, facts: readonly LedgerFact[]): number {
+function behind(state: LedgerState, context: Context): number {
   const changed = new Set(state.array.rewritten)
-  for (const fact of facts) if (fact.kind === 'redefined' && fact.tool.definition) changed.add(fact.tool.id)
   if (changed.size === 0) return 0
   const loaded = [...state.tools.loaded.values()].filter(
     ({ pin, live, kept }) => isInArray(pin) && (live || kept || changed.has(pin.id)),
@@ -116,7 +114,7 @@ export function createEagerTotal() {
       for (const id of context.catalogue.changesSince(revision)) ids.add(id)
     for (const id of ids) {
       const entry = context.catalogue.get(id)
-      const cost = entry && context.gate.availability(entry, 'see') === 'ready' ? context.cost(entry) : 0
+      const cost = entry && context.gate.visible(entry) ? context.cost(entry) : 0
       total += cost - (costs.get(id) ?? 0)
       costs.set(id, cost)
     }

@@ -20,7 +20,7 @@ export interface Inspection {
     readonly query: string
     readonly loaded: readonly string[]
   }[]
-  /** What the model can call now, by the names it is sent under, for a host that writes its own list of tools. */
+  /** What the model is offered now, by the names it is sent under, for a host that writes its own list of tools. */
   readonly visibleNames: readonly {
     readonly name: string
     readonly snippet: string
@@ -88,7 +88,10 @@ function visibleNames(state: LedgerState, context: Context, listed: ToolLister):
       ...state.tools.eager.values(),
       ...[...state.tools.loaded.values()].filter((each) => each.live).map((each) => each.pin),
     ]
-    const usable = pins.filter((pin) => gate.availability(catalogue.get(pin.id), 'see') === 'ready')
+    const usable = pins.filter(({ id }) => {
+      const entry = catalogue.get(id)
+      return entry ? gate.visible(entry) : gate.away(id)
+    })
     return [
       ...usable.map((pin) => describe(pin.wireName, catalogue.get(pin.id)?.tool)),
       ...state.latch.metaTools.map((tool) => describe(tool.name, undefined)),

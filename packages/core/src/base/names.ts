@@ -23,7 +23,16 @@ export function foldName(name: string): string {
  */
 export function toolId(source: string, name: string): string {
   if (source === '' && !name.includes('/')) return name
-  return `${source.replaceAll('%', '%25').replaceAll('/', '%2F')}/${name}`
+  return `${escapedSource(source)}/${name}`
+}
+
+/** Whether a tool of this id is one of that source's. */
+export function isIdOf(source: string, id: string): boolean {
+  return id.slice(0, Math.max(0, id.indexOf('/'))) === escapedSource(source)
+}
+
+function escapedSource(source: string): string {
+  return source.replaceAll('%', '%25').replaceAll('/', '%2F')
 }
 
 /** Names a tool of a source. Must give different names to different tools, and the same one every time. */

@@ -1,7 +1,7 @@
 /** The one predicate: whether a tool may be seen, loaded or called right now. Every path asks it, and deny wins. */
 
 import { defined } from '../base/guards.js'
-import { toolId } from '../base/names.js'
+import { isIdOf, toolId } from '../base/names.js'
 import type { Notice } from '../tool/notice.js'
 import type { SourceState } from '../tool/source.js'
 import type { Tool } from '../tool/tool.js'
@@ -30,10 +30,20 @@ export type Availability = SourceState | 'denied' | 'vanished' | 'quarantined'
 
 export interface Gate {
   availability(entry: Entry | undefined, action: Action, input?: Record<string, unknown>): Availability
-  /** May be mentioned to the model at all. */
+  /**
+   * May be mentioned to the model at all. Does not depend on whether its source can be reached: what a request says of a
+   * source follows from its definitions, and a call while it is away is answered with its state.
+   */
   visible(entry: Entry): boolean
+  /** Whether the source of a tool is only out of reach from here: then nothing new can be said of the tool. */
+  away(id: string): boolean
   /** May a source be named of which no tool is known yet? The policies are asked about a tool `*` of it. */
   mayName(source: string): boolean
+}
+
+/** States in which a source cannot be reached from here for now. Another process may reach it. */
+export function isAway(availability: Availability): boolean {
+  return availability === 'connecting' || availability === 'failed' || availability === 'needs-login'
 }
 
 export interface GateOptions {
@@ -91,9 +101,20 @@ export function createGate(options: GateOptions): Gate {
     return state
   }
 
+  const away = (id: string): boolean => {
+    const entry = catalogue.get(id)
+    if (entry) return isAway(availability(entry, 'see'))
+    // A list that was never read here, or an older one, says nothing of what is missing in it.
+    return [...catalogue.sources.values()].some(({ name, state }) => isAway(state) && isIdOf(name, id))
+  }
+
   return {
-    availability: availability,
-    visible: (entry) => availability(entry, 'see') === 'ready',
+    availability,
+    away,
+    visible: (entry) => {
+      const found = availability(entry, 'see')
+      return found === 'ready' || isAway(found)
+    },
     mayName: (source) => allows(anyToolOf(source), 'see'),
   }
 }

@@ -110,7 +110,7 @@ export type LedgerFact =
       /** As it is sent from now on, where a latch had taken a loaded tool off the surface. */
       readonly pin?: Pin
     }
-  /** A trusted source changed the definition of an eager or loaded tool. */
+  /** A trusted source changed the definition of an eager or loaded tool. What is declared of it stays until the next latch. */
   | { readonly kind: 'redefined'; readonly tool: Pin }
   | { readonly kind: 'call-started'; readonly tool: string; readonly asked: string; readonly alias?: string }
   | {

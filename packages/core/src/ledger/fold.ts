@@ -237,14 +237,18 @@ function restore(state: LedgerState, id: string, pin: Pin | undefined) {
   if (pin.definition && !pin.declaredHidden) state.array.version++
 }
 
-function redefine(state: LedgerState, pin: Pin, anchor: string) {
-  if (pin.definition) state.array.version++
-  if (state.tools.eager.has(pin.id)) state.tools.eager.set(pin.id, pin)
-  const known = state.tools.loaded.get(pin.id)
+function redefine(state: LedgerState, tool: Pin, anchor: string) {
+  // Without a definition, what is declared stays as it is. Older events bring the one that was declared from then on.
+  if (tool.definition) state.array.version++
+  const eager = state.tools.eager.get(tool.id)
+  if (eager) state.tools.eager.set(tool.id, { ...eager, ...tool })
+  const known = state.tools.loaded.get(tool.id)
+  if (!known) return
+  const pin = { ...known.pin, ...tool }
   // The announcement that goes with this event shows the new schema where schemas live in the history. A reference stays
-  // where it is, and means the new one.
-  const shownAt = known?.shownAt === '' || pin.declaredHidden ? (known?.shownAt ?? '') : anchor
-  if (known) state.tools.loaded.set(pin.id, { ...known, pin, shownAt })
+  // where it is.
+  const shownAt = known.shownAt === '' || pin.declaredHidden ? known.shownAt : anchor
+  state.tools.loaded.set(tool.id, { ...known, pin, shownAt })
 }
 
 function fail(state: LedgerState, event: Extract<LedgerEvent, { kind: 'call-failed' }>) {

@@ -19,6 +19,11 @@ export function unframed(text: string, prompts: Prompts): string {
 const PLACE = '\u0000'
 
 /** A whole definition on one line, exactly as the wire would carry it. */
+export function definitionLine(entry: Entry, context: Context): string {
+  return `- ${safeJson(context.definition(entry))}`
+}
+
+/** The same with the token by which a call through the bridge says what it has read. */
 export function schemaLine(entry: Entry, context: Context): string {
   return `- ${safeJson({ ...context.definition(entry), load: context.loadToken(entry) })}`
 }
@@ -70,6 +75,6 @@ export function guidance(text: string): string[] {
 export function speakable(ids: Iterable<string>, context: Context): Entry[] {
   return [...ids].flatMap((id) => {
     const entry = context.catalogue.get(id)
-    return entry && context.gate.availability(entry, 'see') === 'ready' ? [entry] : []
+    return entry && context.gate.visible(entry) ? [entry] : []
   })
 }

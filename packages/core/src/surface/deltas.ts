@@ -6,18 +6,21 @@ import type { Entry } from '../catalogue/catalogue.js'
 import type { LedgerFact } from '../ledger/event.js'
 import type { LedgerState } from '../ledger/fold.js'
 import type { Tool } from '../tool/tool.js'
-import { announce, guidance, schemaLine } from './announce.js'
+import { announce, definitionLine, guidance, schemaLine } from './announce.js'
 import { toRows } from './cards.js'
 import type { Context } from './context.js'
 import { deliveries } from './deliveries.js'
 import { BRIDGE_NAME } from './meta-tools.js'
-import { placeOf } from './placement.js'
+import { placeAtLatch, placeOf } from './placement.js'
 
 /** Names told of one late server; the rest are counted. */
 const TOLD_PER_ARRIVAL = 20
 
 /** What the deltas have to know of the latch they are told under. */
-export type Latch = Pick<Extract<LedgerFact, { kind: 'latched' }>, 'delivery' | 'changes' | 'removals'>
+export type Latch = Pick<
+  Extract<LedgerFact, { kind: 'latched' }>,
+  'delivery' | 'changes' | 'removals' | 'loaded'
+>
 
 interface Lost {
   readonly id: string
@@ -32,13 +35,28 @@ export function reconcile(
   latch: Latch,
   ids: Iterable<string>,
 ): LedgerFact[] {
+  // What a new latch could not write down, because its definition is not known here, is gone for now.
+  const isCarried = (id: string) => latch === state.latch || latch.loaded.some((pin) => pin.id === id)
   const lost: Lost[] = []
   const back: Entry[] = []
   const changed: Entry[] = []
+  const isChanged = (entry: Entry) => {
+    const { eager, loaded, suspendedLoads } = state.tools
+    const pin = eager.get(entry.id) ?? loaded.get(entry.id)?.pin ?? suspendedLoads.get(entry.id)?.pin
+    // What is unloaded is read anew when it is loaded again.
+    const isHeld = eager.has(entry.id) || loaded.get(entry.id)?.live !== false
+    return isHeld && pin !== undefined && pin.fingerprint !== entry.fingerprint
+  }
   for (const id of ids) {
     const entry = context.catalogue.get(id)
-    const availability = context.gate.availability(entry, 'see')
     const suspended = state.tools.suspended.has(id)
+    // A source that is out of reach here is no news: another process may have it, and would say the opposite. But a new
+    // latch writes down what is known here.
+    if (context.gate.away(id) && (entry || isCarried(id))) {
+      if (entry && latch !== state.latch && !suspended && isChanged(entry)) changed.push(entry)
+      continue
+    }
+    const availability = context.gate.availability(entry, 'see')
     if (availability !== 'ready') {
       const reason =
         availability === 'vanished' || availability === 'denied' || availability === 'quarantined'
@@ -49,9 +67,7 @@ export function reconcile(
     }
     if (!entry) continue
     if (suspended) back.push(entry)
-    const pin =
-      state.tools.eager.get(id) ?? state.tools.loaded.get(id)?.pin ?? state.tools.suspendedLoads.get(id)?.pin
-    if (pin && pin.fingerprint !== entry.fingerprint) changed.push(entry)
+    if (isChanged(entry)) changed.push(entry)
   }
   return [
     ...removals(lost, state, context, latch),
@@ -88,7 +104,7 @@ function removals(lost: readonly Lost[], state: LedgerState, context: Context, l
   if (known.length === 0) return facts
   const goneSources = new Set(
     [...state.history.sources.keys()].filter(
-      (name) => name !== '' && context.catalogue.sources.get(name)?.state !== 'ready',
+      (name) => name !== '' && (context.catalogue.sources.get(name)?.state ?? 'disabled') === 'disabled',
     ),
   )
   const sourceOf = ({ id, entry }: Lost) =>
@@ -206,7 +222,10 @@ function namesOf(lost: readonly Lost[], state: LedgerState): string[] {
   )
 }
 
-/** A trusted owner changed a tool in use: it stays, and the new definition goes the way the old one went. */
+/**
+ * A trusted owner changed a tool in use: it stays, what was sent of it stays as it was sent until the next latch, and the
+ * new definition is shown behind: by the provider's own means where those carry definitions, and in words elsewhere.
+ */
 function changes(
   changed: readonly Entry[],
   state: LedgerState,
@@ -215,14 +234,22 @@ function changes(
 ): LedgerFact[] {
   if (changed.length === 0) return []
   const { prompts } = context.settings
-  const place = (entry: Entry) => placeOf(entry.id, state, latch.delivery)
+  const isNew = latch !== state.latch
+  const place = ({ id }: Entry) => (isNew ? placeAtLatch(latch.delivery) : placeOf(id, state, latch.delivery))
   const facts: LedgerFact[] = changed.map((entry) => ({
     kind: 'redefined',
-    tool: context.pin(entry, place(entry)),
+    tool: context.pin(entry, 'text'),
   }))
-  const shown = changed.filter((entry) => state.tools.loaded.get(entry.id)?.shownAt)
-  const inHistory = shown.filter((entry) => place(entry) === 'text')
-  const added = latch.changes ? shown.filter((entry) => place(entry) === 'hidden') : []
+  const isShown = ({ id }: Entry) => (state.tools.loaded.get(id)?.shownAt ?? '') !== ''
+  // Where tools come and go by name, what was declared stands behind the name.
+  const carries = latch.changes === true && !latch.removals
+  const added = carries ? changed.filter((entry) => place(entry) === 'hidden' && isShown(entry)) : []
+  const inWords = changed.filter((entry) => {
+    if (place(entry) === 'text') return isShown(entry)
+    // A new latch declares it anew.
+    if (isNew) return false
+    return place(entry) === 'array' || (!carries && (isShown(entry) || latch.removals === true))
+  })
   const text = [
     prompts.changed({
       tools: changed.map(({ id, wireName, tool }) => ({
@@ -231,7 +258,9 @@ function changes(
         guidelines: state.tools.loaded.get(id)?.live ? rulesOf(tool) : [],
       })),
     }),
-    ...inHistory.map((entry) => schemaLine(entry, context)),
+    ...inWords.map((entry) =>
+      place(entry) === 'text' ? schemaLine(entry, context) : definitionLine(entry, context),
+    ),
   ]
   facts.push(
     announce(

@@ -17,7 +17,7 @@ export function hostArray(): ToolLister {
     const uses = new Map<string, number>()
     for (const entry of catalogue.entries()) {
       const hosts = own.has(entry.tool)
-      if (gate.availability(entry, 'see') !== 'ready') continue
+      if (!gate.visible(entry)) continue
       if (hosts) allowed.set(entry.tool, entry)
       else others.push(context.definition(entry))
       const name = hosts ? entry.tool.name : entry.wireName

@@ -4,11 +4,11 @@ import type { Entry } from '../catalogue/catalogue.js'
 import type { LedgerFact } from '../ledger/event.js'
 import type { LedgerState } from '../ledger/fold.js'
 import { descriptionLimit } from '../schema/dialect.js'
-import type { WireTool } from '../tool/wire-tool.js'
+import type { Pin, WireTool } from '../tool/wire-tool.js'
 import { decide, type WireSupport } from './auto.js'
 import { listCards } from './cards.js'
 import type { Context } from './context.js'
-import { deliveries } from './deliveries.js'
+import { deliveries, type Place } from './deliveries.js'
 import { BRIDGE_NAME, bridgeTool, loaderTool, queryParameter } from './meta-tools.js'
 import { placeAtLatch } from './placement.js'
 
@@ -28,7 +28,7 @@ export function latchFact(
   let eagerTokens = 0
   for (const entry of catalogue.entries()) {
     const { deferred: hidden } = context.exposure(entry)
-    if (gate.availability(entry, 'see') !== 'ready') continue
+    if (!gate.visible(entry)) continue
     if (!hidden) {
       eager.push(entry)
       eagerTokens += context.cost(entry)
@@ -37,11 +37,13 @@ export function latchFact(
       deferredTokens += context.cost(entry)
     }
   }
-  const ready = [...catalogue.sources.values()].filter((source) => source.state === 'ready')
-  const sources = Object.fromEntries(ready.map((source) => [source.name, source.membership]))
+  const known = [...catalogue.sources.values()].filter(
+    ({ state, ids }) => state === 'ready' || (state !== 'disabled' && ids.size > 0),
+  )
+  const sources = Object.fromEntries(known.map((source) => [source.name, source.membership]))
 
-  const known = new Set([...state.tools.loaded.keys(), ...state.tools.suspendedLoads.keys()])
-  const hiddenCount = deferred.filter((entry) => !known.has(entry.id)).length
+  const held = new Set([...state.tools.loaded.keys(), ...state.tools.suspendedLoads.keys()])
+  const hiddenCount = deferred.filter((entry) => !held.has(entry.id)).length
   const decision = decide(
     state,
     context,
@@ -78,8 +80,10 @@ export function latchFact(
   const loaded = [...state.tools.loaded.values(), ...state.tools.suspendedLoads.values()].flatMap(
     ({ pin, live }) => {
       const entry = catalogue.get(pin.id)
-      const usable = live && entry && !eagerIds.has(pin.id) && gate.availability(entry, 'see') === 'ready'
-      return usable ? [context.pin(entry, placeAtLatch(delivery.name))] : []
+      const place = placeAtLatch(delivery.name)
+      if (!live || eagerIds.has(pin.id)) return []
+      if (entry) return gate.visible(entry) ? [context.pin(entry, place)] : []
+      return gate.away(pin.id) && state.latch?.wire === wire ? carried(pin, place) : []
     },
   )
   // What is loaded already is not told of as something to be found.
@@ -140,6 +144,12 @@ export function latchFact(
     // In the section they are part of the messages, and counted there.
     cardTokens: inSection ? 0 : cards.tokens,
   }
+}
+
+/** A loaded tool whose definition is not known in this process: as the last latch had it, where that is enough. */
+function carried({ id, wireName, fingerprint, definition }: Pin, place: Place): Pin[] {
+  if (place === 'text') return [{ id, wireName, fingerprint }]
+  return definition ? [{ id, wireName, fingerprint, definition }] : []
 }
 
 /** What the provider can do about tools between two messages. */

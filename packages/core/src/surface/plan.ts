@@ -18,6 +18,8 @@ import { BRIDGE_NAME, metaEntry } from './meta-tools.js'
 import { findNativeFault } from './native-check.js'
 import { isInArray } from './placement.js'
 
+type Announced = Extract<LedgerFact, { kind: 'announced' }>
+
 /** The history that is about to be sent, as far as it is known. */
 export interface SentHistory {
   /** Every anchor of it. */
@@ -62,7 +64,7 @@ export function plan(
   if (latched)
     return [
       ...doubts,
-      ...facts.filter((fact) => fact.kind !== 'announced' || !startsOver(latched)).map(inWords),
+      ...facts.filter((fact) => fact.kind !== 'announced' || isNews(fact, latched, state)).map(inWords),
       latched,
       ...deliver(state, context, latch, latched.loaded, latched.eager, history, facts),
     ]
@@ -94,9 +96,10 @@ function doubt(state: LedgerState, context: Context): LedgerFact[] {
   return [{ kind: 'downgraded', from, reason }]
 }
 
-/** A history that begins here has never named a tool. */
-function startsOver({ reason }: { readonly reason: string }): boolean {
-  return reason === 'start' || reason === 'clear'
+/** A history that begins here has never named a tool, unless it was imported and shows an older definition. */
+function isNews({ topic, about }: Announced, { reason }: { readonly reason: string }, state: LedgerState) {
+  if (reason !== 'start' && reason !== 'clear') return true
+  return topic === 'changed' && about.some((id) => (state.tools.loaded.get(id)?.shownAt ?? '') !== '')
 }
 
 /** A new array says by itself what there is. */

@@ -177,7 +177,7 @@ export const defaultPrompts: Prompts = {
   cardsMore: ({ more }) => `… and ${more} more; search to find them`,
   cardsEmpty: () => '',
   section: ({ loader, bridge, deferred, cards, strong }) =>
-    `# More tools\n${plural(deferred, 'more tool')} can be used than ${deferred === 1 ? 'is' : 'are'} loaded. When none of your tools fits, call ${loader} with what you need${
+    `# More tools\n${deferred === 0 ? 'More tools may join' : `${plural(deferred, 'more tool')} can be used than ${deferred === 1 ? 'is' : 'are'} loaded`}. When none of your tools fits, call ${loader} with what you need${
       bridge
         ? `, then call what it finds with ${bridge}`
         : '; what it finds can be called from the next message on'

@@ -1,6 +1,9 @@
 /** Where tools come from, as far as everyone needs to know: a source's state, what is odd about it, what a change of it did. */
 
-/** Only `ready` tools can be seen, loaded or called. */
+/**
+ * Only tools of a `ready` source can be found and called. Those of one that is connecting, failed or waits for a login stay
+ * in sight; those of a `disabled` one do not.
+ */
 export type SourceState = 'ready' | 'connecting' | 'failed' | 'disabled' | 'needs-login'
 
 export interface StoredPart {

@@ -1,6 +1,7 @@
 /** Steps a host takes by itself: load, unload, compact, import, inherit. Each gives facts; none writes. */
 
 import type { Entry } from '../catalogue/catalogue.js'
+import { isAway } from '../catalogue/gate.js'
 import type { LedgerEvent, LedgerFact } from '../ledger/event.js'
 import { isLoaded, isOnSurface, type LedgerState } from '../ledger/fold.js'
 import type { Anchored } from '../ledger/log.js'
@@ -165,7 +166,8 @@ export function inherited(parent: string, state: LedgerState | undefined, child:
   const live = all.filter((each) => each.live)
   const facts = live.flatMap(({ pin, asked }): LedgerFact[] => {
     const entry = child.catalogue.get(pin.id)
-    if (!entry || child.gate.availability(entry, 'load') !== 'ready' || !child.exposure(entry).deferred)
+    const availability = child.gate.availability(entry, 'load')
+    if (!entry || (availability !== 'ready' && !isAway(availability)) || !child.exposure(entry).deferred)
       return []
     return [{ kind: 'loaded', tool: child.pin(entry, 'array'), source: 'inherit', asked, shown: false }]
   })
@@ -201,7 +203,7 @@ export function imported(
     for (const tool of fingerprints.keys()) {
       const entry = context.catalogue.get(tool)
       const availability = context.gate.availability(entry, 'load')
-      if (!entry || availability !== 'ready') {
+      if (!entry || (availability !== 'ready' && !isAway(availability))) {
         unrecovered.push({ tool, reason: availability })
         continue
       }

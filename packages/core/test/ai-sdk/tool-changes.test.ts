@@ -31,7 +31,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     const script = [calls(search('select:tracker__create_issue')), said(), said(), said()]
     const host = await startHost({ major, wire, script, well, adapter })
     await host.ask('One.')
-    well.catalogue.setState('tracker', 'failed')
+    well.catalogue.setState('tracker', 'disabled')
     await host.ask('Two.')
     well.catalogue.setState('tracker', 'ready')
     await host.ask('Three.')

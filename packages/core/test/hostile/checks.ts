@@ -36,14 +36,11 @@ export class RequestChecks {
     if (reference.searches) this.cards(view, reference)
     this.schemas(JSON.stringify(parts), JSON.stringify(wire.toolsOf(parts)), view.mode, reference)
     this.secrets(JSON.stringify(parts))
-    // A definition that its owner changed changes where it stands, and nothing else does.
-    const timeless = (text: string) => text.replace(/-version-\d+/g, '-version-n')
-    const tools = timeless(JSON.stringify(wire.toolsOf(parts)))
-    this.prefix(timeless(wire.rendered(parts)), tools, view, reference)
+    this.prefix(wire.rendered(parts), JSON.stringify(wire.toolsOf(parts)), view, reference)
   }
 
   private surface(view: Turn['view'], conversation: Conversation, reference: Reference): void {
-    const ready = UNIVERSE.filter(({ id }) => reference.may(id))
+    const ready = UNIVERSE.filter(({ id }) => reference.shows(id))
     const isOff = view.mode === 'off'
     const { fixed, appended, aside, masked } = reference.declared
     const tools = view.tools.map(({ name }) => name)
@@ -60,7 +57,7 @@ export class RequestChecks {
     }
     const { loadedLazyTools, suspended, visibleNames } = conversation.inspect()
     const live = [...reference.tail].filter(([, held]) => held.live)
-    const loaded = live.filter(([id, { late }]) => !late && (isOff || reference.may(id)))
+    const loaded = live.filter(([id, { late }]) => !late && (isOff || !reference.suspended.has(id)))
     expectSame('loaded tools', [...loadedLazyTools].sort(), loaded.map(([id]) => specOf(id).wire).sort())
     const held = new Set([...reference.eager, ...live.map(([id]) => id)])
     for (const id of reference.parked.keys()) held.add(id)
@@ -69,9 +66,12 @@ export class RequestChecks {
     expectSame(
       'suspended tools',
       gone(Object.keys(suspended), (id) => held.has(id)),
-      gone(held, (id) => !reference.may(id)),
+      gone(held, (id) => reference.suspended.has(id)),
     )
-    const callable = isOff ? ready : ready.filter(({ id }) => reference.isLoaded(id))
+    const offered = UNIVERSE.filter(
+      ({ id }) => reference.shows(id) || (!reference.exists(id) && reference.isAway(id)),
+    )
+    const callable = isOff ? ready : offered.filter(({ id }) => reference.isLoaded(id))
     expectSame(
       'what can be called',
       visibleNames.map(({ name }) => name).sort(),
@@ -143,7 +143,7 @@ export class RequestChecks {
       expectSame('what was appended before', appended.slice(0, before.appended.length), before.appended)
     const isStable = view.delivery === 'native' || view.delivery === 'bridge' || before?.tools === tools
     // Behind the last message the answers and notes of its turn follow; everything before it is settled.
-    const settled = before && isStable ? before.rendered.slice(0, before.rendered.lastIndexOf('{"')) : ''
+    const settled = before && isStable ? settledPart(before.rendered) : ''
     if (!rendered.startsWith(settled)) {
       let at = 0
       while (rendered[at] === settled[at]) at++
@@ -152,4 +152,12 @@ export class RequestChecks {
     }
     this.last = { rendered, tools, latches, appended }
   }
+}
+
+/** What cannot move any more: all but the last message, and but a system message that Anthropic wants behind the user's last. */
+function settledPart(rendered: string): string {
+  const system = rendered.lastIndexOf('\nsystem\n')
+  const isLast = system >= 0 && !rendered.slice(system + 8).includes('\nassistant\n')
+  const part = isLast ? rendered.slice(0, system) : rendered
+  return part.slice(0, part.lastIndexOf('{"'))
 }

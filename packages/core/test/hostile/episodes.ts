@@ -25,6 +25,7 @@ const absence = (id: string): fc.Arbitrary<readonly [Step, Step]> => {
   return fc.constantFrom<readonly [Step, Step]>(
     [deny, deny],
     [world({ kind: 'fail', source }), world({ kind: 'heal', source })],
+    [world({ kind: 'disable', source }), world({ kind: 'heal', source })],
     [world({ kind: 'go', source }), world({ kind: 'come', source })],
     [world({ kind: 'lose', id }), world({ kind: 'regain', id })],
   )
@@ -109,6 +110,36 @@ const loop = fc.tuple(model, fc.integer({ min: 2, max: 5 }), fc.boolean()).map((
   return [...(atOnce ? [turn(...again)] : again.map((each) => turn(each))), turn()]
 })
 
+/** Results that never reach the history, several times in a row, while servers change. */
+const losses = fc
+  .tuple(
+    fc.array(fc.tuple(hidden, fc.boolean(), fc.boolean(), fc.boolean()), { minLength: 2, maxLength: 4 }),
+    fc.constantFrom<Step>(
+      world({ kind: 'come', source: 'late' }),
+      world({ kind: 'redefine', source: 'alpha' }),
+      world({ kind: 'go', source: 'beta' }),
+    ),
+    hidden,
+  )
+  .map(([lost, change, id]) => [
+    turn(),
+    ...lost.flatMap(([each, isSearch, kept, isFirst], index): Step[] => [
+      ...(index === 1 ? [change] : []),
+      {
+        ...turn(isSearch ? select(wire(each)) : call(wire(each)), ...(isFirst ? [] : [call(wire('read'))])),
+        crash: { at: isSearch && isFirst ? 0 : 1, stored: true, kept },
+      },
+    ]),
+    turn(),
+    turn(call(wire(lost[0]?.[0] ?? id))),
+    turn(select(wire(id))),
+    turn(),
+    world({ kind: 'redefine', source: specOf(id).source }),
+    turn(call(wire(id))),
+    turn(),
+    turn(),
+  ])
+
 const episode: fc.Arbitrary<readonly Step[]> = fc.oneof(
   { weight: 4, arbitrary: away },
   { weight: 2, arbitrary: crowd },
@@ -116,6 +147,7 @@ const episode: fc.Arbitrary<readonly Step[]> = fc.oneof(
   { weight: 1, arbitrary: twins },
   { weight: 1, arbitrary: heir },
   { weight: 1, arbitrary: loop },
+  { weight: 2, arbitrary: losses },
 )
 
 /** Steps by chance, with episodes among them, at most so many. */

@@ -166,7 +166,7 @@ describe('an eager tool whose server was away at a latch', () => {
     async (delivery) => {
       const host = await play({ tools: [...mixed(), ...late()], delivery })
       await host.begin()
-      host.well.catalogue.setState('late', 'failed')
+      host.well.catalogue.setState('late', 'disabled')
       host.talk()
       await host.begin()
       await host.compact()

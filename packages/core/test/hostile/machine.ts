@@ -27,6 +27,8 @@ import {
 
 interface Process {
   readonly well: Toolwell
+  /** Whose view of the servers it has. */
+  readonly seat: 0 | 1
   conversation: Conversation
 }
 
@@ -76,11 +78,11 @@ export class Machine {
 
   static async start(setup: Setup): Promise<Machine> {
     const machine = new Machine(setup)
-    for (const index of [0, 1]) machine.processes[index] = await machine.process('thread')
+    for (const index of [0, 1] as const) machine.processes[index] = await machine.process('thread', index)
     return machine
   }
 
-  private async process(id: string): Promise<Process> {
+  private async process(id: string, seat: 0 | 1): Promise<Process> {
     const { mode, delivery, maxLoaded, hiddenCalls, cards, cardPlace, schemas } = this.setup.rules
     const well = createToolwell({
       tools: hostTools(this.world, this.ran),
@@ -95,8 +97,8 @@ export class Machine {
       policy: policyOf(this.world),
       store: this.store,
     })
-    publish(this.world, well, this.ran)
-    return { well, conversation: await this.open(well, id) }
+    publish(this.world, well, this.ran, seat)
+    return { well, seat, conversation: await this.open(well, id) }
   }
 
   /** A child goes on as the child it is, with its own allowlist. */
@@ -114,6 +116,7 @@ export class Machine {
   }
 
   async take(step: Step): Promise<void> {
+    this.world.acting = this.at('process' in step ? step.process : 0).seat
     switch (step.kind) {
       case 'turn':
         return this.turn(step)
@@ -138,7 +141,7 @@ export class Machine {
       case 'fork':
         return this.fork(step.back)
       case 'resume':
-        this.processes[step.process] = await this.process(this.at(0).conversation.id)
+        this.processes[step.process] = await this.process(this.at(0).conversation.id, step.process)
         return
       case 'switch':
         return this.move(step.wire)
@@ -154,7 +157,7 @@ export class Machine {
       return
     }
     const source = 'source' in what ? what.source : specOf(what.id).source
-    for (const { well } of this.processes) publish(this.world, well, this.ran, source)
+    for (const { well, seat } of this.processes) publish(this.world, well, this.ran, seat, source)
   }
 
   private renew(messages: readonly object[]): void {
@@ -194,7 +197,7 @@ export class Machine {
     this.reference = snapshot.clone()
     this.renew([...part, this.wire.user(`Go another way ${++this.count.said}.`)])
     this.processes[0] = { ...this.at(0), conversation }
-    this.processes[1] = this.scope ? this.at(0) : await this.process(id)
+    this.processes[1] = this.scope ? this.at(0) : await this.process(id, 1)
   }
 
   private async child({ inherit, allow }: Extract<Step, { kind: 'child' }>): Promise<void> {
@@ -218,7 +221,7 @@ export class Machine {
     const conversation = await parent.child(options)
     this.renew([this.wire.user('Do a part of it.')])
     this.processes[0] = { ...this.at(0), conversation }
-    this.processes[1] = await this.process(id)
+    this.processes[1] = await this.process(id, 1)
   }
 
   private move(wire: number): void {
@@ -242,9 +245,10 @@ export class Machine {
           () => true,
         )
       if (!died || this.crash) throw new Error('a begin that could not be recorded was answered')
-      this.processes[step.process] = await this.process(here.conversation.id)
+      this.processes[step.process] = await this.process(here.conversation.id, step.process)
     }
     const process = this.at(step.process)
+    this.world.acting = process.seat
     const before = this.lengths.get(process.conversation.id)
     this.reference.begin(this.wire.name, this.wire.native)
     const turn = await this.line(process).begin(this.messages, { requestId })
@@ -347,7 +351,7 @@ export class Machine {
     if (!died) this.messages.push(...messages, ...ran.messages)
     else {
       if (crash?.kept) this.messages.push(...messages)
-      this.processes[step.process] = await this.process(process.conversation.id)
+      this.processes[step.process] = await this.process(process.conversation.id, step.process)
       this.adrift = true
       this.snapshots.clear()
     }
@@ -374,7 +378,9 @@ export class Machine {
     const foreseen = this.reference.clone().run(calls)
     if (intruder.loads) await other.conversation.load([spell(intruder.named)])
     else await other.conversation.unload([spell(intruder.named)])
+    this.world.acting = other.seat
     this.reference[intruder.loads ? 'load' : 'unload']([asked(intruder.named)])
+    this.world.acting = this.at(process).seat
     this.snapshots.clear()
     if (this.lengths.get(id) === before || other === this.at(process)) return undefined
     const runs = foreseen.some((kind) => kind === 'result' || kind === 'error')

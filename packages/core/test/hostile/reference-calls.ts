@@ -33,7 +33,7 @@ export class Reference extends Surface {
   child(rules: Rules, snapshot: boolean): Reference {
     const made = new Reference(rules, this.world)
     for (const id of snapshot ? this.held : [])
-      if (made.may(id, 'load') && made.isDeferred(id)) made.hold(id, false)
+      if (made.shows(id, 'load') && made.isDeferred(id)) made.hold(id, false)
     return made
   }
 

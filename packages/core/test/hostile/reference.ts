@@ -1,5 +1,14 @@
 /** A second, small account of what a conversation must be: sets and rules from the contract, no code of it. What a request declares. */
-import { type Action, type Delivery, type Rules, type Spec, specOf, UNIVERSE, type World } from './world.js'
+import {
+  type Action,
+  type Delivery,
+  type Rules,
+  type Spec,
+  specOf,
+  stateOf,
+  UNIVERSE,
+  type World,
+} from './world.js'
 
 export interface Held {
   live: boolean
@@ -49,9 +58,20 @@ export class Surface {
     if (['see', action].some((each) => this.world.denied.has(`${each} ${id}`))) return true
     return allow !== undefined && !allow.includes(id) && !id.startsWith('toolwell/')
   }
+  private stateOf(source: string) {
+    return stateOf(this.world, source, this.world.acting)
+  }
   may(id: string, action: Action = 'see'): boolean {
-    const isReady = this.world.sources.get(specOf(id).source)?.state === 'ready'
-    return this.exists(id) && isReady && !this.denies(id, action)
+    return this.exists(id) && this.stateOf(specOf(id).source) === 'ready' && !this.denies(id, action)
+  }
+  /** May be in a request: whether its source is in reach makes no difference. */
+  shows(id: string, action: Action = 'see'): boolean {
+    const state = this.stateOf(specOf(id).source)
+    return this.exists(id) && state !== undefined && state !== 'disabled' && !this.denies(id, action)
+  }
+  /** Nothing can be said of it from here. */
+  isAway(id: string): boolean {
+    return this.stateOf(specOf(id).source) === 'failed' && (!this.exists(id) || this.shows(id))
   }
   isDeferred(id: string): boolean {
     const { all = false, named = [] } = this.rules.child ?? {}
@@ -78,9 +98,9 @@ export class Surface {
   get declared() {
     const placed = (place: string) => [...this.tail].filter(([, held]) => held.place === place)
     const array = placed('array').filter(([id]) => !this.eager.includes(id))
-    const gone = this.eager.filter((id) => !this.may(id))
-    const dead = array.filter(([id, { live }]) => !live || !this.may(id)).map(([id]) => id)
-    const unseen = placed('aside').filter(([id, { live }]) => live && !this.may(id))
+    const gone = this.eager.filter((id) => this.suspended.has(id))
+    const dead = array.filter(([id, { live }]) => !live || this.suspended.has(id)).map(([id]) => id)
+    const unseen = placed('aside').filter(([id, { live }]) => live && this.suspended.has(id))
     return {
       fixed: [...this.eager.map(wireOf), ...this.meta],
       appended: array.map(([id]) => wireOf(id)),
@@ -96,13 +116,17 @@ export class Surface {
     const live = [...this.tail.keys()].filter((id) => this.isLive(id))
     const known = new Set([...this.suspended, ...live, ...this.parked.keys()])
     const isOnlyStale = !isNew && !noLoader && this.isStale
-    if (isNew || noLoader || isOnlyStale) this.latch(wire, native, isOnlyStale)
+    const latched = isNew || noLoader || isOnlyStale
+    if (latched) this.latch(wire, native, isOnlyStale)
     else if (this.mode === 'on') {
       for (const id of [...this.told, ...this.eager]) known.add(id)
       this.follow(known)
     }
     if (this.mode === 'on')
-      for (const id of known) this.may(id) ? this.suspended.delete(id) : this.suspended.add(id)
+      for (const id of known)
+        if (this.may(id)) this.suspended.delete(id)
+        else if (!this.isAway(id) || (!this.exists(id) && this.parked.has(id) && latched))
+          this.suspended.add(id)
     if (isDoubted) [this.distrusted, this.reserveCalled] = [true, false]
     for (const id of [...this.told, ...this.eager, ...this.tail.keys()]) this.mentioned.add(id)
   }
@@ -112,20 +136,24 @@ export class Surface {
     const { rules } = this
     const restarts = this.mode === 'none' || this.due === 'clear'
     const held = new Map([...this.tail, ...this.parked])
-    const hidden = IDS.filter((id) => this.may(id) && this.isDeferred(id))
+    const hidden = IDS.filter((id) => this.shows(id) && this.isDeferred(id))
     const stays = this.searches && (this.due === 'compaction' || isOnlyStale)
     const lonely = rules.child !== undefined && hidden.every((id) => held.has(id))
     const goesOn = !restarts && this.mode === 'on'
     const on = rules.mode !== 'off' && (goesOn || (!lonely && rules.mode !== 'auto-off'))
     this.delivery = on ? this.choose(stays ? this.delivery : rules.delivery, native) : 'eager'
     this.mode = on ? 'on' : 'off'
+    const isSameWire = this.wire === wire
     this.wire = wire
     this.due = undefined
     this.latches++
-    this.eager = on ? IDS.filter((id) => this.may(id) && this.isSent(id)).sort(byWire) : []
+    this.eager = on ? IDS.filter((id) => this.shows(id) && this.isSent(id)).sort(byWire) : []
     const place = this.delivery === 'bridge' ? 'text' : 'array'
+    // What is not known here any more stays as it was written, where it was.
+    const stands = (id: string, was: Held) =>
+      this.shows(id) || (this.isAway(id) && isSameWire && (place === 'text' || was.place !== 'text'))
     const loaded = [...held].filter(
-      ([id, { live }]) => live && on && this.may(id) && !this.eager.includes(id),
+      ([id, each]) => each.live && on && stands(id, each) && !this.eager.includes(id),
     )
     this.tail = new Map(loaded.map(([id, each]) => [id, { ...each, place }]))
     const isOff = ([id, { live, late }]: [string, Held]) =>
@@ -133,14 +161,14 @@ export class Surface {
     this.parked = new Map([...held].filter(isOff))
     this.told = new Set(this.searches ? hidden.filter((id) => !this.tail.has(id)) : [])
     this.sources.clear()
-    for (const name of this.world.sources.keys()) this.know(name)
+    for (const name of this.world.sources.keys()) this.know(name, true)
     this.listed = this.list
     this.cards = [...this.told]
   }
 
   /** Whom a list of hidden tools would be about now. */
   private get list(): string {
-    const hidden = IDS.filter((id) => this.may(id) && this.isDeferred(id))
+    const hidden = IDS.filter((id) => this.shows(id) && this.isDeferred(id))
     return JSON.stringify([hidden, [...this.tail.keys()].filter((id) => this.isLive(id)).sort()])
   }
   private get isStale(): boolean {
@@ -183,7 +211,7 @@ export class Surface {
     }
     for (const name of this.sources.keys())
       if (
-        this.members(name) === undefined &&
+        (this.stateOf(name) ?? 'disabled') === 'disabled' &&
         [...known].some((id) => specOf(id).source === name && name !== '')
       )
         this.sources.set(name, '')
@@ -191,12 +219,16 @@ export class Surface {
 
   /** The set of tools of a source, or nothing where it is not ready. */
   private members(name: string): string | undefined {
-    const source = this.world.sources.get(name)
-    return source?.state === 'ready' ? `has ${[...source.tools.keys()].sort()}` : undefined
+    return this.stateOf(name) === 'ready' ? this.membership(name) : undefined
   }
-  private know(name: string): void {
-    const members = this.members(name)
-    if (members !== undefined) this.sources.set(name, members)
+  private membership(name: string): string {
+    return `has ${[...(this.world.sources.get(name)?.tools.keys() ?? [])].sort()}`
+  }
+  /** `atLatch`: a list that is known counts, whether or not the source is in reach. */
+  private know(name: string, atLatch = false): void {
+    const state = this.stateOf(name)
+    const hasList = atLatch && state === 'failed' && this.membership(name) !== 'has '
+    if (state === 'ready' || hasList) this.sources.set(name, this.membership(name))
   }
 
   protected placeFor(id: string): Held['place'] {

@@ -159,10 +159,12 @@ const change: fc.Arbitrary<WorldStep> = fc.oneof(
       'go' as const,
       'fail' as const,
       'heal' as const,
+      'disable' as const,
       'redefine' as const,
     ),
     source: fc.constantFrom(...SOURCES),
   }),
+  fc.record({ kind: fc.constant('cut-off' as const), source: fc.constantFrom(...SOURCES), process }),
   fc.record({ kind: fc.constantFrom('lose' as const, 'regain' as const, 'change' as const), id }),
   fc.record({
     kind: fc.constant('deny' as const),

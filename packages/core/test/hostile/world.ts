@@ -74,18 +74,24 @@ export interface Rules {
   }
 }
 export type Action = 'see' | 'load' | 'call'
-export type SourceState = 'ready' | 'failed'
+export type SourceState = 'ready' | 'failed' | 'disabled'
 
 export interface World {
   /** What is there: by source, its state and the version of each of its tools by id. */
   readonly sources: Map<string, { state: SourceState; readonly tools: Map<string, number> }>
+  /** `<process> <source>`: out of reach for one process alone. */
+  readonly unreachable: Set<string>
+  /** The process whose view counts now. */
+  acting: 0 | 1
   /** `<action> <id>`. */
   readonly denied: Set<string>
   versions: number
 }
 
 export type WorldStep =
-  | { readonly kind: 'come' | 'go' | 'fail' | 'heal' | 'redefine'; readonly source: string }
+  | { readonly kind: 'come' | 'go' | 'fail' | 'heal' | 'disable' | 'redefine'; readonly source: string }
+  /** Out of reach for one process, and in reach again. */
+  | { readonly kind: 'cut-off'; readonly source: string; readonly process: 0 | 1 }
   | { readonly kind: 'lose' | 'regain' | 'change'; readonly id: string }
   | { readonly kind: 'deny'; readonly action: Action; readonly id: string }
 
@@ -100,7 +106,7 @@ export function createWorld(): World {
     sources.set(source, known)
   }
   const denied = new Set(UNIVERSE.filter((each) => each.secret).map(({ id }) => `see ${id}`))
-  return { sources, denied, versions: 1 }
+  return { sources, unreachable: new Set(), acting: 0, denied, versions: 1 }
 }
 
 /** Changes the facts; `publish` tells every process of it. */
@@ -118,6 +124,11 @@ export function change(world: World, step: WorldStep): void {
     else if (step.kind === 'regain' && !source.tools.has(step.id)) source.tools.set(step.id, ++world.versions)
     return
   }
+  if (step.kind === 'cut-off') {
+    const key = `${step.process} ${step.source}`
+    if (!world.unreachable.delete(key)) world.unreachable.add(key)
+    return
+  }
   const source = world.sources.get(step.source)
   if (step.kind === 'come') {
     const ids = UNIVERSE.filter((each) => each.source === step.source).map(({ id }) => id)
@@ -126,6 +137,7 @@ export function change(world: World, step: WorldStep): void {
   } else if (step.kind === 'go' && step.source !== '') world.sources.delete(step.source)
   else if (source && step.kind === 'fail') source.state = 'failed'
   else if (source && step.kind === 'heal') source.state = 'ready'
+  else if (source && step.kind === 'disable') source.state = 'disabled'
   else if (source && step.kind === 'redefine')
     for (const id of source.tools.keys()) source.tools.set(id, ++world.versions)
 }
@@ -168,15 +180,27 @@ export const policyOf =
   ({ action, id }) =>
     !world.denied.has(`${action} ${id}`)
 
-/** Makes a process's catalogue say what the world says. */
-export function publish(world: World, { catalogue }: Toolwell, ran: string[], only?: string): void {
+/** A source as one process sees it. */
+export function stateOf(world: World, name: string, process: 0 | 1): SourceState | undefined {
+  const state = world.sources.get(name)?.state
+  return state === 'ready' && world.unreachable.has(`${process} ${name}`) ? 'failed' : state
+}
+
+/** Makes a process's catalogue say what the world says to it. */
+export function publish(
+  world: World,
+  { catalogue }: Toolwell,
+  ran: string[],
+  process: 0 | 1,
+  only?: string,
+): void {
   for (const name of only === undefined ? ['', 'alpha', 'beta', 'late'] : [only]) {
     const source = world.sources.get(name)
     if (!source) catalogue.removeSource(name)
     else
       catalogue.setSource(name, {
         tools: [...source.tools].map(([id, version]) => toolAt(specOf(id), version, ran)),
-        state: source.state,
+        state: stateOf(world, name, process) ?? 'ready',
       })
   }
 }

@@ -1,5 +1,7 @@
 /** How the SDK writes a history down, and how it is read: the same for a host's messages and for a model's prompt. */
+
 import { defined } from '../../base/guards.js'
+import type { WireSupport } from '../../surface/auto.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { UnitCall } from '../shared/thread.js'
 import type { Wire } from '../shared/wire.js'
@@ -33,6 +35,13 @@ export interface AiWireOptions {
   readonly stored?: boolean
 }
 
+/** OpenAI's search brings tools between the messages, and takes none away. */
+const NATIVE: Readonly<Record<NativeWay, NonNullable<WireSupport['native']>>> = {
+  references: 'references',
+  'tool-changes': 'changes',
+  'tool-search': 'additions',
+}
+
 export function aiWire(
   protocol: Protocol,
   prompts: Prompts,
@@ -47,7 +56,7 @@ export function aiWire(
       ...defined({ ids }),
       opensWithUser,
       wordlessSearches: way === 'tool-search',
-      native: way && way !== 'references' ? 'changes' : way,
+      native: way && NATIVE[way],
     },
     normalise: (message) => normaliseMessage(message, inMessages),
     read: readMessages,

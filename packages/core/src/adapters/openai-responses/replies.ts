@@ -25,10 +25,11 @@ function isOfReply(item: ResponsesItem): boolean {
 
 function split(run: readonly ResponsesItem[], answered: ReadonlyMap<string, number>): ResponsesItem[][] {
   const isShort = (id: string) => run.filter((item) => callIdOf(item) === id).length > (answered.get(id) ?? 0)
+  const settled = answeredCalls(run, answered)
   const replies: ResponsesItem[][] = []
   let open: ResponsesItem[] = []
   for (const item of run) {
-    if (hasEnded(open, item, answered, isShort)) {
+    if (hasEnded(open, item, settled, isShort)) {
       replies.push(open)
       open = []
     }
@@ -44,20 +45,35 @@ function split(run: readonly ResponsesItem[], answered: ReadonlyMap<string, numb
 function hasEnded(
   open: readonly ResponsesItem[],
   next: ResponsesItem,
-  answered: ReadonlyMap<string, number>,
+  answered: ReadonlySet<ResponsesItem>,
   isShort: (id: string) => boolean,
 ): boolean {
   const last = open.at(-1)
   if (!last) return false
-  const calls = open.flatMap((item) => callIdOf(item) ?? [])
+  const calls = open.filter((item) => callIdOf(item) !== undefined)
   const called = callIdOf(next)
-  // A server that counts its ids anew in each reply: the answers are those of the last one.
-  if (called !== undefined && calls.includes(called) && isShort(called)) return true
-  if (calls.some((id) => answered.has(id))) return false
+  if (called !== undefined && calls.some((item) => callIdOf(item) === called) && isShort(called)) return true
+  if (calls.some((item) => answered.has(item))) return false
   // The model goes on when its tools have answered.
   if (isOfHostTool(last)) return !isOfHostTool(next)
-  if (called !== undefined) return calls.length > 0 && answered.has(called)
+  // Nobody can tell whether two calls that were never answered came together. Apart, the first is where it was.
+  if (called !== undefined) return calls.length > 0
   return (next.type === 'reasoning' || isMessage(next)) && (calls.length > 0 || isMessage(last))
+}
+
+/** The calls that are answered. A server may count its ids anew in each reply: the answers are those of the last ones. */
+function answeredCalls(
+  run: readonly ResponsesItem[],
+  answers: ReadonlyMap<string, number>,
+): Set<ResponsesItem> {
+  const left = new Map(answers)
+  const answered = run.toReversed().filter((item) => {
+    const id = callIdOf(item) ?? ''
+    const count = left.get(id) ?? 0
+    left.set(id, count - 1)
+    return count > 0
+  })
+  return new Set(answered)
 }
 
 /** How often each call is answered between here and the next item of the model. */

@@ -147,7 +147,7 @@ function settleNames(
     const found = unit.kind === 'answer' ? guessed.get(unit.callId) : undefined
     // It is known from here on, as if it had been searched for, unless it is taken away again right behind.
     if (found !== undefined) callable.add(found)
-    reveal(item, view, hidden, callable)
+    reveal(item, placed[index - 1], view, hidden, callable)
     if (unit.kind === 'answer' && call) {
       told.delete(unit.callId)
       guessed.delete(unit.callId)
@@ -212,9 +212,10 @@ function settleNames(
   return [...output, ...pending]
 }
 
-/** What a unit, and what the provider was told behind it, lets the model call from then on. */
+/** What an answer, and what the provider was told behind the unit before it, lets the model call from then on. */
 function reveal(
-  { unit, anchor }: Placed,
+  { unit }: Placed,
+  before: Placed | undefined,
   view: SurfaceView,
   hidden: ReadonlySet<string>,
   callable: Set<string>,
@@ -222,7 +223,7 @@ function reveal(
   if (view.delivery !== 'native') return
   if (unit.kind === 'answer') for (const name of unit.loaded ?? []) if (hidden.has(name)) callable.add(name)
   for (const insert of view.inserts) {
-    if (insert.anchor !== anchor) continue
+    if (insert.anchor !== before?.anchor) continue
     for (const { name } of insert.adds) if (hidden.has(name)) callable.add(name)
     for (const name of insert.removes) if (hidden.has(name)) callable.delete(name)
   }

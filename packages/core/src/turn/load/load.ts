@@ -7,6 +7,7 @@ import { toolLimit } from '../../schema/dialect.js'
 import type { Context } from '../../surface/context.js'
 import { isInArray, placeOf } from '../../surface/placement.js'
 import type { Dropped, LoadSource } from '../../tool/reasons.js'
+import type { Pin } from '../../tool/wire-tool.js'
 import type { Batch } from './batch.js'
 import { makeRoom, tokensOf } from './room.js'
 import { unload } from './unload.js'
@@ -82,7 +83,7 @@ export function load(
     const named = defined({ alias })
     facts.push({
       kind: 'loaded',
-      tool: context.pin(entry, placeOf(entry.id, state)),
+      tool: declaredPin(state, context, entry, shown && source !== 'call'),
       source,
       asked,
       ...named,
@@ -92,6 +93,19 @@ export function load(
     batch.unloaded.delete(entry.id)
   }
   return { facts, loaded: missing.map(({ entry }) => entry.id), evicted, dropped: [] }
+}
+
+/**
+ * What is still declared from an earlier load stays as it is until the next latch. If it has changed since, the pin keeps the
+ * old fingerprint, so that the next request shows the new definition, unless this answer itself carries it.
+ */
+function declaredPin(state: LedgerState, context: Context, entry: Entry, isAnswer: boolean): Pin {
+  const fresh = context.pin(entry, placeOf(entry.id, state))
+  const { pin, live = false, kept = false } = state.tools.loaded.get(entry.id) ?? {}
+  const isDeclared = pin?.definition !== undefined && (live || kept || pin.declaredHidden === true)
+  if (!isDeclared) return fresh
+  const carries = isAnswer && pin.declaredHidden && state.latch?.changes && !state.latch.removals
+  return carries ? { ...pin, fingerprint: fresh.fingerprint } : pin
 }
 
 /** Whether the array would hold more tools than a request on this wire takes. What was unloaded keeps its place until a latch. */

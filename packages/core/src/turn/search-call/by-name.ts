@@ -98,7 +98,8 @@ export function loadedNames(state: LedgerState, context: Context): string[] {
 }
 
 function isUsable(id: string, { gate, catalogue }: Context): boolean {
-  return gate.availability(catalogue.get(id), 'see') === 'ready'
+  const entry = catalogue.get(id)
+  return entry ? gate.visible(entry) : gate.away(id)
 }
 
 function usableNames(entries: readonly Entry[], context: Context): string[] {

@@ -57,7 +57,7 @@ export async function find(
   const { ids: unloaded, facts: unloads } = unloadNamed(query.unload, state, context, batch, misses)
   const selected = selectNamed(query.select, context, batch, misses)
   const ranked = await hitsNow()
-  if (ranked.hits.length === 0) misses.unavailable.push(...ranked.unavailable)
+  misses.unavailable.push(...ranked.unavailable.map(({ name, state }) => ({ name, state })))
   if (selected.length + ranked.hits.length + unloaded.length === 0)
     misses.unavailable.push(...awaySources(query, context))
   const candidates = distinct([...selected, ...ranked.hits])

@@ -43,7 +43,9 @@ export async function keywordHits(
   const ranked = hasWords ? await rankedTools(query, request, context) : everyTool(context)
   const sorted = sortOut(ranked, query, request, limit, state, context)
   const cut = cutHits(sorted, limit, rivalShare(context.settings.cutOff), (id) => isOnSurface(state, id))
-  return { ...cut, unavailable: sorted.unavailable }
+  // Beside what can be used, one that is away is named where it would have come first.
+  const best = Math.max(0, ...sorted.hits.map(({ score }) => score))
+  return { ...cut, unavailable: sorted.unavailable.filter(({ score }) => score >= best) }
 }
 
 async function rankedTools(
@@ -78,7 +80,7 @@ interface Hit extends Candidate {
 interface SortedHits {
   readonly hits: readonly Hit[]
   readonly weak: readonly Hit[]
-  readonly unavailable: readonly { readonly name: string; readonly state: string }[]
+  readonly unavailable: readonly { readonly name: string; readonly state: string; readonly score: number }[]
   /** The best score of a tool whose source is away: next to it, what fits half as well is no answer either. */
   readonly bestAway: number
 }
@@ -97,7 +99,7 @@ function sortOut(
   const hits: Hit[] = []
   const weak: Hit[] = []
   const loadedOnes: Hit[] = []
-  const unavailable: { name: string; state: string }[] = []
+  const unavailable: { name: string; state: string; score: number }[] = []
   const seen = new Set<string>()
   let bestAway = 0
   const inOrder = [...[...named.keys()].map((id): Ranked => ({ id, score: EXACT, relevance: 1 })), ...ranked]
@@ -113,7 +115,7 @@ function sortOut(
       if (!isAway || !fits) continue
       bestAway = Math.max(bestAway, score)
       if (unavailable.length < limit)
-        unavailable.push({ name: entry.wireName, state: awayState(entry, availability, context) })
+        unavailable.push({ name: entry.wireName, state: awayState(entry, availability, context), score })
       continue
     }
     const { alias, deprecated = false } = named.get(id) ?? {}

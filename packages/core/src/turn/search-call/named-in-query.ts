@@ -1,4 +1,5 @@
 /** Tools of the catalogue that a query names: they come first, whatever the ranker says. */
+import type { Entry } from '../../catalogue/catalogue.js'
 import type { Context } from '../../surface/context.js'
 
 /** Words of the query that are, exactly, the name of a tool, by its id. They win whatever the ranker says. */
@@ -9,7 +10,7 @@ export function exactNames(
   const words = [text, ...text.split(/[\s,;"'`()]+/)].filter((word) => word !== '' && word.length <= 200)
   const named = new Map<string, { alias?: string | undefined; deprecated: boolean }>()
   for (const word of words) {
-    const resolution = context.catalogue.resolve(word, (entry) => context.gate.visible(entry))
+    const resolution = context.catalogue.resolve(word, (entry) => isReady(entry, context))
     if (resolution.kind !== 'found') continue
     const { entry, alias, deprecated } = resolution
     const spelled = [
@@ -30,6 +31,10 @@ export function exactNames(
 /** No alias displaces a name, however that is spelt. */
 function isNameOfAnother(word: string, id: string, context: Context): boolean {
   const respelt = word.toUpperCase().replace(/\s+/g, '_')
-  const other = context.catalogue.resolve(respelt, (entry) => context.gate.visible(entry))
+  const other = context.catalogue.resolve(respelt, (entry) => isReady(entry, context))
   return other.kind === 'ambiguous' || (other.kind === 'found' && !other.alias && other.entry.id !== id)
+}
+
+function isReady(entry: Entry, { gate }: Context): boolean {
+  return gate.availability(entry, 'see') === 'ready'
 }

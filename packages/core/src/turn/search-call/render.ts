@@ -103,6 +103,7 @@ function renderText(result: SearchResult, settings: Settings, isRest = false): s
     result.ambiguous,
     result.unavailable,
   ].every((list) => list.length === 0)
+  lines.push(...linesOnAway(result, prompts))
   if (nothing && !isRest) lines.push(result.nextInstruction)
   const droppedNames = new Set(result.dropped.map((drop) => drop.name))
   const fresh = result.matches.filter((match) => match.fresh)
@@ -138,7 +139,16 @@ export function sentenceOnOffers(offers: readonly Match[], { prompts, hiddenCall
 function remarksOn(result: SearchResult, prompts: Prompts): string[] {
   if (result.repeated) return []
   const dropped = linesOnDropped(result, prompts)
-  return [...(dropped.length > 0 ? [dropped.join('\n')] : []), ...linesOnRest(result, prompts)]
+  return [
+    ...linesOnAway(result, prompts),
+    ...(dropped.length > 0 ? [dropped.join('\n')] : []),
+    ...linesOnRest(result, prompts),
+  ]
+}
+
+/** They come first: what else was found may only stand in for them. */
+function linesOnAway({ unavailable }: SearchResult, prompts: Prompts): string[] {
+  return unavailable.map(({ name, state }) => prompts.searchUnavailable({ asked: name, state }))
 }
 
 function linesOnDropped({ dropped }: SearchResult, prompts: Prompts): string[] {
@@ -158,8 +168,6 @@ function linesOnRest(result: SearchResult, prompts: Prompts): string[] {
     lines.push(prompts.searchNotFound({ asked: quote(name), nearest }))
   for (const { name, candidates } of result.ambiguous)
     lines.push(prompts.searchAmbiguous({ asked: quote(name), names: candidates }))
-  for (const { name, state } of result.unavailable)
-    lines.push(prompts.searchUnavailable({ asked: name, state }))
   for (const problem of result.problems) lines.push(prompts.searchProblem({ problem: quote(problem) }))
   return lines
 }
