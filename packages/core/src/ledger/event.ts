@@ -146,6 +146,16 @@ export type LedgerFact =
       /** Sources that this text told of, with their membership. */
       readonly sources?: Readonly<Record<string, string>>
     }
+  /**
+   * Thinking is sent no more, for good: the bytes before it are not those it was thought behind, and the provider checks
+   * that. `pending`: it stands in a tool loop that is still open, where the provider wants it, and goes when that is over.
+   */
+  | {
+      readonly kind: 'thinking-stripped'
+      /** Anchors of the messages that held it. */
+      readonly messages: readonly string[]
+      readonly pending?: readonly string[]
+    }
   /** A model request was begun. A second begin with the same id is a retry and writes nothing. */
   | { readonly kind: 'requested'; readonly requestId: string; readonly tokens: SurfaceTokens }
   /** What the host measured about a request. */

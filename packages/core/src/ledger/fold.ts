@@ -72,6 +72,15 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
     case 'announced':
       announce(state, event)
       break
+    case 'thinking-stripped': {
+      const { stripped, pending } = state.history.thinking
+      for (const anchor of event.pending ?? []) pending.add(anchor)
+      for (const anchor of event.messages) {
+        stripped.add(anchor)
+        pending.delete(anchor)
+      }
+      break
+    }
     case 'requested':
       request(state, event)
       break
@@ -237,11 +246,11 @@ function restore(state: LedgerState, id: string, pin: Pin | undefined) {
 }
 
 function redefine(state: LedgerState, pin: Pin, anchor: string) {
-  if (pin.definition) state.array.version++
+  if (pin.definition && !pin.declaredHidden) state.array.version++
   if (state.tools.eager.has(pin.id)) state.tools.eager.set(pin.id, pin)
   const known = state.tools.loaded.get(pin.id)
   // The announcement that goes with this event shows the new schema where schemas live in the history. A reference stays
-  // where it is, and means the new one.
+  // where it is, and what it has brought in stays too.
   const shownAt = known?.shownAt === '' || pin.declaredHidden ? (known?.shownAt ?? '') : anchor
   if (known) state.tools.loaded.set(pin.id, { ...known, pin, shownAt })
 }
@@ -374,6 +383,11 @@ function compact(state: LedgerState, kept: Readonly<Record<string, string>>) {
       table.delete(anchor)
       if (moved !== undefined) table.set(moved, value)
     }
+  for (const anchors of Object.values(state.history.thinking)) {
+    const moved = [...anchors].flatMap((anchor) => renamed(anchor) ?? [])
+    anchors.clear()
+    for (const anchor of moved) anchors.add(anchor)
+  }
   for (const [anchor, meant] of [...state.calls.resolvedCalls]) {
     const moved = renamed(anchor)
     state.calls.resolvedCalls.delete(anchor)

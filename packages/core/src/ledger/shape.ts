@@ -88,6 +88,7 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
     removes: optional(list(text)),
     sources: optional(table(text)),
   },
+  'thinking-stripped': { messages: list(text), pending: optional(list(text)) },
   requested: { requestId: text, tokens: table(number) },
   measured: {
     requestId: text,

@@ -110,6 +110,8 @@ export interface HistoryState {
   readonly reminded: Map<string, Told>
   /** Unloaded since the last request without an answer that said so. */
   readonly pendingNotices: Set<string>
+  /** Messages, by anchor, whose thinking is sent no more, and those whose thinking goes with the end of their tool loop. */
+  readonly thinking: { readonly stripped: Set<string>; readonly pending: Set<string> }
 }
 
 /** Law: only completed calls load a tool, and no call runs twice. */
@@ -187,6 +189,7 @@ export function createState(): LedgerState {
       pendingReminders: new Set(),
       reminded: new Map(),
       pendingNotices: new Set(),
+      thinking: { stripped: new Set(), pending: new Set() },
     },
     calls: {
       pending: new Map(),

@@ -10,7 +10,7 @@ import { toRows } from './cards.js'
 import type { Context } from './context.js'
 import { deliveries } from './deliveries.js'
 import { BRIDGE_NAME } from './meta-tools.js'
-import { placeOf } from './placement.js'
+import { pinOf, placeOf } from './placement.js'
 
 /** Names told of one late server; the rest are counted. */
 const TOLD_PER_ARRIVAL = 20
@@ -211,13 +211,16 @@ function changes(
   if (changed.length === 0) return []
   const { prompts } = context.settings
   const place = (entry: Entry) => placeOf(entry.id, state, latch.delivery)
-  const facts: LedgerFact[] = changed.map((entry) => ({
-    kind: 'redefined',
-    tool: context.pin(entry, place(entry)),
-  }))
+  const pins = new Map(changed.map((entry) => [entry, pinOf(entry, state, context, latch.delivery)]))
+  const facts: LedgerFact[] = [...pins.values()].map((tool) => ({ kind: 'redefined', tool }))
   const shown = changed.filter((entry) => state.tools.loaded.get(entry.id)?.shownAt)
-  const inHistory = shown.filter((entry) => place(entry) === 'text')
-  const added = latch.changes ? shown.filter((entry) => place(entry) === 'hidden') : []
+  // Where an addition carries no definition, it would only bring in the old one again.
+  const added = carriesDefinitions(latch, context) ? shown.filter((entry) => place(entry) === 'hidden') : []
+  const inHistory = shown.filter(
+    (entry) =>
+      place(entry) === 'text' ||
+      (pins.get(entry)?.outdated && !added.includes(entry) && state.tools.loaded.get(entry.id)?.live),
+  )
   const text = [
     prompts.changed({
       tools: changed.map(({ id, wireName, tool }) => ({
@@ -240,6 +243,11 @@ function changes(
     ),
   )
   return facts
+}
+
+/** Whether what is added between two messages comes with its definition. Anthropic's `tool_addition` has the name alone. */
+export function carriesDefinitions({ changes }: Latch, { wire }: Context): boolean {
+  return changes === true && wire !== 'anthropic'
 }
 
 /** Sources that joined or grew. Their eager tools go to the end of the array, or (bridge) into the text. */

@@ -1,8 +1,10 @@
 /** Where the definition of a loaded tool stands in a request. */
 
+import type { Entry } from '../catalogue/catalogue.js'
 import type { LedgerState } from '../ledger/fold.js'
 import type { DeliveryName } from '../tool/reasons.js'
 import type { Pin } from '../tool/wire-tool.js'
+import type { Context } from './context.js'
 import { deliveries, type Place } from './deliveries.js'
 
 /** For a tool that is loaded between two latches. */
@@ -11,6 +13,23 @@ export function placeOf(id: string, state: LedgerState, delivery = state.latch?.
   const known = state.tools.eager.get(id) ?? state.tools.loaded.get(id)?.pin
   if (known?.definition) return known.declaredHidden ? 'hidden' : 'array'
   return deliveries[delivery].defines
+}
+
+/**
+ * A tool as it is sent until the next latch. What a reference has brought in keeps its bytes, whatever its owner makes of
+ * it: the reference stands in the history, and brings in what the name means on this request.
+ */
+export function pinOf(
+  entry: Entry,
+  state: LedgerState,
+  context: Context,
+  delivery = state.latch?.delivery ?? 'append',
+): Pin {
+  const pin = context.pin(entry, placeOf(entry.id, state, delivery))
+  const known = state.tools.loaded.get(entry.id)
+  const sent = known?.pin.declaredHidden && known.shownAt !== '' ? known.pin.definition : undefined
+  if (!sent || JSON.stringify(sent) === JSON.stringify(pin.definition)) return pin
+  return { ...pin, definition: sent, outdated: true }
 }
 
 /** For a tool that is loaded already when a latch is made: the bytes before the messages are new anyway. */

@@ -12,11 +12,12 @@ import { announce, guidance, schemaLine, speakable } from './announce.js'
 import type { WireSupport } from './auto.js'
 import type { Context } from './context.js'
 import { deliveries } from './deliveries.js'
-import { arrivals, type Latch, loadedIds, mentioned, reconcile } from './deltas.js'
+import { arrivals, carriesDefinitions, type Latch, loadedIds, mentioned, reconcile } from './deltas.js'
 import { latchFact } from './latch.js'
 import { BRIDGE_NAME, metaEntry } from './meta-tools.js'
 import { findNativeFault } from './native-check.js'
 import { isInArray } from './placement.js'
+import { type BoundThinking, stripThinking } from './thinking.js'
 
 /** The history that is about to be sent, as far as it is known. */
 export interface SentHistory {
@@ -26,6 +27,8 @@ export interface SentHistory {
   readonly references?: ReadonlySet<string> | undefined
   /** Where a notice would stand. Absent: anywhere. */
   readonly place?: NoticePlace | undefined
+  /** Thinking that the provider binds to what stands before it. Absent: it does not. */
+  readonly thinking?: BoundThinking | undefined
 }
 
 /** The end of a history: a message, or the results of one batch. */
@@ -41,8 +44,18 @@ export function plan(
   history: SentHistory = {},
   support: WireSupport = {},
 ): LedgerFact[] {
+  const facts = surfaceFacts(state, context, history, support)
+  return [...facts, ...stripThinking(state, facts, context.wire, history.thinking)]
+}
+
+function surfaceFacts(
+  state: LedgerState,
+  context: Context,
+  history: SentHistory,
+  support: WireSupport,
+): LedgerFact[] {
   const doubts = doubt(state, context)
-  const reason = latchReason(state, context, support)
+  const reason = latchReason(state, context, history, support)
   const latched = reason === undefined ? undefined : latchFact(state, context, reason, support)
   const latch = latched ?? state.latch
   const settled = latched ? [...doubts, latched] : doubts
@@ -127,7 +140,7 @@ function deliver(
   ]
 }
 
-function latchReason(state: LedgerState, context: Context, support: WireSupport) {
+function latchReason(state: LedgerState, context: Context, { thinking }: SentHistory, support: WireSupport) {
   if (state.latching.due) return state.latching.due
   if (!state.latch) return 'start'
   if (state.latch.wire !== context.wire) return 'wire'
@@ -140,7 +153,9 @@ function latchReason(state: LedgerState, context: Context, support: WireSupport)
     (meta) => context.gate.availability(metaEntry(names[meta]), 'see') === 'denied',
   )
   if (denied) return 'loader'
-  const live = context.settings.cards === 'live' && state.latch.delivery !== 'eager'
+  // A new list would make invalid what was thought in this tool loop, and that cannot be left out: it waits for the loop's end.
+  const isBound = thinking?.inside.some((anchor) => !state.history.thinking.pending.has(anchor))
+  const live = context.settings.cards === 'live' && state.latch.delivery !== 'eager' && !isBound
   return live && hasStaleCards(state, context) ? 'cards' : undefined
 }
 
@@ -261,17 +276,32 @@ function showAgain(
     )
   // As the new latch will see it: what a reference showed stands nowhere.
   const byReference = latch !== state.latch && state.latch?.delivery === 'native'
+  // What has changed since a reference brought it in is shown once as it is now.
+  const isStale = (pin: Pin) => {
+    const entry = pin.outdated && !told.has(pin.id) ? context.catalogue.get(pin.id) : undefined
+    if (!entry) return false
+    const line = schemaLine(entry, context)
+    const definition = JSON.stringify(context.definition(entry))
+    return !state.history.inserts.some(
+      ({ text, adds }) => text.includes(line) || adds.some((added) => JSON.stringify(added) === definition),
+    )
+  }
   const unseen = loadedPins.filter((pin) => {
     if (isInArray(pin)) return false
+    if (isStale(pin)) return true
     const shownAt = (!byReference && state.tools.loaded.get(pin.id)?.shownAt) || ''
     return shownAt === '' || (!written(pin.id, shownAt) && !told.has(pin.id))
   })
   const entries = speakable(new Set(unseen.map(({ id }) => id)), context)
   if (entries.length === 0) return []
   const about = entries.map(({ id }) => id)
-  if (latch.changes) return [announce(context, 'schemas', '', about, { adds: entries })]
+  const stale = new Set(unseen.filter(isStale).map(({ id }) => id))
+  const inText =
+    latch.changes && !carriesDefinitions(latch, context) ? entries.filter(({ id }) => stale.has(id)) : []
+  const adds = latch.changes ? entries.filter((entry) => !inText.includes(entry)) : []
+  const lines = (latch.changes ? inText : entries).map((entry) => schemaLine(entry, context))
+  if (lines.length === 0) return [announce(context, 'schemas', '', about, { adds })]
   const bridge = deliveries[latch.delivery].metaTools.includes('bridge') ? BRIDGE_NAME : undefined
   const heading = context.settings.prompts.schemas({ bridge })
-  const text = [heading, ...entries.map((entry) => schemaLine(entry, context))].join('\n')
-  return [announce(context, 'schemas', text, about)]
+  return [announce(context, 'schemas', [heading, ...lines].join('\n'), about, { adds })]
 }

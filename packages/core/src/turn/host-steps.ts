@@ -5,7 +5,7 @@ import type { LedgerEvent, LedgerFact } from '../ledger/event.js'
 import { isLoaded, isOnSurface, type LedgerState } from '../ledger/fold.js'
 import type { Anchored } from '../ledger/log.js'
 import type { Context } from '../surface/context.js'
-import { placeOf } from '../surface/placement.js'
+import { pinOf } from '../surface/placement.js'
 import { createBatch } from './load/batch.js'
 import { load, unitOf } from './load/load.js'
 import { countedIds, loadedUnit, tokensOf } from './load/room.js'
@@ -218,7 +218,7 @@ export function imported(
         // A schema that has changed since is not what the history shows.
         const known = fingerprints.get(member.id) ?? ''
         const shown = known !== '' && member.fingerprint.startsWith(known)
-        const pin = context.pin(member, placeOf(member.id, state))
+        const pin = pinOf(member, state, context)
         facts.push([anchor, { kind: 'loaded', tool: pin, source: 'import', asked: member.id, shown }])
         recovered.add(member.id)
       }

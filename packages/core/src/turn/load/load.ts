@@ -5,7 +5,7 @@ import type { LedgerFact } from '../../ledger/event.js'
 import { isOnSurface, type LedgerState } from '../../ledger/fold.js'
 import { toolLimit } from '../../schema/dialect.js'
 import type { Context } from '../../surface/context.js'
-import { isInArray, placeOf } from '../../surface/placement.js'
+import { isInArray, pinOf, placeOf } from '../../surface/placement.js'
 import type { Dropped, LoadSource } from '../../tool/reasons.js'
 import type { Batch } from './batch.js'
 import { makeRoom, tokensOf } from './room.js'
@@ -82,7 +82,7 @@ export function load(
     const named = defined({ alias })
     facts.push({
       kind: 'loaded',
-      tool: context.pin(entry, placeOf(entry.id, state)),
+      tool: pinOf(entry, state, context),
       source,
       asked,
       ...named,
