@@ -15,6 +15,7 @@ import { hostArray } from './surface/host-array.js'
 import { type NoticePlace, plan } from './surface/plan.js'
 import { project, type SurfaceView } from './surface/project.js'
 import type { Prompts } from './surface/prompts.js'
+import { afterReturn } from './surface/return.js'
 import { type ChildOptions, childScope, contextsOf, type Scope, type Shared } from './surface/scope.js'
 import type { BoundThinking } from './surface/thinking.js'
 import type { Notice } from './tool/notice.js'
@@ -177,9 +178,10 @@ export async function openConversation(shared: Shared, scope: Scope, seed?: Seed
     const flipped = facts.flatMap((fact) =>
       fact.kind === 'suspended' || fact.kind === 'restored' ? [fact.tool] : [],
     )
+    const back = afterReturn(log.state, facts)
     const tokens = measureSurface(
-      log.state,
-      facts,
+      back.state,
+      back.facts,
       current,
       eagerTotal(
         current,

@@ -2,6 +2,8 @@
  * Thinking that is bound to what stood before it (Anthropic, from Claude Fable 5.1 on): what Toolwell sends never makes it
  * invalid between two latches, and where a latch does, it is left out once and for good. The strict endpoint refuses the rest.
  */
+import { anthropic } from '@toolwell/core/anthropic'
+import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
 import type { ScriptedCall } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { mixed, server } from './support/tools.js'
@@ -180,5 +182,76 @@ describe('append', () => {
     await host.ask('Find it.')
     await host.ask('Go on.')
     expect(host.requests.every(({ violation }) => violation === undefined)).toBe(true)
+  })
+})
+
+describe('on the way back from another provider', () => {
+  const script = (index: number) => (index === 0 ? calling(search('select:tracker__create_issue')) : said)
+
+  /** Said at Anthropic, then a turn on Chat Completions; `meanwhile` happens there. */
+  async function comeBack(
+    meanwhile: (host: Awaited<ReturnType<typeof startThinking>>) => Promise<void> | void,
+  ) {
+    const host = await startThinking(options, script)
+    await host.ask('Find it.')
+    await host.ask('Go on.')
+    const claude = anthropic(host.conversation)
+    const chat = openaiChat(host.conversation)
+    const elsewhere: ChatMessage[] = chat.adopt(claude.thread(host.messages))
+    const before = elsewhere.length
+    elsewhere.push({ role: 'user', content: 'And here?' })
+    const turn = await chat.begin(elsewhere)
+    await meanwhile(host)
+    const calls = [
+      {
+        id: 'call_9',
+        type: 'function',
+        function: { name: 'tool_search', arguments: '{"query":"select:calendar__find_slot"}' },
+      },
+    ] as const
+    const reply: ChatMessage = { role: 'assistant', content: null, tool_calls: [...calls] }
+    elsewhere.push(reply, ...(await turn.run(reply)).messages)
+    await chat.begin(elsewhere)
+    elsewhere.push({ role: 'assistant', content: 'Here too.' })
+    const thread = [...claude.thread(host.messages), ...chat.thread(elsewhere.slice(before))]
+    const back = host.with(host.conversation, claude.adopt(thread))
+    await back.ask('And now?')
+    return { host, back }
+  }
+
+  it('what was thought stays, as the old latch holds', async () => {
+    const { host, back } = await comeBack(() => {})
+    const raw = host.requests.at(-1)?.raw ?? ''
+    expect(thoughts(raw)).toBe(3)
+    // What was loaded elsewhere is declared here, and shown.
+    expect(raw).toContain('The value for find_slot')
+    expect(host.toolNames(-1)).toEqual(host.toolNames(0))
+    expect(host.toolsJson(-1)).toBe(host.toolsJson(0))
+    await back.ask('On.')
+    expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(4)
+    const kinds = back.conversation.events.map(({ kind }) => kind)
+    expect(kinds).toContain('returned')
+    expect(kinds).not.toContain('thinking-stripped')
+  })
+
+  it('what was thought is left out where a tool has changed meanwhile', async () => {
+    const { host, back } = await comeBack(({ well }) =>
+      well.catalogue.setSource('tracker', { tools: rewordedTracker() }),
+    )
+    expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(0)
+    await back.ask('On.')
+    expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(1)
+  })
+
+  it('a second process sends the same', async () => {
+    const { host, back } = await comeBack(() => {})
+    const length = back.length
+    back.say('On.')
+    await back.step('the last')
+    const raw = host.requests.at(-1)?.raw
+    const other = await back.resume()
+    other.messages.splice(length + 1)
+    await other.step('the last')
+    expect(host.requests.at(-1)?.raw).toBe(raw)
   })
 })

@@ -62,6 +62,11 @@ export type LedgerFact =
       /** Tokens of the cards, inside the loader's description or the section. */
       readonly cardTokens: number
     }
+  /**
+   * Back at a wire whose latch still holds: its bytes are sent again. What was thought behind them stays valid. `loaded`:
+   * what was loaded elsewhere meanwhile, as it is sent here.
+   */
+  | { readonly kind: 'returned'; readonly wire: string; readonly loaded: readonly Pin[] }
   /** The first event of a sub-agent's ledger. */
   | { readonly kind: 'inherited'; readonly parent: string }
   | {

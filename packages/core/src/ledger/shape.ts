@@ -61,6 +61,7 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
     deferred: number,
     cardTokens: number,
   },
+  returned: { wire: text, loaded: list(pin) },
   inherited: { parent: text },
   searched: {
     query: text,

@@ -17,6 +17,7 @@ import { latchFact } from './latch.js'
 import { BRIDGE_NAME, metaEntry } from './meta-tools.js'
 import { findNativeFault } from './native-check.js'
 import { isInArray } from './placement.js'
+import { afterReturn, returnFact } from './return.js'
 import { type BoundThinking, stripThinking } from './thinking.js'
 
 /** The history that is about to be sent, as far as it is known. */
@@ -44,6 +45,12 @@ export function plan(
   history: SentHistory = {},
   support: WireSupport = {},
 ): LedgerFact[] {
+  const isElsewhere = state.latch && state.latch.wire !== context.wire
+  const returned = isElsewhere ? returnFact(state, context, support, history.thinking) : undefined
+  if (returned) {
+    const back = afterReturn(state, [returned])
+    return [returned, ...plan(back.state, context, history, support)]
+  }
   const facts = surfaceFacts(state, context, history, support)
   return [...facts, ...stripThinking(state, facts, context.wire, history.thinking)]
 }

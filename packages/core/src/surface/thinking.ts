@@ -5,6 +5,7 @@
 
 import type { LedgerFact } from '../ledger/event.js'
 import type { LedgerState } from '../ledger/fold.js'
+import { prefixName } from '../ledger/state.js'
 import type { Pin } from '../tool/wire-tool.js'
 import { isInArray } from './placement.js'
 
@@ -37,13 +38,12 @@ export function stripThinking(
 
 /** Whether what stands before the messages is not what the last request on this wire had there. */
 function isRewritten(state: LedgerState, facts: readonly LedgerFact[], wire: string): boolean {
-  const last = [...state.requests.byId.values()].findLast((record) => record.wire === wire)
+  const last = state.history.thinking.behind.get(wire)
   const latched = facts.find((fact) => fact.kind === 'latched')
   // Off, the array is the host's own, and so is what was thought behind it.
   if (latched) return last !== undefined || latched.mode === 'on'
-  if (!last) return state.latch?.mode === 'on'
-  if (last.latch !== state.latching.count || last.toolsVersion !== state.array.version) return true
-  return facts.some((fact) => writesArray(state, fact))
+  if (last === undefined) return state.latch?.mode === 'on'
+  return last !== prefixName(state) || facts.some((fact) => writesArray(state, fact))
 }
 
 function writesArray(state: LedgerState, fact: LedgerFact): boolean {

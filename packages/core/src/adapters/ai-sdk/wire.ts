@@ -10,6 +10,7 @@ import { type Protocol, rules } from './protocol.js'
 import { withProviderCalls } from './provider-calls.js'
 import { messagesOf, readMessages } from './read.js'
 import { withSearchItems } from './search-items.js'
+import { boundThinking } from './thinking.js'
 import { withToolChanges } from './tool-changes.js'
 import { withSearches } from './tool-search.js'
 import { type AiMessage, WIRE } from './types.js'
@@ -31,12 +32,14 @@ export interface AiWireOptions {
   readonly given?: (name: string) => boolean
   /** Histories that a host keeps: they are not sent as they are. */
   readonly stored?: boolean
+  /** The request asks the provider to drop thinking that is no longer valid: nothing is left out here. */
+  readonly dropsThinking?: boolean
 }
 
 export function aiWire(
   protocol: Protocol,
   prompts: Prompts,
-  { beside = [], way, given = () => true, stored = false }: AiWireOptions = {},
+  { beside = [], way, given = () => true, stored = false, dropsThinking = false }: AiWireOptions = {},
 ): Wire<AiMessage, AiReply, AiParts> {
   const { ids, opensWithUser = false, turns = false, answers, ran: _, ...others } = rules[protocol]
   const inMessages = { ...others, ...(answers ? { results: prompts.noOutput() } : {}) }
@@ -46,6 +49,7 @@ export function aiWire(
     traits: {
       ...defined({ ids }),
       opensWithUser,
+      thinking: protocol === 'anthropic' && !dropsThinking ? boundThinking : undefined,
       wordlessSearches: way === 'tool-search',
       native: way && way !== 'references' ? 'changes' : way,
     },
