@@ -84,7 +84,8 @@ function sum(figures: Iterable<number>): number {
 /** Tokens of the definitions that did not change and stand behind the first one written anew, in the order of the array. */
 function behind(state: LedgerState, context: Context, facts: readonly LedgerFact[]): number {
   const changed = new Set(state.array.rewritten)
-  for (const fact of facts) if (fact.kind === 'redefined' && fact.tool.definition) changed.add(fact.tool.id)
+  for (const fact of facts)
+    if (fact.kind === 'redefined' && fact.tool.definition && !fact.tool.outdated) changed.add(fact.tool.id)
   if (changed.size === 0) return 0
   const loaded = [...state.tools.loaded.values()].filter(
     ({ pin, live, kept }) => isInArray(pin) && (live || kept || changed.has(pin.id)),

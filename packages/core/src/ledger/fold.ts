@@ -185,7 +185,8 @@ function load(state: LedgerState, event: Extract<LedgerEvent, { kind: 'loaded' }
   // A call by another name counts when it starts; a search by one counts here.
   if (source === 'select' || source === 'search') count(state.calls.aliasUses, event.alias)
   // What comes back with the bytes that are still there rewrites nothing.
-  const inPlace = known?.kept === true && known.pin.fingerprint === tool.fingerprint
+  const isSame = tool.outdated === true || known?.pin.fingerprint === tool.fingerprint
+  const inPlace = known?.kept === true && isSame
   const declared = tool.definition !== undefined && !tool.declaredHidden && !inPlace
   if (known && declared) state.array.rewritten.add(tool.id)
   const shownAt = event.shown ? anchor : (known?.live && known.shownAt) || ''
@@ -246,7 +247,7 @@ function restore(state: LedgerState, id: string, pin: Pin | undefined) {
 }
 
 function redefine(state: LedgerState, pin: Pin, anchor: string) {
-  if (pin.definition && !pin.declaredHidden) state.array.version++
+  if (pin.definition && !pin.declaredHidden && !pin.outdated) state.array.version++
   if (state.tools.eager.has(pin.id)) state.tools.eager.set(pin.id, pin)
   const known = state.tools.loaded.get(pin.id)
   // The announcement that goes with this event shows the new schema where schemas live in the history. A reference stays

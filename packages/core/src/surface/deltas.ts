@@ -4,7 +4,7 @@ import { toolId } from '../base/names.js'
 import { safeJson } from '../base/text.js'
 import type { Entry } from '../catalogue/catalogue.js'
 import type { LedgerFact } from '../ledger/event.js'
-import type { LedgerState } from '../ledger/fold.js'
+import { isOnSurface, type LedgerState } from '../ledger/fold.js'
 import { announce, guidance, schemaLine } from './announce.js'
 import { toRows } from './cards.js'
 import type { Context } from './context.js'
@@ -211,15 +211,18 @@ function changes(
   if (changed.length === 0) return []
   const { prompts } = context.settings
   const place = (entry: Entry) => placeOf(entry.id, state, latch.delivery)
-  const pins = new Map(changed.map((entry) => [entry, pinOf(entry, state, context, latch.delivery)]))
+  // A new latch sends everything as it is now.
+  const pin = (entry: Entry) =>
+    latch === state.latch ? pinOf(entry, state, context) : context.pin(entry, place(entry))
+  const pins = new Map(changed.map((entry) => [entry, pin(entry)]))
   const facts: LedgerFact[] = [...pins.values()].map((tool) => ({ kind: 'redefined', tool }))
   const shown = changed.filter((entry) => state.tools.loaded.get(entry.id)?.shownAt)
   // Where an addition carries no definition, it would only bring in the old one again.
   const added = carriesDefinitions(latch, context) ? shown.filter((entry) => place(entry) === 'hidden') : []
-  const inHistory = shown.filter(
-    (entry) =>
-      place(entry) === 'text' ||
-      (pins.get(entry)?.outdated && !added.includes(entry) && state.tools.loaded.get(entry.id)?.live),
+  const inHistory = changed.filter((entry) =>
+    pins.get(entry)?.outdated
+      ? isOnSurface(state, entry.id) && !added.includes(entry)
+      : shown.includes(entry) && place(entry) === 'text',
   )
   const text = [
     prompts.changed({

@@ -17,19 +17,22 @@ export function placeOf(id: string, state: LedgerState, delivery = state.latch?.
 
 /**
  * A tool as it is sent until the next latch. What a reference has brought in keeps its bytes, whatever its owner makes of
- * it: the reference stands in the history, and brings in what the name means on this request.
+ * it: the reference stands in the history, and brings in what the name means on this request. Where thinking is bound to
+ * the array, so does what stands there. The new definition is told as text.
  */
-export function pinOf(
-  entry: Entry,
-  state: LedgerState,
-  context: Context,
-  delivery = state.latch?.delivery ?? 'append',
-): Pin {
-  const pin = context.pin(entry, placeOf(entry.id, state, delivery))
-  const known = state.tools.loaded.get(entry.id)
-  const sent = known?.pin.declaredHidden && known.shownAt !== '' ? known.pin.definition : undefined
+export function pinOf(entry: Entry, state: LedgerState, context: Context): Pin {
+  const pin = context.pin(entry, placeOf(entry.id, state))
+  const loaded = state.tools.loaded.get(entry.id)
+  const known = state.tools.eager.get(entry.id) ?? loaded?.pin
+  const isFixed = known?.declaredHidden ? loaded?.shownAt !== '' : hasFixedArray(state, context)
+  const sent = isFixed ? known?.definition : undefined
   if (!sent || JSON.stringify(sent) === JSON.stringify(pin.definition)) return pin
   return { ...pin, definition: sent, outdated: true }
+}
+
+/** Anthropic checks what was thought against the tools (page build-with-claude/preserved-thinking). Append rewrites them anyway. */
+function hasFixedArray({ latch }: LedgerState, { wire }: Context): boolean {
+  return wire === 'anthropic' && latch?.delivery !== 'append'
 }
 
 /** For a tool that is loaded already when a latch is made: the bytes before the messages are new anyway. */

@@ -294,8 +294,8 @@ function showAgain(
     )
   }
   const unseen = loadedPins.filter((pin) => {
-    if (isInArray(pin)) return false
     if (isStale(pin)) return true
+    if (isInArray(pin)) return false
     const shownAt = (!byReference && state.tools.loaded.get(pin.id)?.shownAt) || ''
     return shownAt === '' || (!written(pin.id, shownAt) && !told.has(pin.id))
   })

@@ -20,6 +20,6 @@ export interface Pin {
   readonly definition?: WireTool
   /** Declared out of the model's sight: it reads the definition where the history refers to it. */
   readonly declaredHidden?: true
-  /** The definition is the one that references have brought in, and not that of the fingerprint any more: the new one is text. */
+  /** The definition is the one that was sent first, and not that of the fingerprint any more: the new one is told as text. */
   readonly outdated?: true
 }
