@@ -15,6 +15,7 @@ import {
 } from '@toolwell/testing'
 import fc from 'fast-check'
 import { transformationsOf } from '../../../testing/src/anthropic/binding.js'
+import { anthropicRenderOrder } from '../../../testing/src/anthropic/usage.js'
 
 type Thread = ReturnType<ReturnType<typeof openaiChat>['thread']>
 
@@ -73,6 +74,9 @@ const THINKING = {
   max_tokens: 99,
   thinking: { type: 'adaptive', block_binding: { prefix_mismatch_behavior: 'drop_block' } },
 }
+
+const thinkingBody = (parts: object) =>
+  ({ model: 'scripted', ...THINKING, ...parts }) as unknown as AnthropicRequestBody
 
 function create<Body extends object>(
   protocol: Protocol<Body>,
@@ -136,15 +140,6 @@ const messages = (toolChanges: boolean): Wire => ({
     } as Line
   },
   user: (content) => ({ role: 'user', content }),
-  staleThinking(parts) {
-    const body = { model: 'scripted', ...THINKING, ...parts } as unknown as AnthropicRequestBody
-    const dropped = (transformationsOf(body, { boundThinking: true }) ?? []) as readonly { path: string }[]
-    return dropped.map(({ path }) => {
-      const [, message, , block] = path.split('.')
-      const content = body.messages[Number(message)]?.content as readonly { signature?: string }[]
-      return content[Number(block)]?.signature ?? ''
-    })
-  },
   ...create(
     anthropicProtocol({ midConversationSystem: toolChanges, boundThinking: true }),
     THINKING,
@@ -153,6 +148,17 @@ const messages = (toolChanges: boolean): Wire => ({
       return { reply, messages: [reply] }
     },
   ),
+  // As it is sent: what the server drops of it is looked at below.
+  rendered: (parts) => anthropicRenderOrder(thinkingBody(parts)),
+  staleThinking(parts) {
+    const body = thinkingBody(parts)
+    const dropped = (transformationsOf(body, { boundThinking: true }) ?? []) as readonly { path: string }[]
+    return dropped.map(({ path }) => {
+      const [, message, , block] = path.split('.')
+      const content = body.messages[Number(message)]?.content as readonly { signature?: string }[]
+      return content[Number(block)]?.signature ?? ''
+    })
+  },
 })
 
 const responses: Wire = {
