@@ -33,7 +33,6 @@ for (let step = 1, goesOn = true; goesOn; step++) {
   const reply = (await response.json()) as AnthropicReply
   const { messages: results } = await turn.run(reply)
   messages.push(reply, ...results)
-  // A long turn of the API's own tools is paused: sent back as it is, it goes on.
   goesOn = results.length > 0 || reply.stop_reason === 'pause_turn'
 }
 await endpoint.close()
