@@ -25,13 +25,15 @@ const well = createToolwell({ mode: 'on' })
 well.catalogue.setSource('billing', { description: 'Invoices', tools })
 const chat = anthropic(await well.open({ id: 'thread-1' }))
 const messages: AnthropicMessage[] = [{ role: 'user', content: 'Send invoice 7.' }]
-for (let step = 1; messages.at(-1)?.role === 'user'; step++) {
+for (let step = 1, goesOn = true; goesOn; step++) {
   const turn = await chat.begin(messages, { requestId: `step-${step}`, system: 'You do the billing.' })
   const body = JSON.stringify({ model, max_tokens: 1024, ...turn.parts })
   const response = await fetch(`${url}/v1/messages`, { method: 'POST', headers, body })
   assert.equal(response.status, 200)
   const reply = (await response.json()) as AnthropicReply
-  messages.push(reply, ...(await turn.run(reply)).messages)
+  const { messages: results } = await turn.run(reply)
+  messages.push(reply, ...results)
+  goesOn = results.length > 0 || reply.stop_reason === 'pause_turn'
 }
 await endpoint.close()
 assert.deepEqual(sent, [['send', { number: 7 }]])

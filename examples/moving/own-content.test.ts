@@ -126,6 +126,13 @@ const OWN: Readonly<Record<WireName, readonly object[]>> = {
     { role: 'model', parts: [{ text: 'A well.' }] },
   ],
 }
+/** What was thought before the ledger began was thought behind other bytes: Anthropic would refuse it. */
+function asSent(message: object): object {
+  const { content } = message as { content?: unknown }
+  if (!Array.isArray(content)) return message
+  return { ...message, content: content.filter(({ type }: { type?: string }) => type !== 'thinking') }
+}
+
 const PRIVATE = /cGljdHVyZQ==|c2VjcmV0|secret thought/
 const LEFT = '[Given at another provider and not shown here: image]'
 
@@ -154,7 +161,7 @@ describe.each(MOVES)('what only %s can read', (from, to) => {
     await session.ask('Really?')
     expect(session.messages.slice(0, OWN[from].length)).toEqual(OWN[from])
     const sent = JSON.stringify(lastBody(from))
-    for (const message of OWN[from]) expect(sent).toContain(JSON.stringify(message).slice(1, -2))
+    for (const message of OWN[from]) expect(sent).toContain(JSON.stringify(asSent(message)).slice(1, -2))
     expect(refusals()).toEqual([])
   })
 

@@ -15,7 +15,9 @@ import { hostArray } from './surface/host-array.js'
 import { type NoticePlace, plan } from './surface/plan.js'
 import { project, type SurfaceView } from './surface/project.js'
 import type { Prompts } from './surface/prompts.js'
+import { afterReturn } from './surface/return.js'
 import { type ChildOptions, childScope, contextsOf, type Scope, type Shared } from './surface/scope.js'
+import type { BoundThinking } from './surface/thinking.js'
 import type { Notice } from './tool/notice.js'
 import {
   type Compaction,
@@ -54,6 +56,8 @@ export interface Conversation {
     readonly references?: ReadonlySet<string>
     /** Where a notice would stand at the end of the history. Default: at the anchor, as text. */
     readonly place?: NoticePlace
+    /** Messages with thinking that the provider binds to what stands before it. Default: none. */
+    readonly thinking?: BoundThinking | undefined
     /** What the wire can do natively. Default: nothing. */
     readonly support?: WireSupport
   }): Promise<SurfaceView>
@@ -148,6 +152,7 @@ export async function openConversation(shared: Shared, scope: Scope, seed?: Seed
     present,
     references,
     place = { anchors: [anchor], takes: () => 'words' },
+    thinking,
     support,
   }: Parameters<Conversation['begin']>[0]): Promise<SurfaceView> => {
     if (typeof requestId !== 'string' || requestId === '')
@@ -169,13 +174,14 @@ export async function openConversation(shared: Shared, scope: Scope, seed?: Seed
       )
     }
     const current = contextOf(wire)
-    const facts = plan(log.state, current, { present, references, place }, support)
+    const facts = plan(log.state, current, { present, references, place, thinking }, support)
     const flipped = facts.flatMap((fact) =>
       fact.kind === 'suspended' || fact.kind === 'restored' ? [fact.tool] : [],
     )
+    const back = afterReturn(log.state, facts)
     const tokens = measureSurface(
-      log.state,
-      facts,
+      back.state,
+      back.facts,
       current,
       eagerTotal(
         current,

@@ -10,7 +10,12 @@ import { describe, expect, it } from 'vitest'
 import { runs } from '../../../test/setup/tier.ts'
 import { mixed, server } from './support/tools.js'
 import type { WireHarness, WireHost } from './support/wire-harness.js'
-import { anthropicChangesHarness, anthropicHarness } from './support/wires/anthropic.js'
+import {
+  anthropicChangesHarness,
+  anthropicHarness,
+  anthropicThinkingChangesHarness,
+  anthropicThinkingHarness,
+} from './support/wires/anthropic.js'
 import { googleHarness } from './support/wires/google.js'
 import { mistralChatHarness, openaiChatHarness, templateChatHarness } from './support/wires/openai-chat.js'
 import { openaiResponsesHarness } from './support/wires/openai-responses.js'
@@ -18,6 +23,8 @@ import { openaiResponsesHarness } from './support/wires/openai-responses.js'
 const harnesses: readonly WireHarness[] = [
   anthropicHarness,
   anthropicChangesHarness,
+  anthropicThinkingHarness,
+  anthropicThinkingChangesHarness,
   openaiResponsesHarness,
   openaiChatHarness,
   mistralChatHarness,

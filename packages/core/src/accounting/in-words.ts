@@ -17,6 +17,10 @@ export function eventInWords(event: LedgerEvent): string {
         event.mode === 'off' ? 'every tool is sent' : `${event.deferred} tools deferred, ${event.delivery}`
       return `latched (${event.reason}) on ${event.wire}: ${how}${event.because ? ` (${event.because})` : ''}`
     }
+    case 'returned':
+      return `back on ${event.wire}: the former latch holds`
+    case 'thinking-stripped':
+      return `thinking of ${event.messages.length} messages is left out from here on`
     case 'inherited':
       return `a sub-agent of ${quote(event.parent, 60)}`
     case 'searched':

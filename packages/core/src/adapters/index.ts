@@ -1,6 +1,7 @@
 /** `@toolwell/core/adapter`: what the adapters of this package are made with, for a wire of your own. See docs/adapters/writing-one.md. */
 
 export { type Adapter, createAdapter, type Thread, type Turn } from './shared/adapter.js'
+export type { ThinkingTrait } from './shared/bound-thinking.js'
 export type { IdRules } from './shared/settle-ids.js'
 export {
   argumentsObject,

@@ -62,6 +62,11 @@ export type LedgerFact =
       /** Tokens of the cards, inside the loader's description or the section. */
       readonly cardTokens: number
     }
+  /**
+   * Back at a wire whose latch still holds: its bytes are sent again. What was thought behind them stays valid. `loaded`:
+   * what was loaded elsewhere meanwhile, as it is sent here.
+   */
+  | { readonly kind: 'returned'; readonly wire: string; readonly loaded: readonly Pin[] }
   /** The first event of a sub-agent's ledger. */
   | { readonly kind: 'inherited'; readonly parent: string }
   | {
@@ -147,6 +152,16 @@ export type LedgerFact =
       readonly removes?: readonly string[]
       /** Sources that this text told of, with their membership. */
       readonly sources?: Readonly<Record<string, string>>
+    }
+  /**
+   * Thinking is sent no more, for good: the bytes before it are not those it was thought behind, and the provider checks
+   * that. `pending`: it stands in a tool loop that is still open, where the provider wants it, and goes when that is over.
+   */
+  | {
+      readonly kind: 'thinking-stripped'
+      /** Anchors of the messages that held it. */
+      readonly messages: readonly string[]
+      readonly pending?: readonly string[]
     }
   /** A model request was begun. A second begin with the same id is a retry and writes nothing. */
   | { readonly kind: 'requested'; readonly requestId: string; readonly tokens: SurfaceTokens }

@@ -8,7 +8,8 @@ import { RESERVE_NAME } from '../base/names.js'
 import type { FailureReason } from '../tool/reasons.js'
 import type { Pin } from '../tool/wire-tool.js'
 import type { LedgerEvent } from './event.js'
-import { createState, type Latch, type LedgerState, type RequestRecord } from './state.js'
+import { inWords, leave, returnTo, tellLeft } from './left-latch.js'
+import { createState, type Latch, type LedgerState, prefixName, type RequestRecord } from './state.js'
 
 export { createState, type Insert, type LedgerState, type LoadedTool, type RequestRecord } from './state.js'
 
@@ -21,6 +22,9 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
   switch (event.kind) {
     case 'latched':
       latch(state, event)
+      break
+    case 'returned':
+      returnTo(state, event.wire, event.loaded)
       break
     case 'inherited':
       break
@@ -73,6 +77,15 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
     case 'announced':
       announce(state, event)
       break
+    case 'thinking-stripped': {
+      const { stripped, pending } = state.history.thinking
+      for (const anchor of event.pending ?? []) pending.add(anchor)
+      for (const anchor of event.messages) {
+        stripped.add(anchor)
+        pending.delete(anchor)
+      }
+      break
+    }
     case 'requested':
       request(state, event)
       break
@@ -127,11 +140,12 @@ export function isOnSurface(state: LedgerState, id: string): boolean {
 
 function latch(state: LedgerState, event: Latch) {
   const before = new Map(state.tools.loaded)
+  leave(state, event.wire)
   // What a reference showed stands nowhere when the provider does not put the definition behind it any more.
   const byReference = state.latch?.delivery === 'native'
   state.latch = event
   state.latching.due = event.outdated ? 'delivery' : undefined
-  state.latching.count++
+  state.latching.count = ++state.latching.made
   // At every other latch the messages are new, too.
   if (event.reason === 'loader' || event.reason === 'cards' || event.reason === 'delivery')
     state.array.version++
@@ -140,12 +154,7 @@ function latch(state: LedgerState, event: Latch) {
   state.native.revealed.clear()
   state.native.toRemove.clear()
   // What the provider was told of tools between the messages was about the array before this one.
-  state.history.inserts = state.history.inserts.map((insert) => ({
-    ...insert,
-    adds: [],
-    removes: [],
-    revealed: 0,
-  }))
+  state.history.inserts = state.history.inserts.map(inWords)
   state.tools.loaded.clear()
   for (const pin of event.loaded) {
     const known = before.get(pin.id) ?? state.tools.suspendedLoads.get(pin.id)
@@ -301,6 +310,7 @@ function announce(state: LedgerState, event: Extract<LedgerEvent, { kind: 'annou
     state.native.toRemove.delete(id)
   }
   for (const id of about) state.history.told.add(id)
+  tellLeft(state, about, event.sources ?? {})
   if (event.topic === 'loaded')
     for (const id of about) {
       state.history.pendingReminders.delete(id)
@@ -341,6 +351,7 @@ function request(state: LedgerState, event: Extract<LedgerEvent, { kind: 'reques
     metaCalls: 0,
     realCalls: 0,
   }
+  if (state.latch) state.history.thinking.behind.set(state.latch.wire, prefixName(state))
   state.requests.byId.set(event.requestId, record)
   state.requests.last = record
 }
@@ -379,12 +390,18 @@ function compact(state: LedgerState, kept: Readonly<Record<string, string>>) {
       table.delete(anchor)
       if (moved !== undefined) table.set(moved, value)
     }
+  for (const anchors of [state.history.thinking.stripped, state.history.thinking.pending]) {
+    const moved = [...anchors].flatMap((anchor) => renamed(anchor) ?? [])
+    anchors.clear()
+    for (const anchor of moved) anchors.add(anchor)
+  }
   for (const [anchor, meant] of [...state.calls.resolvedCalls]) {
     const moved = renamed(anchor)
     state.calls.resolvedCalls.delete(anchor)
     if (moved !== undefined) state.calls.resolvedCalls.set(moved, meant)
   }
   state.calls.pending.clear()
+  state.latching.left.clear()
   state.epoch++
   if (state.latch) state.latching.due = 'compaction'
 }
@@ -396,7 +413,7 @@ function clear(state: LedgerState) {
   Object.assign(state, fresh, {
     length,
     epoch: epoch + 1,
-    latching: { ...latching, due: latch ? 'clear' : 'start' },
+    latching: { ...latching, left: new Map(), due: latch ? 'clear' : 'start' },
     array: { ...fresh.array, version: array.version },
     calls: { ...fresh.calls, aliasUses: calls.aliasUses },
     requests: { ...fresh.requests, byId: requests.byId, last: requests.last },

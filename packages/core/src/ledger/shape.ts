@@ -61,6 +61,7 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
     deferred: number,
     cardTokens: number,
   },
+  returned: { wire: text, loaded: list(pin) },
   inherited: { parent: text },
   searched: {
     query: text,
@@ -89,6 +90,7 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
     removes: optional(list(text)),
     sources: optional(table(text)),
   },
+  'thinking-stripped': { messages: list(text), pending: optional(list(text)) },
   requested: { requestId: text, tokens: table(number) },
   measured: {
     requestId: text,

@@ -65,12 +65,32 @@ export interface RequestRecord {
   outputTokens?: number
 }
 
+/** What a conversation sent at a wire that it has left: enough to send it again. */
+export interface LeftLatch {
+  readonly latch: Latch
+  readonly count: number
+  readonly prefix: string
+  readonly eager: ReadonlyMap<string, Pin>
+  readonly loaded: ReadonlyMap<string, LoadedTool>
+  readonly revealed: ReadonlySet<string>
+  /** Those of that time. Later ones follow them in the history's own list. */
+  readonly inserts: readonly Insert[]
+  readonly carried: ReadonlySet<string>
+  /** Goes on growing: what is told elsewhere stands in the history of every wire. */
+  readonly told: Set<string>
+  readonly sources: Map<string, string>
+}
+
 /** Law: everything before the messages is fixed from one latch to the next. */
 export interface LatchingState {
   /** A new latch is due, and why. */
   due: Latch['reason'] | undefined
-  /** How often a latch was made: the bytes before the messages are new since then. */
+  /** Which latch this is, of all that were made: the bytes before the messages are new since then. */
   count: number
+  /** How many were made. */
+  made: number
+  /** By wire, until the history itself is shortened. */
+  readonly left: Map<string, LeftLatch>
   /** Deliveries that the next latch does without, and why. */
   readonly withheld: Map<DeliveryName, string>
 }
@@ -110,6 +130,17 @@ export interface HistoryState {
   readonly reminded: Map<string, Told>
   /** Unloaded since the last request without an answer that said so. */
   readonly pendingNotices: Set<string>
+  readonly thinking: ThinkingState
+}
+
+/** Law: what was thought stands behind the bytes it was thought behind, or it is not sent. */
+export interface ThinkingState {
+  /** Messages, by anchor, whose thinking is sent no more. */
+  readonly stripped: Set<string>
+  /** Those whose thinking goes with the end of their tool loop. */
+  readonly pending: Set<string>
+  /** What the last request on each wire had before its messages: `prefixName`. */
+  readonly behind: Map<string, string>
 }
 
 /** Law: only completed calls load a tool, and no call runs twice. */
@@ -165,12 +196,17 @@ export interface LedgerState {
   requests: RequestsState
 }
 
+/** A name for what a request has before its messages: equal where the bytes are. */
+export function prefixName({ latching, array }: LedgerState): string {
+  return `${latching.count}.${array.version}`
+}
+
 export function createState(): LedgerState {
   return {
     length: 0,
     epoch: 0,
     latch: undefined,
-    latching: { due: 'start', count: 0, withheld: new Map() },
+    latching: { due: 'start', count: 0, made: 0, left: new Map(), withheld: new Map() },
     tools: {
       eager: new Map(),
       loaded: new Map(),
@@ -187,6 +223,7 @@ export function createState(): LedgerState {
       pendingReminders: new Set(),
       reminded: new Map(),
       pendingNotices: new Set(),
+      thinking: { stripped: new Set(), pending: new Set(), behind: new Map() },
     },
     calls: {
       pending: new Map(),

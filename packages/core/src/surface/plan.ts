@@ -17,6 +17,8 @@ import { latchFact } from './latch.js'
 import { BRIDGE_NAME, metaEntry } from './meta-tools.js'
 import { findNativeFault } from './native-check.js'
 import { isInArray } from './placement.js'
+import { afterReturn, returnFact } from './return.js'
+import { type BoundThinking, stripThinking } from './thinking.js'
 
 type Announced = Extract<LedgerFact, { kind: 'announced' }>
 
@@ -28,6 +30,8 @@ export interface SentHistory {
   readonly references?: ReadonlySet<string> | undefined
   /** Where a notice would stand. Absent: anywhere. */
   readonly place?: NoticePlace | undefined
+  /** Thinking that the provider binds to what stands before it. Absent: it does not. */
+  readonly thinking?: BoundThinking | undefined
 }
 
 /** The end of a history: a message, or the results of one batch. */
@@ -43,8 +47,24 @@ export function plan(
   history: SentHistory = {},
   support: WireSupport = {},
 ): LedgerFact[] {
+  const isElsewhere = state.latch && state.latch.wire !== context.wire
+  const returned = isElsewhere ? returnFact(state, context, support, history.thinking) : undefined
+  if (returned) {
+    const back = afterReturn(state, [returned])
+    return [returned, ...plan(back.state, context, history, support)]
+  }
+  const facts = surfaceFacts(state, context, history, support)
+  return [...facts, ...stripThinking(state, facts, context.wire, history.thinking)]
+}
+
+function surfaceFacts(
+  state: LedgerState,
+  context: Context,
+  history: SentHistory,
+  support: WireSupport,
+): LedgerFact[] {
   const doubts = doubt(state, context)
-  const reason = latchReason(state, context, support)
+  const reason = latchReason(state, context, history, support)
   const latched = reason === undefined ? undefined : latchFact(state, context, reason, support)
   const latch = latched ?? state.latch
   const settled = latched ? [...doubts, latched] : doubts
@@ -130,7 +150,7 @@ function deliver(
   ]
 }
 
-function latchReason(state: LedgerState, context: Context, support: WireSupport) {
+function latchReason(state: LedgerState, context: Context, { thinking }: SentHistory, support: WireSupport) {
   if (state.latching.due) return state.latching.due
   if (!state.latch) return 'start'
   if (state.latch.wire !== context.wire) return 'wire'
@@ -143,7 +163,9 @@ function latchReason(state: LedgerState, context: Context, support: WireSupport)
     (meta) => context.gate.availability(metaEntry(names[meta]), 'see') === 'denied',
   )
   if (denied) return 'loader'
-  const live = context.settings.cards === 'live' && state.latch.delivery !== 'eager'
+  // A new list would make invalid what was thought in this tool loop, and that cannot be left out: it waits for the loop's end.
+  const isBound = thinking?.inside.some((anchor) => !state.history.thinking.pending.has(anchor))
+  const live = context.settings.cards === 'live' && state.latch.delivery !== 'eager' && !isBound
   return live && hasStaleCards(state, context) ? 'cards' : undefined
 }
 

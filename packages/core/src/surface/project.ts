@@ -26,6 +26,8 @@ export interface SurfaceView {
   readonly bridge: string | undefined
   /** Text for the system prompt, or empty. */
   readonly section: string
+  /** Messages, by anchor, whose thinking is not sent any more. */
+  readonly stripped: ReadonlySet<string>
   /** Text to place after the message or call named by the anchor, in this order. */
   readonly inserts: readonly Insert[]
 }
@@ -46,6 +48,7 @@ export function project(state: LedgerState, requestId: string): SurfaceView {
       loader: undefined,
       bridge: undefined,
       section: '',
+      stripped: new Set(state.history.thinking.stripped),
       inserts: [],
     }
   // By name: one that has passed from a tool that is gone to another is declared once, as what it means now.
@@ -97,6 +100,7 @@ export function project(state: LedgerState, requestId: string): SurfaceView {
     loader: loader?.name,
     bridge: bridge?.name,
     section: latch.section,
+    stripped: new Set(state.history.thinking.stripped),
     inserts: [...state.history.inserts],
   }
 }

@@ -78,6 +78,8 @@ const protocols = {
   google: () => googleProtocol({ thoughtSignatures: true }),
   /** With the beta by which tools come and go in system messages. */
   'anthropic-changes': () => anthropicProtocol({ midConversationSystem: true }),
+  /** Thinking is bound to what stood before it. */
+  'anthropic-thinking': () => anthropicProtocol({ boundThinking: true }),
 } as const
 export type WireName = keyof typeof protocols
 
@@ -86,6 +88,7 @@ const limits = {
   chat: {},
   anthropic: { maxOutputTokens: 1000 },
   'anthropic-changes': { maxOutputTokens: 1000 },
+  'anthropic-thinking': { maxOutputTokens: 1000 },
   responses: { providerOptions: { openai: { store: false } } },
   google: {},
 } as const

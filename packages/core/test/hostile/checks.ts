@@ -13,6 +13,8 @@ export function expectSame(what: string, found: unknown, expected: unknown): voi
 export class RequestChecks {
   /** Tools that policy has denied ever since this history began. */
   private readonly unseen = new Set<string>()
+  /** The latch under which the model thought something, by its seal. */
+  private readonly thoughtUnder = new Map<string, number>()
   private last: { rendered: string; tools: string; latches: number; appended: readonly string[] } | undefined
 
   /** A history begins: what is denied now may not leave until it is allowed. */
@@ -26,6 +28,25 @@ export class RequestChecks {
   /** The next request need not begin as the last one did. */
   restart(): void {
     this.last = undefined
+    this.thoughtUnder.clear()
+  }
+
+  /** What the model thought in answer to the last request. */
+  thought(messages: readonly object[], { latches }: Reference): void {
+    for (const [, seal = ''] of JSON.stringify(messages).matchAll(/"signature":"([^"]*)"/g))
+      this.thoughtUnder.set(seal, latches)
+  }
+
+  /** Where no load touches a byte before the last message, what was thought stays valid until the next latch. */
+  private thinking(
+    wire: Wire,
+    parts: object,
+    { delivery, mode }: Turn['view'],
+    { latches }: Reference,
+  ): void {
+    if (mode === 'off' || (delivery !== 'native' && delivery !== 'bridge')) return
+    const stale = wire.staleThinking?.(parts).find((seal) => this.thoughtUnder.get(seal) === latches)
+    if (stale !== undefined) throw new Error(`what was thought under this latch is invalid: ${stale}`)
   }
 
   request(wire: Wire, { parts, view }: Turn, conversation: Conversation, reference: Reference): void {
@@ -37,6 +58,7 @@ export class RequestChecks {
     this.schemas(JSON.stringify(parts), JSON.stringify(wire.toolsOf(parts)), view.mode, reference)
     this.secrets(JSON.stringify(parts))
     this.prefix(wire.rendered(parts), JSON.stringify(wire.toolsOf(parts)), view, reference)
+    this.thinking(wire, parts, view, reference)
   }
 
   private surface(view: Turn['view'], conversation: Conversation, reference: Reference): void {

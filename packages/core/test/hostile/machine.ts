@@ -302,6 +302,7 @@ export class Machine {
     this.count.calls += made.length
     const said = calls.length > 0 ? { calls } : { text: `Said ${++this.count.said}.` }
     const { reply, messages } = this.wire.reply(turn.parts, said, this.count.requests)
+    this.checks.thought(messages, this.reference)
     const meanings = made.map(({ meaning }) => meaning)
     const ranBefore = this.ran.length
     let expected: string[]

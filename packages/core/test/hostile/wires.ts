@@ -5,6 +5,7 @@ import { type GoogleContent, google } from '@toolwell/core/google'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
 import { openaiResponses, type ResponsesReply } from '@toolwell/core/openai-responses'
 import {
+  type AnthropicRequestBody,
   anthropicProtocol,
   chatProtocol,
   googleProtocol,
@@ -13,6 +14,8 @@ import {
   type ScriptedCall,
 } from '@toolwell/testing'
 import fc from 'fast-check'
+import { transformationsOf } from '../../../testing/src/anthropic/binding.js'
+import { anthropicRenderOrder } from '../../../testing/src/anthropic/usage.js'
 
 type Thread = ReturnType<ReturnType<typeof openaiChat>['thread']>
 
@@ -56,6 +59,8 @@ export interface Wire {
   rendered(parts: object): string
   /** The part of a request that declares tools. */
   toolsOf(parts: object): unknown
+  /** Thinking in a request that the server no longer takes, by its seal. */
+  staleThinking?(parts: object): readonly string[]
   /** What the model says: the reply for `run`, and what of it joins the history. */
   reply(
     parts: object,
@@ -65,6 +70,13 @@ export interface Wire {
 }
 
 const SYSTEM = 'You are careful.'
+const THINKING = {
+  max_tokens: 99,
+  thinking: { type: 'adaptive', block_binding: { prefix_mismatch_behavior: 'drop_block' } },
+}
+
+const thinkingBody = (parts: object) =>
+  ({ model: 'scripted', ...THINKING, ...parts }) as unknown as AnthropicRequestBody
 
 function create<Body extends object>(
   protocol: Protocol<Body>,
@@ -87,7 +99,7 @@ function create<Body extends object>(
         earlier: [],
         nextCallId: (prefix: string) => `${prefix}${index}`,
       }
-      const { object } = protocol.answer(said, body(parts), context)
+      const { object } = protocol.answer({ thinking: `Thought ${index}.`, ...said }, body(parts), context)
       return keep(JSON.parse(JSON.stringify(object)) as never) as ReturnType<Wire['reply']>
     },
   }
@@ -120,7 +132,8 @@ const messages = (toolChanges: boolean): Wire => ({
   native: true,
   text: false,
   open: (conversation) => {
-    const adapter = anthropic(conversation, { toolChanges })
+    // Left to the server: the reference need not know what is left out, and every stale block shows.
+    const adapter = anthropic(conversation, { toolChanges, thinking: 'drop_block' })
     return {
       ...adapter,
       begin: (given, request) => adapter.begin(given as never, { system: SYSTEM, ...request }),
@@ -128,13 +141,24 @@ const messages = (toolChanges: boolean): Wire => ({
   },
   user: (content) => ({ role: 'user', content }),
   ...create(
-    anthropicProtocol({ midConversationSystem: toolChanges }),
-    { max_tokens: 99 },
+    anthropicProtocol({ midConversationSystem: toolChanges, boundThinking: true }),
+    THINKING,
     (answer: AnthropicReply) => {
       const reply = { role: answer.role, content: answer.content }
       return { reply, messages: [reply] }
     },
   ),
+  // As it is sent: what the server drops of it is looked at below.
+  rendered: (parts) => anthropicRenderOrder(thinkingBody(parts)),
+  staleThinking(parts) {
+    const body = thinkingBody(parts)
+    const dropped = (transformationsOf(body, { boundThinking: true }) ?? []) as readonly { path: string }[]
+    return dropped.map(({ path }) => {
+      const [, message, , block] = path.split('.')
+      const content = body.messages[Number(message)]?.content as readonly { signature?: string }[]
+      return content[Number(block)]?.signature ?? ''
+    })
+  },
 })
 
 const responses: Wire = {

@@ -20,18 +20,28 @@ export interface AnthropicCall {
 export interface AnthropicAnswer {
   readonly id: string
   readonly model: string
+  /** What the model thought, with its seal. */
+  readonly thinking: { readonly thinking: string; readonly signature: string } | undefined
   readonly text: string
   readonly calls: readonly AnthropicCall[]
   readonly stopReason: string
   readonly usage: AnthropicUsage
+  /** Thinking that the request asked to have dropped, where it asked. */
+  readonly transformations: readonly object[] | undefined
 }
 
 const TEXT_BLOCK = { type: 'text', text: '' }
 
-export function messageObject({ id, model, text, calls, stopReason, usage }: AnthropicAnswer): object {
+export function messageObject(answer: AnthropicAnswer): object {
+  const { thinking, text, calls, stopReason, usage } = answer
+  const thought = thinking ? [{ type: 'thinking', ...thinking }] : []
   const said = text === '' ? [] : [{ ...TEXT_BLOCK, text }]
-  const content = [...said, ...calls.map((call) => ({ ...toolUseBlock(call), input: call.input }))]
-  return messageOf(id, model, content, stopReason, usage)
+  const content = [
+    ...thought,
+    ...said,
+    ...calls.map((call) => ({ ...toolUseBlock(call), input: call.input })),
+  ]
+  return messageOf(answer, content, stopReason, usage)
 }
 
 /**
@@ -39,10 +49,13 @@ export function messageObject({ id, model, text, calls, stopReason, usage }: Ant
  * one after the other, text and input in pieces of at most eight characters, and an input begins with an empty one.
  */
 export function* messageEvents(answer: AnthropicAnswer): Generator<string> {
-  const { id, model, text, calls, stopReason, usage } = answer
-  yield event('message_start', { message: messageOf(id, model, [], null, { ...usage, output_tokens: 1 }) })
+  const { thinking, text, calls, stopReason, usage } = answer
+  yield event('message_start', { message: messageOf(answer, [], null, { ...usage, output_tokens: 1 }) })
   yield event('ping', {})
   const blocks = [
+    ...(thinking
+      ? [{ start: { type: 'thinking', thinking: '', signature: '' }, deltas: thinkingDeltas(thinking) }]
+      : []),
     ...(text === '' ? [] : [{ start: TEXT_BLOCK, deltas: textDeltas(text) }]),
     ...calls.map((call) => ({ start: toolUseBlock(call), deltas: inputDeltas(call.text) })),
   ]
@@ -60,8 +73,7 @@ export function* messageEvents(answer: AnthropicAnswer): Generator<string> {
 }
 
 function messageOf(
-  id: string,
-  model: string,
+  { id, model, transformations }: AnthropicAnswer,
   content: readonly object[],
   stopReason: string | null,
   usage: AnthropicUsage,
@@ -78,6 +90,7 @@ function messageOf(
     container: null,
     diagnostics: null,
     usage,
+    ...(transformations ? { input_transformations: transformations } : {}),
   }
 }
 
@@ -87,6 +100,11 @@ function toolUseBlock({ id, name }: AnthropicCall): object {
 
 function textDeltas(text: string): readonly object[] {
   return pieces(text).map((piece) => ({ type: 'text_delta', text: piece }))
+}
+
+function thinkingDeltas({ thinking, signature }: { thinking: string; signature: string }): readonly object[] {
+  const words = pieces(thinking).map((piece) => ({ type: 'thinking_delta', thinking: piece }))
+  return [...words, { type: 'signature_delta', signature }]
 }
 
 function inputDeltas(text: string): readonly object[] {

@@ -2,6 +2,7 @@
 
 import type { AnswerContext, Protocol, ScriptedCall } from '../shared/protocol.js'
 import { type AnthropicCall, messageEvents, messageObject } from './answer.js'
+import { asSeen, seal, transformationsOf } from './binding.js'
 import { type AnthropicRequestBody, type AnthropicRuleOptions, anthropicViolationOf } from './rules.js'
 import { anthropicRenderOrder, anthropicUsage, keptBy, renderAnthropic } from './usage.js'
 
@@ -36,17 +37,21 @@ export function anthropicProtocol(options: AnthropicRuleOptions = {}): Protocol<
       headers['x-api-key'] === apiKey || headers.authorization === `Bearer ${apiKey}`,
     violationOf: (body) => anthropicViolationOf(body, options),
     wantsStream: (body) => body.stream === true,
-    renderOrder: anthropicRenderOrder,
-    answer({ text = '', calls: scripted = [], finish }, body, context) {
+    renderOrder: (body) => anthropicRenderOrder(asSeen(body, options)),
+    answer({ thinking: thought, text = '', calls: scripted = [], finish }, body, context) {
       const calls = scripted.map((call) => callOf(call, context))
-      const rendering = renderAnthropic(body)
-      const written = [text, ...calls.flatMap((call) => [call.name, call.text])].join('')
+      const rendering = renderAnthropic(asSeen(body, options))
+      const thinking =
+        thought === undefined ? undefined : { thinking: thought, signature: seal(body, thought, options) }
+      const transformations = transformationsOf(body, options)
+      const written = [thought ?? '', text, ...calls.flatMap((call) => [call.name, call.text])].join('')
       const usage = anthropicUsage(rendering, kept, written)
       kept.push(...keptBy(rendering))
       const isBroken = calls.some((call) => call.isBroken)
       const natural = calls.length > 0 ? 'tool_use' : 'end_turn'
       const stopReason = finish ?? (isBroken ? 'max_tokens' : natural)
-      const answer = { id: `msg_${context.index + 1}`, model: body.model, text, calls, stopReason, usage }
+      const id = `msg_${context.index + 1}`
+      const answer = { id, model: body.model, thinking, text, calls, stopReason, usage, transformations }
       return { object: messageObject(answer), stream: () => messageEvents(answer) }
     },
     errorObject(status, message, code) {

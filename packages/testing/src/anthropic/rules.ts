@@ -7,6 +7,7 @@
 import { type Fields, type Found, isObject, unicodeViolation } from '../shared/guards.js'
 import type { Violation } from '../shared/protocol.js'
 import { keywordObjection } from '../shared/schema-keywords.js'
+import { bindingViolation, thinkingViolation } from './binding.js'
 import { historyViolation } from './history.js'
 import {
   type AnthropicRequestBody,
@@ -47,6 +48,11 @@ export interface AnthropicRuleOptions {
    * it has not seen, so such a history has lost its reveal, or the tool was deferred after its use.
    */
   readonly strictReveal?: boolean
+  /**
+   * Whether thinking is bound to what stood before it when it was made (`binding.ts`). When absent, the model of the
+   * request decides, as it does at Anthropic: from Claude Fable 5.1 on.
+   */
+  readonly boundThinking?: boolean
 }
 
 const NAME = /^[a-zA-Z0-9_-]{1,128}$/
@@ -88,7 +94,9 @@ export function anthropicViolationOf(
     toolChoiceViolation(body) ??
     // The shapes have been checked above, so the body is one.
     marksViolation(body as AnthropicRequestBody) ??
-    historyViolation(body as AnthropicRequestBody, options)
+    thinkingViolation(body as AnthropicRequestBody) ??
+    historyViolation(body as AnthropicRequestBody, options) ??
+    bindingViolation(body as AnthropicRequestBody, options)
   )
 }
 

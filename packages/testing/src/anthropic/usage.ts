@@ -55,29 +55,47 @@ const CACHE_MINIMUM = 1024
  * of keys counts. A cleared system message (`clear_at`) is rendered all the same.
  */
 export function renderAnthropic(body: AnthropicRequestBody): AnthropicRendering {
-  const { tools = [], system, messages, cache_control: outer } = body
-  const definitions = new Map(tools.map((tool) => [tool.name, tool]))
   const marks: CacheMark[] = []
   let text = ''
-  const write = (piece: unknown, source: Fields) => {
-    text += `${JSON.stringify(piece)}\n`
-    marks.push(...marksOn(source).map((mark) => markAt(text.length, mark)))
-  }
-  for (const tool of tools) if (!tool.defer_loading) write(definitionOf(tool), tool)
-  for (const block of system === '' ? [] : blocksOf(system)) write(unmarked(block), block)
-  let speaker: string | undefined
-  for (const { role, content } of messages) {
-    if (role !== speaker) text += `${role}\n`
-    speaker = role
-    for (const block of blocksOf(content)) {
-      const { definition } = isObject(block.tool) ? block.tool : {}
-      if (isObject(definition)) definitions.set(definition.name as string, definition as AnthropicTool)
-      write(expanded(block, definitions), block)
-    }
+  for (const piece of piecesOf(body)) {
+    text += piece.text
+    marks.push(...marksOn(piece.source).map((mark) => markAt(text.length, mark)))
   }
   // The mark on the request stands on its last block.
-  if (isObject(outer)) marks.push(markAt(text.length, outer))
+  if (isObject(body.cache_control)) marks.push(markAt(text.length, body.cache_control))
   return { text, marks: marks.filter((mark, index) => mark.end !== marks[index - 1]?.end) }
+}
+
+/** One line of the rendering, and what it was made of. `at` is the place of a message's block. */
+export interface RenderedPiece {
+  readonly text: string
+  readonly source: Fields
+  readonly at?: string
+}
+
+export function* piecesOf(body: AnthropicRequestBody): Generator<RenderedPiece> {
+  const { tools = [], system, messages } = body
+  const definitions = new Map(tools.map((tool) => [tool.name, tool]))
+  const line = (piece: unknown) => `${JSON.stringify(piece)}\n`
+  for (const tool of tools) if (!tool.defer_loading) yield { text: line(definitionOf(tool)), source: tool }
+  for (const block of system === '' ? [] : blocksOf(system))
+    yield { text: line(unmarked(block)), source: block }
+  let speaker: string | undefined
+  for (const [index, { role, content }] of messages.entries()) {
+    if (role !== speaker) yield { text: speakerLine(role), source: {} }
+    speaker = role
+    for (const [place, block] of blocksOf(content).entries()) {
+      const { definition } = isObject(block.tool) ? block.tool : {}
+      if (isObject(definition)) definitions.set(definition.name as string, definition as AnthropicTool)
+      const at = `messages.${index}.content.${place}`
+      yield { text: line(expanded(block, definitions)), source: block, at }
+    }
+  }
+}
+
+/** What stands before the blocks of a turn. */
+export function speakerLine(role: string): string {
+  return `${role}\n`
 }
 
 export function anthropicRenderOrder(body: AnthropicRequestBody): string {

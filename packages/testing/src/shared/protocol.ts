@@ -18,6 +18,8 @@ export interface ScriptedCall {
 }
 
 export interface ScriptedAnswer {
+  /** What the model thinks before it speaks, where the wire carries that signed. Only Anthropic's does here; others leave it out. */
+  readonly thinking?: string
   readonly text?: string
   readonly calls?: readonly ScriptedCall[]
   /** The wire's own reason for the end; by default what a server says after calls or after text. */

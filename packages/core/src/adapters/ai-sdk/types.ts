@@ -45,6 +45,7 @@ export interface AiCallOptions {
   readonly prompt: readonly AiMessage[]
   readonly tools?: readonly AiFunction[]
   readonly toolChoice?: unknown
+  readonly providerOptions?: unknown
 }
 
 /** A call in a reply of a model: its arguments are text. */

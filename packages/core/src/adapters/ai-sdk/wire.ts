@@ -12,6 +12,7 @@ import { type Protocol, rules } from './protocol.js'
 import { withProviderCalls } from './provider-calls.js'
 import { messagesOf, readMessages } from './read.js'
 import { withSearchItems } from './search-items.js'
+import { boundThinking } from './thinking.js'
 import { withToolChanges } from './tool-changes.js'
 import { withSearches } from './tool-search.js'
 import { type AiMessage, WIRE } from './types.js'
@@ -33,6 +34,8 @@ export interface AiWireOptions {
   readonly given?: (name: string) => boolean
   /** Histories that a host keeps: they are not sent as they are. */
   readonly stored?: boolean
+  /** The request asks the provider to drop thinking that is no longer valid: nothing is left out here. */
+  readonly dropsThinking?: boolean
 }
 
 /** OpenAI's search brings tools between the messages, and takes none away. */
@@ -45,7 +48,7 @@ const NATIVE: Readonly<Record<NativeWay, NonNullable<WireSupport['native']>>> = 
 export function aiWire(
   protocol: Protocol,
   prompts: Prompts,
-  { beside = [], way, given = () => true, stored = false }: AiWireOptions = {},
+  { beside = [], way, given = () => true, stored = false, dropsThinking = false }: AiWireOptions = {},
 ): Wire<AiMessage, AiReply, AiParts> {
   const { ids, opensWithUser = false, turns = false, answers, ran: _, ...others } = rules[protocol]
   const inMessages = { ...others, ...(answers ? { results: prompts.noOutput() } : {}) }
@@ -55,6 +58,7 @@ export function aiWire(
     traits: {
       ...defined({ ids }),
       opensWithUser,
+      thinking: protocol === 'anthropic' && !dropsThinking ? boundThinking : undefined,
       wordlessSearches: way === 'tool-search',
       native: way && NATIVE[way],
     },

@@ -11,6 +11,7 @@ import { normaliseMessage } from './normalise.js'
 import { callsOf, messagesOf, sourceOf } from './read.js'
 import { readUsage } from './stream.js'
 import { systemOf } from './system.js'
+import { boundThinking } from './thinking.js'
 import { anthropicTools } from './tools.js'
 import {
   type AnthropicMessage,
@@ -35,6 +36,13 @@ export interface AnthropicOptions {
   readonly toolChanges?: boolean
   /** Marks the tools, the system prompt and the last message for the prompt cache, besides your own marks. Default: none. */
   readonly cache?: '5m' | '1h'
+  /**
+   * What becomes of thinking behind bytes that have changed (a compaction, another provider in between). Default `strip`: it
+   * is left out for good. `drop_block`: your requests ask the API to drop it, which knows whether its model minds: they have
+   * `thinking.block_binding.prefix_mismatch_behavior: 'drop_block'` and the header
+   * `anthropic-beta: thinking-binding-controls-2026-08-01`.
+   */
+  readonly thinking?: 'strip' | 'drop_block'
 }
 
 /** `prompts`: what has to be said in a history, in the host's words. */
@@ -42,8 +50,9 @@ export function anthropicWire(
   prompts: Prompts,
   options: AnthropicOptions = {},
 ): Wire<AnthropicMessage, AnthropicReply, AnthropicParts, AnthropicPrompt> {
-  assertKnownKeys(options, ['native', 'toolChanges', 'cache'], 'the options of anthropic')
-  const { native = true, toolChanges = false, cache } = options
+  assertKnownKeys(options, ['native', 'toolChanges', 'cache', 'thinking'], 'the options of anthropic')
+  const { native = true, toolChanges = false, cache, thinking = 'strip' } = options
+  assertOneOf('thinking', thinking, ['strip', 'drop_block'])
   if (cache !== undefined) assertOneOf('cache', cache, ['5m', '1h'])
   return {
     name: WIRE,
@@ -52,6 +61,7 @@ export function anthropicWire(
       native: native ? (toolChanges ? 'changes' : 'references') : undefined,
       ids: ID_RULES,
       opensWithUser: true,
+      thinking: thinking === 'strip' ? boundThinking : undefined,
     },
     normalise: (message) => normaliseMessage(message, prompts),
     read: (messages) => messages.flatMap((message) => sourceOf(message).units),

@@ -16,6 +16,7 @@ import type { CallAnswer, RunOptions } from '../../turn/run.js'
 import { readMachineLine } from '../../turn/search-call/render.js'
 import { type Anchors, anchorsOf, survivors } from './anchors.js'
 import { assertConversation, assertThread, assertWire } from './assert-adapter.js'
+import { thinkingIn, withoutStripped } from './bound-thinking.js'
 import { leaveBehind } from './leave-behind.js'
 import { noticePlace } from './notice-place.js'
 import { openWithUser } from './open-with-user.js'
@@ -112,6 +113,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         present: new Set(anchors.names),
         references: referring(anchors),
         place: noticePlace(anchors.placed, wire.traits?.wordlessSearches ? conversation.loader : undefined),
+        thinking: wire.traits?.thinking && thinkingIn(anchors.placed, wire.traits.thinking),
         support: {
           native: wire.traits?.native,
           text: () => wholeText(messages, request),
@@ -284,8 +286,9 @@ function compose<Message, Reply, Parts, Prompt extends object>(
   }
   const ofHost = wire.ofHost?.(anchors.placed.map(({ unit }) => unit)) ?? []
   const callable = new Set([...view.tools.map((tool) => tool.name), ...ofHost])
-  const { ids, opensWithUser } = wire.traits ?? {}
-  const settled = ids ? settleIds(anchors.placed, wire.name, ids, warn) : anchors.placed
+  const { ids, opensWithUser, thinking } = wire.traits ?? {}
+  const bound = thinking ? withoutStripped(anchors.placed, view, thinking) : anchors.placed
+  const settled = ids ? settleIds(bound, wire.name, ids, warn) : bound
   const repaired = repair(settled, view, callable, prompts, warn, wire.traits)
   const begun = opensWithUser ? openWithUser(repaired, prompts, warn) : repaired
   const written = wire.write(weave(begun, view, warn), view, warn)

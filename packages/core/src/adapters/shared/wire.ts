@@ -3,6 +3,7 @@ import type { Usage } from '../../accounting/measurement.js'
 import type { WireSupport } from '../../surface/auto.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { CallAnswer } from '../../turn/run.js'
+import type { ThinkingTrait } from './bound-thinking.js'
 import type { IdRules } from './settle-ids.js'
 import type { Native, Unit, UnitCall } from './thread.js'
 import type { Warn } from './warning.js'
@@ -23,6 +24,8 @@ export interface WireTraits<Prompt extends object = object> {
   readonly wordlessSearches?: boolean
   /** Servers take an answer wherever it stands behind its call, and not only directly behind it. */
   readonly answersAnywhere?: boolean
+  /** The provider binds thinking to what stands before it, and refuses it behind other bytes. Absent: it does not. */
+  readonly thinking?: ThinkingTrait | undefined
 }
 
 /** A unit with the piece of its wire that it was read from. */

@@ -1,0 +1,31 @@
+/** Thinking of Anthropic's models in messages of the SDK: parts of the type `reasoning`, with a seal in their options. */
+
+import { isRecord } from '../../base/guards.js'
+import type { ThinkingTrait } from '../shared/bound-thinking.js'
+import { type AiCallOptions, type AiMessage, type AiPart, partsOf, WIRE } from './types.js'
+
+/** Page build-with-claude/preserved-thinking: such thinking is refused behind other bytes than it was thought behind. */
+export const boundThinking: ThinkingTrait = {
+  holds: (unit) =>
+    unit.kind === 'assistant' &&
+    unit.native?.wire === WIRE &&
+    partsOf(unit.native.value as AiMessage).some(isSealed),
+  without: (unit) => {
+    if (unit.kind !== 'assistant' || !unit.native) return unit
+    const message = unit.native.value as AiMessage
+    const value = { ...message, content: partsOf(message).filter((part) => !isSealed(part)) }
+    return { ...unit, native: { ...unit.native, value } }
+  },
+}
+
+function isSealed({ type, providerOptions }: AiPart): boolean {
+  return type === 'reasoning' && isRecord(providerOptions) && isRecord(providerOptions.anthropic)
+}
+
+/** The host has asked the API to drop such thinking itself: it knows whether its model minds. */
+export function asksToDrop({ providerOptions }: AiCallOptions): boolean {
+  const { anthropic } = isRecord(providerOptions) ? providerOptions : {}
+  const { thinking } = isRecord(anthropic) ? anthropic : {}
+  const { blockBinding } = isRecord(thinking) ? thinking : {}
+  return isRecord(blockBinding) && blockBinding.prefixMismatchBehavior === 'drop_block'
+}

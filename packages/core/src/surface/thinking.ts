@@ -1,0 +1,59 @@
+/**
+ * Thinking that a provider binds to the bytes before it (Anthropic, page build-with-claude/preserved-thinking). Between two
+ * latches those bytes stay; where they change, what was thought behind them is sent no more.
+ */
+
+import type { LedgerFact } from '../ledger/event.js'
+import type { LedgerState } from '../ledger/fold.js'
+import { prefixName } from '../ledger/state.js'
+import type { Pin } from '../tool/wire-tool.js'
+import { isInArray } from './placement.js'
+
+/** Messages of a history that hold such thinking, by anchor. */
+export interface BoundThinking {
+  /** Before the tool loop that the history ends in: the provider allows leaving it out, from the oldest on. */
+  readonly before: readonly string[]
+  /** Within that loop: the provider may refuse the loop without it. */
+  readonly inside: readonly string[]
+}
+
+/** `facts`: what else is written down for this request. */
+export function stripThinking(
+  state: LedgerState,
+  facts: readonly LedgerFact[],
+  wire: string,
+  thinking: BoundThinking | undefined,
+): LedgerFact[] {
+  if (!thinking) return []
+  const { stripped, pending } = state.history.thinking
+  const before = thinking.before.filter((anchor) => !stripped.has(anchor))
+  const inside = thinking.inside.filter((anchor) => !stripped.has(anchor) && !pending.has(anchor))
+  if (before.length === 0 && inside.length === 0) return []
+  const isNew = isRewritten(state, facts, wire)
+  const messages = isNew ? before : before.filter((anchor) => pending.has(anchor))
+  const later = isNew ? inside : []
+  if (messages.length === 0 && later.length === 0) return []
+  return [{ kind: 'thinking-stripped', messages, ...(later.length > 0 ? { pending: later } : {}) }]
+}
+
+/** Whether what stands before the messages is not what the last request on this wire had there. */
+function isRewritten(state: LedgerState, facts: readonly LedgerFact[], wire: string): boolean {
+  const last = state.history.thinking.behind.get(wire)
+  const latched = facts.find((fact) => fact.kind === 'latched')
+  // Off, the array is the host's own, and so is what was thought behind it.
+  if (latched) return last !== undefined || latched.mode === 'on'
+  if (last === undefined) return state.latch?.mode === 'on'
+  return last !== prefixName(state) || facts.some((fact) => writesArray(state, fact))
+}
+
+function writesArray(state: LedgerState, fact: LedgerFact): boolean {
+  const pin =
+    fact.kind === 'restored'
+      ? fact.pin
+      : 'tool' in fact && typeof fact.tool === 'object'
+        ? fact.tool
+        : undefined
+  if (!pin || !isInArray(pin)) return false
+  const known: Pin | undefined = state.tools.eager.get(pin.id) ?? state.tools.loaded.get(pin.id)?.pin
+  return JSON.stringify(known?.definition) !== JSON.stringify(pin.definition)
+}

@@ -1,0 +1,53 @@
+/** Anthropic's bound thinking through the SDK: kept between two latches, left out behind one, or dropped by the API. */
+import { createToolwell } from '@toolwell/core'
+import { describe, expect, it } from 'vitest'
+import { mixed, server } from '../support/tools.js'
+import { type Host, majors, search, startHost } from './support.js'
+
+const options = { tools: mixed(), mode: 'on', delivery: 'native' } as const
+const wire = 'anthropic-thinking'
+const thoughts = (host: Host, index: number) => host.raw(index).split('"type":"thinking"').length - 1
+const said = { thinking: 'Hm.', text: 'Done.' }
+const finds = { thinking: 'What is there?', calls: [search('select:tracker__create_issue')] }
+const dropping = {
+  providerOptions: {
+    anthropic: { thinking: { type: 'adaptive', blockBinding: { prefixMismatchBehavior: 'drop_block' } } },
+  },
+}
+
+describe.each(majors)('AI SDK $major', ({ major }) => {
+  it('keeps what was thought when a tool is loaded, changed and told of', async () => {
+    const well = createToolwell(options)
+    const host = await startHost({ major, wire, script: [finds, said, said, said], well })
+    await host.ask('One.')
+    const tools = server('tracker', ['create_issue'], { description: 'Quite another thing.' })
+    well.catalogue.setSource('tracker', { tools })
+    await host.ask('Two.')
+    expect(host.statuses()).toEqual([200, 200, 200])
+    expect(thoughts(host, 2)).toBe(2)
+    expect(host.raw(2)).toContain('Quite another thing.')
+  })
+
+  it('leaves out what was thought before a compaction, and keeps what is thought behind it', async () => {
+    const host = await startHost({ major, wire, script: [finds, said, said, said, said], options })
+    await host.ask('One.')
+    const before = [...host.messages]
+    host.messages.splice(0, before.length, { role: 'user', content: 'A summary.' }, ...before.slice(-1))
+    await host.lazy.compact(before, host.messages)
+    await host.ask('Two.')
+    await host.ask('Three.')
+    expect(host.statuses()).toEqual([200, 200, 200, 200])
+    expect([thoughts(host, 2), thoughts(host, 3)]).toEqual([0, 1])
+  })
+
+  it('leaves it to the API where the host has asked that', async () => {
+    const host = await startHost({ major, wire, script: [said, said], options })
+    await host.ask('One.')
+    const before = [...host.messages]
+    host.messages.splice(0, before.length, { role: 'user', content: 'A summary.' }, ...before.slice(-1))
+    await host.lazy.compact(before, host.messages)
+    await host.ask('Two.', dropping)
+    expect(host.statuses()).toEqual([200, 200])
+    expect(thoughts(host, 1)).toBe(1)
+  })
+})

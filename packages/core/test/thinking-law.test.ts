@@ -1,0 +1,169 @@
+/**
+ * The law of bound thinking, for any conversation on the Anthropic wire: the strict endpoint never refuses a thinking block,
+ * whatever model, host, servers and other providers do between two requests. A retry, a fork and another process send the
+ * same bytes, and what is thought is sent until a latch makes it invalid.
+ */
+import { anthropic } from '@toolwell/core/anthropic'
+import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
+import type { ScriptedCall, ScriptedReply } from '@toolwell/testing'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { runs } from '../../../test/setup/tier.ts'
+import { mixed, server, tool } from './support/tools.js'
+import { DROPPING, startThinking } from './support/wires/anthropic.js'
+
+const names = [
+  'tracker__create_issue',
+  'tracker__close_issue',
+  'calendar__find_slot',
+  'git__enter_worktree',
+  'mail__send_mail',
+]
+const name = fc.constantFrom(...names)
+const query = fc.oneof(
+  fc.constantFrom('create an issue', 'find a slot', 'bake a cake'),
+  fc.uniqueArray(name, { minLength: 1, maxLength: 3 }).map((some) => `select:${some.join(',')}`),
+  name.map((one) => `unload:${one}`),
+)
+const call: fc.Arbitrary<ScriptedCall> = fc.oneof(
+  query.map((text) => ({ name: 'tool_search', arguments: { query: text } })),
+  fc.constantFrom(...names, 'Tracker-CreateIssue', 'no_such_tool', 'read_file').map((called) => ({
+    name: called,
+    arguments: { value: 'x' },
+  })),
+  name.map((inner) => ({ name: 'tool_call', arguments: { name: inner, arguments: {} } })),
+)
+const reply: fc.Arbitrary<ScriptedReply> = fc.oneof(
+  { weight: 3, arbitrary: fc.array(call, { minLength: 1, maxLength: 3 }).map((calls) => ({ calls })) },
+  { weight: 2, arbitrary: fc.constant({ text: 'Well.' }) },
+  { weight: 1, arbitrary: fc.constant({ text: 'Let me look.', finish: 'pause_turn' }) },
+)
+const act = fc.constantFrom(
+  ...([
+    'nothing',
+    'nothing',
+    'server comes',
+    'server goes',
+    'server rewords',
+    'server fails',
+    'server heals',
+  ] as const),
+  ...([
+    'host rewords',
+    'host loads',
+    'host unloads',
+    'retry',
+    'fork',
+    'resume',
+    'compact',
+    'elsewhere',
+  ] as const),
+)
+
+type Host = Awaited<ReturnType<typeof startThinking>>
+let versions = 0
+
+async function perform(what: string, host: Host): Promise<Host> {
+  const { catalogue } = host.well
+  if (what === 'server comes') catalogue.setSource('mail', { tools: server('mail', ['send_mail']) })
+  if (what === 'server goes') catalogue.removeSource('mail')
+  if (what === 'server fails' || what === 'server heals')
+    catalogue.setState('calendar', what === 'server fails' ? 'failed' : 'ready')
+  if (what === 'server rewords') {
+    const description = `Does quite another thing, ${++versions}.`
+    catalogue.setSource('tracker', {
+      tools: server('tracker', ['create_issue', 'close_issue'], { description }),
+    })
+  }
+  if (what === 'host rewords') {
+    const reworded = tool('read_file', { description: `Reads in another way, ${++versions}.` })
+    catalogue.setSource('', { tools: [reworded, tool('write_file')] })
+  }
+  if (what === 'host loads') await host.conversation.load(['calendar__find_slot'])
+  if (what === 'host unloads') await host.conversation.unload(['calendar__find_slot'])
+  if (what === 'fork') return host.fork(`fork ${++versions}`, host.length)
+  // The other process connects the same servers.
+  if (what === 'resume') return host.with(host.conversation, JSON.parse(JSON.stringify(host.messages)))
+  const isBetween = typeof host.messages.at(-1)?.content === 'string'
+  if (what === 'compact' && isBetween) await host.compact(`Summary ${++versions}.`, 2 + (host.length % 3))
+  if (what === 'elsewhere' && isBetween) return elsewhere(host)
+  return host
+}
+
+/** One turn at another provider, and back. */
+async function elsewhere(host: Host): Promise<Host> {
+  const claude = anthropic(host.conversation)
+  const chat = openaiChat(host.conversation)
+  const messages: ChatMessage[] = chat.adopt(claude.thread(host.messages))
+  const before = messages.length
+  const turn = await chat.begin(messages)
+  const load = { name: 'tool_search', arguments: '{"query":"select:tracker__close_issue"}' }
+  const said: ChatMessage = {
+    role: 'assistant',
+    content: null,
+    tool_calls: [{ id: `call_${++versions}`, type: 'function', function: load }],
+  }
+  messages.push(said, ...(await turn.run(said)).messages)
+  messages.push(
+    { role: 'assistant', content: `Done ${versions}.` },
+    { role: 'user', content: `Back ${versions}.` },
+  )
+  const thread = [...claude.thread(host.messages), ...chat.thread(messages.slice(before))]
+  return host.with(host.conversation, claude.adopt(thread))
+}
+
+describe.each([
+  { delivery: 'native', toolChanges: false },
+  { delivery: 'native', toolChanges: true },
+  { delivery: 'bridge', toolChanges: false },
+  { delivery: 'append', toolChanges: false },
+] as const)('over $delivery, with tool changes: $toolChanges', ({ delivery, toolChanges }) => {
+  it('holds', async () => {
+    const property = fc.asyncProperty(
+      fc.array(fc.tuple(act, reply), { minLength: 2, maxLength: 12 }),
+      async (steps) => {
+        // Under append a load rewrites the array within the loop: there only the API itself can drop.
+        const more = delivery === 'append' ? { more: DROPPING } : {}
+        let host = await startThinking(
+          { tools: mixed(), mode: 'on', delivery },
+          (index) => steps[index]?.[1] ?? { text: 'Well.' },
+          { toolChanges, ...more },
+        )
+        host.say('Begin.')
+        for (const [index, [what]] of steps.entries()) {
+          host = await perform(what, host)
+          const requestId = `request ${index}`
+          const answers = await host.step(requestId)
+          if (what === 'retry') {
+            const raw = host.requests.at(-1)?.raw
+            const again = await anthropic(host.conversation, { toolChanges }).begin(
+              host.messages.slice(0, -1 - (answers.length > 0 ? 1 : 0)),
+              { requestId, system: 'You are careful.' },
+            )
+            expect(raw).toContain(JSON.stringify(again.parts.messages))
+          }
+          const last = host.messages.at(-1)
+          const isPaused = JSON.stringify(last).includes('Let me look.')
+          if (answers.length === 0 && !isPaused) host.say(`Go on, ${index}.`)
+        }
+        expect(host.requests.every(({ violation }) => violation === undefined)).toBe(true)
+        expect(thoughtsKept(host)).toBe(true)
+      },
+    )
+    await fc.assert(property, {
+      numRuns: Number(process.env.RUNS ?? runs(60)),
+      seed: Number(process.env.SEED ?? 2026),
+    })
+  })
+})
+
+/** What was thought is in the last request, but for what the ledger says is stripped. */
+function thoughtsKept(host: Host): boolean {
+  const { events } = host.conversation
+  if (events.some(({ kind }) => kind === 'thinking-stripped' || kind === 'compacted')) return true
+  const held = host.messages
+    .slice(0, -1)
+    .filter(({ content }) => JSON.stringify(content).includes('"thinking"')).length
+  const sent = (host.requests.at(-1)?.raw.split('"type":"thinking"').length ?? 1) - 1
+  return sent >= held - 1
+}

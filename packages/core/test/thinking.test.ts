@@ -1,0 +1,257 @@
+/**
+ * Thinking that is bound to what stood before it (Anthropic, from Claude Fable 5.1 on): what Toolwell sends never makes it
+ * invalid between two latches, and where a latch does, it is left out once and for good. The strict endpoint refuses the rest.
+ */
+import { anthropic } from '@toolwell/core/anthropic'
+import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
+import type { ScriptedCall } from '@toolwell/testing'
+import { describe, expect, it } from 'vitest'
+import { mixed, server } from './support/tools.js'
+import { DROPPING, startThinking } from './support/wires/anthropic.js'
+
+const search = (query: string): ScriptedCall => ({ name: 'tool_search', arguments: { query } })
+const calling = (...calls: readonly ScriptedCall[]) => ({ calls })
+const said = { text: 'Well.' }
+const options = { tools: mixed(), mode: 'on', delivery: 'native' } as const
+const created = { name: 'tracker__create_issue', arguments: { value: 'x' } }
+/** How many thinking blocks a request carries. */
+const thoughts = (raw: string) => raw.split('"type":"thinking"').length - 1
+const rewordedTracker = (more: object = {}) =>
+  server('tracker', ['create_issue', 'close_issue'], { description: 'Quite another thing.', ...more })
+
+describe('a definition that a reference has brought in', () => {
+  it.each([false, true])(
+    'stays as it was sent when its owner changes it (tool changes: %s)',
+    async (toolChanges) => {
+      const script = [calling(search('select:tracker__create_issue')), said, calling(created), said]
+      const host = await startThinking(options, script, { toolChanges })
+      await host.ask('Find it.')
+      const sent = host.body().tools
+      const inputSchema = { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] }
+      host.well.catalogue.setSource('tracker', { tools: rewordedTracker({ inputSchema }) })
+      host.say('Use it.')
+      const [answer] = await host.step()
+      expect(host.body().tools).toEqual(sent)
+      // It is told once, with the new schema, and the call is checked against that.
+      expect(host.requests.at(-1)?.raw).toContain('Quite another thing.')
+      expect(answer).toContain('title')
+      await host.step()
+      expect(host.requests.at(-1)?.raw.split('Quite another thing.')).toHaveLength(
+        (host.requests.at(-2)?.raw.split('Quite another thing.').length ?? 0) + 1,
+      )
+      expect(host.body().tools).toEqual(sent)
+      expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(3)
+    },
+  )
+
+  it('can be called by its new schema', async () => {
+    const call = { name: 'tracker__create_issue', arguments: { title: 'x' } }
+    const script = [calling(search('select:tracker__create_issue')), said, calling(call), said]
+    const host = await startThinking(options, script)
+    await host.ask('Find it.')
+    const inputSchema = { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] }
+    host.well.catalogue.setSource('tracker', { tools: rewordedTracker({ inputSchema }) })
+    host.say('Use it.')
+    expect(await host.step()).toEqual(['create_issue ran with {"title":"x"}'])
+    await host.step()
+  })
+
+  it('stays as it was sent when the tool is unloaded, changed and found again', async () => {
+    const found = calling(search('select:tracker__create_issue'))
+    const host = await startThinking(options, [
+      found,
+      calling(search('unload:tracker__create_issue')),
+      said,
+      found,
+      said,
+    ])
+    await host.ask('Find it.')
+    host.well.catalogue.setSource('tracker', { tools: rewordedTracker() })
+    await host.ask('Find it again.')
+    expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(4)
+    expect(host.requests.at(-1)?.raw).toContain('Quite another thing.')
+  })
+
+  it('is the new one from the next latch on', async () => {
+    const host = await startThinking(options, [calling(search('select:tracker__create_issue')), said, said])
+    await host.ask('Find it.')
+    host.well.catalogue.setSource('tracker', { tools: rewordedTracker() })
+    await host.compact('A summary.', 0)
+    await host.ask('Go on.')
+    expect(host.toolsJson()).toContain('Quite another thing.')
+  })
+})
+
+describe('thinking before a latch', () => {
+  const play = async () => {
+    const host = await startThinking(options, (index) =>
+      index === 0 || index === 4 ? calling(search('create an issue')) : said,
+    )
+    await host.ask('One.')
+    await host.ask('Two.')
+    return host
+  }
+
+  it('is left out after a compaction that keeps it, for good, and what is thought later stays', async () => {
+    const host = await play()
+    expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(2)
+    await host.compact('A summary.', 3)
+    await host.ask('Three.')
+    expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(0)
+    await host.ask('Four.')
+    expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(2)
+    const { events } = host.conversation
+    expect(events.filter(({ kind }) => kind === 'thinking-stripped')).toHaveLength(1)
+  })
+
+  it('is left out in the same way by a retry, a fork and another process', async () => {
+    const host = await play()
+    await host.compact('A summary.', 3)
+    host.say('Three.')
+    await host.step('the one')
+    const raw = host.requests.at(-1)?.raw
+    const before = host.length - 1
+    const fork = await host.fork('a fork', before)
+    await fork.step('the one')
+    expect(host.requests.at(-1)?.raw).toBe(raw)
+    const other = await host.resume()
+    other.messages.splice(before)
+    await other.step('the one')
+    expect(host.requests.at(-1)?.raw).toBe(raw)
+    const next = await host.fork('another fork', host.length)
+    next.say('Four.')
+    await next.step('the next')
+    const forked = host.requests.at(-1)?.raw
+    host.say('Four.')
+    await host.step('the next')
+    expect(host.requests.at(-1)?.raw).toBe(forked)
+  })
+
+  it('is kept where the API is asked to drop it', async () => {
+    const host = await startThinking(options, [said, said, said], {
+      more: DROPPING,
+      options: { thinking: 'drop_block' },
+    })
+    await host.ask('One.')
+    await host.compact('A summary.', 1)
+    await host.ask('Two.')
+    expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(1)
+  })
+
+  it('is left out where a ledger begins behind it', async () => {
+    const host = await play()
+    const fresh = host.with(await host.well.open({ id: 'a new ledger' }), host.messages)
+    await fresh.ask('Three.')
+    expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(0)
+  })
+
+  it('is never left out within a tool loop, and goes when the loop is over', async () => {
+    const more = { ...DROPPING }
+    const host = await startThinking(options, [said, calling(search('create an issue')), said, said], {
+      more,
+    })
+    await host.ask('One.')
+    host.say('Two.')
+    await host.step()
+    // The host shortens its history in the middle of the loop.
+    await host.compact('A summary.', 2)
+    await host.step()
+    expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(1)
+    await host.ask('Three.')
+    expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(1)
+    expect(host.requests.at(-1)?.raw).not.toContain('Thought 1.')
+  })
+})
+
+describe('live cards', () => {
+  it('wait for the end of a tool loop in which something was thought', async () => {
+    const script = [calling(search('select:tracker__create_issue')), said, said]
+    const host = await startThinking({ ...options, cards: 'live' }, script)
+    await host.ask('Find it.')
+    expect(host.toolsJson(1)).toBe(host.toolsJson(0))
+    await host.ask('Go on.')
+    expect(host.toolsJson(2)).not.toBe(host.toolsJson(1))
+    expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(0)
+  })
+})
+
+describe('append', () => {
+  it('has the API drop what was thought before the array grew', async () => {
+    const script = [calling(search('select:tracker__create_issue')), calling(created), said, said]
+    const host = await startThinking({ ...options, delivery: 'append' }, script, { more: DROPPING })
+    await host.ask('Find it.')
+    await host.ask('Go on.')
+    expect(host.requests.every(({ violation }) => violation === undefined)).toBe(true)
+  })
+})
+
+describe('on the way back from another provider', () => {
+  const script = (index: number) => (index === 0 ? calling(search('select:tracker__create_issue')) : said)
+
+  /** Said at Anthropic, then a turn on Chat Completions; `meanwhile` happens there. */
+  async function comeBack(
+    meanwhile: (host: Awaited<ReturnType<typeof startThinking>>) => Promise<void> | void,
+  ) {
+    const host = await startThinking(options, script)
+    await host.ask('Find it.')
+    await host.ask('Go on.')
+    const claude = anthropic(host.conversation)
+    const chat = openaiChat(host.conversation)
+    const elsewhere: ChatMessage[] = chat.adopt(claude.thread(host.messages))
+    const before = elsewhere.length
+    elsewhere.push({ role: 'user', content: 'And here?' })
+    const turn = await chat.begin(elsewhere)
+    await meanwhile(host)
+    const calls = [
+      {
+        id: 'call_9',
+        type: 'function',
+        function: { name: 'tool_search', arguments: '{"query":"select:calendar__find_slot"}' },
+      },
+    ] as const
+    const reply: ChatMessage = { role: 'assistant', content: null, tool_calls: [...calls] }
+    elsewhere.push(reply, ...(await turn.run(reply)).messages)
+    await chat.begin(elsewhere)
+    elsewhere.push({ role: 'assistant', content: 'Here too.' })
+    const thread = [...claude.thread(host.messages), ...chat.thread(elsewhere.slice(before))]
+    const back = host.with(host.conversation, claude.adopt(thread))
+    await back.ask('And now?')
+    return { host, back }
+  }
+
+  it('what was thought stays, as the old latch holds', async () => {
+    const { host, back } = await comeBack(() => {})
+    const raw = host.requests.at(-1)?.raw ?? ''
+    expect(thoughts(raw)).toBe(3)
+    // What was loaded elsewhere is declared here, and shown.
+    expect(raw).toContain('The value for find_slot')
+    expect(host.toolNames(-1)).toEqual(host.toolNames(0))
+    expect(host.toolsJson(-1)).toBe(host.toolsJson(0))
+    await back.ask('On.')
+    expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(4)
+    const kinds = back.conversation.events.map(({ kind }) => kind)
+    expect(kinds).toContain('returned')
+    expect(kinds).not.toContain('thinking-stripped')
+  })
+
+  it('what was thought is left out where a tool has changed meanwhile', async () => {
+    const { host, back } = await comeBack(({ well }) =>
+      well.catalogue.setSource('tracker', { tools: rewordedTracker() }),
+    )
+    expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(0)
+    await back.ask('On.')
+    expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(1)
+  })
+
+  it('a second process sends the same', async () => {
+    const { host, back } = await comeBack(() => {})
+    const length = back.length
+    back.say('On.')
+    await back.step('the last')
+    const raw = host.requests.at(-1)?.raw
+    const other = await back.resume()
+    other.messages.splice(length + 1)
+    await other.step('the last')
+    expect(host.requests.at(-1)?.raw).toBe(raw)
+  })
+})
