@@ -69,10 +69,10 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
 
   return {
     catalogue,
-    open: async (given) => {
+    open: (given) => {
       assertKnownKeys(given, ['id', 'agent', 'principal', 'policy'], 'open')
       assertFunction('open.policy', given.policy)
-      const conversation = await openConversation(shared, {
+      const conversation = openConversation(shared, {
         id: given.id,
         agent: given.agent,
         principal: given.principal ?? '',
@@ -81,7 +81,10 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
         everythingEager: false,
         child: false,
       })
-      opened.add(conversation.id, conversation)
+      conversation.then(
+        (known) => opened.add(known.id, known),
+        () => undefined,
+      )
       return conversation
     },
     report: () =>

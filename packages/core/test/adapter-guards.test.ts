@@ -47,7 +47,7 @@ const wires: Readonly<
     create: async () => chatApi.openaiChat(await open()) as unknown as Loose,
     made: (conversation) => chatApi.openaiChat(conversation as never),
     user: { role: 'user', content: 'Hi' },
-    wants: /run wants a choice of the completion/,
+    wants: /run wants the completion that the API gave/,
   },
   'openai-responses': {
     create: async () => responsesApi.openaiResponses(await open()) as unknown as Loose,

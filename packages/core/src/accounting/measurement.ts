@@ -19,7 +19,7 @@ export interface Measurement extends Usage {
   readonly requestId: string
   /**
    * Tokens of the messages as they were sent, system prompt and inserts included. Left out: what the provider counted, less
-   * the tools.
+   * the tools; a request that was measured before stays as it is then.
    */
   readonly messageTokens?: number | undefined
 }
@@ -29,7 +29,9 @@ const FIGURES = ['inputTokens', 'cachedTokens', 'outputTokens'] as const
 /** Figures of a provider that cannot be true are left out and told: a server's odd usage must not end a host's loop. */
 export function readMeasurement(
   given: Measurement,
-  begun: (requestId: string) => { readonly tokens: SurfaceTokens } | undefined,
+  begun: (
+    requestId: string,
+  ) => { readonly tokens: SurfaceTokens; readonly messageTokens?: number } | undefined,
   notify: (notice: Notice) => void,
 ): Extract<LedgerFact, { kind: 'measured' }> | undefined {
   assertKnownKeys(given, ['requestId', 'messageTokens', ...FIGURES], 'recordRequest')
@@ -40,6 +42,7 @@ export function readMeasurement(
       'recordRequest',
       `recordRequest needs the id of a request that was begun (turn.view.requestId), and messageTokens that are not negative where it gets any; it got ${quote(String(requestId))} and ${String(given.messageTokens)}.`,
     )
+  if (given.messageTokens === undefined && request.messageTokens !== undefined) return undefined
   const refuse = (detail: string) => notify({ kind: 'usage-refused', requestId, detail })
   const figures: { [name in (typeof FIGURES)[number]]?: number } = {}
   for (const name of FIGURES) {

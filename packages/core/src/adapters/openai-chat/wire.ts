@@ -1,4 +1,5 @@
 /** The Chat Completions wire: messages, functions, and the section in the system message. */
+import { isRecord } from '../../base/guards.js'
 import type { Wire } from '../shared/wire.js'
 import { callsIn, isCustomCall } from './calls.js'
 import { readMessages } from './read.js'
@@ -37,7 +38,7 @@ export const chatWire: Wire<ChatMessage, ChatReply, ChatParts> = {
       ...(tools.length > 0 ? { tools: tools as ChatTool[] } : {}),
     }
   },
-  usage: (reply) => ('usage' in reply ? readUsage(reply.usage) : undefined),
+  usage: (reply) => (isRecord(reply) && 'usage' in reply ? readUsage(reply.usage) : undefined),
   calls: callsIn,
   answer: (answers) =>
     answers.map(
