@@ -138,7 +138,7 @@ describe.each(cases)('$title', ({ harness, delivery }) => {
     expect(raw(host)).toContain(JSON.stringify(JSON.stringify(value)).slice(1, -1))
   })
 
-  it.each([
+  it.each<[string, () => unknown]>([
     [
       'a circle',
       () => {
