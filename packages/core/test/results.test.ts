@@ -1,7 +1,12 @@
 /** What tools give, on every wire and delivery: images in the wire's own form, words where it takes none, long ones kept. */
-import type { Tool, ToolwellOptions } from '@toolwell/core'
+import { createToolwell, type Tool, type ToolwellOptions } from '@toolwell/core'
+import { aiSdk } from '@toolwell/core/ai-sdk'
+import { type AnthropicMessage, anthropic } from '@toolwell/core/anthropic'
+import { type GoogleContent, google } from '@toolwell/core/google'
+import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
+import { openaiResponses } from '@toolwell/core/openai-responses'
 import { memoryResults, toolResult } from '@toolwell/core/result'
-import type { ScriptedReply } from '@toolwell/testing'
+import { chatProtocol, googleProtocol, type ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { GIF, JPEG, PDF, PNG, pngOf } from './support/media.js'
 import { mixed, tool } from './support/tools.js'
@@ -388,6 +393,95 @@ describe('what is kept', () => {
       data: large,
       mediaType: 'image/png',
     })
+  })
+})
+
+describe('a thread that moves', () => {
+  const open = async () => {
+    const look = tool('look', {
+      execute: () =>
+        toolResult([
+          { type: 'text', text: 'Here.' },
+          { type: 'image', data: PNG, mediaType: 'image/png' },
+        ]),
+    })
+    const conversation = await createToolwell({ tools: [look], mode: 'on' }).open({ id: 'a' })
+    const claude = anthropic(conversation)
+    const messages: AnthropicMessage[] = [{ role: 'user', content: 'look' }]
+    const turn = await claude.begin(messages)
+    const reply = { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'look', input: {} }] }
+    const { messages: results } = await turn.run(reply)
+    return { conversation, thread: claude.thread([...messages, reply, ...results]) }
+  }
+
+  it('takes its images along, from wire to wire', async () => {
+    const { conversation, thread } = await open()
+    const responses = openaiResponses(conversation)
+    const items = responses.adopt(thread)
+    expect(items.at(-1)?.output).toEqual([
+      { type: 'input_text', text: 'Here.' },
+      { type: 'input_image', image_url: `data:image/png;base64,${PNG}`, detail: 'auto' },
+    ])
+    const gemini = google(conversation)
+    const contents = gemini.adopt(responses.thread(items))
+    expect(contents.at(-1)?.parts?.[0]?.functionResponse).toMatchObject({
+      response: { result: 'Here.' },
+      parts: [{ inlineData: { mimeType: 'image/png', data: PNG } }],
+    })
+    const sdk = aiSdk(conversation)
+    const messages = sdk.adopt(gemini.thread(contents))
+    expect(JSON.stringify(messages.at(-1))).toContain(`"type":"image-data","data":"${PNG}"`)
+    expect(anthropic(conversation).adopt(sdk.thread(messages)).at(-1)?.content).toMatchObject([
+      {
+        type: 'tool_result',
+        content: [
+          { type: 'text', text: 'Here.' },
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
+        ],
+      },
+    ])
+  })
+
+  it('leaves words where the next one takes none', async () => {
+    const { conversation, thread } = await open()
+    expect(openaiChat(conversation).adopt(thread).at(-1)?.content).toMatch(/^Here\.\n\[.*image.*\]$/)
+    const old = google(conversation, { mediaResponses: false }).adopt(thread)
+    expect(JSON.stringify(old.at(-1))).toContain('Here.')
+    expect(JSON.stringify(old.at(-1))).not.toContain(PNG)
+  })
+})
+
+describe('a server that takes other results than most', () => {
+  const images = () => toolResult([{ type: 'image', data: PNG, mediaType: 'image/png' }])
+  const options = { tools: giving(images) ?? [], mode: 'on' } as const
+
+  it('of the Chat family gets images', async () => {
+    const chat = openaiChat(await createToolwell(options).open({ id: 'a' }), { imageResults: true })
+    const messages: ChatMessage[] = [{ role: 'user', content: 'look' }]
+    const reply = {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }],
+    }
+    const { messages: results } = await (await chat.begin(messages)).run(reply)
+    messages.push(reply, ...results)
+    expect(results[0]?.content).toEqual([
+      { type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } },
+    ])
+    const { parts } = await chat.begin(messages)
+    expect(chatProtocol({ imageResults: true }).violationOf({ model: 'm', ...parts })).toBeUndefined()
+    expect(chatProtocol().violationOf({ model: 'm', ...parts })).toMatchObject({ code: 'invalid_value' })
+  })
+
+  it('of Gemini before version 3 gets words', async () => {
+    const gemini = google(await createToolwell(options).open({ id: 'a' }), { mediaResponses: false })
+    const contents: GoogleContent[] = [{ role: 'user', parts: [{ text: 'look' }] }]
+    const reply = { role: 'model', parts: [{ functionCall: { name: 'look', args: {} } }] }
+    const { messages } = await (await gemini.begin(contents)).run(reply)
+    contents.push(reply, ...messages)
+    const { parts } = await gemini.begin(contents)
+    expect(googleProtocol({ mediaResponses: false }).violationOf(parts)).toBeUndefined()
+    expect(JSON.stringify(parts)).toContain('not shown')
   })
 })
 

@@ -3,10 +3,11 @@
  * request, what the provider does not take becomes words: its package would drop it, or write all its base64 as text.
  */
 import { isRecord } from '../../base/guards.js'
-import { isMedia, type MediaPart, type ResultPart } from '../../result/part.js'
+import { isMedia, type ResultPart } from '../../result/part.js'
 import { isTaken } from '../../result/taken.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { describe } from '../../turn/content.js'
+import { mediaOf } from '../shared/media-of.js'
 import { sameItems } from '../shared/same-items.js'
 import type { Protocol } from './protocol.js'
 import { type AiMessage, type AiPart, type AiResultPart, isResult, partsOf } from './types.js'
@@ -59,20 +60,4 @@ function takenResult(part: AiResultPart, protocol: Protocol, prompts: Prompts): 
   const changed =
     words.length === made.length ? { type: 'text', value: words.join('\n') } : { ...output, value: made }
   return { ...part, output: changed } as AiResultPart
-}
-
-/** Bytes in a result: as version 6 has them, as version 7 has them, and as both did before. */
-function mediaOf(item: unknown): MediaPart | undefined {
-  if (!isRecord(item)) return undefined
-  const { type, data: given, mediaType, filename } = item
-  if (type !== 'image-data' && type !== 'file-data' && type !== 'file' && type !== 'media') return undefined
-  const data = isRecord(given) && given.type === 'data' ? given.data : given
-  if (typeof data !== 'string' || typeof mediaType !== 'string') return undefined
-  const [kind] = mediaType.split('/', 1)
-  return {
-    type: kind === 'image' || kind === 'audio' ? kind : 'file',
-    data,
-    mediaType,
-    ...(typeof filename === 'string' ? { name: filename } : {}),
-  }
 }

@@ -53,7 +53,7 @@ function resultOf(answer: CallAnswer, view: SurfaceView, prompts: Prompts): Anth
 }
 
 /** The API takes nothing but text in an error. */
-function contentOf(
+export function contentOf(
   text: string,
   parts: CallAnswer['parts'],
   failed: boolean,

@@ -1,7 +1,7 @@
 /** Units to items of the Responses API. The loader's calls are searches of the API's own where the delivery is native. */
 
 import type { SurfaceView } from '../../surface/project.js'
-import type { Prompts } from '../../surface/prompts.js'
+import { defaultPrompts, type Prompts } from '../../surface/prompts.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { CallAnswer } from '../../turn/run.js'
 import { revealed } from '../../turn/search-call/render.js'
@@ -149,7 +149,8 @@ function answered(unit: AnswerUnit, toSearch: boolean, view: SurfaceView): Respo
   const item = own(unit)
   if (item && isSearchOutput(item) === toSearch)
     return toSearch || item.output != null ? item : { ...item, output: '' }
-  if (!toSearch) return callOutput(unit.callId, unit.text)
+  // Words and what is taken: nothing is left to be described.
+  if (!toSearch) return callOutput(unit.callId, unit.parts ? outputOf(unit.parts, defaultPrompts) : unit.text)
   const known = new Map([...view.tools, ...view.declaredHidden].map((tool) => [tool.name, tool as WireTool]))
   const tools = (unit.loaded ?? []).flatMap((name) => known.get(name) ?? [])
   return searchOutput(unit.callId, tools, tools.length > 0 ? '' : unit.text)

@@ -22,6 +22,8 @@ export interface WireTraits<Prompt extends object = object> {
   readonly wordlessSearches?: boolean
   /** Servers take an answer wherever it stands behind its call, and not only directly behind it. */
   readonly answersAnywhere?: boolean
+  /** This model takes text alone in results, although others of its wire take images. */
+  readonly textResults?: boolean
 }
 
 /** A unit with the piece of its wire that it was read from. */
