@@ -318,6 +318,17 @@ describe('what is kept', () => {
     expect(await read(host.conversation)).toMatch(/is not kept any more/)
   })
 
+  it('is found by a search for what reads it', async () => {
+    const find = { calls: [{ name: 'tool_search', arguments: { query: 'read more of a long result' } }] }
+    const host = await openaiChatHarness.open({ ...options, delivery: 'append' }, [call('look'), find, done])
+    host.say('look')
+    await host.step()
+    expect((await host.conversation.unload(['read_result'])).unloaded).toEqual(['read_result'])
+    expect((await host.step())[0]).toContain('read_result')
+    await host.step()
+    expect(host.toolNames()).toContain('read_result')
+  })
+
   it('is not seen by a fork from before', async () => {
     const host = await openaiChatHarness.open(options, () => call('look'))
     host.say('look')

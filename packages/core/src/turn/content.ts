@@ -8,7 +8,7 @@ import { extentOf, headOf } from '../result/excerpt.js'
 import { headLength, isLonger } from '../result/limit.js'
 import { isMedia, type LinkPart, type ResultPart } from '../result/part.js'
 import { type ReadResult, readResult, type Withheld, withheld } from '../result/read.js'
-import type { KeptContent } from '../result/store.js'
+import { type KeptContent, sizeOf } from '../result/store.js'
 import { imageTokens, MOST_MEDIA } from '../result/taken.js'
 import type { Context } from '../surface/context.js'
 import type { Prompts } from '../surface/prompts.js'
@@ -45,7 +45,10 @@ export async function contentOf(
   const kept: KeptResult[] = []
   let readable = false
   const keep = async (content: KeptContent): Promise<string | undefined> => {
-    const handle = `r_${shortHash(JSON.stringify([call.ledger, call.anchor, kept.length]), 12)}`
+    // A host may go back, and a server give the same call id again: another result is another handle.
+    const end = 'text' in content ? content.text.slice(-200) : content.data.slice(-200)
+    const named = [call.ledger, call.anchor, kept.length, sizeOf(content), end]
+    const handle = `r_${shortHash(JSON.stringify(named), 12)}`
     const isKept = await stored(call.ledger, handle, content, context)
     if (isKept) kept.push({ handle, ledger: call.ledger })
     readable ||= isKept && 'text' in content
