@@ -13,7 +13,9 @@ import * as lint from '@toolwell/core/lint'
 import * as manifest from '@toolwell/core/manifest'
 import * as openaiChat from '@toolwell/core/openai-chat'
 import * as openaiResponses from '@toolwell/core/openai-responses'
+import * as result from '@toolwell/core/result'
 import * as jsonl from '@toolwell/core/stores/jsonl'
+import * as resultFolder from '@toolwell/core/stores/results'
 import * as mcp from '@toolwell/mcp'
 import * as mcpInternal from '@toolwell/mcp/internal'
 import * as lock from '@toolwell/mcp/lock'
@@ -88,7 +90,9 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
     door: openaiResponses,
     names: ['assemble', 'importTools', 'openaiResponses', 'readEvents', 'readUsage'],
   },
+  './result': { door: result, names: ['mcpResult', 'memoryResults', 'toolResult'] },
   './stores/jsonl': { door: jsonl, names: ['jsonlStore'] },
+  './stores/results': { door: resultFolder, names: ['resultFolder'] },
 }
 
 it('has these doors and no other', () => {

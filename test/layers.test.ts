@@ -37,6 +37,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'search',
     'ledger',
     'ledger/stores',
+    'result',
     'costs',
     'surface',
     'turn/load',

@@ -8,14 +8,19 @@ import { closeWorlds, createWorld, MOVES } from './world.ts'
 
 afterEach(closeWorlds)
 
-/** What a host may have in its history and only its own wire can carry: an image, a tool's image, and thoughts. */
+/** What the user shows, and what a tool does. */
+const PICTURE = 'R0lGODlhAQABAAAAACwAAAAAAQABAAA='
+const SEEN =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg=='
+
+/** What a host may have in its history: an image and thoughts, which only its own wire can carry, and a tool's image. */
 const OWN: Readonly<Record<WireName, readonly object[]>> = {
   anthropic: [
     {
       role: 'user',
       content: [
         { type: 'text', text: 'What is this?' },
-        { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'cGljdHVyZQ==' } },
+        { type: 'image', source: { type: 'base64', media_type: 'image/gif', data: PICTURE } },
       ],
     },
     {
@@ -33,7 +38,7 @@ const OWN: Readonly<Record<WireName, readonly object[]>> = {
           tool_use_id: 'toolu_own',
           content: [
             { type: 'text', text: 'I see.' },
-            { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'cGljdHVyZQ==' } },
+            { type: 'image', source: { type: 'base64', media_type: 'image/png', data: SEEN } },
           ],
         },
       ],
@@ -46,7 +51,7 @@ const OWN: Readonly<Record<WireName, readonly object[]>> = {
       role: 'user',
       content: [
         { type: 'input_text', text: 'What is this?' },
-        { type: 'input_image', image_url: 'data:image/png;base64,cGljdHVyZQ==', detail: 'auto' },
+        { type: 'input_image', image_url: `data:image/gif;base64,${PICTURE}`, detail: 'auto' },
       ],
     },
     { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'c2VjcmV0' },
@@ -62,7 +67,7 @@ const OWN: Readonly<Record<WireName, readonly object[]>> = {
       call_id: 'call_own',
       output: [
         { type: 'input_text', text: 'I see.' },
-        { type: 'input_image', image_url: 'data:image/png;base64,cGljdHVyZQ==', detail: 'auto' },
+        { type: 'input_image', image_url: `data:image/png;base64,${SEEN}`, detail: 'auto' },
       ],
     },
     {
@@ -77,7 +82,7 @@ const OWN: Readonly<Record<WireName, readonly object[]>> = {
       role: 'user',
       content: [
         { type: 'text', text: 'What is this?' },
-        { type: 'image_url', image_url: { url: 'data:image/png;base64,cGljdHVyZQ==' } },
+        { type: 'image_url', image_url: { url: `data:image/gif;base64,${PICTURE}` } },
       ],
     },
     {
@@ -98,7 +103,7 @@ const OWN: Readonly<Record<WireName, readonly object[]>> = {
   google: [
     {
       role: 'user',
-      parts: [{ text: 'What is this?' }, { inlineData: { mimeType: 'image/png', data: 'cGljdHVyZQ==' } }],
+      parts: [{ text: 'What is this?' }, { inlineData: { mimeType: 'image/gif', data: PICTURE } }],
     },
     {
       role: 'model',
@@ -118,7 +123,7 @@ const OWN: Readonly<Record<WireName, readonly object[]>> = {
             id: 'function-own',
             name: 'delegate',
             response: { result: 'I see.' },
-            parts: [{ inlineData: { mimeType: 'image/png', data: 'cGljdHVyZQ==' } }],
+            parts: [{ inlineData: { mimeType: 'image/png', data: SEEN } }],
           },
         },
       ],
@@ -133,7 +138,7 @@ function asSent(message: object): object {
   return { ...message, content: content.filter(({ type }: { type?: string }) => type !== 'thinking') }
 }
 
-const PRIVATE = /cGljdHVyZQ==|c2VjcmV0|secret thought/
+const PRIVATE = /R0lGODlh|c2VjcmV0|secret thought/
 const LEFT = '[Given at another provider and not shown here: image]'
 
 describe.each(MOVES)('what only %s can read', (from, to) => {
@@ -145,7 +150,13 @@ describe.each(MOVES)('what only %s can read', (from, to) => {
     await session.moveTo(to)
     queue.push(() => ({ text: 'Deep.' }))
     await session.ask('How deep?')
-    const answer = from === 'openai-chat' ? 'answer: I see.' : `answer: I see.\n${LEFT}`
+    // The image of a tool comes along to every wire that takes one in a result.
+    const isLeft = from !== 'openai-chat' && to === 'openai-chat'
+    const shown =
+      from === 'openai-chat'
+        ? ''
+        : { anthropic: '(image)', 'openai-responses': '(input_image)' }[to as string]
+    const answer = isLeft ? `answer: I see.\n${LEFT}` : `answer: I see.${shown ?? ''}`
     expect(storyOf(lastBody(to))).toEqual([
       'user: What is this?',
       `user: ${LEFT}`,
@@ -155,6 +166,7 @@ describe.each(MOVES)('what only %s can read', (from, to) => {
       'user: How deep?',
     ])
     expect(JSON.stringify(lastBody(to))).not.toMatch(PRIVATE)
+    expect(JSON.stringify(lastBody(to)).includes(SEEN)).toBe(from !== 'openai-chat' && to !== 'openai-chat')
 
     await session.moveTo(from)
     queue.push(() => ({ text: 'Very.' }))

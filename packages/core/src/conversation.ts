@@ -12,6 +12,7 @@ import { createLog } from './ledger/log.js'
 import type { WireSupport } from './surface/auto.js'
 import type { Context } from './surface/context.js'
 import { hostArray } from './surface/host-array.js'
+import { READER_ID, readerTool } from './surface/meta-tools.js'
 import { type NoticePlace, plan } from './surface/plan.js'
 import { project, type SurfaceView } from './surface/project.js'
 import type { Prompts } from './surface/prompts.js'
@@ -110,7 +111,13 @@ export async function openConversation(shared: Shared, scope: Scope, seed?: Seed
   const { store } = shared
   const notify = (notice: Notice) => shared.tell({ ...notice, conversation: id })
   const emit = (event: LedgerEvent) => shared.tell({ ...event, conversation: id })
-  const contextOf = contextsOf(shared, scope, notify)
+  // Whether there is anything here for the tool that reads kept results.
+  let keeping = false
+  const contextOf = contextsOf(shared, scope, notify, (tool) => tool === READER_ID && !keeping)
+  const keeps = () => {
+    keeping = true
+    shared.catalogue.addMeta(readerTool(shared.settings.prompts))
+  }
   const stored = await store.read(id)
   const [first] = stored
   const isResumed = seed?.parent !== undefined && first?.kind === 'inherited' && first.parent === seed.parent
@@ -135,6 +142,7 @@ export async function openConversation(shared: Shared, scope: Scope, seed?: Seed
     guessed = hiddenCalls
   })
   guessed = log.state.calls.hiddenCalls
+  if (log.state.results.size > 0) keeps()
   let latest: { readonly view: SurfaceView; readonly length: number } | undefined
   const eagerTotal = createEagerTotal()
   const listed = hostArray()
@@ -173,6 +181,8 @@ export async function openConversation(shared: Shared, scope: Scope, seed?: Seed
         known.length === log.state.length ? log.state : replay(log.events.slice(0, known.length)),
       )
     }
+    // Another process may have kept one.
+    if (log.state.results.size > 0) keeps()
     const current = contextOf(wire)
     const facts = plan(log.state, current, { present, references, place, thinking }, support)
     const flipped = facts.flatMap((fact) =>
@@ -214,7 +224,7 @@ export async function openConversation(shared: Shared, scope: Scope, seed?: Seed
 
     begin: (request) => log.retried(() => begin(request)),
 
-    run: (calls, options = {}) => runCalls({ log, context, notify }, calls, options),
+    run: (calls, options = {}) => runCalls({ log, context, notify, keeps }, calls, options),
 
     load: (names, source = 'operator') =>
       log.retried(async () => {
@@ -271,7 +281,7 @@ export async function openConversation(shared: Shared, scope: Scope, seed?: Seed
         const isSnapshot = (options.inherit ?? 'snapshot') === 'snapshot'
         return openConversation(shared, childScope(scope, options, shared.catalogue), {
           parent: id,
-          events: (child) => inherited(id, isSnapshot ? log.state : undefined, child),
+          events: (child) => inherited(id, isSnapshot ? log.state : undefined, child, log.state.results),
         })
       }),
 

@@ -15,6 +15,9 @@ import type { Policy } from './catalogue/gate.js'
 import type { AutoPlan } from './costs/pricing.js'
 import type { ToolwellEvent } from './ledger/events.js'
 import type { LedgerStore } from './ledger/store.js'
+import { LEAST_RESULT } from './result/limit.js'
+import { memoryResults } from './result/memory.js'
+import type { ResultStore } from './result/store.js'
 import { defaultAutoLoad, defaultCutOff } from './search/lexical.js'
 import type { Searcher } from './search/searcher.js'
 import type { Settings } from './surface/context.js'
@@ -94,6 +97,13 @@ export interface ToolwellOptions {
     tool: Tool,
     wire: string,
   ) => Partial<Pick<WireTool, 'description' | 'inputSchema'>>
+  /**
+   * Tokens of text in one result above which it is kept whole and only its head is sent, with a handle to read the rest.
+   * Default 25,000; false: never. A number for all, or one for each source; a tool's own `maxResultTokens` decides first.
+   */
+  readonly maxResultTokens?: ResultLimit | { readonly default?: ResultLimit; readonly sources?: ResultLimits }
+  /** Where such results are kept. Default: in memory. */
+  readonly results?: ResultStore
   /** Where ledgers live. Default: in memory. */
   readonly store?: LedgerStore
   /** Prints one line in words for every state change and notice: to standard error, or to a function of yours. */
@@ -101,6 +111,9 @@ export interface ToolwellOptions {
   /** Sees every state change after it is stored, and every notice. */
   readonly onEvent?: (event: ToolwellEvent) => void
 }
+
+export type ResultLimit = number | false
+type ResultLimits = Readonly<Record<string, ResultLimit>>
 
 const KEYS = [
   'tools',
@@ -132,6 +145,8 @@ const KEYS = [
   'searcher',
   'tokenizer',
   'transformDefinition',
+  'maxResultTokens',
+  'results',
   'store',
   'debug',
   'onEvent',
@@ -143,6 +158,26 @@ function readPrices(prices: NonNullable<ToolwellOptions['prices']>): Settings['p
     if (typeof value !== 'number' || !(value >= 0) || value > 100)
       throw invalid(`prices.${key}`, `prices.${key} must be a number from 0 to 100, not ${String(value)}.`)
   return prices
+}
+
+function readResultLimits(
+  given: NonNullable<ToolwellOptions['maxResultTokens']>,
+): ReadonlyMap<string, number> {
+  const limits = typeof given === 'object' ? given : { default: given }
+  assertKnownKeys(limits, ['default', 'sources'], 'maxResultTokens')
+  const read = (path: string, limit: ResultLimit): number => {
+    if (limit === false) return Number.POSITIVE_INFINITY
+    if (typeof limit === 'number' && limit >= LEAST_RESULT) return limit
+    throw invalid(
+      path,
+      `${path} must be false, or a number of at least ${LEAST_RESULT}, not ${String(limit)}.`,
+    )
+  }
+  const sources = Object.entries(limits.sources ?? {})
+  return new Map([
+    ['', read('maxResultTokens', limits.default ?? 25_000)],
+    ...sources.map(([source, limit]) => [source, read(`maxResultTokens.sources.${source}`, limit)] as const),
+  ])
 }
 
 export function readSettings(
@@ -201,6 +236,7 @@ export function readSettings(
   if (typeof options.debug !== 'boolean') assertFunction('debug', options.debug)
   for (const policy of [options.policy ?? []].flat()) assertFunction('policy', policy, true)
   assertMethods('store', options.store, ['read', 'append'])
+  assertMethods('results', options.results, ['read', 'write'])
   assertMethods('searcher', options.searcher, ['update', 'rank'])
   assertMethods('tokenizer', options.tokenizer, ['count'])
   assertKnownKeys(prompts, Object.keys(defaultPrompts), 'prompts')
@@ -236,6 +272,8 @@ export function readSettings(
     cardPlace: oneOf('cardPlace', options.cardPlace ?? 'loader', ['loader', 'section']),
     schemas: oneOf('schemas', options.schemas ?? 'once', ['once', 'twice']),
     affordance: oneOf('affordance', options.affordance ?? 'plain', ['plain', 'strong']),
+    resultLimits: readResultLimits(options.maxResultTokens ?? {}),
+    results: options.results ?? memoryResults(),
     eager,
     rules,
     face,

@@ -91,11 +91,17 @@ describe('content', () => {
     ['an empty list', [], ''],
     [
       'a list of anything',
-      ['words', { text: 'untyped' }, { type: 'image_url', image_url: {} }, null, 7],
+      [
+        'words',
+        { text: 'untyped' },
+        { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
+        null,
+        7,
+      ],
       [
         { type: 'text', text: 'words' },
         { type: 'text', text: 'untyped' },
-        { type: 'image_url', image_url: {} },
+        { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
         { type: 'text', text: '7' },
       ],
     ],

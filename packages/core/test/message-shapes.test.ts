@@ -60,13 +60,22 @@ describe('a message of Anthropic', () => {
     ['a number', { role: 'user', content: 7 }, { role: 'user', content: [{ type: 'text', text: '7' }] }],
     [
       'blocks of anything',
-      { role: 'user', content: ['words', null, {}, { text: 'untyped' }, { type: 'image', source: {} }] },
+      {
+        role: 'user',
+        content: [
+          'words',
+          null,
+          {},
+          { text: 'untyped' },
+          { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } },
+        ],
+      },
       {
         role: 'user',
         content: [
           { type: 'text', text: 'words' },
           { type: 'text', text: 'untyped' },
-          { type: 'image', source: {} },
+          { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } },
         ],
       },
     ],

@@ -212,7 +212,7 @@ describe('messages', () => {
     ['a block is an object', saying([text()]), saying(['Hi']), 'invalid_type', 'messages.0.content.0'],
     [
       'a block has a type, which need not be known',
-      saying([{ type: 'image', source: {} }]),
+      saying([{ type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }]),
       saying([{ text: 'Hi' }]),
       'missing_required_parameter',
       'messages.0.content.0.type',
@@ -405,7 +405,7 @@ describe('calls and results', () => {
     ],
     [
       'a part of a result is of a known kind',
-      resulting([{ type: 'image', source: {} }]),
+      resulting([{ type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }]),
       resulting([{ type: 'json', json: {} }]),
       'invalid_value',
       'messages.2.content.0.tool_result.content.0.type',

@@ -19,7 +19,7 @@ const history = (...messages: unknown[]) => request({ messages: [user, ...messag
 const choosing = (tool_choice: unknown) => request({ tools: [tool('read')], tool_choice })
 const saying = (content: unknown, role = 'user') => request({ messages: [{ role, content }] })
 const textPart = { type: 'text', text: 'Hello' }
-const imagePart = { type: 'image_url', image_url: { url: 'data:,' } }
+const imagePart = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } }
 
 type Rule = readonly [rule: string, accepted: unknown, rejected: unknown, code: string, param: string | null]
 

@@ -201,7 +201,7 @@ const rules: readonly Rule[] = [
   ],
   [
     'a response is an object, not a list',
-    history(model(call()), turn(response('read', { parts: [{}] }))),
+    history(model(call()), turn(response('read', { parts: [] }))),
     history(model(call()), turn(response('read', { response: ['done'] }))),
     'invalid_type',
     'contents[2].parts[0].functionResponse.response',

@@ -55,7 +55,7 @@ const allowing = (...tools: unknown[]) => choosing({ type: 'allowed_tools', mode
 const saying = (content: unknown, role: unknown = 'user') => request({ input: [{ role, content }] })
 const input = (...items: unknown[]) => request({ input: items })
 const inputText = { type: 'input_text', text: 'Hello' }
-const inputImage = { type: 'input_image', image_url: 'data:,' }
+const inputImage = { type: 'input_image', image_url: 'https://example.com/a.png' }
 const outputText = { type: 'output_text', text: 'Hello', annotations: [] }
 
 type Rule = readonly [rule: string, accepted: unknown, rejected: unknown, code: string, param: string | null]

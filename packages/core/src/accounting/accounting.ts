@@ -22,6 +22,8 @@ export function measureSurface(
   const latched = facts.find((fact) => fact.kind === 'latched')
   const latch = latched ?? state.latch
   const searchResults = sum(state.requests.searchTokens.values())
+  const images = sum(state.requests.mediaTokens.values())
+  const media = images > 0 ? { media: images } : {}
   if (!latch || latch.mode === 'off')
     return {
       eager: everythingEager,
@@ -33,6 +35,7 @@ export function measureSurface(
       inserts: 0,
       rewritten: 0,
       everythingEager,
+      ...media,
     }
 
   const eager = new Map<string, Pin>(
@@ -72,6 +75,7 @@ export function measureSurface(
     rewritten: latched ? 0 : behind(state, context),
     revealed,
     everythingEager,
+    ...media,
   }
 }
 
@@ -160,6 +164,7 @@ const NOTHING: SurfaceTokens = {
   rewritten: 0,
   revealed: 0,
   everythingEager: 0,
+  media: 0,
 }
 
 /** `prices`: what the host says of its prices. */
@@ -274,5 +279,6 @@ function add(a: SurfaceTokens, b: SurfaceTokens): SurfaceTokens {
     rewritten: a.rewritten + b.rewritten,
     revealed: (a.revealed ?? 0) + (b.revealed ?? 0),
     everythingEager: a.everythingEager + b.everythingEager,
+    media: (a.media ?? 0) + (b.media ?? 0),
   }
 }

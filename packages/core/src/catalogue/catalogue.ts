@@ -64,6 +64,8 @@ export interface Catalogue {
   /** Changes only the state: tools of a source that is not ready stay known. */
   setState(name: string, state: SourceState, advice?: string): void
   removeSource(name: string): void
+  /** Adds a tool of Toolwell's own, under its plain name where that is free. It is known once it is there. */
+  addMeta(tool: Tool): void
   /** Accepts a quarantined definition of a locked source. */
   approve(id: string): void
   /** Members of a group, in order of id. A group belongs to its source: no other server can join it. */
@@ -279,6 +281,13 @@ class MapCatalogue implements Catalogue {
     this.#report(name, this.revision - 1, [])
   }
 
+  addMeta(tool: Tool) {
+    const id = toolId(META, tool.name)
+    if (this.#entries.has(id)) return
+    this.revision++
+    this.#put(id, META, tool, false, false)
+  }
+
   approve(id: string) {
     const entry = this.#entries.get(id)
     if (!entry?.quarantined) return
@@ -364,7 +373,13 @@ class MapCatalogue implements Catalogue {
 
   #put(id: string, source: string, tool: Tool, locked: boolean, heldBack: boolean) {
     const old = this.#entries.get(id)
-    const next = createEntry(id, old?.wireName ?? this.#claim(id, source, tool.name), source, tool, false)
+    const next = createEntry(
+      id,
+      old?.wireName ?? this.#claim(id, source === META ? HOST : source, tool.name),
+      source,
+      tool,
+      false,
+    )
     const quarantined = heldBack || this.#isQuarantined(next, locked)
     if (
       old &&

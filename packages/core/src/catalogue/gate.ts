@@ -5,7 +5,7 @@ import { isIdOf, toolId } from '../base/names.js'
 import type { Notice } from '../tool/notice.js'
 import type { SourceState } from '../tool/source.js'
 import type { Tool } from '../tool/tool.js'
-import type { Catalogue, Entry } from './catalogue.js'
+import { type Catalogue, type Entry, META } from './catalogue.js'
 
 export type Action = 'see' | 'load' | 'call'
 
@@ -52,10 +52,12 @@ export interface GateOptions {
   readonly agent?: string
   readonly principal?: string
   readonly notify: (notice: Notice) => void
+  /** Tools that this conversation does not have for now, whatever a policy says. */
+  readonly lacks?: (id: string) => boolean
 }
 
 export function createGate(options: GateOptions): Gate {
-  const { catalogue, policies, agent, principal, notify } = options
+  const { catalogue, policies, agent, principal, notify, lacks } = options
 
   const allows = (entry: Entry, action: Action, input?: Record<string, unknown>): boolean => {
     // A request asks this about every tool there is.
@@ -94,6 +96,7 @@ export function createGate(options: GateOptions): Gate {
 
   const availability: Gate['availability'] = (entry, action, input) => {
     if (!entry) return 'vanished'
+    if (entry.source === META && lacks?.(entry.id)) return 'denied'
     // What may not be seen may not be loaded or called either, whatever a policy says of those.
     if (!allows(entry, 'see') || (action !== 'see' && !allows(entry, action, input))) return 'denied'
     if (entry.quarantined) return 'quarantined'

@@ -26,6 +26,7 @@ const FIELDS: Readonly<Record<keyof Tool, true>> = {
   card: true,
   promptSnippet: true,
   guidelines: true,
+  maxResultTokens: true,
   risk: true,
   insteadOf: true,
   source: true,

@@ -21,6 +21,8 @@ export interface SurfaceTokens {
   readonly revealed?: number
   /** What the tools array would cost with every allowed tool sent eagerly. */
   readonly everythingEager: number
+  /** Images in the results of tools, by the provider's rule. Part of the host's messages. Absent where there are none. */
+  readonly media?: number
 }
 
 /**
@@ -28,6 +30,12 @@ export interface SurfaceTokens {
  * so that a fork, a rewind or a compaction cuts at the same place in the ledger and in the history.
  */
 export type LedgerEvent = { readonly id: number; readonly anchor: string } & LedgerFact
+
+/** A result that was too large to send, by the name the model reads it with. `ledger` is the one it was given to. */
+export interface KeptResult {
+  readonly handle: string
+  readonly ledger: string
+}
 
 export type LedgerFact =
   /** A latch point: the bytes of everything before the messages, fixed until the next one. */
@@ -68,7 +76,12 @@ export type LedgerFact =
    */
   | { readonly kind: 'returned'; readonly wire: string; readonly loaded: readonly Pin[] }
   /** The first event of a sub-agent's ledger. */
-  | { readonly kind: 'inherited'; readonly parent: string }
+  | {
+      readonly kind: 'inherited'
+      readonly parent: string
+      /** What the parent may read, its child may read too. */
+      readonly kept?: readonly KeptResult[]
+    }
   | {
       readonly kind: 'searched'
       readonly query: string
@@ -125,6 +138,9 @@ export type LedgerFact =
       readonly alias?: string
       /** It was hidden and stays so: there was no room for it. */
       readonly dropped?: DropReason
+      /** What of its result is kept, and what its images cost. */
+      readonly kept?: readonly KeptResult[]
+      readonly media?: number
     }
   | {
       readonly kind: 'call-failed'
@@ -137,6 +153,9 @@ export type LedgerFact =
       readonly key: string
       /** Tokens of the answer, where it would not exist with every tool on the wire. */
       readonly tokens?: number
+      /** What of its result is kept: a tool may fail at length. */
+      readonly kept?: readonly KeptResult[]
+      readonly media?: number
     }
   /** Text written into the history at the anchor, replayed verbatim until a compaction drops it. */
   | {

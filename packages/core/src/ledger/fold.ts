@@ -7,7 +7,7 @@
 import { RESERVE_NAME } from '../base/names.js'
 import type { FailureReason } from '../tool/reasons.js'
 import type { Pin } from '../tool/wire-tool.js'
-import type { LedgerEvent } from './event.js'
+import type { KeptResult, LedgerEvent } from './event.js'
 import { inWords, leave, returnTo, tellLeft } from './left-latch.js'
 import { createState, type Latch, type LedgerState, prefixName, type RequestRecord } from './state.js'
 
@@ -27,6 +27,7 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
       returnTo(state, event.wire, event.loaded)
       break
     case 'inherited':
+      keep(state, event)
       break
     case 'searched':
       replaced(state, event.anchor)
@@ -70,9 +71,13 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
       state.calls.pending.delete(event.anchor)
       state.calls.succeeded = { anchor: event.anchor, tool: event.tool }
       touch(state, event.tool)
+      keep(state, event)
+      charge(state.requests.mediaTokens, event.anchor, event.media ?? 0)
       break
     case 'call-failed':
       fail(state, event)
+      keep(state, event)
+      charge(state.requests.mediaTokens, event.anchor, event.media ?? 0)
       break
     case 'announced':
       announce(state, event)
@@ -286,6 +291,7 @@ const ANYWAY: ReadonlySet<FailureReason> = new Set(['error', 'invalid', 'denied'
 
 /** Another answer stands at this place now: the host went back, and the server gave the same call id again. */
 function replaced(state: LedgerState, anchor: string) {
+  state.requests.mediaTokens.delete(anchor)
   const revealed = state.requests.revealedTokens.delete(anchor)
   if (!state.requests.searchTokens.delete(anchor) && !revealed) return
   for (const [id, known] of state.tools.loaded)
@@ -298,6 +304,11 @@ const GUESSES: ReadonlySet<FailureReason> = new Set(['hint', 'schema-needed', 'u
 /** An answer that deferral put into the history stays there, and is paid for on every request that follows. */
 function charge(table: Map<string, number>, anchor: string, tokens: number) {
   if (tokens > 0) table.set(anchor, (table.get(anchor) ?? 0) + tokens)
+}
+
+/** What is kept can be read for as long as it is there, also when the answer that told of it is gone. */
+function keep(state: LedgerState, { kept = [] }: { readonly kept?: readonly KeptResult[] }) {
+  for (const { handle, ledger } of kept) state.results.set(handle, ledger)
 }
 
 function announce(state: LedgerState, event: Extract<LedgerEvent, { kind: 'announced' }>) {
@@ -384,7 +395,8 @@ function compact(state: LedgerState, kept: Readonly<Record<string, string>>) {
       })
     else if (state.tools.loaded.get(id)?.live) state.history.pendingReminders.add(id)
   }
-  for (const table of [state.requests.searchTokens, state.requests.revealedTokens, state.native.referredIn])
+  const { searchTokens, revealedTokens, mediaTokens } = state.requests
+  for (const table of [searchTokens, revealedTokens, mediaTokens, state.native.referredIn])
     for (const [anchor, value] of [...table]) {
       const moved = renamed(anchor)
       table.delete(anchor)

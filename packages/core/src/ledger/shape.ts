@@ -39,6 +39,7 @@ function misfit(value: Record<string, unknown>, shape: Shape): string | undefine
 const wireTool = record({ name: text, description: text, inputSchema: isRecord })
 const pin = record({ id: text, wireName: text, fingerprint: text, definition: optional(wireTool) })
 const delivery = oneOf('eager', 'append', 'bridge', 'native')
+const kept = optional(list(record({ handle: text, ledger: text })))
 const named = { tool: text, asked: text, alias: optional(text) }
 
 const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
@@ -62,7 +63,7 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
     cardTokens: number,
   },
   returned: { wire: text, loaded: list(pin) },
-  inherited: { parent: text },
+  inherited: { parent: text, kept },
   searched: {
     query: text,
     loaded: list(text),
@@ -78,8 +79,15 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
   restored: { tool: text, pin: optional(pin) },
   redefined: { tool: pin },
   'call-started': named,
-  'call-succeeded': named,
-  'call-failed': { ...named, reason: text, key: text, tokens: optional(number) },
+  'call-succeeded': { ...named, kept, media: optional(number) },
+  'call-failed': {
+    ...named,
+    reason: text,
+    key: text,
+    tokens: optional(number),
+    kept,
+    media: optional(number),
+  },
   announced: {
     topic: text,
     text,

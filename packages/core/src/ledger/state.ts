@@ -178,6 +178,8 @@ export interface RequestsState {
   readonly searchTokens: Map<string, number>
   /** Definitions that the provider puts into the history: tokens by anchor. */
   readonly revealedTokens: Map<string, number>
+  /** Images in the results of tools: tokens by anchor. */
+  readonly mediaTokens: Map<string, number>
 }
 
 export interface LedgerState {
@@ -194,6 +196,8 @@ export interface LedgerState {
   calls: CallsState
   native: NativeState
   requests: RequestsState
+  /** Kept results that this conversation may read: the ledger each was given to, by handle. */
+  results: Map<string, string>
 }
 
 /** A name for what a request has before its messages: equal where the bytes are. */
@@ -235,6 +239,13 @@ export function createState(): LedgerState {
       hiddenCalls: 0,
     },
     native: { revealed: new Set(), toRemove: new Map(), referredIn: new Map(), reserveCalled: false },
-    requests: { byId: new Map(), last: undefined, searchTokens: new Map(), revealedTokens: new Map() },
+    requests: {
+      byId: new Map(),
+      last: undefined,
+      searchTokens: new Map(),
+      revealedTokens: new Map(),
+      mediaTokens: new Map(),
+    },
+    results: new Map(),
   }
 }

@@ -70,6 +70,9 @@ function loadAll(catalogue: Catalogue, searcher: LexicalSearcher): void {
       documents: () => entries.map((entry) => toDocument(entry, catalogue)),
     })
   }
+  // Tools of Toolwell's own have no source.
+  for (const entry of catalogue.entries())
+    if (!catalogue.sources.has(entry.source)) put.push(toDocument(entry, catalogue))
   searcher.update({ put })
   searcher.load(parts)
 }

@@ -8,6 +8,7 @@ import { type Exposure, type ExposureRule, exposureOf } from '../catalogue/expos
 import type { Gate } from '../catalogue/gate.js'
 import { type Costs, createCosts } from '../costs/costs.js'
 import { type AutoPlan, type CacheRule, cacheRule } from '../costs/pricing.js'
+import type { ResultStore } from '../result/store.js'
 import { type Fitted, fitDescription, fitWire } from '../schema/dialect.js'
 import { originalKeys } from '../schema/property-keys.js'
 import { type ArgumentCheck, checkArguments } from '../schema/validation.js'
@@ -42,6 +43,9 @@ export interface Settings {
   readonly schemas: 'once' | 'twice'
   readonly prices: Partial<CacheRule>
   readonly affordance: 'plain' | 'strong'
+  /** Tokens of a result above which it is kept and not sent, by source; `''` for all others. */
+  readonly resultLimits: ReadonlyMap<string, number>
+  readonly results: ResultStore
   readonly eager: readonly string[]
   readonly rules: readonly ExposureRule[]
   readonly face: SearchFace

@@ -3,7 +3,7 @@
 import { toolId } from '../base/names.js'
 import { type Entry, META } from '../catalogue/catalogue.js'
 import type { SearchResult } from '../search/result.js'
-import type { JsonSchema } from '../tool/tool.js'
+import type { JsonSchema, Tool } from '../tool/tool.js'
 import type { WireTool } from '../tool/wire-tool.js'
 import type { Prompts } from './prompts.js'
 
@@ -168,6 +168,33 @@ export function bridgeTool(face: SearchFace, prompts: Prompts): WireTool {
       required: ['name', 'arguments'],
       additionalProperties: false,
     },
+  }
+}
+
+export const READER_NAME = 'read_result'
+export const READER_ID = toolId(META, READER_NAME)
+
+/** Reads what was too long to send. In the catalogue of a conversation from its first kept result on, deferred like any other. */
+export function readerTool(prompts: Prompts): Tool {
+  return {
+    name: READER_NAME,
+    description: prompts.reader(),
+    inputSchema: {
+      type: 'object',
+      properties: {
+        handle: { type: 'string', description: prompts.readerHandle() },
+        lines: { type: 'string', description: prompts.readerLines() },
+        characters: { type: 'string', description: prompts.readerCharacters() },
+        find: { type: 'string', description: prompts.readerFind() },
+      },
+      required: ['handle'],
+      additionalProperties: false,
+    },
+    risk: 'read',
+    annotations: { readOnlyHint: true, idempotentHint: true },
+    defer: true,
+    // Run by the conversation itself, which knows what it may read.
+    execute: () => undefined,
   }
 }
 

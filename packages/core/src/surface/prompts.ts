@@ -125,6 +125,58 @@ export interface Prompts {
   repeated(facts: { readonly name: string }): string
   failed(facts: { readonly name: string; readonly error: string }): string
   noOutput(): string
+  /** It ran, and what it gave is no text and no JSON. */
+  unprintable(facts: { readonly name: string; readonly problem: string }): string
+  /** Stands for an image, a sound or a file that the model is not given. The name is quoted. */
+  notShown(facts: {
+    readonly kind: 'image' | 'audio' | 'file'
+    readonly mediaType: string
+    readonly name: string
+    readonly size: { readonly width: number; readonly height: number } | undefined
+    readonly bytes: number
+    readonly why: 'not-taken' | 'too-large' | 'unreadable'
+  }): string
+  /** Stands for a link in a result. All but the address may be empty; all are quoted. */
+  link(facts: {
+    readonly uri: string
+    readonly name: string
+    readonly mediaType: string
+    readonly description: string
+  }): string
+  /** Stands for a result that is too long, behind its head. Without a handle it could not be kept. */
+  resultKept(facts: {
+    readonly handle: string | undefined
+    readonly characters: number
+    readonly lines: number
+    /** Characters of the head. */
+    readonly shown: number
+    /** The first line that is not whole in it. */
+    readonly next: number
+    readonly reader: string
+    readonly bridge: string | undefined
+  }): string
+  reader(): string
+  readerHandle(): string
+  readerLines(): string
+  readerCharacters(): string
+  readerFind(): string
+  /** Stands before a piece of a kept result. */
+  resultPiece(facts: {
+    readonly unit: 'lines' | 'characters'
+    readonly from: number
+    readonly to: number
+    readonly of: number
+  }): string
+  resultMatches(facts: { readonly wanted: string; readonly shown: number; readonly total: number }): string
+  /** The handle is not known here, or what it stood for is not kept any more. */
+  resultGone(facts: { readonly handle: string }): string
+  resultNoText(facts: { readonly handle: string; readonly mediaType: string; readonly bytes: number }): string
+  resultOutside(facts: {
+    readonly unit: 'lines' | 'characters'
+    readonly asked: string
+    readonly of: number
+  }): string
+  resultLongLine(facts: { readonly line: number; readonly from: number }): string
   /** Joins the result of a hidden tool that ran and was not loaded. */
   notLoaded(facts: { readonly name: string; readonly why: string }): string
   /** Stands for the answer of a call that a crash cut off. */
@@ -145,6 +197,7 @@ export interface Prompts {
 const list = (names: readonly string[]) => names.join(', ')
 const plural = (count: number, one: string, many = `${one}s`) =>
   count === 1 ? `1 ${one}` : `${count} ${many}`
+const kilobytes = (bytes: number) => `${Math.max(1, Math.round(bytes / 1024))} kB`
 const them = (count: number) => (count === 1 ? 'it' : 'them')
 
 export const defaultPrompts: Prompts = {
@@ -289,6 +342,51 @@ export const defaultPrompts: Prompts = {
   calledUndeclared: ({ names }) => `I called ${list(names)}, which cannot be called here.`,
   beginningLost: () => 'The beginning of this conversation is missing.',
   noOutput: () => '(no output)',
+  unprintable: ({ name, problem }) =>
+    `${name} ran, but its result cannot be shown: ${problem}. Do not call it again for the same result.`,
+  notShown: ({ kind, mediaType, name, size, bytes, why }) => {
+    const about = [
+      `${kind} ${mediaType}`,
+      ...(name === '' ? [] : [name]),
+      ...(size ? [`${size.width}x${size.height}`] : []),
+      ...(bytes > 0 ? [kilobytes(bytes)] : []),
+    ]
+    const reasons = {
+      'not-taken': `this API takes no such ${kind} in tool results`,
+      'too-large': 'too large to send',
+      unreadable: 'its data cannot be read',
+    }
+    return `[${about.join(', ')}, not shown: ${reasons[why]}]`
+  },
+  link: ({ uri, name, mediaType, description }) =>
+    `[link ${[name, uri, mediaType].filter((each) => each !== '').join(' ')}${description === '' ? '' : `: ${description}`}]`,
+  resultKept: ({ handle, characters, lines, shown, next, reader, bridge }) =>
+    `[The result is too long: ${characters} characters in ${plural(lines, 'line')}. ${
+      shown > 0 ? `The first ${shown} characters are above.` : 'None of it is shown.'
+    } ${
+      handle === undefined
+        ? 'The rest is not kept: ask for less.'
+        : `Read the rest with ${reader}${bridge ? ` (through ${bridge})` : ''}: {"handle": "${handle}", "lines": "${next}-${next + 199}"}, or "characters" for a range, or "find" for a text in it.`
+    }]`,
+  reader: () =>
+    'Reads more of a result that was too long to be shown: lines, characters, or the places where a text occurs.',
+  readerHandle: () => 'The handle that stands at the end of the shortened result',
+  readerLines: () => 'Lines to read, counted from 1: 200-400',
+  readerCharacters: () => 'Characters to read, counted from 1, where lines are very long: 8000-16000',
+  readerFind: () => 'A text to look for, as it is: no pattern. Gives the places where it occurs',
+  resultPiece: ({ unit, from, to, of }) =>
+    `[${unit} ${from}-${to} of ${of}${to < of ? `; the next begin at ${to + 1}` : ''}]`,
+  resultMatches: ({ wanted, shown, total }) =>
+    total === 0
+      ? `[${wanted} does not occur in this result]`
+      : `[${wanted} occurs in ${plural(total, 'place')}${shown < total ? `; the first ${shown}` : ''}]`,
+  resultGone: ({ handle }) =>
+    `The result ${handle} is not kept any more, or was not given in this conversation. Call the tool again if you need it.`,
+  resultNoText: ({ handle, mediaType, bytes }) =>
+    `The result ${handle} is ${mediaType} of ${kilobytes(bytes)}, not text. It cannot be read here.`,
+  resultOutside: ({ unit, asked, of }) => `There are no ${unit} ${asked}: the result has ${of} ${unit}.`,
+  resultLongLine: ({ line, from }) =>
+    `Line ${line} is longer than one answer. Read it by "characters": it begins at ${from}.`,
   notRecorded: () => 'This could not be recorded, so nothing was loaded or unloaded. Try again.',
   ranButNotRecorded: () =>
     '(The tool ran, but the step could not be recorded: tools found in it are not loaded.)',

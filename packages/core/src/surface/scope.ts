@@ -47,10 +47,11 @@ export function contextsOf(
   shared: Shared,
   scope: Scope,
   notify: (notice: Notice) => void,
+  lacks: (id: string) => boolean,
 ): (wire: string) => Context {
   const { catalogue, settings } = shared
   const { agent, principal, policies, alsoEager, everythingEager, child } = scope
-  const gate = createGate({ catalogue, policies, notify, principal, ...defined({ agent }) })
+  const gate = createGate({ catalogue, policies, notify, principal, lacks, ...defined({ agent }) })
   const contexts = new Map<string, Context>()
   return (wire) => {
     const known = contexts.get(wire)

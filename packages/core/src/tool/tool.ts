@@ -116,6 +116,8 @@ export interface Tool {
   readonly group?: string
   /** Other names the tool answers to. */
   readonly aliases?: readonly string[]
+  /** Tokens of text in its result above which it is kept and not sent. Default: that of its source, or of all. */
+  readonly maxResultTokens?: number | false
   /** Names the surviving tool: this entry is then only a deprecated alias of it. */
   readonly canonicalName?: string
   /** Extra words for the index. The model never sees them. */
@@ -172,6 +174,11 @@ const FIELD_KINDS: readonly [readonly (keyof Tool)[], (value: unknown) => boolea
     ['defer', 'alwaysLoad', 'dynamicDescription', 'strict'],
     (value) => typeof value === 'boolean',
     'true or false',
+  ],
+  [
+    ['maxResultTokens'],
+    (value) => value === false || (typeof value === 'number' && value >= 100),
+    'false or a number of at least 100',
   ],
   [['role'], oneOf(ROLES), `one of ${ROLES.join(', ')}`],
   [['risk'], oneOf(RISKS), `one of ${RISKS.join(', ')}`],

@@ -159,8 +159,13 @@ export function compaction(
   return [...trimmed, [anchor ?? lastAnchor, { kind: 'compacted', kept: relevant }]]
 }
 
-/** How a child's ledger begins: whose child it is, and (`snapshot`) the parent's loaded tools as far as it may have them. */
-export function inherited(parent: string, state: LedgerState | undefined, child: Context): LedgerEvent[] {
+/** How a child's ledger begins: whose child it is, (`snapshot`) the parent's loaded tools as far as it may have them, and what of results it may read. */
+export function inherited(
+  parent: string,
+  state: LedgerState | undefined,
+  child: Context,
+  results: LedgerState['results'],
+): LedgerEvent[] {
   // A source that was away at the parent's last latch may be back by now.
   const all = state ? [...state.tools.loaded.values(), ...state.tools.suspendedLoads.values()] : []
   const live = all.filter((each) => each.live)
@@ -171,7 +176,8 @@ export function inherited(parent: string, state: LedgerState | undefined, child:
       return []
     return [{ kind: 'loaded', tool: child.pin(entry, 'array'), source: 'inherit', asked, shown: false }]
   })
-  const first: LedgerFact = { kind: 'inherited', parent }
+  const kept = [...results].map(([handle, ledger]) => ({ handle, ledger }))
+  const first: LedgerFact = { kind: 'inherited', parent, ...(kept.length > 0 ? { kept } : {}) }
   return [first, ...facts].map((fact, index) => ({ id: index, anchor: '', ...fact }))
 }
 
@@ -245,6 +251,7 @@ function anchorsIn(state: LedgerState): Set<string> {
     ...[...state.tools.loaded.values()].map((each) => each.shownAt),
     ...[...state.history.reminded.values()].map(({ anchor }) => anchor),
     ...state.requests.searchTokens.keys(),
+    ...state.requests.mediaTokens.keys(),
   ])
 }
 

@@ -1,41 +1,31 @@
 /** Runs the calls of one reply: judged together, written down before they run, settled in one append, and only then answered. */
 
-import { abortable } from '../base/abortable.js'
 import { defined } from '../base/guards.js'
 import { firstLine } from '../base/text.js'
-import { type Anchored, isConflict, type LedgerLog } from '../ledger/log.js'
+import type { LedgerFact } from '../ledger/event.js'
+import type { LedgerState } from '../ledger/fold.js'
+import { type Anchored, isConflict } from '../ledger/log.js'
+import type { ResultPart } from '../result/part.js'
 import type { Context } from '../surface/context.js'
-import type { Notice } from '../tool/notice.js'
-import type { ToolProgress } from '../tool/tool.js'
+import { READER_ID } from '../surface/meta-tools.js'
+import type { Content } from './content.js'
+import { type Executed, execute, type Runner, type RunOptions } from './execute.js'
 import { type Judgement, judge } from './judge.js'
-import { createBatch } from './load/batch.js'
+import { type Batch, createBatch } from './load/batch.js'
+import { load } from './load/load.js'
 import type { ModelCall } from './model-call.js'
-import { seenSources } from './seen-sources.js'
 import { settled } from './settled.js'
-import type { Outcome, TargetCall, Verdict } from './verdict.js'
+import type { Outcome, Verdict } from './verdict.js'
 
-/** Runs the real target. Throwing, or rejecting, is a failed call: the model reads the message. */
-export type Execute = (call: TargetCall, signal: AbortSignal | undefined) => unknown
-
-export interface RunOptions {
-  /** Default: the tool's own `execute`. Put permissions and approval prompts here: it sees the target, never a wrapper. */
-  readonly execute?: Execute
-  readonly signal?: AbortSignal
-  /** Signs of progress of the calls under way. */
-  readonly onProgress?: (progress: ToolProgress & { readonly callId: string; readonly tool: string }) => void
-}
+export type { Execute, RunOptions } from './execute.js'
 
 export interface CallAnswer {
   readonly callId: string
   readonly outcome: Outcome
-  /** What the model reads. */
+  /** What the model reads, as text: what is no text is described. */
   readonly text: string
-}
-
-interface Runner {
-  readonly log: LedgerLog
-  context(): Context
-  notify(notice: Notice): void
+  /** The same in parts, where it is more than text: each wire gives what it can take. */
+  readonly parts?: readonly ResultPart[]
 }
 
 export async function runCalls(
@@ -47,7 +37,7 @@ export async function runCalls(
   const { log, context } = runner
   const { prompts } = context().settings
   /** What the tools gave, and what the model reads of it: notes of a step that was taken again must not add up. */
-  const raw = new Map<Verdict, Outcome>()
+  const raw = new Map<Verdict, Executed>()
   const outcomes = new Map<Verdict, Outcome>()
   let recorded = true
   const begun = await log.exclusive(async () => {
@@ -68,7 +58,7 @@ export async function runCalls(
     // Not inside the queue: a tool may itself use this conversation.
     await Promise.all(
       judgement.verdicts.map(async (verdict) => {
-        if (verdict.kind === 'run') raw.set(verdict, await execute(verdict, options, context(), log.id))
+        if (verdict.kind === 'run') raw.set(verdict, await execute(verdict, options, runner))
       }),
     )
     recorded = await log.exclusive(async () => {
@@ -89,11 +79,9 @@ export async function runCalls(
       return { callId, outcome, text: outcome.text }
     }
     const outcome = outcomes.get(verdict) ?? { kind: 'not-recorded' as const, text: prompts.notRun() }
-    return {
-      callId,
-      outcome,
-      text: recorded ? outcome.text : `${outcome.text}\n${prompts.ranButNotRecorded()}`,
-    }
+    const told = recorded ? outcome : withNote(outcome, prompts.ranButNotRecorded())
+    const { parts } = told as { readonly parts?: readonly ResultPart[] }
+    return { callId, outcome, text: told.text, ...defined({ parts }) }
   })
 }
 
@@ -114,7 +102,7 @@ async function start(runner: Runner, calls: readonly ModelCall[]): Promise<Judge
 function settle(
   runner: Runner,
   judgement: Judgement,
-  raw: ReadonlyMap<Verdict, Outcome>,
+  raw: ReadonlyMap<Verdict, Executed>,
   outcomes: Map<Verdict, Outcome>,
 ): Promise<boolean> {
   const { log, context } = runner
@@ -125,17 +113,25 @@ function settle(
     if (verdict.kind === 'answer') for (const fact of verdict.facts) facts.push([call.anchor, fact])
   for (const verdict of judgement.verdicts) {
     if (verdict.kind === 'answer') continue
-    const outcome = raw.get(verdict)
+    const { outcome, content } = raw.get(verdict) ?? {}
     if (outcome) outcomes.set(verdict, outcome)
     const made = settled(verdict, outcome?.kind === 'result', log.state, context(), judgement.batch)
-    for (const fact of made.facts) facts.push([verdict.call.anchor, fact])
+    for (const fact of made.facts) facts.push([verdict.call.anchor, withContent(fact, content)])
+    if (content?.readable)
+      for (const fact of readerLoad(log.state, context(), judgement.batch))
+        facts.push([verdict.call.anchor, fact])
     if (outcome && made.dropped) {
       const note = prompts.notLoaded({ name: verdict.entry.wireName, why: prompts.dropReason[made.dropped] })
-      outcomes.set(verdict, { ...outcome, text: `${outcome.text}\n${note}` })
+      outcomes.set(verdict, withNote(outcome, note))
     }
     // The third time the same call fails in the same way, its first line says as much as the rest.
     if (outcome?.kind === 'error' && (log.state.calls.failures.get(verdict.key) ?? 0) >= 2)
-      outcomes.set(verdict, { ...outcome, text: firstLine(outcome.text, 300) })
+      outcomes.set(verdict, {
+        kind: 'error',
+        tool: outcome.tool,
+        asked: outcome.asked,
+        text: firstLine(outcome.text, 300),
+      })
   }
   return recordedBy(runner, 'settle', facts)
 }
@@ -176,69 +172,22 @@ async function rejudge({ log, context }: Runner, judgement: Judgement): Promise<
   }
 }
 
-async function execute(
-  verdict: Extract<Verdict, { kind: 'run' }>,
-  options: RunOptions,
-  context: Context,
-  conversation: string,
-): Promise<Outcome> {
-  const { prompts } = context.settings
-  const { entry, asked } = verdict
-  const target = targetOf(verdict, options, context, conversation)
-  try {
-    options.signal?.throwIfAborted()
-    const work = (options.execute ?? runTool)(target, options.signal)
-    const value = await abortable(Promise.resolve(work), options.signal)
-    const text = textOf(value)
-    return { kind: 'result', tool: entry.id, value, text: text === '' ? prompts.noOutput() : text }
-  } catch (error) {
-    const message = describeError(error)
-    const text = prompts.failed({ name: entry.wireName, error: message })
-    return { kind: 'error', tool: entry.id, asked, text }
-  }
+/** The note stands behind all that was given. */
+function withNote(outcome: Outcome, note: string): Outcome {
+  const text = `${outcome.text}\n${note}`
+  if (!('parts' in outcome) || !outcome.parts) return { ...outcome, text }
+  return { ...outcome, text, parts: [...outcome.parts, { type: 'text', text: note }] }
 }
 
-/** What a tool gave, as text. It ran: a value that JSON cannot hold must not make it look as if it had failed. */
-function textOf(value: unknown): string {
-  if (typeof value === 'string') return value
-  if (value === undefined) return ''
-  try {
-    return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each)) ?? ''
-  } catch {
-    return describeError(value)
-  }
+function withContent(fact: LedgerFact, content: Content | undefined): LedgerFact {
+  if (!content || (fact.kind !== 'call-succeeded' && fact.kind !== 'call-failed')) return fact
+  const { kept, media } = content
+  return { ...fact, ...(kept.length > 0 ? { kept } : {}), ...(media > 0 ? { media } : {}) }
 }
 
-/** Anything can be thrown, even what cannot be turned into text. */
-function describeError(error: unknown): string {
-  try {
-    return error instanceof Error ? String(error.message) : String(error)
-  } catch {
-    return 'something that cannot be described'
-  }
-}
-
-function targetOf(
-  { target }: Extract<Verdict, { kind: 'run' }>,
-  { signal, onProgress }: RunOptions,
-  context: Context,
-  conversation: string,
-): TargetCall {
-  const { callId, id } = target
-  return {
-    ...target,
-    context: {
-      callId,
-      conversation,
-      principal: context.principal,
-      sources: (named) => seenSources(context, named),
-      ...(signal ? { signal } : {}),
-      ...(onProgress ? { onProgress: (progress) => onProgress({ callId, tool: id, ...progress }) } : {}),
-    },
-  }
-}
-
-function runTool({ tool, input, context }: TargetCall): unknown {
-  if (!tool.execute) throw new Error('this tool has no implementation; the host has to run it')
-  return tool.execute(input, context)
+/** What reads a kept result is loaded with it, so that the next request has it on every delivery. */
+function readerLoad(state: LedgerState, context: Context, batch: Batch): readonly LedgerFact[] {
+  const entry = context.catalogue.get(READER_ID)
+  if (!entry || state.latch?.mode !== 'on' || context.gate.availability(entry, 'load') !== 'ready') return []
+  return load(state, context, batch, [{ entry, source: 'call', asked: entry.wireName, shown: false }]).facts
 }

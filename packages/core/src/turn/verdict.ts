@@ -1,6 +1,7 @@
 /** What becomes of a call: an answer at once, or a run of the real target. Nothing a model does throws. */
 import type { Entry } from '../catalogue/catalogue.js'
 import type { LedgerFact } from '../ledger/event.js'
+import type { ResultPart } from '../result/part.js'
 import type { SearchResult } from '../search/result.js'
 import type { FailureReason } from '../tool/reasons.js'
 import type { ExecuteContext } from '../tool/tool.js'
@@ -21,8 +22,25 @@ export interface TargetCall {
 
 export type Outcome =
   | { readonly kind: 'search'; readonly result: SearchResult; readonly text: string }
-  | { readonly kind: 'result'; readonly tool: string; readonly value: unknown; readonly text: string }
-  | { readonly kind: FailureReason; readonly tool: string; readonly asked: string; readonly text: string }
+  | {
+      readonly kind: 'result'
+      readonly tool: string
+      readonly value: unknown
+      readonly text: string
+      /** Where it is more than text. */
+      readonly parts?: readonly ResultPart[]
+      /** Handles of what is kept, because it is too large to send. */
+      readonly kept?: readonly string[]
+    }
+  | {
+      readonly kind: FailureReason
+      readonly tool: string
+      readonly asked: string
+      readonly text: string
+      /** Where a tool failed with more than text. */
+      readonly parts?: readonly ResultPart[]
+      readonly kept?: readonly string[]
+    }
   | { readonly kind: 'not-recorded'; readonly text: string }
 
 export interface AnswerVerdict {

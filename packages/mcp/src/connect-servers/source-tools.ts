@@ -2,6 +2,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { ExecuteContext, Tool, ToolAnnotations } from '@toolwell/core'
 import { defined, firstLine, isRecord, matchesGlob } from '@toolwell/core/internal'
+import { mcpResult, type ToolResult, toolResult } from '@toolwell/core/result'
 import { isOffered } from '../config/is-offered.js'
 import type { ServerConfig } from '../config/server-config.js'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
@@ -46,7 +47,7 @@ function toTool(server: ServerConfig, words: readonly unknown[], tool: McpTool, 
         defer: server.lazy ? undefined : false,
         alwaysLoad: alwaysLoad || undefined,
       }),
-      execute: async (input, context) => textOf(await run(name, input, context), name),
+      execute: async (input, context) => resultOf(await run(name, input, context), name),
     }) as unknown as Tool,
     tool,
   )
@@ -86,27 +87,9 @@ function searchHint(words: readonly unknown[], { _meta: meta }: McpTool): string
   return [...new Set(all.filter((word) => typeof word === 'string' && word !== ''))].join(' ').slice(0, 400)
 }
 
-/** What the model reads of a result. A result that says it is an error is thrown: it is a failed call. */
-function textOf(result: CallToolResult, name: string): string {
-  const content: readonly unknown[] = Array.isArray(result.content) ? result.content : []
-  const blocks = content.map(blockText).filter((text) => text !== '')
-  if (blocks.length === 0 && result.structuredContent !== undefined)
-    blocks.push(JSON.stringify(result.structuredContent))
-  const text = blocks.join('\n')
-  if (result.isError) throw new Error(text === '' ? `${name} failed and did not say why` : text)
-  return text
-}
-
-/** A request carries text only. Other content is named, with its size, so that the model knows what there is. */
-function blockText(block: unknown): string {
-  if (!isRecord(block)) return ''
-  const { type, text, mimeType, data, uri, name, resource } = block
-  if (type === 'text') return typeof text === 'string' ? text : ''
-  if (type === 'resource_link') return `[resource ${[name, uri].filter(Boolean).join(' ')}]`
-  if (type === 'resource' && isRecord(resource)) {
-    const { uri: at, text: inner, mimeType: kind } = resource
-    return typeof inner === 'string' ? inner : `[resource ${String(at)}${kind ? `, ${String(kind)}` : ''}]`
-  }
-  const size = typeof data === 'string' ? `, ${Math.ceil((data.length * 3) / 4 / 1024)} kB` : ''
-  return `[${String(type)}${mimeType ? ` ${String(mimeType)}` : ''}${size}]`
+/** A result that says it is an error, and nothing else, is given words. */
+function resultOf(result: CallToolResult, name: string): ToolResult {
+  const read = mcpResult(result)
+  if (!read.isError || read.parts.length > 0) return read
+  return toolResult([{ type: 'text', text: `${name} failed and did not say why` }], { isError: true })
 }

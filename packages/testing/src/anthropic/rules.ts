@@ -9,6 +9,7 @@ import type { Violation } from '../shared/protocol.js'
 import { keywordObjection } from '../shared/schema-keywords.js'
 import { bindingViolation, thinkingViolation } from './binding.js'
 import { historyViolation } from './history.js'
+import { mediaViolation } from './media.js'
 import {
   type AnthropicRequestBody,
   type AnthropicTool,
@@ -213,6 +214,8 @@ function blockViolation(block: Fields, at: string, options: AnthropicRuleOptions
   if (inMark) return inMark
   if (block.type === 'tool_use') return toolUseViolation(block, `${at}.tool_use`)
   if (block.type === 'tool_result') return toolResultViolation(block, `${at}.tool_result`)
+  const inMedia = mediaViolation(block, `${at}.${block.type}`)
+  if (inMedia) return inMedia
   const unsealed = SEALS.get(block.type)?.find((field) => typeof block[field] !== 'string')
   if (unsealed !== undefined) return missing(`${at}.${block.type}.${unsealed}`)
   if (block.type === 'tool_addition' || block.type === 'tool_removal') {
@@ -260,9 +263,17 @@ function toolResultViolation({ tool_use_id: id, content, is_error: isError }: Fi
     if (part.type === 'text') return textViolation(part, place, 'messages')
     if (part.type === 'tool_reference' && typeof part.tool_name !== 'string')
       return missing(`${place}.tool_name`)
-    return markViolation(part.cache_control, `${place}.cache_control`)
+    return (
+      mediaViolation(part, `${place}.${part.type}`) ??
+      markViolation(part.cache_control, `${place}.cache_control`)
+    )
   })
   if (found) return found
+  // The API's own words; a merged report of them: vellum-ai/vellum-assistant#18387.
+  if (isError && content.some((part) => part.type !== 'text')) {
+    const reason = 'all content must be type `text` if `is_error` is true'
+    return violation(`${at}.content`, reason, 'media_in_error')
+  }
   const references = content.filter((part) => part.type === 'tool_reference').length
   if (references === 0 || references === content.length) return undefined
   return violation(`${at}.content`, 'Tool definitions cannot be mixed with other content', 'mixed_references')

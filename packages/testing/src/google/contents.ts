@@ -13,6 +13,7 @@ import {
   type Table,
   text,
 } from './fields.js'
+import { inlineData, referencesViolation, responsePart } from './media.js'
 import type { GoogleContent } from './request.js'
 import { missing, spelled, unset } from './wording.js'
 
@@ -21,7 +22,7 @@ const FUNCTION_RESPONSE: Table = {
   name: text,
   response: object,
   id: text,
-  parts: listOf(object),
+  parts: listOf(responsePart),
   scheduling: text,
   willContinue: flag,
 }
@@ -29,8 +30,11 @@ const PART_DATA: Table = {
   text,
   functionCall: (value, at) => fieldsOf(FUNCTION_CALL)(value, at) ?? nameGiven(value, at),
   functionResponse: (value, at) =>
-    fieldsOf(FUNCTION_RESPONSE)(value, at) ?? nameGiven(value, at) ?? responseGiven(value, at),
-  inlineData: object,
+    fieldsOf(FUNCTION_RESPONSE)(value, at) ??
+    nameGiven(value, at) ??
+    responseGiven(value, at) ??
+    referencesViolation(value, at),
+  inlineData,
   fileData: object,
   executableCode: object,
   codeExecutionResult: object,

@@ -59,6 +59,8 @@ export interface GoogleRuleOptions {
    * earlier models send none. The scripted answers then carry them.
    */
   readonly thoughtSignatures?: boolean
+  /** Whether a function's response may hold media (`parts`), as Gemini 3 takes it; so when absent. Earlier models refuse it. */
+  readonly mediaResponses?: boolean
 }
 
 export function declaredNames({ tools }: GoogleRequestBody): ReadonlySet<string> {

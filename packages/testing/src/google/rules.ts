@@ -10,6 +10,7 @@ import { type Found, unicodeViolation, violation } from '../shared/guards.js'
 import type { Violation } from '../shared/protocol.js'
 import { contentViolation, systemViolation } from './contents.js'
 import { fieldsOf, flag, listOf, object, text } from './fields.js'
+import { mediaResponseViolation } from './media.js'
 import type { GoogleRequestBody, GoogleRuleOptions } from './request.js'
 import { callingViolation, declarationsViolation, toolConfigViolation, toolViolation } from './tools.js'
 import { turnsViolation } from './turns.js'
@@ -36,7 +37,12 @@ export function googleViolationOf(body: unknown, options: GoogleRuleOptions = {}
   // The shapes have been checked above, so the body is one, give or take its nulls.
   const request = body as GoogleRequestBody
   if (!request.contents?.length) return missing('contents', 'contents is not specified')
-  return declarationsViolation(request) ?? callingViolation(request) ?? turnsViolation(request, options)
+  return (
+    declarationsViolation(request) ??
+    callingViolation(request) ??
+    (options.mediaResponses === false ? mediaResponseViolation(request.contents) : undefined) ??
+    turnsViolation(request, options)
+  )
 }
 
 /** Explicit caches are made on a path that this endpoint does not have, so every name is unknown here. */

@@ -5,6 +5,7 @@
  */
 
 import { type Fields, type Found, isObject, unicodeViolation, violation } from '../shared/guards.js'
+import { imageTypeOf, isBase64, readDataUrl } from '../shared/media.js'
 import { schemaObjection } from '../shared/openai-schema.js'
 import {
   argumentsViolation,
@@ -36,6 +37,11 @@ export interface ChatRuleOptions {
   readonly maxTools?: number
   /** Characters of one tool's description. Azure and older OpenAI models stop at 1,024. */
   readonly maxDescription?: number
+  /**
+   * Whether a tool's message may hold `image_url` parts. OpenAI takes text there and nothing else (the official type
+   * `ChatCompletionToolMessageParam`); some compatible servers take images, vLLM among them.
+   */
+  readonly imageResults?: boolean
 }
 
 const ROLES: readonly unknown[] = ['system', 'developer', 'user', 'assistant', 'tool'] satisfies ChatRole[]
@@ -48,7 +54,7 @@ export function chatViolationOf(body: unknown, options: ChatRuleOptions = {}): C
   return (
     unicodeViolation(body) ??
     modelViolation(body.model) ??
-    messagesViolation(body.messages) ??
+    messagesViolation(body.messages, options) ??
     toolsViolation(body.tools, options) ??
     toolChoiceViolation(body) ??
     streamViolation(body) ??
@@ -63,19 +69,23 @@ function modelViolation(model: unknown): Found {
   return typeof model === 'string' ? undefined : wrongType('model', 'a string', model)
 }
 
-function messagesViolation(messages: unknown): Found {
+function messagesViolation(messages: unknown, options: ChatRuleOptions): Found {
   if (messages === undefined) return missing('messages')
-  return arrayViolation('messages', messages) ?? eachOf(messages, 'messages', messageViolation)
+  return (
+    arrayViolation('messages', messages) ??
+    eachOf(messages, 'messages', (message, at) => messageViolation(message, at, options))
+  )
 }
 
-function messageViolation(message: unknown, at: string): Found {
+function messageViolation(message: unknown, at: string, { imageResults }: ChatRuleOptions): Found {
   if (!isObject(message)) return wrongType(at, 'an object', message)
   if (message.role === undefined) return missing(`${at}.role`)
   if (!ROLES.includes(message.role)) return wrongValue(`${at}.role`, message.role, ROLES)
   if (message.role === 'assistant') return assistantViolation(message, at)
   if (message.role === 'tool' && typeof message.tool_call_id !== 'string')
     return missing(`${at}.tool_call_id`)
-  return contentViolation(message.content, `${at}.content`, message.role)
+  const isOpen = message.role === 'tool' && imageResults === true
+  return contentViolation(message.content, `${at}.content`, isOpen ? 'user' : message.role)
 }
 
 function assistantViolation(message: Fields, at: string): Found {
@@ -101,8 +111,19 @@ function partViolation(part: unknown, at: string, role: unknown): Found {
   if (typeof part.type !== 'string') return missing(`${at}.type`)
   const allowed = role === 'assistant' ? ['text', 'refusal'] : ['text']
   if (role !== 'user' && !allowed.includes(part.type)) return wrongValue(`${at}.type`, part.type, allowed)
+  if (part.type === 'image_url') return imageViolation(part.image_url, `${at}.image_url`)
   if (part.type !== 'text' || typeof part.text === 'string') return undefined
   return wrongType(`${at}.text`, 'a string', part.text)
+}
+
+/** An address, or an image in base64 within one. */
+function imageViolation(image: unknown, at: string): Found {
+  if (!isObject(image)) return wrongType(at, 'an object', image)
+  if (typeof image.url !== 'string') return missing(`${at}.url`)
+  const data = readDataUrl(image.url)
+  if (/^https?:\/\//.test(image.url) || (data && isBase64(data.data) && imageTypeOf(data.data)))
+    return undefined
+  return violation(`Invalid '${at}.url': not an image that can be read.`, `${at}.url`, 'invalid_image_url')
 }
 
 function toolCallViolation(call: unknown, at: string): Found {

@@ -11,6 +11,7 @@ import {
   wrongType,
   wrongValue,
 } from '../shared/openai-wording.js'
+import { mediaViolation } from './media.js'
 import { optional, type ResponsesRuleOptions, stringViolation } from './request.js'
 import { EXECUTIONS, LOADABLE_TOOLS, TOOLS, toolListViolation } from './tools.js'
 
@@ -97,7 +98,9 @@ function contentViolation(content: unknown, at: string, allowed: readonly string
     const added = addedViolation(part, place, 'parsed')
     if (added) return added
     if (part.type === 'refusal') return stringViolation(part.refusal, `${place}.refusal`)
-    return part.type === allowed[0] ? stringViolation(part.text, `${place}.text`) : undefined
+    return part.type === allowed[0]
+      ? stringViolation(part.text, `${place}.text`)
+      : mediaViolation(part, place)
   })
 }
 

@@ -3,6 +3,7 @@
 import { isRecord } from '../../base/guards.js'
 import type { Tool } from '../../tool/tool.js'
 import type { CallAnswer } from '../../turn/run.js'
+import { contentOutput, isStored, storedResult } from './media.js'
 import { importedOf } from './tools.js'
 
 /** At most so many texts are remembered: the SDK asks for one right after its call. */
@@ -23,9 +24,13 @@ export function createResults(noOutput: () => string): Results {
   const texts = new Map<string, string>()
   const textOf = (output: unknown) => plain(output) || noOutput()
   return {
-    output({ callId, outcome, text }) {
+    output({ callId, outcome, text, parts }) {
       if (outcome.kind !== 'result') throw new Error(text)
       texts.delete(callId)
+      if (parts) return storedResult(parts)
+      // What is too long to be sent once must not be sent when a stored history is read again; and what only looks like
+      // parts is data.
+      if (outcome.kept || isStored(outcome.value)) return text
       if (text !== textOf(outcome.value)) {
         texts.set(callId, text)
         const [oldest] = texts.keys()
@@ -37,6 +42,7 @@ export function createResults(noOutput: () => string): Results {
       const own = tool && importedOf(tool)?.tool
       if (own?.toModelOutput) return own.toModelOutput(result)
       const { output, toolCallId = '' } = result
+      if (isStored(output)) return contentOutput(output.parts)
       const text = texts.get(toolCallId) ?? textOf(output)
       const isJson = typeof output !== 'string' && text === plain(output)
       return isJson ? { type: 'json', value: output } : { type: 'text', value: text }

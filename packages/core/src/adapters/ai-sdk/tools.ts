@@ -59,6 +59,8 @@ export async function importTools<Tools extends Readonly<Record<string, object>>
         inputSchema,
         ...(validate ? { validate: (input: unknown) => validation(input, validate) } : {}),
         ...(typeof description === 'function' ? { dynamicDescription: true } : {}),
+        // It says itself what of its output the model reads.
+        ...(tool.toModelOutput ? { maxResultTokens: false as const } : {}),
         ...describe(name, tool),
       }
       return made

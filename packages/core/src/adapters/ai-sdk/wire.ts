@@ -5,6 +5,7 @@ import type { WireSupport } from '../../surface/auto.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { UnitCall } from '../shared/thread.js'
 import type { Wire } from '../shared/wire.js'
+import { contentOutput, withTakenMedia } from './media.js'
 import type { NativeWay } from './native-way.js'
 import { inTurns, normaliseMessage } from './normalise.js'
 import { withUniqueItems } from './openai-options.js'
@@ -62,7 +63,7 @@ export function aiWire(
       wordlessSearches: way === 'tool-search',
       native: way && NATIVE[way],
     },
-    normalise: (message) => normaliseMessage(message, inMessages),
+    normalise: (message) => normaliseMessage(withTakenMedia(message, protocol, prompts), inMessages),
     read: readMessages,
     ...(protocol === WIRE ? { restore: messagesOf } : {}),
     write(units, view) {
@@ -103,11 +104,11 @@ export function aiWire(
         : [
             {
               role: 'tool',
-              content: answers.map(({ callId, text }, index) => ({
+              content: answers.map(({ callId, text, parts }, index) => ({
                 type: 'tool-result',
                 toolCallId: callId,
                 toolName: calls[index]?.name ?? WIRE,
-                output: { type: 'text', value: text },
+                output: parts ? contentOutput(parts) : { type: 'text', value: text },
               })),
             },
           ],

@@ -2,6 +2,7 @@
 import type { Prompts } from '../../surface/prompts.js'
 import { argumentsObject, type Unit, type UnitCall } from '../shared/thread.js'
 import { references } from './found.js'
+import { contentOutput } from './media.js'
 import { untied } from './openai-options.js'
 import type { Protocol } from './protocol.js'
 import type { AnswerSource } from './read.js'
@@ -132,7 +133,7 @@ function sourceOf(answer: Answer | undefined): AnswerSource | undefined {
 }
 
 function resultPart(
-  { callId, text, loaded, native }: Answer,
+  { callId, text, loaded, parts, native }: Answer,
   names: ReadonlyMap<string, string>,
   known: Known | undefined,
 ): AiPart {
@@ -142,7 +143,12 @@ function resultPart(
     !loaded || !known || (outputText(part?.output) === '' && loaded.every((name) => known.has(name)))
   if (kept && part?.toolName === toolName && part.toolCallId === callId) return part
   const own =
-    part?.output ?? (loaded ? references(loaded.map((name) => [name])) : { type: 'text', value: text })
+    part?.output ??
+    (loaded
+      ? references(loaded.map((name) => [name]))
+      : parts
+        ? contentOutput(parts)
+        : { type: 'text', value: text })
   const output = kept ? own : referring(loaded, known)
   return { ...part, type: 'tool-result', toolCallId: callId, toolName, output } as AiResultPart
 }

@@ -13,6 +13,7 @@ export { importTools } from './tools.js'
 export type {
   AnthropicBlock,
   AnthropicCacheControl,
+  AnthropicMediaBlock,
   AnthropicMessage,
   AnthropicParts,
   AnthropicPrompt,

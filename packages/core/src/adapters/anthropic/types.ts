@@ -45,9 +45,25 @@ export interface AnthropicTool {
 export interface AnthropicToolResult {
   type: 'tool_result'
   tool_use_id: string
-  content: string | AnthropicToolReference[]
+  content: string | (AnthropicToolReference | AnthropicTextBlock | AnthropicMediaBlock)[]
   is_error?: boolean
 }
+
+/** An image or a PDF in a result. */
+export type AnthropicMediaBlock =
+  | {
+      type: 'image'
+      source: {
+        type: 'base64'
+        media_type: 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp'
+        data: string
+      }
+    }
+  | {
+      type: 'document'
+      source: { type: 'base64'; media_type: 'application/pdf'; data: string }
+      title?: string
+    }
 
 /** Stands where the API puts the definition of a deferred tool before the model. */
 export interface AnthropicToolReference {

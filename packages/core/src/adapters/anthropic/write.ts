@@ -3,6 +3,7 @@ import { safeJson } from '../../base/text.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { sameItems } from '../shared/same-items.js'
 import { argumentsObject, textOf, type Unit, type UnitCall } from '../shared/thread.js'
+import { contentOf } from './answer.js'
 import { originOf, type Source } from './read.js'
 import {
   type AnthropicBlock,
@@ -103,7 +104,9 @@ function toBlocks(unit: Unit, prompts: Prompts): readonly AnthropicBlock[] {
   const own = unit.kind !== 'note' && unit.native?.wire === WIRE ? unit.native.value : undefined
   switch (unit.kind) {
     case 'answer': {
-      const content = unit.loaded ? unit.loaded.map(reference) : unit.text
+      const content = unit.loaded
+        ? unit.loaded.map(reference)
+        : contentOf(unit.text, unit.parts, false, prompts)
       const result = { type: 'tool_result', tool_use_id: unit.callId, content }
       return [(own as AnthropicBlock | undefined) ?? result]
     }

@@ -1,8 +1,9 @@
 /** `@toolwell/core/google`: the Gemini API as plain JSON. */
 import type { Conversation } from '../../conversation.js'
 import { type Adapter, createAdapter, type Turn } from '../shared/adapter.js'
+import { assertConversation } from '../shared/assert-adapter.js'
 import type { GoogleContent, GoogleReply } from './types.js'
-import { type GoogleParts, type GooglePrompt, googleWire } from './wire.js'
+import { type GoogleOptions, type GoogleParts, type GooglePrompt, googleWire } from './wire.js'
 
 export type { Thread } from '../shared/adapter.js'
 export type { StreamedReply } from '../shared/streamed.js'
@@ -20,7 +21,7 @@ export type {
   GoogleResponse,
   GoogleTool,
 } from './types.js'
-export type { GoogleParts, GooglePrompt, GoogleToolConfig } from './wire.js'
+export type { GoogleOptions, GoogleParts, GooglePrompt, GoogleToolConfig } from './wire.js'
 
 export type GoogleTurn<Content extends GoogleContent = GoogleContent> = Turn<
   Content,
@@ -37,7 +38,9 @@ export type Google<Content extends GoogleContent = GoogleContent> = Adapter<
 /** With an SDK, its own type of a content is `Content`: `google<Content>(conversation)`. */
 export function google<Content extends GoogleContent = GoogleContent>(
   conversation: Conversation,
+  options: GoogleOptions = {},
 ): Google<Content> {
+  assertConversation(conversation)
   // The wire reads any content of this protocol and writes only contents of it: the host's type is as good as ours.
-  return createAdapter(conversation, googleWire) as unknown as Google<Content>
+  return createAdapter(conversation, googleWire(conversation.prompts, options)) as unknown as Google<Content>
 }

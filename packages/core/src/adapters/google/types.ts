@@ -15,6 +15,11 @@ export interface GoogleFunctionResponse {
   readonly parts?: unknown
 }
 
+/** A piece of media in a response. */
+export interface GoogleResponseMedia {
+  readonly inlineData: { readonly mimeType: string; readonly data: string }
+}
+
 /** One field of data, and some that describe it. No index signature: the SDK's own `Part` has none and fits here. */
 export interface GooglePart {
   readonly text?: string

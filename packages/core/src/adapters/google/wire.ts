@@ -1,13 +1,15 @@
 /** The Gemini wire: contents, function declarations, and the system instruction that stands before both. */
 
 import { defined, isRecord } from '../../base/guards.js'
-import { invalid } from '../../base/options.js'
+import { assertKnownKeys, invalid } from '../../base/options.js'
 import type { SurfaceView } from '../../surface/project.js'
+import type { Prompts } from '../../surface/prompts.js'
 import type { CallAnswer } from '../../turn/run.js'
 import type { UnitCall } from '../shared/thread.js'
 import type { Wire } from '../shared/wire.js'
 import { normaliseParts } from './normalise.js'
 import { callsOf, contentOf, contentsOf, ownId, readContents } from './read.js'
+import { responseOf } from './response.js'
 import { readUsage } from './stream.js'
 import { declarations } from './tools.js'
 import {
@@ -45,40 +47,54 @@ export interface GoogleToolConfig {
   }
 }
 
-export const googleWire: Wire<GoogleContent, GoogleReply, GoogleParts, GooglePrompt> = {
-  name: WIRE,
-  traits: { prompt: ['systemInstruction'], opensWithUser: true },
-  // A reply that broke off has no parts at all, and no server takes it back.
-  normalise: (content) => (normaliseParts(content).length > 0 ? [content] : []),
-  read: readContents,
-  restore: contentsOf,
-  write: writeContents,
-  parts(messages, view, prompt) {
-    const functionDeclarations = declarations(view) as GoogleFunction[]
-    const systemInstruction = instruct(prompt.systemInstruction, view.section)
-    return {
-      // Nobody here changes them; they are typed as clients want them.
-      contents: messages as GoogleContent[],
-      ...(functionDeclarations.length > 0 ? { tools: [{ functionDeclarations }] } : {}),
-      ...(systemInstruction ? { systemInstruction } : {}),
-      ...mask(view),
-    }
-  },
-  usage: (reply) =>
-    isRecord(reply) && 'usageMetadata' in reply ? readUsage(reply.usageMetadata) : undefined,
-  calls(reply) {
-    if (!isReply(reply))
-      throw invalid(
-        'reply',
-        'run wants the response of generateContent, or the content of its first candidate: response.candidates[0].content.',
-      )
-    const content = contentOf(reply)
-    return content ? callsOf(content) : []
-  },
-  answer(answers, _view, calls) {
-    if (answers.length === 0) return []
-    return [{ role: 'user', parts: answers.map((answer, index) => answerPart(answer, calls[index])) }]
-  },
+export interface GoogleOptions {
+  /** Whether the model takes images and PDFs in the response of a function. Default true; false for models before Gemini 3, which refuse them. */
+  readonly mediaResponses?: boolean
+}
+
+/** `prompts`: what has to be said in a history, in the host's words. */
+export function googleWire(
+  prompts: Prompts,
+  options: GoogleOptions = {},
+): Wire<GoogleContent, GoogleReply, GoogleParts, GooglePrompt> {
+  assertKnownKeys(options, ['mediaResponses'], 'the options of google')
+  const { mediaResponses = true } = options
+  return {
+    name: WIRE,
+    traits: { prompt: ['systemInstruction'], opensWithUser: true, textResults: !mediaResponses },
+    // A reply that broke off has no parts at all, and no server takes it back.
+    normalise: (content) => (normaliseParts(content).length > 0 ? [content] : []),
+    read: readContents,
+    restore: contentsOf,
+    write: writeContents,
+    parts(messages, view, prompt) {
+      const functionDeclarations = declarations(view) as GoogleFunction[]
+      const systemInstruction = instruct(prompt.systemInstruction, view.section)
+      return {
+        // Nobody here changes them; they are typed as clients want them.
+        contents: messages as GoogleContent[],
+        ...(functionDeclarations.length > 0 ? { tools: [{ functionDeclarations }] } : {}),
+        ...(systemInstruction ? { systemInstruction } : {}),
+        ...mask(view),
+      }
+    },
+    usage: (reply) =>
+      isRecord(reply) && 'usageMetadata' in reply ? readUsage(reply.usageMetadata) : undefined,
+    calls(reply) {
+      if (!isReply(reply))
+        throw invalid(
+          'reply',
+          'run wants the response of generateContent, or the content of its first candidate: response.candidates[0].content.',
+        )
+      const content = contentOf(reply)
+      return content ? callsOf(content) : []
+    },
+    answer(answers, _view, calls) {
+      if (answers.length === 0) return []
+      const parts = answers.map((answer, index) => answerPart(answer, calls[index], mediaResponses, prompts))
+      return [{ role: 'user', parts }]
+    },
+  }
 }
 
 /** A response or a content has one of them, or nothing at all: this API leaves out what is empty. */
@@ -96,11 +112,19 @@ function mask({ tools, masked }: SurfaceView): { readonly toolConfig?: GoogleToo
   return { toolConfig: { functionCallingConfig: { mode: 'VALIDATED' as never, allowedFunctionNames } } }
 }
 
-function answerPart({ outcome, text }: CallAnswer, call: UnitCall | undefined): GooglePart {
+function answerPart(
+  { outcome, text, parts }: CallAnswer,
+  call: UnitCall | undefined,
+  media: boolean,
+  prompts: Prompts,
+): GooglePart {
   const failed = outcome.kind === 'error' || outcome.kind === 'not-recorded'
   const id = ownId(call)
   const answered = { ...defined({ id }), name: call?.name ?? '' }
-  return { functionResponse: toResponse(answered, failed ? { error: text } : { result: text }) }
+  const key = failed ? 'error' : 'result'
+  if (!parts) return { functionResponse: toResponse(answered, { [key]: text }) }
+  const { response, ...beside } = responseOf(parts, key, media, prompts)
+  return { functionResponse: { ...toResponse(answered, response), ...beside } }
 }
 
 function instruct(own: GooglePrompt['systemInstruction'], section: string): GoogleContent | undefined {

@@ -4,12 +4,14 @@
  */
 
 import { safeJson } from '../../base/text.js'
+import { defaultPrompts } from '../../surface/prompts.js'
 import { sameItems } from '../shared/same-items.js'
 import { argumentsObject, referencesText, type Unit, type UnitCall } from '../shared/thread.js'
 import type { Warn } from '../shared/warning.js'
 import { normaliseParts } from './normalise.js'
 import { callsIn, type Piece, spokenText } from './read.js'
 import { isJoined } from './replies.js'
+import { responseOf } from './response.js'
 import {
   type GoogleContent,
   type GoogleFunctionCall,
@@ -180,11 +182,16 @@ function rewrittenTurn(
 }
 
 function responsePart(
-  { callId, text, loaded = [] }: Extract<Unit, { kind: 'answer' }>,
+  { callId, text, parts, loaded = [] }: Extract<Unit, { kind: 'answer' }>,
   own: GooglePart | undefined,
   call: GoogleFunctionCall = { id: callId, name: 'unknown' },
 ): GooglePart {
   const before = own?.functionResponse
+  if (!before && parts) {
+    // Words and what is taken: nothing is left to be described.
+    const { response, ...beside } = responseOf(parts, 'result', true, defaultPrompts)
+    return { functionResponse: { ...toResponse(call, response), ...beside } }
+  }
   if (!before) return { functionResponse: toResponse(call, { result: text || referencesText(loaded) }) }
   if (before.name === call.name && (before.id || '') === (call.id || '')) return own
   const { id: _, ...rest } = before

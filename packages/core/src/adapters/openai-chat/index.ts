@@ -1,8 +1,9 @@
 /** `@toolwell/core/openai-chat`: Chat Completions as plain JSON, for OpenAI and every compatible server. */
 import type { Conversation } from '../../conversation.js'
 import { type Adapter, createAdapter, type Turn } from '../shared/adapter.js'
+import { assertConversation } from '../shared/assert-adapter.js'
 import type { ChatMessage, ChatReply } from './types.js'
-import { type ChatParts, chatWire } from './wire.js'
+import { type ChatOptions, type ChatParts, chatWire } from './wire.js'
 
 export type { Thread } from '../shared/adapter.js'
 export type { StreamedReply } from '../shared/streamed.js'
@@ -15,11 +16,12 @@ export type {
   ChatMessage,
   ChatReply,
   ChatReplyMessage,
+  ChatResultPart,
   ChatTool,
   ChatToolCall,
   ChatToolMessage,
 } from './types.js'
-export type { ChatParts } from './wire.js'
+export type { ChatOptions, ChatParts } from './wire.js'
 
 /** `Message` is the type your client gives to messages; what is added to them has that type too. */
 export type ChatTurn<Message = ChatMessage> = Turn<Message, ChatReply, ChatParts<Message>>
@@ -28,7 +30,12 @@ export type OpenAIChat<Message = ChatMessage> = Adapter<Message, ChatReply, Chat
 /** With an SDK: `openaiChat<ChatCompletionMessageParam>(conversation)`. */
 export function openaiChat<Message extends { role: string } = ChatMessage>(
   conversation: Conversation,
+  options: ChatOptions = {},
 ): OpenAIChat<Message> {
+  assertConversation(conversation)
   // The wire reads any message of this protocol and writes only messages of it: the host's type is as good as ours.
-  return createAdapter(conversation, chatWire) as unknown as OpenAIChat<Message>
+  return createAdapter(
+    conversation,
+    chatWire(conversation.prompts, options),
+  ) as unknown as OpenAIChat<Message>
 }

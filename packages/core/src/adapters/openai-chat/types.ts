@@ -37,8 +37,13 @@ export interface ChatReplyMessage {
 export interface ChatToolMessage extends ChatMessage {
   readonly role: 'tool'
   readonly tool_call_id: string
-  readonly content: string
+  readonly content: string | readonly ChatResultPart[]
 }
+
+/** A piece of what a tool gave, for servers that take images there. */
+export type ChatResultPart =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image_url'; readonly image_url: { readonly url: string } }
 
 /** Written so that the arrays of an SDK fit in and out without a cast. */
 export interface ChatTool {

@@ -1,5 +1,10 @@
 /** The Chat Completions wire: messages, functions, and the section in the system message. */
 import { isRecord } from '../../base/guards.js'
+import { assertKnownKeys } from '../../base/options.js'
+import type { ResultPart } from '../../result/part.js'
+import { isSendable } from '../../result/taken.js'
+import type { Prompts } from '../../surface/prompts.js'
+import { dataUrl, writeParts } from '../shared/result-parts.js'
 import type { Wire } from '../shared/wire.js'
 import { callsIn, isCustomCall } from './calls.js'
 import { readMessages } from './read.js'
@@ -8,6 +13,7 @@ import { chatTools } from './tools.js'
 import {
   type ChatMessage,
   type ChatReply,
+  type ChatResultPart,
   type ChatTool,
   type ChatToolMessage,
   ID_RULES,
@@ -21,27 +27,57 @@ export interface ChatParts<Message = ChatMessage> {
   tools?: ChatTool[]
 }
 
-export const chatWire: Wire<ChatMessage, ChatReply, ChatParts> = {
-  name: WIRE,
-  traits: { systemInMessages: true, ids: ID_RULES },
-  read: readMessages,
-  write: (units, view, warn = () => {}) => writeMessages(units, view.section, warn),
-  ofHost: (units) =>
-    units.flatMap((unit) =>
-      (unit.kind === 'assistant' ? unit.calls.filter(isCustomCall) : []).map(({ name }) => name),
-    ),
-  parts(messages, view) {
-    const tools = chatTools(view)
-    // Nobody here changes them; they are typed as clients want them.
-    return {
-      messages: messages as ChatMessage[],
-      ...(tools.length > 0 ? { tools: tools as ChatTool[] } : {}),
-    }
-  },
-  usage: (reply) => (isRecord(reply) && 'usage' in reply ? readUsage(reply.usage) : undefined),
-  calls: callsIn,
-  answer: (answers) =>
-    answers.map(
-      ({ callId, text }): ChatToolMessage => ({ role: 'tool', tool_call_id: callId, content: text }),
-    ),
+export interface ChatOptions {
+  /** Whether the server takes images in the message of a tool. Default false: OpenAI takes text alone there. */
+  readonly imageResults?: boolean
+}
+
+/** `prompts`: what has to be said in a history, in the host's words. */
+export function chatWire(
+  prompts: Prompts,
+  options: ChatOptions = {},
+): Wire<ChatMessage, ChatReply, ChatParts> {
+  assertKnownKeys(options, ['imageResults'], 'the options of openaiChat')
+  const { imageResults = false } = options
+  return {
+    name: WIRE,
+    traits: { systemInMessages: true, ids: ID_RULES },
+    read: readMessages,
+    write: (units, view, warn = () => {}) => writeMessages(units, view.section, warn),
+    ofHost: (units) =>
+      units.flatMap((unit) =>
+        (unit.kind === 'assistant' ? unit.calls.filter(isCustomCall) : []).map(({ name }) => name),
+      ),
+    parts(messages, view) {
+      const tools = chatTools(view)
+      // Nobody here changes them; they are typed as clients want them.
+      return {
+        messages: messages as ChatMessage[],
+        ...(tools.length > 0 ? { tools: tools as ChatTool[] } : {}),
+      }
+    },
+    usage: (reply) => (isRecord(reply) && 'usage' in reply ? readUsage(reply.usage) : undefined),
+    calls: callsIn,
+    answer: (answers) =>
+      answers.map(
+        ({ callId, text, parts }): ChatToolMessage => ({
+          role: 'tool',
+          tool_call_id: callId,
+          content: parts && imageResults ? withImages(parts, prompts) : text,
+        }),
+      ),
+  }
+}
+
+function withImages(parts: readonly ResultPart[], prompts: Prompts): ChatToolMessage['content'] {
+  const made = writeParts<ChatResultPart>(
+    parts,
+    (part) =>
+      part.type === 'image' && isSendable(WIRE, part)
+        ? { type: 'image_url', image_url: { url: dataUrl(part) } }
+        : undefined,
+    prompts,
+  )
+  if (made.every((each) => typeof each === 'string')) return made.join('\n')
+  return made.map((each) => (typeof each === 'string' ? { type: 'text', text: each } : each))
 }

@@ -16,6 +16,7 @@ export type {
   ResponsesFunction,
   ResponsesFunctionTool,
   ResponsesItem,
+  ResponsesOutputPart,
   ResponsesReply,
   ResponsesSearchTool,
   ResponsesTool,

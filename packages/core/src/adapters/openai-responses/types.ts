@@ -28,8 +28,14 @@ export interface ResponsesCall extends ResponsesItem {
 export interface ResponsesCallOutput extends ResponsesItem {
   readonly type: 'function_call_output'
   readonly call_id: string
-  readonly output: string
+  readonly output: string | readonly ResponsesOutputPart[]
 }
+
+/** A piece of what a function gave. */
+export type ResponsesOutputPart =
+  | { readonly type: 'input_text'; readonly text: string }
+  | { readonly type: 'input_image'; readonly image_url: string; readonly detail: 'auto' }
+  | { readonly type: 'input_file'; readonly filename: string; readonly file_data: string }
 
 /** The response object, as far as it is read. */
 export interface ResponsesReply {

@@ -77,7 +77,7 @@ export function responsesWire(
         .flatMap((item: unknown) => (isRecord(item) ? normaliseItem(item) : []))
         .flatMap((item) => reader.call(item) ?? [])
     },
-    answer: (answers, view) => answers.map((answer) => answerItem(answer, view)),
+    answer: (answers, view) => answers.map((answer) => answerItem(answer, view, prompts)),
   }
 }
 

@@ -1,6 +1,7 @@
 /** Units to items of the Responses API. The loader's calls are searches of the API's own where the delivery is native. */
 
 import type { SurfaceView } from '../../surface/project.js'
+import { defaultPrompts, type Prompts } from '../../surface/prompts.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { CallAnswer } from '../../turn/run.js'
 import { revealed } from '../../turn/search-call/render.js'
@@ -12,6 +13,7 @@ import {
   type UnitCall,
 } from '../shared/thread.js'
 import type { Warn } from '../shared/warning.js'
+import { outputOf } from './output.js'
 import { said } from './read.js'
 import { toFunction } from './tools.js'
 import {
@@ -63,9 +65,11 @@ export function writeItems(units: readonly Unit[], view: SurfaceView, warn: Warn
 }
 
 /** The item that answers a call of a reply. */
-export function answerItem({ callId, text, outcome }: CallAnswer, view: SurfaceView): ResponsesItem {
+export function answerItem(answer: CallAnswer, view: SurfaceView, prompts: Prompts): ResponsesItem {
+  const { callId, text, outcome, parts } = answer
   const isSearch = view.delivery === 'native' && outcome.kind === 'search'
-  return isSearch ? searchOutput(callId, revealed(outcome.result), text) : callOutput(callId, text)
+  if (isSearch) return searchOutput(callId, revealed(outcome.result), text)
+  return callOutput(callId, parts ? outputOf(parts, prompts) : text)
 }
 
 function own(unit: Exclude<Unit, { kind: 'note' }>): ResponsesItem | undefined {
@@ -145,7 +149,8 @@ function answered(unit: AnswerUnit, toSearch: boolean, view: SurfaceView): Respo
   const item = own(unit)
   if (item && isSearchOutput(item) === toSearch)
     return toSearch || item.output != null ? item : { ...item, output: '' }
-  if (!toSearch) return callOutput(unit.callId, unit.text)
+  // Words and what is taken: nothing is left to be described.
+  if (!toSearch) return callOutput(unit.callId, unit.parts ? outputOf(unit.parts, defaultPrompts) : unit.text)
   const known = new Map([...view.tools, ...view.declaredHidden].map((tool) => [tool.name, tool as WireTool]))
   const tools = (unit.loaded ?? []).flatMap((name) => known.get(name) ?? [])
   return searchOutput(unit.callId, tools, tools.length > 0 ? '' : unit.text)
@@ -163,8 +168,8 @@ function searchOutput(callId: string, tools: readonly WireTool[], text: string):
   }
 }
 
-function callOutput(callId: string, text: string): ResponsesCallOutput {
-  return { type: 'function_call_output', call_id: callId, output: text }
+function callOutput(callId: string, output: ResponsesCallOutput['output']): ResponsesCallOutput {
+  return { type: 'function_call_output', call_id: callId, output }
 }
 
 function message(role: string, text: string): ResponsesItem {

@@ -169,7 +169,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       const told =
         wire.restore && own.length === spoken.length
           ? wire.read(normalise(wire.restore(own)).flat())
-          : spoken.flatMap((unit) => leaveBehind(unit, wire.name, conversation.prompts))
+          : spoken.flatMap((unit) => leaveBehind(unit, wire, conversation.prompts))
       return wire.write(told, project(createState(), ''))
     },
 

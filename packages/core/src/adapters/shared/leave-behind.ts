@@ -4,15 +4,27 @@
  */
 
 import { isRecord } from '../../base/guards.js'
+import { isMedia, type ResultPart } from '../../result/part.js'
+import { isTaken } from '../../result/taken.js'
 import type { Prompts } from '../../surface/prompts.js'
+import { describe } from '../../turn/content.js'
+import { mediaOf } from './media-of.js'
 import type { Unit } from './thread.js'
+import type { Wire } from './wire.js'
+
+/** The wire that a thread moves to. */
+type Target = Pick<Wire<never, never, never, never>, 'name' | 'traits'>
 
 /** The unit as another wire can write it. The word is a unit of its own: what the message is called stays the same. */
-export function leaveBehind(unit: Unit, wire: string, prompts: Prompts): readonly Unit[] {
-  if (unit.kind === 'note' || unit.native === undefined || unit.native.wire === wire) return [unit]
+export function leaveBehind(unit: Unit, wire: Target, prompts: Prompts): readonly Unit[] {
+  if (unit.kind === 'note' || unit.native === undefined || unit.native.wire === wire.name) return [unit]
   // Nothing may stand between calls and their answers.
   if (unit.kind === 'system' || (unit.kind === 'assistant' && unit.calls.length > 0)) return [unit]
   const { value } = unit.native
+  if (unit.kind === 'answer' && unit.loaded === undefined) {
+    const parts = partsOf(value).flatMap((piece) => carried(piece, wire, prompts))
+    if (parts.some(isMedia)) return [withParts(unit, parts)]
+  }
   const opaque = unit.kind === 'user' ? opaqueKind(value) : undefined
   const kindsOf = unit.kind === 'assistant' ? outputKind : kindOf
   const kinds = opaque === undefined ? partsOf(value).flatMap(kindsOf) : [opaque]
@@ -21,6 +33,26 @@ export function leaveBehind(unit: Unit, wire: string, prompts: Prompts): readonl
   if (unit.kind === 'answer') return [{ ...unit, text: unit.text === '' ? text : `${unit.text}\n${text}` }]
   const word: Unit = { kind: 'user', text }
   return opaque !== undefined || unit.text === '' ? [word] : [unit, word]
+}
+
+/** A piece of a result as another wire can write it. What no wire reads stays behind. */
+function carried(piece: unknown, { name, traits }: Target, prompts: Prompts): readonly ResultPart[] {
+  const media = mediaOf(piece)
+  // A history of the AI SDK is of no provider: what the one it is sent to does not take is told then.
+  const isWelcome = media && !traits?.textResults && (name === 'ai-sdk' || isTaken(name, media))
+  if (media) return [isWelcome ? media : { type: 'text', text: describe(media, prompts) }]
+  if (isRecord(piece) && typeof piece.text === 'string') return [{ type: 'text', text: piece.text }]
+  return kindOf(piece).map((kind) => ({ type: 'text', text: prompts.leftBehind({ kinds: [kind] }) }))
+}
+
+/** Gemini has the words apart from the media: they come first. */
+function withParts(unit: Extract<Unit, { kind: 'answer' }>, parts: readonly ResultPart[]): Unit {
+  const { native: _, ...rest } = unit
+  const isSaid = parts.some(
+    (part) => part.type === 'text' && part.text !== '' && unit.text.includes(part.text),
+  )
+  const first: readonly ResultPart[] = isSaid || unit.text === '' ? [] : [{ type: 'text', text: unit.text }]
+  return { ...rest, parts: [...first, ...parts] }
 }
 
 /** An item that is no message: its text is its JSON, which means nothing elsewhere. */
@@ -34,6 +66,10 @@ function partsOf(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value
   if (!isRecord(value)) return []
   // A piece of Gemini's names the call it answers; what a tool gave beside its response lies deeper.
+  const { part } = value
+  // Of the AI SDK: the result with the message it stands in.
+  const output = isRecord(part) && isRecord(part.output) ? part.output.value : undefined
+  if (Array.isArray(output)) return output
   const inner = Array.isArray(value.parts) ? value.parts : (value.content ?? value.output)
   return Array.isArray(inner) ? inner.flatMap((part: unknown) => withNested(part)) : []
 }

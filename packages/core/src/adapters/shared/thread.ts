@@ -2,6 +2,7 @@
 
 import { isRecord } from '../../base/guards.js'
 import { plainJson } from '../../base/plain-json.js'
+import type { ResultPart } from '../../result/part.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { ModelCall } from '../../turn/model-call.js'
 
@@ -38,6 +39,8 @@ export type Unit =
       readonly callId: string
       readonly text: string
       readonly loaded?: readonly string[]
+      /** Where it comes from another wire with media that this one takes: words and media, and nothing else. */
+      readonly parts?: readonly ResultPart[]
       readonly native?: Native
     }
   /** Something of Toolwell's, at its place. `adds` and `removes`: what the provider itself puts before the model there. */

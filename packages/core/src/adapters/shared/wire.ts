@@ -26,6 +26,8 @@ export interface WireTraits<Prompt extends object = object> {
   readonly answersAnywhere?: boolean
   /** The provider binds thinking to what stands before it, and refuses it behind other bytes. Absent: it does not. */
   readonly thinking?: ThinkingTrait | undefined
+  /** This model takes text alone in results, although others of its wire take images. */
+  readonly textResults?: boolean
 }
 
 /** A unit with the piece of its wire that it was read from. */

@@ -1,0 +1,136 @@
+/** Whatever a tool gave, as parts. Nothing a tool gives throws here. */
+import { byteLength, decodedText, plainBase64 } from './base64.js'
+import { imageSize } from './image-size.js'
+import { type GivenPart, isToolResult, type MediaPart, type ResultPart } from './part.js'
+
+/** Media that cannot be given to a model, and why. */
+export interface Withheld {
+  readonly kind: MediaPart['type']
+  readonly mediaType: string
+  readonly name?: string
+  /** Pixels, where they are known. */
+  readonly size?: { readonly width: number; readonly height: number }
+  readonly bytes: number
+  /** The wire takes none of its kind; it is too large to send; its bytes are not what they should be. */
+  readonly why: 'not-taken' | 'too-large' | 'unreadable'
+}
+
+export type ReadResult =
+  | {
+      readonly parts: readonly (ResultPart | { readonly type: 'withheld'; readonly media: Withheld })[]
+      readonly isError: boolean
+    }
+  /** It ran, and what it gave cannot be written down. */
+  | { readonly problem: string }
+
+export function readResult(value: unknown): ReadResult {
+  if (!isToolResult(value)) {
+    const text = typeof value === 'string' ? value : printed(value)
+    return typeof text === 'object'
+      ? text
+      : { parts: text === '' ? [] : [{ type: 'text', text }], isError: false }
+  }
+  const parts: (ResultPart | { readonly type: 'withheld'; readonly media: Withheld })[] = []
+  for (const part of Array.isArray(value.parts) ? value.parts : []) {
+    const read = readPart(part)
+    if ('problem' in read) return read
+    parts.push(read)
+  }
+  return { parts, isError: value.isError === true }
+}
+
+/** A value as JSON. Nothing at all is no text. */
+export function printed(value: unknown): string | { readonly problem: string } {
+  if (value === undefined) return ''
+  if (typeof value === 'function' || typeof value === 'symbol') return { problem: `it is a ${typeof value}` }
+  try {
+    return JSON.stringify(value) ?? ''
+  } catch (error) {
+    return { problem: firstOf(error) }
+  }
+}
+
+/** Engines tell of a circle on several lines. */
+function firstOf(error: unknown): string {
+  try {
+    const [line = ''] = String(error instanceof Error ? error.message : error).split('\n', 1)
+    return line === '' ? 'it cannot be written as JSON' : line
+  } catch {
+    return 'it cannot be written as JSON'
+  }
+}
+
+type ReadPart =
+  | ResultPart
+  | { readonly type: 'withheld'; readonly media: Withheld }
+  | { readonly problem: string }
+
+function readPart(part: GivenPart): ReadPart {
+  const kind: unknown = (part as Partial<GivenPart> | null)?.type
+  switch (kind) {
+    case 'text': {
+      const { text } = part as { readonly text?: unknown }
+      return typeof text === 'string'
+        ? { type: 'text', text }
+        : { problem: 'a part of kind text has no text' }
+    }
+    case 'structured': {
+      const { value } = part as { readonly value: unknown }
+      const text = printed(value)
+      return typeof text === 'string' ? { type: 'text', text } : text
+    }
+    case 'link': {
+      const { uri } = part as { readonly uri?: unknown }
+      return typeof uri === 'string' ? (part as ResultPart) : { problem: 'a part of kind link has no uri' }
+    }
+    case 'image':
+    case 'audio':
+    case 'file':
+      return readMedia(part as MediaPart)
+    default:
+      return { problem: `it has a part of the unknown kind ${JSON.stringify(kind) ?? 'undefined'}` }
+  }
+}
+
+/** What is text in bytes is text. The bytes of an image say what it is, whatever its media type says: servers look. */
+function readMedia(part: Extract<GivenPart, { data: unknown }>): ReadPart {
+  const { type, name } = part
+  const given: unknown = part.data
+  const isData = typeof given === 'string' || given instanceof Uint8Array
+  const data = isData ? plainBase64(given) : undefined
+  const mediaType = typeOf(part.mediaType)
+  const named = typeof name === 'string' && name !== '' ? { name } : {}
+  if (data === undefined) {
+    const bytes = typeof given === 'string' ? given.length : 0
+    return { type: 'withheld', media: { kind: type, mediaType, ...named, bytes, why: 'unreadable' } }
+  }
+  const text = isTextual(mediaType) ? decodedText(data) : undefined
+  if (text !== undefined) return { type: 'text', text }
+  const found = type === 'image' || mediaType.startsWith('image/') ? imageSize(data)?.mediaType : undefined
+  return { type: found ? 'image' : type, data, mediaType: found ?? mediaType, ...named }
+}
+
+function typeOf(given: unknown): string {
+  const [plain = ''] = typeof given === 'string' ? given.toLowerCase().split(';', 1) : []
+  return /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/.test(plain.trim())
+    ? plain.trim()
+    : 'application/octet-stream'
+}
+
+function isTextual(mediaType: string): boolean {
+  return /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript)$|\+(?:json|xml)$/.test(mediaType)
+}
+
+/** A part of media as it is spoken of. */
+export function withheld(part: MediaPart, why: Withheld['why']): Withheld {
+  const { type: kind, mediaType, name, data } = part
+  const size = kind === 'image' ? imageSize(data) : undefined
+  return {
+    kind,
+    mediaType,
+    ...(name === undefined ? {} : { name }),
+    ...(size ? { size: { width: size.width, height: size.height } } : {}),
+    bytes: byteLength(data),
+    why,
+  }
+}

@@ -1,0 +1,158 @@
+/** What a tool gave, made fit to be sent: as parts and as text, with what is too large kept aside. */
+
+import { shortHash } from '../base/hash.js'
+import { quote } from '../base/text.js'
+import type { Entry } from '../catalogue/catalogue.js'
+import type { KeptResult } from '../ledger/event.js'
+import { extentOf, headOf } from '../result/excerpt.js'
+import { headLength, isLonger } from '../result/limit.js'
+import { isMedia, type LinkPart, type ResultPart } from '../result/part.js'
+import { type ReadResult, readResult, type Withheld, withheld } from '../result/read.js'
+import { type KeptContent, sizeOf } from '../result/store.js'
+import { imageTokens, MOST_MEDIA } from '../result/taken.js'
+import type { Context } from '../surface/context.js'
+import type { Prompts } from '../surface/prompts.js'
+
+export interface Content {
+  /** All of it as text: what is no text is described. */
+  readonly text: string
+  /** Where it is more than text. */
+  readonly parts?: readonly ResultPart[]
+  readonly isError: boolean
+  readonly kept: readonly KeptResult[]
+  /** A part of it can be read later. */
+  readonly readable: boolean
+  /** Tokens of its images on this wire. */
+  readonly media: number
+}
+
+/** The call that a result belongs to. */
+export interface ResultOf {
+  readonly entry: Entry
+  readonly anchor: string
+  readonly ledger: string
+  readonly bridge: string | undefined
+  readonly reader: string
+}
+
+export async function contentOf(
+  value: unknown,
+  call: ResultOf,
+  context: Context,
+): Promise<Content | { readonly problem: string }> {
+  const read = readResult(value)
+  if ('problem' in read) return read
+  const kept: KeptResult[] = []
+  let readable = false
+  const keep = async (content: KeptContent): Promise<string | undefined> => {
+    // A host may go back, and a server give the same call id again: another result is another handle.
+    const end = 'text' in content ? content.text.slice(-200) : content.data.slice(-200)
+    const named = [call.ledger, call.anchor, kept.length, sizeOf(content), end]
+    const handle = `r_${shortHash(JSON.stringify(named), 12)}`
+    const isKept = await stored(call.ledger, handle, content, context)
+    if (isKept) kept.push({ handle, ledger: call.ledger })
+    readable ||= isKept && 'text' in content
+    return isKept ? handle : undefined
+  }
+  const parts = await shortened(await lighter(read.parts, keep, context), call, keep, context)
+  const media = parts.reduce((sum, part) => sum + (isMedia(part) ? imageTokens(context.wire, part) : 0), 0)
+  const { prompts } = context.settings
+  return {
+    text: parts.map((part) => describe(part, prompts)).join('\n'),
+    ...(parts.some(isMedia) ? { parts } : {}),
+    isError: read.isError,
+    kept,
+    readable,
+    media,
+  }
+}
+
+/** A store is the host's code: where it fails, the result is not kept, and the call has run all the same. */
+async function stored(
+  ledger: string,
+  handle: string,
+  content: KeptContent,
+  { settings, notify }: Context,
+): Promise<boolean> {
+  try {
+    return (await settings.results.write(ledger, handle, content)) === true
+  } catch (error) {
+    notify({ kind: 'hook-failed', hook: 'results.write', detail: String(error) })
+    return false
+  }
+}
+
+type Keep = (content: KeptContent) => Promise<string | undefined>
+
+/** Media that is too large to send, or cannot be read, becomes words. Links are words from the start. */
+async function lighter(
+  parts: Extract<ReadResult, { parts: unknown }>['parts'],
+  keep: Keep,
+  { settings: { prompts } }: Context,
+): Promise<ResultPart[]> {
+  const made: ResultPart[] = []
+  for (const part of parts) {
+    if (part.type === 'withheld') made.push(text(notShown(part.media, prompts)))
+    else if (part.type === 'link') made.push(text(describe(part, prompts)))
+    else if (isMedia(part) && part.data.length > MOST_MEDIA) {
+      const { data, mediaType, name } = part
+      await keep({ data, mediaType, ...(name === undefined ? {} : { name }) })
+      made.push(text(notShown(withheld(part, 'too-large'), prompts)))
+    } else made.push(part)
+  }
+  return made
+}
+
+/** Where all texts together are too long, their head stands first, then the rest of the parts. */
+async function shortened(
+  parts: readonly ResultPart[],
+  { entry, bridge, reader }: ResultOf,
+  keep: Keep,
+  { settings }: Context,
+): Promise<readonly ResultPart[]> {
+  const { maxResultTokens: own } = entry.tool
+  const { resultLimits, tokenizer, prompts } = settings
+  const given = own === false ? Number.POSITIVE_INFINITY : own
+  const limit = given ?? resultLimits.get(entry.source) ?? resultLimits.get('') ?? Number.POSITIVE_INFINITY
+  const whole = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+  if (!isLonger(whole, limit, tokenizer)) return parts
+  const head = headOf(whole, headLength(limit))
+  const handle = await keep({ text: whole })
+  const isWhole = whole[head.length] === '\n'
+  const next = extentOf(head).lines + (isWhole ? 1 : 0)
+  const said = prompts.resultKept({ ...extentOf(whole), handle, shown: head.length, next, reader, bridge })
+  return [text(head === '' ? said : `${head}\n${said}`), ...parts.filter(isMedia)]
+}
+
+function text(words: string): ResultPart {
+  return { type: 'text', text: words }
+}
+
+/** A part as words. */
+export function describe(part: ResultPart, prompts: Prompts): string {
+  if (part.type === 'text') return part.text
+  if (part.type === 'structured') return JSON.stringify(part.value) ?? ''
+  return part.type === 'link' ? linkWords(part, prompts) : notShown(withheld(part, 'not-taken'), prompts)
+}
+
+/** What a source wrote is quoted. */
+function linkWords({ uri, name = '', mediaType = '', description = '' }: LinkPart, prompts: Prompts): string {
+  const quoted = (words: string, limit: number) => (words === '' ? '' : quote(words, limit))
+  return prompts.link({
+    uri: quote(uri, 2000),
+    name: quoted(name, 200),
+    mediaType: quoted(mediaType, 100),
+    description: quoted(description, 500),
+  })
+}
+
+function notShown({ kind, mediaType, name = '', size, bytes, why }: Withheld, prompts: Prompts): string {
+  return prompts.notShown({
+    kind,
+    mediaType,
+    name: name === '' ? '' : quote(name, 200),
+    size,
+    bytes,
+    why,
+  })
+}

@@ -1,0 +1,136 @@
+/** Runs one call, and makes of what came of it what the model will read. Nothing a tool does throws here. */
+
+import { abortable } from '../base/abortable.js'
+import { defined } from '../base/guards.js'
+import { firstLine } from '../base/text.js'
+import type { LedgerLog } from '../ledger/log.js'
+import { isMedia, type ResultPart, toolResult } from '../result/part.js'
+import type { Context } from '../surface/context.js'
+import { BRIDGE_NAME, READER_ID, READER_NAME } from '../surface/meta-tools.js'
+import type { Notice } from '../tool/notice.js'
+import type { ToolProgress } from '../tool/tool.js'
+import { type Content, contentOf } from './content.js'
+import { readKept } from './read-kept.js'
+import { seenSources } from './seen-sources.js'
+import type { Outcome, TargetCall, Verdict } from './verdict.js'
+
+/** Runs the real target. Throwing, or rejecting, is a failed call: the model reads the message. */
+export type Execute = (call: TargetCall, signal: AbortSignal | undefined) => unknown
+
+export interface RunOptions {
+  /** Default: the tool's own `execute`. Put permissions and approval prompts here: it sees the target, never a wrapper. */
+  readonly execute?: Execute
+  readonly signal?: AbortSignal
+  /** Signs of progress of the calls under way. */
+  readonly onProgress?: (progress: ToolProgress & { readonly callId: string; readonly tool: string }) => void
+}
+
+export interface Runner {
+  readonly log: LedgerLog
+  context(): Context
+  notify(notice: Notice): void
+  /** A result is kept: from now on this conversation has the tool that reads it. */
+  keeps(): void
+}
+
+/** What came of a call, and what of it is kept. */
+export interface Executed {
+  readonly outcome: Outcome
+  readonly content?: Content
+}
+
+export async function execute(
+  verdict: Extract<Verdict, { kind: 'run' }>,
+  options: RunOptions,
+  runner: Runner,
+): Promise<Executed> {
+  const context = runner.context()
+  const { entry, target } = verdict
+  // What is kept is the conversation's own: no host runs this.
+  if (entry.id === READER_ID) {
+    const text = await readKept(target.input, runner.log.state, context)
+    return { outcome: { kind: 'result', tool: entry.id, value: text, text } }
+  }
+  try {
+    options.signal?.throwIfAborted()
+    const work = (options.execute ?? runTool)(
+      targetOf(verdict, options, context, runner.log.id),
+      options.signal,
+    )
+    const value = await abortable(Promise.resolve(work), options.signal)
+    return await outcomeOf(verdict, value, runner)
+  } catch (error) {
+    const failed = toolResult([{ type: 'text', text: describeError(error) }], { isError: true })
+    return outcomeOf(verdict, failed, runner)
+  }
+}
+
+/** Its value as the model will read it. One that cannot be written down is an error, although the tool ran. */
+async function outcomeOf(
+  { entry, asked, call }: Extract<Verdict, { kind: 'run' }>,
+  value: unknown,
+  { log, context, keeps }: Runner,
+): Promise<Executed> {
+  const at = context()
+  const { prompts } = at.settings
+  const bridge = log.state.latch?.delivery === 'bridge' ? BRIDGE_NAME : undefined
+  const { wireName: name } = entry
+  const failed = { kind: 'error', tool: entry.id, asked } as const
+  const content = await contentOf(
+    value,
+    { entry, anchor: call.anchor, ledger: log.id, bridge, reader: READER_NAME },
+    at,
+  )
+  if ('problem' in content)
+    return {
+      outcome: { ...failed, text: prompts.unprintable({ name, problem: firstLine(content.problem, 300) }) },
+    }
+  if (content.readable) keeps()
+  const { isError, parts } = content
+  const said = content.text === '' ? prompts.noOutput() : content.text
+  const kept = content.kept.length > 0 ? { kept: content.kept.map(({ handle }) => handle) } : {}
+  if (!isError)
+    return {
+      outcome: { kind: 'result', tool: entry.id, value, text: said, ...defined({ parts }), ...kept },
+      content,
+    }
+  const text = prompts.failed({ name, error: content.text })
+  if (!parts) return { outcome: { ...failed, text, ...kept }, content }
+  const words = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+  const first: ResultPart = { type: 'text', text: prompts.failed({ name, error: words }) }
+  return { outcome: { ...failed, text, parts: [first, ...parts.filter(isMedia)], ...kept }, content }
+}
+
+/** Anything can be thrown, even what cannot be turned into text. */
+function describeError(error: unknown): string {
+  try {
+    return error instanceof Error ? String(error.message) : String(error)
+  } catch {
+    return 'something that cannot be described'
+  }
+}
+
+function targetOf(
+  { target }: Extract<Verdict, { kind: 'run' }>,
+  { signal, onProgress }: RunOptions,
+  context: Context,
+  conversation: string,
+): TargetCall {
+  const { callId, id } = target
+  return {
+    ...target,
+    context: {
+      callId,
+      conversation,
+      principal: context.principal,
+      sources: (named) => seenSources(context, named),
+      ...(signal ? { signal } : {}),
+      ...(onProgress ? { onProgress: (progress) => onProgress({ callId, tool: id, ...progress }) } : {}),
+    },
+  }
+}
+
+function runTool({ tool, input, context }: TargetCall): unknown {
+  if (!tool.execute) throw new Error('this tool has no implementation; the host has to run it')
+  return tool.execute(input, context)
+}

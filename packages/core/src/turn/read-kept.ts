@@ -1,0 +1,94 @@
+/** Answers `read_result`: a piece of a kept result, for the conversation it was given to and those that come from it. */
+import { quote } from '../base/text.js'
+import type { LedgerState } from '../ledger/fold.js'
+import { byteLength } from '../result/base64.js'
+import { charactersOf, extentOf, linesOf, matchesOf } from '../result/excerpt.js'
+import type { KeptContent } from '../result/store.js'
+import type { Context } from '../surface/context.js'
+
+/** Characters of one answer, where the limit of a result is not smaller: one token each at worst. */
+const MOST = 25_000
+const LEAST = 1000
+/** Lines of an answer where none are asked for. */
+const USUAL_LINES = 200
+const MOST_MATCHES = 50
+
+export async function readKept(
+  input: Readonly<Record<string, unknown>>,
+  state: LedgerState,
+  context: Context,
+): Promise<string> {
+  const { prompts, resultLimits } = context.settings
+  const handle = typeof input.handle === 'string' ? input.handle.trim() : ''
+  const content = await stored(handle, state, context)
+  if (!content) return prompts.resultGone({ handle: quote(handle, 60) })
+  if ('data' in content) {
+    const { mediaType, data } = content
+    return prompts.resultNoText({ handle, mediaType: quote(mediaType, 100), bytes: byteLength(data) })
+  }
+  const { text } = content
+  const limit = resultLimits.get('') ?? Number.POSITIVE_INFINITY
+  const most = Math.max(LEAST, Math.min(limit, MOST))
+  const { lines: lineCount, characters } = extentOf(text)
+  if (typeof input.find === 'string' && input.find !== '') return found(text, input.find, most, context)
+  if (typeof input.characters === 'string' && input.characters.trim() !== '') {
+    const range = rangeOf(input.characters, most)
+    if (!range || range.from > characters)
+      return prompts.resultOutside({ unit: 'characters', asked: quote(input.characters, 40), of: characters })
+    const piece = charactersOf(text, range.from, range.to, most)
+    return `${prompts.resultPiece({ unit: 'characters', from: piece.from, to: piece.to, of: characters })}\n${piece.text}`
+  }
+  const asked = typeof input.lines === 'string' && input.lines.trim() !== '' ? input.lines : '1'
+  const range = rangeOf(asked, USUAL_LINES)
+  if (!range || range.from > lineCount)
+    return prompts.resultOutside({ unit: 'lines', asked: quote(asked, 40), of: lineCount })
+  const piece = linesOf(text, range.from, range.to, most)
+  if (!piece) return prompts.resultLongLine({ line: range.from, from: startOf(text, range.from) })
+  return `${prompts.resultPiece({ unit: 'lines', from: piece.from, to: piece.to, of: lineCount })}\n${piece.text}`
+}
+
+async function stored(
+  handle: string,
+  { results }: LedgerState,
+  { settings, notify }: Context,
+): Promise<KeptContent | undefined> {
+  const ledger = results.get(handle)
+  if (ledger === undefined) return undefined
+  try {
+    return await settings.results.read(ledger, handle)
+  } catch (error) {
+    notify({ kind: 'hook-failed', hook: 'results.read', detail: String(error) })
+    return undefined
+  }
+}
+
+function found(text: string, wanted: string, most: number, { settings: { prompts } }: Context): string {
+  const { found: all, total } = matchesOf(text, wanted, MOST_MATCHES)
+  const rows: string[] = []
+  let left = most
+  for (const { line, character, text: shown } of all) {
+    const row = `line ${line}, character ${character}: ${shown}`
+    if (row.length > left) break
+    left -= row.length
+    rows.push(row)
+  }
+  return [prompts.resultMatches({ wanted: quote(wanted, 100), shown: rows.length, total }), ...rows].join(
+    '\n',
+  )
+}
+
+/** `12-40`, or `12` for some from there on. Undefined where it is none. */
+function rangeOf(asked: string, usual: number): { readonly from: number; readonly to: number } | undefined {
+  const match = /^\s*(\d{1,12})\s*(?:(?:-|–|:|,|\.\.|to)\s*(\d{1,12})?)?\s*$/.exec(asked)
+  const from = Number(match?.[1])
+  if (!match || from < 1) return undefined
+  const to = match[2] === undefined ? from + usual - 1 : Number(match[2])
+  return to < from ? undefined : { from, to }
+}
+
+/** Where a line begins, counted from 1. */
+function startOf(text: string, line: number): number {
+  let start = 0
+  for (let count = 1; count < line; count++) start = text.indexOf('\n', start) + 1
+  return start + 1
+}
