@@ -115,6 +115,8 @@ export interface Prompts {
   bridgeMisuse(facts: { readonly bridge: string }): string
   repeated(facts: { readonly name: string }): string
   failed(facts: { readonly name: string; readonly error: string }): string
+  /** A tool was told to stop because its time was over. */
+  timedOut(facts: { readonly name: string; readonly seconds: number }): string
   noOutput(): string
   /** Joins the result of a hidden tool that ran and was not loaded. */
   notLoaded(facts: { readonly name: string; readonly why: string }): string
@@ -268,6 +270,8 @@ export const defaultPrompts: Prompts = {
   repeated: ({ name }) =>
     `The same call of ${name} has failed twice in the same way. Nothing was run. Do something else.`,
   failed: ({ name, error }) => `${name} failed: ${error}`,
+  timedOut: ({ name, seconds }) =>
+    `${name} did not answer within ${plural(seconds, 'second')} and was told to stop. The outcome is unknown: it may have taken effect. Find out before you call it again.`,
   notLoaded: ({ name, why }) => `(${name} ran and is not loaded: ${why}.)`,
   interrupted: () => 'This call was interrupted; it is not known whether it ran.',
   toldCall: ({ name, input, answer }) => `An earlier call of ${name} with ${input} was answered: ${answer}`,

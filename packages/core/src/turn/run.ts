@@ -1,6 +1,5 @@
 /** Runs the calls of one reply: judged together, written down before they run, settled in one append, and only then answered. */
 
-import { abortable } from '../base/abortable.js'
 import { defined } from '../base/guards.js'
 import { firstLine } from '../base/text.js'
 import { type Anchored, isConflict, type LedgerLog } from '../ledger/log.js'
@@ -12,6 +11,7 @@ import { createBatch } from './load/batch.js'
 import type { ModelCall } from './model-call.js'
 import { seenSources } from './seen-sources.js'
 import { settled } from './settled.js'
+import { TimeIsOver, withTimeLimit } from './time-limit.js'
 import type { Outcome, TargetCall, Verdict } from './verdict.js'
 
 /** Runs the real target. Throwing, or rejecting, is a failed call: the model reads the message. */
@@ -68,7 +68,7 @@ export async function runCalls(
     // Not inside the queue: a tool may itself use this conversation.
     await Promise.all(
       judgement.verdicts.map(async (verdict) => {
-        if (verdict.kind === 'run') raw.set(verdict, await execute(verdict, options, context(), log.id))
+        if (verdict.kind === 'run') raw.set(verdict, await execute(verdict, options, context(), runner))
       }),
     )
     recorded = await log.exclusive(async () => {
@@ -127,7 +127,7 @@ function settle(
     if (verdict.kind === 'answer') continue
     const outcome = raw.get(verdict)
     if (outcome) outcomes.set(verdict, outcome)
-    const made = settled(verdict, outcome?.kind === 'result', log.state, context(), judgement.batch)
+    const made = settled(verdict, outcome?.kind ?? 'error', log.state, context(), judgement.batch)
     for (const fact of made.facts) facts.push([verdict.call.anchor, fact])
     if (outcome && made.dropped) {
       const note = prompts.notLoaded({ name: verdict.entry.wireName, why: prompts.dropReason[made.dropped] })
@@ -180,18 +180,25 @@ async function execute(
   verdict: Extract<Verdict, { kind: 'run' }>,
   options: RunOptions,
   context: Context,
-  conversation: string,
+  { log, notify }: Runner,
 ): Promise<Outcome> {
   const { prompts } = context.settings
-  const { entry, asked } = verdict
-  const target = targetOf(verdict, options, context, conversation)
+  const { entry, asked, call } = verdict
+  const { timeout } = entry.tool
   try {
-    options.signal?.throwIfAborted()
-    const work = (options.execute ?? runTool)(target, options.signal)
-    const value = await abortable(Promise.resolve(work), options.signal)
+    const value = await withTimeLimit(
+      (signal) => (options.execute ?? runTool)(targetOf(verdict, options, signal, context, log.id), signal),
+      timeout,
+      options.signal,
+      () => notify({ kind: 'late-result-dropped', tool: entry.id, callId: call.callId }),
+    )
     const text = textOf(value)
     return { kind: 'result', tool: entry.id, value, text: text === '' ? prompts.noOutput() : text }
   } catch (error) {
+    if (error instanceof TimeIsOver) {
+      const text = prompts.timedOut({ name: entry.wireName, seconds: (timeout ?? 0) / 1000 })
+      return { kind: 'timed-out', tool: entry.id, asked, text }
+    }
     const message = describeError(error)
     const text = prompts.failed({ name: entry.wireName, error: message })
     return { kind: 'error', tool: entry.id, asked, text }
@@ -220,7 +227,8 @@ function describeError(error: unknown): string {
 
 function targetOf(
   { target }: Extract<Verdict, { kind: 'run' }>,
-  { signal, onProgress }: RunOptions,
+  { onProgress }: RunOptions,
+  signal: AbortSignal | undefined,
   context: Context,
   conversation: string,
 ): TargetCall {
