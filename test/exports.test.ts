@@ -13,6 +13,7 @@ import * as lint from '@toolwell/core/lint'
 import * as manifest from '@toolwell/core/manifest'
 import * as openaiChat from '@toolwell/core/openai-chat'
 import * as openaiResponses from '@toolwell/core/openai-responses'
+import * as store from '@toolwell/core/store'
 import * as jsonl from '@toolwell/core/stores/jsonl'
 import * as mcp from '@toolwell/mcp'
 import * as mcpInternal from '@toolwell/mcp/internal'
@@ -77,7 +78,10 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
       'wireRefusal',
     ],
   },
-  './internal/node': { door: internalNode, names: ['makeFolder', 'withFileLock'] },
+  './internal/node': {
+    door: internalNode,
+    names: ['checkLedger', 'ledgersAt', 'makeFolder', 'repairLedger', 'unlockLedger', 'withFileLock'],
+  },
   './lint': { door: lint, names: ['lintPrompt'] },
   './manifest': { door: manifest, names: ['applyManifest', 'readManifest'] },
   './openai-chat': {
@@ -88,6 +92,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
     door: openaiResponses,
     names: ['assemble', 'importTools', 'openaiResponses', 'readEvents', 'readUsage'],
   },
+  './store': { door: store, names: ['assertLedgerId', 'conflict', 'eventsFrom', 'eventsToJson'] },
   './stores/jsonl': { door: jsonl, names: ['jsonlStore'] },
 }
 

@@ -23,6 +23,7 @@ export interface Dropped {
 export type FailureReason =
   | 'error'
   | 'timed-out'
+  | 'already-started'
   | 'schema-needed'
   | 'hint'
   | 'refused'

@@ -6,7 +6,7 @@ import type { CallAnswer } from '../../turn/run.js'
 import { revealed } from '../../turn/search-call/render.js'
 import { type AnthropicMessage, type AnthropicToolResult, reference, textBlock } from './types.js'
 
-const FAILED = ['error', 'timed-out', 'not-recorded']
+const FAILED = ['error', 'timed-out', 'already-started', 'not-recorded']
 
 export function writeAnswers(
   answers: readonly CallAnswer[],

@@ -94,7 +94,7 @@ function mask({ tools, masked }: SurfaceView): { readonly toolConfig?: GoogleToo
 }
 
 function answerPart({ outcome, text }: CallAnswer, call: UnitCall | undefined): GooglePart {
-  const failed = ['error', 'timed-out', 'not-recorded'].includes(outcome.kind)
+  const failed = ['error', 'timed-out', 'already-started', 'not-recorded'].includes(outcome.kind)
   const id = ownId(call)
   const answered = { ...defined({ id }), name: call?.name ?? '' }
   return { functionResponse: toResponse(answered, failed ? { error: text } : { result: text }) }

@@ -48,6 +48,13 @@ export async function hold(base: string, top: number, giveUpAfter = GIVE_UP_AFTE
   }
 }
 
+/** Takes the segment after the newest, whoever holds that one. Only for whoever knows that its owner is gone, or was told so. */
+export async function holdNext(base: string): Promise<Holding> {
+  const taken = await takeNext(base, Math.max(1, await topOf(base)) + 1)
+  if (typeof taken !== 'number') throw new Error(refusal(base, taken))
+  return { segment: taken, release: () => rm(lockFile(base, taken), { force: true }) }
+}
+
 /** The number of the lock that was taken, or who is in the way. Locks of the dead are passed by. */
 async function takeNext(base: string, newest: number): Promise<number | LockState> {
   for (let segment = newest; ; segment++) {
