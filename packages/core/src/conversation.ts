@@ -4,6 +4,7 @@ import { type Measurement, readMeasurement } from './accounting/measurement.js'
 import { type Inspection, inspect } from './accounting/projections.js'
 import { ToolwellError } from './base/errors.js'
 import { assertNames, assertOneOf } from './base/options.js'
+import { inPieces } from './base/pieces.js'
 import { quote } from './base/text.js'
 import type { Catalogue } from './catalogue/catalogue.js'
 import type { LedgerEvent } from './ledger/event.js'
@@ -91,6 +92,19 @@ export interface Conversation {
   readonly events: readonly LedgerEvent[]
 }
 
+/** From this size on, counting the tokens of a catalogue would hold the event loop. */
+const MANY_TOOLS = 500
+
+/** Counts what a plan will ask for, in pieces: once for each state of the catalogue, and each definition once. */
+async function countAll(context: Context, counted: Map<string, number>): Promise<void> {
+  const { catalogue, gate, wire } = context
+  if (catalogue.size < MANY_TOOLS || counted.get(wire) === catalogue.revision) return
+  counted.set(wire, catalogue.revision)
+  await inPieces(catalogue.entries(), (entry) => {
+    if (gate.visible(entry)) context.cost(entry)
+  })
+}
+
 /** A hidden-tool guesser is reported once, when it gets here without a single search. */
 const IGNORED_AFTER = 3
 
@@ -133,6 +147,7 @@ export async function openConversation(shared: Shared, scope: Scope, seed?: Seed
   guessed = log.state.calls.hiddenCalls
   let latest: { readonly view: SurfaceView; readonly length: number } | undefined
   const eagerTotal = createEagerTotal()
+  const counted = new Map<string, number>()
   const listed = hostArray()
   const context = () => contextOf(log.state.latch?.wire ?? 'none')
 
@@ -169,6 +184,7 @@ export async function openConversation(shared: Shared, scope: Scope, seed?: Seed
       )
     }
     const current = contextOf(wire)
+    await countAll(current, counted)
     const facts = plan(log.state, current, { present, references, place }, support)
     const flipped = facts.flatMap((fact) =>
       fact.kind === 'suspended' || fact.kind === 'restored' ? [fact.tool] : [],

@@ -4,12 +4,12 @@ import { dirname, resolve } from 'node:path'
 import { ToolwellError } from '../../base/errors.js'
 import { LEDGER_FORMAT, type LedgerEvent } from '../event.js'
 import { assertLedgerId, conflict, eventsToJson, type LedgerStore } from '../store.js'
-import { type Chain, type Damage, type Extent, readChain, topOf } from './jsonl/chain.js'
-import { assertOwnFolder, isMissing, openToAppend, syncFolder } from './jsonl/files.js'
+import { type Chain, type Damage, type Extent, isFenced, readChain, topOf } from './jsonl/chain.js'
+import { assertOwnFolder, isMissing, openToAppend, sizeOf, syncFolder } from './jsonl/files.js'
 import { eventsLine } from './jsonl/lines.js'
 import { baseOf, ledgerAt, lockFile, segmentFile } from './jsonl/names.js'
 import { hold } from './jsonl/ownership.js'
-import { DamageFound, followOn, isFenced } from './jsonl/takeover.js'
+import { DamageFound, followOn } from './jsonl/takeover.js'
 
 /** Ledgers whose length is remembered. A forgotten one costs a read of its files at the next append. */
 const REMEMBERED_LEDGERS = 1000
@@ -62,14 +62,21 @@ export function jsonlStore(folder: string): LedgerStore {
     return chain
   }
 
+  /** For the holder of the segment's lock. What is known already is not read again. */
+  async function chainOf(base: string, segment: number, isAgain: boolean): Promise<Chain> {
+    const known = isAgain ? undefined : extents.get(base)
+    if (known?.segment === segment && (await sizeOf(segmentFile(base, segment))) === known.size)
+      return { events: [], extent: known, torn: 0 }
+    await followOn(base, segment)
+    return whole(base, known)
+  }
+
   /** False where somebody took over in the middle of it: then it has to be seen whether it counts. */
   async function tryAppend(ledger: string, base: string, given: Given, isAgain: boolean): Promise<boolean> {
     const { expected, added, events, line } = given
     const { segment, release } = await hold(base, extents.get(base)?.segment ?? 1)
     try {
-      await followOn(base, segment)
-      const known = isAgain ? undefined : extents.get(base)
-      const chain = await whole(base, known)
+      const chain = await chainOf(base, segment, isAgain)
       const { extent } = chain
       const isThere = isAgain && JSON.stringify(chain.events.slice(expected, expected + added)) === events
       if (isThere) return true

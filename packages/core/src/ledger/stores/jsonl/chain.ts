@@ -39,6 +39,11 @@ export async function topOf(base: string, from = 1): Promise<number> {
   return top
 }
 
+/** Whether somebody has taken over from whoever writes this segment. */
+export async function isFenced(base: string, segment: number): Promise<boolean> {
+  return (await sizeOf(segmentFile(base, segment + 1))) !== undefined
+}
+
 /** What a segment says that it follows; undefined where it does not (yet). */
 async function afterOf(base: string, segment: number): Promise<{ after: After; size: number } | undefined> {
   // A first line is short.

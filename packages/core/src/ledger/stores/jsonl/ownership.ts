@@ -5,7 +5,7 @@
  */
 import { lstat, open, readFile, readlink, rm, symlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { topOf } from './chain.js'
+import { isFenced, topOf } from './chain.js'
 import { makeOwnFolder } from './files.js'
 import { lockFile } from './names.js'
 import { newOwner, type Owner, readOwner, type Standing, standingOf } from './owner.js'
@@ -36,10 +36,9 @@ export async function hold(base: string, top: number, giveUpAfter = GIVE_UP_AFTE
     if (typeof taken === 'number') {
       const release = () => rm(lockFile(base, taken), { force: true })
       // Somebody may have gone on with a later segment before this lock was taken.
-      const found = await topOf(base, taken)
-      if (found <= taken) return { segment: taken, release }
+      if (!(await isFenced(base, taken))) return { segment: taken, release }
       await release()
-      newest = found
+      newest = await topOf(base, taken + 1)
       continue
     }
     if (Date.now() > deadline) throw new Error(refusal(base, taken))

@@ -45,8 +45,3 @@ async function saysWhatItFollows(base: string, segment: number): Promise<boolean
   const end = bytes.indexOf(NEWLINE)
   return end !== -1 && readLine(bytes.subarray(0, end)).kind === 'after'
 }
-
-/** Whether somebody has taken over from whoever writes this segment. */
-export async function isFenced(base: string, segment: number): Promise<boolean> {
-  return (await topOf(base, segment + 1)) > segment
-}

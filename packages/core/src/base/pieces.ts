@@ -1,0 +1,15 @@
+/** Long work in pieces: others get their turn in between, and nothing is held for long. */
+
+/** Milliseconds of work at a stretch. */
+const PIECE = 10
+
+/** Does the work item by item, and gives the event loop back whenever a piece is done. */
+export async function inPieces<Item>(items: Iterable<Item>, work: (item: Item) => void): Promise<void> {
+  let started = performance.now()
+  for (const item of items) {
+    work(item)
+    if (performance.now() - started < PIECE) continue
+    await new Promise((resolve) => setTimeout(resolve))
+    started = performance.now()
+  }
+}
