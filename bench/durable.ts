@@ -3,9 +3,11 @@ import { constants } from 'node:fs'
 import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Conversation, createToolwell, type LedgerEvent, type Tool } from '@toolwell/core'
+import { type Conversation, createToolwell, type LedgerEvent, loadTokenizer, type Tool } from '@toolwell/core'
 import { openaiChat } from '@toolwell/core/openai-chat'
 import { jsonlStore } from '@toolwell/core/stores/jsonl'
+import { checkArguments } from '../packages/core/src/schema/validation.ts'
+import { SCHEMA_CASES } from '../packages/core/test/hostile/schema-cases.ts'
 import { atSize, loadCorpus } from './data.ts'
 import { createLines, printLines } from './retrieval/lines.ts'
 import type { BenchOptions } from './run.ts'
@@ -47,14 +49,21 @@ export async function benchDurable({ data }: BenchOptions): Promise<object> {
     const opening = await benchOpen(folder)
     const begin = await benchBegin(tools.slice(0, 100))
     const holds = await benchHolds(tools)
+    const validation = benchValidation()
+    const tokens = await benchTokens()
     const { lines, add } = createLines()
     add('append, times a bare write and fsync', append.ratio, { goal: 1.5, atMost: true })
     add(`open of ${EVENTS} events, ms`, opening.milliseconds, { goal: 60, atMost: true })
     add('begin at 2,000 messages, times 200', begin.growth, { goal: 3, atMost: true })
     add(`longest hold while opening ${TOOLS} tools, ms`, holds.beginMilliseconds, { goal: 50, atMost: true })
     add(`longest hold in the first search, ms`, holds.searchMilliseconds, { goal: 50, atMost: true })
+    add('checking arguments, the most, ms of the processor for 10 kB', validation.milliseconds, {
+      goal: 50,
+      atMost: true,
+    })
+    add('counting a word of 5 million letters, ms', tokens.milliseconds, { goal: 1000, atMost: true })
     printLines(lines)
-    return { tools: origin, append, open: opening, begin, holds, lines }
+    return { tools: origin, append, open: opening, begin, holds, validation, tokens, lines }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -138,6 +147,34 @@ async function benchBegin(tools: readonly Tool[]) {
   }
   const [few, many] = rows
   return { rows, growth: (many?.sameMilliseconds ?? 0) / (few?.sameMilliseconds ?? 1) }
+}
+
+/** The schemas and arguments that cost the most they can: see the tests for what they are. */
+function benchValidation() {
+  let worst = { case: '', milliseconds: 0 }
+  for (const { name, schema, input } of SCHEMA_CASES)
+    for (const size of [1000, 10_000, 100_000]) {
+      const given = input(size)
+      const parts = Math.max(1, (JSON.stringify(schema).length + JSON.stringify(given).length) / 10_000)
+      const times = Array.from({ length: 3 }, () => {
+        const before = process.cpuUsage()
+        checkArguments({ name: 'x', description: '', inputSchema: schema }, given)
+        const { user, system } = process.cpuUsage(before)
+        return (user + system) / 1000 / parts
+      })
+      const milliseconds = Math.min(...times)
+      if (milliseconds > worst.milliseconds) worst = { case: name, milliseconds }
+    }
+  print(`checking arguments: at most ${shown(worst.milliseconds)} for 10 kB (${worst.case})`)
+  return worst
+}
+
+async function benchTokens() {
+  const tokenizer = await loadTokenizer()
+  const word = 'ab'.repeat(2_500_000)
+  const milliseconds = await timed(async () => tokenizer.count(word))
+  print(`counting a word of 5 million letters with ${tokenizer.name}: ${shown(milliseconds)}`)
+  return { tokenizer: tokenizer.name, milliseconds }
 }
 
 /** The longest time in which nothing else had its turn; the best of several rounds, because others use this machine too. */

@@ -21,6 +21,7 @@ import { checkLedger, repairLedger, unlockLedger } from '@toolwell/core/internal
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runs } from '../../../../test/setup/tier.ts'
 import { newOwner } from '../../src/ledger/stores/jsonl/owner.js'
+import { hold } from '../../src/ledger/stores/jsonl/ownership.js'
 import { jsonlStore } from '../../src/ledger/stores/jsonl.js'
 import { numbered, searched } from '../fixtures/store-events.js'
 
@@ -166,6 +167,7 @@ describe('a lock', () => {
     expect(await checkLedger(file)).toMatchObject({
       lock: { standing: 'elsewhere', owner: { host: 'elsewhere', pid: 12 } },
     })
+    await expect(hold(join(folder, 'thread'), 1, 0)).rejects.toThrow(`run: toolwell ledger unlock ${file}`)
     expect(await unlockLedger(file)).toMatchObject({ owner: { host: 'elsewhere' } })
     await store.append('thread', 2, [searched(2, 'new owner')])
     // The old one wakes up, and goes on with what it had begun.
