@@ -1,5 +1,5 @@
 /** Keeps a searcher in step with the catalogue, and falls back to the built-in one where the host's fails. */
-import { inPieces } from '../base/pieces.js'
+import { inPieces, turn } from '../base/pieces.js'
 import type { Catalogue, Entry } from '../catalogue/catalogue.js'
 import type { Notice } from '../tool/notice.js'
 import { documentOf } from './document.js'
@@ -67,8 +67,13 @@ function follow(
   }
 }
 
+const MANY_TOOLS = 500
+
 /** What sources have kept of an earlier index is taken as it is; the rest is made, and nothing is held up meanwhile. */
 async function loadAll(catalogue: Catalogue, searcher: LexicalSearcher): Promise<void> {
+  // What comes before and after is work for many tools too.
+  const isLarge = catalogue.size >= MANY_TOOLS
+  if (isLarge) await turn()
   const parts: IndexPart[] = []
   const made: Entry[] = []
   for (const { name: server, ids, kept } of catalogue.sources.values()) {
@@ -88,6 +93,7 @@ async function loadAll(catalogue: Catalogue, searcher: LexicalSearcher): Promise
   }
   await searcher.fill(documentsOf(made, catalogue))
   await inPieces(parts, (part) => searcher.load([part]))
+  if (isLarge) await turn()
 }
 
 function* documentsOf(entries: readonly Entry[], catalogue: Catalogue): Generator<SearchDocument> {
