@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { resolve } from 'node:path'
 import { benchCost, refuseCost, saveCost } from './cost.ts'
+import { benchDurable } from './durable.ts'
 import { stringify } from './json.ts'
 import { benchMcp } from './mcp.ts'
 import { benchRetrieval, refuseRetrieval, saveRetrieval } from './retrieval.ts'
@@ -69,6 +70,12 @@ const benches: Readonly<Record<string, Bench<object>>> = {
     run: benchTuning,
     refusal: refuseTuning,
     save: saveTuning,
+  }),
+  durable: defineBench({
+    about:
+      'what it costs that nothing is lost: appends, opening, long histories; and what holds a process up',
+    isTimed: true,
+    run: benchDurable,
   }),
   scan: defineBench({
     about: 'what the poisoning scan finds in labelled definitions and in real ones, and how long it takes',

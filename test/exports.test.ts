@@ -14,6 +14,7 @@ import * as manifest from '@toolwell/core/manifest'
 import * as openaiChat from '@toolwell/core/openai-chat'
 import * as openaiResponses from '@toolwell/core/openai-responses'
 import * as result from '@toolwell/core/result'
+import * as store from '@toolwell/core/store'
 import * as jsonl from '@toolwell/core/stores/jsonl'
 import * as resultFolder from '@toolwell/core/stores/results'
 import * as mcp from '@toolwell/mcp'
@@ -79,7 +80,10 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
       'wireRefusal',
     ],
   },
-  './internal/node': { door: internalNode, names: ['makeFolder', 'withFileLock'] },
+  './internal/node': {
+    door: internalNode,
+    names: ['checkLedger', 'ledgersAt', 'makeFolder', 'repairLedger', 'unlockLedger', 'withFileLock'],
+  },
   './lint': { door: lint, names: ['lintPrompt'] },
   './manifest': { door: manifest, names: ['applyManifest', 'readManifest'] },
   './openai-chat': {
@@ -91,6 +95,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
     names: ['assemble', 'importTools', 'openaiResponses', 'readEvents', 'readUsage'],
   },
   './result': { door: result, names: ['mcpResult', 'memoryResults', 'toolResult'] },
+  './store': { door: store, names: ['assertLedgerId', 'conflict', 'eventsFrom', 'eventsToJson'] },
   './stores/jsonl': { door: jsonl, names: ['jsonlStore'] },
   './stores/results': { door: resultFolder, names: ['resultFolder'] },
 }

@@ -47,12 +47,17 @@ describe('a ledger line', () => {
     await conversation.load(['memory_graph'])
     const written = (await read()).split('\n').slice(0, -1)
     expect(written.length).toBeGreaterThan(1)
-    for (const line of written) expect(JSON.parse(line)).toEqual({ v: 2, events: expect.any(Array) })
+    for (const line of written)
+      expect(JSON.parse(line)).toEqual({
+        v: 3,
+        sum: expect.stringMatching(/^[0-9a-f]{8}$/),
+        events: expect.any(Array),
+      })
   })
 
   it('of a newer version is refused and left as it is', async () => {
-    const { open, read, text } = await stored([...lines, '{"v":3,"events":[]}'])
-    await expect(open()).rejects.toMatchObject({ code: 'ledger-too-new', data: { found: 3, known: 2 } })
+    const { open, read, text } = await stored([...lines, '{"v":4,"events":[]}'])
+    await expect(open()).rejects.toMatchObject({ code: 'ledger-too-new', data: { found: 4, known: 3 } })
     expect(await read()).toBe(text)
   })
 })
@@ -178,7 +183,29 @@ describe('a ledger of version 1', () => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line).v)
-    expect([...new Set(versions)]).toEqual([1, 2])
+    expect([...new Set(versions)]).toEqual([1, 3])
+  })
+})
+
+describe('a ledger of version 2', () => {
+  it('means the same, and goes on in the format of today', async () => {
+    const today = await stored([])
+    const first = await today.open()
+    await first.begin({ requestId: '1', anchor: 'a', wire: 'openai-chat' })
+    await first.load(['memory_graph'])
+    const written = (await today.read()).trimEnd().split('\n')
+    const { open, read } = await stored(
+      written.map((line) => JSON.stringify({ v: 2, events: JSON.parse(line).events })),
+    )
+    const again = await open()
+    expect(again.events).toEqual(first.events)
+    await again.begin({ requestId: '2', anchor: 'b', wire: 'openai-chat' })
+    const versions = (await read())
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).v)
+    expect([...new Set(versions)]).toEqual([2, 3])
+    expect((await open()).events).toEqual(again.events)
   })
 })
 

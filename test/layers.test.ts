@@ -88,6 +88,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'doctor',
     'import',
     'inspect',
+    'ledger',
     'lock',
     'login',
     'logout',
@@ -274,7 +275,7 @@ describe('the files of core', () => {
 describe('the verbs of the command', () => {
   it('import what they share, and not each other', () => {
     const sources = packages.find(({ folder }) => folder === 'cli')?.sources ?? new Map()
-    const verbs = ['doctor', 'import', 'inspect', 'lock', 'login', 'logout', 'search']
+    const verbs = ['doctor', 'import', 'inspect', 'ledger', 'lock', 'login', 'logout', 'search']
     const verbOf = (file: string) => verbs.find((verb) => file.startsWith(`${verb}/`))
     const crossing = [...graphOf(sources)].flatMap(([file, targets]) =>
       targets

@@ -4,6 +4,7 @@ import { type Measurement, readMeasurement } from './accounting/measurement.js'
 import { type Inspection, inspect } from './accounting/projections.js'
 import { ToolwellError } from './base/errors.js'
 import { assertNames, assertOneOf } from './base/options.js'
+import { inPieces } from './base/pieces.js'
 import { quote } from './base/text.js'
 import type { Catalogue } from './catalogue/catalogue.js'
 import type { LedgerEvent } from './ledger/event.js'
@@ -96,6 +97,19 @@ export interface Conversation {
   readonly events: readonly LedgerEvent[]
 }
 
+/** From this size on, counting the tokens of a catalogue would hold the event loop. */
+const MANY_TOOLS = 500
+
+/** Counts what a plan will ask for, in pieces: once for each state of the catalogue, and each definition once. */
+async function countAll(context: Context, counted: Map<string, number>): Promise<void> {
+  const { catalogue, gate, wire } = context
+  if (catalogue.size < MANY_TOOLS || counted.get(wire) === catalogue.revision) return
+  counted.set(wire, catalogue.revision)
+  await inPieces(catalogue.entries(), (entry) => {
+    if (gate.visible(entry)) context.cost(entry)
+  })
+}
+
 /** A hidden-tool guesser is reported once, when it gets here without a single search. */
 const IGNORED_AFTER = 3
 
@@ -145,6 +159,7 @@ export async function openConversation(shared: Shared, scope: Scope, seed?: Seed
   if (log.state.results.size > 0) keeps()
   let latest: { readonly view: SurfaceView; readonly length: number } | undefined
   const eagerTotal = createEagerTotal()
+  const counted = new Map<string, number>()
   const listed = hostArray()
   const context = () => contextOf(log.state.latch?.wire ?? 'none')
 
@@ -184,6 +199,7 @@ export async function openConversation(shared: Shared, scope: Scope, seed?: Seed
     // Another process may have kept one.
     if (log.state.results.size > 0) keeps()
     const current = contextOf(wire)
+    await countAll(current, counted)
     const facts = plan(log.state, current, { present, references, place, thinking }, support)
     const flipped = facts.flatMap((fact) =>
       fact.kind === 'suspended' || fact.kind === 'restored' ? [fact.tool] : [],
@@ -210,7 +226,7 @@ export async function openConversation(shared: Shared, scope: Scope, seed?: Seed
     return latest.view
   }
 
-  return {
+  const opened: Conversation = {
     id,
     get loader() {
       return loaderName(log.state, contextOf('none').settings.face)
@@ -316,4 +332,6 @@ export async function openConversation(shared: Shared, scope: Scope, seed?: Seed
 
     inspect: () => inspect(log.state, context(), listed),
   }
+  shared.opened.add(id, opened)
+  return opened
 }

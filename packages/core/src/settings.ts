@@ -9,7 +9,7 @@ import {
   assertOneOf,
   invalid,
 } from './base/options.js'
-import { estimate, type Tokenizer } from './base/tokens.js'
+import { bounded, estimate, type Tokenizer } from './base/tokens.js'
 import { checkRules, type ExposureRule } from './catalogue/exposure.js'
 import type { Policy } from './catalogue/gate.js'
 import type { AutoPlan } from './costs/pricing.js'
@@ -278,7 +278,7 @@ export function readSettings(
     rules,
     face,
     prompts: guardedPrompts(prompts, report),
-    tokenizer: options.tokenizer ?? estimate,
+    tokenizer: bounded(options.tokenizer ?? estimate),
     transformDefinition: options.transformDefinition,
   }
 }

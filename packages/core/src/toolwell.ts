@@ -4,6 +4,7 @@ import { reportOn } from './accounting/report.js'
 import { defined } from './base/guards.js'
 import { NATIVE_SEARCH, RESERVE_NAME } from './base/names.js'
 import { assertFunction, assertKnownKeys } from './base/options.js'
+import { createRecent } from './base/recent.js'
 import { type Catalogue, createCatalogue } from './catalogue/catalogue.js'
 import { assertFloor, type Exposure, exposureOf } from './catalogue/exposure.js'
 import type { Policy } from './catalogue/gate.js'
@@ -56,6 +57,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   )
   // The floor is checked here, so that a config that breaks it never gets as far as a conversation.
   for (const entry of catalogue.entries()) assertFloor(entry, settings.rules)
+  const opened = createRecent<Conversation>()
   const shared: Shared = {
     catalogue,
     settings,
@@ -63,16 +65,15 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
     rank: createRanking(catalogue, options.searcher),
     memo: createMemos(catalogue, settings),
     tell,
+    opened,
   }
-
-  const opened = createRecent<Conversation>()
 
   return {
     catalogue,
     open: (given) => {
       assertKnownKeys(given, ['id', 'agent', 'principal', 'policy'], 'open')
       assertFunction('open.policy', given.policy)
-      const conversation = openConversation(shared, {
+      return openConversation(shared, {
         id: given.id,
         agent: given.agent,
         principal: given.principal ?? '',
@@ -81,16 +82,11 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
         everythingEager: false,
         child: false,
       })
-      conversation.then(
-        (known) => opened.add(known.id, known),
-        () => undefined,
-      )
-      return conversation
     },
     report: () =>
       opened
         .all()
-        .map((conversation) => reportOn(conversation.id, conversation.inspect()))
+        .map(({ id, inspect }) => reportOn(id, inspect()))
         .join('\n'),
     explain: (name, agent) => {
       const resolution = catalogue.resolve(name, () => true)
@@ -106,20 +102,4 @@ function printer(debug: ToolwellOptions['debug']): ((event: ToolwellEvent) => un
   if (!debug) return []
   const print = debug === true ? (line: string) => console.error(`toolwell: ${line}`) : debug
   return [(event) => print(inWords(event))]
-}
-
-const MOST_REPORTED = 100
-
-/** The last ones by name. None is kept in memory for it. */
-function createRecent<T extends object>() {
-  const known = new Map<string, WeakRef<T>>()
-  return {
-    add(name: string, value: T) {
-      known.delete(name)
-      known.set(name, new WeakRef(value))
-      const [oldest] = known.keys()
-      if (known.size > MOST_REPORTED && oldest !== undefined) known.delete(oldest)
-    },
-    all: () => [...known.values()].flatMap((ref) => ref.deref() ?? []),
-  }
 }

@@ -179,7 +179,7 @@ describe('two conversations on one ledger', () => {
     expect(host.names(1).slice(-2)).toEqual(['calendar__find_slot', 'tracker__create_issue'])
   })
 
-  it('runs nothing when the other one wrote before the start was recorded', async () => {
+  it('runs a call once, whatever the other one wrote before its start was recorded', async () => {
     const { host } = await start()
     let ran = 0
     const other = await host.well.open({ id: 'test' })
@@ -192,11 +192,23 @@ describe('two conversations on one ledger', () => {
     })
     await host.conversation.begin({ requestId: 'mine', anchor: '', wire: 'openai-chat' })
     await other.begin({ requestId: 'theirs', anchor: '', wire: 'openai-chat' })
-    const [refused] = await host.conversation.run([call('a')], { execute })
-    expect(refused?.outcome.kind).toBe('not-recorded')
-    expect(ran).toBe(0)
-    const [granted] = await host.conversation.run([call('b')], { execute })
+    await other.recordRequest({ requestId: 'theirs', messageTokens: 5 })
+    const [granted] = await host.conversation.run([call('a')], { execute })
     expect(granted?.text).toBe('run 1')
+    // The other one has the same reply to work on.
+    const [late] = await other.run([call('a')], { execute })
+    expect(late?.outcome.kind).toBe('already-started')
+    expect(late?.text).toContain('It was not run again')
+    const outcomes = await Promise.all(
+      [host.conversation, other].map((each) => each.run([call('b')], { execute })),
+    )
+    expect(
+      outcomes
+        .flat()
+        .map(({ outcome }) => outcome.kind)
+        .sort(),
+    ).toEqual(['already-started', 'result'])
+    expect(ran).toBe(2)
   })
 
   it('takes a host step again from what the other one wrote', async () => {

@@ -380,7 +380,7 @@ describe('a stored ledger', () => {
     const well = createToolwell({ tools: mixed(), store: jsonlStore(path) })
     await expect(well.open({ id: 'a' })).rejects.toMatchObject({
       code: 'ledger-too-new',
-      data: { ledger: 'a', found: 999, known: 2 },
+      data: { ledger: 'a', found: 999, known: 3 },
     })
   })
 

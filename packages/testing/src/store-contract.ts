@@ -173,6 +173,74 @@ const cases: Readonly<Record<string, (subject: StoreUnderTest) => Promise<void>>
     }
   },
 
+  async 'reads from any event on, and refuses one that is not there yet'({ store, reopen }) {
+    await store.append('thread', 0, numbered(0, 3))
+    await store.append('thread', 3, numbered(3, 2))
+    const stores = reopen ? [store, await reopen()] : [store]
+    for (const each of stores) {
+      for (let from = 0; from <= 5; from += 1)
+        assert.deepEqual(await each.read('thread', from), numbered(0, 5).slice(from), `from ${from}`)
+      const { data } = await refusal(each.read('thread', 6), 'ledger-conflict')
+      assert.equal(data.found, 5)
+      await refusal(each.read('nobody', 1), 'ledger-conflict')
+    }
+    await store.append('thread', 5, numbered(5, 1))
+    for (const each of stores) assert.deepEqual(await each.read('thread', 5), numbered(5, 1))
+  },
+
+  async 'lists the ledgers that hold an event, where it can'({ store, reopen }) {
+    if (!store.list) return
+    assert.deepEqual(await store.list(), [])
+    for (const id of STRANGE_IDS) await store.append(id, 0, numbered(0, 1))
+    await store.append('empty', 0, [])
+    const stores = reopen ? [store, await reopen()] : [store]
+    for (const each of stores) assert.deepEqual((await each.list?.())?.sort(), [...STRANGE_IDS].sort())
+  },
+
+  async 'removes a ledger and no other, where it can'({ store, reopen }) {
+    if (!store.delete) return
+    await store.delete('thread')
+    for (const id of ['thread', 'Thread', 'thread2']) await store.append(id, 0, numbered(0, 2))
+    await store.delete('thread')
+    const stores = reopen ? [store, await reopen()] : [store]
+    for (const each of stores) {
+      assert.deepEqual(await each.read('thread'), [])
+      assert.deepEqual(await each.read('Thread'), numbered(0, 2))
+      assert.deepEqual(await each.read('thread2'), numbered(0, 2))
+    }
+    await refusal(store.append('thread', 2, numbered(2, 1)), 'ledger-conflict')
+    await store.append('thread', 0, numbered(0, 1, 'again'))
+    assert.deepEqual(await store.read('thread'), numbered(0, 1, 'again'))
+  },
+
+  async 'tells who watches a ledger of every append, until the watch ends, where it can'({ store }) {
+    if (!store.watch) return
+    const watched = (ledger: string) => {
+      let told = () => {}
+      const first = new Promise<void>((resolve) => {
+        told = resolve
+      })
+      let count = 0
+      const end = store.watch?.(ledger, () => {
+        count += 1
+        told()
+      })
+      return { first, end: () => end?.(), count: () => count }
+    }
+    const [thread, other] = [watched('thread'), watched('other')]
+    await store.append('thread', 0, numbered(0, 1))
+    await thread.first
+    thread.end()
+    const before = thread.count()
+    const again = watched('thread')
+    await store.append('thread', 1, numbered(1, 1))
+    await again.first
+    again.end()
+    assert.equal(thread.count(), before, 'a watch that ended is told nothing')
+    assert.equal(other.count(), 0, 'a watch of another ledger is told nothing')
+    other.end()
+  },
+
   async 'refuses an empty id and one of more than 200 characters'({ store }) {
     for (const id of ['', 'x'.repeat(201)]) {
       await refusal(store.read(id), 'invalid-ledger-id')

@@ -95,6 +95,8 @@ function noticeInWords(notice: Notice): string {
       return `${notice.hook} failed: ${notice.detail}`
     case 'usage-refused':
       return `usage of ${notice.requestId} was not believed: ${notice.detail}`
+    case 'late-result-dropped':
+      return `a result of ${notice.tool} came after its time limit and was dropped`
     default:
       return `${notice.kind}: ${notice.detail}`
   }

@@ -23,8 +23,66 @@ export async function loadTokenizer(): Promise<Tokenizer> {
     const library: typeof import('gpt-tokenizer') = await import('gpt-tokenizer')
     // Text that looks like a special token is ordinary text here: it comes from tool descriptions.
     const options = { disallowedSpecial: new Set<string>() }
-    return { name: 'o200k (gpt-tokenizer)', count: (text) => library.countTokens(text, options) }
+    return bounded({ name: 'o200k (gpt-tokenizer)', count: (text) => library.countTokens(text, options) })
   } catch {
     return estimate
   }
+}
+
+/** Tokenizers take the square of the length of a word, or more; words of this length are rare, and parts of them count the same but for one. */
+const LONGEST_WORD = 256
+/** Texts are counted whole up to this length. No prompt and hardly a definition is longer. */
+const WHOLE = 400_000
+/** Of longer ones, so many parts of equal length are counted. */
+const PARTS = 16
+
+const bounds = new WeakSet<Tokenizer>()
+
+/**
+ * A tokenizer whose time grows with the text, up to a limit: long words are counted in parts, and of a very long text a sample that
+ * is spread over all of it.
+ */
+export function bounded(tokenizer: Tokenizer): Tokenizer {
+  if (tokenizer === estimate || bounds.has(tokenizer)) return tokenizer
+  const countParts = (text: string): number => {
+    let total = 0
+    for (const part of wordParts(text)) total += tokenizer.count(part)
+    return total
+  }
+  const made: Tokenizer = {
+    name: tokenizer.name,
+    count(text) {
+      if (text.length <= LONGEST_WORD) return tokenizer.count(text)
+      if (text.length <= WHOLE) return countParts(text)
+      const size = Math.floor(WHOLE / PARTS)
+      const step = (text.length - size) / (PARTS - 1)
+      let total = 0
+      for (let part = 0; part < PARTS; part++) {
+        const start = Math.floor(part * step)
+        total += countParts(text.slice(start, start + size))
+      }
+      return Math.round((total * text.length) / (size * PARTS))
+    },
+  }
+  bounds.add(made)
+  return made
+}
+
+/** The text, cut only within runs of characters (or of blanks) that are too long. */
+function* wordParts(text: string): Generator<string> {
+  let start = 0
+  let run = 0
+  let wasBlank = false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    const isBlank = code === 32 || (code >= 9 && code <= 13)
+    run = isBlank === wasBlank ? run + 1 : 1
+    wasBlank = isBlank
+    // Not between the halves of a character.
+    if (run <= LONGEST_WORD || (code & 0xfc00) === 0xdc00) continue
+    yield text.slice(start, at)
+    start = at
+    run = 1
+  }
+  yield text.slice(start)
 }

@@ -27,6 +27,7 @@ const FIELDS: Readonly<Record<keyof Tool, true>> = {
   promptSnippet: true,
   guidelines: true,
   maxResultTokens: true,
+  timeout: true,
   risk: true,
   insteadOf: true,
   source: true,

@@ -4,7 +4,7 @@ import type { DeliveryName, Dropped, DropReason, FailureReason, LoadSource } fro
 import type { Pin, WireTool } from '../tool/wire-tool.js'
 
 /** The version written on every stored line. Increase it when a reader of the old format would misread the new one. */
-export const LEDGER_FORMAT = 2
+export const LEDGER_FORMAT = 3
 
 /** Tokens of one request, by what they pay for. */
 export interface SurfaceTokens {

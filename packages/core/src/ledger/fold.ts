@@ -287,7 +287,7 @@ function fail(state: LedgerState, event: Extract<LedgerEvent, { kind: 'call-fail
 }
 
 /** Would have failed with every tool on the wire, too. */
-const ANYWAY: ReadonlySet<FailureReason> = new Set(['error', 'invalid', 'denied', 'unavailable'])
+const ANYWAY: ReadonlySet<FailureReason> = new Set(['error', 'timed-out', 'invalid', 'denied', 'unavailable'])
 
 /** Another answer stands at this place now: the host went back, and the server gave the same call id again. */
 function replaced(state: LedgerState, anchor: string) {

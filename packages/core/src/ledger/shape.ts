@@ -113,14 +113,14 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
 }
 
 /** Refuses a ledger that could not be folded. Kinds that are not known here are somebody else's, and change nothing. */
-export function assertEvents(ledger: string, events: readonly LedgerEvent[]): void {
+export function assertEvents(ledger: string, events: readonly LedgerEvent[], from = 0): void {
   events.forEach((event: unknown, index) => {
     const problem = problemOf(event)
     if (problem !== undefined)
       throw new ToolwellError(
         'ledger-corrupt',
-        `Ledger ${JSON.stringify(ledger)} cannot be read: event ${index} ${problem}. Nothing was changed. Restore it from a backup, or delete this event and everything after it to go on from there.`,
-        { ledger, event: index },
+        `Ledger ${JSON.stringify(ledger)} cannot be read: event ${from + index} ${problem}. Nothing was changed. Restore it from a backup, or delete this event and everything after it to go on from there.`,
+        { ledger, event: from + index },
       )
   })
 }

@@ -1,16 +1,28 @@
-/** The storage seam: where ledgers live, and what every store checks. `storeContract` in the testing door is the full definition. */
+/** The storage seam: where ledgers live, and what every store checks (these helpers are exported for stores of your own). `storeContract` in the testing door is the full definition. */
 import { ToolwellError } from '../base/errors.js'
 import type { LedgerEvent } from './event.js'
 
 export interface LedgerStore {
-  /** Every event of the ledger in order; an empty list for a ledger nobody wrote to. */
-  read(ledger: string): Promise<LedgerEvent[]>
+  /**
+   * Every event of the ledger in order, from the one with number `from` on (default 0); an empty list for a ledger nobody wrote to.
+   * Rejects with `ledger-conflict` where it holds fewer events than `from`.
+   */
+  read(ledger: string, from?: number): Promise<LedgerEvent[]>
   /**
    * Appends all events or none. `expected` is the number of events the caller has seen: when the ledger holds
    * another number, rejects with `ledger-conflict` and writes nothing. Resolves only when the events survive a
    * crash of this process.
    */
   append(ledger: string, expected: number, events: readonly LedgerEvent[]): Promise<void>
+  /** The id of every ledger that holds an event, in any order. */
+  list?(): Promise<string[]>
+  /** Removes a ledger: it is then one that nobody wrote to. One that is not there is no mistake. */
+  delete?(ledger: string): Promise<void>
+  /**
+   * Calls back after events were appended to the ledger, by whomever; once for several appends is enough, and once too often does
+   * no harm. Gives a function that ends it.
+   */
+  watch?(ledger: string, onAppend: () => void): () => void
 }
 
 const LONGEST_LEDGER_ID = 200
@@ -62,4 +74,10 @@ export function conflict(ledger: string, expected: number, found: number): Toolw
     `Ledger ${JSON.stringify(ledger)} holds ${found} events where ${expected} were expected: someone else wrote to it. Nothing was changed. Reopen the ledger and try again.`,
     { ledger, expected, found },
   )
+}
+
+/** The tail that `read` was asked for, of a ledger that holds these events. */
+export function eventsFrom(ledger: string, events: LedgerEvent[], from = 0): LedgerEvent[] {
+  if (from > events.length) throw conflict(ledger, from, events.length)
+  return from === 0 ? events : events.slice(from)
 }

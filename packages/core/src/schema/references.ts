@@ -9,6 +9,8 @@ export const ANCHORS: ReadonlySet<string> = new Set(['$anchor', '$dynamicAnchor'
 export interface References {
   /** What is wrong with a reference of `schema`: there is no schema where it leads to, or it comes back to where it stands. */
   problem(schema: Json, keyword: string, reference: string): 'nowhere' | 'circle' | undefined
+  /** The schema that a reference leads to, if there is one. */
+  target(reference: string): Json | boolean | undefined
   /** Whether this is the first anchor of its name. */
   claim(anchor: string): boolean
 }
@@ -51,6 +53,7 @@ export function referencesOf(root: Json): References {
   }
 
   return {
+    target,
     problem: (schema, keyword, reference) => {
       if (target(reference) === undefined) return 'nowhere'
       return keyword === '$ref' && isCircle(schema) ? 'circle' : undefined

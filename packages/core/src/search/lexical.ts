@@ -10,12 +10,14 @@
  * The index keeps no text but names, so `explain` is given the document again; the rest needs the index alone.
  */
 
+import { inPieces } from '../base/pieces.js'
 import { type AskedTerms, askedTerms } from './asked-terms.js'
 import { createCertainty } from './certainty.js'
 import { nameOfTier } from './exact-names.js'
 import { type Explanation, explain } from './explain.js'
 import { createAnalyser } from './fields.js'
-import { createTermIndex } from './index/term-index.js'
+import { createSegmentBuilder, type Segment } from './index/segment.js'
+import { createTermIndex, noAliases } from './index/term-index.js'
 import { bestSlots } from './index/top.js'
 import { slotsWith } from './must-words.js'
 import { createNameMatches } from './name-matches.js'
@@ -32,12 +34,16 @@ import { createVocabulary, type Vocabulary } from './words/vocabulary.js'
 /** Further down the order nothing is sure, and looking costs. */
 const surePlaces = 20
 const manyTools = 1000
+/** Tools of one segment where an index is filled: building it holds the event loop. */
+const filledAtOnce = 1024
 /** Above any sum of term scores. */
 const exactTierScore = 10_000
 
 export interface LexicalSearcher extends Searcher {
   /** Takes parts that it does not hold yet, each from where it is kept, or made and kept there. Ranks as `update` would have it. */
   load(parts: readonly IndexPart[]): void
+  /** Takes documents that it does not hold yet, and gives the event loop back in between. Ranks as `update` would have it. */
+  fill(documents: Iterable<SearchDocument>): Promise<void>
   rank(query: RankQuery): readonly Ranked[]
   /** Takes apart what a document scores for a query: by term, and each term by field. */
   explain(text: string, document: SearchDocument): Explanation
@@ -144,6 +150,24 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
   return {
     load(parts) {
       index.adopt(segmentsOf(parts, analyser))
+      vocabulary().forget()
+    },
+    async fill(documents) {
+      const analyse = analyser()
+      const made: Segment[] = []
+      let builder = createSegmentBuilder()
+      const build = () => {
+        if (builder.count > 0) made.push(builder.build())
+        builder = createSegmentBuilder()
+      }
+      await inPieces(documents, (document) => {
+        const { id, name, server, aliases } = document
+        const identity = { id, name, server, aliases: aliases.length === 0 ? noAliases : aliases }
+        builder.add(identity, analyse(document))
+        if (builder.count === filledAtOnce) build()
+      })
+      build()
+      index.adopt(made)
       vocabulary().forget()
     },
     update({ put = [], remove = [] }) {

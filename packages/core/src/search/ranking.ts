@@ -1,4 +1,5 @@
 /** Keeps a searcher in step with the catalogue, and falls back to the built-in one where the host's fails. */
+import { inPieces, turn } from '../base/pieces.js'
 import type { Catalogue, Entry } from '../catalogue/catalogue.js'
 import type { Notice } from '../tool/notice.js'
 import { documentOf } from './document.js'
@@ -17,21 +18,28 @@ export function createRanking(catalogue: Catalogue, custom: Searcher | undefined
   const chosen = custom ? follow(catalogue, custom) : lexical
   return async (query, notify) => {
     try {
-      const ranked = await chosen().rank(query)
+      const ranked = await (await chosen()).rank(query)
       if (Array.isArray(ranked) && ranked.every(isRanked)) return ranked
       throw new Error('its answer is not a list of { id, score, relevance }')
     } catch (error) {
       notify({ kind: 'searcher-failed', query: query.text, detail: String(error) })
-      return lexical().rank(query)
+      return (await lexical()).rank(query)
     }
   }
 }
 
-function follow(catalogue: Catalogue, searcher: Searcher, first?: () => void): () => Searcher {
+/** In step with the catalogue as of the call. Whoever asks while it is being made waits for the same. */
+function follow(
+  catalogue: Catalogue,
+  searcher: Searcher,
+  first?: () => Promise<void>,
+): () => Promise<Searcher> {
   let revision = -1
-  return () => {
-    if (revision === catalogue.revision) return searcher
-    if (revision < 0 && first) first()
+  let making: Promise<void> | undefined
+  const make = async () => {
+    // What changes while this goes on is newer than that, and taken up next.
+    const started = catalogue.revision
+    if (revision < 0 && first) await first()
     else {
       const ids =
         revision < 0
@@ -46,22 +54,35 @@ function follow(catalogue: Catalogue, searcher: Searcher, first?: () => void): (
       }
       searcher.update({ put, remove })
     }
-    revision = catalogue.revision
+    revision = started
+  }
+  return async () => {
+    while (revision !== catalogue.revision) {
+      making ??= make().finally(() => {
+        making = undefined
+      })
+      await making
+    }
     return searcher
   }
 }
 
-/** What sources have kept of an earlier index is taken as it is; the rest is made. */
-function loadAll(catalogue: Catalogue, searcher: LexicalSearcher): void {
+const MANY_TOOLS = 500
+
+/** What sources have kept of an earlier index is taken as it is; the rest is made, and nothing is held up meanwhile. */
+async function loadAll(catalogue: Catalogue, searcher: LexicalSearcher): Promise<void> {
+  // What comes before and after is work for many tools too.
+  const isLarge = catalogue.size >= MANY_TOOLS
+  if (isLarge) await turn()
   const parts: IndexPart[] = []
-  const put: SearchDocument[] = []
+  const made: Entry[] = []
   for (const { name: server, ids, kept } of catalogue.sources.values()) {
     const entries = [...ids].flatMap((id) => catalogue.get(id) ?? [])
     // Another name for a tool may come from another source, of which this one knows nothing.
     const isKept =
       kept && ids.size <= segmentCapacity && entries.every(({ id }) => catalogue.aliasesOf(id).length === 0)
     if (!isKept) {
-      for (const entry of entries) put.push(toDocument(entry, catalogue))
+      made.push(...entries)
       continue
     }
     parts.push({
@@ -71,10 +92,14 @@ function loadAll(catalogue: Catalogue, searcher: LexicalSearcher): void {
     })
   }
   // Tools of Toolwell's own have no source.
-  for (const entry of catalogue.entries())
-    if (!catalogue.sources.has(entry.source)) put.push(toDocument(entry, catalogue))
-  searcher.update({ put })
-  searcher.load(parts)
+  for (const entry of catalogue.entries()) if (!catalogue.sources.has(entry.source)) made.push(entry)
+  await searcher.fill(documentsOf(made, catalogue))
+  await inPieces(parts, (part) => searcher.load([part]))
+  if (isLarge) await turn()
+}
+
+function* documentsOf(entries: readonly Entry[], catalogue: Catalogue): Generator<SearchDocument> {
+  for (const entry of entries) yield toDocument(entry, catalogue)
 }
 
 function toDocument({ id, source, tool }: Entry, catalogue: Catalogue): SearchDocument {

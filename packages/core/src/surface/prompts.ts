@@ -124,6 +124,10 @@ export interface Prompts {
   bridgeMisuse(facts: { readonly bridge: string }): string
   repeated(facts: { readonly name: string }): string
   failed(facts: { readonly name: string; readonly error: string }): string
+  /** A call that the ledger shows as started, by this process or another. */
+  alreadyStarted(): string
+  /** A tool was told to stop because its time was over. */
+  timedOut(facts: { readonly name: string; readonly seconds: number }): string
   noOutput(): string
   /** It ran, and what it gave is no text and no JSON. */
   unprintable(facts: { readonly name: string; readonly problem: string }): string
@@ -335,6 +339,10 @@ export const defaultPrompts: Prompts = {
   repeated: ({ name }) =>
     `The same call of ${name} has failed twice in the same way. Nothing was run. Do something else.`,
   failed: ({ name, error }) => `${name} failed: ${error}`,
+  alreadyStarted: () =>
+    'This call was started before, and its outcome is not known here. It was not run again. Find out before you call it once more.',
+  timedOut: ({ name, seconds }) =>
+    `${name} did not answer within ${plural(seconds, 'second')} and was told to stop. The outcome is unknown: it may have taken effect. Find out before you call it again.`,
   notLoaded: ({ name, why }) => `(${name} ran and is not loaded: ${why}.)`,
   interrupted: () => 'This call was interrupted; it is not known whether it ran.',
   toldCall: ({ name, input, answer }) => `An earlier call of ${name} with ${input} was answered: ${answer}`,

@@ -2,6 +2,7 @@
 import { ToolwellError } from '../base/errors.js'
 import { defined } from '../base/guards.js'
 import { assertFunction, assertKnownKeys, assertNames, assertOneOf } from '../base/options.js'
+import type { Recent } from '../base/recent.js'
 import { type Catalogue, META } from '../catalogue/catalogue.js'
 import { matchesGlob } from '../catalogue/exposure.js'
 import { createGate, type Policy } from '../catalogue/gate.js'
@@ -19,6 +20,8 @@ export interface Shared {
   rank(query: RankQuery, notify: (notice: Notice) => void): Promise<readonly Ranked[]>
   memo(wire: string): DefinitionMemo
   tell(event: ToolwellEvent): void
+  /** The conversations that were opened, for a report. */
+  readonly opened: Recent<object>
 }
 
 export interface Scope {

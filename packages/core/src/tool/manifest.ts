@@ -20,6 +20,7 @@ type ManifestKey =
   | 'guidelines'
   | 'risk'
   | 'insteadOf'
+  | 'timeout'
   | 'defer'
   | 'alwaysLoad'
   | 'role'
@@ -81,6 +82,10 @@ const FIELDS: Readonly<Record<ManifestKey | 'name' | 'lazy', Shape | { readonly 
   guidelines: { each: text },
   risk: oneOf(RISKS),
   insteadOf: text,
+  timeout: {
+    fits: (value) => typeof value === 'number' && value > 0 && value < 2 ** 31,
+    words: 'a number of milliseconds above 0',
+  },
   defer: flag,
   lazy: flag,
   alwaysLoad: flag,

@@ -26,8 +26,10 @@ export type Notice =
     }
   /** The model keeps calling tools it cannot see and has never searched. Consider `affordance: 'strong'`. */
   | { readonly kind: 'search-ignored'; readonly hiddenCalls: number }
-  /** A tool's schema, or a part of it, could not be used to check arguments (an unresolved reference, say). */
+  /** A tool's schema, or a part of it, could not be used to check arguments (an unresolved reference, or too many steps). */
   | { readonly kind: 'schema-unusable'; readonly tool: string; readonly detail: string }
+  /** A tool answered after its time limit. The model had been told that the outcome is unknown. */
+  | { readonly kind: 'late-result-dropped'; readonly tool: string; readonly callId: string }
   /** Figures of a provider that cannot be true were given to `recordRequest`, and left out. */
   | { readonly kind: 'usage-refused'; readonly requestId: string; readonly detail: string }
   /** The host's own listener or hook threw. */

@@ -19,9 +19,11 @@ export interface Dropped {
   readonly reason: DropReason
 }
 
-/** Why a call did not do what it was meant to do. Only `error` counts as a failure of the tool itself. */
+/** Why a call did not do what it was meant to do. Only `error` counts as a failure of the tool itself; what `timed-out` did is not known. */
 export type FailureReason =
   | 'error'
+  | 'timed-out'
+  | 'already-started'
   | 'schema-needed'
   | 'hint'
   | 'refused'

@@ -96,6 +96,11 @@ export interface Tool {
   /** Runs the tool. Left out where the host runs tools itself (see `run` of an adapter). */
   readonly execute?: (input: Record<string, unknown>, context: ExecuteContext) => unknown
   /**
+   * Milliseconds that a call may take. When they are over, its signal ends and the model is told that the outcome is unknown; it is
+   * never called again by itself. Default: no limit.
+   */
+  readonly timeout?: number
+  /**
    * A call of this tool is a call of another: that one is judged, checked, permitted, run and loaded in its place. Given
    * arguments that fit the schema. Never deferred.
    */
@@ -153,6 +158,9 @@ const isString = (value: unknown) => typeof value === 'string'
 const oneOf = (known: readonly string[]) => (value: unknown) =>
   isString(value) && known.includes(value as string)
 
+/** Timers take no more. */
+const LONGEST_TIMEOUT = 2 ** 31 - 1
+
 /** Fields that are read as what they are declared to be, wherever the tool came from. */
 const FIELD_KINDS: readonly [readonly (keyof Tool)[], (value: unknown) => boolean, string][] = [
   [
@@ -187,6 +195,11 @@ const FIELD_KINDS: readonly [readonly (keyof Tool)[], (value: unknown) => boolea
     ['inputExamples'],
     (value) => Array.isArray(value) && value.every((each) => typeof each === 'object' && each !== null),
     'a list of objects',
+  ],
+  [
+    ['timeout'],
+    (value) => typeof value === 'number' && value > 0 && value <= LONGEST_TIMEOUT,
+    `a number of milliseconds above 0, up to ${LONGEST_TIMEOUT}`,
   ],
   [['annotations'], (value) => typeof value === 'object' && value !== null, 'an object'],
   [['execute', 'forwards', 'validate'], (value) => typeof value === 'function', 'a function'],

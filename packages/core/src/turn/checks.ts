@@ -114,9 +114,9 @@ export const argumentsFit: Check = async (step, at) => {
     return 'problems' in own ? mismatch(step, at, own.problems) : { ...step, original: own.value }
   }
   const check = context.check(entry, input)
-  const detail = check.kind === 'unusable' ? check.detail : context.unusable(entry)
+  const detail = check.kind === 'undecided' ? check.detail : context.unusable(entry)
   if (detail !== undefined) context.notify({ kind: 'schema-unusable', tool: entry.id, detail })
-  return check.kind === 'invalid' ? mismatch(step, at, check.problems) : { ...step, original }
+  return check.kind === 'valid' ? { ...step, original } : mismatch(step, at, check.problems)
 }
 
 /** The policy is asked last, with the arguments as the tool will get them. */

@@ -1,6 +1,5 @@
 /** Runs one call, and makes of what came of it what the model will read. Nothing a tool does throws here. */
 
-import { abortable } from '../base/abortable.js'
 import { defined } from '../base/guards.js'
 import { firstLine } from '../base/text.js'
 import type { LedgerLog } from '../ledger/log.js'
@@ -12,6 +11,7 @@ import type { ToolProgress } from '../tool/tool.js'
 import { type Content, contentOf } from './content.js'
 import { readKept } from './read-kept.js'
 import { seenSources } from './seen-sources.js'
+import { TimeIsOver, withTimeLimit } from './time-limit.js'
 import type { Outcome, TargetCall, Verdict } from './verdict.js'
 
 /** Runs the real target. Throwing, or rejecting, is a failed call: the model reads the message. */
@@ -51,18 +51,31 @@ export async function execute(
     const text = await readKept(target.input, runner.log.state, context)
     return { outcome: { kind: 'result', tool: entry.id, value: text, text } }
   }
+  const { timeout } = entry.tool
+  const late = () => runner.notify({ kind: 'late-result-dropped', tool: entry.id, callId: target.callId })
   try {
-    options.signal?.throwIfAborted()
-    const work = (options.execute ?? runTool)(
-      targetOf(verdict, options, context, runner.log.id),
+    const value = await withTimeLimit(
+      (signal) =>
+        (options.execute ?? runTool)(targetOf(verdict, options, signal, context, runner.log.id), signal),
+      timeout,
       options.signal,
+      late,
     )
-    const value = await abortable(Promise.resolve(work), options.signal)
     return await outcomeOf(verdict, value, runner)
   } catch (error) {
+    if (error instanceof TimeIsOver) return { outcome: timedOut(verdict, (timeout ?? 0) / 1000, context) }
     const failed = toolResult([{ type: 'text', text: describeError(error) }], { isError: true })
     return outcomeOf(verdict, failed, runner)
   }
+}
+
+function timedOut(
+  { entry, asked }: Extract<Verdict, { kind: 'run' }>,
+  seconds: number,
+  { settings }: Context,
+): Outcome {
+  const text = settings.prompts.timedOut({ name: entry.wireName, seconds })
+  return { kind: 'timed-out', tool: entry.id, asked, text }
 }
 
 /** Its value as the model will read it. One that cannot be written down is an error, although the tool ran. */
@@ -112,7 +125,8 @@ function describeError(error: unknown): string {
 
 function targetOf(
   { target }: Extract<Verdict, { kind: 'run' }>,
-  { signal, onProgress }: RunOptions,
+  { onProgress }: RunOptions,
+  signal: AbortSignal | undefined,
   context: Context,
   conversation: string,
 ): TargetCall {

@@ -4,7 +4,7 @@ import { defined } from '../base/guards.js'
 import { firstLine } from '../base/text.js'
 import type { LedgerFact } from '../ledger/event.js'
 import type { LedgerState } from '../ledger/fold.js'
-import { type Anchored, isConflict } from '../ledger/log.js'
+import type { Anchored } from '../ledger/log.js'
 import type { ResultPart } from '../result/part.js'
 import type { Context } from '../surface/context.js'
 import { READER_ID } from '../surface/meta-tools.js'
@@ -15,7 +15,7 @@ import { type Batch, createBatch } from './load/batch.js'
 import { load } from './load/load.js'
 import type { ModelCall } from './model-call.js'
 import { settled } from './settled.js'
-import type { Outcome, Verdict } from './verdict.js'
+import type { AnswerVerdict, Outcome, RunVerdict, Verdict } from './verdict.js'
 
 export type { Execute, RunOptions } from './execute.js'
 
@@ -40,36 +40,35 @@ export async function runCalls(
   const raw = new Map<Verdict, Executed>()
   const outcomes = new Map<Verdict, Outcome>()
   let recorded = true
-  const begun = await log.exclusive(async () => {
-    const judgement = await start(runner, calls)
-    if (!judgement || judgement.verdicts.some((verdict) => verdict.kind === 'run'))
-      return { judgement, at: log.state.length }
-    recorded = await settle(runner, judgement, raw, outcomes)
-    return { judgement, at: log.state.length, done: true }
+  let judgement: Judgement | undefined
+  let judgedAt = 0
+  /** Everything the batch did, whoever else writes meanwhile: what ran has to be written down. */
+  const settleAll = (): Promise<boolean> =>
+    recordedBy(runner, 'settle', async () => {
+      if (judgement && log.state.length !== judgedAt) judgement = await rejudge(runner, judgement)
+      judgedAt = log.state.length
+      if (judgement) await settle(runner, judgement, raw, outcomes)
+    })
+  await log.exclusive(async () => {
+    judgement = await start(runner, calls)
+    judgedAt = log.state.length
+    if (judgement && !judgement.verdicts.some((verdict) => verdict.kind === 'run'))
+      recorded = await settleAll()
   })
-  if (!begun.judgement)
+  if (!judgement)
     return calls.map(({ callId }) => ({
       callId,
       outcome: { kind: 'not-recorded', text: prompts.notRun() },
       text: prompts.notRun(),
     }))
-  let { judgement } = begun
-  if (!begun.done) {
+  if (judgement.verdicts.some((verdict) => verdict.kind === 'run')) {
     // Not inside the queue: a tool may itself use this conversation.
     await Promise.all(
       judgement.verdicts.map(async (verdict) => {
         if (verdict.kind === 'run') raw.set(verdict, await execute(verdict, options, runner))
       }),
     )
-    recorded = await log.exclusive(async () => {
-      for (let at = begun.at, attempt = 0; ; attempt++) {
-        if (log.state.length !== at) judgement = await rejudge(runner, judgement)
-        at = log.state.length
-        if (await settle(runner, judgement, raw, outcomes)) return true
-        // Another writer was first, and the log has been read again: what ran has to be written down all the same.
-        if (log.state.length === at || attempt === 2) return false
-      }
-    })
+    recorded = await log.exclusive(settleAll)
   }
   return judgement.verdicts.map((verdict): CallAnswer => {
     const { callId } = verdict.call
@@ -85,26 +84,50 @@ export async function runCalls(
   })
 }
 
-/** Phase one: judge everything, and write down what is about to run. Undefined where that could not be recorded. */
+/**
+ * Phase one: judge everything, and write down what is about to run. Undefined where that could not be recorded. The event is the
+ * fence: a call that someone has started is not run again, here or anywhere.
+ */
 async function start(runner: Runner, calls: readonly ModelCall[]): Promise<Judgement | undefined> {
   const { log, context } = runner
-  const judgement = await judge(calls, log.state, context())
-  const started = judgement.verdicts.flatMap((verdict): Anchored[] => {
-    if (verdict.kind !== 'run') return []
-    const { entry, alias, asked, call } = verdict
-    const named = defined({ alias })
-    return [[call.anchor, { kind: 'call-started', tool: entry.id, asked, ...named }]]
+  let judgement: Judgement | undefined
+  const isRecorded = await recordedBy(runner, 'start', async () => {
+    const { verdicts, batch } = await judge(calls, log.state, context())
+    const { prompts } = context().settings
+    const fenced = verdicts.map((verdict) =>
+      verdict.kind === 'run' && log.hasStarted(verdict.call.anchor)
+        ? alreadyStarted(verdict, prompts.alreadyStarted())
+        : verdict,
+    )
+    judgement = { verdicts: fenced, batch }
+    const started = fenced.flatMap((verdict): Anchored[] => {
+      if (verdict.kind !== 'run') return []
+      const { entry, alias, asked, call } = verdict
+      const named = defined({ alias })
+      return [[call.anchor, { kind: 'call-started', tool: entry.id, asked, ...named }]]
+    })
+    if (started.length > 0) await log.append(started)
   })
-  return (await recordedBy(runner, 'start', started)) ? judgement : undefined
+  return isRecorded ? judgement : undefined
 }
 
-/** Phase two: everything the batch did, in one append; what the model has to know of it joins the answers. False where that failed: then nothing of it happened. */
-function settle(
+/** Nothing is written: whoever started it writes what came of it. */
+function alreadyStarted({ call, entry, asked }: RunVerdict, text: string): AnswerVerdict {
+  return {
+    kind: 'answer',
+    call,
+    outcome: { kind: 'already-started', tool: entry.id, asked, text },
+    facts: [],
+  }
+}
+
+/** Phase two: everything the batch did, in one append; what the model has to know of it joins the answers. Throws where that failed: then nothing of it happened. */
+async function settle(
   runner: Runner,
   judgement: Judgement,
   raw: ReadonlyMap<Verdict, Executed>,
   outcomes: Map<Verdict, Outcome>,
-): Promise<boolean> {
+): Promise<void> {
   const { log, context } = runner
   const { prompts } = context().settings
   const facts: Anchored[] = []
@@ -115,7 +138,7 @@ function settle(
     if (verdict.kind === 'answer') continue
     const { outcome, content } = raw.get(verdict) ?? {}
     if (outcome) outcomes.set(verdict, outcome)
-    const made = settled(verdict, outcome?.kind === 'result', log.state, context(), judgement.batch)
+    const made = settled(verdict, outcome?.kind ?? 'error', log.state, context(), judgement.batch)
     for (const fact of made.facts) facts.push([verdict.call.anchor, withContent(fact, content)])
     if (content?.readable)
       for (const fact of readerLoad(log.state, context(), judgement.batch))
@@ -133,21 +156,20 @@ function settle(
         text: firstLine(outcome.text, 300),
       })
   }
-  return recordedBy(runner, 'settle', facts)
+  if (facts.length > 0) await log.append(facts)
 }
 
+/** Takes a step until it is done, against whoever else writes. False where the store failed. */
 async function recordedBy(
   { log, notify }: Runner,
   step: 'start' | 'settle',
-  facts: readonly Anchored[],
+  attempt: () => Promise<void>,
 ): Promise<boolean> {
-  if (facts.length === 0) return true
   try {
-    await log.append(facts)
+    await log.untilDone(attempt)
     return true
   } catch (error) {
     notify({ kind: 'append-failed', step, detail: String(error) })
-    if (isConflict(error)) await log.reload().catch(() => undefined)
     return false
   }
 }

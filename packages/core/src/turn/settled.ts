@@ -7,12 +7,12 @@ import { deliveries } from '../surface/deliveries.js'
 import type { DropReason } from '../tool/reasons.js'
 import type { Batch } from './load/batch.js'
 import { load, unitOf } from './load/load.js'
-import type { RunVerdict } from './verdict.js'
+import type { Outcome, RunVerdict } from './verdict.js'
 
 /** `dropped` says why a hidden tool that ran was not loaded. */
 export function settled(
   verdict: RunVerdict,
-  succeeded: boolean,
+  outcome: Outcome['kind'],
   state: LedgerState,
   context: Context,
   batch: Batch,
@@ -20,7 +20,10 @@ export function settled(
   const { entry, asked, key } = verdict
   const alias = defined({ alias: verdict.alias })
   const named = { tool: entry.id, asked, ...alias }
-  if (!succeeded) return { facts: [{ kind: 'call-failed', ...named, reason: 'error', key }] }
+  if (outcome !== 'result') {
+    const reason = outcome === 'timed-out' ? outcome : 'error'
+    return { facts: [{ kind: 'call-failed', ...named, reason, key }] }
+  }
   // It may have been denied while it ran.
   if (!verdict.hidden || context.gate.availability(entry, 'load') !== 'ready')
     return { facts: [{ kind: 'call-succeeded', ...named }] }

@@ -16,7 +16,7 @@ import {
   WIRE,
 } from './types.js'
 
-const FAILED = ['error', 'not-recorded']
+const FAILED = ['error', 'timed-out', 'already-started', 'not-recorded']
 
 export function writeAnswers(
   answers: readonly CallAnswer[],

@@ -118,7 +118,7 @@ function answerPart(
   media: boolean,
   prompts: Prompts,
 ): GooglePart {
-  const failed = outcome.kind === 'error' || outcome.kind === 'not-recorded'
+  const failed = ['error', 'timed-out', 'already-started', 'not-recorded'].includes(outcome.kind)
   const id = ownId(call)
   const answered = { ...defined({ id }), name: call?.name ?? '' }
   const key = failed ? 'error' : 'result'

@@ -1,6 +1,6 @@
 /** The default place for ledgers: this process's memory, gone when it ends. */
 import type { LedgerEvent } from '../event.js'
-import { assertLedgerId, conflict, eventsToJson, type LedgerStore } from '../store.js'
+import { assertLedgerId, conflict, eventsFrom, eventsToJson, type LedgerStore } from '../store.js'
 
 interface StoredLedger {
   count: number
@@ -14,10 +14,12 @@ interface StoredLedger {
  */
 export function memoryStore(): LedgerStore {
   const ledgers = new Map<string, StoredLedger>()
+  const watchers = new Map<string, Set<() => void>>()
   return {
-    async read(ledger) {
+    async read(ledger, from) {
       assertLedgerId(ledger)
-      return JSON.parse(`[${ledgers.get(ledger)?.batches.join(',') ?? ''}]`) as LedgerEvent[]
+      const events = JSON.parse(`[${ledgers.get(ledger)?.batches.join(',') ?? ''}]`) as LedgerEvent[]
+      return eventsFrom(ledger, events, from)
     },
     async append(ledger, expected, events) {
       assertLedgerId(ledger)
@@ -28,6 +30,24 @@ export function memoryStore(): LedgerStore {
       stored.batches.push(text.slice(1, -1))
       stored.count += events.length
       ledgers.set(ledger, stored)
+      for (const onAppend of watchers.get(ledger) ?? []) queueMicrotask(onAppend)
+    },
+    async list() {
+      return [...ledgers.keys()]
+    },
+    async delete(ledger) {
+      assertLedgerId(ledger)
+      ledgers.delete(ledger)
+    },
+    watch(ledger, onAppend) {
+      assertLedgerId(ledger)
+      const own = () => onAppend()
+      const all = watchers.get(ledger) ?? new Set()
+      watchers.set(ledger, all.add(own))
+      return () => {
+        all.delete(own)
+        if (all.size === 0) watchers.delete(ledger)
+      }
     },
   }
 }

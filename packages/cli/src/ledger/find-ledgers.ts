@@ -1,0 +1,26 @@
+/** The ledgers at a path, or a problem that says what is there instead. */
+import { ledgersAt } from '@toolwell/core/internal/node'
+import { Problem } from '../shared/problem.js'
+
+export async function findLedgers(path: string): Promise<readonly string[]> {
+  const found = await ledgersAt(path).catch((error: unknown) => {
+    throw unreadable(path, error)
+  })
+  if (found.length > 0) return found.sort()
+  throw new Problem(
+    `There is no ledger in ${path}.`,
+    'Give a folder with files named NAME.jsonl, or such a file.',
+  )
+}
+
+/** For tasks that change something: one at a time. */
+export async function findLedger(path: string): Promise<string> {
+  const [first, ...more] = await findLedgers(path)
+  if (first !== undefined && more.length === 0) return first
+  throw new Problem(`There are ${more.length + 1} ledgers in ${path}.`, 'Name one of its files.')
+}
+
+export function unreadable(path: string, error: unknown): Problem {
+  const { message } = error as Error
+  return new Problem(`${path} could not be used: ${message}.`, '', { cause: error })
+}

@@ -1,0 +1,20 @@
+/** Long work in pieces: others get their turn in between, and nothing is held for long. */
+
+/** Milliseconds of work at a stretch. */
+const PIECE = 10
+
+/** Gives the event loop back once. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve))
+}
+
+/** Does the work item by item, and gives the event loop back whenever a piece is done. */
+export async function inPieces<Item>(items: Iterable<Item>, work: (item: Item) => void): Promise<void> {
+  let started = performance.now()
+  for (const item of items) {
+    work(item)
+    if (performance.now() - started < PIECE) continue
+    await turn()
+    started = performance.now()
+  }
+}

@@ -1,0 +1,187 @@
+/**
+ * JSON Schema in a bounded number of steps: an interpreter that evaluates no code, fetches nothing, and asks a schema that is
+ * referred to once of each place, however often it is referred to.
+ */
+import { isRecord } from '../../base/guards.js'
+import { referencesOf } from '../references.js'
+import { type Json, KEYWORDS } from '../rules.js'
+import type { At, Plan } from './keyword.js'
+import { KEYWORD_CHECKS } from './keywords.js'
+import { createPatterns } from './pattern.js'
+import {
+  OutOfSteps,
+  type Place,
+  type Problem,
+  type Result,
+  type Run,
+  type Seen,
+  spend,
+  type Verdict,
+} from './run.js'
+
+/** Calls within calls: what the stack surely holds. */
+const DEEPEST = 1500
+
+/** More than anyone reads. */
+const MOST_PROBLEMS = 500
+
+/** A schema that is ready to be asked, as often as needed. */
+export interface Validator {
+  /** Throws `OutOfSteps` where it could not be told with so many steps. Problems are collected where a list is given. */
+  validate(input: unknown, steps: number, problems?: Problem[]): Verdict
+}
+
+export class TooDeep extends Error {}
+
+export function createValidator(schema: Json): Validator {
+  const { target } = referencesOf(schema)
+  const dialect = typeof schema.$schema === 'string' ? schema.$schema : ''
+  const targets = new Map<string, unknown>()
+  const form = {
+    tracks: usesUnevaluated(schema),
+    patternFor: createPatterns(),
+    planOf: planner(/draft-0[3-7]/.test(dialect)),
+    target(reference: string): unknown {
+      if (!targets.has(reference)) targets.set(reference, target(reference))
+      return targets.get(reference)
+    },
+  }
+  return {
+    validate(input, steps, problems) {
+      const run: Run = { ...form, steps, depth: 0 }
+      return evaluate(run, schema, { value: input }, problems).verdict
+    },
+  }
+}
+
+function usesUnevaluated(schema: unknown): boolean {
+  if (!isRecord(schema)) return false
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === 'unevaluatedProperties' || keyword === 'unevaluatedItems') return true
+    const inside = KEYWORDS.get(keyword)?.inside
+    if (inside === undefined || typeof value !== 'object' || value === null) continue
+    if (
+      inside === 'schema' && !Array.isArray(value)
+        ? usesUnevaluated(value)
+        : Object.values(value).some(usesUnevaluated)
+    )
+      return true
+  }
+  return false
+}
+
+/** The keywords of a schema that ask for something, in the order in which they are asked. In older drafts a reference hides the rest. */
+function planner(refAlone: boolean): Run['planOf'] {
+  const plans = new Map<Json, Plan>()
+  return (schema) => {
+    const known = plans.get(schema)
+    if (known) return known
+    const isReference = refAlone && typeof schema.$ref === 'string'
+    const made: Plan[number][] = []
+    for (const [keyword, check] of KEYWORD_CHECKS)
+      if (Object.hasOwn(schema, keyword) && (!isReference || keyword === '$ref'))
+        made.push({ check, value: schema[keyword] as never })
+    plans.set(schema, made)
+    return made
+  }
+}
+
+const TRUE: Result = { verdict: true, seen: undefined }
+const FALSE: Result = { verdict: false, seen: undefined }
+const UNKNOWN: Result = { verdict: undefined, seen: undefined }
+
+function evaluate(run: Run, schema: unknown, place: Place, problems: Problem[] | undefined): Result {
+  if (schema === true) return TRUE
+  if (schema === false) {
+    problems?.push({ place, rule: 'Unexpected argument.' })
+    return FALSE
+  }
+  if (!isRecord(schema)) return UNKNOWN
+  spend(run, 1)
+  if (run.depth >= DEEPEST) throw new TooDeep()
+  run.depth++
+  const result = ask(run, schema, place, problems)
+  run.depth--
+  return result
+}
+
+/** Asked once of each place. A schema that comes back to itself at the same place gives no answer. */
+function follow(run: Run, reference: string, place: Place, problems: Problem[] | undefined): Result {
+  const schema = run.target(reference)
+  if (!isRecord(schema)) return evaluate(run, schema, place, problems)
+  place.results ??= new Map()
+  if (place.results.has(schema)) {
+    const known = place.results.get(schema) ?? UNKNOWN
+    // Asked again only for what is wrong with it.
+    if (known.verdict !== false || !problems) return known
+  }
+  place.results.set(schema, undefined)
+  const result = evaluate(run, schema, place, problems)
+  place.results.set(schema, result)
+  return result
+}
+
+function ask(run: Run, schema: Json, place: Place, problems: Problem[] | undefined): Result {
+  const at = new Asking(run, schema, place, problems)
+  let verdict: Verdict = true
+  for (const { check, value } of run.planOf(schema)) {
+    const each = check(at, value)
+    if (each === false && !problems) return FALSE
+    if (each === false) verdict = false
+    else if (each === undefined && verdict) verdict = undefined
+  }
+  if (!at.seen) return verdict === undefined ? UNKNOWN : verdict ? TRUE : FALSE
+  return { verdict, seen: verdict === false ? undefined : at.seen }
+}
+
+/** A class, because one is made for every step. */
+class Asking implements At {
+  readonly seen: Seen | undefined
+  readonly collects: boolean
+
+  constructor(
+    readonly run: Run,
+    readonly schema: Json,
+    readonly place: Place,
+    private readonly problems: Problem[] | undefined,
+  ) {
+    this.seen = run.tracks ? { properties: new Set(), items: new Set() } : undefined
+    this.collects = problems !== undefined
+  }
+
+  ask(schema: unknown, place: Place, tried?: boolean): Verdict {
+    return evaluate(this.run, schema, place, tried ? undefined : this.problems).verdict
+  }
+
+  join(schema: unknown, tried?: boolean): Verdict {
+    return this.joined(evaluate(this.run, schema, this.place, tried ? undefined : this.problems))
+  }
+
+  follow(reference: string): Verdict {
+    return this.joined(follow(this.run, reference, this.place, this.problems))
+  }
+
+  fail(rule: () => string): false {
+    const { problems, place } = this
+    if (problems && problems.push({ place, rule: rule() }) > MOST_PROBLEMS) throw new OutOfSteps()
+    return false
+  }
+
+  private joined({ verdict, seen: added }: Result): Verdict {
+    if (verdict !== false && this.seen && added) merge(this.run, this.seen, added)
+    return verdict
+  }
+}
+
+function merge(run: Run, into: Seen, { properties, items }: Seen): void {
+  if (properties === 'all') into.properties = 'all'
+  else if (into.properties !== 'all') {
+    spend(run, properties.size / 8)
+    for (const key of properties) into.properties.add(key)
+  }
+  if (items === 'all') into.items = 'all'
+  else if (into.items !== 'all') {
+    spend(run, items.size / 8)
+    for (const index of items) into.items.add(index)
+  }
+}
