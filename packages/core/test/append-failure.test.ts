@@ -209,6 +209,9 @@ describe('two conversations on one ledger', () => {
         .sort(),
     ).toEqual(['already-started', 'result'])
     expect(ran).toBe(2)
+    // A reply was lost, and the next one uses its id for something else.
+    const others = { ...call('a'), name: 'write_file' }
+    expect((await host.conversation.run([others], { execute }))[0]?.text).toBe('run 3')
   })
 
   it('takes a host step again from what the other one wrote', async () => {

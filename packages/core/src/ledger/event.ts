@@ -130,7 +130,14 @@ export type LedgerFact =
     }
   /** A trusted source changed the definition of an eager or loaded tool. What is declared of it stays until the next latch. */
   | { readonly kind: 'redefined'; readonly tool: Pin }
-  | { readonly kind: 'call-started'; readonly tool: string; readonly asked: string; readonly alias?: string }
+  | {
+      readonly kind: 'call-started'
+      readonly tool: string
+      readonly asked: string
+      readonly alias?: string
+      /** Equal for calls that are identical in target and arguments. */
+      readonly key?: string
+    }
   | {
       readonly kind: 'call-succeeded'
       readonly tool: string

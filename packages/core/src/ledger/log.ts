@@ -17,8 +17,8 @@ export interface LedgerLog {
   readonly lastAnchor: string
   /** Runs one step after the other; a failed step does not stop the next. */
   exclusive<T>(step: () => Promise<T>): Promise<T>
-  /** Whether a call with this anchor was written down as started: it may have run, whoever it was. */
-  hasStarted(anchor: string): boolean
+  /** Whether this very call was written down as started at this anchor: it may have run, whoever it was. */
+  hasStarted(anchor: string, key: string): boolean
   /** A step that only writes: where someone else wrote first, it is taken again from what is true now, until it is done. */
   retried<T>(step: () => Promise<T>): Promise<T>
   /** The same within a step. */
@@ -38,7 +38,7 @@ export function createLog(
   const events = readEvents(id, stored)
   let state = replay(events)
   let queue: Promise<unknown> = Promise.resolve()
-  const started = new Set<string>()
+  const started = new Map<string, Set<string>>()
   for (const event of events) noteStarted(started, event)
 
   const add = (event: LedgerEvent) => {
@@ -63,7 +63,10 @@ export function createLog(
       queue = next.catch(() => undefined)
       return next
     },
-    hasStarted: (anchor) => started.has(anchor),
+    hasStarted: (anchor, key) => {
+      const keys = started.get(anchor)
+      return keys !== undefined && (keys.has(key) || keys.has(UNKNOWN))
+    },
     retried: (step) => log.exclusive(() => log.untilDone(step)),
     async untilDone(step) {
       for (let attempt = 0, inVain = 0; ; attempt++) {
@@ -124,10 +127,18 @@ async function tailOf(store: LedgerStore, id: string, from: number): Promise<Led
   }
 }
 
-/** Anchors are unique within a history; after a clear it begins anew. */
-function noteStarted(started: Set<string>, { kind, anchor }: LedgerEvent): void {
-  if (kind === 'call-started') started.add(anchor)
-  if (kind === 'cleared') started.clear()
+/** Older events do not say what the call was. */
+const UNKNOWN = ''
+
+/**
+ * Anchors are unique within a history; after a clear it begins anew. Where a reply was lost, the next one may use its ids again for
+ * other calls.
+ */
+function noteStarted(started: Map<string, Set<string>>, event: LedgerEvent): void {
+  if (event.kind === 'cleared') started.clear()
+  if (event.kind !== 'call-started') return
+  const { anchor, key = UNKNOWN } = event
+  started.set(anchor, (started.get(anchor) ?? new Set()).add(key))
 }
 
 /** Conflicts in a row after which nothing new was to be read. */

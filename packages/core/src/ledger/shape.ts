@@ -78,7 +78,7 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
   suspended: { tool: text, reason: text },
   restored: { tool: text, pin: optional(pin) },
   redefined: { tool: pin },
-  'call-started': named,
+  'call-started': { ...named, key: optional(text) },
   'call-succeeded': { ...named, kept, media: optional(number) },
   'call-failed': {
     ...named,

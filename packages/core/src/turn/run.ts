@@ -95,16 +95,16 @@ async function start(runner: Runner, calls: readonly ModelCall[]): Promise<Judge
     const { verdicts, batch } = await judge(calls, log.state, context())
     const { prompts } = context().settings
     const fenced = verdicts.map((verdict) =>
-      verdict.kind === 'run' && log.hasStarted(verdict.call.anchor)
+      verdict.kind === 'run' && log.hasStarted(verdict.call.anchor, verdict.key)
         ? alreadyStarted(verdict, prompts.alreadyStarted())
         : verdict,
     )
     judgement = { verdicts: fenced, batch }
     const started = fenced.flatMap((verdict): Anchored[] => {
       if (verdict.kind !== 'run') return []
-      const { entry, alias, asked, call } = verdict
+      const { entry, alias, asked, call, key } = verdict
       const named = defined({ alias })
-      return [[call.anchor, { kind: 'call-started', tool: entry.id, asked, ...named }]]
+      return [[call.anchor, { kind: 'call-started', tool: entry.id, asked, ...named, key }]]
     })
     if (started.length > 0) await log.append(started)
   })
