@@ -54,7 +54,8 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
     names: [
       'assertKnownKeys',
       'canonicalJson',
-      'defaultAutoLoad',
+      'certainFrom',
+      'clearCoverage',
       'defaultCutOff',
       'defined',
       'documentOf',

@@ -14,9 +14,9 @@ import { checkRules, type ExposureRule } from './catalogue/exposure.js'
 import type { Policy } from './catalogue/gate.js'
 import type { ToolwellEvent } from './ledger/events.js'
 import type { LedgerStore } from './ledger/store.js'
-import { defaultAutoLoad, defaultCutOff } from './search/lexical.js'
+import { defaultCutOff } from './search/lexical.js'
 import type { Searcher } from './search/searcher.js'
-import type { Settings } from './surface/context.js'
+import type { AutoLoad, Settings } from './surface/context.js'
 import { BRIDGE_NAME, type SearchFace, searchFaces } from './surface/meta-tools.js'
 import { defaultPrompts, guardedPrompts, type Prompts } from './surface/prompts.js'
 import type { DeliveryName } from './tool/reasons.js'
@@ -48,8 +48,12 @@ export interface ToolwellOptions {
   readonly loadLimit?: number
   /** From 0 to 1: hits below this relevance are no answer. Default 0.35. */
   readonly cutOff?: number
-  /** From 0 to 1: answers below this certainty are offered by their signatures, not loaded. Default 0.5; 0: every answer is loaded. */
-  readonly autoLoad?: number
+  /**
+   * What a search loads of its answers: the first, if its definition has at most `first` tokens (default 2,500), then each next one
+   * that still fits into `tokens` (default 1,000; 300 on the bridge). The rest is offered by signature. `certain`: only what holds
+   * most of the words that were asked for. `all`: every answer.
+   */
+  readonly autoLoad?: AutoLoad
   /** A tool above so many tokens is loaded only by its exact name. Default 8,000. */
   readonly largeTool?: number
   /** Tokens of schemas in one search answer. Default 10,000. */
@@ -135,6 +139,22 @@ function readPrices(prices: NonNullable<ToolwellOptions['prices']>): Settings['p
   return prices
 }
 
+const FIRST_ANSWER_TOKENS = 2500
+
+function readAutoLoad(autoLoad: AutoLoad): Settings['autoLoad'] {
+  if (autoLoad === 'certain' || autoLoad === 'all') return autoLoad
+  if (typeof autoLoad !== 'object' || autoLoad === null)
+    throw invalid(
+      'autoLoad',
+      `autoLoad must be { tokens, first }, "certain" or "all", not ${String(autoLoad)}.`,
+    )
+  assertKnownKeys(autoLoad, ['tokens', 'first'], 'autoLoad')
+  for (const [key, value] of Object.entries(autoLoad))
+    if (value !== undefined && (typeof value !== 'number' || !(value >= 0)))
+      throw invalid(`autoLoad.${key}`, `autoLoad.${key} must be a number of tokens, not ${String(value)}.`)
+  return { tokens: autoLoad.tokens, first: autoLoad.first ?? FIRST_ANSWER_TOKENS }
+}
+
 export function readSettings(
   options: ToolwellOptions,
   report: (prompt: string, error: unknown) => void,
@@ -214,7 +234,7 @@ export function readSettings(
     ]),
     loadLimit: number('loadLimit', options.loadLimit ?? 5, 1),
     cutOff: number('cutOff', options.cutOff ?? defaultCutOff, 0, 1),
-    autoLoad: number('autoLoad', options.autoLoad ?? defaultAutoLoad, 0, 1),
+    autoLoad: readAutoLoad(options.autoLoad ?? {}),
     largeTool: number('largeTool', options.largeTool ?? 8000, 1),
     resultBudget: number('resultBudget', options.resultBudget ?? 10_000, 1),
     cardBudget: number('cardBudget', options.cardBudget ?? 1500, 0),

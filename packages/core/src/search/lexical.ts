@@ -12,6 +12,7 @@
 
 import { type AskedTerms, askedTerms } from './asked-terms.js'
 import { createCertainty } from './certainty.js'
+import { createCoverage } from './coverage.js'
 import { nameOfTier } from './exact-names.js'
 import { type Explanation, explain } from './explain.js'
 import { createAnalyser } from './fields.js'
@@ -20,7 +21,7 @@ import { bestSlots } from './index/top.js'
 import { slotsWith } from './must-words.js'
 import { createNameMatches } from './name-matches.js'
 import { queryCharacterLimit } from './query.js'
-import { createRelevance, weighWords } from './relevance.js'
+import { createRelevance, weighWords, worthOfAll } from './relevance.js'
 import { createScores } from './scores.js'
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
 import { type IndexPart, segmentsOf } from './stored-parts.js'
@@ -29,8 +30,8 @@ import { type SearchMiss, type WhyQuery, type WhySource, whyNot } from './why.js
 import { createLexicon } from './words/lexicon.js'
 import { createVocabulary, type Vocabulary } from './words/vocabulary.js'
 
-/** Further down the order nothing is sure, and looking costs. */
-const surePlaces = 20
+/** What is less relevant is no answer at any cut-off worth setting, and looking how sure it is costs. */
+const leastRelevance = 0.2
 const manyTools = 1000
 /** Above any sum of term scores. */
 const exactTierScore = 10_000
@@ -47,8 +48,8 @@ export interface LexicalSearcher extends Searcher {
 
 /** Relevance from which on a hit is an answer. docs/search.md says what it keeps and what it turns away. */
 export const defaultCutOff = 0.35
-/** Certainty from which on an answer is loaded; below it is offered by its signature. docs/search.md has the trade. */
-export const defaultAutoLoad = 0.5
+/** Certainty from which on `autoLoad: 'certain'` loads an answer; below it is offered by its signature. */
+export const certainFrom = 0.5
 
 /**
  * `update` applies removals first, then puts; it costs the text it is given. `rank` costs the postings of the query's terms and one
@@ -110,15 +111,19 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
       const byteAt = index.reader(hash)
       return (slot) => byteAt(slot) >= 0
     })
-    return best.map((slot, place) => {
+    const coverage = createCoverage(worthOfAll(words), scores.rarest)
+    return best.map((slot) => {
       const score = scored[slot] as number
       const isCertain = isSelecting || exact.has(slot)
-      const sure = place < surePlaces ? certainty(slot) : 0
+      const likely = isCertain ? 1 : relevance(score)
+      const isMeant = isCertain && !byWord.has(slot)
+      const sure = isMeant ? 1 : likely < leastRelevance ? 0 : certainty(slot)
       return {
         id: index.identityOf(slot).id,
         score,
-        relevance: isCertain ? 1 : relevance(score),
-        certainty: isCertain && !byWord.has(slot) ? 1 : sure,
+        relevance: likely,
+        certainty: sure,
+        coverage: isMeant ? 1 : coverage(score - (exact.get(slot) ?? 0) * exactTierScore, sure),
       }
     })
   }

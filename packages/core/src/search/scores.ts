@@ -17,6 +17,8 @@ export interface Scores {
   worthOf(term: AskedTerm): number
   /** The same for a word, however common. */
   rarityOf(term: AskedTerm): number
+  /** What a word is worth that no tool holds. */
+  readonly rarest: number
 }
 
 /** `clauseShare`: the share of the score of a long query that its best clause decides. */
@@ -26,10 +28,9 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
   let clauseScores = new Float32Array(0)
   let clauseBest = new Float32Array(0)
 
-  const rarityOf = ({ hash, weight }: AskedTerm): number => {
-    const frequency = index.frequencyOf(hash)
-    return weight * Math.log(1 + (Math.max(index.size, leastIndexSize) - frequency + 0.5) / (frequency + 0.5))
-  }
+  const worthAt = (frequency: number): number =>
+    Math.log(1 + (Math.max(index.size, leastIndexSize) - frequency + 0.5) / (frequency + 0.5))
+  const rarityOf = ({ hash, weight }: AskedTerm): number => weight * worthAt(index.frequencyOf(hash))
   const worthOf = (term: AskedTerm): number => {
     const isCommon = index.frequencyOf(term.hash) > Math.max(index.size * commonShare, commonLeast)
     return term.kind === 'concept' && isCommon ? 0 : rarityOf(term)
@@ -74,6 +75,9 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
   }
 
   return {
+    get rarest() {
+      return worthAt(0)
+    },
     rarityOf,
     worthOf,
     of({ whole, clauses }) {

@@ -26,11 +26,13 @@ export interface Ranked {
   readonly score: number
   /** From 0 to 1: how likely it is that the query asks for this tool. The cut-off is set on this figure. */
   readonly relevance: number
-  /**
-   * From 0 to 1: how much of what was asked for the tool speaks of. Hits below `autoLoad` are offered, not loaded. Left out:
-   * relevance counts.
-   */
+  /** From 0 to 1: how many of the words that were asked for the tool holds; `autoLoad: 'certain'` goes by it. Left out: relevance counts. */
   readonly certainty?: number
+  /**
+   * From 0 to 1: how much of what was asked for the tool accounts for. Where none of the answers reaches 0.65, the model reads that
+   * nothing clearly does this. Left out: it does.
+   */
+  readonly coverage?: number
 }
 
 export interface RankQuery {

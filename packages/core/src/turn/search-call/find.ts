@@ -55,11 +55,11 @@ export async function find(
   const { ids: unloaded, facts: unloads } = unloadNamed(query.unload, state, context, batch, misses)
   const selected = selectNamed(query.select, context, batch, misses)
   const ranked = await hitsNow()
-  if (ranked.hits.length === 0) misses.unavailable.push(...ranked.unavailable)
-  if (selected.length + ranked.hits.length + unloaded.length === 0)
-    misses.unavailable.push(...awaySources(query, context))
+  misses.unavailable.push(...ranked.unavailable)
+  const hasAnswer = selected.length + unloaded.length > 0 || (ranked.hits.length > 0 && !ranked.unclear)
+  misses.unavailable.push(...awaySources(query, context, hasAnswer))
   const candidates = distinct([...selected, ...ranked.hits])
-  const taken = loadFoundTools(candidates, state, context, batch)
+  const taken = loadFoundTools(candidates, ranked.unclear, state, context, batch)
 
   const { loaded, evicted } = taken
   const below = ranked.weak.map((tool): Dropped => ({ tool, reason: 'below-cut-off' }))
@@ -84,6 +84,7 @@ export async function find(
     ],
     problems: missed ? [...query.problems, ...(await unmetConditions(query, context))] : query.problems,
     more: ranked.more,
+    unclear: ranked.unclear,
     dropped: [...below, ...taken.dropped].map(({ tool, reason }) => ({
       name: nameOf(tool, context),
       reason,
