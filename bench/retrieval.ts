@@ -10,6 +10,7 @@ import { type Dataset, loadDatasets, loadTools } from './retrieval/datasets.ts'
 import { writeSearchDocs } from './retrieval/docs.ts'
 import { type HonestyFigures, measureHonesty } from './retrieval/honesty.ts'
 import { type HostileFigures, measureHostile } from './retrieval/hostile.ts'
+import { type LearningFigures, measureLearning } from './retrieval/learning.ts'
 import { createLines, type Line, printLines } from './retrieval/lines.ts'
 import { measure, percentile } from './retrieval/measure.ts'
 import { type Figures, figureNames, figuresOf } from './retrieval/metrics.ts'
@@ -62,6 +63,7 @@ export interface RetrievalResult {
   /** What an answer costs on the real catalogue. */
   readonly answers?: readonly CatalogueRow[]
   readonly honesty?: HonestyFigures
+  readonly learning: LearningFigures
   readonly hostile: HostileFigures
   /** Ours and FTS5 in turn, on the large catalogues. */
   readonly speed: Readonly<Record<string, Speed>>
@@ -129,6 +131,8 @@ export async function benchRetrieval({ data, split }: BenchOptions): Promise<Ret
   const catalogue = bundled ? undefined : await loadCorpus(data)
   const answers = catalogue ? await measureAnswers(catalogue.tools, asked) : undefined
   const honesty = crowded[0] ? await measureHonesty(crowded[0].tools, asked) : undefined
+  progress('learning from use')
+  const learning = measureLearning(datasets)
   progress('hostile tools')
   const hostile = await measureHostile(datasets)
   const speed: Record<string, Speed> = {}
@@ -147,11 +151,22 @@ export async function benchRetrieval({ data, split }: BenchOptions): Promise<Ret
     callable,
     ...(answers ? { answers } : {}),
     ...(honesty ? { honesty } : {}),
+    learning,
     hostile,
     speed,
     lines: bundled
       ? []
-      : verdicts({ engines, distractors, recordedRouter, cutOff, callable, answers, honesty, speed }),
+      : verdicts({
+          engines,
+          distractors,
+          recordedRouter,
+          cutOff,
+          callable,
+          answers,
+          honesty,
+          learning,
+          speed,
+        }),
   }
   print(`\nAnswers, from a relevance on (${cutOff.cutOff} by default): Hit@5 falls by ${cutOff.hit5Lost}.`)
   for (const { cutOff: line, ...trade } of cutOff.answers) print(tradeLine(line, trade))
@@ -227,8 +242,9 @@ function verdicts({
   callable,
   answers,
   honesty,
+  learning,
   speed,
-}: Pick<RetrievalResult, 'engines' | 'cutOff' | 'callable' | 'speed'> & {
+}: Pick<RetrievalResult, 'engines' | 'cutOff' | 'callable' | 'learning' | 'speed'> & {
   readonly [K in 'distractors' | 'recordedRouter' | 'answers' | 'honesty']: RetrievalResult[K]
 }): readonly Line[] {
   const of = (name: string) => engines.find(({ engine }) => engine === name)
@@ -249,7 +265,28 @@ function verdicts({
   const { told, wrongly } = honesty?.curve.find(({ line }) => line === honesty.default) ?? {}
   add('absent needs that are told so', told, { floor: 0.7, goal: 0.8 })
   add('answerable agent queries that are told so wrongly', wrongly, { floor: 0.05, goal: 0.03, atMost: true })
+  addLearning(add, learning)
   return lines
+}
+
+function addLearning(add: ReturnType<typeof createLines>['add'], learning: LearningFigures): void {
+  const { cold, three, wrong, farmed } = learning.mean
+  add('nDCG@10 with three uses of each tool, against none', three.ndcg10 / cold.ndcg10, {
+    floor: 1.05,
+    goal: 1.06,
+  })
+  add('R@5 with three uses of each tool, against none', three.r5 / cold.r5, { floor: 1.05, goal: 1.06 })
+  add('nDCG@10 with one use in ten wrong, against none', wrong.ndcg10 / cold.ndcg10, { floor: 1, goal: 1.04 })
+  const worst = Math.min(...learning.rows.map((row) => row.three.ndcg10 / row.cold.ndcg10))
+  add('nDCG@10 with three uses, the worst dataset', worst, { floor: 0.99, goal: 1 })
+  add('queries in which a farmed tool stands before the right one', farmed, {
+    floor: 0.01,
+    goal: 0.005,
+    atMost: true,
+  })
+  add('bytes of what one tool has learned', learning.bytesPerTool, { floor: 700, goal: 400, atMost: true })
+  // A goal only: the two sides differ by less than what a busy machine adds.
+  add('p50 with learning, against without', learning.p50Ratio, { goal: 1.1, atMost: true })
 }
 
 function addLoading(

@@ -37,6 +37,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'search',
     'ledger',
     'ledger/stores',
+    'usage',
+    'usage/stores',
     'costs',
     'surface',
     'turn/load',
@@ -273,7 +275,7 @@ describe('the files of core', () => {
 describe('the verbs of the command', () => {
   it('import what they share, and not each other', () => {
     const sources = packages.find(({ folder }) => folder === 'cli')?.sources ?? new Map()
-    const verbs = ['doctor', 'import', 'inspect', 'lock', 'login', 'logout', 'search']
+    const verbs = ['doctor', 'import', 'inspect', 'learn', 'lock', 'login', 'logout', 'search']
     const verbOf = (file: string) => verbs.find((verb) => file.startsWith(`${verb}/`))
     const crossing = [...graphOf(sources)].flatMap(([file, targets]) =>
       targets

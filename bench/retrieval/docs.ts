@@ -46,6 +46,7 @@ function blocksOf({ retrieval, scale, tuning }: SearchFigures): Readonly<Record<
     callable: callableTable(retrieval),
     answers: answersTable(retrieval),
     honesty: honestyTable(retrieval),
+    learning: learningTable(retrieval),
     hostile: hostileTable(retrieval),
     tuning: tuningTable(tuning),
     parts: partsTable(tuning),
@@ -167,6 +168,32 @@ function honestyTable({ honesty }: RetrievalResult): string {
       three(told),
       three(wrongly),
       three(wronglyShort),
+    ]),
+  )
+}
+
+function learningTable({ learning }: RetrievalResult): string {
+  const rows = [...learning.rows, { dataset: '**mean**', asked: 0, ...learning.mean }]
+  return markdown(
+    [
+      'dataset',
+      'asked',
+      'no use',
+      'one of each tool',
+      'three',
+      'ten',
+      'three, 10 % wrong',
+      'R@5: none',
+      'three',
+      'farmed',
+    ],
+    rows.map(({ dataset, asked, cold, one, three: some, ten, wrong, farmed }) => [
+      dataset,
+      asked === 0 ? '' : String(asked),
+      ...[cold, one, some, ten, wrong].map(({ ndcg10 }) => three(ndcg10)),
+      three(cold.r5),
+      three(some.r5),
+      three(farmed),
     ]),
   )
 }

@@ -22,6 +22,7 @@ import { defaultPrompts, guardedPrompts, type Prompts } from './surface/prompts.
 import type { DeliveryName } from './tool/reasons.js'
 import type { Tool } from './tool/tool.js'
 import type { WireTool } from './tool/wire-tool.js'
+import type { UsageStore } from './usage/usage-store.js'
 
 export interface ToolwellOptions {
   /** The host's own tools. When deferral is off, this very array is what is sent. */
@@ -86,6 +87,11 @@ export interface ToolwellOptions {
   readonly prompts?: Partial<Prompts>
   /** Replaces the ranking. */
   readonly searcher?: Searcher
+  /**
+   * Learning from use: which tools answered which words, as hashes. Default: in memory, apart for each principal. `store`: where it
+   * is kept (`fileUsage` of `@toolwell/core/usage`); `shared`: learned for one, learned for all. `false`: nothing is learned.
+   */
+  readonly usage?: UsageOptions | false
   readonly tokenizer?: Tokenizer
   /** Changes a definition for a wire. Used for the surface and for search answers alike. Must be deterministic. */
   readonly transformDefinition?: (
@@ -96,6 +102,11 @@ export interface ToolwellOptions {
   readonly store?: LedgerStore
   /** Sees every state change after it is stored, and every notice. */
   readonly onEvent?: (event: ToolwellEvent) => void
+}
+
+export interface UsageOptions {
+  readonly store?: UsageStore
+  readonly shared?: boolean
 }
 
 const KEYS = [
@@ -125,6 +136,7 @@ const KEYS = [
   'wireName',
   'prompts',
   'searcher',
+  'usage',
   'tokenizer',
   'transformDefinition',
   'store',
@@ -137,6 +149,14 @@ function readPrices(prices: NonNullable<ToolwellOptions['prices']>): Settings['p
     if (typeof value !== 'number' || !(value >= 0) || value > 100)
       throw invalid(`prices.${key}`, `prices.${key} must be a number from 0 to 100, not ${String(value)}.`)
   return prices
+}
+
+function checkUsage(usage: ToolwellOptions['usage']): void {
+  if (usage === undefined || usage === false) return
+  if (typeof usage !== 'object' || usage === null)
+    throw invalid('usage', `usage must be { store, shared } or false, not ${String(usage)}.`)
+  assertKnownKeys(usage, ['store', 'shared'], 'usage')
+  assertMethods('usage.store', usage.store, ['read', 'append', 'forget'])
 }
 
 const FIRST_ANSWER_TOKENS = 2500
@@ -212,6 +232,7 @@ export function readSettings(
   assertMethods('store', options.store, ['read', 'append'])
   assertMethods('searcher', options.searcher, ['update', 'rank'])
   assertMethods('tokenizer', options.tokenizer, ['count'])
+  checkUsage(options.usage)
   assertKnownKeys(prompts, Object.keys(defaultPrompts), 'prompts')
   for (const [key, value] of Object.entries(prompts))
     if (key === 'dropReason')

@@ -18,6 +18,7 @@ import { type Explanation, explain } from './explain.js'
 import { createAnalyser } from './fields.js'
 import { createTermIndex } from './index/term-index.js'
 import { bestSlots } from './index/top.js'
+import { createLearned } from './learned.js'
 import { slotsWith } from './must-words.js'
 import { createNameMatches } from './name-matches.js'
 import { queryCharacterLimit } from './query.js'
@@ -70,6 +71,7 @@ export function createLexicalSearcher(): LexicalSearcher {
 export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
   const index = createTermIndex()
   const scores = createScores(index, tuning.clause)
+  const learnedFrom = createLearned(index)
   let lazyVocabulary: Vocabulary | undefined
   const vocabulary = (): Vocabulary => {
     lazyVocabulary ??= createVocabulary(createLexicon(tuning))
@@ -78,18 +80,19 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
   const analyser = () => createAnalyser(vocabulary(), tuning)
   const names = createNameMatches(index, vocabulary)
   const isKnown = (hash: number): boolean => index.frequencyOf(hash) > 0
-  const termsOf = (text: string): AskedTerms =>
-    askedTerms(text.slice(0, queryCharacterLimit), vocabulary(), tuning, isKnown)
+  const termsOf = (text: string, isAlone = true): AskedTerms =>
+    askedTerms(text.slice(0, queryCharacterLimit), vocabulary(), tuning, isKnown, isAlone)
 
   function rank(query: RankQuery): readonly Ranked[] {
     const { limit = Number.POSITIVE_INFINITY, accept } = query
     const text = query.text.slice(0, queryCharacterLimit)
-    const asked = termsOf(text)
+    const asked = termsOf(text, query.must.length === 0)
     const { tiers: exact, byWord } = names.inQuery(text)
     const allowed = slotsWith(query.must, index, vocabulary())
     const isSelecting = asked.whole.length === 0 && allowed !== undefined
 
-    const scored = scores.of(asked)
+    const { learned = [] } = query
+    const scored = scores.of(asked, learned.length > 0 ? learnedFrom(learned) : undefined)
     for (const [slot, tier] of exact) scored[slot] = (scored[slot] as number) + tier * exactTierScore
     if (isSelecting) for (const slot of allowed) scored[slot] = (scored[slot] as number) + 1
 
@@ -117,11 +120,13 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
       const isCertain = isSelecting || exact.has(slot)
       const likely = isCertain ? 1 : relevance(score)
       const isMeant = isCertain && !byWord.has(slot)
+      const gain = isCertain ? 0 : scores.learnedOf(slot)
       const sure = isMeant ? 1 : likely < leastRelevance ? 0 : certainty(slot)
       return {
         id: index.identityOf(slot).id,
         score,
         relevance: likely,
+        ...(gain > 0 ? { ownRelevance: relevance(score - gain) } : {}),
         certainty: sure,
         coverage: isMeant ? 1 : coverage(score - (exact.get(slot) ?? 0) * exactTierScore, sure),
       }

@@ -1,5 +1,7 @@
 /** The ranking seam: a searcher keeps an index of tools and orders them for a query. Policy and loading are not its business. */
 
+import type { TermIndex } from './index/term-index.js'
+
 /** What a searcher may index of one tool. Every field is plain text; missing ones are empty. */
 export interface SearchDocument {
   readonly id: string
@@ -16,8 +18,6 @@ export interface SearchDocument {
   readonly parameterNames?: string
   /** The same for all tools of a server: it may find them and should not decide between them. */
   readonly serverDescription?: string
-  /** Words of requests that this tool has answered before, where the host keeps them. */
-  readonly usage?: string
 }
 
 export interface Ranked {
@@ -33,6 +33,8 @@ export interface Ranked {
    * nothing clearly does this. Left out: it does.
    */
   readonly coverage?: number
+  /** Relevance without what was learned from use. What is found by that alone is offered, never loaded. Left out: the same. */
+  readonly ownRelevance?: number
 }
 
 export interface RankQuery {
@@ -41,6 +43,8 @@ export interface RankQuery {
   readonly must: readonly string[]
   /** The best this many suffice. Left out: all that match. */
   readonly limit?: number
+  /** What was learned from use, where something was: terms of tools by their ids. A searcher may ignore it. */
+  readonly learned?: readonly TermIndex[]
   /** Others need not be returned. A searcher may ignore it: the caller checks again. */
   readonly accept?: (id: string) => boolean
 }

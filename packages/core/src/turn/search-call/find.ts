@@ -32,6 +32,8 @@ export interface Found {
   /** Ids that this search loaded and unloaded, for the machine-readable line of the answer. */
   readonly loaded: readonly string[]
   readonly unloaded: readonly string[]
+  /** Ids of the tools that it shows for the words of the query. */
+  readonly shown: readonly string[]
   readonly facts: readonly LedgerFact[]
   readonly missed: boolean
 }
@@ -102,6 +104,7 @@ export async function find(
     loaded,
     // What was denied since is named nowhere, not even in the line for machines.
     unloaded: [...gone].filter((id) => mayBeNamed(id, context)),
+    shown: ranked.hits.map(({ entry }) => entry.id),
     facts: [...unloads, ...taken.facts],
     missed,
   }

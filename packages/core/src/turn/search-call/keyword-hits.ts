@@ -138,7 +138,14 @@ function sortOut(
   const seen = new Set<string>()
   let bestAway = 0
   const inOrder = [...[...named.keys()].map((id): Ranked => ({ id, score: EXACT, relevance: 1 })), ...ranked]
-  for (const { id, score, relevance, certainty = relevance, coverage = 1 } of inOrder) {
+  for (const {
+    id,
+    score,
+    relevance,
+    certainty = relevance,
+    coverage = 1,
+    ownRelevance = relevance,
+  } of inOrder) {
     const entry = context.catalogue.get(id)
     if (!entry || seen.has(id) || !passes(entry, query, request)) continue
     seen.add(id)
@@ -162,7 +169,8 @@ function sortOut(
       explicit: false,
       named: score === EXACT,
       called: relevance === 1,
-      sure: autoLoad !== 'certain' || certainty >= certainFrom,
+      // What only its use speaks for is shown and not loaded: uses can be farmed.
+      sure: ownRelevance >= cutOff && (autoLoad !== 'certain' || certainty >= certainFrom),
       coverage,
       score,
     }
