@@ -14,6 +14,7 @@ import * as manifest from '@toolwell/core/manifest'
 import * as openaiChat from '@toolwell/core/openai-chat'
 import * as openaiResponses from '@toolwell/core/openai-responses'
 import * as jsonl from '@toolwell/core/stores/jsonl'
+import * as usage from '@toolwell/core/usage'
 import * as mcp from '@toolwell/mcp'
 import * as mcpInternal from '@toolwell/mcp/internal'
 import * as lock from '@toolwell/mcp/lock'
@@ -49,6 +50,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
   },
   './google': { door: google, names: ['assemble', 'google', 'importTools', 'readEvents', 'readUsage'] },
   './hybrid': { door: hybrid, names: ['createHybridSearcher'] },
+  './usage': { door: usage, names: ['fileUsage'] },
   './internal': {
     door: internal,
     names: [
@@ -56,6 +58,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
       'canonicalJson',
       'certainFrom',
       'clearCoverage',
+      'createExamplesIndexes',
       'defaultCutOff',
       'defined',
       'documentOf',

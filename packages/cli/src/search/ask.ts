@@ -90,7 +90,7 @@ export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limi
         text,
         must,
         limit: cutOff > 0 ? Math.max(limit, RANKED) : limit,
-        ...defined({ accept }),
+        ...defined({ accept, learned: catalogue.learned }),
       })
   const matches: Match[] = []
   const below: Match[] = []

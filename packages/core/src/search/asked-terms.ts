@@ -39,7 +39,7 @@ export function askedTerms(
 ): AskedTerms {
   const words = vocabulary.wordsOf(text)
   const meant = termsOf(words, tuning, knows)
-  const whole = meant.length > 0 || !isAlone ? meant : emptyTerms(words)
+  const whole = meant.length > 0 || !isAlone ? meant : emptyTerms(words, knows)
   const distinct = whole.filter(({ kind }) => kind === 'word').length
   if (distinct < longQuery) return { whole, clauses: [] }
   const clauses = clausesOf(text)
@@ -109,10 +109,11 @@ function termsOf(
  * A query of one word that says nothing may still be a name, of a server called "a": such words are indexed in names only. Several
  * are a sentence without a subject.
  */
-function emptyTerms(words: readonly SpelledWord[]): AskedTerm[] {
+function emptyTerms(words: readonly SpelledWord[], knows: (hash: number) => boolean): AskedTerm[] {
   const [only, ...others] = words
   if (!only || others.length > 0) return []
   const { text, hash } = only.whole
+  if (!knows(hash)) return []
   return [{ text, hash, weight: 1, kind: 'word', unspaced: false, concepts: [] }]
 }
 

@@ -33,7 +33,7 @@ export interface Ranked {
    * nothing clearly does this. Left out: it does.
    */
   readonly coverage?: number
-  /** Relevance without what was learned from use. What is found by that alone is offered, never loaded. Left out: the same. */
+  /** Relevance by the words alone, without what was learned from use or seems similar: what only these find is offered, never loaded. Left out: the same. */
   readonly ownRelevance?: number
 }
 
