@@ -50,7 +50,6 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
   },
   './google': { door: google, names: ['assemble', 'google', 'importTools', 'readEvents', 'readUsage'] },
   './hybrid': { door: hybrid, names: ['createHybridSearcher'] },
-  './usage': { door: usage, names: ['fileUsage'] },
   './internal': {
     door: internal,
     names: [
@@ -93,6 +92,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
     names: ['assemble', 'importTools', 'openaiResponses', 'readEvents', 'readUsage'],
   },
   './stores/jsonl': { door: jsonl, names: ['jsonlStore'] },
+  './usage': { door: usage, names: ['fileUsage'] },
 }
 
 it('has these doors and no other', () => {

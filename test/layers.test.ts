@@ -89,6 +89,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'doctor',
     'import',
     'inspect',
+    'learn',
     'lock',
     'login',
     'logout',

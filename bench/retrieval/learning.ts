@@ -62,6 +62,9 @@ export function measureLearning(datasets: readonly Dataset[]): LearningFigures {
   }
 }
 
+/** What of an index is typed arrays. */
+type Arrays = Readonly<Record<'terms' | 'offsets' | 'slots' | 'bytes', { readonly byteLength: number }>>
+
 type Pairs = readonly (readonly [query: string, tool: string])[]
 
 function measureOne(dataset: Dataset): LearningRow {
@@ -170,7 +173,7 @@ function measureCost(dataset: Dataset): Pick<LearningFigures, 'p50Ratio' | 'byte
       .slice(0, 500)
       .flatMap(({ id }, at) => history.slice(at, at + FARMED).map(({ query }) => [query, id] as const)),
   )
-  const bytes = full.reduce(
+  const bytes = (full as readonly { readonly segments: readonly Arrays[] }[]).reduce(
     (sum, { segments }) =>
       sum +
       segments.reduce(

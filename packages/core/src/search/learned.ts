@@ -1,6 +1,7 @@
 /** What was learned from use, laid over the index: terms of tools with strengths, by the slots that these tools have now. */
 import { positionOf } from './index/segment.js'
 import type { TermIndex } from './index/term-index.js'
+import type { LearnedTerms } from './searcher.js'
 
 export interface Learned {
   /** How many tools have learned a term. */
@@ -17,7 +18,7 @@ interface Places {
 }
 
 /** Places are looked up once and kept until one of the two indexes changes. */
-export function createLearned(index: TermIndex): (learned: readonly TermIndex[]) => Learned {
+export function createLearned(index: TermIndex): (learned: readonly LearnedTerms[]) => Learned {
   const known = new WeakMap<TermIndex, Places>()
 
   function placesOf(learned: TermIndex): Int32Array {
@@ -30,7 +31,9 @@ export function createLearned(index: TermIndex): (learned: readonly TermIndex[])
     return slots
   }
 
-  return (learned) => {
+  return (given) => {
+    // Whoever makes them (`usage/examples-index.ts`) makes such an index.
+    const learned = given as readonly TermIndex[]
     const all = learned.map((each) => ({ segments: each.segments, places: placesOf(each) }))
     return {
       frequencyOf: (term) => learned.reduce((sum, each) => sum + each.frequencyOf(term), 0),

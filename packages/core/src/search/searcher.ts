@@ -1,7 +1,5 @@
 /** The ranking seam: a searcher keeps an index of tools and orders them for a query. Policy and loading are not its business. */
 
-import type { TermIndex } from './index/term-index.js'
-
 /** What a searcher may index of one tool. Every field is plain text; missing ones are empty. */
 export interface SearchDocument {
   readonly id: string
@@ -37,14 +35,20 @@ export interface Ranked {
   readonly ownRelevance?: number
 }
 
+/** Terms that tools were used by. Nothing to look into: only the built-in ranking reads it. */
+export interface LearnedTerms {
+  /** Tools that have learned something. */
+  readonly size: number
+}
+
 export interface RankQuery {
   readonly text: string
   /** Words that have to occur in the name, an alias, the server or the domain. */
   readonly must: readonly string[]
   /** The best this many suffice. Left out: all that match. */
   readonly limit?: number
-  /** What was learned from use, where something was: terms of tools by their ids. A searcher may ignore it. */
-  readonly learned?: readonly TermIndex[]
+  /** What was learned from use, where something was, for the built-in ranking. Another searcher may ignore it. */
+  readonly learned?: readonly LearnedTerms[]
   /** Others need not be returned. A searcher may ignore it: the caller checks again. */
   readonly accept?: (id: string) => boolean
 }
