@@ -12,7 +12,7 @@ import { createRanking } from './search/ranking.js'
 import { readSettings, type ToolwellOptions } from './settings.js'
 import { createMemos } from './surface/context.js'
 import { BRIDGE_NAME } from './surface/meta-tools.js'
-import { observeUsage } from './usage/observe.js'
+import { learningFrom } from './usage/learning.js'
 import { memoryUsage } from './usage/stores/memory.js'
 import { createUsage, type UsageControl } from './usage/usage.js'
 
@@ -62,9 +62,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
     catalogue,
     settings,
     store,
-    rank: async (query, notify, principal) =>
-      ranking(learning ? { ...query, learned: await usage.learnedBy(principal) } : query, notify),
-    ...(learning ? { observe: (principal) => observeUsage(usage, principal) } : {}),
+    ...(learning ? learningFrom(usage, ranking) : { rank: ranking }),
     memo: createMemos(catalogue, settings),
     tell,
   }
