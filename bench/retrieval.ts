@@ -2,11 +2,15 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { loadCorpus } from './data.ts'
+import { type CallableRow, type CatalogueRow, measureAnswers, measureCallable } from './retrieval/callable.ts'
 import { drawRetrieval } from './retrieval/chart.ts'
 import { type CutOffFigures, measureCutOff, type Trade } from './retrieval/cut-off.ts'
 import { type Dataset, loadDatasets, loadTools } from './retrieval/datasets.ts'
 import { writeSearchDocs } from './retrieval/docs.ts'
+import { type HonestyFigures, measureHonesty } from './retrieval/honesty.ts'
 import { type HostileFigures, measureHostile } from './retrieval/hostile.ts'
+import { type LearningFigures, measureLearning } from './retrieval/learning.ts'
 import { createLines, type Line, printLines } from './retrieval/lines.ts'
 import { measure, percentile } from './retrieval/measure.ts'
 import { type Figures, figureNames, figuresOf } from './retrieval/metrics.ts'
@@ -54,6 +58,12 @@ export interface RetrievalResult {
     readonly ratio: number
   }
   readonly cutOff: CutOffFigures
+  /** Through conversations, by dataset and delivery; with `+cat`, among the tools of 51 more servers. */
+  readonly callable: readonly CallableRow[]
+  /** What an answer costs on the real catalogue. */
+  readonly answers?: readonly CatalogueRow[]
+  readonly honesty?: HonestyFigures
+  readonly learning: LearningFigures
   readonly hostile: HostileFigures
   /** Ours and FTS5 in turn, on the large catalogues. */
   readonly speed: Readonly<Record<string, Speed>>
@@ -108,6 +118,21 @@ export async function benchRetrieval({ data, split }: BenchOptions): Promise<Ret
   const recordedRouter = routed && ours ? compareWithRouter(routed, ours) : undefined
   progress('cut-off')
   const cutOff = measureCutOff(datasets)
+  progress('what can be called after one search')
+  const extra = bundled
+    ? undefined
+    : await loadTools(join(data as string, 'livemcp-cat', 'distractors.jsonl'))
+  const agents = datasets.filter(({ name }) => name.startsWith('livemcp-agent'))
+  const crowded = extra
+    ? agents.map((each) => ({ ...each, name: `${each.name}+cat`, tools: [...each.tools, ...extra] }))
+    : []
+  const callable = await measureCallable([...datasets, ...crowded])
+  const asked = agents.flatMap(({ queries }) => queries.map(({ query }) => query))
+  const catalogue = bundled ? undefined : await loadCorpus(data)
+  const answers = catalogue ? await measureAnswers(catalogue.tools, asked) : undefined
+  const honesty = crowded[0] ? await measureHonesty(crowded[0].tools, asked) : undefined
+  progress('learning from use')
+  const learning = measureLearning(datasets)
   progress('hostile tools')
   const hostile = await measureHostile(datasets)
   const speed: Record<string, Speed> = {}
@@ -123,15 +148,39 @@ export async function benchRetrieval({ data, split }: BenchOptions): Promise<Ret
     ...(distractors ? { distractors } : {}),
     ...(recordedRouter ? { recordedRouter } : {}),
     cutOff,
+    callable,
+    ...(answers ? { answers } : {}),
+    ...(honesty ? { honesty } : {}),
+    learning,
     hostile,
     speed,
-    lines: bundled ? [] : verdicts(engines, distractors, recordedRouter, cutOff, speed),
+    lines: bundled
+      ? []
+      : verdicts({
+          engines,
+          distractors,
+          recordedRouter,
+          cutOff,
+          callable,
+          answers,
+          honesty,
+          learning,
+          speed,
+        }),
   }
-  const { answers, loads } = cutOff
   print(`\nAnswers, from a relevance on (${cutOff.cutOff} by default): Hit@5 falls by ${cutOff.hit5Lost}.`)
-  for (const { cutOff: line, ...trade } of answers) print(tradeLine(line, trade))
-  print(`Loaded at once, from a certainty on (${cutOff.autoLoad} by default):`)
-  for (const { autoLoad: line, ...trade } of loads) print(tradeLine(line, trade))
+  for (const { cutOff: line, ...trade } of cutOff.answers) print(tradeLine(line, trade))
+  print('Right tool after one search: loaded, callable, tokens loaded, whole answer, loaded without it')
+  for (const row of callable)
+    print(
+      `  ${row.dataset.padEnd(24)}${row.delivery.padEnd(8)}${row.loaded.toFixed(3)} ${row.callable.toFixed(3)} ${row.loadedTokens.toFixed(0)} ${row.answerTokens.toFixed(0)} ${row.wastedTokens.toFixed(0)}`,
+    )
+  for (const row of answers ?? [])
+    print(`  whole answer on ${row.tools} tools, ${row.delivery}: ${row.answerTokens.toFixed(0)} tokens`)
+  for (const { line, told, wrongly, wronglyShort } of honesty?.curve ?? [])
+    print(
+      `  "nothing clearly does this" below ${line}: absent ${told}, wrongly ${wrongly}, short ${wronglyShort}`,
+    )
   print(
     `Hostile tools: one stands before the right tool in ${hostile.overtaken} of the queries, ${hostile.worst} in the worst dataset.`,
   )
@@ -147,11 +196,11 @@ export function refuseRetrieval({ data }: RetrievalResult): string | undefined {
     : undefined
 }
 
-/** The chart and the tables of docs/search.md, from the figures alone. */
+/** The chart and the tables of docs/search-measured.md, from the figures alone. */
 export async function saveRetrieval(figures: RetrievalResult): Promise<string[]> {
   await writeFile(new URL('../docs/images/retrieval.svg', import.meta.url), drawRetrieval(figures))
   await writeSearchDocs({ retrieval: figures })
-  return ['docs/images/retrieval.svg', 'docs/search.md']
+  return ['docs/images/retrieval.svg', 'docs/search-measured.md']
 }
 
 /** The mean nDCG of the datasets that share a catalogue, before and after many unrelated tools join it. */
@@ -185,13 +234,19 @@ function compareWithRouter({ queries, tools }: Dataset, rankings: readonly (read
   return { queries: count, hit3: round(router / count), ours: round(own / count), ratio: round(own / router) }
 }
 
-function verdicts(
-  engines: readonly EngineResult[],
-  distractors: RetrievalResult['distractors'],
-  router: RetrievalResult['recordedRouter'],
-  cutOff: CutOffFigures,
-  speed: Readonly<Record<string, Speed>>,
-): readonly Line[] {
+function verdicts({
+  engines,
+  distractors,
+  recordedRouter: router,
+  cutOff,
+  callable,
+  answers,
+  honesty,
+  learning,
+  speed,
+}: Pick<RetrievalResult, 'engines' | 'cutOff' | 'callable' | 'learning' | 'speed'> & {
+  readonly [K in 'distractors' | 'recordedRouter' | 'answers' | 'honesty']: RetrievalResult[K]
+}): readonly Line[] {
   const of = (name: string) => engines.find(({ engine }) => engine === name)
   const [ours, other] = [of('toolwell'), of('sqlite-fts5')]
   const { lines, add } = createLines()
@@ -206,9 +261,65 @@ function verdicts(
   for (const [name, { p50Ratio, tools }] of Object.entries(speed))
     add(`p50 at ${tools} tools (${name}) against FTS5`, p50Ratio, { floor: 0.25, goal: 0.1, atMost: true })
   add('Hit@5 lost to the default cut-off', cutOff.hit5Lost, { floor: 0.02, goal: 0.02, atMost: true })
-  const quiet = cutOff.loads.find(({ autoLoad }) => autoLoad === cutOff.autoLoad)?.nothingWithoutTools
-  add('queries that load nothing once their tools are removed', quiet, { floor: 0.8, goal: 0.8 })
+  addLoading(add, callable, answers)
+  const { told, wrongly } = honesty?.curve.find(({ line }) => line === honesty.default) ?? {}
+  add('absent needs that are told so', told, { floor: 0.7, goal: 0.8 })
+  add('answerable agent queries that are told so wrongly', wrongly, { floor: 0.05, goal: 0.03, atMost: true })
+  addLearning(add, learning)
   return lines
+}
+
+function addLearning(add: ReturnType<typeof createLines>['add'], learning: LearningFigures): void {
+  const { cold, three, wrong, farmed } = learning.mean
+  add('nDCG@10 with three uses of each tool, against none', three.ndcg10 / cold.ndcg10, {
+    floor: 1.05,
+    goal: 1.06,
+  })
+  add('R@5 with three uses of each tool, against none', three.r5 / cold.r5, { floor: 1.05, goal: 1.06 })
+  add('nDCG@10 with one use in ten wrong, against none', wrong.ndcg10 / cold.ndcg10, { floor: 1, goal: 1.04 })
+  const worst = Math.min(...learning.rows.map((row) => row.three.ndcg10 / row.cold.ndcg10))
+  add('nDCG@10 with three uses, the worst dataset', worst, { floor: 0.99, goal: 1 })
+  add('queries in which a farmed tool stands before the right one', farmed, {
+    floor: 0.01,
+    goal: 0.005,
+    atMost: true,
+  })
+  add('bytes of what one tool has learned', learning.bytesPerTool, { floor: 700, goal: 400, atMost: true })
+  add('p50 with learning, against without', learning.p50Ratio, { floor: 1.1, goal: 1.05, atMost: true })
+}
+
+function addLoading(
+  add: ReturnType<typeof createLines>['add'],
+  rows: readonly CallableRow[],
+  answers: readonly CatalogueRow[] = [],
+): void {
+  const mean = (delivery: string, figure: keyof CallableRow, crowded = false) => {
+    const own = rows.filter((row) => row.delivery === delivery && row.dataset.endsWith('+cat') === crowded)
+    return own.reduce((sum, row) => sum + (row[figure] as number), 0) / own.length
+  }
+  for (const delivery of ['append', 'native']) {
+    add(`right tool callable after one search, ${delivery}`, mean(delivery, 'callable'), {
+      floor: 0.78,
+      goal: 0.8,
+    })
+    add(`the same of agent queries among 51 more servers, ${delivery}`, mean(delivery, 'callable', true), {
+      floor: 0.6,
+      goal: 0.65,
+    })
+    add(`tokens loaded without the right tool, ${delivery}`, mean(delivery, 'wastedTokens'), {
+      floor: 700,
+      goal: 450,
+      atMost: true,
+    })
+  }
+  add('right tool loaded by one search, bridge', mean('bridge', 'loaded'), { floor: 0.72, goal: 0.75 })
+  for (const { delivery, answerTokens } of answers)
+    if (delivery !== 'append')
+      add(`tokens of an answer to agents on the real catalogue, ${delivery}`, answerTokens, {
+        floor: 750,
+        goal: 650,
+        atMost: true,
+      })
 }
 
 function tradeLine(line: number, { right, nothingWithoutTools, nothingOffTopic }: Trade): string {

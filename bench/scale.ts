@@ -68,10 +68,10 @@ export function refuseScale({ tools }: ScaleFigures): string | undefined {
     : undefined
 }
 
-/** The table of docs/search.md. */
+/** The table of docs/search-measured.md. */
 export async function saveScale(scale: ScaleFigures): Promise<string[]> {
   await writeSearchDocs({ scale })
-  return ['docs/search.md']
+  return ['docs/search-measured.md']
 }
 
 async function measureAt(

@@ -136,10 +136,10 @@ export function refuseTuning({ tried }: TuningFigures): string | undefined {
   return tried === 0 ? 'there was no data; see bench/README.md' : undefined
 }
 
-/** The tables of docs/search.md. */
+/** The tables of docs/search-measured.md. */
 export async function saveTuning(tuning: TuningFigures): Promise<string[]> {
   await writeSearchDocs({ tuning })
-  return ['docs/search.md']
+  return ['docs/search-measured.md']
 }
 
 function* variants(): Iterable<[string, Tuning]> {

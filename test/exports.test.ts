@@ -17,6 +17,7 @@ import * as result from '@toolwell/core/result'
 import * as store from '@toolwell/core/store'
 import * as jsonl from '@toolwell/core/stores/jsonl'
 import * as resultFolder from '@toolwell/core/stores/results'
+import * as usage from '@toolwell/core/usage'
 import * as mcp from '@toolwell/mcp'
 import * as mcpInternal from '@toolwell/mcp/internal'
 import * as lock from '@toolwell/mcp/lock'
@@ -57,7 +58,9 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
     names: [
       'assertKnownKeys',
       'canonicalJson',
-      'defaultAutoLoad',
+      'certainFrom',
+      'clearCoverage',
+      'createExamplesIndexes',
       'defaultCutOff',
       'defined',
       'documentOf',
@@ -98,6 +101,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
   './store': { door: store, names: ['assertLedgerId', 'conflict', 'eventsFrom', 'eventsToJson'] },
   './stores/jsonl': { door: jsonl, names: ['jsonlStore'] },
   './stores/results': { door: resultFolder, names: ['resultFolder'] },
+  './usage': { door: usage, names: ['fileUsage'] },
 }
 
 it('has these doors and no other', () => {

@@ -38,6 +38,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'ledger',
     'ledger/stores',
     'result',
+    'usage',
+    'usage/stores',
     'costs',
     'surface',
     'turn/load',
@@ -88,6 +90,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'doctor',
     'import',
     'inspect',
+    'learn',
     'ledger',
     'lock',
     'login',
@@ -275,7 +278,7 @@ describe('the files of core', () => {
 describe('the verbs of the command', () => {
   it('import what they share, and not each other', () => {
     const sources = packages.find(({ folder }) => folder === 'cli')?.sources ?? new Map()
-    const verbs = ['doctor', 'import', 'inspect', 'ledger', 'lock', 'login', 'logout', 'search']
+    const verbs = ['doctor', 'import', 'inspect', 'learn', 'ledger', 'lock', 'login', 'logout', 'search']
     const verbOf = (file: string) => verbs.find((verb) => file.startsWith(`${verb}/`))
     const crossing = [...graphOf(sources)].flatMap(([file, targets]) =>
       targets

@@ -29,6 +29,26 @@ export function familyOf(name: string): string {
   return name.split('-', 1)[0] ?? name
 }
 
+/** Queries per dataset where each costs more than a ranking. */
+const SAMPLE = 250
+
+/** At most 250 queries, evenly from all of them. */
+export function sampleOf<T>(queries: readonly T[]): T[] {
+  const step = Math.max(1, queries.length / SAMPLE)
+  return queries.filter(
+    (_, index) => Math.floor(index / step) > Math.floor((index - 1) / step) || index === 0,
+  )
+}
+
+/** Queries of other sources, about other things, one for each place. */
+export function offTopicFor({ name }: Dataset, all: readonly Dataset[]): (place: number) => string {
+  const elsewhere = all.filter((other) => familyOf(other.name) !== familyOf(name))
+  return (place) => {
+    const other = elsewhere[place % Math.max(1, elsewhere.length)]
+    return other?.queries[(place * 7919) % other.queries.length]?.query ?? ''
+  }
+}
+
 /** Every folder with a tools.jsonl and a queries file, by name. `split` reads queries.<split>.jsonl instead of queries.jsonl. */
 export async function loadDatasets(folder: string, split?: string): Promise<Dataset[]> {
   const names = (await readdir(folder).catch(() => [])).sort()
@@ -55,7 +75,7 @@ export async function loadTools(path: string): Promise<BenchTool[] | undefined> 
   }))
 }
 
-async function readLines(path: string): Promise<Record<string, unknown>[] | undefined> {
+export async function readLines(path: string): Promise<Record<string, unknown>[] | undefined> {
   const content = await readFile(path, 'utf8').catch(() => undefined)
   return content
     ?.split('\n')

@@ -1,4 +1,4 @@
-/** The tables of docs/search.md, written from the committed figures: what stands between the marks is never written by hand. */
+/** The tables of docs/search-measured.md, written from the committed figures: what stands between the marks is never written by hand. */
 import { readFile, writeFile } from 'node:fs/promises'
 import type { RetrievalResult } from '../retrieval.ts'
 import type { ScaleFigures } from '../scale.ts'
@@ -13,13 +13,14 @@ export interface SearchFigures {
 }
 
 const MARK = /(<!-- figures: ([a-z-]+) -->\n)[\s\S]*?(<!-- end -->)/g
-const document = new URL('../../docs/search.md', import.meta.url)
+const document = new URL('../../docs/search-measured.md', import.meta.url)
 
 export function fillSearchDocs(text: string, figures: SearchFigures): string {
   const blocks = blocksOf(figures)
   return text.replace(MARK, (_, start: string, name: string, end: string) => {
     const block = blocks[name]
-    if (block === undefined) throw new Error(`docs/search.md wants figures named ${name}; there are none`)
+    if (block === undefined)
+      throw new Error(`docs/search-measured.md wants figures named ${name}; there are none`)
     return `${start}\n${block}\n\n${end}`
   })
 }
@@ -42,9 +43,10 @@ function blocksOf({ retrieval, scale, tuning }: SearchFigures): Readonly<Record<
     engines: enginesTable(retrieval),
     datasets: datasetsTable(retrieval),
     'cut-off': cutOffTable(retrieval),
-    loads: loadTable(retrieval),
-    'loads-by-dataset': loadsByDatasetTable(retrieval),
-    ways: waysTable(retrieval),
+    callable: callableTable(retrieval),
+    answers: answersTable(retrieval),
+    honesty: honestyTable(retrieval),
+    learning: learningTable(retrieval),
     hostile: hostileTable(retrieval),
     tuning: tuningTable(tuning),
     parts: partsTable(tuning),
@@ -116,25 +118,88 @@ function cutOffTable({ cutOff }: RetrievalResult): string {
   )
 }
 
-function loadTable({ cutOff }: RetrievalResult): string {
+function callableTable({ callable }: RetrievalResult): string {
   return markdown(
-    ['loaded from', ...tradeHead],
-    cutOff.loads.map((each) => [lineCell(each.autoLoad, cutOff.autoLoad), ...tradeCells(each)]),
+    [
+      'dataset',
+      'append, native: loaded',
+      'bridge: loaded',
+      'bridge: callable',
+      'tokens',
+      'bridge',
+      'wasted',
+      'bridge',
+    ],
+    [...new Set(callable.map(({ dataset }) => dataset))].map((dataset) => {
+      const of = (delivery: string) =>
+        callable.find((row) => row.dataset === dataset && row.delivery === delivery)
+      const [native, bridge] = [of('native'), of('bridge')]
+      return [
+        dataset,
+        three(native?.loaded ?? 0),
+        three(bridge?.loaded ?? 0),
+        three(bridge?.callable ?? 0),
+        whole(native?.answerTokens),
+        whole(bridge?.answerTokens),
+        whole(native?.wastedTokens),
+        whole(bridge?.wastedTokens),
+      ]
+    }),
   )
 }
 
-function waysTable({ cutOff }: RetrievalResult): string {
+function answersTable({ answers = [] }: RetrievalResult): string {
   return markdown(
-    ['decided by', ...tradeHead],
-    cutOff.ways.map((each) => [each.way, ...tradeCells(each)]),
+    ['delivery', 'tools', 'queries', 'tokens of the whole answer'],
+    answers.map(({ delivery, tools, queries, answerTokens }) => [
+      delivery,
+      String(tools),
+      String(queries),
+      whole(answerTokens),
+    ]),
   )
 }
 
-function loadsByDatasetTable({ cutOff }: RetrievalResult): string {
+function honestyTable({ honesty }: RetrievalResult): string {
   return markdown(
-    ['dataset', ...tradeHead],
-    Object.entries(cutOff.datasets).map(([name, trade]) => [name, ...tradeCells(trade)]),
+    ['line', 'absent needs told so', 'answerable queries told so', 'their first words told so'],
+    (honesty?.curve ?? []).map(({ line, told, wrongly, wronglyShort }) => [
+      lineCell(line, honesty?.default ?? 0),
+      three(told),
+      three(wrongly),
+      three(wronglyShort),
+    ]),
   )
+}
+
+function learningTable({ learning }: RetrievalResult): string {
+  const rows = [...learning.rows, { dataset: '**mean**', asked: 0, ...learning.mean }]
+  return markdown(
+    [
+      'dataset',
+      'asked',
+      'no use',
+      'one of each tool',
+      'three',
+      'ten',
+      'three, 10 % wrong',
+      'R@5: none',
+      'three',
+      'farmed',
+    ],
+    rows.map(({ dataset, asked, cold, one, three: some, ten, wrong, farmed }) => [
+      dataset,
+      asked === 0 ? '' : String(asked),
+      ...[cold, one, some, ten, wrong].map(({ ndcg10 }) => three(ndcg10)),
+      three(cold.r5),
+      three(some.r5),
+      three(farmed),
+    ]),
+  )
+}
+
+function whole(value = 0): string {
+  return value.toFixed(0)
 }
 
 function hostileTable({ hostile }: RetrievalResult): string {

@@ -3,6 +3,7 @@ import { nearest } from '@toolwell/core/internal'
 import { doctor } from './doctor/verb.js'
 import { importVerb } from './import/verb.js'
 import { inspect } from './inspect/verb.js'
+import { learn } from './learn/verb.js'
 import { ledger } from './ledger/verb.js'
 import { lock } from './lock/verb.js'
 import { login } from './login/verb.js'
@@ -14,7 +15,7 @@ import { Problem, usageProblem } from './shared/problem.js'
 import { OutputClosed, painter, type Terminal } from './shared/terminal.js'
 import type { ExitCode, Verb } from './shared/verb.js'
 
-const VERBS: readonly Verb[] = [search, inspect, lock, doctor, ledger, importVerb, login, logout]
+const VERBS: readonly Verb[] = [search, learn, inspect, lock, doctor, ledger, importVerb, login, logout]
 
 export async function runToolwell(
   words: readonly string[],

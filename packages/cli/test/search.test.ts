@@ -37,6 +37,7 @@ describe('an answer', () => {
       errors: '',
       query: 'create issue',
       tools: 4,
+      unclear: false,
       matches: [
         {
           id: 1,

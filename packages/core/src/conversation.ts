@@ -113,6 +113,11 @@ async function countAll(context: Context, counted: Map<string, number>): Promise
 /** A hidden-tool guesser is reported once, when it gets here without a single search. */
 const IGNORED_AFTER = 3
 
+/** With what learns from the ledger as it is written. */
+export interface ConversationShared extends Shared {
+  observe?(principal: string): (fresh: readonly LedgerEvent[]) => void
+}
+
 /** How a new ledger begins, where it is a fork or a child. */
 interface Seed {
   events(context: Context): readonly LedgerEvent[]
@@ -120,7 +125,11 @@ interface Seed {
   readonly parent?: string
 }
 
-export async function openConversation(shared: Shared, scope: Scope, seed?: Seed): Promise<Conversation> {
+export async function openConversation(
+  shared: ConversationShared,
+  scope: Scope,
+  seed?: Seed,
+): Promise<Conversation> {
   const { id } = scope
   const { store } = shared
   const notify = (notice: Notice) => shared.tell({ ...notice, conversation: id })
@@ -147,9 +156,11 @@ export async function openConversation(shared: Shared, scope: Scope, seed?: Seed
   // A fork repeats what its origin has told already; what a child inherits is new.
   if (seed?.parent !== undefined) seeded?.forEach(emit)
 
+  const observe = shared.observe?.(scope.principal)
   let guessed = 0
   const log = createLog(id, seeded ?? stored, store, (fresh) => {
     fresh.forEach(emit)
+    observe?.(fresh)
     const { hiddenCalls, searchHistory } = log.state.calls
     if (guessed < IGNORED_AFTER && hiddenCalls >= IGNORED_AFTER && searchHistory.length === 0)
       notify({ kind: 'search-ignored', hiddenCalls })

@@ -18,14 +18,15 @@ import type { LedgerStore } from './ledger/store.js'
 import { LEAST_RESULT } from './result/limit.js'
 import { memoryResults } from './result/memory.js'
 import type { ResultStore } from './result/store.js'
-import { defaultAutoLoad, defaultCutOff } from './search/lexical.js'
+import { defaultCutOff } from './search/lexical.js'
 import type { Searcher } from './search/searcher.js'
-import type { Settings } from './surface/context.js'
+import type { AutoLoad, Settings } from './surface/context.js'
 import { BRIDGE_NAME, type SearchFace, searchFaces } from './surface/meta-tools.js'
 import { defaultPrompts, guardedPrompts, type Prompts } from './surface/prompts.js'
 import type { DeliveryName } from './tool/reasons.js'
 import type { Tool } from './tool/tool.js'
 import type { WireTool } from './tool/wire-tool.js'
+import type { UsageStore } from './usage/usage-store.js'
 
 export interface ToolwellOptions {
   /** The host's own tools. When deferral is off, this very array is what is sent. */
@@ -57,8 +58,12 @@ export interface ToolwellOptions {
   readonly loadLimit?: number
   /** From 0 to 1: hits below this relevance are no answer. Default 0.35. */
   readonly cutOff?: number
-  /** From 0 to 1: answers below this certainty are offered by their signatures, not loaded. Default 0.5; 0: every answer is loaded. */
-  readonly autoLoad?: number
+  /**
+   * What a search loads of its answers: the first, if its definition has at most `first` tokens (default 2,500), then each next one
+   * that still fits into `tokens` (default 1,000; 300 on the bridge). The rest is offered by signature. `certain`: only what holds
+   * most of the words that were asked for. `all`: every answer.
+   */
+  readonly autoLoad?: AutoLoad
   /** A tool above so many tokens is loaded only by its exact name. Default 8,000. */
   readonly largeTool?: number
   /** Tokens of schemas in one search answer. Default 10,000. */
@@ -91,6 +96,11 @@ export interface ToolwellOptions {
   readonly prompts?: Partial<Prompts>
   /** Replaces the ranking. */
   readonly searcher?: Searcher
+  /**
+   * Learning from use: which tools answered which words, as hashes. Default: in memory, apart for each principal. `store`: where it
+   * is kept (`fileUsage` of `@toolwell/core/usage`); `shared`: learned for one, learned for all. `false`: nothing is learned.
+   */
+  readonly usage?: UsageOptions | false
   readonly tokenizer?: Tokenizer
   /** Changes a definition for a wire. Used for the surface and for search answers alike. Must be deterministic. */
   readonly transformDefinition?: (
@@ -114,6 +124,11 @@ export interface ToolwellOptions {
 
 export type ResultLimit = number | false
 type ResultLimits = Readonly<Record<string, ResultLimit>>
+
+export interface UsageOptions {
+  readonly store?: UsageStore
+  readonly shared?: boolean
+}
 
 const KEYS = [
   'tools',
@@ -143,6 +158,7 @@ const KEYS = [
   'wireName',
   'prompts',
   'searcher',
+  'usage',
   'tokenizer',
   'transformDefinition',
   'maxResultTokens',
@@ -178,6 +194,30 @@ function readResultLimits(
     ['', read('maxResultTokens', limits.default ?? 25_000)],
     ...sources.map(([source, limit]) => [source, read(`maxResultTokens.sources.${source}`, limit)] as const),
   ])
+}
+
+function checkUsage(usage: ToolwellOptions['usage']): void {
+  if (usage === undefined || usage === false) return
+  if (typeof usage !== 'object' || usage === null)
+    throw invalid('usage', `usage must be { store, shared } or false, not ${String(usage)}.`)
+  assertKnownKeys(usage, ['store', 'shared'], 'usage')
+  assertMethods('usage.store', usage.store, ['read', 'append', 'forget'])
+}
+
+const FIRST_ANSWER_TOKENS = 2500
+
+function readAutoLoad(autoLoad: AutoLoad): Settings['autoLoad'] {
+  if (autoLoad === 'certain' || autoLoad === 'all') return autoLoad
+  if (typeof autoLoad !== 'object' || autoLoad === null)
+    throw invalid(
+      'autoLoad',
+      `autoLoad must be { tokens, first }, "certain" or "all", not ${String(autoLoad)}.`,
+    )
+  assertKnownKeys(autoLoad, ['tokens', 'first'], 'autoLoad')
+  for (const [key, value] of Object.entries(autoLoad))
+    if (value !== undefined && (typeof value !== 'number' || !(value >= 0)))
+      throw invalid(`autoLoad.${key}`, `autoLoad.${key} must be a number of tokens, not ${String(value)}.`)
+  return { tokens: autoLoad.tokens, first: autoLoad.first ?? FIRST_ANSWER_TOKENS }
 }
 
 export function readSettings(
@@ -239,6 +279,7 @@ export function readSettings(
   assertMethods('results', options.results, ['read', 'write'])
   assertMethods('searcher', options.searcher, ['update', 'rank'])
   assertMethods('tokenizer', options.tokenizer, ['count'])
+  checkUsage(options.usage)
   assertKnownKeys(prompts, Object.keys(defaultPrompts), 'prompts')
   for (const [key, value] of Object.entries(prompts))
     if (key === 'dropReason')
@@ -262,7 +303,7 @@ export function readSettings(
     ]),
     loadLimit: number('loadLimit', options.loadLimit ?? 5, 1),
     cutOff: number('cutOff', options.cutOff ?? defaultCutOff, 0, 1),
-    autoLoad: number('autoLoad', options.autoLoad ?? defaultAutoLoad, 0, 1),
+    autoLoad: readAutoLoad(options.autoLoad ?? {}),
     largeTool: number('largeTool', options.largeTool ?? 8000, 1),
     resultBudget: number('resultBudget', options.resultBudget ?? 10_000, 1),
     cardBudget: number('cardBudget', options.cardBudget ?? 1500, 0),

@@ -8,14 +8,16 @@ import { createRecent } from './base/recent.js'
 import { type Catalogue, createCatalogue } from './catalogue/catalogue.js'
 import { assertFloor, type Exposure, exposureOf } from './catalogue/exposure.js'
 import type { Policy } from './catalogue/gate.js'
-import { type Conversation, openConversation } from './conversation.js'
+import { type Conversation, type ConversationShared, openConversation } from './conversation.js'
 import { createTell, type ToolwellEvent } from './ledger/events.js'
 import { memoryStore } from './ledger/stores/memory.js'
 import { createRanking } from './search/ranking.js'
 import { readSettings, type ToolwellOptions } from './settings.js'
 import { createMemos } from './surface/context.js'
 import { BRIDGE_NAME } from './surface/meta-tools.js'
-import type { Shared } from './surface/scope.js'
+import { learningFrom } from './usage/learning.js'
+import { memoryUsage } from './usage/stores/memory.js'
+import { createUsage, type UsageControl } from './usage/usage.js'
 
 export interface OpenOptions {
   /** The ledger's id. Opening a known id resumes that conversation. */
@@ -30,6 +32,8 @@ export interface OpenOptions {
 export interface Toolwell {
   readonly catalogue: Catalogue
   open(options: OpenOptions): Promise<Conversation>
+  /** What was learned from use: how much, and to forget it. Learns nothing where the option `usage` is false. */
+  readonly usage: UsageControl
   /** What the conversations opened here cost, in words: the last hundred of those that are still in use. */
   report(): string
   /**
@@ -58,18 +62,28 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   // The floor is checked here, so that a config that breaks it never gets as far as a conversation.
   for (const entry of catalogue.entries()) assertFloor(entry, settings.rules)
   const opened = createRecent<Conversation>()
-  const shared: Shared = {
+  const learning = options.usage === false ? undefined : (options.usage ?? {})
+  const usage = createUsage({
+    catalogue,
+    store: learning?.store ?? memoryUsage(),
+    shared: learning?.shared ?? false,
+    report: (detail) => tell({ kind: 'usage-failed', detail, conversation: '' }),
+  })
+  const ranking = createRanking(catalogue, options.searcher)
+  const shared: ConversationShared = {
     catalogue,
     settings,
     store,
-    rank: createRanking(catalogue, options.searcher),
+    ...(learning ? learningFrom(usage, ranking) : { rank: ranking }),
     memo: createMemos(catalogue, settings),
     tell,
     opened,
   }
 
+  const { status, forget, export: exported, flush } = usage
   return {
     catalogue,
+    usage: { status, forget, export: exported, flush },
     open: (given) => {
       assertKnownKeys(given, ['id', 'agent', 'principal', 'policy'], 'open')
       assertFunction('open.policy', given.policy)

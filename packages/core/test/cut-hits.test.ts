@@ -14,6 +14,7 @@ const hit = (id: string, score: number, more: Partial<Hit> = {}): Hit => ({
   named: false,
   called: false,
   sure: true,
+  coverage: 1,
   score,
   ...more,
 })

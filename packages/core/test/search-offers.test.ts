@@ -1,6 +1,6 @@
-/** What is not surely meant is offered by its signature: seen, callable, not loaded. On the wire, in every delivery that differs. */
+/** What a search loads, what it offers by signature, and what it says where nothing clearly fits. On the wire, in every delivery that differs. */
 import { readFileSync } from 'node:fs'
-import { createToolwell, type Tool, type ToolwellOptions } from '@toolwell/core'
+import { createToolwell, type Tokenizer, type Tool, type ToolwellOptions } from '@toolwell/core'
 import { openaiChat } from '@toolwell/core/openai-chat'
 import type { ScriptedCall, ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
@@ -21,9 +21,160 @@ async function play(options: ToolwellOptions, ...calls: ScriptedCall[]) {
   return host
 }
 
-describe('a search that finds what may be meant', () => {
-  it('offers it by its signature and loads nothing', async () => {
-    const host = await play({ delivery: 'append' }, search('create a purchase invoice'))
+describe('what a search loads', () => {
+  /** Alike but for what they cost, so they rank by name. */
+  const costing = (...costs: number[]) =>
+    costs.map((cost, at) =>
+      tool(`open_issue_${at}`, { source: 'tracker', description: `Opens an issue, ${cost}tokens.` }),
+    )
+  const tokenizer: Tokenizer = {
+    name: 'as the definition says',
+    count: (text) => Number(/(\d+)tokens/.exec(text)?.[1] ?? 1),
+  }
+  const searched = async (costs: number[], options: ToolwellOptions = {}) => {
+    const host = await play(
+      { tools: costing(...costs), tokenizer, delivery: 'append', ...options },
+      search('open an issue'),
+    )
+    const loaded = host.conversation.inspect().loadedLazyTools.map((name) => Number(name.at(-1)))
+    return { host, loaded, answer: lastResult(host) }
+  }
+
+  it('is the first answer and each next one that still fits; what does not fit is passed over and offered', async () => {
+    const { host, loaded, answer } = await searched([400, 700, 500, 200, 100])
+    expect(loaded).toEqual([0, 2, 4])
+    expect(host.names()).toEqual(['tool_search', ...[0, 2, 4].map((at) => `tracker__open_issue_${at}`)])
+    expect(answer).toContain('3 tools loaded. Call them by name from your next message on:')
+    expect(answer).toContain(
+      'May fit; not loaded. Load what you need with select:name:\n- tracker__open_issue_1(',
+    )
+    expect(answer).not.toContain('Found, not loaded')
+  })
+
+  it.each<[string, number[], ToolwellOptions, number[]]>([
+    ['a first answer above the budget, alone', [2400, 100, 100], {}, [0]],
+    ['a first answer that is too large is passed over', [2600, 400, 100], {}, [1, 2]],
+    ['less on the bridge', [200, 200, 100], { delivery: 'bridge' }, [0, 2]],
+    ['as much as the host says', [200, 200, 100], { autoLoad: { tokens: 450 } }, [0, 1]],
+    ['nothing, where the host says so', [200, 200], { autoLoad: { tokens: 0, first: 0 } }, []],
+    ['everything, where the host says so', [2600, 2600, 900], { autoLoad: 'all' }, [0, 1, 2]],
+    ['no more than the limit of one search', [10, 10, 10], { loadLimit: 2 }, [0, 1]],
+  ])('%s', async (_, costs, options, expected) => {
+    expect((await searched(costs, options)).loaded).toEqual(expected)
+  })
+
+  it('what is too large shows as much as an offer does, and what it costs', async () => {
+    expect((await searched([2600, 400])).answer).toContain(
+      'Found, not loaded (load with select:name):\n- tracker__open_issue_0(value?: string): "Opens an issue, 2600tokens." (large; loaded only by select; 2600 tokens)',
+    )
+  })
+
+  it('a search that is repeated loads more until everything that fits is loaded, beyond twenty', async () => {
+    const costs = Array.from({ length: 30 }, () => 10)
+    const asked = Array.from({ length: 7 }, () => ({
+      name: 'tool_search',
+      arguments: { query: 'open an issue' },
+    }))
+    const autoLoad = 'certain' as const
+    const host = await play({ tools: costing(...costs), tokenizer, delivery: 'append', autoLoad }, ...asked)
+    expect(host.conversation.inspect().loadedLazyTools).toHaveLength(30)
+  })
+
+  it('tools that are denied change nothing, however many fit better', async () => {
+    const denied = Array.from({ length: 600 }, (_, at) =>
+      tool(`open_issue_${at}`, { source: 'secret', description: 'Opens an issue.' }),
+    )
+    const few = costing(100, 100)
+    const policy: ToolwellOptions['policy'] = ({ source }) => source !== 'secret'
+    for (const autoLoad of [{}, 'certain'] as const) {
+      const host = await play(
+        { tools: [...denied, ...few], tokenizer, policy, delivery: 'append', autoLoad },
+        search('open an issue'),
+      )
+      expect(host.conversation.inspect().loadedLazyTools).toEqual(few.map(({ name }) => `tracker__${name}`))
+      expect(lastResult(host)).not.toContain('secret')
+    }
+  })
+
+  it.each([2, 0.5, 'some', { tokens: -1 }, { first: 'x' }, { token: 5 }])(
+    'an `autoLoad` that is none is refused: %j',
+    (autoLoad) => {
+      expect(() => createToolwell({ autoLoad } as unknown as ToolwellOptions)).toThrow(/autoLoad/)
+    },
+  )
+})
+
+describe('an answer that does not clearly do what was asked for', () => {
+  const unclear = 'Nothing clearly does this; nearest: '
+
+  it.each(['append', 'bridge'] as const)('says so first, and names three at most (%s)', async (delivery) => {
+    const many = ['a', 'b', 'c', 'd', 'e'].map((name) => tool(`create_${name}`, { source: 'maker' }))
+    const host = await play({ tools: many, delivery }, search('create a purchase invoice'))
+    const [, first = ''] = lastResult(host).split('\n')
+    expect(first).toMatch(new RegExp(`^${unclear}maker__create_a, maker__create_b, maker__create_c\\. `))
+    expect(lastResult(host)).not.toContain('maker__create_d')
+  })
+
+  it('says so beside what the provider shows by itself', async () => {
+    const well = createToolwell({ tools, mode: 'on', delivery: 'native' })
+    const conversation = await well.open({ id: 'native' })
+    await conversation.begin({
+      requestId: 'r',
+      anchor: 'a',
+      wire: 'anthropic',
+      support: { native: 'references' },
+    })
+    const [answer] = await conversation.run([
+      {
+        callId: 'c',
+        anchor: 'c',
+        name: conversation.loader,
+        input: { value: { query: 'create a purchase invoice' } },
+      },
+    ])
+    expect(answer?.text).toContain(unclear)
+  })
+
+  it('says nothing of the kind of an answer that fits, nor where every answer is wanted', async () => {
+    for (const [query, options] of [
+      ['create an issue', {}],
+      ['create a purchase invoice', { autoLoad: 'all' }],
+      ['server:files', {}],
+    ] as const)
+      expect(lastResult(await play({ delivery: 'append', ...options }, search(query)))).not.toContain(unclear)
+  })
+
+  it('names before all else a server that is away and would have fitted', async () => {
+    const script: ScriptedReply[] = [
+      { calls: [search('pay an invoice')] },
+      { calls: [search('create an issue in github')] },
+      { text: 'done' },
+    ]
+    const host = await startHost({ tools, mode: 'on', delivery: 'append', waitForSources: 0 }, script, {
+      prepare(well) {
+        well.catalogue.setSource('bank', {
+          tools: [tool('pay_invoice', { description: 'Pays an invoice.' })],
+        })
+        well.catalogue.setState('bank', 'needs-login', 'run the login command')
+        well.catalogue.setSource('github', { tools: [] })
+        well.catalogue.setState('github', 'failed')
+      },
+    })
+    await host.ask('go')
+    const [, paid = '', created = ''] = host.raw(host.requests.length - 1).split('toolwell/1 ')
+    expect(paid).toMatch(
+      /^\S+?\\nbank__pay_invoice cannot be used now: needs-login \(run the login command\)/,
+    )
+    expect(created).toMatch(/^\S+?\\n\\"github\\" cannot be used now: failed|^.{0,80}github/)
+    expect(created).toContain('tracker__create_issue')
+  })
+})
+
+describe('`autoLoad: certain`', () => {
+  const certain = { autoLoad: 'certain' } as const
+
+  it('offers by its signature what may be meant, and loads nothing', async () => {
+    const host = await play({ ...certain, delivery: 'append' }, search('create a purchase invoice'))
     expect(host.conversation.inspect().loadedLazyTools).toEqual([])
     expect(host.names()).toEqual(['tool_search'])
     const answer = lastResult(host)
@@ -33,13 +184,13 @@ describe('a search that finds what may be meant', () => {
   })
 
   it('loads what holds most of what was asked for, beside an offer', async () => {
-    const host = await play({ delivery: 'append' }, search('create issue'))
+    const host = await play({ ...certain, delivery: 'append' }, search('create issue'))
     expect(host.names()).toContain('tracker__create_issue')
     expect(host.names()).not.toContain('files__create_directory')
   })
 
   it('under the bridge the offer can be called at once, and is loaded by that', async () => {
-    const host = await play({ delivery: 'bridge' }, search('create a purchase invoice'), {
+    const host = await play({ ...certain, delivery: 'bridge' }, search('create a purchase invoice'), {
       name: 'tool_call',
       arguments: { name: 'tracker__create_issue', arguments: { value: 'x' } },
     })
@@ -50,7 +201,7 @@ describe('a search that finds what may be meant', () => {
 
   it('says nothing of calling where hidden tools may not be called', async () => {
     const host = await play(
-      { delivery: 'bridge', hiddenCalls: 'refuse' },
+      { ...certain, delivery: 'bridge', hiddenCalls: 'refuse' },
       search('create a purchase invoice'),
     )
     expect(lastResult(host)).toContain('May fit; not loaded. Load what you need with select:name:')
@@ -58,32 +209,23 @@ describe('a search that finds what may be meant', () => {
 
   it('`select:` loads the offer', async () => {
     const host = await play(
-      { delivery: 'append' },
+      { ...certain, delivery: 'append' },
       search('create a purchase invoice'),
       search('select:tracker__create_issue'),
     )
     expect(host.names()).toContain('tracker__create_issue')
   })
 
-  it('`autoLoad: 0` loads every answer', async () => {
-    const host = await play({ delivery: 'append', autoLoad: 0 }, search('create a purchase invoice'))
-    expect(host.names()).toContain('tracker__create_issue')
-  })
-
   it('is no miss, however often it is repeated', async () => {
     const query = search('create a purchase invoice')
-    const host = await play({ delivery: 'append' }, query, query, query, query)
+    const host = await play({ ...certain, delivery: 'append' }, query, query, query, query)
     expect(lastResult(host)).toContain('May fit; not loaded')
-  })
-
-  it('a `autoLoad` that is no share is refused', () => {
-    expect(() => createToolwell({ autoLoad: 2 })).toThrow(/autoLoad/)
   })
 })
 
 describe('names in a query', () => {
   const loaded = async (query: string, own: Tool[]) => {
-    const host = await play({ tools: own, delivery: 'append' }, search(query))
+    const host = await play({ tools: own, delivery: 'append', autoLoad: 'certain' }, search(query))
     return { loaded: host.conversation.inspect().loadedLazyTools, answer: lastResult(host) }
   }
 
@@ -150,14 +292,18 @@ describe('on the bundled sample, through a conversation', () => {
       { callId: 'a', anchor: 'a', name: conversation.loader, input: { value: { query } } },
     ])
     if (answer?.outcome.kind !== 'search') throw new Error('no search')
-    const { matches } = answer.outcome.result
+    const { matches, unclear } = answer.outcome.result
     const shown = matches.map(({ domain, title, fresh }) => ({ id: `${domain}/${title}`, fresh }))
-    return { loaded: shown.filter(({ fresh }) => fresh), shown: shown.map(({ id }) => id) }
+    return { loaded: shown.filter(({ fresh }) => fresh), honest: unclear || matches.length === 0 }
   }
 
-  it('at least 80 % of the queries load nothing once their tools are gone', async () => {
-    const answers = await Promise.all(queries.map(({ query, relevant }) => searched(query, relevant)))
-    const quiet = answers.filter(({ loaded }) => loaded.length === 0).length
-    expect(quiet / queries.length).toBeGreaterThanOrEqual(0.8)
+  it('loads the right tool for three quarters of the queries, and says of half that nothing clearly fits once it is gone', async () => {
+    const there = await Promise.all(
+      queries.map(async (each) => ({ ...each, ...(await searched(each.query, [])) })),
+    )
+    const right = there.filter(({ loaded, relevant }) => loaded.some(({ id }) => relevant.includes(id)))
+    expect(right.length / queries.length).toBeGreaterThanOrEqual(0.75)
+    const gone = await Promise.all(queries.map(({ query, relevant }) => searched(query, relevant)))
+    expect(gone.filter(({ honest }) => honest).length / queries.length).toBeGreaterThanOrEqual(0.5)
   })
 })

@@ -107,6 +107,7 @@ describe('a search result', () => {
       overview: [],
       problems: [],
       more: 0,
+      unclear: false,
       repeated: false,
     })
   })
@@ -139,7 +140,7 @@ describe('a search result', () => {
     })
     const append = await player({ delivery: 'append' })
     expect(body(await append.play(search('select:create_issue')))).toBe(
-      '1 tool loaded. Call it by name from your next message on:\n- tracker__create_issue(value?: string): "Does create issue"',
+      '1 tool loaded. Call it by name from your next message on:\n- tracker__create_issue(value?: string)',
     )
     expect(append.host.names().at(-1)).toBe('tracker__create_issue')
   })
@@ -151,8 +152,8 @@ describe('a search result', () => {
     ]
     const { play } = await player({ tools, delivery: 'append' })
     const answer = await play(search('select:wipe,peek'))
-    expect(answer).toContain('- s__wipe(value?: string) [destructive]: ')
-    expect(answer).toContain('- s__peek(value?: string): ')
+    expect(answer).toContain('- s__wipe(value?: string) [destructive]\n')
+    expect(answer).toMatch(/- s__peek\(value\?: string\)$/)
   })
 
   it('never executes anything', async () => {
@@ -335,7 +336,7 @@ describe('what a search does not load', () => {
       { name: 'tracker__issue_3', reason: 'load-limit', tokens: expect.any(Number) },
     ])
     expect(await play(search('issue', { limit: 6 }))).toMatch(
-      /Found, not loaded \(load with select:name\):\n- tracker__issue_\d: more than one search loads at once \(\d+ tokens\)/,
+      /Found, not loaded \(call with tool_call, or load with select:name\):\n- tracker__issue_\d\(value\?: string\): "Does issue \d" \(more than one search loads at once; \d+ tokens\)/,
     )
   })
 
@@ -350,7 +351,7 @@ describe('what a search does not load', () => {
 
   it('S6: is reported: no room in the answer', async () => {
     const wide = tools.map((each) => ({ ...each, description: `${each.name} ${'word '.repeat(200)}` }))
-    const { ask, play } = await player({ tools: wide, resultBudget: 700 })
+    const { ask, play } = await player({ tools: wide, resultBudget: 700, autoLoad: 'all' })
     const result = await ask('issue')
     expect(result.dropped.map(({ reason }) => reason)).toContain('result-budget')
     expect((await play(search('select:issue_7'))).match(/"inputSchema"/g)).toHaveLength(1)
@@ -372,7 +373,7 @@ describe('what a search does not load', () => {
     const { play } = await player({ tools: [...tools, old], maxLoaded: 1, delivery: 'append' })
     const answer = body(await play(search('select:issue_1,old_issue')))
     expect(answer).not.toContain('Already loaded')
-    expect(answer).toContain('- tracker__issue_3: no room')
+    expect(answer).toMatch(/- tracker__issue_3\(.*\): "Does issue 3" \(no room: /)
   })
 
   it('S6: is reported: as good as those of other servers', async () => {
@@ -384,7 +385,8 @@ describe('what a search does not load', () => {
       const source = name.split('__')[0] ?? ''
       perServer.set(source, (perServer.get(source) ?? 0) + 1)
     }
-    expect([...perServer.values()]).toEqual([1, 1, 1, 1])
+    // Each has its share first; the place that is left is for the best of those set aside.
+    expect([...perServer.values()]).toEqual([2, 1, 1, 1])
     expect(result.dropped.map(({ reason }) => reason)).toContain('diversity')
   })
 })

@@ -167,5 +167,5 @@ it('a list that grows by what is found stops at what the wire takes, and the sea
   )
   expect(await host.ask('go')).toBe('done')
   expect(host.names()).toHaveLength(128)
-  expect(lastResult(host)).toContain('docs__list_139: no room: this request takes no more tools')
+  expect(lastResult(host)).toMatch(/docs__list_139\(.*\(no room: this request takes no more tools/)
 })

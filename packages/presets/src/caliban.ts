@@ -28,7 +28,7 @@ export function caliban({ tools = {}, server = {} }: CalibanConfig = {}): Toolwe
     largeTool: Number.POSITIVE_INFINITY,
     resultBudget: Number.POSITIVE_INFINITY,
     // What is found is loaded, as `max_results` says.
-    autoLoad: 0,
+    autoLoad: 'all',
     rules: [{ source: '', defer: false }, ...hot.map(([name]) => ({ server: name, defer: false }))],
     face: {
       name: 'ToolSearch',

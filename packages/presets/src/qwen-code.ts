@@ -26,7 +26,7 @@ export function qwenCode() {
     schemas: 'twice',
     // `max_results` is the limit of one search; nothing below it is held back.
     loadLimit: 20,
-    autoLoad: 0,
+    autoLoad: 'all',
     face: qwenFace,
     wireName: (source, name) => `mcp__${source}__${name}`,
     cardPlace: 'section',

@@ -47,13 +47,13 @@ export interface LazyToolSessionState {
   searchHistory: { turn: number; query: string; loaded: string[] }[]
 }
 
-/** Loads every match, however many and however weak. `cutOff: 0.35`, `autoLoad: 0.5` and `loadLimit: 5` restore Toolwell's defaults. */
+/** Loads every match, however many and however weak. `cutOff: 0.35`, `autoLoad: {}` and `loadLimit: 5` restore Toolwell's defaults. */
 export function sf(): ToolwellOptions {
   return {
     mode: 'on',
     delivery: 'append',
     cutOff: 0,
-    autoLoad: 0,
+    autoLoad: 'all',
     loadLimit: Number.POSITIVE_INFINITY,
     largeTool: Number.POSITIVE_INFINITY,
     face: {

@@ -1,11 +1,21 @@
 /** One query to a catalogue: reads its grammar, ranks, and cuts off. */
-import { defined, documentOf, nearest, type ParsedQuery, parseQuery, quote } from '@toolwell/core/internal'
+import {
+  clearCoverage,
+  defined,
+  documentOf,
+  nearest,
+  type ParsedQuery,
+  parseQuery,
+  quote,
+} from '@toolwell/core/internal'
 import type { Catalogue, Entry } from './catalogue.js'
 
 /** Hits that the cut-off is applied to. Relevance does not fall with every rank, so a few more are looked at than are shown. */
 const RANKED = 500
 /** Hits below the cut-off that a miss names. */
 const NAMED = 3
+/** Tools that are shown where nothing clearly does what was asked for. */
+const NEAREST = 3
 /** Names that a wrong one is compared with. */
 const COMPARED = 20_000
 
@@ -20,13 +30,17 @@ export interface Match {
   readonly entry: Entry
   readonly score: number
   readonly relevance: number
-  /** From `defaultAutoLoad` on an agent's search loads it; what is less certain is offered. */
+  /** How many of the words asked for it holds; from `certainFrom` on it is shown as sure. */
   readonly certainty: number
+  /** How much of what was asked for it accounts for. */
+  readonly coverage: number
 }
 
 export interface Answer {
   readonly query: string
   readonly matches: readonly Match[]
+  /** None of them clearly does what was asked for. */
+  readonly unclear: boolean
   /** The best hits that the cut-off kept out. */
   readonly below: readonly Match[]
   /** What the user should know about how the query was read. */
@@ -64,30 +78,32 @@ export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limi
   const { parsed, text, must, accept } = asked
   const remarks = [...parsed.problems]
   if (parsed.select.length + parsed.unload.length > 0)
-    return { query, ...selected(catalogue, parsed, remarks), below: [], remarks }
+    return { query, ...selected(catalogue, parsed, remarks), unclear: false, below: [], remarks }
   remarks.push(...emptyFilters(catalogue, parsed.filters))
   const isListing = text.trim() === '' && must.length === 0 && accept !== undefined
   const ranked = isListing
     ? [...catalogue.entries()]
         .filter(([key]) => accept(key))
-        .map(([id]) => ({ id, score: 1, relevance: 1, certainty: 1 }))
+        .map(([id]) => ({ id, score: 1, relevance: 1, certainty: 1, coverage: 1 }))
         .sort((first, second) => (first.id < second.id ? -1 : 1))
     : catalogue.searcher.rank({
         text,
         must,
         limit: cutOff > 0 ? Math.max(limit, RANKED) : limit,
-        ...defined({ accept }),
+        ...defined({ accept, learned: catalogue.learned }),
       })
   const matches: Match[] = []
   const below: Match[] = []
-  for (const { id, score, relevance, certainty = relevance } of ranked) {
+  for (const { id, score, relevance, certainty = relevance, coverage = 1 } of ranked) {
     const entry = catalogue.get(id)
     const into = relevance >= cutOff ? matches : below
     if (entry && into.length < (into === below ? NAMED : limit))
-      into.push({ key: id, entry, score, relevance, certainty })
+      into.push({ key: id, entry, score, relevance, certainty, coverage })
   }
   if (matches.length + below.length === 0 && must.length > 0) remarks.push(...unmet(catalogue, must))
-  return { query, matches, below, remarks }
+  const unclear =
+    cutOff > 0 && matches.length > 0 && matches.every(({ coverage }) => coverage < clearCoverage)
+  return { query, matches: unclear ? matches.slice(0, NEAREST) : matches, unclear, below, remarks }
 }
 
 /** Said where no tool has the words that have to be there, whatever else is asked for. */
@@ -128,7 +144,9 @@ function selected(
     )
     if (called.length === 0)
       remarks.push(`No tool is called ${quote(name)}.${suggestion(name, namesIn(catalogue))}`)
-    matches.push(...called.map(([key, entry]) => ({ key, entry, score: 1, relevance: 1, certainty: 1 })))
+    matches.push(
+      ...called.map(([key, entry]) => ({ key, entry, score: 1, relevance: 1, certainty: 1, coverage: 1 })),
+    )
   }
   return { matches }
 }

@@ -1,5 +1,10 @@
 /** The tools of a catalogue, indexed: what is searched, and what is shown of each tool. */
-import { createLexicalSearcher, type LexicalSearcher, type SearchDocument } from '@toolwell/core'
+import {
+  createLexicalSearcher,
+  type LexicalSearcher,
+  type RankQuery,
+  type SearchDocument,
+} from '@toolwell/core'
 import { defined, documentOf, firstLine } from '@toolwell/core/internal'
 import { type Found, readCatalogue } from '../shared/catalogue/read-catalogue.js'
 import { Problem } from '../shared/problem.js'
@@ -28,6 +33,8 @@ export interface Catalogue {
   readonly path: string
   readonly size: number
   readonly searcher: LexicalSearcher
+  /** What was learned before the first query. */
+  readonly learned?: NonNullable<RankQuery['learned']>
   /** What is known and not searched, where that can be said. */
   readonly excluded?: readonly ExcludedTool[]
   /** By the id that the searcher knows. */

@@ -22,10 +22,11 @@ export function answerJson(
   miss: Miss | undefined,
   explained: (match: Match) => Explanation | undefined,
 ): string {
-  const { query, matches, below, remarks } = answer
+  const { query, matches, unclear, below, remarks } = answer
   return pretty({
     query,
     tools: catalogue.size,
+    unclear,
     matches: matches.map((match) => ({
       ...brief(match),
       relevance: rounded(match.relevance),

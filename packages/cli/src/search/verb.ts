@@ -9,6 +9,7 @@ import { defineVerb, type ExitCode } from '../shared/verb.js'
 import { ask, type Limits, type Match, missOf, readQuery } from './ask.js'
 import { answerBatch } from './batch.js'
 import { type Catalogue, loadCatalogue } from './catalogue.js'
+import { learnFeedback } from './feedback.js'
 import { answerJson } from './json.js'
 import { answerText, missText } from './text.js'
 import { tellWhy } from './why.js'
@@ -51,6 +52,11 @@ export const search = defineVerb({
       type: 'string',
       valueHint: 'FILE',
       description: 'Answer the queries of a JSONL file, or - for standard input: a line of JSON for each.',
+    },
+    feedback: {
+      type: 'string',
+      valueHint: 'FILE',
+      description: 'Learn first from a JSONL file of {"query": …, "tools": […]}; for this run alone.',
     },
     json: { type: 'boolean', description: 'The answer as JSON.' },
     timeout: serverFlags.timeout,
@@ -108,10 +114,14 @@ export const search = defineVerb({
       flags.explain || why !== undefined ? 'documents' : batch === undefined ? 'descriptions' : 'names'
     const skipBroken = flags['skip-broken'] === true
     const timeout = timeoutOf(flags.timeout)
-    const catalogue =
+    const loaded =
       catalog === undefined
         ? await (await import('./servers.js')).loadServers({ config, profile, timeout, keep }, terminal)
         : await loadCatalogue({ path: catalog, skipBroken, keep }, terminal)
+    const catalogue =
+      flags.feedback === undefined
+        ? loaded
+        : { ...loaded, learned: await learnFeedback(flags.feedback, loaded, terminal) }
     const explained = flags.explain ? explainerOf(catalogue) : () => () => undefined
     if (batch !== undefined) return answerBatch(batch, catalogue, limits, explained, terminal)
     if (why !== undefined) return tellWhy(why, query, catalogue, limits, flags.json === true, terminal)

@@ -26,6 +26,7 @@ const FIELDS: Readonly<Record<keyof Tool, true>> = {
   card: true,
   promptSnippet: true,
   guidelines: true,
+  examples: true,
   maxResultTokens: true,
   timeout: true,
   risk: true,

@@ -86,6 +86,8 @@ export type LedgerFact =
       readonly kind: 'searched'
       readonly query: string
       readonly loaded: readonly string[]
+      /** Tools that the answer showed for its words, by id: what is learned from its use. */
+      readonly shown?: readonly string[]
       readonly dropped: readonly Dropped[]
       /** Nothing was found. The third identical miss is answered in one line. */
       readonly missed: boolean

@@ -67,6 +67,7 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
   searched: {
     query: text,
     loaded: list(text),
+    shown: optional(list(text)),
     dropped: list(record({ tool: text, reason: text })),
     missed: flag,
     tokens: number,

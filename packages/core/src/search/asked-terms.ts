@@ -26,15 +26,20 @@ export interface AskedTerms {
   readonly clauses: readonly (readonly AskedTerm[])[]
 }
 
-/** `knows` says whether any tool holds a term: a mixed-case word counts whole if one does, else by its parts. */
+/**
+ * `knows` says whether any tool holds a term: a mixed-case word counts whole if one does, else by its parts. `isAlone`: nothing but the
+ * text selects tools.
+ */
 export function askedTerms(
   text: string,
   vocabulary: Vocabulary,
   tuning: Tuning,
   knows: (hash: number) => boolean,
+  isAlone = true,
 ): AskedTerms {
   const words = vocabulary.wordsOf(text)
-  const whole = termsOf(words, tuning, knows)
+  const meant = termsOf(words, tuning, knows)
+  const whole = meant.length > 0 || !isAlone ? meant : emptyTerms(words, knows)
   const distinct = whole.filter(({ kind }) => kind === 'word').length
   if (distinct < longQuery) return { whole, clauses: [] }
   const clauses = clausesOf(text)
@@ -98,6 +103,18 @@ function termsOf(
     }
   for (const pair of pairs) asked.set(pair.hash, pair)
   return [...asked.values()]
+}
+
+/**
+ * A query of one word that says nothing may still be a name, of a server called "a": such words are indexed in names only. Several
+ * are a sentence without a subject.
+ */
+function emptyTerms(words: readonly SpelledWord[], knows: (hash: number) => boolean): AskedTerm[] {
+  const [only, ...others] = words
+  if (!only || others.length > 0) return []
+  const { text, hash } = only.whole
+  if (!knows(hash)) return []
+  return [{ text, hash, weight: 1, kind: 'word', unspaced: false, concepts: [] }]
 }
 
 /** Sentences, and parts of them that start a new request ("…, and also find"). */

@@ -1,7 +1,7 @@
 /** Why a tool ranks where it does: the score taken apart by term and field. Nothing of it is kept; it is worked out on demand. */
 import type { AskedTerm } from './asked-terms.js'
 import type { NameMatch } from './exact-names.js'
-import { fields, focusOf, forEachTerm } from './fields.js'
+import { fields, focusOf, forEachTerm, standingOf } from './fields.js'
 import { saturation } from './index/impact.js'
 import type { SearchDocument } from './searcher.js'
 import type { Tuning } from './tuning.js'
@@ -47,7 +47,7 @@ export function explain(
     const byField = byTerm.get(hash) ?? new Map<string, number>()
     byTerm.set(hash, byField.set(name, frequency))
   })
-  const focus = focusOf(byTerm.size)
+  const focus = focusOf(byTerm.size) * standingOf(document)
   const explained = terms.map((term): TermExplanation => {
     const { worth, tools } = known(term)
     const byField = byTerm.get(term.hash) ?? new Map<string, number>()

@@ -126,14 +126,6 @@ export const fields: readonly Field[] = [
     usualLength: 12,
     textOf: (document) => document.serverDescription ?? '',
   },
-  {
-    ...common,
-    name: 'usage',
-    concepts: true,
-    usualLength: 12,
-    distinct: true,
-    textOf: (document) => document.usage ?? '',
-  },
 ]
 
 /** A term counts at most this often per field, so that repetition gains nothing. */
@@ -219,7 +211,7 @@ export function createAnalyser(
       counts,
     )
     const words = frequencies.size
-    const focus = focusOf(words)
+    const focus = focusOf(words) * standingOf(document)
     for (let place = 0; place < words; place += 1)
       bytes[place] = impactByte((frequencies.values[place] as number) * focus, identity[place] === 1)
     for (const { folded } of namesOf(document)) {
@@ -234,6 +226,15 @@ export function createAnalyser(
 /** Who speaks of everything is about nothing: the share of their strength that the terms of a tool with so many keep. */
 export function focusOf(distinctTerms: number): number {
   return Math.min(1, usualTerms / distinctTerms) ** 2
+}
+
+/** What a tool keeps of its strength that its own description calls deprecated: enough to be found where nothing succeeds it. */
+const deprecatedShare = 0.5
+const deprecated =
+  /\bDEPRECATED\b|\b(?:tool|endpoint|method|function|command|this|it) (?:is|was|has been) deprecated\b|已废弃/
+
+export function standingOf({ description }: SearchDocument): number {
+  return deprecated.test(description.slice(0, leadLimit)) ? deprecatedShare : 1
 }
 
 /** The first sentence, or the first line: what says the most. */

@@ -7,25 +7,41 @@ import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
 export interface HybridOptions {
   /** One vector per text, all of one length. Called for documents that are new or changed, and for each query. */
   readonly embed: (texts: readonly string[]) => Promise<readonly ArrayLike<number>[]>
-  /** How much similarity counts beside the words, whose best score is 1. Default 0.5. */
+  /** How much similarity counts beside the words, whose best score is 1. Default 1. */
   readonly weight?: number
   /** Texts per call of `embed`. Default 64. */
   readonly batch?: number
+  /** Milliseconds after which a call of `embed` is given up, and the words alone answer. Default 5,000. */
+  readonly timeout?: number
 }
 
-/** Similar tools that no word finds are added up to this many. */
+/** Of what the words find, so many are ordered by similarity too: further down it finds look-alikes more often than answers. */
+const reordered = 50
+/** Where the words find fewer tools than this, the most similar are added. */
 const added = 20
 const textLimit = 1000
+/** Similarities below this are noise, however they compare with each other. */
+const leastSimilarity = 0.2
+/** A long request is about several things; its vector says less of each. */
+const fullWords = 15
+/** Certainty is for exact names. */
+const mostLikely = 0.99
 
 /**
- * Scores are added, not ranks: the best word score is 1, and similarity counts from 0 to `weight`. Exact names keep their place.
- * A document is embedded once per text, remembered by its hash while it is indexed. Where `embed` fails, so does `rank`, and a
- * `Toolwell` falls back to the words alone.
+ * Scores are added, not ranks: the best word score is 1, and so is the best similarity, times `weight`. Exact names keep their place.
+ * A document is embedded once per text, remembered by its hash while it is indexed. Where `embed` fails, or does not answer in
+ * time, `rank` fails, and a `Toolwell` falls back to the words alone.
  */
-export function createHybridSearcher({ embed, weight = 0.5, batch = 64 }: HybridOptions): Searcher {
+export function createHybridSearcher({
+  embed,
+  weight = 1,
+  batch = 64,
+  timeout = 5000,
+}: HybridOptions): Searcher {
   const lexical = createLexicalSearcher()
   const texts = new Map<string, { readonly key: string; readonly text: string }>()
   const vectors = new Map<string, Float32Array>()
+  const embedded = (given: readonly string[]) => inTime(embed(given), timeout)
 
   async function settle(): Promise<void> {
     const missing = new Map<string, string>()
@@ -33,7 +49,7 @@ export function createHybridSearcher({ embed, weight = 0.5, batch = 64 }: Hybrid
     const entries = [...missing]
     for (let start = 0; start < entries.length; start += batch) {
       const part = entries.slice(start, start + batch)
-      const found = await embed(part.map(([, text]) => text))
+      const found = await embedded(part.map(([, text]) => text))
       if (found.length !== part.length)
         throw new Error(`embed was given ${part.length} texts and answered with ${found.length} vectors`)
       part.forEach(([key], index) => {
@@ -48,7 +64,7 @@ export function createHybridSearcher({ embed, weight = 0.5, batch = 64 }: Hybrid
     const words = (await lexical.rank(unlimited)) as readonly Ranked[]
     if (query.text.trim() === '') return words.slice(0, limit)
     await settle()
-    const [asked] = await embed([query.text])
+    const [asked] = await embedded([query.text])
     const target = unit(asked ?? [])
     const similarity = (id: string): number => {
       const vector = vectors.get(texts.get(id)?.key ?? '')
@@ -56,35 +72,37 @@ export function createHybridSearcher({ embed, weight = 0.5, batch = 64 }: Hybrid
     }
     const certain = words.filter(({ relevance }) => relevance === 1)
     const likely = words.filter(({ relevance }) => relevance < 1)
-    const best = likely[0]?.score ?? 1
     const found = new Set(words.map(({ id }) => id))
     const more =
-      query.must.length > 0
+      query.must.length > 0 || found.size >= added
         ? []
         : [...texts.keys()]
             .filter((id) => !found.has(id) && (!accept || accept(id)))
-            .map((id) => ({ id, likeness: similarity(id) }))
-            .sort((first, second) => second.likeness - first.likeness || compare(first.id, second.id))
-            .slice(0, added)
-    const fused = [
-      ...likely.map(({ id, score, relevance, certainty = 0 }) => {
-        const likeness = similarity(id)
-        return {
-          id,
-          score: score / best + weight * likeness,
-          relevance: Math.max(relevance, likeness ** 2),
-          certainty,
-        }
-      }),
-      ...more.map(({ id, likeness }) => ({
-        id,
-        score: weight * likeness,
-        relevance: likeness ** 2,
-        certainty: 0,
-      })),
-    ]
+            .map((id): Ranked => ({ id, score: 0, relevance: 0, certainty: 0, coverage: 0 }))
+            .sort(
+              (first, second) => similarity(second.id) - similarity(first.id) || compare(first.id, second.id),
+            )
+            .slice(0, added - found.size)
+    const best = likely[0]?.score ?? 1
+    const candidates = [...likely.slice(0, reordered), ...more].map((hit) => ({
+      ...hit,
+      likeness: similarity(hit.id),
+    }))
+    const most = Math.max(leastSimilarity, ...candidates.map(({ likeness }) => likeness))
+    const share = weight * Math.min(1, fullWords / Math.max(1, query.text.trim().split(/\s+/).length))
+    const fused = candidates.map(({ likeness, ...hit }) => ({
+      ...hit,
+      score: hit.score / best + share * (likeness / most),
+      relevance: Math.min(mostLikely, Math.max(hit.relevance, likeness ** 2)),
+      coverage: Math.max(hit.coverage ?? 0, likeness),
+      // What counts as similar differs from model to model: what the words do not find is offered, not loaded.
+      ownRelevance: hit.ownRelevance ?? hit.relevance,
+    }))
     fused.sort((first, second) => second.score - first.score || compare(first.id, second.id))
-    return [...certain, ...fused].slice(0, limit)
+    const rest = likely
+      .slice(reordered)
+      .map((hit) => ({ ...hit, score: Math.min(hit.score / best, fused.at(-1)?.score ?? 1) }))
+    return [...certain, ...fused, ...rest].slice(0, limit)
   }
 
   return {
@@ -100,6 +118,19 @@ export function createHybridSearcher({ embed, weight = 0.5, batch = 64 }: Hybrid
     },
     rank,
   }
+}
+
+/** Rejects where the host's function does not settle in time. What it answers later is not used. */
+function inTime<T>(work: Promise<T>, milliseconds: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new Error(`embed did not answer within ${milliseconds} ms`)),
+      milliseconds,
+    )
+    Promise.resolve(work)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer))
+  })
 }
 
 function textOf({ name, server, title, description, hint }: SearchDocument): string {

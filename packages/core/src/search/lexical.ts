@@ -13,16 +13,18 @@
 import { inPieces } from '../base/pieces.js'
 import { type AskedTerms, askedTerms } from './asked-terms.js'
 import { createCertainty } from './certainty.js'
+import { createCoverage } from './coverage.js'
 import { nameOfTier } from './exact-names.js'
 import { type Explanation, explain } from './explain.js'
 import { createAnalyser } from './fields.js'
 import { createSegmentBuilder, type Segment } from './index/segment.js'
 import { createTermIndex, noAliases } from './index/term-index.js'
 import { bestSlots } from './index/top.js'
+import { createLearned } from './learned.js'
 import { slotsWith } from './must-words.js'
 import { createNameMatches } from './name-matches.js'
 import { queryCharacterLimit } from './query.js'
-import { createRelevance, weighWords } from './relevance.js'
+import { createRelevance, weighWords, worthOfAll } from './relevance.js'
 import { createScores } from './scores.js'
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
 import { type IndexPart, segmentsOf } from './stored-parts.js'
@@ -31,8 +33,8 @@ import { type SearchMiss, type WhyQuery, type WhySource, whyNot } from './why.js
 import { createLexicon } from './words/lexicon.js'
 import { createVocabulary, type Vocabulary } from './words/vocabulary.js'
 
-/** Further down the order nothing is sure, and looking costs. */
-const surePlaces = 20
+/** What is less relevant is no answer at any cut-off worth setting, and looking how sure it is costs. */
+const leastRelevance = 0.2
 const manyTools = 1000
 /** Tools of one segment where an index is filled: building it holds the event loop. */
 const filledAtOnce = 1024
@@ -53,8 +55,8 @@ export interface LexicalSearcher extends Searcher {
 
 /** Relevance from which on a hit is an answer. docs/search.md says what it keeps and what it turns away. */
 export const defaultCutOff = 0.35
-/** Certainty from which on an answer is loaded; below it is offered by its signature. docs/search.md has the trade. */
-export const defaultAutoLoad = 0.5
+/** Certainty from which on `autoLoad: 'certain'` loads an answer; below it is offered by its signature. */
+export const certainFrom = 0.5
 
 /**
  * `update` applies removals first, then puts; it costs the text it is given. `rank` costs the postings of the query's terms and one
@@ -75,6 +77,7 @@ export function createLexicalSearcher(): LexicalSearcher {
 export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
   const index = createTermIndex()
   const scores = createScores(index, tuning.clause)
+  const learnedFrom = createLearned(index)
   let lazyVocabulary: Vocabulary | undefined
   const vocabulary = (): Vocabulary => {
     lazyVocabulary ??= createVocabulary(createLexicon(tuning))
@@ -83,18 +86,19 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
   const analyser = () => createAnalyser(vocabulary(), tuning)
   const names = createNameMatches(index, vocabulary)
   const isKnown = (hash: number): boolean => index.frequencyOf(hash) > 0
-  const termsOf = (text: string): AskedTerms =>
-    askedTerms(text.slice(0, queryCharacterLimit), vocabulary(), tuning, isKnown)
+  const termsOf = (text: string, isAlone = true): AskedTerms =>
+    askedTerms(text.slice(0, queryCharacterLimit), vocabulary(), tuning, isKnown, isAlone)
 
   function rank(query: RankQuery): readonly Ranked[] {
     const { limit = Number.POSITIVE_INFINITY, accept } = query
     const text = query.text.slice(0, queryCharacterLimit)
-    const asked = termsOf(text)
+    const asked = termsOf(text, query.must.length === 0)
     const { tiers: exact, byWord } = names.inQuery(text)
     const allowed = slotsWith(query.must, index, vocabulary())
     const isSelecting = asked.whole.length === 0 && allowed !== undefined
 
-    const scored = scores.of(asked)
+    const { learned = [] } = query
+    const scored = scores.of(asked, learned.length > 0 ? learnedFrom(learned) : undefined)
     for (const [slot, tier] of exact) scored[slot] = (scored[slot] as number) + tier * exactTierScore
     if (isSelecting) for (const slot of allowed) scored[slot] = (scored[slot] as number) + 1
 
@@ -116,15 +120,21 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
       const byteAt = index.reader(hash)
       return (slot) => byteAt(slot) >= 0
     })
-    return best.map((slot, place) => {
+    const coverage = createCoverage(worthOfAll(words), scores.rarest)
+    return best.map((slot) => {
       const score = scored[slot] as number
       const isCertain = isSelecting || exact.has(slot)
-      const sure = place < surePlaces ? certainty(slot) : 0
+      const likely = isCertain ? 1 : relevance(score)
+      const isMeant = isCertain && !byWord.has(slot)
+      const gain = isCertain ? 0 : scores.learnedOf(slot)
+      const sure = isMeant ? 1 : likely < leastRelevance ? 0 : certainty(slot)
       return {
         id: index.identityOf(slot).id,
         score,
-        relevance: isCertain ? 1 : relevance(score),
-        certainty: isCertain && !byWord.has(slot) ? 1 : sure,
+        relevance: likely,
+        ...(gain > 0 ? { ownRelevance: relevance(score - gain) } : {}),
+        certainty: sure,
+        coverage: isMeant ? 1 : coverage(score - (exact.get(slot) ?? 0) * exactTierScore, sure),
       }
     })
   }

@@ -1,4 +1,4 @@
-/** `+must`: the tools that hold a word in their name, aliases, server or domain. */
+/** `+must`: the tools that hold a word in their name, aliases, server or domain; where none does, a word that means the same. */
 import { identityBit } from './index/impact.js'
 import type { TermIndex } from './index/term-index.js'
 import { queryCharacterLimit } from './query.js'
@@ -17,6 +17,10 @@ export function slotsWith(
       if (word.parts.length > 0)
         for (const slot of word.parts.map(({ hash }) => identitySlotsOf(hash, index)).reduce(intersection))
           passed.add(slot)
+      // Nobody is called by that word: "+mail" then stands for what is called "email".
+      if (passed.size === 0)
+        for (const { hash } of word.whole.asked)
+          for (const slot of identitySlotsOf(hash, index)) passed.add(slot)
       allowed = allowed ? intersection(allowed, passed) : passed
     }
   return allowed

@@ -1,8 +1,9 @@
 /** What each tool scores for a query: one sum over postings, in arrays that are kept from query to query. */
 import type { AskedTerm, AskedTerms } from './asked-terms.js'
-import { impactTable } from './index/impact.js'
+import { impactTable, saturation, strongest } from './index/impact.js'
 import { positionOf } from './index/segment.js'
 import type { TermIndex } from './index/term-index.js'
+import type { Learned } from './learned.js'
 
 /** Words are weighed as if the index were at least this large: few tools say little about which words are rare. */
 const leastIndexSize = 3000
@@ -10,13 +11,22 @@ const leastIndexSize = 3000
 const commonShare = 0.1
 const commonLeast = 1000
 
+/** What was learned is weighed as if at least so many tools held the word. */
+const leastFrequency = 10
+/** A concept that more tools than this have learned is not added up. */
+const commonUsers = 100
+
 export interface Scores {
-  /** The score of every slot for these terms. Valid until the next call. */
-  of(asked: AskedTerms): Float32Array
+  /** The score of every slot for these terms, with what was learned from use. Valid until the next call. */
+  of(asked: AskedTerms, learned?: Learned): Float32Array
+  /** What of the last score of a slot was learned. */
+  learnedOf(slot: number): number
   /** What one term is worth in a tool that holds it; 0 where it decides nothing. */
   worthOf(term: AskedTerm): number
   /** The same for a word, however common. */
   rarityOf(term: AskedTerm): number
+  /** What a word is worth that no tool holds. */
+  readonly rarest: number
 }
 
 /** `clauseShare`: the share of the score of a long query that its best clause decides. */
@@ -25,11 +35,15 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
   let scores = new Float32Array(0)
   let clauseScores = new Float32Array(0)
   let clauseBest = new Float32Array(0)
+  let learned: Learned | undefined
+  let gains = new Float32Array(0)
+  const gainOf = gainTable(strengths)
 
-  const rarityOf = ({ hash, weight }: AskedTerm): number => {
-    const frequency = index.frequencyOf(hash)
-    return weight * Math.log(1 + (Math.max(index.size, leastIndexSize) - frequency + 0.5) / (frequency + 0.5))
-  }
+  const worthAt = (frequency: number): number =>
+    Math.log(1 + (Math.max(index.size, leastIndexSize) - frequency + 0.5) / (frequency + 0.5))
+  // A word that no tool's own text holds may still have been learned.
+  const frequencyOf = (hash: number): number => index.frequencyOf(hash) || (learned?.frequencyOf(hash) ?? 0)
+  const rarityOf = ({ hash, weight }: AskedTerm): number => weight * worthAt(frequencyOf(hash))
   const worthOf = (term: AskedTerm): number => {
     const isCommon = index.frequencyOf(term.hash) > Math.max(index.size * commonShare, commonLeast)
     return term.kind === 'concept' && isCommon ? 0 : rarityOf(term)
@@ -38,7 +52,7 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
   /** Adds what each term is worth to the tools that hold it. */
   function addUp(terms: readonly AskedTerm[], into: Float32Array): void {
     for (const term of terms) {
-      if (index.frequencyOf(term.hash) === 0) continue
+      if (frequencyOf(term.hash) === 0) continue
       const worth = worthOf(term)
       if (worth === 0) continue
       for (const segment of index.segments) {
@@ -51,6 +65,25 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
           into[slot] = (into[slot] as number) + worth * (strengths[bytes[posting] as number] as number)
         }
       }
+    }
+  }
+
+  /** A word that a tool was used by adds to what it says of itself, and saturates with it. */
+  function addLearned(terms: readonly AskedTerm[], from: Learned): void {
+    for (const term of terms) {
+      if (term.kind === 'pair') continue
+      const users = from.frequencyOf(term.hash)
+      // What so many tools are used for tells none of them apart, and costs the most to add up.
+      if (users === 0 || (term.kind === 'concept' && users > commonUsers)) continue
+      // A word that only one tool was ever asked by is rare by accident, not because it tells tools apart.
+      const worth = term.weight * Math.min(worthOf(term) / term.weight, worthAt(leastFrequency))
+      if (worth === 0) continue
+      const byteAt = index.reader(term.hash)
+      from.forEach(term.hash, (slot, byte) => {
+        const gain = worth * gainOf(byteAt(slot), byte)
+        scores[slot] = (scores[slot] as number) + gain
+        gains[slot] = (gains[slot] as number) + gain
+      })
     }
   }
 
@@ -74,9 +107,14 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
   }
 
   return {
+    get rarest() {
+      return worthAt(0)
+    },
     rarityOf,
     worthOf,
-    of({ whole, clauses }) {
+    learnedOf: (slot) => (learned ? (gains[slot] as number) : 0),
+    of({ whole, clauses }, known) {
+      learned = known
       const count = index.slots
       if (scores.length < count) {
         scores = new Float32Array(count)
@@ -86,6 +124,13 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
       scores.fill(0, 0, count)
       addUp(whole, scores)
       if (clauses.length > 0) blendClauses(clauses, count)
+      if (known) {
+        if (gains.length < count) {
+          gains = new Float32Array(count)
+        }
+        gains.fill(0, 0, count)
+        addLearned(whole, known)
+      }
       return scores
     },
   }
@@ -96,4 +141,17 @@ function highestOf(scores: Float32Array, count: number): number {
   for (let slot = 0; slot < count; slot += 1)
     if ((scores[slot] as number) > highest) highest = scores[slot] as number
   return highest
+}
+
+/** How much stronger a term is in a tool that holds it by one byte (-1: not at all) and has learned it by another. */
+function gainTable(strengths: Float64Array): (held: number, byte: number) => number {
+  const frequencyOf = (strength: number) => (saturation * strength) / Math.max(1e-6, strongest - strength)
+  const table = new Float32Array(129 * 128)
+  for (let held = 0; held <= 128; held += 1)
+    for (let byte = 0; byte < 128; byte += 1) {
+      const before = held === 128 ? 0 : (strengths[held] as number)
+      const both = frequencyOf(before) + frequencyOf(strengths[byte] as number)
+      table[held * 128 + byte] = Math.max(0, (strongest * both) / (saturation + both) - before)
+    }
+  return (held, byte) => table[(held < 0 ? 128 : held & 0x7f) * 128 + (byte & 0x7f)] as number
 }

@@ -16,8 +16,6 @@ export interface SearchDocument {
   readonly parameterNames?: string
   /** The same for all tools of a server: it may find them and should not decide between them. */
   readonly serverDescription?: string
-  /** Words of requests that this tool has answered before, where the host keeps them. */
-  readonly usage?: string
 }
 
 export interface Ranked {
@@ -26,11 +24,21 @@ export interface Ranked {
   readonly score: number
   /** From 0 to 1: how likely it is that the query asks for this tool. The cut-off is set on this figure. */
   readonly relevance: number
-  /**
-   * From 0 to 1: how much of what was asked for the tool speaks of. Hits below `autoLoad` are offered, not loaded. Left out:
-   * relevance counts.
-   */
+  /** From 0 to 1: how many of the words that were asked for the tool holds; `autoLoad: 'certain'` goes by it. Left out: relevance counts. */
   readonly certainty?: number
+  /**
+   * From 0 to 1: how much of what was asked for the tool accounts for. Where none of the answers reaches 0.65, the model reads that
+   * nothing clearly does this. Left out: it does.
+   */
+  readonly coverage?: number
+  /** Relevance by the words alone, without what was learned from use or seems similar: what only these find is offered, never loaded. Left out: the same. */
+  readonly ownRelevance?: number
+}
+
+/** Terms that tools were used by. Nothing to look into: only the built-in ranking reads it. */
+export interface LearnedTerms {
+  /** Tools that have learned something. */
+  readonly size: number
 }
 
 export interface RankQuery {
@@ -39,6 +47,8 @@ export interface RankQuery {
   readonly must: readonly string[]
   /** The best this many suffice. Left out: all that match. */
   readonly limit?: number
+  /** What was learned from use, where something was, for the built-in ranking. Another searcher may ignore it. */
+  readonly learned?: readonly LearnedTerms[]
   /** Others need not be returned. A searcher may ignore it: the caller checks again. */
   readonly accept?: (id: string) => boolean
 }

@@ -37,7 +37,7 @@ export const defaultTuning: Tuning = {
     server: 4,
     domain: 1,
     title: 1,
-    hint: 2,
+    hint: 1,
     snippet: 0.65,
     lead: 0.65,
     description: 0.4,

@@ -21,6 +21,9 @@ import type { Place } from './deliveries.js'
 import type { SearchFace } from './meta-tools.js'
 import type { Prompts } from './prompts.js'
 
+/** What a search loads of its answers: as much as fits, only what is surely meant, or everything. */
+export type AutoLoad = { readonly tokens?: number; readonly first?: number } | 'certain' | 'all'
+
 /** Options with their defaults filled in. */
 export interface Settings {
   readonly mode: 'off' | 'auto' | 'on'
@@ -33,7 +36,8 @@ export interface Settings {
   readonly hiddenCalls: 'load-and-run' | 'hint' | 'refuse'
   readonly loadLimit: number
   readonly cutOff: number
-  readonly autoLoad: number
+  /** `tokens` left out: as the delivery has it. */
+  readonly autoLoad: { readonly tokens: number | undefined; readonly first: number } | 'certain' | 'all'
   readonly largeTool: number
   readonly resultBudget: number
   readonly cardBudget: number

@@ -72,7 +72,10 @@ export interface Prompts {
   searchAlready(facts: { readonly bridge: string | undefined }): string
   /** `bridge`: where it may be called without being loaded. */
   searchOffered(facts: { readonly bridge: string | undefined }): string
-  searchDropped(): string
+  /** `bridge`: what calls them as they are, where they may be. */
+  searchDropped(facts: { readonly bridge: string | undefined }): string
+  /** The best of what is found does not clearly do what was asked for. */
+  searchUnclear(facts: { readonly nearest: readonly string[] }): string
   searchMore(facts: { readonly more: number }): string
   searchEvicted(facts: { readonly tools: readonly string[] }): string
   searchUnloaded(facts: { readonly tools: readonly string[] }): string
@@ -286,7 +289,12 @@ export const defaultPrompts: Prompts = {
     bridge
       ? `May fit; not loaded. Call what you need with ${bridge}, or see its schema first with select:name:`
       : 'May fit; not loaded. Load what you need with select:name:',
-  searchDropped: () => 'Found, not loaded (load with select:name):',
+  searchDropped: ({ bridge }) =>
+    bridge
+      ? `Found, not loaded (call with ${bridge}, or load with select:name):`
+      : 'Found, not loaded (load with select:name):',
+  searchUnclear: ({ nearest }) =>
+    `Nothing clearly does this; nearest: ${list(nearest)}. If none of them fits, search once more in other words; if that finds nothing either, the tool does not exist.`,
   searchMore: ({ more }) =>
     `${plural(more, 'more tool')} ${more === 1 ? 'fits' : 'fit'}; say more of what you need, or give a higher limit.`,
   searchEvicted: ({ tools }) => `Unloaded to make room: ${list(tools)}.`,

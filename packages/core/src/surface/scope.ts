@@ -17,7 +17,7 @@ export interface Shared {
   readonly catalogue: Catalogue
   readonly settings: Settings
   readonly store: LedgerStore
-  rank(query: RankQuery, notify: (notice: Notice) => void): Promise<readonly Ranked[]>
+  rank(query: RankQuery, notify: (notice: Notice) => void, principal: string): Promise<readonly Ranked[]>
   memo(wire: string): DefinitionMemo
   tell(event: ToolwellEvent): void
   /** The conversations that were opened, for a report. */
@@ -67,7 +67,7 @@ export function contextsOf(
       agent,
       principal,
       notify,
-      rank: (query) => shared.rank(query, notify),
+      rank: (query) => shared.rank(query, notify, principal),
       alsoEager,
       everythingEager,
       child,

@@ -15,6 +15,7 @@ type ManifestKey =
   | 'aliases'
   | 'canonicalName'
   | 'searchHint'
+  | 'examples'
   | 'card'
   | 'promptSnippet'
   | 'guidelines'
@@ -77,6 +78,7 @@ const FIELDS: Readonly<Record<ManifestKey | 'name' | 'lazy', Shape | { readonly 
   aliases: { each: name },
   canonicalName: name,
   searchHint: text,
+  examples: { each: text },
   card: text,
   promptSnippet: text,
   guidelines: { each: text },

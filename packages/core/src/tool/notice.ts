@@ -14,6 +14,8 @@ export type Notice =
     }
   /** The host's searcher threw or answered nonsense. The built-in one was used instead. */
   | { readonly kind: 'searcher-failed'; readonly query: string; readonly detail: string }
+  /** What was learned from use could not be read or written. Searches go on without it. */
+  | { readonly kind: 'usage-failed'; readonly detail: string }
   /** The loader is denied or missing: every tool is sent eagerly. */
   | { readonly kind: 'loader-unavailable'; readonly detail: string }
   /** A delivery that was asked for, or in use, cannot be had here: the next best one is used. */

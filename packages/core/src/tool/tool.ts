@@ -127,6 +127,8 @@ export interface Tool {
   readonly canonicalName?: string
   /** Extra words for the index. The model never sees them. */
   readonly searchHint?: string
+  /** Requests that this tool answers, as users put them: each counts as one use. Only hashes of their words are kept; nobody sees them. */
+  readonly examples?: readonly string[]
   /** The one line shown while the tool is deferred. Default: the first line of the description. */
   readonly card?: string
   /** One line for a host that writes its own list of available tools. */
@@ -190,7 +192,11 @@ const FIELD_KINDS: readonly [readonly (keyof Tool)[], (value: unknown) => boolea
   ],
   [['role'], oneOf(ROLES), `one of ${ROLES.join(', ')}`],
   [['risk'], oneOf(RISKS), `one of ${RISKS.join(', ')}`],
-  [['aliases', 'guidelines'], (value) => Array.isArray(value) && value.every(isString), 'a list of strings'],
+  [
+    ['aliases', 'guidelines', 'examples'],
+    (value) => Array.isArray(value) && value.every(isString),
+    'a list of strings',
+  ],
   [
     ['inputExamples'],
     (value) => Array.isArray(value) && value.every((each) => typeof each === 'object' && each !== null),

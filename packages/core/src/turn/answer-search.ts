@@ -30,6 +30,7 @@ export async function answerSearch(
     kind: 'searched',
     query: recordedQuery(request.query),
     loaded: found.loaded,
+    ...(found.shown.length > 0 ? { shown: found.shown } : {}),
     dropped: found.result.dropped.map(({ name, reason }) => ({ tool: name, reason })),
     missed: found.missed,
     tokens: tokenizer.count(text) + tokenizer.count(JSON.stringify(request)),

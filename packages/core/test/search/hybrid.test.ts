@@ -1,6 +1,8 @@
+import { createToolwell } from '@toolwell/core'
 import { describe, expect, it } from 'vitest'
 import { createHybridSearcher } from '../../src/search/hybrid.js'
 import type { SearchDocument } from '../../src/search/searcher.js'
+import { tool } from '../support/tools.js'
 
 function documentFor(id: string, description: string): SearchDocument {
   const empty = { aliases: [], domain: '', hint: '', snippet: '', title: '', parameters: '' }
@@ -55,5 +57,43 @@ describe('the hybrid searcher', () => {
     const searcher = createHybridSearcher({ embed: async () => [] })
     searcher.update({ put: documents })
     await expect(searcher.rank({ text: 'cat', must: [] })).rejects.toThrow('0 vectors')
+  })
+
+  it('gives up an embedding that never answers, and a Toolwell answers by the words alone', async () => {
+    const notices: { kind: string; detail?: string }[] = []
+    const searcher = createHybridSearcher({ timeout: 20, embed: () => new Promise(() => undefined) })
+    const well = createToolwell({
+      mode: 'on',
+      delivery: 'bridge',
+      searcher,
+      tools: [tool('brush_cat', { source: 'pets' })],
+      onEvent: (event) => notices.push(event),
+    })
+    const conversation = await well.open({ id: 'slow' })
+    await conversation.begin({ requestId: 'r', anchor: 'm', wire: 'none' })
+    const input = { value: { query: 'brush a cat' } }
+    const [answer] = await conversation.run([{ callId: 'c', anchor: 'c', name: conversation.loader, input }])
+    expect(answer?.text).toContain('pets__brush_cat')
+    expect(notices).toContainEqual(
+      expect.objectContaining({
+        kind: 'searcher-failed',
+        detail: 'Error: embed did not answer within 20 ms',
+      }),
+    )
+  })
+
+  it('offers what only similarity finds, and loads nothing of it', async () => {
+    const well = createToolwell({
+      mode: 'on',
+      delivery: 'bridge',
+      searcher: createHybridSearcher({ embed: async (texts) => texts.map(meaning) }),
+      tools: [tool('groom', { source: 'pets', description: 'Brushes a feline companion.' })],
+    })
+    const conversation = await well.open({ id: 'similar' })
+    await conversation.begin({ requestId: 'r', anchor: 'm', wire: 'none' })
+    const input = { value: { query: 'felid' } }
+    const [answer] = await conversation.run([{ callId: 'c', anchor: 'c', name: conversation.loader, input }])
+    expect(answer?.text).toContain('May fit; not loaded')
+    expect(conversation.inspect().loadedLazyTools).toEqual([])
   })
 })

@@ -89,6 +89,8 @@ function valueSchema(key: Key): Schema {
       return { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } }
     case 'choice':
       return { enum: key.values }
+    case 'lists':
+      return { type: 'object', additionalProperties: STRINGS }
     case 'words':
       return { anyOf: [STRINGS, { type: 'string' }] }
     case 'port':

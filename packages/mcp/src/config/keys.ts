@@ -8,6 +8,8 @@ export type Kind =
   | { readonly kind: 'duration-or-false' }
   /** Yes or no for all tools, or patterns of names. */
   | { readonly kind: 'boolean-or-strings' }
+  /** An object of lists of strings. */
+  | { readonly kind: 'lists' }
   /** A list of words, or the words in one string. */
   | { readonly kind: 'words' }
   | { readonly kind: 'port' }
@@ -72,6 +74,11 @@ const TREATED: Readonly<Record<string, Key>> = {
   alwaysLoad: {
     kind: 'boolean-or-strings',
     about: 'Tools that are always sent: true for all, or patterns of names.',
+  },
+  examples: {
+    kind: 'lists',
+    about:
+      'By the name of a tool: requests that it answers, as you would put them. Each counts as one use in a search; nobody sees them.',
   },
   allow: {
     kind: 'strings',
@@ -175,6 +182,8 @@ export function exampleOf(key: Kind): string {
       return 'true or false'
     case 'texts':
       return '{ "NAME": "value" }'
+    case 'lists':
+      return '{ "tool_name": ["…"] }'
     case 'choice':
       return key.values.map((value) => JSON.stringify(value)).join(' or ')
     case 'boolean-or-strings':
@@ -214,6 +223,10 @@ export function misfit(value: unknown, key: Kind): string | undefined {
       return typeof value === 'boolean' || isStrings(value)
         ? undefined
         : 'must be true, false or a list of patterns'
+    case 'lists':
+      return isRecord(value) && Object.values(value).every(isStrings)
+        ? undefined
+        : 'must be an object of lists of strings'
     case 'words':
       return typeof value === 'string' || isStrings(value) ? undefined : 'must be a list of strings'
     case 'port':

@@ -35,6 +35,7 @@ export function readEntry(
     enabled: fields.enabled !== false,
     lazy: fields.lazy !== false,
     alwaysLoad: fields.alwaysLoad === true ? ['*'] : ((fields.alwaysLoad || []) as string[]),
+    examples: (fields.examples as ServerConfig['examples'] | undefined) ?? {},
     allow: fields.allow as string[] | undefined,
     within: undefined,
     deny: (fields.deny as string[] | undefined) ?? [],

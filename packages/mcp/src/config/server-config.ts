@@ -39,6 +39,8 @@ export interface ServerConfig {
   readonly lazy: boolean
   /** Patterns of tool names. */
   readonly alwaysLoad: readonly string[]
+  /** By the name of a tool: requests that it answers. */
+  readonly examples: Readonly<Record<string, readonly string[]>>
   /** Undefined: every tool. */
   readonly allow: readonly string[] | undefined
   /** What a profile allows: a tool must pass this and `allow`. Undefined: every tool. */
@@ -79,6 +81,7 @@ export function defineServer(
     enabled: true,
     lazy: true,
     alwaysLoad: [],
+    examples: {},
     allow: undefined,
     within: undefined,
     deny: [],

@@ -6,7 +6,7 @@ const strengthMask = 0x7f
 
 /** k1 of BM25: how soon further occurrences stop counting. */
 export const saturation = 1.2
-const strongest = saturation + 1
+export const strongest = saturation + 1
 /** The weakest strength that is told from none: a step of the scale is then 4 %. */
 const weakest = strongest / 170
 const stepsPerUnit = strengthMask / Math.log(strongest / weakest)

@@ -23,6 +23,8 @@ export interface TermIndex {
   /** Slots in use, dead ones included: how long an array over all slots has to be. */
   readonly slots: number
   readonly segments: readonly Segment[]
+  /** Another one after every change: slots of before may belong to other tools. */
+  readonly revision: number
   /** How many living tools hold a term. */
   frequencyOf(term: number): number
   /** Visits the postings of a term in living tools. */
@@ -31,6 +33,8 @@ export interface TermIndex {
   reader(term: number): (slot: number) => number
   identityOf(slot: number): Identity
   isDead(slot: number): boolean
+  /** Where a tool stands; -1 where it does not. */
+  slotOf(id: string): number
   /** Removals first. Costs what it is given; merging adds a logarithmic factor over many changes. */
   change(removed: Iterable<string>, added: Iterable<readonly [Identity, Analysis]>): void
   /** Takes whole segments of tools that it does not hold yet. They are merged when others change. */
@@ -41,6 +45,7 @@ export function createTermIndex(): TermIndex {
   let segments: Segment[] = []
   let size = 0
   let slots = 0
+  let revision = 0
 
   function slotsOf(id: string): [Segment, number][] {
     const found: [Segment, number][] = []
@@ -87,6 +92,7 @@ export function createTermIndex(): TermIndex {
   }
 
   function enumerate(): void {
+    revision += 1
     size = 0
     slots = 0
     for (const segment of segments) {
@@ -105,6 +111,9 @@ export function createTermIndex(): TermIndex {
     },
     get segments() {
       return segments
+    },
+    get revision() {
+      return revision
     },
     frequencyOf(term) {
       let frequency = 0
@@ -159,6 +168,10 @@ export function createTermIndex(): TermIndex {
     isDead(slot) {
       const segment = segmentAt(segments, slot)
       return segment.dead[slot - segment.base] === 1
+    },
+    slotOf(id) {
+      const [found] = slotsOf(id)
+      return found ? found[0].base + found[1] : -1
     },
     change(removed, added) {
       for (const id of removed) remove(id)

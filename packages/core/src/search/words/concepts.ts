@@ -1,10 +1,10 @@
 /** Small groups of related English words, the default knowledge of the ranker: what "sunny" has to do with a weather tool. */
 
-/** Words that ask for the same operation. One group per line; an indented line continues the one above. */
+/** Words that ask for the same operation. One group per line; an indented line continues the one above. The bar: see below. */
 export const actionGroups = `
-  create add new make generate build compose insert initialize init setup register open start
+  create add new make generate build compose insert initialize init setup register open start | schedule book raise file
   generate create produce make build draw render design compose
-  delete remove erase clear drop discard destroy purge uninstall clean wipe rid trash dispose
+  delete remove erase clear drop discard destroy purge uninstall clean wipe rid trash dispose | cancel stop end revoke
   update edit modify change alter revise patch set adjust replace rename
   get fetch retrieve read obtain load pull view access look lookup see check
   list enumerate all browse display every show
@@ -70,7 +70,7 @@ export const topicGroups = `
     barometric uv dew metar outdoor picnic
   time date clock timezone hour now today current | utc gmt oclock
   calendar event meeting schedule appointment agenda | events monday tuesday wednesday thursday friday saturday sunday
-    availability busy
+    availability busy tomorrow tonight
   reminder todo task checklist | remind forget deadline due chore
   email mail inbox gmail message outlook mailbox | emails sender recipient newsletter subject
   message chat sms text dm slack conversation whatsapp telegram discord
@@ -102,10 +102,10 @@ export const topicGroups = `
   repository repo git github codebase project code gitlab | repositories opensource projects
   commit push git version change staged | staging stage modified untracked changes
   branch git merge checkout | branches
-  issue bug ticket problem error defect
+  issue bug ticket problem error defect | errors bugs crash unresolved
   pull request pr merge review
   code program programming script source function software developer snippet | python javascript java debug compile algorithm
-    coding programmer typescript c++
+    coding programmer typescript cpp csharp
   website web site page url webpage internet online link html | websites homepage landing blog domain webpages wordpress
   url link address website web page | http https www com org
   browser web page tab navigate chrome

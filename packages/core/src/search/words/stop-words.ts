@@ -25,7 +25,8 @@ export const weakWords: ReadonlySet<string> = new Set(
   `additionally along appreciate based both brief com come comprehensive conduct creation curious different e engage
   enhance ensure example finally first focus follow following furthermore g given http https improve include includes
   including information lastly manner named necessary notable preferably previous regarding related significant
-  specified suitable understand variety www assist assistance desired details`.split(/\s+/),
+  specified suitable understand variety www assist assistance desired details today tomorrow yesterday tonight next monday
+  tuesday wednesday thursday friday saturday sunday`.split(/\s+/),
 )
 
 /** The share of its weight that a weak word keeps. */

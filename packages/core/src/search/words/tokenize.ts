@@ -72,13 +72,25 @@ export function isStopWord(word: string): boolean {
   return stopWords.has(word.toLowerCase())
 }
 
+const signedLetter = /(?<![\p{L}\p{N}])([A-Za-z])(\+\+|#)(?![\p{L}\p{N}#+])/gu
+
+/** Languages whose name ends in a sign keep it as letters, as they are written where signs are not allowed: cpp, csharp. */
+export function spelledOut(text: string): string {
+  if (!text.includes('#') && !text.includes('++')) return text
+  return text.replace(
+    signedLetter,
+    (_, letter: string, sign: string) => `${letter}${sign === '#' ? 'sharp' : 'pp'}`,
+  )
+}
+
 /** `whole` and `parts` are in lower case and not stemmed; `parts` is empty for a word of one part. */
 export function forEachWord(
   text: string,
   visit: (whole: string, parts: readonly string[], pair: boolean) => void,
 ): void {
-  const ascii = asciiText.test(text)
-  const normalised = ascii ? text : text.normalize('NFKC')
+  const plain = spelledOut(text)
+  const ascii = asciiText.test(plain)
+  const normalised = ascii ? plain : plain.normalize('NFKC')
   for (const run of normalised.match(ascii ? asciiWord : unicodeWord) ?? []) {
     if (!ascii && startsUnspaced.test(run)) {
       const characters = Array.from(run.toLowerCase())

@@ -2,7 +2,7 @@
 import { hashOf } from '../index/hash.js'
 import { type Concept, conceptsOf, type Lexicon } from './lexicon.js'
 import { stopWords, weakWeight, weakWords } from './stop-words.js'
-import { forEachWord, stem, wholeWordPartLimit } from './tokenize.js'
+import { forEachWord, spelledOut, stem, wholeWordPartLimit } from './tokenize.js'
 
 /** Spellings that are remembered; when there are more, all are forgotten. */
 const spellingLimit = 100_000
@@ -92,7 +92,8 @@ export function createVocabulary(lexicon: Lexicon): Vocabulary {
       const add = (spelling: string, parts: readonly string[], pair: boolean): void => {
         found.push(spell(parts.length === 0 ? spelling : parts.join(' '), spelling, parts, pair))
       }
-      const plain = asciiText.test(text) ? text : text.replace(typography, ' ')
+      const signed = spelledOut(text)
+      const plain = asciiText.test(signed) ? signed : signed.replace(typography, ' ')
       if (!asciiText.test(plain)) {
         forEachWord(text, add)
         return found

@@ -5,9 +5,10 @@ import type { Entry } from '../../catalogue/catalogue.js'
 import { isOnSurface, type LedgerState } from '../../ledger/fold.js'
 import type { Match } from '../../search/result.js'
 import type { Context } from '../../surface/context.js'
+import { deliveries } from '../../surface/deliveries.js'
 import { answerForm, isInArray } from '../../surface/placement.js'
 import type { DropReason } from '../../tool/reasons.js'
-import { signatureOf } from '../../tool/signature.js'
+import { shortSignatureOf, signatureOf } from '../../tool/signature.js'
 import { riskOf } from '../../tool/tool.js'
 import type { Batch } from '../load/batch.js'
 
@@ -21,13 +22,28 @@ export interface Candidate {
   readonly explicit: boolean
   /** Its exact name stands in the query: no rival displaces it. */
   readonly named: boolean
-  /** Surely meant: it is loaded. Otherwise it is offered by its signature. */
+  /** It may be loaded. Otherwise it is offered by its signature, whatever room there is. */
   readonly sure: boolean
   readonly score: number
 }
 
-/** Decides, in order, what keyword hits may still be loaded by this one answer. */
-export function createAllowance(candidates: readonly Candidate[], state: LedgerState, context: Context) {
+/** What becomes of a candidate: it is loaded, offered by its signature, or left out for a limit that is named. */
+export type Verdict = 'load' | 'offer' | DropReason
+
+/** Tokens that a search loads of what is only the nearest there is. */
+const UNCLEAR_TOKENS = 300
+
+/**
+ * Decides, in order, what of the found tools one answer loads. What is asked for by name always is; of keyword hits the first, if
+ * it is not too large, and each next one that still fits the budget: one that does not is passed over, not the end. Where several
+ * servers fit equally well, each has its share of the places first (`diversity`); what is then left is for those set aside.
+ */
+export function createAllowance(
+  candidates: readonly Candidate[],
+  unclear: boolean,
+  state: LedgerState,
+  context: Context,
+) {
   const { loadLimit, largeTool, resultBudget } = context.settings
   const withSchemas = answerForm(state, context.settings) !== 'signature'
   const fresh = candidates.filter(
@@ -36,24 +52,50 @@ export function createAllowance(candidates: readonly Candidate[], state: LedgerS
   const best = fresh[0]?.score ?? 0
   const rivals = new Set(fresh.filter(({ score }) => score >= best * 0.9).map(({ entry }) => entry.source))
   const perSource = new Map<string, number>()
+  const budget = budgetOf(context.settings, unclear, state)
+  let tokensLeft = budget.tokens
+  let isFirst = true
   let left = loadLimit
-  let budget = resultBudget
+  let schemaRoom = resultBudget
   return {
-    refuse({ entry, explicit, named }: Candidate, unit: readonly Entry[]): DropReason | undefined {
+    decide(
+      { entry, explicit, named, sure }: Candidate,
+      unit: readonly Entry[],
+      wasSetAside = false,
+    ): Verdict {
       const cost = unit.reduce((sum, member) => sum + context.cost(member), 0)
-      if (explicit) return undefined
+      if (explicit) return 'load'
       if (cost > largeTool) return 'too-large'
-      if (named) return undefined
+      if (named) return 'load'
+      if (!sure) return 'offer'
       if (left < unit.length && left < loadLimit) return 'load-limit'
       const taken = perSource.get(entry.source) ?? 0
-      if (rivals.size > 1 && taken >= Math.max(1, Math.floor(loadLimit / rivals.size))) return 'diversity'
-      if (withSchemas && cost > budget) return 'result-budget'
+      const share = rivals.size > 1 ? Math.max(1, Math.floor(loadLimit / rivals.size)) : loadLimit
+      if (!wasSetAside && taken >= share) return 'diversity'
+      if (withSchemas && cost > schemaRoom) return 'result-budget'
+      if (cost > (isFirst ? budget.first : tokensLeft)) return isFirst && !unclear ? 'too-large' : 'offer'
+      isFirst = false
+      tokensLeft -= cost
       left -= unit.length
-      budget -= cost
+      schemaRoom -= cost
       perSource.set(entry.source, taken + 1)
-      return undefined
+      return 'load'
     },
   }
+}
+
+interface Budget {
+  /** Of the first answer alone, and of all. */
+  readonly first: number
+  readonly tokens: number
+}
+
+function budgetOf({ autoLoad }: Context['settings'], unclear: boolean, { latch }: LedgerState): Budget {
+  if (typeof autoLoad !== 'object')
+    return { first: Number.POSITIVE_INFINITY, tokens: Number.POSITIVE_INFINITY }
+  const { first, tokens = deliveries[latch?.delivery ?? 'append'].loads } = autoLoad
+  const most = unclear ? UNCLEAR_TOKENS : Number.POSITIVE_INFINITY
+  return { first: Math.min(first, most), tokens: Math.min(tokens, most) }
 }
 
 export function toMatch(
@@ -73,12 +115,15 @@ export function toMatch(
     answerForm(state, context.settings) !== 'signature' &&
     (fresh || (loaded && candidate?.explicit === true && (schemas === 'twice' || !(pin && isInArray(pin)))))
   const risk = riskOf(tool)
+  const bridged = state.latch?.delivery === 'bridge' && !state.tools.eager.has(entry.id)
+  // Only through the bridge is a tool called by what this answer says of it.
+  const signature = bridged ? signatureOf : shortSignatureOf
   return {
     name: candidate?.deprecated && candidate.alias !== undefined ? candidate.alias : entry.wireName,
     canonicalName: entry.wireName,
     status: candidate?.deprecated ? 'deprecated_alias' : loaded ? 'loaded' : 'available_lazy',
     fresh,
-    bridged: state.latch?.delivery === 'bridge' && !state.tools.eager.has(entry.id),
+    bridged,
     title: tool.title ?? tool.annotations?.title ?? tool.name,
     description: definition.description,
     domain: tool.domain ?? entry.source,
@@ -91,7 +136,7 @@ export function toMatch(
           inputExamples: definition.inputExamples,
         })
       : {}),
-    signature: signatureOf(entry.wireName, definition.inputSchema),
+    signature: signature(entry.wireName, definition.inputSchema),
     loadToken: context.loadToken(entry),
   }
 }

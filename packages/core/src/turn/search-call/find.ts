@@ -34,6 +34,8 @@ export interface Found {
   readonly unloaded: readonly string[]
   /** Ids of loaded tools that were asked for by name. */
   readonly again: readonly string[]
+  /** Ids of the tools that it shows for the words of the query. */
+  readonly shown: readonly string[]
   readonly facts: readonly LedgerFact[]
   readonly missed: boolean
 }
@@ -58,10 +60,10 @@ export async function find(
   const selected = selectNamed(query.select, context, batch, misses)
   const ranked = await hitsNow()
   misses.unavailable.push(...ranked.unavailable.map(({ name, state }) => ({ name, state })))
-  if (selected.length + ranked.hits.length + unloaded.length === 0)
-    misses.unavailable.push(...awaySources(query, context))
+  const hasAnswer = selected.length + unloaded.length > 0 || (ranked.hits.length > 0 && !ranked.unclear)
+  misses.unavailable.push(...awaySources(query, context, hasAnswer))
   const candidates = distinct([...selected, ...ranked.hits])
-  const taken = loadFoundTools(candidates, state, context, batch)
+  const taken = loadFoundTools(candidates, ranked.unclear, state, context, batch)
 
   const { loaded, evicted } = taken
   const below = ranked.weak.map((tool): Dropped => ({ tool, reason: 'below-cut-off' }))
@@ -86,6 +88,7 @@ export async function find(
     ],
     problems: missed ? [...query.problems, ...(await unmetConditions(query, context))] : query.problems,
     more: ranked.more,
+    unclear: ranked.unclear,
     dropped: [...below, ...taken.dropped].map(({ tool, reason }) => ({
       name: nameOf(tool, context),
       reason,
@@ -104,6 +107,7 @@ export async function find(
     // What was denied since is named nowhere, not even in the line for machines.
     unloaded: [...gone].filter((id) => mayBeNamed(id, context)),
     again: selected.filter(({ entry }) => isLoaded(state, entry.id)).map(({ entry }) => entry.id),
+    shown: ranked.hits.map(({ entry }) => entry.id),
     facts: [...unloads, ...taken.facts],
     missed,
   }

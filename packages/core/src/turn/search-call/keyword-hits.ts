@@ -1,6 +1,8 @@
 /** The tools that fit a query's words: ranked, sorted out by whether they can be used, and cut to those that answer. */
 import type { Entry } from '../../catalogue/catalogue.js'
 import { isOnSurface, type LedgerState } from '../../ledger/fold.js'
+import { clearCoverage } from '../../search/coverage.js'
+import { certainFrom } from '../../search/lexical.js'
 import type { ParsedQuery } from '../../search/query.js'
 import type { Ranked } from '../../search/searcher.js'
 import type { Context } from '../../surface/context.js'
@@ -11,6 +13,10 @@ import { exactNames } from './named-in-query.js'
 
 /** Hits the ranker is asked for. Most are never looked at, but some of the first may be loaded, denied or away. */
 const RANKED = 500
+/** Where these leave too few that can be used, so many times more are asked for. */
+const FURTHER = 8
+/** Tools that are named where nothing clearly does what was asked for. */
+const NEAREST = 3
 /** The score of a tool that the query names. */
 const EXACT = Number.MAX_VALUE
 /** Where nothing reaches the cut-off, tools that come this close to it are named. */
@@ -24,11 +30,13 @@ export interface KeywordHits {
   readonly weak: readonly string[]
   /** Tools that fit as well and did not find room. */
   readonly more: number
-  /** Tools that fit, but whose source is away. */
+  /** Tools that fit as well as the best hit, or where nothing clearly fits, but whose source is away. */
   readonly unavailable: readonly { readonly name: string; readonly state: string }[]
+  /** The hits are only the nearest there is: none accounts for enough of what was asked for. */
+  readonly unclear: boolean
 }
 
-const NONE: KeywordHits = { hits: [], weak: [], more: 0, unavailable: [] }
+const NONE: KeywordHits = { hits: [], weak: [], more: 0, unavailable: [], unclear: false }
 
 export async function keywordHits(
   query: ParsedQuery,
@@ -40,23 +48,50 @@ export async function keywordHits(
   const { server, group, domain } = query.filters
   const hasWords = query.text !== '' || query.must.length > 0
   if (!hasWords && (server ?? group ?? domain ?? request.domain) === undefined) return NONE
-  const ranked = hasWords ? await rankedTools(query, request, context) : everyTool(context)
-  const sorted = sortOut(ranked, query, request, limit, state, context)
-  const cut = cutHits(sorted, limit, rivalShare(context.settings.cutOff), (id) => isOnSurface(state, id))
+  const sorted = hasWords
+    ? await sortedTools(query, request, limit, state, context)
+    : sortOut(everyTool(context), query, request, limit, state, context)
+  const { cutOff, autoLoad } = context.settings
+  const cutTo = (most: number) => cutHits(sorted, most, rivalShare(cutOff), (id) => isOnSurface(state, id))
+  const cut = cutTo(limit)
+  // Who wants every answer loaded reproduces a system that makes no such difference.
+  const unclear =
+    autoLoad !== 'all' && cut.hits.length > 0 && cut.hits.every(({ coverage }) => coverage < clearCoverage)
+  const best = cut.hits.reduce((highest, { score }) => Math.max(highest, score), 0)
   // Beside what can be used, one that is away is named where it would have come first.
-  const best = Math.max(0, ...sorted.hits.map(({ score }) => score))
-  return { ...cut, unavailable: sorted.unavailable.filter(({ score }) => score >= best) }
+  const unavailable = sorted.unavailable.filter(({ score }) => unclear || score >= best)
+  return unclear
+    ? { ...cutTo(Math.min(limit, NEAREST)), more: 0, weak: [], unavailable, unclear }
+    : { ...cut, unavailable, unclear }
+}
+
+/** Ranked and sorted out; again with more of them, where what is denied or away has left too few. */
+async function sortedTools(
+  query: ParsedQuery,
+  request: SearchRequest,
+  limit: number,
+  state: LedgerState,
+  context: Context,
+): Promise<SortedHits> {
+  for (let most = RANKED; ; most *= FURTHER) {
+    const ranked = await rankedTools(query, request, most, context)
+    const sorted = sortOut(ranked, query, request, limit, state, context)
+    const last = ranked.at(-1)
+    const mayBeMore = ranked.length >= most && last !== undefined && last.relevance >= context.settings.cutOff
+    if (sorted.hits.length >= limit || !mayBeMore) return sorted
+  }
 }
 
 async function rankedTools(
   { text, must, ...query }: ParsedQuery,
   request: SearchRequest,
+  limit: number,
   context: Context,
 ): Promise<readonly Ranked[]> {
   return context.rank({
     text,
     must,
-    limit: RANKED,
+    limit,
     accept: (id) => {
       const entry = context.catalogue.get(id)
       return entry !== undefined && passes(entry, query, request)
@@ -75,6 +110,7 @@ function everyTool({ catalogue }: Context): Ranked[] {
 interface Hit extends Candidate {
   /** Its name is asked for in some spelling: what it scores says nothing of how well others fit. */
   readonly called: boolean
+  readonly coverage: number
 }
 
 interface SortedHits {
@@ -103,7 +139,14 @@ function sortOut(
   const seen = new Set<string>()
   let bestAway = 0
   const inOrder = [...[...named.keys()].map((id): Ranked => ({ id, score: EXACT, relevance: 1 })), ...ranked]
-  for (const { id, score, relevance, certainty = relevance } of inOrder) {
+  for (const {
+    id,
+    score,
+    relevance,
+    certainty = relevance,
+    coverage = 1,
+    ownRelevance = relevance,
+  } of inOrder) {
     const entry = context.catalogue.get(id)
     if (!entry || seen.has(id) || !passes(entry, query, request)) continue
     seen.add(id)
@@ -127,7 +170,9 @@ function sortOut(
       explicit: false,
       named: score === EXACT,
       called: relevance === 1,
-      sure: certainty >= autoLoad,
+      // What only its use speaks for is shown and not loaded: uses can be farmed.
+      sure: ownRelevance >= cutOff && (autoLoad !== 'certain' || certainty >= certainFrom),
+      coverage,
       score,
     }
     if (request.includeLoaded === false && isOnSurface(state, id)) {
@@ -145,7 +190,7 @@ export function cutHits(
   limit: number,
   share: number,
   isLoadedTool: (id: string) => boolean,
-): Omit<KeywordHits, 'unavailable'> {
+): Omit<KeywordHits, 'unavailable' | 'unclear' | 'hits'> & { readonly hits: readonly Hit[] } {
   const byName = hits.filter((hit) => hit.named)
   const byWords = hits.filter((hit) => !hit.named)
   const isFresh = ({ entry }: Hit) => !isLoadedTool(entry.id)

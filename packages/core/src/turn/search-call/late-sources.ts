@@ -36,12 +36,23 @@ export function awayState(entry: Entry, availability: string, context: Context):
   return whyAway(availability, context.catalogue.sources.get(entry.source))
 }
 
-/** What is missing, as a search result names it. */
-export function awaySources(query: ParsedQuery, context: Context): { name: string; state: string }[] {
+/** What is missing, as a search result names it; `named`: only what the query itself speaks of. */
+export function awaySources(
+  query: ParsedQuery,
+  context: Context,
+  named: boolean,
+): { name: string; state: string }[] {
   return missing(query, context)
-    .filter(({ name }) => context.gate.mayName(name))
+    .filter(({ name }) => context.gate.mayName(name) && (!named || speaksOf(query.text, name)))
     .slice(0, MOST_NAMED)
     .map((source) => ({ name: quote(source.name, 60), state: whyAway(source.state, source) }))
+}
+
+/** Whether a word of a source's name stands in the text. Short ones stand there by accident. */
+function speaksOf(text: string, name: string): boolean {
+  const wordsOf = (written: string) => written.toLowerCase().split(/[^\p{L}\p{N}]+/u)
+  const words = new Set(wordsOf(text))
+  return wordsOf(name).some((word) => word.length > 3 && words.has(word))
 }
 
 function whyAway(availability: string, source: Source | undefined): string {

@@ -1,5 +1,6 @@
-/** Where a search becomes loaded tools: each candidate that is surely meant, in order, as far as limits and budgets allow. */
+/** Where a search becomes loaded tools: one candidate after the other, as far as limits and budgets allow. */
 import { defined } from '../../base/guards.js'
+import type { Entry } from '../../catalogue/catalogue.js'
 import type { LedgerFact } from '../../ledger/event.js'
 import { isOnSurface, type LedgerState } from '../../ledger/fold.js'
 import type { Context } from '../../surface/context.js'
@@ -17,8 +18,10 @@ export interface LoadedFoundTools {
   readonly dropped: readonly Dropped[]
 }
 
+/** `unclear`: they are only the nearest there is. */
 export function loadFoundTools(
   candidates: readonly Candidate[],
+  unclear: boolean,
   state: LedgerState,
   context: Context,
   batch: Batch,
@@ -29,25 +32,9 @@ export function loadFoundTools(
     evicted: [] as string[],
     dropped: [] as Dropped[],
   }
-  const sure = candidates.filter((candidate) => candidate.sure)
-  const allowance = createAllowance(sure, state, context)
+  const allowance = createAllowance(candidates, unclear, state, context)
   const shown = answerForm(state, context.settings) !== 'signature'
-  // What is asked for by name makes no room for its neighbour in the list.
-  for (const { entry, explicit } of candidates)
-    if (explicit && isOnSurface(state, entry.id)) batch.inUse.add(entry.id)
-  for (const candidate of candidates) {
-    const { entry, explicit, asked, alias } = candidate
-    const unit = unitOf(context, entry)
-    if (unit.every(({ id }) => isOnSurface(state, id) || batch.loaded.has(id))) {
-      batch.inUse.add(entry.id)
-      continue
-    }
-    if (!candidate.sure) continue
-    const refusal = allowance.refuse(candidate, unit)
-    if (refusal) {
-      outcome.dropped.push({ tool: entry.id, reason: refusal })
-      continue
-    }
+  const take = ({ explicit, asked, alias }: Candidate, unit: readonly Entry[]) => {
     const source = explicit ? 'select' : 'search'
     const requests = unit.map(
       (member): LoadRequest => ({ entry: member, source, asked, ...defined({ alias }), shown }),
@@ -56,7 +43,28 @@ export function loadFoundTools(
     outcome.facts.push(...made.facts)
     outcome.loaded.push(...made.loaded)
     outcome.evicted.push(...made.evicted)
-    outcome.dropped.push(...made.dropped)
+    // Members of one group are refused together, once for each that was found.
+    const isNew = ({ tool }: Dropped) => !outcome.dropped.some((known) => known.tool === tool)
+    outcome.dropped.push(...made.dropped.filter(isNew))
   }
+  // What is asked for by name makes no room for its neighbour in the list.
+  for (const { entry, explicit } of candidates)
+    if (explicit && isOnSurface(state, entry.id)) batch.inUse.add(entry.id)
+  const setAside: Candidate[] = []
+  for (const [round, waiting] of [candidates, setAside].entries())
+    for (const candidate of waiting) {
+      const unit = unitOf(context, candidate.entry)
+      if (unit.every(({ id }) => isOnSurface(state, id) || batch.loaded.has(id))) {
+        batch.inUse.add(candidate.entry.id)
+        continue
+      }
+      const verdict = allowance.decide(candidate, unit, round > 0)
+      if (verdict === 'load') take(candidate, unit)
+      else if (verdict === 'diversity') setAside.push(candidate)
+      else if (verdict !== 'offer') {
+        const reason = round > 0 ? 'diversity' : verdict
+        outcome.dropped.push({ tool: candidate.entry.id, reason })
+      }
+    }
   return outcome
 }

@@ -10,6 +10,8 @@ import type { Pin, WireTool } from '../../tool/wire-tool.js'
 
 /** Stands at the very start of every search answer. */
 const MARK = 'toolwell/1 '
+/** Characters of a description that an answer shows of a tool that is not loaded. */
+const OFFERED_DESCRIPTION = 120
 
 export interface MachineLine {
   readonly loaded: readonly Pick<Pin, 'id' | 'fingerprint'>[]
@@ -46,21 +48,22 @@ export function revealed(result: SearchResult): readonly WireTool[] {
 
 /** All but the tools that are shown in full. */
 function renderRest(result: SearchResult, settings: Settings): string {
-  const rest = { ...result, matches: result.matches.filter((match) => match.schemaPreview === undefined) }
-  return hasMoreToSay(rest) ? renderText(rest, settings, true) : ''
+  const isRest = (match: Match) => match.schemaPreview === undefined
+  const hasMore = hasMoreToSay({ ...result, matches: result.matches.filter(isRest) })
+  return hasMore ? renderText(result, settings, isRest) : ''
 }
 
-function hasMoreToSay({ matches, more, ...lists }: SearchResult): boolean {
-  const { dropped, notFound, ambiguous, unavailable, evicted, unloaded, problems } = lists
-  const said = [matches, dropped, notFound, ambiguous, unavailable, evicted, unloaded, problems]
-  return more > 0 || said.some((list) => list.length > 0)
+function hasMoreToSay({ matches, more, unclear, ...lists }: SearchResult): boolean {
+  const { notFound, ambiguous, unavailable, evicted, unloaded, problems } = lists
+  const said = [matches, notFound, ambiguous, unavailable, evicted, unloaded, problems]
+  return more > 0 || unclear || said.some((list) => list.length > 0)
 }
 
 function renderedByFace(result: SearchResult, { settings, notify }: Context): string | undefined {
-  const { face, prompts } = settings
+  const { face } = settings
   try {
     const rendered = face.render?.(result, {
-      remarks: remarksOn(result, prompts),
+      remarks: remarksOn(result, settings),
       rest: revealed(result).length > 0 ? renderRest(result, settings) : renderText(result, settings),
     })
     return typeof rendered === 'object' ? safeJson(rendered) : rendered
@@ -93,9 +96,13 @@ export function readMachineLine(answer: string): MachineLine | undefined {
   }
 }
 
-function renderText(result: SearchResult, settings: Settings, isRest = false): string {
+/** `isShown`: the matches to say something of, where the provider shows the others. */
+function renderText(result: SearchResult, settings: Settings, isShown?: (match: Match) => boolean): string {
   const { prompts } = settings
-  const lines: string[] = []
+  // The third identical miss: one line, so that a loop costs nothing.
+  if (result.repeated) return prompts.searchAgain()
+  const matches = isShown ? result.matches.filter(isShown) : result.matches
+  const lines = linesFirst(result, prompts)
   const nothing = [
     result.matches,
     result.unloaded,
@@ -103,11 +110,10 @@ function renderText(result: SearchResult, settings: Settings, isRest = false): s
     result.ambiguous,
     result.unavailable,
   ].every((list) => list.length === 0)
-  lines.push(...linesOnAway(result, prompts))
-  if (nothing && !isRest) lines.push(result.nextInstruction)
+  if (nothing && !isShown) lines.push(result.nextInstruction)
   const droppedNames = new Set(result.dropped.map((drop) => drop.name))
-  const fresh = result.matches.filter((match) => match.fresh)
-  const already = result.matches.filter(
+  const fresh = matches.filter((match) => match.fresh)
+  const already = matches.filter(
     (match) => !match.fresh && match.status !== 'available_lazy' && !droppedNames.has(match.canonicalName),
   )
   if (fresh.length > 0) lines.push(result.nextInstruction, ...fresh.map(renderMatch))
@@ -115,12 +121,20 @@ function renderText(result: SearchResult, settings: Settings, isRest = false): s
     const some = already.filter((match) => match.bridged === (bridge !== undefined))
     if (some.length > 0) lines.push(prompts.searchAlready({ bridge }), ...some.map(renderMatch))
   }
-  lines.push(...linesOnDropped(result, prompts))
-  const offered = offersIn(result)
+  lines.push(...linesOnDropped(result, settings))
+  const offered = offersIn({ ...result, matches })
   if (offered.length > 0) lines.push(sentenceOnOffers(offered, settings), ...offered.map(renderMatch))
   lines.push(...linesOnRest(result, prompts))
-  // The third identical miss: one line, so that a loop costs nothing.
-  return result.repeated ? prompts.searchAgain() : lines.join('\n')
+  return lines.join('\n')
+}
+
+/** What has to be read before anything that was found: what cannot be used now, and that nothing clearly fits. */
+function linesFirst(result: SearchResult, prompts: Prompts): string[] {
+  const nearest = result.matches.map(({ canonicalName }) => canonicalName)
+  return [
+    ...result.unavailable.map(({ name, state }) => prompts.searchUnavailable({ asked: name, state })),
+    ...(result.unclear ? [prompts.searchUnclear({ nearest })] : []),
+  ]
 }
 
 /** Matches that fit and are not loaded for that reason alone. */
@@ -129,34 +143,38 @@ export function offersIn({ matches, dropped }: Pick<SearchResult, 'matches' | 'd
   return matches.filter((match) => match.status === 'available_lazy' && !names.has(match.canonicalName))
 }
 
+export function sentenceOnOffers(offers: readonly Match[], settings: Settings): string {
+  return settings.prompts.searchOffered({ bridge: bridgeFor(offers, settings) })
+}
+
 /** They may be called as they are only through the bridge, and where hidden tools may be called at all. */
-export function sentenceOnOffers(offers: readonly Match[], { prompts, hiddenCalls }: Settings): string {
-  const callable = hiddenCalls === 'load-and-run' && offers.every(({ bridged }) => bridged)
-  return prompts.searchOffered({ bridge: callable ? BRIDGE_NAME : undefined })
+function bridgeFor(matches: readonly Match[], { hiddenCalls }: Settings): string | undefined {
+  const callable = hiddenCalls === 'load-and-run' && matches.every(({ bridged }) => bridged)
+  return callable && matches.length > 0 ? BRIDGE_NAME : undefined
 }
 
 /** What the matches of a result do not show, for a face that renders them itself. */
-function remarksOn(result: SearchResult, prompts: Prompts): string[] {
+function remarksOn(result: SearchResult, settings: Settings): string[] {
   if (result.repeated) return []
-  const dropped = linesOnDropped(result, prompts)
+  const dropped = linesOnDropped(result, settings)
   return [
-    ...linesOnAway(result, prompts),
+    ...linesFirst(result, settings.prompts),
     ...(dropped.length > 0 ? [dropped.join('\n')] : []),
-    ...linesOnRest(result, prompts),
+    ...linesOnRest(result, settings.prompts),
   ]
 }
 
-/** They come first: what else was found may only stand in for them. */
-function linesOnAway({ unavailable }: SearchResult, prompts: Prompts): string[] {
-  return unavailable.map(({ name, state }) => prompts.searchUnavailable({ asked: name, state }))
-}
-
-function linesOnDropped({ dropped }: SearchResult, prompts: Prompts): string[] {
-  if (dropped.length === 0) return []
-  const each = dropped.map(
-    ({ name, reason, tokens }) => `- ${name}: ${prompts.dropReason[reason]} (${tokens} tokens)`,
-  )
-  return [prompts.searchDropped(), ...each]
+/** What was left out for a limit shows what an offer shows, and why. Weak matches are named where there is nothing better. */
+function linesOnDropped({ dropped, matches }: SearchResult, settings: Settings): string[] {
+  const { prompts } = settings
+  const told = dropped.filter(({ reason }) => reason !== 'below-cut-off' || matches.length === 0)
+  if (told.length === 0) return []
+  const shown = told.flatMap(({ name }) => matches.find(({ canonicalName }) => canonicalName === name) ?? [])
+  const each = told.map(({ name, reason, tokens }) => {
+    const match = shown.find(({ canonicalName }) => canonicalName === name)
+    return `${match ? renderMatch(match) : `- ${name}`} (${prompts.dropReason[reason]}; ${tokens} tokens)`
+  })
+  return [prompts.searchDropped({ bridge: bridgeFor(shown, settings) }), ...each]
 }
 
 function linesOnRest(result: SearchResult, prompts: Prompts): string[] {
@@ -181,5 +199,7 @@ function renderMatch(match: Match): string {
     const load = match.bridged ? { load: match.loadToken } : {}
     return `- ${safeJson({ name, description, inputSchema, ...load })}${risk}${alias}`
   }
-  return `- ${match.signature}${risk}${alias}: ${quote(match.description, 200)}`
+  // What was loaded just now is declared in full with the next request.
+  const about = match.fresh ? '' : `: ${quote(match.description, OFFERED_DESCRIPTION)}`
+  return `- ${match.signature}${risk}${alias}${about}`
 }

@@ -1,0 +1,82 @@
+/** Does a search say so where nothing clearly does what was asked for? A curve: the share of needs that no tool meets, against that of needs that one does. */
+import { readFile } from 'node:fs/promises'
+import { createLexicalSearcher, type LexicalSearcher } from '@toolwell/core'
+import { clearCoverage, defaultCutOff } from '@toolwell/core/internal'
+import type { BenchTool } from './datasets.ts'
+import { documentFor } from './toolwell.ts'
+
+const LINES = [0.4, 0.5, 0.6, clearCoverage, 0.7, 0.8, 0.9]
+/** Answers that a search looks at, and the share of the best score that they need. */
+const ANSWERS = 5
+const RIVAL_SHARE = 0.5
+
+export interface HonestyFigures {
+  readonly default: number
+  readonly absent: number
+  readonly answerable: number
+  readonly curve: readonly {
+    readonly line: number
+    /** Share of the needs that no tool meets which are told so. */
+    readonly told: number
+    /** Share of the queries that agents wrote, and a tool answers, which are told so wrongly. */
+    readonly wrongly: number
+    /** The same for their first few words. */
+    readonly wronglyShort: number
+  }[]
+}
+
+/** `queries`: what agents asked of these tools, each with an answer among them. */
+export async function measureHonesty(
+  tools: readonly BenchTool[],
+  queries: readonly string[],
+): Promise<HonestyFigures> {
+  const searcher = createLexicalSearcher()
+  searcher.update({ put: tools.map(documentFor) })
+  const coverages = (texts: readonly string[]) => texts.map((text) => coverageOf(searcher, text))
+  const needs = await absentNeeds()
+  const absent = coverages(needs)
+  const answerable = coverages(queries)
+  const short = coverages([...new Set(queries.map(firstWords))])
+  const below = (figures: readonly number[], line: number) =>
+    round(figures.filter((figure) => figure < line).length / Math.max(1, figures.length))
+  return {
+    default: clearCoverage,
+    absent: needs.length,
+    answerable: queries.length,
+    curve: LINES.map((line) => ({
+      line,
+      told: below(absent, line),
+      wrongly: below(answerable, line),
+      wronglyShort: below(short, line),
+    })),
+  }
+}
+
+/** Needs that none of the tools meets, of our own writing: half as people put them, half in the form of the agents' queries. */
+async function absentNeeds(): Promise<string[]> {
+  const text = await readFile(new URL('../absent/needs.jsonl', import.meta.url), 'utf8')
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => (JSON.parse(line) as { query: string }).query)
+}
+
+/** That of the best answer, as a search sees it. */
+function coverageOf(searcher: LexicalSearcher, text: string): number {
+  const ranked = searcher.rank({ text, must: [], limit: ANSWERS })
+  const best = ranked.find(({ relevance }) => relevance < 1)?.score ?? 0
+  const answers = ranked.filter(
+    ({ relevance, score }) => relevance >= defaultCutOff && score >= best * RIVAL_SHARE,
+  )
+  return Math.max(0, ...answers.map(({ coverage = 1 }) => coverage))
+}
+
+/** "server: files\ntool: read a text file or list a folder" → "read a text file". */
+function firstWords(query: string): string {
+  const tool = /tool:\s*(.*)/.exec(query)?.[1] ?? query
+  return (tool.split(/,| or | \+ | and /)[0] ?? tool).split(/\s+/).slice(0, 7).join(' ')
+}
+
+function round(value: number): number {
+  return Math.round(value * 10_000) / 10_000
+}

@@ -1,0 +1,206 @@
+/** What learning from use is worth: some queries are learned from, others are asked. */
+import { createLexicalSearcher, type LexicalSearcher, type RankQuery } from '@toolwell/core'
+import { createExamplesIndexes } from '@toolwell/core/internal'
+import type { BenchQuery, Dataset } from './datasets.ts'
+import { percentile } from './measure.ts'
+import { type Figures, figuresOf, meanOf } from './metrics.ts'
+import { documentFor } from './toolwell.ts'
+
+/** Of the queries that are asked, so many of each dataset. */
+const ASKED = 1000
+const WRONG = 0.1
+const FARMED = 16
+
+export interface LearningRow {
+  readonly dataset: string
+  readonly asked: number
+  readonly cold: Trimmed
+  readonly one: Trimmed
+  readonly three: Trimmed
+  readonly ten: Trimmed
+  /** Three, of which one in ten was for another tool. */
+  readonly wrong: Trimmed
+  /** Three, of those alone that a search had shown. */
+  readonly shown: Trimmed
+  /** Share of the queries in which a bland tool that collected sixteen of them stands before the right one. */
+  readonly farmed: number
+}
+
+type Trimmed = Pick<Figures, 'ndcg10' | 'r5' | 'hit5'>
+
+export interface LearningFigures {
+  readonly rows: readonly LearningRow[]
+  readonly mean: Omit<LearningRow, 'dataset' | 'asked'>
+  /** With three uses of each tool, against none: the median time of a query. */
+  readonly p50Ratio: number
+  /** Bytes of the terms of one tool with sixteen examples, and of the examples. */
+  readonly bytesPerTool: number
+}
+
+export function measureLearning(datasets: readonly Dataset[]): LearningFigures {
+  const rows = datasets.map(measureOne)
+  const mean = (of: (row: LearningRow) => number) =>
+    round(rows.reduce((sum, row) => sum + of(row), 0) / Math.max(1, rows.length))
+  const trimmed = (of: (row: LearningRow) => Trimmed): Trimmed => ({
+    ndcg10: mean((row) => of(row).ndcg10),
+    r5: mean((row) => of(row).r5),
+    hit5: mean((row) => of(row).hit5),
+  })
+  const largest = [...datasets].sort((a, b) => b.tools.length - a.tools.length)[0] as Dataset
+  return {
+    rows,
+    mean: {
+      cold: trimmed(({ cold }) => cold),
+      one: trimmed(({ one }) => one),
+      three: trimmed(({ three }) => three),
+      ten: trimmed(({ ten }) => ten),
+      wrong: trimmed(({ wrong }) => wrong),
+      shown: trimmed(({ shown }) => shown),
+      farmed: mean(({ farmed }) => farmed),
+    },
+    ...measureCost(largest),
+  }
+}
+
+/** What of an index is typed arrays. */
+type Arrays = Readonly<Record<'terms' | 'offsets' | 'slots' | 'bytes', { readonly byteLength: number }>>
+
+type Pairs = readonly (readonly [query: string, tool: string])[]
+
+function measureOne(dataset: Dataset): LearningRow {
+  const searcher = indexed(dataset)
+  const groups = new Map(dataset.tools.map((tool) => [tool.id, `${tool.server}\n${tool.name}`]))
+  const { history, asked } = split(dataset)
+  const pairs: Pairs = history.flatMap(({ query, relevant }) => relevant.map((id) => [query, id] as const))
+  const ids = dataset.tools.map(({ id }) => id)
+  const ask = (learned: RankQuery['learned'] & object): Trimmed => {
+    const { ndcg10, r5, hit5 } = meanOf(
+      asked.map(({ query, relevant }) =>
+        figuresOf(
+          searcher.rank({ text: query, must: [], limit: 30, learned }).map(({ id }) => id),
+          relevant,
+          (id) => groups.get(id) ?? id,
+        ),
+      ),
+    )
+    return { ndcg10: round(ndcg10), r5: round(r5), hit5: round(hit5) }
+  }
+  const isShown = ([query, tool]: Pairs[number]) =>
+    searcher.rank({ text: query, must: [], limit: 5 }).some(({ id }) => id === tool)
+  const three = atMost(pairs, 3)
+  const wrong = three.map(([query, tool], place): Pairs[number] =>
+    place % Math.round(1 / WRONG) === 0 ? [query, ids[(place * 7919) % ids.length] ?? tool] : [query, tool],
+  )
+  return {
+    dataset: dataset.name,
+    asked: asked.length,
+    cold: ask([]),
+    one: ask(learned(atMost(pairs, 1))),
+    three: ask(learned(three)),
+    ten: ask(learned(atMost(pairs, 10))),
+    wrong: ask(learned(wrong)),
+    shown: ask(learned(atMost(pairs.filter(isShown), 3))),
+    farmed: farmedShare(dataset, history, asked),
+  }
+}
+
+/** Half of the queries each, by a hash of the text; by the task where queries belong to one, so that no task is in both. */
+function split({ queries }: Dataset): { history: BenchQuery[]; asked: BenchQuery[] } {
+  const isHistory = ({ query, task }: BenchQuery & { readonly task?: string }) =>
+    hashOf(task ?? query) % 2 === 0
+  return {
+    history: queries.filter(isHistory),
+    asked: queries.filter((each) => !isHistory(each)).slice(0, ASKED),
+  }
+}
+
+function atMost(pairs: Pairs, most: number): Pairs {
+  const counts = new Map<string, number>()
+  return pairs.filter(([, tool]) => {
+    const count = (counts.get(tool) ?? 0) + 1
+    counts.set(tool, count)
+    return count <= most
+  })
+}
+
+const createIndex = createExamplesIndexes()
+
+function learned(pairs: Pairs): RankQuery['learned'] & object {
+  const examples = createIndex()
+  const byTool = new Map<string, number[][]>()
+  for (const [query, tool] of pairs) byTool.set(tool, [...(byTool.get(tool) ?? []), examples.wordsOf(query)])
+  examples.put(byTool)
+  return [examples.index]
+}
+
+/** A tool that says nothing of itself and has been used for whatever was asked. */
+function farmedShare(dataset: Dataset, history: readonly BenchQuery[], asked: readonly BenchQuery[]): number {
+  const bland = {
+    id: 'bland',
+    name: 'helper',
+    description: 'Helps.',
+    server: 'bland',
+    serverDescription: '',
+    inputSchema: {},
+  }
+  const searcher = indexed({ ...dataset, tools: [...dataset.tools, bland] })
+  const step = Math.max(1, Math.floor(history.length / FARMED))
+  const farm = history.filter((_, place) => place % step === 0).slice(0, FARMED)
+  const known = learned(farm.map(({ query }) => [query, bland.id]))
+  const overtaken = asked.filter(({ query, relevant }) => {
+    const ranked = searcher.rank({ text: query, must: [], limit: 30, learned: known }).map(({ id }) => id)
+    const [own, right] = [ranked.indexOf(bland.id), ranked.findIndex((id) => relevant.includes(id))]
+    return own >= 0 && right >= 0 && own < right
+  })
+  return round(overtaken.length / Math.max(1, asked.length))
+}
+
+function measureCost(dataset: Dataset): Pick<LearningFigures, 'p50Ratio' | 'bytesPerTool'> {
+  const searcher = indexed(dataset)
+  const { history, asked } = split(dataset)
+  const pairs: Pairs = history.flatMap(({ query, relevant }) => relevant.map((id) => [query, id] as const))
+  const known = learned(atMost(pairs, 3))
+  const times: [number[], number[]] = [[], []]
+  for (let round = 0; round < 6; round += 1)
+    for (const { query } of asked.slice(0, 500))
+      for (const [side, learned] of [[], known].entries()) {
+        const start = performance.now()
+        searcher.rank({ text: query, must: [], limit: 10, learned })
+        if (round > 0) times[side as 0 | 1].push(performance.now() - start)
+      }
+  const full = learned(
+    dataset.tools
+      .slice(0, 500)
+      .flatMap(({ id }, at) => history.slice(at, at + FARMED).map(({ query }) => [query, id] as const)),
+  )
+  const bytes = (full as readonly { readonly segments: readonly Arrays[] }[]).reduce(
+    (sum, { segments }) =>
+      sum +
+      segments.reduce(
+        (all, { terms, offsets, slots, bytes: own }) =>
+          all + terms.byteLength + offsets.byteLength + slots.byteLength + own.byteLength,
+        0,
+      ),
+    0,
+  )
+  return {
+    p50Ratio: round(percentile(times[1], 0.5) / percentile(times[0], 0.5)),
+    bytesPerTool: round(bytes / Math.min(500, dataset.tools.length)),
+  }
+}
+
+function indexed({ tools }: Pick<Dataset, 'tools'>): LexicalSearcher {
+  const searcher = createLexicalSearcher()
+  searcher.update({ put: tools.map(documentFor) })
+  return searcher
+}
+
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  return (hash ^ (hash >>> 15)) >>> 0
+}
+
+function round(value: number): number {
+  return Math.round(value * 10_000) / 10_000
+}

@@ -1,0 +1,55 @@
+/** What was learned from use, laid over the index: terms of tools with strengths, by the slots that these tools have now. */
+import { positionOf } from './index/segment.js'
+import type { TermIndex } from './index/term-index.js'
+import type { LearnedTerms } from './searcher.js'
+
+export interface Learned {
+  /** How many tools have learned a term. */
+  frequencyOf(term: number): number
+  /** Visits the tools that have learned a term, each with the strength of it (see `impact.ts`). */
+  forEach(term: number, visit: (slot: number, byte: number) => void): void
+}
+
+/** Where each tool of one index of examples stands in the index of tools; -1 for one that is not there. */
+interface Places {
+  readonly learned: number
+  readonly indexed: number
+  readonly slots: Int32Array
+}
+
+/** Places are looked up once and kept until one of the two indexes changes. */
+export function createLearned(index: TermIndex): (learned: readonly LearnedTerms[]) => Learned {
+  const known = new WeakMap<TermIndex, Places>()
+
+  function placesOf(learned: TermIndex): Int32Array {
+    const kept = known.get(learned)
+    if (kept && kept.learned === learned.revision && kept.indexed === index.revision) return kept.slots
+    const slots = new Int32Array(learned.slots)
+    for (let slot = 0; slot < slots.length; slot += 1)
+      slots[slot] = learned.isDead(slot) ? -1 : index.slotOf(learned.identityOf(slot).id)
+    known.set(learned, { learned: learned.revision, indexed: index.revision, slots })
+    return slots
+  }
+
+  return (given) => {
+    // Whoever makes them (`usage/examples-index.ts`) makes such an index.
+    const learned = given as readonly TermIndex[]
+    const all = learned.map((each) => ({ segments: each.segments, places: placesOf(each) }))
+    return {
+      frequencyOf: (term) => learned.reduce((sum, each) => sum + each.frequencyOf(term), 0),
+      forEach(term, visit) {
+        for (const { segments, places } of all)
+          for (const segment of segments) {
+            const position = positionOf(segment, term)
+            if (position < 0) continue
+            const { slots, bytes, base } = segment
+            const end = segment.offsets[position + 1] as number
+            for (let posting = segment.offsets[position] as number; posting < end; posting += 1) {
+              const slot = places[base + (slots[posting] as number)] as number
+              if (slot >= 0) visit(slot, bytes[posting] as number)
+            }
+          }
+      },
+    }
+  }
+}

@@ -1,0 +1,216 @@
+/** What was learned from use: a ring of examples for each tool and principal, and the index of their terms that the ranker adds to its own. */
+import { shortHash } from '../base/hash.js'
+import type { Catalogue } from '../catalogue/catalogue.js'
+import type { TermIndex } from '../search/index/term-index.js'
+import { createExamplesIndexes, type ExamplesIndex, RING } from './examples-index.js'
+import { matchesFilter, type UsageExample, type UsageFilter, type UsageStore } from './usage-store.js'
+
+/** Examples are written together, this many or after this long. */
+const BATCH = 64
+const WRITE_AFTER = 1000
+/** A search does not wait longer for what was learned before. */
+const READ_WAIT = 200
+
+export interface UsageStatus {
+  readonly tools: number
+  readonly examples: number
+  /** By tool, those with the most first. */
+  readonly byTool: readonly { readonly tool: string; readonly examples: number }[]
+}
+
+/** What hosts may do with it: `well.usage`. */
+export interface UsageControl {
+  /** `principal`: as given to `open`. */
+  status(filter?: UsageFilter): Promise<UsageStatus>
+  /** Everything, of one principal, or of one tool (by id). */
+  forget(filter?: UsageFilter): Promise<void>
+  /** All examples, to be kept or taken elsewhere: they hold no text. */
+  export(): Promise<readonly UsageExample[]>
+  /** Writes what is waiting to be written. */
+  flush(): Promise<void>
+}
+
+export interface Usage extends UsageControl {
+  /** What the ranker adds for this principal: undefined where nothing is known. */
+  learnedBy(principal: string): Promise<readonly TermIndex[]>
+  /** These tools have answered this query. Never throws. */
+  learn(principal: string, query: string, tools: readonly string[]): void
+}
+
+interface Settings {
+  readonly catalogue: Catalogue
+  readonly store: UsageStore
+  /** What is learned for one is learned for all. */
+  readonly shared: boolean
+  readonly report: (detail: string) => void
+}
+
+interface Learner {
+  readonly rings: Map<string, UsageExample[]>
+  readonly terms: ExamplesIndex
+  /** Tools whose terms are to be made anew before the next search. */
+  readonly stale: Set<string>
+}
+
+export function createUsage({ catalogue, store, shared, report }: Settings): Usage {
+  const learners = new Map<string, Learner>()
+  const createIndex = createExamplesIndexes()
+  const authored = createAuthored(catalogue, createIndex())
+  let waiting: UsageExample[] = []
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let reading: Promise<void> | undefined
+  let writing: Promise<void> = Promise.resolve()
+  let revision = -1
+
+  const keyOf = (principal: string) => (shared || principal === '' ? '' : shortHash(principal))
+  const attempt = async (what: string, work: () => Promise<unknown>): Promise<void> => {
+    try {
+      await work()
+    } catch (error) {
+      report(`${what}: ${String(error)}`)
+    }
+  }
+
+  function learnerOf(key: string): Learner {
+    const known = learners.get(key)
+    if (known) return known
+    const made: Learner = { rings: new Map(), terms: createIndex(), stale: new Set() }
+    learners.set(key, made)
+    return made
+  }
+
+  function add(example: UsageExample): void {
+    const { rings, stale } = learnerOf(example.principal)
+    const ring = rings.get(example.tool) ?? []
+    // Examples of another definition say nothing of this one.
+    const own = ring.filter(({ fingerprint }) => fingerprint === example.fingerprint)
+    rings.set(example.tool, [...own, example].slice(-RING))
+    stale.add(example.tool)
+  }
+
+  const read = (): Promise<void> => {
+    reading ??= attempt('could not be read', async () => {
+      const examples = await store.read()
+      // What was learned while reading is newer.
+      const newer = [...learners.values()].flatMap(({ rings }) => [...rings.values()].flat())
+      for (const example of [...examples, ...newer]) add(example)
+    })
+    return reading
+  }
+
+  function flush(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
+    const batch = waiting
+    waiting = []
+    if (batch.length > 0)
+      writing = writing.then(() => attempt('could not be written', () => store.append(batch)))
+    return writing
+  }
+
+  /** The terms of tools that were used, or changed, since the last search. */
+  function settle({ rings, terms, stale }: Learner): void {
+    if (stale.size === 0) return
+    terms.put(
+      [...stale].map((id) => {
+        const fingerprint = catalogue.get(id)?.fingerprint
+        const own = (rings.get(id) ?? []).filter((example) => example.fingerprint === fingerprint)
+        return [id, own.map(({ words }) => words)]
+      }),
+    )
+    stale.clear()
+  }
+
+  /** A definition that changed takes what was learned of the old one with it. */
+  function followCatalogue(): void {
+    if (revision === catalogue.revision) return
+    const changed = revision < 0 ? undefined : new Set(catalogue.changesSince(revision))
+    revision = catalogue.revision
+    for (const { rings, stale } of learners.values())
+      for (const id of rings.keys()) if (!changed || changed.has(id)) stale.add(id)
+  }
+
+  const examples = () => [...learners.values()].flatMap(({ rings }) => [...rings.values()].flat())
+  const hashed = ({ principal, ...rest }: UsageFilter): UsageFilter =>
+    principal === undefined ? rest : { ...rest, principal: keyOf(principal) }
+
+  return {
+    async learnedBy(principal) {
+      await Promise.race([read(), new Promise((done) => setTimeout(done, READ_WAIT).unref?.())])
+      const learner = learners.get(keyOf(principal))
+      followCatalogue()
+      if (learner) settle(learner)
+      return [authored(), ...(learner ? [learner.terms.index] : [])].filter(({ size }) => size > 0)
+    },
+    learn(principal, query, tools) {
+      try {
+        const words = learnerOf(keyOf(principal)).terms.wordsOf(query)
+        if (words.length === 0) return
+        for (const tool of tools) {
+          const fingerprint = catalogue.get(tool)?.fingerprint
+          if (fingerprint === undefined) continue
+          const example = { principal: keyOf(principal), tool, fingerprint, words }
+          add(example)
+          waiting.push(example)
+        }
+        if (waiting.length >= BATCH) void flush()
+        else if (waiting.length > 0) {
+          timer ??= setTimeout(() => void flush(), WRITE_AFTER)
+          timer.unref?.()
+        }
+      } catch (error) {
+        report(`could not learn: ${String(error)}`)
+      }
+    },
+    async status(filter = {}) {
+      await read()
+      const byTool = new Map<string, number>()
+      for (const example of examples())
+        if (matchesFilter(example, hashed(filter)))
+          byTool.set(example.tool, (byTool.get(example.tool) ?? 0) + 1)
+      const rows = [...byTool].map(([tool, count]) => ({ tool, examples: count }))
+      rows.sort((a, b) => b.examples - a.examples || (a.tool < b.tool ? -1 : 1))
+      return { tools: rows.length, examples: rows.reduce((sum, row) => sum + row.examples, 0), byTool: rows }
+    },
+    async forget(filter = {}) {
+      await read()
+      await flush()
+      const wanted = hashed(filter)
+      for (const { rings, stale } of learners.values())
+        for (const [id, ring] of rings) {
+          rings.set(
+            id,
+            ring.filter((example) => !matchesFilter(example, wanted)),
+          )
+          stale.add(id)
+        }
+      // Not swallowed: who asks for something to be forgotten has to know that it was not.
+      await store.forget(wanted)
+    },
+    async export() {
+      await read()
+      return examples()
+    },
+    flush,
+  }
+}
+
+/** Queries that the owners of tools wrote (`examples`) count as uses, for everybody. Nothing of them is kept but hashes. */
+function createAuthored(catalogue: Catalogue, terms: ExamplesIndex): () => TermIndex {
+  let revision = -1
+  return () => {
+    if (revision === catalogue.revision) return terms.index
+    const ids =
+      revision < 0 ? [...catalogue.entries()].map(({ id }) => id) : [...catalogue.changesSince(revision)]
+    revision = catalogue.revision
+    terms.put(ids.map((id) => [id, written(catalogue.get(id)?.tool.examples, terms)]))
+    return terms.index
+  }
+}
+
+function written(examples: readonly string[] = [], { wordsOf }: ExamplesIndex): number[][] {
+  return examples
+    .slice(0, RING)
+    .map(wordsOf)
+    .filter((words) => words.length > 0)
+}

@@ -1,0 +1,274 @@
+/** Learning from use: what is learned, from what, for whom, and what goes wrong without a search noticing. Through conversations. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createToolwell, type Tool, type ToolwellOptions, type UsageStore } from '@toolwell/core'
+import { fileUsage } from '@toolwell/core/usage'
+import { afterEach, describe, expect, it } from 'vitest'
+import { tool } from './support/tools.js'
+
+const tools: Tool[] = [
+  tool('alpha', { source: 'lab', description: 'Arranges widgets on the bench.' }),
+  tool('beta', { source: 'lab', description: 'Arranges widgets on the shelf.' }),
+  tool('gamma', { source: 'lab', description: 'Paints widgets.' }),
+]
+const events: { kind: string; detail?: string }[] = []
+const wellOf = (options: ToolwellOptions = {}) =>
+  createToolwell({
+    tools,
+    mode: 'on',
+    delivery: 'bridge',
+    onEvent: (event) => events.push(event),
+    ...options,
+  })
+type Well = ReturnType<typeof wellOf>
+
+let opened = 0
+/** One turn: a search, and calls of what it found. Gives what it showed. */
+async function turn(
+  well: Well,
+  query: string,
+  called: readonly string[] = [],
+  principal = 'ann',
+  fail = false,
+) {
+  opened += 1
+  const conversation = await well.open({ id: `c${opened}`, principal })
+  await conversation.begin({ requestId: 'r', anchor: 'm', wire: 'none' })
+  const run = (name: string, value: object, at: string) =>
+    conversation.run([{ callId: at, anchor: at, name, input: { value } }], {
+      execute: () => {
+        if (fail) throw new Error('no')
+        return 'done'
+      },
+    })
+  const [answer] = await run(conversation.loader, { query }, 's')
+  for (const [at, name] of called.entries()) await run('tool_call', { name, arguments: {} }, `k${at}`)
+  if (answer?.outcome.kind !== 'search') throw new Error(answer?.text)
+  return answer.outcome.result.matches
+}
+const first = async (well: Well, query: string, principal?: string) =>
+  (await turn(well, query, [], principal))[0]?.canonicalName
+const query = 'arrange widgets'
+
+describe('what a search learns', () => {
+  it('puts first what was called with success after the same words', async () => {
+    const well = wellOf()
+    expect(await first(well, query)).toBe('lab__alpha')
+    await turn(well, query, ['lab__beta'])
+    expect(await first(well, 'please arrange widgets')).toBe('lab__beta')
+    expect(await well.usage.status()).toEqual({
+      tools: 1,
+      examples: 1,
+      byTool: [{ tool: 'lab/beta', examples: 1 }],
+    })
+  })
+
+  it.each<[string, () => Promise<unknown>, Well]>(
+    (() => {
+      const [failed, unseen, named] = [wellOf(), wellOf(), wellOf()]
+      return [
+        ['what failed', () => turn(failed, query, ['lab__beta'], 'ann', true), failed],
+        ['what was not shown', () => turn(unseen, 'paints', ['lab__beta']), unseen],
+        ['what was asked for by name', () => turn(named, 'select:lab__beta', ['lab__beta']), named],
+      ]
+    })(),
+  )('learns nothing from %s', async (_, play, well) => {
+    await play()
+    expect((await well.usage.status()).examples).toBe(0)
+  })
+
+  it('learns nothing from a later turn', async () => {
+    const well = wellOf()
+    const conversation = await well.open({ id: 'turns' })
+    const call = (name: string, value: object, at: string) =>
+      conversation.run([{ callId: at, anchor: at, name, input: { value } }])
+    await conversation.begin({ requestId: '1', anchor: 'a', wire: 'none' })
+    await call(conversation.loader, { query }, 'search')
+    await conversation.begin({ requestId: '2', anchor: 'search', wire: 'none' })
+    // The reply to request 2 calls nothing: the user speaks.
+    await conversation.begin({ requestId: '3', anchor: 'b', wire: 'none' })
+    await call('tool_call', { name: 'lab__beta', arguments: {} }, 'later')
+    expect((await well.usage.status()).examples).toBe(0)
+  })
+
+  it('is apart for each principal, unless the host shares it', async () => {
+    const apart = wellOf()
+    await turn(apart, query, ['lab__beta'], 'ann')
+    expect(await first(apart, query, 'bob')).toBe('lab__alpha')
+    const shared = wellOf({ usage: { shared: true } })
+    await turn(shared, query, ['lab__beta'], 'ann')
+    expect(await first(shared, query, 'bob')).toBe('lab__beta')
+  })
+
+  it('goes with the definition it was learned of', async () => {
+    const well = wellOf({ tools: [] })
+    const publish = (description: string) =>
+      well.catalogue.setSource('lab', {
+        tools: tools.map(({ source: _, ...each }) =>
+          each.name === 'beta' ? { ...each, description } : each,
+        ),
+      })
+    publish('Arranges widgets on the shelf.')
+    await turn(well, query, ['lab__beta'])
+    expect(await first(well, query)).toBe('lab__beta')
+    publish('Arranges widgets on the floor.')
+    expect(await first(well, query)).toBe('lab__alpha')
+  })
+
+  it('shows what its use alone speaks for, and does not load it', async () => {
+    const well = wellOf()
+    await turn(well, 'widgets zither', ['lab__gamma'])
+    for (let at = 0; at < 5; at += 1) await turn(well, 'zither widgets', ['lab__gamma'])
+    const gamma = (await turn(well, 'zither')).find(({ canonicalName }) => canonicalName === 'lab__gamma')
+    expect(gamma).toMatchObject({ fresh: false, status: 'available_lazy' })
+  })
+
+  it('is forgotten when asked to', async () => {
+    const well = wellOf()
+    await turn(well, query, ['lab__beta'])
+    await well.usage.forget({ tool: 'lab/beta' })
+    expect(await first(well, query)).toBe('lab__alpha')
+    expect((await well.usage.status()).examples).toBe(0)
+  })
+
+  it('is nothing where the host says so', async () => {
+    const well = wellOf({ usage: false })
+    await turn(well, query, ['lab__beta'])
+    expect(await first(well, query)).toBe('lab__alpha')
+  })
+
+  it('a replayed ledger has the same bytes, though the ranking has changed since', async () => {
+    const well = wellOf()
+    const conversation = await well.open({ id: 'kept', principal: 'ann' })
+    await conversation.begin({ requestId: '1', anchor: 'a', wire: 'none' })
+    const input = { value: { query } }
+    await conversation.run([{ callId: 's', anchor: 's', name: conversation.loader, input }])
+    const before = await conversation.begin({ requestId: '2', anchor: 's', wire: 'none' })
+    await turn(well, query, ['lab__beta'])
+    const again = await well.open({ id: 'kept', principal: 'ann' })
+    expect(await again.begin({ requestId: '2', anchor: 's', wire: 'none' })).toEqual(before)
+  })
+})
+
+describe('examples that the owner of a tool writes', () => {
+  const withExamples = (examples: readonly string[]) =>
+    tools.map((each) => (each.name === 'beta' ? { ...each, examples } : each))
+
+  it('count as uses, and nobody sees them', async () => {
+    const secret = 'tidy up widgets with key hunter2'
+    const well = wellOf({ tools: withExamples([secret]) })
+    const matches = await turn(well, 'tidy up widgets')
+    expect(matches[0]?.canonicalName).toBe('lab__beta')
+    expect(JSON.stringify([matches, await well.usage.export()])).not.toContain('hunter2')
+  })
+
+  it.each([
+    ['of a hundred thousand characters', ['x '.repeat(50_000)]],
+    ['in other scripts', ['ウィジェットを並べる', 'расставить виджеты', '']],
+    ['of which there are thousands', Array.from({ length: 5000 }, (_, at) => `example ${at}`)],
+  ])('may be %s', async (_, examples) => {
+    expect(await first(wellOf({ tools: withExamples(examples) }), query)).toBe('lab__alpha')
+  })
+
+  it('have to be strings', () => {
+    expect(() => wellOf({ tools: withExamples([5 as unknown as string]) })).toThrow(/examples/)
+  })
+})
+
+describe('a file of what was learned', () => {
+  const folders: string[] = []
+  afterEach(async () => {
+    for (const folder of folders.splice(0)) await rm(folder, { recursive: true })
+  })
+  const newFile = async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'usage-'))
+    folders.push(folder)
+    return join(folder, 'deep', 'usage.jsonl')
+  }
+  const teach = async (path: string) => {
+    const well = wellOf({ usage: { store: fileUsage(path) } })
+    await turn(well, query, ['lab__beta'])
+    await well.usage.flush()
+  }
+
+  it('outlives the process, and holds no word of a query', async () => {
+    const path = await newFile()
+    await teach(path)
+    expect(await first(wellOf({ usage: { store: fileUsage(path) } }), query)).toBe('lab__beta')
+    expect(await readFile(path, 'utf8')).not.toMatch(/arrange|widget|ann"/i)
+  })
+
+  it('is passed over where it is broken, line by line', async () => {
+    const path = await newFile()
+    await teach(path)
+    const text = await readFile(path, 'utf8')
+    await writeFile(
+      path,
+      `{"toolwell-usage":1}\n{broken\n[]\n{"tool":5}\n\u0000\u0001\n${text.split('\n')[1]}\n{"principal":"", "to`,
+    )
+    expect(await first(wellOf({ usage: { store: fileUsage(path) } }), query)).toBe('lab__beta')
+  })
+
+  it('of a newer version is neither read nor changed, and a notice says so', async () => {
+    const path = await newFile()
+    await teach(path)
+    const newer = '{"toolwell-usage":99}\nsomething else\n'
+    await writeFile(path, newer)
+    events.length = 0
+    await teach(path)
+    expect(await readFile(path, 'utf8')).toBe(newer)
+    expect(events).toContainEqual(
+      expect.objectContaining({ kind: 'usage-failed', detail: expect.stringContaining('newer') }),
+    )
+  })
+
+  it('of another catalogue counts for nothing', async () => {
+    const path = await newFile()
+    await teach(path)
+    const other = tools.map((each) => ({ ...each, description: `${each.description} Indeed.` }))
+    expect(await first(wellOf({ tools: other, usage: { store: fileUsage(path) } }), query)).toBe('lab__alpha')
+  })
+
+  it('takes what two processes write', async () => {
+    const path = await newFile()
+    const stores = [fileUsage(path), fileUsage(path)]
+    const example = (at: number) => ({ principal: '', tool: `t${at}`, fingerprint: 'f', words: [at] })
+    await stores[0]?.append([example(0)])
+    await Promise.all(Array.from({ length: 50 }, (_, at) => stores[at % 2]?.append([example(at + 1)])))
+    expect(new Set((await fileUsage(path).read()).map((each) => each.tool)).size).toBe(51)
+    await stores[1]?.forget({ tool: 't7' })
+    expect((await fileUsage(path).read()).some((each) => each.tool === 't7')).toBe(false)
+  })
+})
+
+describe('a store that fails', () => {
+  const failing: UsageStore = {
+    read: () => Promise.reject(new Error('gone')),
+    append: () => Promise.reject(new Error('full')),
+    forget: () => Promise.reject(new Error('locked')),
+  }
+
+  it('is told of, and no search fails', async () => {
+    events.length = 0
+    const well = wellOf({ usage: { store: failing } })
+    await turn(well, query, ['lab__beta'])
+    await well.usage.flush()
+    expect(await first(well, query)).toBe('lab__beta')
+    expect(events.filter(({ kind }) => kind === 'usage-failed').map(({ detail }) => detail)).toEqual([
+      'could not be read: Error: gone',
+      'could not be written: Error: full',
+    ])
+    await expect(well.usage.forget()).rejects.toThrow('locked')
+  })
+
+  it('that never answers is not waited for', async () => {
+    const silent: UsageStore = { ...failing, read: () => new Promise(() => undefined) }
+    expect(await first(wellOf({ usage: { store: silent } }), query)).toBe('lab__alpha')
+  })
+
+  it('that is none is refused', () => {
+    expect(() => wellOf({ usage: { store: {} as UsageStore } })).toThrow(/usage\.store/)
+    expect(() => wellOf({ usage: { sharde: true } as never })).toThrow(/shared/)
+  })
+})
