@@ -80,6 +80,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
       'safeJson',
       'schemaProblems',
       'shortHash',
+      'tellingLine',
       'wireRefusal',
     ],
   },

@@ -6,11 +6,11 @@ import { foldName, suffixed, toolId, type WireNaming, wireNameOf } from '../base
 import { assertKnownKeys } from '../base/options.js'
 import { showInvisible } from '../base/text.js'
 import type { Finding, KeptParts, SourceChange, SourceState } from '../tool/source.js'
-import { assertTool, problemOf, type Tool } from '../tool/tool.js'
+import { assertTool, type Tool } from '../tool/tool.js'
 import { createEntry, type Entry } from './entry.js'
 import { createLookAlikes, type LookAlikes } from './look-alikes.js'
 import { createNameIndex, type NameIndex, type Resolution } from './name-index.js'
-import { oddFields } from './odd-fields.js'
+import { usableTools } from './usable-tools.js'
 
 export type { Finding, KeptParts, SourceChange, SourceState, StoredPart } from '../tool/source.js'
 export type { Entry } from './entry.js'
@@ -198,36 +198,7 @@ class MapCatalogue implements Catalogue {
     const previous = this.sources.get(name)
     const locked = update.locked ?? this.#locked.get(name) ?? false
     this.#locked.set(name, locked)
-    const findings: Finding[] = []
-    const next = new Map<string, Tool>()
-    for (const tool of update.tools) {
-      const problem = problemOf(tool)
-      const label = typeof tool?.name === 'string' ? tool.name : String(tool)
-      if (problem)
-        findings.push({
-          kind: 'invalid-tool',
-          source: name,
-          tool: label,
-          detail: showInvisible(`${label} ${problem}`),
-        })
-      else if (next.has(tool.name))
-        findings.push({
-          kind: 'duplicate-tool',
-          source: name,
-          tool: label,
-          detail: showInvisible(`${label} is listed twice; the first one is kept`),
-        })
-      else {
-        next.set(tool.name, tool)
-        for (const odd of oddFields(tool))
-          findings.push({
-            kind: 'odd-field',
-            source: name,
-            tool: label,
-            detail: showInvisible(`${label} ${odd}`),
-          })
-      }
-    }
+    const { tools: next, findings } = usableTools(name, update.tools)
 
     this.revision++
     const before = this.revision - 1

@@ -43,8 +43,8 @@ function membersOf(schema: Schema, most: number, typed: (value: unknown) => stri
 function typeOf(value: unknown, depth: number, root: Schema, followed = false): string {
   const schema = record(value)
   const deeper = (inner: unknown) => typeOf(inner, depth, root, true)
-  if ('const' in schema) return valueOf(schema.const)
-  if (Array.isArray(schema.enum)) return cut(schema.enum.map(valueOf), MOST_VALUES)
+  if ('const' in schema) return inJson(schema.const)
+  if (Array.isArray(schema.enum)) return cut(schema.enum.map(inJson), MOST_VALUES)
   if (typeof schema.$ref === 'string' && !followed) return deeper(referred(schema.$ref, root))
   const [branches] = [schema.anyOf, schema.oneOf].filter(Array.isArray)
   if (branches && !followed) return cut([...new Set(branches.map(deeper))], MOST_BRANCHES)
@@ -79,7 +79,7 @@ function referred(reference: string, root: Schema): unknown {
 function defaultOf(value: unknown): string {
   const { default: given } = record(value)
   const isPlain = ['string', 'number', 'boolean'].includes(typeof given)
-  return isPlain && String(given).length <= 40 ? ` = ${valueOf(given)}` : ''
+  return isPlain && String(given).length <= 40 ? ` = ${inJson(given)}` : ''
 }
 
 function cut(options: readonly string[], most: number): string {
@@ -87,7 +87,7 @@ function cut(options: readonly string[], most: number): string {
   return options.length > most ? `${shown} | … ${options.length - most} more` : shown
 }
 
-function valueOf(value: unknown): string {
+function inJson(value: unknown): string {
   return plain(JSON.stringify(value) ?? 'null')
 }
 
