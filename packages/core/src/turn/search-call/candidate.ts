@@ -89,6 +89,7 @@ export function toMatch(
           schemaPreview: definition.inputSchema,
           strict: definition.strict,
           inputExamples: definition.inputExamples,
+          source: entry.source || undefined,
         })
       : {}),
     signature: signatureOf(entry.wireName, definition.inputSchema),
