@@ -8,6 +8,7 @@ import {
 } from '@toolwell/core'
 import {
   type AnthropicMessage,
+  type AnthropicOptions,
   type AnthropicPrompt,
   type AnthropicReply,
   type AnthropicTool,
@@ -121,9 +122,10 @@ async function begin(
   messages: readonly AnthropicMessage[],
   options: ToolwellOptions = {},
   prompt: AnthropicPrompt = {},
+  wire: AnthropicOptions = {},
 ): Promise<AnthropicTurn> {
   const well = createToolwell({ tools: mixed(), mode: 'on', ...options })
-  return anthropic(await well.open({ id: 'one' })).begin(messages, { requestId: 'r', ...prompt })
+  return anthropic(await well.open({ id: 'one' }), wire).begin(messages, { requestId: 'r', ...prompt })
 }
 
 /** Whether a strict endpoint takes these parts. */
@@ -523,7 +525,7 @@ describe('messages of the host', () => {
       { role: 'assistant', content: [thinking, { ...use, id: 'b', name: 'read_file' }] },
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'b', content: 'read' }] },
     ]
-    const { parts } = await begin(messages, { delivery: 'bridge' })
+    const { parts } = await begin(messages, { delivery: 'bridge' }, {}, { thinking: 'keep' })
     expect(parts.messages[1]?.content).toEqual([
       thinking,
       redacted,
@@ -574,7 +576,7 @@ describe('messages of the host', () => {
     await accept(parts)
 
     // Where there is a search, the call becomes one for its name: that is what the model should do again.
-    const searched = await begin(messages, { delivery: 'append' })
+    const searched = await begin(messages, { delivery: 'append' }, {}, { thinking: 'keep' })
     expect(types(searched.parts.messages[1])).toEqual(['thinking', 'tool_use', 'tool_use'])
     const search = { type: 'tool_use', id: 'c', name: 'tool_search', input: { query: 'select:gone' } }
     expect(searched.parts.messages[3]?.content).toEqual([thinking, search])

@@ -174,9 +174,15 @@ describe('on the Responses API', () => {
     expect(asked).toMatchObject({ type: 'tool_search_call', execution: 'client' })
     expect(output).toMatchObject({ type: 'tool_search_output', execution: 'client', call_id: asked.call_id })
     expect(output.tools).toMatchObject([
-      { type: 'function', name: 'tracker__create_issue', strict: false, defer_loading: true },
+      {
+        type: 'namespace',
+        name: 'tracker',
+        description: 'Tools of "tracker".',
+        tools: [{ type: 'function', name: 'tracker__create_issue', strict: false, defer_loading: true }],
+      },
     ])
-    expect(used).toMatchObject({ type: 'function_call', namespace: 'tracker__create_issue' })
+    expect(output.tools[0].tools[0]).not.toHaveProperty('source')
+    expect(used).toMatchObject({ type: 'function_call', namespace: 'tracker' })
   })
 
   it('a call loses its namespace when a latch declares its tool, and keeps it until then', async () => {
@@ -260,10 +266,118 @@ describe('on the Responses API', () => {
     })
     await host.ask('three')
     const added = body(host).input.filter((item: { type: string }) => item.type === 'additional_tools')
-    expect(added.map(({ tools }: { tools: { description: string }[] }) => tools[0]?.description)).toEqual([
-      'Does find slot',
-      'Finds with more care',
+    const [first, second] = added.map(({ tools }: { tools: readonly object[] }) => tools[0])
+    expect(first).toMatchObject({
+      type: 'namespace',
+      name: 'calendar',
+      tools: [{ description: 'Does find slot' }],
+    })
+    expect(second).toMatchObject({ type: 'function', description: 'Finds with more care' })
+  })
+
+  it('a namespace is declared once: what comes later of its source comes by itself', async () => {
+    const host = await openaiResponsesHarness.open(options, [
+      says(find('select:tracker__create_issue'), find('select:tracker__close_issue')),
+      says(call('tracker__create_issue'), call('tracker__close_issue')),
+      done,
     ])
+    await host.ask('go')
+    const { input } = body(host)
+    const tools = input.flatMap((item: { tools?: readonly Declared[] }) => item.tools ?? [])
+    expect(tools.map(({ type, name }: Declared) => [type, name])).toEqual([
+      ['namespace', 'tracker'],
+      ['function', 'tracker__close_issue'],
+    ])
+    const used = input.filter((item: { type: string }) => item.type === 'function_call')
+    expect(used.map(({ namespace }: { namespace: string }) => namespace)).toEqual([
+      'tracker',
+      'tracker__close_issue',
+    ])
+  })
+
+  it('what one search brings of a source stands together, and tools without a source by themselves', async () => {
+    const own = tool('read_mail', { defer: true })
+    const host = await openaiResponsesHarness.open({ ...options, tools: [...mixed(), own] }, [
+      says(find('select:tracker__create_issue,read_mail,tracker__close_issue')),
+      says(call('read_mail'), call('tracker__close_issue')),
+      done,
+    ])
+    await host.ask('go')
+    const { input } = body(host)
+    const [space, alone] = input[2].tools
+    expect(space.tools.map(({ name }: Declared) => name)).toEqual([
+      'tracker__create_issue',
+      'tracker__close_issue',
+    ])
+    expect(alone).toMatchObject({ type: 'function', name: 'read_mail' })
+    expect(input[3]).toMatchObject({ name: 'read_mail', namespace: 'read_mail' })
+    expect(input[4]).toMatchObject({ name: 'tracker__close_issue', namespace: 'tracker' })
+  })
+
+  it.each([
+    ['my server!', 'my_server_'],
+    ['s'.repeat(80), 's'.repeat(64)],
+    ['functions', undefined],
+    ['日本', undefined],
+  ])('the namespace of the source %s has a legal name, or there is none', async (source, expected) => {
+    const tools = [tool('read_file'), ...server(source, ['one', 'two'])]
+    const host = await openaiResponsesHarness.open({ ...options, tools }, [says(find('select:one')), done])
+    await host.ask('go')
+    const [found] = body(host).input[2].tools
+    expect(found.type === 'namespace' ? found.name : undefined).toBe(expected)
+    expect(host.requests.every(({ violation }) => violation === undefined)).toBe(true)
+  })
+
+  it('two sources whose names become one share no namespace', async () => {
+    const tools = [tool('read_file'), ...server('a b', ['one']), ...server('a.b', ['two'])]
+    const host = await openaiResponsesHarness.open({ ...options, tools }, [
+      says(find('select:one,two')),
+      done,
+    ])
+    await host.ask('go')
+    expect(body(host).input[2].tools.map(({ type }: Declared) => type)).toEqual(['namespace', 'function'])
+  })
+
+  it('a history from before namespaces of sources is sent as it was', async () => {
+    const name = 'tracker__create_issue'
+    const parameters = { type: 'object', properties: {} }
+    const found = { type: 'function', name, parameters, strict: false }
+    const host = await startResponsesHost(options, [
+      says(find(`select:${name}`)),
+      says(call(name)),
+      done,
+      done,
+    ])
+    await host.ask('go')
+    // As an older version has stored it.
+    const stored = host.messages.map((item): ResponsesItem => {
+      if (item.type === 'tool_search_output') return { ...item, tools: [{ ...found, defer_loading: true }] }
+      return item.type === 'function_call' ? { ...item, namespace: name } : item
+    })
+    const older = host.with(host.conversation, stored)
+    await older.ask('more')
+    expect(body(older).input.slice(0, stored.length)).toEqual(
+      stored.map(({ id: _, ...item }) => expect.objectContaining(item)),
+    )
+    expect(older.warnings).toEqual([])
+  })
+
+  it('a call gets the namespace that holds its function, when another provider has recorded it', async () => {
+    const name = 'tracker__create_issue'
+    const host = await startResponsesHost(options, [
+      says(find(`select:${name}`)),
+      says(call(name)),
+      done,
+      done,
+    ])
+    await host.ask('go')
+    const bare = host.messages.map(
+      ({ namespace: _, ...item }: ResponsesItem & { namespace?: unknown }) => item,
+    )
+    const other = host.with(host.conversation, bare as ResponsesItem[])
+    await other.ask('more')
+    const used = body(other).input.find((item: { type: string }) => item.type === 'function_call')
+    expect(used).toMatchObject({ name, namespace: 'tracker' })
   })
 
   it("a host's own function cannot take the name of the search", async () => {

@@ -265,6 +265,41 @@ describe('calls', () => {
       expect(warnings).toEqual([])
     })
 
+    it('get another where it is offered a second time, which servers refuse', async () => {
+      const late: ResponsesItem = {
+        type: 'tool_search_output',
+        execution: 'client',
+        call_id: 's',
+        tools: [{ ...files, tools: [{ ...read, name: 'move_file', defer_loading: true }] }],
+      }
+      const asked: ResponsesItem = {
+        type: 'tool_search_call',
+        execution: 'client',
+        call_id: 's',
+        arguments: {},
+      }
+      const moved = used.map((item) => ({
+        ...item,
+        call_id: 'm',
+        ...(item.type === 'function_call' ? { name: 'move_file' } : {}),
+      }))
+      const search = {
+        type: 'tool_search',
+        execution: 'client',
+        description: 'x',
+        parameters: { type: 'object', properties: {} },
+      }
+      const conversation = await createToolwell({ tools: mixed(), mode }).open({ id: 'a' })
+      const { parts } = await openaiResponses(conversation).begin(
+        [user, offer, ...used, asked, late, ...moved, user],
+        {
+          requestId: 'r',
+        },
+      )
+      const tools = [...(parts.tools ?? []), ...(mode === 'off' ? [search] : [])]
+      expect(responsesProtocol().violationOf({ model: 'm', ...parts, tools } as never)).toBeUndefined()
+    })
+
     it('lose it where nothing offers it and the function is declared by itself', async () => {
       const { parts, warnings } = await begin([user, ...used, user])
       expect(parts.input[1]).toEqual({

@@ -92,6 +92,7 @@ describe('a search result', () => {
           aliases: ['new_ticket'],
           risk: 'write',
           schemaPreview: tool('create_issue').inputSchema,
+          source: 'tracker',
           signature: 'tracker__create_issue(value?: string)',
           loadToken: expect.stringMatching(/^[0-9a-f]{10}$/),
         },

@@ -10,7 +10,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../../../test/setup/tier.ts'
 import { mixed, server, tool } from './support/tools.js'
-import { DROPPING, startThinking } from './support/wires/anthropic.js'
+import { startThinking } from './support/wires/anthropic.js'
 
 const names = [
   'tracker__create_issue',
@@ -57,13 +57,20 @@ const act = fc.constantFrom(
     'resume',
     'compact',
     'elsewhere',
+    'loader denied',
+    'delivery refused',
   ] as const),
 )
 
 type Host = Awaited<ReturnType<typeof startThinking>>
 let versions = 0
 
-async function perform(what: string, host: Host): Promise<Host> {
+/** What the host's policy says now. */
+interface Policy {
+  denied: boolean
+}
+
+async function perform(what: string, host: Host, policy: Policy, toolChanges: boolean): Promise<Host> {
   const { catalogue } = host.well
   if (what === 'server comes') catalogue.setSource('mail', { tools: server('mail', ['send_mail']) })
   if (what === 'server goes') catalogue.removeSource('mail')
@@ -84,10 +91,21 @@ async function perform(what: string, host: Host): Promise<Host> {
   if (what === 'fork') return host.fork(`fork ${++versions}`, host.length)
   // The other process connects the same servers.
   if (what === 'resume') return host.with(host.conversation, JSON.parse(JSON.stringify(host.messages)))
-  const isBetween = typeof host.messages.at(-1)?.content === 'string'
-  if (what === 'compact' && isBetween) await host.compact(`Summary ${++versions}.`, 2 + (host.length % 3))
-  if (what === 'elsewhere' && isBetween) return elsewhere(host)
+  if (what === 'loader denied') policy.denied = true
+  if (what === 'delivery refused') await refuse(host, toolChanges)
+  // All of these also in the middle of a tool loop.
+  if (what === 'compact') await host.compact(`Summary ${++versions}.`, 2 + (host.length % 3))
+  const isPaused = host.messages.at(-1)?.role === 'assistant'
+  if (what === 'elsewhere' && !isPaused) return elsewhere(host)
   return host
+}
+
+/** A proxy that does not know the delivery: the next request goes another way. */
+async function refuse(host: Host, toolChanges: boolean): Promise<void> {
+  const requestId = `refused ${++versions}`
+  const adapter = anthropic(host.conversation, { toolChanges })
+  const turn = await adapter.begin(host.messages, { requestId, system: 'You are careful.' })
+  await turn.refused(new Error('Extra inputs are not permitted'))
 }
 
 /** One turn at another provider, and back. */
@@ -122,16 +140,16 @@ describe.each([
     const property = fc.asyncProperty(
       fc.array(fc.tuple(act, reply), { minLength: 2, maxLength: 12 }),
       async (steps) => {
-        // Under append a load rewrites the array within the loop: there only the API itself can drop.
-        const more = delivery === 'append' ? { more: DROPPING } : {}
+        const policy: Policy = { denied: false }
+        const allowed = ({ id }: { readonly id: string }) => !policy.denied || id !== 'toolwell/tool_search'
         let host = await startThinking(
-          { tools: mixed(), mode: 'on', delivery },
+          { tools: mixed(), mode: 'on', delivery, policy: allowed },
           (index) => steps[index]?.[1] ?? { text: 'Well.' },
-          { toolChanges, ...more },
+          { toolChanges },
         )
         host.say('Begin.')
         for (const [index, [what]] of steps.entries()) {
-          host = await perform(what, host)
+          host = await perform(what, host, policy, toolChanges)
           const requestId = `request ${index}`
           const answers = await host.step(requestId)
           if (what === 'retry') {

@@ -130,7 +130,7 @@ describe('thinking before a latch', () => {
   it('is kept where the API is asked to drop it', async () => {
     const host = await startThinking(options, [said, said, said], {
       more: DROPPING,
-      options: { thinking: 'drop_block' },
+      options: { thinking: 'keep' },
     })
     await host.ask('One.')
     await host.compact('A summary.', 1)
@@ -145,21 +145,32 @@ describe('thinking before a latch', () => {
     expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(0)
   })
 
-  it('is never left out within a tool loop, and goes when the loop is over', async () => {
-    const more = { ...DROPPING }
-    const host = await startThinking(options, [said, calling(search('create an issue')), said, said], {
-      more,
-    })
+  it('is left out within a tool loop too, and what is thought later in that loop stays', async () => {
+    const script = [said, calling(search('create an issue')), calling(created), said, said]
+    const host = await startThinking(options, script)
     await host.ask('One.')
     host.say('Two.')
     await host.step()
     // The host shortens its history in the middle of the loop.
     await host.compact('A summary.', 2)
     await host.step()
+    expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(0)
+    await host.step()
     expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(1)
+    expect(host.requests.at(-1)?.raw).toContain('Thought 2.')
     await host.ask('Three.')
+    expect(host.requests.every(({ status }) => status === 200)).toBe(true)
+  })
+
+  it('is kept within a tool loop for a fixed budget, where models do not check it and want it', async () => {
+    const more = { model: 'claude-haiku-4-5', thinking: { type: 'enabled', budget_tokens: 1024 } }
+    const script = [calling(search('create an issue')), said]
+    const host = await startThinking(options, script, { more, options: { thinking: 'keep' } })
+    host.say('One.')
+    await host.step()
+    await host.compact('A summary.', 2)
+    await host.step()
     expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(1)
-    expect(host.requests.at(-1)?.raw).not.toContain('Thought 1.')
   })
 })
 
@@ -176,12 +187,12 @@ describe('live cards', () => {
 })
 
 describe('append', () => {
-  it('has the API drop what was thought before the array grew', async () => {
+  it('leaves out what was thought before the array grew', async () => {
     const script = [calling(search('select:tracker__create_issue')), calling(created), said, said]
-    const host = await startThinking({ ...options, delivery: 'append' }, script, { more: DROPPING })
+    const host = await startThinking({ ...options, delivery: 'append' }, script)
     await host.ask('Find it.')
     await host.ask('Go on.')
-    expect(host.requests.every(({ violation }) => violation === undefined)).toBe(true)
+    expect(host.requests.map(({ raw }) => thoughts(raw))).toEqual([0, 0, 1, 2])
   })
 })
 

@@ -139,10 +139,17 @@ describe('the request', () => {
 
   it('with a fixed budget keeps the thinking of the tool loop it is in', () => {
     const [go, searching, found] = conversation() as [Message, Message, Message]
-    const thinking = { type: 'enabled', budget_tokens: 1024 }
-    expect(codeOf(request([go, searching, found], { thinking }))).toBeUndefined()
-    expect(codeOf(request([go, bare(searching), found], { thinking }))).toBe('loop_without_thinking')
+    const fixed = { model: 'claude-haiku-4-5', thinking: { type: 'enabled', budget_tokens: 1024 } }
+    expect(codeOf(request([go, searching, found], fixed))).toBeUndefined()
+    expect(codeOf(request([go, bare(searching), found], fixed))).toBe('loop_without_thinking')
     const over = [go, bare(searching), found, { role: 'assistant', content: 'Done.' } as Message, user('On.')]
-    expect(codeOf(request(over, { thinking }))).toBeUndefined()
+    expect(codeOf(request(over, fixed))).toBeUndefined()
+  })
+
+  it('has no fixed budget where the model checks, and may leave out the thinking of the loop it is in', () => {
+    const [go, searching, found] = conversation() as [Message, Message, Message]
+    const thinking = { type: 'enabled', budget_tokens: 1024 }
+    expect(codeOf(request([go, searching, found], { thinking }))).toBe('fixed_budget')
+    expect(codeOf(request([go, bare(searching), found], { system: 'Be kind.' }))).toBeUndefined()
   })
 })

@@ -774,6 +774,21 @@ const histories: readonly Rule[] = [
     'input[1].name',
   ],
   [
+    'a namespace is declared once over all items',
+    history(
+      searching('a'),
+      loading('a', namespace('crm', tool('list'))),
+      adding(namespace('fs', tool('stat'))),
+    ),
+    history(
+      searching('a'),
+      loading('a', namespace('crm', tool('list'))),
+      adding(namespace('crm', tool('drop'))),
+    ),
+    'duplicate_namespace',
+    'input[3].tools[0]',
+  ],
+  [
     'an added namespace is one',
     history(adding(namespace('crm', tool('list'))), call('a', 'list', { namespace: 'crm' }), answer('a')),
     history(adding(namespace('crm', tool('list'))), call('a', 'list'), answer('a')),

@@ -26,6 +26,12 @@ export function toolId(source: string, name: string): string {
   return `${escapedSource(source)}/${name}`
 }
 
+/** The source of a tool of this id; empty for the host's own. */
+export function sourceOfId(id: string): string {
+  const source = id.slice(0, Math.max(0, id.indexOf('/')))
+  return source.replaceAll('%2F', '/').replaceAll('%25', '%')
+}
+
 /** Whether a tool of this id is one of that source's. */
 export function isIdOf(source: string, id: string): boolean {
   return id.slice(0, Math.max(0, id.indexOf('/'))) === escapedSource(source)

@@ -183,7 +183,7 @@ export type LedgerFact =
     }
   /**
    * Thinking is sent no more, for good: the bytes before it are not those it was thought behind, and the provider checks
-   * that. `pending`: it stands in a tool loop that is still open, where the provider wants it, and goes when that is over.
+   * that. `pending`: not written any more; older ledgers have there what stood in a tool loop that was still open.
    */
   | {
       readonly kind: 'thinking-stripped'

@@ -83,12 +83,8 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
       announce(state, event)
       break
     case 'thinking-stripped': {
-      const { stripped, pending } = state.history.thinking
-      for (const anchor of event.pending ?? []) pending.add(anchor)
-      for (const anchor of event.messages) {
-        stripped.add(anchor)
-        pending.delete(anchor)
-      }
+      const { stripped } = state.history.thinking
+      for (const anchor of [...event.messages, ...(event.pending ?? [])]) stripped.add(anchor)
       break
     }
     case 'requested':
@@ -402,11 +398,10 @@ function compact(state: LedgerState, kept: Readonly<Record<string, string>>) {
       table.delete(anchor)
       if (moved !== undefined) table.set(moved, value)
     }
-  for (const anchors of [state.history.thinking.stripped, state.history.thinking.pending]) {
-    const moved = [...anchors].flatMap((anchor) => renamed(anchor) ?? [])
-    anchors.clear()
-    for (const anchor of moved) anchors.add(anchor)
-  }
+  const { stripped } = state.history.thinking
+  const moved = [...stripped].flatMap((anchor) => renamed(anchor) ?? [])
+  stripped.clear()
+  for (const anchor of moved) stripped.add(anchor)
   for (const [anchor, meant] of [...state.calls.resolvedCalls]) {
     const moved = renamed(anchor)
     state.calls.resolvedCalls.delete(anchor)

@@ -137,8 +137,6 @@ export interface HistoryState {
 export interface ThinkingState {
   /** Messages, by anchor, whose thinking is sent no more. */
   readonly stripped: Set<string>
-  /** Those whose thinking goes with the end of their tool loop. */
-  readonly pending: Set<string>
   /** What the last request on each wire had before its messages: `prefixName`. */
   readonly behind: Map<string, string>
 }
@@ -227,7 +225,7 @@ export function createState(): LedgerState {
       pendingReminders: new Set(),
       reminded: new Map(),
       pendingNotices: new Set(),
-      thinking: { stripped: new Set(), pending: new Set(), behind: new Map() },
+      thinking: { stripped: new Set(), behind: new Map() },
     },
     calls: {
       pending: new Map(),

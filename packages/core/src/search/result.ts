@@ -24,6 +24,8 @@ export interface Match {
   /** With the schema, what goes with it where it is declared. */
   readonly strict?: boolean
   readonly inputExamples?: WireTool['inputExamples'] & {}
+  /** With the schema, the source it is of; absent for the host's own. */
+  readonly source?: string
   readonly signature: string
   /** Names this definition for this principal. The bridge refuses a call with a token that is out of date. */
   readonly loadToken: string

@@ -3,6 +3,7 @@
 import { safeJson, stripInvisible, wholeStart } from '../base/text.js'
 import type { Entry } from '../catalogue/catalogue.js'
 import type { LedgerFact } from '../ledger/event.js'
+import type { WireTool } from '../tool/wire-tool.js'
 import type { Context } from './context.js'
 import type { Prompts } from './prompts.js'
 
@@ -50,10 +51,15 @@ export function announce(
     text,
     about,
     tokens: text === '' ? 0 : context.settings.tokenizer.count(text),
-    ...(adds.length > 0 ? { adds: definitions, revealed: added } : {}),
+    ...(adds.length > 0 ? { adds: adds.map((entry) => sourced(entry, context)), revealed: added } : {}),
     ...(removes.length > 0 ? { removes } : {}),
     ...(Object.keys(sources).length > 0 ? { sources } : {}),
   }
+}
+
+function sourced(entry: Entry, context: Context): WireTool {
+  const definition = context.definition(entry)
+  return entry.source === '' ? definition : { ...definition, source: entry.source }
 }
 
 /** What an owner wrote for the model to follow, as lines: no tags, nothing invisible, and an end of it. */

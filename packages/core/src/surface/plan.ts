@@ -163,8 +163,8 @@ function latchReason(state: LedgerState, context: Context, { thinking }: SentHis
     (meta) => context.gate.availability(metaEntry(names[meta]), 'see') === 'denied',
   )
   if (denied) return 'loader'
-  // A new list would make invalid what was thought in this tool loop, and that cannot be left out: it waits for the loop's end.
-  const isBound = thinking?.inside.some((anchor) => !state.history.thinking.pending.has(anchor))
+  // A new list would make invalid what was thought in this tool loop, and nothing is lost by waiting for the loop's end.
+  const isBound = thinking?.inside.some((anchor) => !state.history.thinking.stripped.has(anchor))
   const live = context.settings.cards === 'live' && state.latch.delivery !== 'eager' && !isBound
   return live && hasStaleCards(state, context) ? 'cards' : undefined
 }

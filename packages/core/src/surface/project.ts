@@ -1,4 +1,5 @@
 /** Step 4 of the flow: what one request gets. The view is a projection of the ledger alone; `view` consumes nothing. */
+import { sourceOfId } from '../base/names.js'
 import type { Insert, LedgerState } from '../ledger/fold.js'
 import type { DeliveryName } from '../tool/reasons.js'
 import type { Tool } from '../tool/tool.js'
@@ -12,6 +13,8 @@ export interface SurfaceView {
   readonly tools: readonly (WireTool | Tool)[]
   /** Native: declared besides `tools`, for the references in the history. The model does not see them by themselves. */
   readonly declaredHidden: readonly WireTool[]
+  /** The source of each of these that has one, by wire name. */
+  readonly sources: ReadonlyMap<string, string>
   /** The tools that calls of other names were for, by anchor. `guessed` (native): the call reads as a search for it. */
   readonly resolvedCalls: ReadonlyMap<string, { readonly wireName: string; readonly guessed: boolean }>
   /**
@@ -42,6 +45,7 @@ export function project(state: LedgerState, requestId: string): SurfaceView {
       delivery: 'eager',
       tools: [],
       declaredHidden: [],
+      sources: new Map(),
       resolvedCalls: new Map(),
       references: { anchors: new Set(), names: new Set() },
       masked: [],
@@ -54,7 +58,10 @@ export function project(state: LedgerState, requestId: string): SurfaceView {
   // By name: one that has passed from a tool that is gone to another is declared once, as what it means now.
   const tools = new Map<string, WireTool>()
   const hidden = new Map<string, WireTool>()
+  const sources = new Map<string, string>()
   const masked = new Set<string>()
+  const pins = [...state.tools.eager.values(), ...[...state.tools.loaded.values()].map(({ pin }) => pin)]
+  for (const { id, wireName } of pins) if (sourceOfId(id) !== '') sources.set(wireName, sourceOfId(id))
   const declare = (into: Map<string, WireTool>, { definition, id }: Pin, sent = definition) => {
     if (!definition || !sent) return
     into.set(definition.name, sent)
@@ -82,6 +89,7 @@ export function project(state: LedgerState, requestId: string): SurfaceView {
     delivery: latch.delivery,
     tools: [...tools.values()],
     declaredHidden: [...hidden.values()],
+    sources,
     resolvedCalls: new Map(
       [...state.calls.resolvedCalls].map(([anchor, { wireName, guessedIn }]) => [
         anchor,

@@ -37,6 +37,8 @@ export interface Prompts {
     readonly strong: boolean
   }): string
   tombstone(facts: { readonly loader: string }): string
+  /** What a server's tools are headed with where they come together in a namespace. */
+  namespace(facts: { readonly source: string }): string
 
   /** What stands around everything written into a history. No text of a source or a model holds a `<` or `>` there. */
   frame(facts: { readonly body: string }): string
@@ -243,6 +245,7 @@ export const defaultPrompts: Prompts = {
         : '; what it finds can be called from the next message on'
     }.${strong ? ` Do this before you answer that something is not possible, and before you use a general tool (a shell, say) for a job that may have its own.` : ''}${cards === '' ? '' : `\n\n${cards}`}`,
   tombstone: ({ loader }) => `Unloaded. Call ${loader} to load it again.`,
+  namespace: ({ source }) => `Tools of ${source}.`,
   frame: ({ body }) => `<tool-update>\n${body}\n</tool-update>`,
 
   loaded: ({ tools, bridge }) =>

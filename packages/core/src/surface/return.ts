@@ -6,6 +6,7 @@ import type { LeftLatch } from '../ledger/state.js'
 import type { WireSupport } from './auto.js'
 import type { Context } from './context.js'
 import { deliveries } from './deliveries.js'
+import { isInArray } from './placement.js'
 import type { BoundThinking } from './thinking.js'
 
 type Returned = Extract<LedgerFact, { kind: 'returned' }>
@@ -38,7 +39,8 @@ export function returnFact(
     if (!entry || gate.availability(entry, 'see') !== 'ready') return []
     return [context.pin(entry, deliveries[left.latch.delivery].defines)]
   })
-  return { kind: 'returned', wire: context.wire, loaded }
+  // What was loaded meanwhile must not change the array either.
+  return loaded.some(isInArray) ? undefined : { kind: 'returned', wire: context.wire, loaded }
 }
 
 /** The host still wants this delivery, and the wire can still do it. */

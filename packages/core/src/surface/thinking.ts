@@ -11,13 +11,16 @@ import { isInArray } from './placement.js'
 
 /** Messages of a history that hold such thinking, by anchor. */
 export interface BoundThinking {
-  /** Before the tool loop that the history ends in: the provider allows leaving it out, from the oldest on. */
+  /** Before the tool loop that the history ends in. */
   readonly before: readonly string[]
-  /** Within that loop: the provider may refuse the loop without it. */
+  /** Within that loop. A change that can wait, waits for its end: what is thought there is still needed. */
   readonly inside: readonly string[]
 }
 
-/** `facts`: what else is written down for this request. */
+/**
+ * All of it goes at once, within a tool loop too: the provider takes no block behind one that is invalid, and the models
+ * that check take a loop without thinking. `facts`: what else is written down for this request.
+ */
 export function stripThinking(
   state: LedgerState,
   facts: readonly LedgerFact[],
@@ -25,15 +28,10 @@ export function stripThinking(
   thinking: BoundThinking | undefined,
 ): LedgerFact[] {
   if (!thinking) return []
-  const { stripped, pending } = state.history.thinking
-  const before = thinking.before.filter((anchor) => !stripped.has(anchor))
-  const inside = thinking.inside.filter((anchor) => !stripped.has(anchor) && !pending.has(anchor))
-  if (before.length === 0 && inside.length === 0) return []
-  const isNew = isRewritten(state, facts, wire)
-  const messages = isNew ? before : before.filter((anchor) => pending.has(anchor))
-  const later = isNew ? inside : []
-  if (messages.length === 0 && later.length === 0) return []
-  return [{ kind: 'thinking-stripped', messages, ...(later.length > 0 ? { pending: later } : {}) }]
+  const { stripped } = state.history.thinking
+  const messages = [...thinking.before, ...thinking.inside].filter((anchor) => !stripped.has(anchor))
+  if (messages.length === 0 || !isRewritten(state, facts, wire)) return []
+  return [{ kind: 'thinking-stripped', messages }]
 }
 
 /** Whether what stands before the messages is not what the last request on this wire had there. */

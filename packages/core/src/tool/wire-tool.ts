@@ -9,6 +9,8 @@ export interface WireTool {
   readonly strict?: boolean
   /** Arguments that the model is shown, where the provider takes them. */
   readonly inputExamples?: readonly { readonly [name: string]: unknown }[]
+  /** Where a definition stands in the history: the source it is of, for a wire that groups by source. Never sent by itself. */
+  readonly source?: string
 }
 
 /** One tool at one definition. */

@@ -40,6 +40,18 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     expect([thoughts(host, 2), thoughts(host, 3)]).toEqual([0, 1])
   })
 
+  it('keeps it for a fixed budget, where models do not check it', async () => {
+    const host = await startHost({ major, wire, script: [said, said], options })
+    await host.ask('One.')
+    const before = [...host.messages]
+    host.messages.splice(0, before.length, { role: 'user', content: 'A summary.' }, ...before.slice(-1))
+    await host.lazy.compact(before, host.messages)
+    const thinking = { type: 'enabled', budgetTokens: 1024 }
+    // This model checks, and so it refuses: what shows here is that nothing was left out.
+    await host.ask('Two.', { providerOptions: { anthropic: { thinking } } }).catch(() => undefined)
+    expect(thoughts(host, 1)).toBe(1)
+  })
+
   it('leaves it to the API where the host has asked that', async () => {
     const host = await startHost({ major, wire, script: [said, said], options })
     await host.ask('One.')

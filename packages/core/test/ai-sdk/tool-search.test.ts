@@ -51,11 +51,17 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     })
     const [output] = ofType(host, 2, 'tool_search_output')
     expect(output).toMatchObject({ execution: 'client', call_id: asked?.call_id })
-    expect(output?.tools).toMatchObject([
-      { type: 'function', name, strict: false, defer_loading: true, parameters: { type: 'object' } },
-    ])
+    const found = {
+      type: 'function',
+      name,
+      strict: false,
+      defer_loading: true,
+      parameters: { type: 'object' },
+    }
+    expect(output?.tools).toMatchObject([{ type: 'namespace', name: 'tracker', tools: [found] }])
+    expect(output?.tools?.[0]?.tools?.[0]).not.toHaveProperty('source')
     // The trap: without its namespace the call would be refused.
-    expect(ofType(host, 2, 'function_call')).toMatchObject([{ name, namespace: name }])
+    expect(ofType(host, 2, 'function_call')).toMatchObject([{ name, namespace: 'tracker' }])
     // The SDK sees the loader with its own arguments.
     expect(result.steps[0]?.toolCalls).toMatchObject([
       { toolName: 'tool_search', input: { query: 'select:tracker__create_issue' } },
@@ -133,6 +139,20 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     expect(JSON.stringify(fresh.messages.at(-2))).toContain('create_issue ran with')
   })
 
+  it('declares a namespace once: what comes later of its source comes by itself', async () => {
+    const later = 'tracker__close_issue'
+    const script = [calls(select, search(`select:${later}`)), calls(call(name), call(later)), said()]
+    const host = await startHost({ major, wire, script, options })
+    await host.ask('Go.')
+    expect(host.statuses()).toEqual([200, 200, 200])
+    const brought = ofType(host, 2, 'tool_search_output').flatMap(({ tools = [] }) => tools)
+    expect(brought).toMatchObject([
+      { type: 'namespace', name: 'tracker' },
+      { type: 'function', name: later },
+    ])
+    expect(ofType(host, 2, 'function_call')).toMatchObject([{ namespace: 'tracker' }, { namespace: later }])
+  })
+
   it('runs a guess, behind the search that would have led to it', async () => {
     const script = [calls(call(name, { value: 'x' })), calls(call(name, { value: 'y' })), said()]
     const host = await startHost({ major, wire, script, options })
@@ -141,7 +161,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     const [asked] = ofType(host, 2, 'tool_search_call')
     expect(asked).toMatchObject({ arguments: { query: 'select:tracker__create_issue' } })
     expect(String(asked?.id)).toMatch(/^tsc_/)
-    const called = { name, namespace: name }
+    const called = { name, namespace: 'tracker' }
     expect(ofType(host, 2, 'function_call')).toMatchObject([called, called])
     expect(ofType(host, 2, 'function_call_output')[0]?.output).toContain('create_issue ran with')
   })
@@ -160,8 +180,11 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     await host.ask('Three.')
     expect(host.statuses()).toEqual([200, 200, 200, 200])
     const brought = ofType(host, 3, 'tool_search_output').flatMap(({ tools = [] }) => tools)
-    expect(brought.map(({ description }) => description)).toEqual(['Does find slot', 'Finds with more care'])
-    expect(ofType(host, 3, 'function_call')).toMatchObject([{ namespace: 'calendar__find_slot' }])
+    expect(brought).toMatchObject([
+      { type: 'namespace', name: 'calendar', tools: [{ description: 'Does find slot' }] },
+      { type: 'function', description: 'Finds with more care' },
+    ])
+    expect(ofType(host, 3, 'function_call')).toMatchObject([{ namespace: 'calendar' }])
     expect(host.toolsJson(3)).toBe(host.toolsJson(0))
     const before = items(host, 2)
     expect(items(host, 3).slice(0, before.length)).toEqual(before)
@@ -266,7 +289,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     expect(host.statuses()).toEqual([200, 200, 200])
     expect(result.steps[0]?.toolCalls).toMatchObject([{ toolName: 'tool_info', input: { name } }])
     expect(ofType(host, 2, 'tool_search_call')).toMatchObject([{ arguments: { name } }])
-    expect(ofType(host, 2, 'function_call')).toMatchObject([{ name, namespace: name }])
+    expect(ofType(host, 2, 'function_call')).toMatchObject([{ name, namespace: 'tracker' }])
   })
 
   it('takes over a history of the plain wire', async () => {
@@ -289,8 +312,10 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     host.messages.push(...host.lazy.adopt(plain.thread(history)))
     await host.ask('Go on.')
     expect(host.statuses()).toEqual([200, 200])
-    expect(ofType(host, 1, 'tool_search_output')[0]?.tools).toMatchObject([{ name }])
-    expect(ofType(host, 1, 'function_call')).toMatchObject([{ name, namespace: name }])
+    expect(ofType(host, 1, 'tool_search_output')[0]?.tools).toMatchObject([
+      { name: 'tracker', tools: [{ name }] },
+    ])
+    expect(ofType(host, 1, 'function_call')).toMatchObject([{ name, namespace: 'tracker' }])
   })
 
   it('hands its history over to the plain wire, where the model still has the definitions', async () => {

@@ -133,7 +133,7 @@ const messages = (toolChanges: boolean): Wire => ({
   text: false,
   open: (conversation) => {
     // Left to the server: the reference need not know what is left out, and every stale block shows.
-    const adapter = anthropic(conversation, { toolChanges, thinking: 'drop_block' })
+    const adapter = anthropic(conversation, { toolChanges, thinking: 'keep' })
     return {
       ...adapter,
       begin: (given, request) => adapter.begin(given as never, { system: SYSTEM, ...request }),

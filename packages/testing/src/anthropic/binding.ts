@@ -9,9 +9,12 @@
  * - `thinking.block_binding.prefix_mismatch_behavior`: `error` (the default) refuses the request with a 400, `drop_block`
  *   drops what is invalid and says so in `input_transformations`.
  * - A seal that is not the server's own is refused whatever the request asks for.
+ * - The models that check have no fixed budget: `thinking: { type: 'enabled' }` is refused (models/fable-5/migration-guide).
+ *   So the rule that a tool loop begins with thinking, which goes with such a budget, is none of theirs.
  *
  * What the pages leave open is read strictly: tools count in the order in which they are sent, and keys in theirs. A
- * deferred tool counts where a reference brings it in, as it does for the prompt cache.
+ * deferred tool counts where a reference brings it in, as it does for the prompt cache; in `tools` it does not count
+ * (build-with-claude/compaction-thinking-blocks).
  */
 
 import { createHash } from 'node:crypto'
@@ -36,10 +39,16 @@ interface Fault {
 }
 
 /** What the request asks for: its shape, and the oldest rule about thinking, for a fixed budget of it. */
-export function thinkingViolation(body: AnthropicRequestBody): Found {
+export function thinkingViolation(body: AnthropicRequestBody, options: BindingOptions): Found {
   const { thinking } = body
   if (!isObject(thinking)) return undefined
   const { type, block_binding: binding } = thinking
+  if (type === 'enabled' && isBound(body, options)) {
+    const reason =
+      '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and ' +
+      '"output_config.effort" to control thinking behavior.'
+    return violation('thinking.type', reason, 'fixed_budget')
+  }
   if (binding !== undefined && binding !== null) {
     if (!BINDABLE.includes(String(type))) {
       const reason = 'Extra inputs are not permitted'
@@ -115,8 +124,12 @@ export function seal(body: AnthropicRequestBody, thinking: string, options: Bind
   return `scripted.${hash(text)}.${hash(before)}.${hash(thinking)}`
 }
 
-function faultsIn(body: AnthropicRequestBody, { boundThinking }: BindingOptions): readonly Fault[] {
-  if (!(boundThinking ?? BOUND.test(body.model))) return []
+function isBound({ model }: AnthropicRequestBody, { boundThinking }: BindingOptions): boolean {
+  return boundThinking ?? BOUND.test(model)
+}
+
+function faultsIn(body: AnthropicRequestBody, options: BindingOptions): readonly Fault[] {
+  if (!isBound(body, options)) return []
   const faults: Fault[] = []
   let text = ''
   /** The last block that is valid. The first one may have lost those before it. */

@@ -95,7 +95,7 @@ export function anthropicViolationOf(
     toolChoiceViolation(body) ??
     // The shapes have been checked above, so the body is one.
     marksViolation(body as AnthropicRequestBody) ??
-    thinkingViolation(body as AnthropicRequestBody) ??
+    thinkingViolation(body as AnthropicRequestBody, options) ??
     historyViolation(body as AnthropicRequestBody, options) ??
     bindingViolation(body as AnthropicRequestBody, options)
   )

@@ -17,7 +17,7 @@ import {
   type ResponsesRuleOptions,
   stringViolation,
 } from './request.js'
-import { nativeSearchViolation, TOOLS, toolListViolation } from './tools.js'
+import { namespaceListViolation, nativeSearchViolation, TOOLS, toolListViolation } from './tools.js'
 
 /** What the server would have to remember or run by itself. The endpoint keeps nothing between requests. */
 const STATEFUL = ['previous_response_id', 'conversation', 'prompt', 'background']
@@ -65,6 +65,7 @@ function streamViolation({ stream, stream_options: options }: Fields): Found {
 function togetherViolation(body: ResponsesRequestBody, { strictOrder }: ResponsesRuleOptions): Found {
   return (
     nativeSearchViolation(body) ??
+    namespaceListViolation(body) ??
     toolChoiceViolation(body) ??
     historyViolation(body) ??
     (strictOrder ? orderViolation(body) : undefined)

@@ -6,6 +6,7 @@ import { eachOf, missing, nameViolation, wrongType, wrongValue } from '../shared
 import type { Violation } from '../shared/protocol.js'
 import {
   booleanViolation,
+  itemsOf,
   offeredTools,
   optional,
   type ResponsesRequestBody,
@@ -182,6 +183,31 @@ export function nativeSearchViolation(body: ResponsesRequestBody): Found {
   // Its calls would read like the native tool's own, and clients replay them as such.
   const reason = "the name is taken by the tool of type 'tool_search'."
   return violation(`Invalid function name 'tool_search': ${reason}`, 'tools', 'reserved_tool_name')
+}
+
+/**
+ * A request declares a namespace once, in `tools` or in one item. Compatible servers refuse the second (DeepSeek, OpenCode
+ * Go: openai/codex issues 44378 and 44729, with this message); reports about OpenAI itself differ.
+ */
+export function namespaceListViolation(body: ResponsesRequestBody): Found {
+  const declared = new Set<string>()
+  const inList = (tools: readonly ResponsesTool[], at: string) =>
+    eachOf(tools, at, (tool, place) => {
+      const { type, name = '' } = tool as ResponsesTool
+      if (type !== 'namespace') return undefined
+      if (declared.has(name)) {
+        const message = `Duplicate namespace name '${name}' in ${place}. Namespace names must be unique.`
+        return violation(message, place, 'duplicate_namespace')
+      }
+      declared.add(name)
+      return undefined
+    })
+  return (
+    inList(body.tools ?? [], 'tools') ??
+    eachOf(itemsOf(body), 'input', (item, place) =>
+      inList((item as { readonly tools?: readonly ResponsesTool[] }).tools ?? [], `${place}.tools`),
+    )
+  )
 }
 
 function hasDeferred(tool: ResponsesTool): boolean {

@@ -19,7 +19,7 @@ import type { Registry } from './registry.js'
 import { createReplyReader } from './reply.js'
 import { targetRunner } from './targets.js'
 import { withOwnArguments } from './text-arguments.js'
-import { asksToDrop } from './thinking.js'
+import { keepsThinking } from './thinking.js'
 import { holdsSearch, unwrapped } from './tool-search.js'
 import type { AiCallOptions, AiExecuteOptions, AiMessage, AiModel } from './types.js'
 import { readUsage } from './usage.js'
@@ -97,7 +97,7 @@ export function createExchanges(
         beside: others,
         way: possible,
         given: (name) => names.has(name),
-        dropsThinking: asksToDrop(asked),
+        keepsThinking: keepsThinking(asked),
       })
       const turn = await createAdapter(conversation, wire).begin(restored(asked.prompt))
       view = turn.view

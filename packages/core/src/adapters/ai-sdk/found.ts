@@ -10,7 +10,7 @@ import { revealed } from '../../turn/search-call/render.js'
 import { fitted, objectSchema } from '../shared/tools.js'
 import type { NativeWay } from './native-way.js'
 
-/** A function as OpenAI's search brings it. */
+/** A function as OpenAI's search brings it. `source`: of which it is, which is not sent with it. */
 export type FoundFunction = Readonly<Record<string, unknown>> & { readonly name: string }
 
 /** What the loader gives the SDK where the provider reveals tools. */
@@ -74,7 +74,8 @@ export function foundIn(output: unknown): readonly (readonly [string, FoundFunct
 export function foundFunction(tool: WireTool): FoundFunction {
   const { name, description } = tool
   const parameters = objectSchema(fitted(tool, 'openai-responses'))
-  return { type: 'function', name, description, parameters, strict: false, defer_loading: true }
+  const source = tool.source === undefined ? {} : { source: tool.source }
+  return { type: 'function', name, description, parameters, strict: false, defer_loading: true, ...source }
 }
 
 function isFunction(value: unknown): value is FoundFunction {

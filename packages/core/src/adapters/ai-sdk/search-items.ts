@@ -2,10 +2,12 @@
  * A history for OpenAI's own search, as the provider of the SDK wants it: calls of the loader with wrapped arguments and
  * an id of their kind, results that hold definitions and no word, and calls in the namespace where their function lives.
  */
+import { defined } from '../../base/guards.js'
 import { shortHash } from '../../base/hash.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { WireTool } from '../../tool/wire-tool.js'
+import { bySource, declaredOnce } from '../shared/namespace.js'
 import { argumentsObject } from '../shared/thread.js'
 import { type FoundFunction, foundFunction, foundIn } from './found.js'
 import { createNamespaces } from './namespaces.js'
@@ -33,7 +35,8 @@ export function withSearchItems(
   if (view.mode === 'off') return [...messages]
   const search = view.delivery === 'native' ? view.loader : undefined
   const known = new Map([...view.tools, ...view.declaredHidden].map((tool) => [tool.name, tool as WireTool]))
-  const namespaces = createNamespaces(view.tools.map(({ name }) => name))
+  const namespaces = createNamespaces(view)
+  const declared = new Set<string>()
   const items = new Set<string>()
   /** New ids of searches, by their own; only those that stand open can meet a result. */
   const ids = new Map<string, string>()
@@ -48,11 +51,13 @@ export function withSearchItems(
     return { ...(own ? part : withOpenaiOptions(part, others)), toolCallId: id, input }
   }
   const found = (part: AiResultPart): { readonly part: AiResultPart; readonly text: string } => {
-    const tools = foundIn(part.output).flatMap(([name, shown]): FoundFunction[] => {
+    const functions = foundIn(part.output).flatMap(([name, shown]): FoundFunction[] => {
       const tool = known.get(name)
-      return shown ? [shown] : tool ? [foundFunction(tool)] : []
+      const source = defined({ source: view.sources.get(name) })
+      return shown ? [shown] : tool ? [foundFunction({ ...tool, ...source })] : []
     })
-    for (const { name } of tools) namespaces.load(name)
+    const tools = declaredOnce(bySource(functions.map(sourced), prompts), declared)
+    namespaces.load(tools)
     const toolCallId = ids.get(part.toolCallId) ?? part.toolCallId
     const text = outputText(part.output)
     return { part: { ...part, toolCallId, output: { type: 'json', value: { tools } } }, text }
@@ -76,6 +81,10 @@ export function withSearchItems(
     for (const text of notes) words.say(text)
   }
   return output
+}
+
+function sourced({ source, ...member }: FoundFunction): { source?: string; member: object } {
+  return typeof source === 'string' ? { source, member } : { member }
 }
 
 function searchId(id: string): string {

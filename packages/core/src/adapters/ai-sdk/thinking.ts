@@ -22,10 +22,14 @@ function isSealed({ type, providerOptions }: AiPart): boolean {
   return type === 'reasoning' && isRecord(providerOptions) && isRecord(providerOptions.anthropic)
 }
 
-/** The host has asked the API to drop such thinking itself: it knows whether its model minds. */
-export function asksToDrop({ providerOptions }: AiCallOptions): boolean {
+/**
+ * Nothing is left out here: the host has asked the API to drop such thinking itself, or the budget is fixed. Models with a
+ * fixed budget do not check what they thought, and want it in a tool loop.
+ */
+export function keepsThinking({ providerOptions }: AiCallOptions): boolean {
   const { anthropic } = isRecord(providerOptions) ? providerOptions : {}
   const { thinking } = isRecord(anthropic) ? anthropic : {}
-  const { blockBinding } = isRecord(thinking) ? thinking : {}
+  const { type, blockBinding } = isRecord(thinking) ? thinking : {}
+  if (type === 'enabled') return true
   return isRecord(blockBinding) && blockBinding.prefixMismatchBehavior === 'drop_block'
 }

@@ -35,8 +35,8 @@ export interface AiWireOptions {
   readonly given?: (name: string) => boolean
   /** Histories that a host keeps: they are not sent as they are. */
   readonly stored?: boolean
-  /** The request asks the provider to drop thinking that is no longer valid: nothing is left out here. */
-  readonly dropsThinking?: boolean
+  /** The provider drops thinking that is no longer valid, or does not check it: nothing is left out here. */
+  readonly keepsThinking?: boolean
 }
 
 /** OpenAI's search brings tools between the messages, and takes none away. */
@@ -49,7 +49,7 @@ const NATIVE: Readonly<Record<NativeWay, NonNullable<WireSupport['native']>>> = 
 export function aiWire(
   protocol: Protocol,
   prompts: Prompts,
-  { beside = [], way, given = () => true, stored = false, dropsThinking = false }: AiWireOptions = {},
+  { beside = [], way, given = () => true, stored = false, keepsThinking = false }: AiWireOptions = {},
 ): Wire<AiMessage, AiReply, AiParts> {
   const { ids, opensWithUser = false, turns = false, answers, ran: _, ...others } = rules[protocol]
   const inMessages = { ...others, ...(answers ? { results: prompts.noOutput() } : {}) }
@@ -59,7 +59,7 @@ export function aiWire(
     traits: {
       ...defined({ ids }),
       opensWithUser,
-      thinking: protocol === 'anthropic' && !dropsThinking ? boundThinking : undefined,
+      thinking: protocol === 'anthropic' && !keepsThinking ? boundThinking : undefined,
       wordlessSearches: way === 'tool-search',
       native: way && NATIVE[way],
     },

@@ -38,11 +38,12 @@ export interface AnthropicOptions {
   readonly cache?: '5m' | '1h'
   /**
    * What becomes of thinking behind bytes that have changed (a compaction, another provider in between). Default `strip`: it
-   * is left out for good. `drop_block`: your requests ask the API to drop it, which knows whether its model minds: they have
+   * is left out for good. `keep`: all of it is sent. For models with a fixed budget (`thinking: { type: 'enabled' }`), which
+   * do not check it and want it in a tool loop; and where your requests ask the API to drop it, by
    * `thinking.block_binding.prefix_mismatch_behavior: 'drop_block'` and the header
    * `anthropic-beta: thinking-binding-controls-2026-08-01`.
    */
-  readonly thinking?: 'strip' | 'drop_block'
+  readonly thinking?: 'strip' | 'keep'
 }
 
 /** `prompts`: what has to be said in a history, in the host's words. */
@@ -52,7 +53,7 @@ export function anthropicWire(
 ): Wire<AnthropicMessage, AnthropicReply, AnthropicParts, AnthropicPrompt> {
   assertKnownKeys(options, ['native', 'toolChanges', 'cache', 'thinking'], 'the options of anthropic')
   const { native = true, toolChanges = false, cache, thinking = 'strip' } = options
-  assertOneOf('thinking', thinking, ['strip', 'drop_block'])
+  assertOneOf('thinking', thinking, ['strip', 'keep'])
   if (cache !== undefined) assertOneOf('cache', cache, ['5m', '1h'])
   return {
     name: WIRE,

@@ -1,56 +1,84 @@
 /**
- * The namespace of every call in the history. The API puts a function that a search brought into a namespace of its own
- * name, and refuses a call of it without; a function that is declared or added is called without one. Where a function
- * stands may change at a latch, so what a call was recorded with does not tell.
+ * The namespace of every call in the history. A function that a search brought or an item added stands in the namespace of
+ * its source, or by itself: then one that a search brought has a namespace of its own name, and one that was added none. The
+ * API refuses a call elsewhere. Where a function stands may change at a latch, so what a call was recorded with does not tell.
  */
 
+import { isRecord } from '../../base/guards.js'
 import { safeJson } from '../../base/text.js'
 import type { SurfaceView } from '../../surface/project.js'
+import { declaredOnce, isNamespace, namespaceOf } from '../shared/namespace.js'
 import type { Warn } from '../shared/warning.js'
-import { isCall, type ResponsesItem } from './types.js'
+import { isCall, type ResponsesCall, type ResponsesItem } from './types.js'
 
 export function withNamespaces(
   items: readonly ResponsesItem[],
   view: SurfaceView,
   warn: Warn,
 ): ResponsesItem[] {
-  const isOff = view.mode === 'off'
+  const declared = new Set<string>()
   const plain = new Set(view.tools.map(({ name }) => name))
   const spaces = new Map<string, Set<string>>()
-  return items.map((item) => {
+  return items.map((given) => {
+    const item = declaring(given, declared)
+    // On, the items are Toolwell's own, and this is how they are meant.
+    if (item !== given && view.mode === 'off')
+      warn('form-repaired', 'repaired the form of an entry of the history: servers refuse it')
     learn(item, plain, spaces)
-    if (!isCall(item)) return item
-    const { name, namespace } = item
-    if (typeof namespace === 'string' && spaces.get(namespace)?.has(name)) return item
-    if (!isOff && !plain.has(name) && spaces.get(name)?.has(name)) return { ...item, namespace: name }
-    if (namespace == null) return item
-    // One of the host's own stays, unless the function stands only outside of it now: the API would refuse the call.
-    if (isOff || namespace !== name) {
-      if (!plain.has(name)) return item
-      warn(
-        'namespace-dropped',
-        `took the namespace ${safeJson(namespace)} from a call of ${safeJson(name)}: nothing offers it`,
-      )
-    }
-    const { namespace: _, ...rest } = item
-    return rest
+    return isCall(item) ? placed(item, view, plain, spaces, warn) : item
   })
 }
 
+/** The item with every namespace that is new. */
+function declaring(item: ResponsesItem, declared: Set<string>): ResponsesItem {
+  if (!bringsTools(item)) return item
+  const tools = declaredOnce(item.tools, declared)
+  return tools === item.tools ? item : { ...item, tools }
+}
+
+function placed(
+  item: ResponsesCall,
+  view: SurfaceView,
+  plain: ReadonlySet<string>,
+  spaces: ReadonlyMap<string, ReadonlySet<string>>,
+  warn: Warn,
+): ResponsesItem {
+  const { name, namespace } = item
+  if (typeof namespace === 'string' && spaces.get(namespace)?.has(name)) return item
+  const holder = [...spaces].find(([, names]) => names.has(name))?.[0]
+  // Off, a call without is as the host has it.
+  const isSettled = view.mode === 'off' && namespace == null
+  if (!isSettled && !plain.has(name) && holder !== undefined) return { ...item, namespace: holder }
+  if (namespace == null) return item
+  const isOwn =
+    view.mode === 'on' && (namespace === name || namespace === namespaceOf(view.sources.get(name) ?? ''))
+  // One of the host's own stays, unless the function stands only outside of it now: the API would refuse the call.
+  if (!isOwn) {
+    if (!plain.has(name)) return item
+    warn(
+      'namespace-dropped',
+      `took the namespace ${safeJson(namespace)} from a call of ${safeJson(name)}: nothing offers it`,
+    )
+  }
+  const { namespace: _, ...rest } = item
+  return rest
+}
+
 function learn(item: ResponsesItem, plain: Set<string>, spaces: Map<string, Set<string>>): void {
-  const { type, tools } = item
-  if (!Array.isArray(tools) || (type !== 'additional_tools' && type !== 'tool_search_output')) return
+  if (!bringsTools(item)) return
   const add = (space: string, name: string) => spaces.set(space, (spaces.get(space) ?? new Set()).add(name))
-  for (const tool of tools as readonly LoadedTool[]) {
-    if (typeof tool?.name !== 'string') continue
-    if (tool.type === 'namespace') for (const member of tool.tools ?? []) add(tool.name, String(member.name))
-    else if (type === 'additional_tools') plain.add(tool.name)
-    else add(tool.name, tool.name)
+  for (const tool of item.tools) {
+    if (isNamespace(tool)) for (const name of tool.tools.flatMap(nameOf)) add(tool.name, name)
+    else if (item.type === 'additional_tools') for (const name of nameOf(tool)) plain.add(name)
+    else for (const name of nameOf(tool)) add(name, name)
   }
 }
 
-interface LoadedTool {
-  readonly type?: unknown
-  readonly name?: unknown
-  readonly tools?: readonly { readonly name?: unknown }[]
+function bringsTools(item: ResponsesItem): item is ResponsesItem & { readonly tools: readonly unknown[] } {
+  const { type, tools } = item
+  return Array.isArray(tools) && (type === 'additional_tools' || type === 'tool_search_output')
+}
+
+function nameOf(tool: unknown): readonly string[] {
+  return isRecord(tool) && typeof tool.name === 'string' ? [tool.name] : []
 }

@@ -2,6 +2,7 @@
 
 import { isRecord } from '../../base/guards.js'
 import { canonicalJson } from '../../base/hash.js'
+import { isNamespace } from '../shared/namespace.js'
 import { plainText } from '../shared/plain-text.js'
 import { createReadings } from '../shared/readings.js'
 import { cutOff, readArguments, referencesText, textOf, type Unit, type UnitCall } from '../shared/thread.js'
@@ -99,12 +100,13 @@ function written(item: ResponsesItem): string {
   }
 }
 
-/** The functions that a search brought. */
-function namesIn({ tools }: ResponsesItem): string[] {
+/** The functions that a search brought, in a namespace or by themselves. */
+function namesIn({ tools }: { readonly tools?: unknown }): string[] {
   if (!Array.isArray(tools)) return []
-  return tools.flatMap((tool: { readonly name?: unknown } | null) =>
-    typeof tool?.name === 'string' ? [tool.name] : [],
-  )
+  return tools.flatMap((tool: unknown): readonly string[] => {
+    if (isNamespace(tool)) return namesIn(tool)
+    return isRecord(tool) && typeof tool.name === 'string' ? [tool.name] : []
+  })
 }
 
 /** What the model said in these items. */

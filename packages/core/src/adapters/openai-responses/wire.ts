@@ -54,7 +54,7 @@ export function responsesWire(
     read: reader.units,
     restore: (units) => units.flatMap(({ native }) => native.value as ResponsesItem | ResponsesItem[]),
     write: (units, view, warn = () => {}) =>
-      uniqueIds(settleReasoning(withNamespaces(writeItems(units, view, warn), view, warn), warn)),
+      uniqueIds(settleReasoning(withNamespaces(writeItems(units, view, prompts, warn), view, warn), warn)),
     parts(items, view, { instructions }) {
       const tools = responsesTools(view)
       const own = instructions ?? ''

@@ -1,10 +1,12 @@
 /** Units to items of the Responses API. The loader's calls are searches of the API's own where the delivery is native. */
 
+import { defined } from '../../base/guards.js'
 import type { SurfaceView } from '../../surface/project.js'
 import { defaultPrompts, type Prompts } from '../../surface/prompts.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { CallAnswer } from '../../turn/run.js'
 import { revealed } from '../../turn/search-call/render.js'
+import { bySource } from '../shared/namespace.js'
 import {
   argumentsObject,
   argumentsText,
@@ -29,7 +31,12 @@ import { createWords, type WordedOutput } from './words.js'
 type AssistantUnit = Extract<Unit, { kind: 'assistant' }>
 type AnswerUnit = Extract<Unit, { kind: 'answer' }>
 
-export function writeItems(units: readonly Unit[], view: SurfaceView, warn: Warn): ResponsesItem[] {
+export function writeItems(
+  units: readonly Unit[],
+  view: SurfaceView,
+  prompts: Prompts,
+  warn: Warn,
+): ResponsesItem[] {
   // The ids of searches as they were written, as far as they are not taken again by another call.
   const searches = new Set<string>()
   const output: ResponsesItem[] = []
@@ -47,7 +54,7 @@ export function writeItems(units: readonly Unit[], view: SurfaceView, warn: Warn
       const item = own(unit)
       if (view.mode === 'off' && item && isSearchOutput(item) !== toSearch)
         warn('form-repaired', 'repaired the form of an entry of the history: servers refuse it')
-      return [answered(unit, toSearch, view)]
+      return [answered(unit, toSearch, view, prompts)]
     }
     return [own(unit) ?? message(unit.kind, unit.text)]
   }
@@ -58,8 +65,9 @@ export function writeItems(units: readonly Unit[], view: SurfaceView, warn: Warn
     }
     const { text, adds = [] } = unit
     words.say(text)
-    if (adds.length > 0)
-      words.push({ type: 'additional_tools', role: 'developer', tools: adds.map(toFunction) })
+    if (adds.length === 0) continue
+    const tools = adds.map((tool) => ({ source: tool.source, member: toFunction(tool) }))
+    words.push({ type: 'additional_tools', role: 'developer', tools: bySource(tools, prompts) })
   }
   return output
 }
@@ -68,7 +76,7 @@ export function writeItems(units: readonly Unit[], view: SurfaceView, warn: Warn
 export function answerItem(answer: CallAnswer, view: SurfaceView, prompts: Prompts): ResponsesItem {
   const { callId, text, outcome, parts } = answer
   const isSearch = view.delivery === 'native' && outcome.kind === 'search'
-  if (isSearch) return searchOutput(callId, revealed(outcome.result), text)
+  if (isSearch) return searchOutput(callId, revealed(outcome.result), text, prompts)
   return callOutput(callId, parts ? outputOf(parts, prompts) : text)
 }
 
@@ -145,25 +153,37 @@ function fromCall(call: UnitCall, view: SurfaceView): ResponsesItem {
   }
 }
 
-function answered(unit: AnswerUnit, toSearch: boolean, view: SurfaceView): ResponsesItem {
+function answered(unit: AnswerUnit, toSearch: boolean, view: SurfaceView, prompts: Prompts): ResponsesItem {
   const item = own(unit)
   if (item && isSearchOutput(item) === toSearch)
     return toSearch || item.output != null ? item : { ...item, output: '' }
   // Words and what is taken: nothing is left to be described.
   if (!toSearch) return callOutput(unit.callId, unit.parts ? outputOf(unit.parts, defaultPrompts) : unit.text)
   const known = new Map([...view.tools, ...view.declaredHidden].map((tool) => [tool.name, tool as WireTool]))
-  const tools = (unit.loaded ?? []).flatMap((name) => known.get(name) ?? [])
-  return searchOutput(unit.callId, tools, tools.length > 0 ? '' : unit.text)
+  const tools = (unit.loaded ?? []).flatMap((name) => {
+    const tool = known.get(name)
+    return tool ? [{ ...tool, ...defined({ source: view.sources.get(name) }) }] : []
+  })
+  return searchOutput(unit.callId, tools, tools.length > 0 ? '' : unit.text, prompts)
 }
 
 /** A search's output holds definitions and nothing else: what there is to say is kept beside it. */
-function searchOutput(callId: string, tools: readonly WireTool[], text: string): WordedOutput {
+function searchOutput(
+  callId: string,
+  tools: readonly WireTool[],
+  text: string,
+  prompts: Prompts,
+): WordedOutput {
+  const members = tools.map((tool) => ({
+    source: tool.source,
+    member: { ...toFunction(tool), defer_loading: true },
+  }))
   return {
     type: 'tool_search_output',
     execution: 'client',
     call_id: callId,
     status: 'completed',
-    tools: tools.map((tool) => ({ ...toFunction(tool), defer_loading: true })),
+    tools: bySource(members, prompts),
     ...(text === '' ? {} : { toolwell: { text } }),
   }
 }

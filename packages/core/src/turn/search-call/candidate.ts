@@ -134,6 +134,7 @@ export function toMatch(
           schemaPreview: definition.inputSchema,
           strict: definition.strict,
           inputExamples: definition.inputExamples,
+          source: entry.source || undefined,
         })
       : {}),
     signature: signature(entry.wireName, definition.inputSchema),

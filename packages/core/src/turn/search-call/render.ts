@@ -39,10 +39,10 @@ export function renderSearch(
 /** The found tools that an answer shows in full, or refers to. */
 export function revealed(result: SearchResult): readonly WireTool[] {
   return result.matches.flatMap(
-    ({ canonicalName: name, description, schemaPreview, strict, inputExamples }) =>
+    ({ canonicalName: name, description, schemaPreview, strict, inputExamples, source }) =>
       schemaPreview === undefined
         ? []
-        : [{ name, description, inputSchema: schemaPreview, ...defined({ strict, inputExamples }) }],
+        : [{ name, description, inputSchema: schemaPreview, ...defined({ strict, inputExamples, source }) }],
   )
 }
 

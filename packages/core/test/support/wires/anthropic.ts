@@ -89,13 +89,7 @@ export const anthropicThinkingHarness: WireHarness = {
   name: 'anthropic with bound thinking',
   order: 'tools-first',
   deliveries: ['append', 'bridge', 'native'],
-  // A load under append rewrites the array within the tool loop: only the API itself can drop what was thought there.
-  open: (options, script) =>
-    startThinking(
-      options,
-      script,
-      options.delivery === 'append' ? { more: DROPPING, options: { thinking: 'drop_block' } } : {},
-    ),
+  open: (options, script) => startThinking(options, script),
 }
 
 export const anthropicThinkingChangesHarness: WireHarness = {
