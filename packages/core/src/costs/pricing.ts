@@ -41,23 +41,35 @@ const GROWTH = 2000
 const ANSWER = 600
 /** Tokens that the model writes in a round that only searches. */
 const REPLY = 100
+/** What the bridge adds: its own definition, and the wrapper that the model writes around a call. */
+const BRIDGE = 150
+const WRAPPER = 15
+
+interface DeferredPrompt {
+  readonly surface: number
+  readonly prompt: number
+  readonly bridged?: boolean
+}
 
 /**
  * Tokens of definitions from which deferring them costs no more than sending them, in the conversation of the plan.
  * A search costs a round: the prompt is read once more, an answer joins it, the model writes a little.
- * `surface`: what deferral itself adds to every request; `prompt`: the first messages and the eager tools.
+ * `surface`: what deferral itself adds to every request; `prompt`: the first messages and the eager tools; `bridged`: found tools are
+ * called through the bridge, once in each request but the last.
  */
 export function breakEven(
   plan: AutoPlan,
-  { surface, prompt }: { readonly surface: number; readonly prompt: number },
+  { surface: cards, prompt, bridged = false }: DeferredPrompt,
   rule: CacheRule,
 ): number {
   const { read, write, output } = rule
   const { searches, requests } = plans[plan]
+  const surface = cards + (bridged ? BRIDGE : 0)
+  const wrappers = bridged ? (requests - 1) * WRAPPER * output : 0
   const prefix = prompt + surface + (GROWTH * requests) / 2
   const search = read * prefix + ANSWER * (write + (read * requests) / 2) + REPLY * output
   const definition = write + read * (requests - 1)
-  return Math.round(surface + (searches * search + uncached(prompt + surface, rule)) / definition)
+  return Math.round(surface + (searches * search + wrappers + uncached(prompt + surface, rule)) / definition)
 }
 
 /** What the first requests cost because they are too short for the cache: with every tool sent they would not be. */

@@ -78,11 +78,13 @@ const CARD_TOKENS = 25
 const USUAL_PROMPT = 3000
 
 /** The host's own threshold, or where deferral breaks even on this wire. */
-function leastTokens({ settings, prices }: Context, sizes: Sizes, { text }: WireSupport): number {
+function leastTokens({ settings, prices }: Context, sizes: Sizes, { text, native }: WireSupport): number {
   if (settings.threshold !== undefined) return settings.threshold
   const surface = META_TOKENS + Math.min(settings.cardBudget, CARD_TOKENS * sizes.hidden)
   const messages = text ? settings.tokenizer.count(text()) : USUAL_PROMPT
-  return breakEven(settings.auto, { surface, prompt: messages + sizes.eagerTokens }, prices)
+  const bridged =
+    native === undefined && prices.read < prices.write && ['auto', 'bridge'].includes(settings.delivery)
+  return breakEven(settings.auto, { surface, prompt: messages + sizes.eagerTokens, bridged }, prices)
 }
 
 function chooseDelivery(
