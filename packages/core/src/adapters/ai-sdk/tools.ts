@@ -23,8 +23,11 @@ export interface HostTool {
 
 export interface Imported {
   readonly tool: HostTool
-  /** The input as the tool's own schema makes it: defaults filled in, values converted. Throws where it does not fit. */
-  check(input: unknown): Promise<unknown>
+  /**
+   * The input as the tool's own schema makes it: defaults filled in, values converted; a promise where the schema gives
+   * one. Throws, or rejects, where it does not fit.
+   */
+  check(input: unknown): unknown
 }
 
 /** By schema: that object stays the same when a host copies a tool to change something else about it. */
@@ -77,9 +80,18 @@ function providerDefined(name: string): ToolwellError {
   )
 }
 
-/** What the tool's own schema says, in the words of Standard Schema. */
-async function validation(input: unknown, validate: (value: unknown) => unknown): Promise<Validation> {
-  const result = await validate(input)
+/** What the tool's own schema says, in the words of Standard Schema: at once where the schema does not wait. */
+function validation(
+  input: unknown,
+  validate: (value: unknown) => unknown,
+): Validation | Promise<Validation> {
+  const result = validate(input)
+  return result instanceof Promise
+    ? result.then((verdict) => verdictOf(input, verdict))
+    : verdictOf(input, result)
+}
+
+function verdictOf(input: unknown, result: unknown): Validation {
   if (!isRecord(result)) return { value: input }
   if (result.success === true) return { value: result.value }
   const { error } = result
@@ -91,14 +103,16 @@ async function validation(input: unknown, validate: (value: unknown) => unknown)
 }
 
 /** The input as the schema makes it. Throws where it does not fit. */
-async function checked(
+function checked(
   name: string,
   input: unknown,
   validate: ((value: unknown) => unknown) | undefined,
-): Promise<unknown> {
-  const verdict = validate ? await validation(input, validate) : { value: input }
-  if (!verdict.issues) return verdict.value
-  throw new Error(
-    `Invalid input for ${quote(name)}: ${verdict.issues.map(({ message }) => message).join('; ')}`,
-  )
+): unknown {
+  const settled = (verdict: Validation) => {
+    if (!verdict.issues) return verdict.value
+    const issues = verdict.issues.map(({ message }) => message).join('; ')
+    throw new Error(`Invalid input for ${quote(name)}: ${issues}`)
+  }
+  const verdict = validate ? validation(input, validate) : { value: input }
+  return verdict instanceof Promise ? verdict.then(settled) : settled(verdict)
 }
