@@ -1,7 +1,5 @@
 /** Where the requests of each wire hold their history, their prompt and their tools. */
 
-import { isRecord } from '../base/guards.js'
-import type { Conversation } from '../conversation.js'
 import { assemble as assembleAnthropic } from '../adapters/anthropic/stream.js'
 import { anthropicWire } from '../adapters/anthropic/wire.js'
 import { assemble as assembleGoogle } from '../adapters/google/stream.js'
@@ -12,6 +10,8 @@ import { assemble as assembleResponses } from '../adapters/openai-responses/stre
 import { responsesWire } from '../adapters/openai-responses/wire.js'
 import type { StreamedReply } from '../adapters/shared/streamed.js'
 import type { Wire } from '../adapters/shared/wire.js'
+import { isRecord } from '../base/guards.js'
+import type { Conversation } from '../conversation.js'
 
 /** The JSON of a request. */
 export type Body = Readonly<Record<string, unknown>>

@@ -1,11 +1,11 @@
 /** One request of a framework: its body goes through an adapter, and the calls of its reply are run as they are started. */
 
-import type { Conversation } from '../conversation.js'
-import type { CallAnswer, Execute } from '../turn/run.js'
 import { createAdapter } from '../adapters/shared/adapter.js'
 import { plainText } from '../adapters/shared/plain-text.js'
 import type { StreamedReply } from '../adapters/shared/streamed.js'
 import { argumentsObject, type UnitCall } from '../adapters/shared/thread.js'
+import type { Conversation } from '../conversation.js'
+import type { CallAnswer, Execute } from '../turn/run.js'
 import { type Body, type BodyKind, historyIn, namesIn, othersIn } from './bodies.js'
 
 /** A call that a framework has started. */

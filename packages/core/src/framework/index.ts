@@ -3,13 +3,13 @@
  * wire's adapter, so that histories are repaired as in a loop of your own; calls that they start are run here.
  */
 
+import { assertConversation } from '../adapters/shared/assert-adapter.js'
+import { readEvents } from '../adapters/shared/sse.js'
 import { assertKnownKeys, assertOneOf } from '../base/options.js'
 import type { Conversation } from '../conversation.js'
 import { BRIDGE_NAME } from '../surface/meta-tools.js'
 import type { JsonSchema } from '../tool/tool.js'
 import type { CallAnswer, Execute } from '../turn/run.js'
-import { assertConversation } from '../adapters/shared/assert-adapter.js'
-import { readEvents } from '../adapters/shared/sse.js'
 import { type Body, bodyKinds } from './bodies.js'
 import { type Exchange, type FrameworkCall, openExchange } from './exchange.js'
 
