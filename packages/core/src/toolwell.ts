@@ -10,7 +10,7 @@ import type { Policy } from './catalogue/gate.js'
 import { type Conversation, openConversation } from './conversation.js'
 import { createTell, type ToolwellEvent } from './ledger/events.js'
 import { memoryStore } from './ledger/stores/memory.js'
-import { createRanking } from './search/ranking.js'
+import { createLazyRanking } from './search/lazy-ranking.js'
 import { readSettings, type ToolwellOptions } from './settings.js'
 import { createMemos } from './surface/context.js'
 import { BRIDGE_NAME } from './surface/meta-tools.js'
@@ -60,7 +60,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
     catalogue,
     settings,
     store,
-    rank: createRanking(catalogue, options.searcher),
+    rank: createLazyRanking(catalogue, options.searcher),
     memo: createMemos(catalogue, settings),
     tell,
   }
