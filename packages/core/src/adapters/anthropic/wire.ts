@@ -57,6 +57,7 @@ export function anthropicWire(
   return {
     name: WIRE,
     traits: {
+      form: WIRE,
       prompt: ['system'],
       native: native ? (toolChanges ? 'changes' : 'references') : undefined,
       ids: ID_RULES,
