@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { resolve } from 'node:path'
+import { benchBundle, refuseBundle } from './bundle.ts'
 import { benchCost, refuseCost, saveCost } from './cost.ts'
 import { benchDurable } from './durable.ts'
 import { stringify } from './json.ts'
@@ -37,6 +38,12 @@ const benches: Readonly<Record<string, Bench<object>>> = {
     about: 'what a request costs as the catalogue and the set of loaded tools grow',
     isTimed: true,
     run: benchSurface,
+  }),
+  bundle: defineBench({
+    about: 'what a bundle holds of the core and one wire, at the start and later',
+    isTimed: false,
+    run: benchBundle,
+    refusal: refuseBundle,
   }),
   mcp: defineBench({
     about: 'what servers cost: until they can be searched, until they are listed, in memory, per call',

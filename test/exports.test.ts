@@ -5,6 +5,7 @@ import * as root from '@toolwell/core'
 import * as adapter from '@toolwell/core/adapter'
 import * as aiSdk from '@toolwell/core/ai-sdk'
 import * as anthropic from '@toolwell/core/anthropic'
+import * as framework from '@toolwell/core/framework'
 import * as google from '@toolwell/core/google'
 import * as hybrid from '@toolwell/core/hybrid'
 import * as internal from '@toolwell/core/internal'
@@ -51,6 +52,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
     door: anthropic,
     names: ['anthropic', 'assemble', 'importTools', 'readEvents', 'readUsage'],
   },
+  './framework': { door: framework, names: ['framework'] },
   './google': { door: google, names: ['assemble', 'google', 'importTools', 'readEvents', 'readUsage'] },
   './hybrid': { door: hybrid, names: ['createHybridSearcher'] },
   './internal': {

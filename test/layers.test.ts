@@ -57,6 +57,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'adapters/openai-responses',
     'adapters/ai-sdk',
     'adapters',
+    'framework',
     'internal.ts',
     'internal-node.ts',
     'index.ts',

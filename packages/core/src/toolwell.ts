@@ -11,7 +11,7 @@ import type { Policy } from './catalogue/gate.js'
 import { type Conversation, type ConversationShared, openConversation } from './conversation.js'
 import { createTell, type ToolwellEvent } from './ledger/events.js'
 import { memoryStore } from './ledger/stores/memory.js'
-import { createRanking } from './search/ranking.js'
+import { createLazyRanking } from './search/lazy-ranking.js'
 import { readSettings, type ToolwellOptions } from './settings.js'
 import { createMemos } from './surface/context.js'
 import { BRIDGE_NAME } from './surface/meta-tools.js'
@@ -69,7 +69,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
     shared: learning?.shared ?? false,
     report: (detail) => tell({ kind: 'usage-failed', detail, conversation: '' }),
   })
-  const ranking = createRanking(catalogue, options.searcher)
+  const ranking = createLazyRanking(catalogue, options.searcher)
   const shared: ConversationShared = {
     catalogue,
     settings,

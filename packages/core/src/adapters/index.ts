@@ -14,3 +14,4 @@ export {
 } from './shared/thread.js'
 export type { Warn, Warning, WarningCode } from './shared/warning.js'
 export type { OwnUnit, Wire, WireTraits } from './shared/wire.js'
+export type { Form } from './shared/wrong-door.js'

@@ -17,10 +17,15 @@ export const estimate: Tokenizer = {
   },
 }
 
-/** o200k from the optional package `gpt-tokenizer` where it is installed, otherwise the estimate. */
+/** Put together, so that no bundler takes it in: its tables weigh many times what this library does. */
+const TOKENIZER_PACKAGE = ['gpt', 'tokenizer'].join('-')
+
+/** o200k from the optional package `gpt-tokenizer` where it is installed beside the running program, otherwise the estimate. */
 export async function loadTokenizer(): Promise<Tokenizer> {
   try {
-    const library: typeof import('gpt-tokenizer') = await import('gpt-tokenizer')
+    const library: typeof import('gpt-tokenizer') = await import(
+      /* @vite-ignore */ /* webpackIgnore: true */ TOKENIZER_PACKAGE
+    )
     // Text that looks like a special token is ordinary text here: it comes from tool descriptions.
     const options = { disallowedSpecial: new Set<string>() }
     return bounded({ name: 'o200k (gpt-tokenizer)', count: (text) => library.countTokens(text, options) })

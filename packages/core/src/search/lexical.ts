@@ -53,11 +53,6 @@ export interface LexicalSearcher extends Searcher {
   why(name: string, query: WhyQuery): SearchMiss
 }
 
-/** Relevance from which on a hit is an answer. docs/search.md says what it keeps and what it turns away. */
-export const defaultCutOff = 0.35
-/** Certainty from which on `autoLoad: 'certain'` loads an answer; below it is offered by its signature. */
-export const certainFrom = 0.5
-
 /**
  * `update` applies removals first, then puts; it costs the text it is given. `rank` costs the postings of the query's terms and one
  * pass over the slots.

@@ -11,7 +11,7 @@ import { type AutoPlan, type CacheRule, cacheRule } from '../costs/pricing.js'
 import type { ResultStore } from '../result/store.js'
 import { type Fitted, fitDescription, fitWire } from '../schema/dialect.js'
 import { originalKeys } from '../schema/property-keys.js'
-import { type ArgumentCheck, checkArguments } from '../schema/validation.js'
+import type { ArgumentCheck } from '../schema/validation.js'
 import type { Ranked, RankQuery } from '../search/searcher.js'
 import type { Notice } from '../tool/notice.js'
 import type { DeliveryName } from '../tool/reasons.js'
@@ -78,7 +78,7 @@ export interface Context {
   /** The definition as it is sent: transformed, and plain JSON, so that a stored copy has the same bytes. */
   definition(entry: Entry): WireTool
   /** Checks arguments as the model sent them. */
-  check(entry: Entry, input: unknown): ArgumentCheck
+  check(entry: Entry, input: unknown): Promise<ArgumentCheck>
   /** What of its schema cannot be used, in words. */
   unusable(entry: Entry): string | undefined
   /** What the prompt cache does to prices here. */
@@ -212,7 +212,9 @@ export function createContext(given: Given): Context {
     },
     definition,
     prices: cacheRule(wire, settings.prices),
-    check: (entry, input) => {
+    check: async (entry, input) => {
+      // The validator is large, and nobody needs it before the first call.
+      const { checkArguments } = await import('../schema/validation.js')
       const { own, checked, keys } = fitted(entry)
       // A model may have the tool's own names from elsewhere: they are as good.
       const verdict = checkArguments(own, originalKeys(input, keys))

@@ -113,7 +113,7 @@ export const argumentsFit: Check = async (step, at) => {
     const own = await ownValidation(entry, original, context)
     return 'problems' in own ? mismatch(step, at, own.problems) : { ...step, original: own.value }
   }
-  const check = context.check(entry, input)
+  const check = await context.check(entry, input)
   const detail = check.kind === 'undecided' ? check.detail : context.unusable(entry)
   if (detail !== undefined) context.notify({ kind: 'schema-unusable', tool: entry.id, detail })
   return check.kind === 'valid' ? { ...step, original } : mismatch(step, at, check.problems)

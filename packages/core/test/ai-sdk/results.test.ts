@@ -1,6 +1,10 @@
 /** Images and long results through the AI SDK: real packages of both versions, against the strict endpoints. */
+import { createToolwell, type Tool } from '@toolwell/core'
+import { aiSdk, importTools } from '@toolwell/core/ai-sdk'
 import { toolResult } from '@toolwell/core/result'
+import * as ai6 from 'ai'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { PDF, PNG } from '../support/media.js'
 import { mixed, tool } from '../support/tools.js'
 import { call, calls, majors, said, startHost, type WireName } from './support.js'
@@ -89,5 +93,47 @@ describe.each(cases)('AI SDK $major on $wire', ({ major, wire }) => {
     expect(host.statuses()).toEqual([200, 200, 200, 200])
     expect(host.raw(-1)).toContain('row 4321')
     expect(host.raw(-1)).not.toContain('row 4000\\n')
+  })
+})
+
+describe('frameworks on top of the SDK', () => {
+  type Made = {
+    readonly inputSchema: { readonly '~standard': { validate(value: unknown): unknown } }
+    execute(input: unknown, options: object): Promise<unknown>
+    toModelOutput(asked: unknown): unknown
+  }
+  const open = async (tools: readonly Tool[]) => {
+    const well = createToolwell({ tools, mode: 'on' })
+    return aiSdk(await well.open({ id: 'a' })).settings.tools as unknown as Readonly<Record<string, Made>>
+  }
+
+  it('get a verdict at once where the schema of a tool gives one at once', async () => {
+    const imported = await importTools(
+      {
+        prompt: ai6.tool({ inputSchema: z.object({ city: z.string().default('Oslo') }), execute: () => 1 }),
+        late: ai6.tool({ inputSchema: z.object({ city: z.string().refine(async () => true) }) }),
+      },
+      ai6.asSchema,
+    )
+    const tools = await open([...mixed(), ...imported])
+    const verdict = (name: string, value: unknown) =>
+      tools[name]?.inputSchema['~standard'].validate(value) as { value?: unknown }
+    expect(verdict('tool_search', { query: 'x' }).value).toEqual({ query: 'x' })
+    expect(verdict('read_file', { value: 1 }).value).toEqual({ value: 1 })
+    expect(verdict('prompt', {}).value).toEqual({ city: 'Oslo' })
+    // What does not fit is answered by the conversation.
+    expect(verdict('prompt', { city: 1 }).value).toEqual({ city: 1 })
+    expect(await verdict('late', { city: 'Rome' })).toMatchObject({ value: { city: 'Rome' } })
+  })
+
+  it('may give toModelOutput the output alone', async () => {
+    const tools = await open(mixed())
+    const text = { type: 'text', value: 'found' }
+    for (const name of ['tool_search', 'read_file']) {
+      expect(tools[name]?.toModelOutput('found')).toEqual(text)
+      expect(tools[name]?.toModelOutput({ toolCallId: 'x', input: {}, output: 'found' })).toEqual(text)
+    }
+    const json = { type: 'json', value: { output: 3 } }
+    expect(tools.read_file?.toModelOutput({ output: 3 })).toEqual(json)
   })
 })

@@ -214,7 +214,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     const result = await host.ask('Go.')
     const types = result.steps[0]?.content.map(({ type }) => type)
     expect(types).toContain('tool-error')
-    expect(result.steps[0]?.toolResults.map(({ output }) => output)).toEqual([undefined, { count: 3 }])
+    expect(result.steps[0]?.toolResults.map(({ output }) => output)).toEqual(['(no output)', { count: 3 }])
     const told = host.body(1).messages.filter(({ role }) => role === 'tool')
     expect(told[0]?.content).toContain('the disk is full')
     expect(told[1]?.content).toContain('no output')

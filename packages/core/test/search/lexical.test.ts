@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../../../../test/setup/tier.ts'
-import { createLexicalSearcher, defaultCutOff } from '../../src/search/lexical.js'
+import { createLexicalSearcher } from '../../src/search/lexical.js'
 import type { Ranked, SearchDocument, Searcher } from '../../src/search/searcher.js'
+import { defaultCutOff } from '../../src/search/thresholds.js'
 
 function documentFor(id: string, more: Partial<SearchDocument> = {}): SearchDocument {
   const [server = '', name = ''] = id.includes('/') ? id.split('/') : ['', id]

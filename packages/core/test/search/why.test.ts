@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createLexicalSearcher, defaultCutOff } from '../../src/search/lexical.js'
+import { createLexicalSearcher } from '../../src/search/lexical.js'
 import type { SearchDocument } from '../../src/search/searcher.js'
+import { defaultCutOff } from '../../src/search/thresholds.js'
 
 function documentFor(id: string, description = '', more: Partial<SearchDocument> = {}): SearchDocument {
   const [server = '', name = ''] = id.split('/')

@@ -16,7 +16,8 @@ import { loaderOutput, loaderResult } from './found.js'
 import { wrapModel } from './model.js'
 import { type AiTool, createRegistry } from './registry.js'
 import { repairHistory } from './repair-history.js'
-import { createResults } from './results.js'
+import { askedOutput, createResults } from './results.js'
+import { importedOf } from './tools.js'
 import { type AiMessage, WIRE } from './types.js'
 import { type AiParts, type AiReply, aiWire } from './wire.js'
 
@@ -89,11 +90,16 @@ export function aiSdk<Message extends AiMessage = AiMessage, Tools extends objec
     runsAll: execute !== undefined,
     async run(name, input, options) {
       const answer = await exchanges.start(name, input, options)
-      if (!registry.isMeta(name)) return results.output(answer)
-      return loaderOutput(answer, exchanges.way)
+      if (registry.isMeta(name)) return loaderOutput(answer, exchanges.way)
+      const output = results.output(answer)
+      const tool = registry.entryOf(name)?.tool
+      // To Mastra a call without a value has not run, and its loop ends. What was written for the SDK keeps its type.
+      return output === undefined && tool && !importedOf(tool) ? answer.text : output
     },
-    modelOutput: (name, entry, result) =>
-      registry.isMeta(name) ? loaderResult(result.output) : results.modelOutput(entry?.tool, result),
+    modelOutput: (name, entry, asked) =>
+      registry.isMeta(name)
+        ? loaderResult(askedOutput(asked).output)
+        : results.modelOutput(entry?.tool, asked),
   })
   const exchanges: Exchanges = createExchanges(conversation, registry, options)
   const wrap = <Model>(model: Model): Model => wrapModel(model, exchanges.open)

@@ -21,7 +21,8 @@ export interface RegistryHost {
   /** Whether the host runs tools that have no `execute`. */
   readonly runsAll: boolean
   run(name: string, input: unknown, options: AiExecuteOptions): Promise<unknown>
-  modelOutput(name: string, entry: Entry | undefined, result: { readonly output: unknown }): unknown
+  /** `asked`: what the SDK, or a framework on top of it, gives `toModelOutput`. */
+  modelOutput(name: string, entry: Entry | undefined, asked: unknown): unknown
 }
 
 export interface Registry {
@@ -116,7 +117,7 @@ function createTool(name: string, entry: () => Entry | undefined, host: Registry
     get inputSchema() {
       return openSchema(entry()?.tool.inputSchema ?? { type: 'object' }, imported?.check)
     },
-    toModelOutput: (result: { readonly output: unknown }) => host.modelOutput(name, entry(), result),
+    toModelOutput: (asked: unknown) => host.modelOutput(name, entry(), asked),
     ...(runs
       ? { execute: (input: unknown, options: AiExecuteOptions) => host.run(name, input, options) }
       : {}),

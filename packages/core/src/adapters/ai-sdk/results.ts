@@ -12,11 +12,8 @@ const REMEMBERED = 256
 export interface Results {
   /** The output of a tool. Throws where the call did not come to one: to the SDK that is a failed call. */
   output(answer: CallAnswer): unknown
-  /** The SDK's `toModelOutput`. Needs nothing but the output where a history comes from elsewhere. */
-  modelOutput(
-    tool: Tool | undefined,
-    result: { readonly toolCallId?: string; readonly output: unknown },
-  ): unknown
+  /** The `toModelOutput` of a tool, with what it was asked. Needs nothing but the output where a history comes from elsewhere. */
+  modelOutput(tool: Tool | undefined, asked: unknown): unknown
 }
 
 export function createResults(noOutput: () => string): Results {
@@ -38,16 +35,23 @@ export function createResults(noOutput: () => string): Results {
       }
       return outcome.value
     },
-    modelOutput(tool, result) {
+    modelOutput(tool, asked) {
       const own = tool && importedOf(tool)?.tool
-      if (own?.toModelOutput) return own.toModelOutput(result)
-      const { output, toolCallId = '' } = result
+      if (own?.toModelOutput) return own.toModelOutput(asked)
+      const { output, toolCallId = '' } = askedOutput(asked)
       if (isStored(output)) return contentOutput(output.parts)
       const text = texts.get(toolCallId) ?? textOf(output)
       const isJson = typeof output !== 'string' && text === plain(output)
       return isJson ? { type: 'json', value: output } : { type: 'text', value: text }
     },
   }
+}
+
+/** What `toModelOutput` is asked about: the SDK gives a call with its output, and Mastra the output alone. */
+export function askedOutput(asked: unknown): { readonly toolCallId?: string; readonly output: unknown } {
+  return isRecord(asked) && typeof asked.toolCallId === 'string' && 'output' in asked
+    ? { toolCallId: asked.toolCallId, output: asked.output }
+    : { output: asked }
 }
 
 function plain(output: unknown): string {

@@ -17,14 +17,19 @@ const SDK_SCHEMA = Symbol.for('vercel.ai.schema')
 
 /**
  * `convert` gives the input that a tool's own schema makes of what the model wrote. Where it throws, the input stays as it
- * is: the conversation answers it, not the SDK.
+ * is: the conversation answers it, not the SDK. The verdict comes at once where `convert` does: frameworks on top of the
+ * SDK refuse schemas that make them wait.
  */
-export function openSchema(jsonSchema: JsonSchema, convert?: (input: unknown) => Promise<unknown>): AiSchema {
-  const validate = async (value: unknown) => {
+export function openSchema(jsonSchema: JsonSchema, convert?: (input: unknown) => unknown): AiSchema {
+  const validate = (value: unknown) => {
+    const taken = (made: unknown) => ({ success: true, value: made }) as const
+    const asWritten = () => taken(value)
+    if (!convert) return asWritten()
     try {
-      return { success: true, value: convert ? await convert(value) : value } as const
+      const made = convert(value)
+      return made instanceof Promise ? made.then(taken, asWritten) : taken(made)
     } catch {
-      return { success: true, value } as const
+      return asWritten()
     }
   }
   const made = {

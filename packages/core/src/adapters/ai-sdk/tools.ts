@@ -23,8 +23,11 @@ export interface HostTool {
 
 export interface Imported {
   readonly tool: HostTool
-  /** The input as the tool's own schema makes it: defaults filled in, values converted. Throws where it does not fit. */
-  check(input: unknown): Promise<unknown>
+  /**
+   * The input as the tool's own schema makes it: defaults filled in, values converted; a promise where the schema gives
+   * one. Throws, or rejects, where it does not fit.
+   */
+  check(input: unknown): unknown
 }
 
 /** By schema: that object stays the same when a host copies a tool to change something else about it. */
@@ -48,7 +51,8 @@ export async function importTools<Tools extends Readonly<Record<string, object>>
   return Promise.all(
     entries.map(async ([name, tool]) => {
       if (tool.type === 'provider') throw providerDefined(name)
-      const { jsonSchema, validate } = asSchema(tool.inputSchema as never)
+      const { jsonSchema, validate: ofSdk } = asSchema(tool.inputSchema as never)
+      const validate = ownValidate(tool.inputSchema) ?? ofSdk
       const json = await jsonSchema
       const inputSchema: JsonSchema = { ...(isRecord(json) ? json : { type: 'object' }) }
       imports.set(inputSchema, { tool, check: (input) => checked(name, input, validate) })
@@ -77,11 +81,27 @@ function providerDefined(name: string): ToolwellError {
   )
 }
 
-/** What the tool's own schema says, in the words of Standard Schema. */
-async function validation(input: unknown, validate: (value: unknown) => unknown): Promise<Validation> {
-  const result = await validate(input)
+/** That of the schema itself where it is a Standard Schema: the SDK's makes everybody wait, also where the schema does not. */
+function ownValidate(schema: unknown): ((value: unknown) => unknown) | undefined {
+  const given = typeof schema === 'object' || typeof schema === 'function' ? schema : undefined
+  const standard = (given as { readonly '~standard'?: unknown } | null | undefined)?.['~standard']
+  if (!isRecord(standard) || typeof standard.validate !== 'function') return undefined
+  const { validate } = standard as { validate(value: unknown): unknown }
+  return (value) => validate(value)
+}
+
+/** What the tool's own schema says, in the words of Standard Schema: at once where the schema does not wait. */
+function validation(input: unknown, validate: (value: unknown) => unknown): Validation | Promise<Validation> {
+  const result = validate(input)
+  return result instanceof Promise
+    ? result.then((verdict) => verdictOf(input, verdict))
+    : verdictOf(input, result)
+}
+
+function verdictOf(input: unknown, result: unknown): Validation {
   if (!isRecord(result)) return { value: input }
-  if (result.success === true) return { value: result.value }
+  if (Array.isArray(result.issues)) return { issues: result.issues as readonly ValidationIssue[] }
+  if (result.success === true || (!('success' in result) && 'value' in result)) return { value: result.value }
   const { error } = result
   const cause =
     isRecord(error) && Array.isArray(error.issues) ? error : isRecord(error) ? error.cause : undefined
@@ -91,14 +111,12 @@ async function validation(input: unknown, validate: (value: unknown) => unknown)
 }
 
 /** The input as the schema makes it. Throws where it does not fit. */
-async function checked(
-  name: string,
-  input: unknown,
-  validate: ((value: unknown) => unknown) | undefined,
-): Promise<unknown> {
-  const verdict = validate ? await validation(input, validate) : { value: input }
-  if (!verdict.issues) return verdict.value
-  throw new Error(
-    `Invalid input for ${quote(name)}: ${verdict.issues.map(({ message }) => message).join('; ')}`,
-  )
+function checked(name: string, input: unknown, validate: ((value: unknown) => unknown) | undefined): unknown {
+  const settled = (verdict: Validation) => {
+    if (!verdict.issues) return verdict.value
+    const issues = verdict.issues.map(({ message }) => message).join('; ')
+    throw new Error(`Invalid input for ${quote(name)}: ${issues}`)
+  }
+  const verdict = validate ? validation(input, validate) : { value: input }
+  return verdict instanceof Promise ? verdict.then(settled) : settled(verdict)
 }

@@ -57,6 +57,8 @@ export function aiWire(
     name: protocol,
     // The SDK takes the system prompt beside the messages.
     traits: {
+      // What a model is asked is the SDK's own; what a host gives may be anything.
+      ...(stored ? { form: WIRE } : {}),
       ...defined({ ids }),
       opensWithUser,
       thinking: protocol === 'anthropic' && !keepsThinking ? boundThinking : undefined,

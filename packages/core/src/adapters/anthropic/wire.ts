@@ -58,6 +58,7 @@ export function anthropicWire(
   return {
     name: WIRE,
     traits: {
+      form: WIRE,
       prompt: ['system'],
       native: native ? (toolChanges ? 'changes' : 'references') : undefined,
       ids: ID_RULES,

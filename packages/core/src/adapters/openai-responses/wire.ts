@@ -44,6 +44,7 @@ export function responsesWire(
   return {
     name: WIRE,
     traits: {
+      form: WIRE,
       prompt: ['instructions'],
       native: native ? 'additions' : undefined,
       ids: ID_RULES,

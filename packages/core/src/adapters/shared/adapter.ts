@@ -17,6 +17,8 @@ import { readMachineLine } from '../../turn/search-call/render.js'
 import { type Anchors, anchorsOf, survivors } from './anchors.js'
 import { assertConversation, assertThread, assertWire } from './assert-adapter.js'
 import { thinkingIn, withoutStripped } from './bound-thinking.js'
+import { FED_BACK, isFedBack } from './fed-back.js'
+import { assertFirstRun } from './first-run.js'
 import { leaveBehind } from './leave-behind.js'
 import { noticePlace } from './notice-place.js'
 import { openWithUser } from './open-with-user.js'
@@ -29,6 +31,7 @@ import { argumentsObject, type Unit, type UnitCall } from './thread.js'
 import type { Warn, Warning } from './warning.js'
 import { weave } from './weave.js'
 import type { OwnUnit, Wire } from './wire.js'
+import { assertOwnReply, foreignEntry } from './wrong-door.js'
 
 export interface Turn<Message, Reply, Parts> {
   /** Spread these into the request. */
@@ -85,9 +88,11 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
 ): Adapter<Message, Reply, Parts, Prompt> {
   assertConversation(conversation)
   assertWire(wire)
+  const form = wire.traits?.form
   const normalise = (messages: readonly Message[]) => {
     if (!Array.isArray(messages))
       throw invalid('messages', `This takes your history, an array of messages, not ${kindOf(messages)}.`)
+    if (form) foreignEntry(form, messages)
     return messages.map((message: Message) => normalised(wire, message))
   }
   const read = (messages: readonly Message[]) => wire.read(normalise(messages).flat())
@@ -121,6 +126,10 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       })
       const warnings: Warning[] = []
       const warn: Warn = (code, text) => void warnings.push({ code, text })
+      const foreign = form && foreignEntry(form, messages)
+      if (foreign) warn('entry-foreign', foreign)
+      if (isFedBack(anchors.placed, request, view)) warn('history-fed-back', FED_BACK)
+      const ran = new WeakSet<object>()
       return {
         view,
         warnings,
@@ -137,13 +146,18 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
           }),
         run: async (given, options) => {
           const reply = replyOf(given)
+          if (form) assertOwnReply(form, reply)
           await record(requestId, isStreamed(given) ? given.usage : wire.usage?.(reply))
           const calls = wire.calls(reply, history)
           const made = calls.map(({ id, name, input }, index) => {
             const nth = calls.slice(0, index).filter((before) => before.id === id).length
             return { callId: id, anchor: anchors.next(id, nth), name, input }
           })
-          const answers = await conversation.run(made, options)
+          const forget = assertFirstRun(ran, reply, calls)
+          const answers = await conversation.run(made, options).catch((error: unknown) => {
+            forget()
+            throw error
+          })
           return { messages: plainJson(wire.answer(answers, view, calls)), answers }
         },
       }

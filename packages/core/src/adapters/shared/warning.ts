@@ -31,6 +31,10 @@ export type WarningCode =
   | 'reasoning-dropped'
   /** A reference to a tool that is not declared was taken out. */
   | 'reference-dropped'
+  /** An entry in the form of another wire, which is not read here. */
+  | 'entry-foreign'
+  /** The history holds what Toolwell has put into an earlier request. */
+  | 'history-fed-back'
   /** A namespace that nothing offers was taken from a call. */
   | 'namespace-dropped'
 

@@ -7,9 +7,12 @@ import type { ThinkingTrait } from './bound-thinking.js'
 import type { IdRules } from './settle-ids.js'
 import type { Native, Unit, UnitCall } from './thread.js'
 import type { Warn } from './warning.js'
+import type { Form } from './wrong-door.js'
 
 /** What a provider demands of a history, and what it can do about tools. */
 export interface WireTraits<Prompt extends object = object> {
+  /** Which of the known forms its messages have: those of another are then refused or told. Absent: a form of its own. */
+  readonly form?: Form
   /** The system prompt is a message. Where it is not, it is given beside them. */
   readonly systemInMessages?: boolean
   /** What `begin` takes beside the history, by key. */

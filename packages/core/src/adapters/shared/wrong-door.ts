@@ -1,0 +1,108 @@
+/**
+ * A history or a reply in another wire's form, told where it is given: an adapter would read nothing in it. Only shapes
+ * that exist on one wire count. Messages of words alone look the same on most, and are nobody's mistake.
+ */
+
+import { isRecord } from '../../base/guards.js'
+import { invalid } from '../../base/options.js'
+
+/** The forms of messages that have an adapter here. */
+export type Form = 'ai-sdk' | 'anthropic' | 'google' | 'openai-chat' | 'openai-responses'
+
+const FORMS: Readonly<Record<Form, { readonly api: string; readonly door: string }>> = {
+  'ai-sdk': { api: 'the AI SDK', door: 'aiSdk' },
+  anthropic: { api: 'Anthropic Messages', door: 'anthropic' },
+  google: { api: 'the Gemini API', door: 'google' },
+  'openai-chat': { api: 'Chat Completions', door: 'openaiChat' },
+  'openai-responses': { api: 'the Responses API', door: 'openaiResponses' },
+}
+
+/** Forms that an adapter reads besides its own. */
+const ALSO_READ: Readonly<Partial<Record<Form, Form>>> = { 'openai-responses': 'openai-chat' }
+
+/** The forms that a message has a sign of: mostly none or one. */
+function formsOf(message: unknown): readonly Form[] {
+  try {
+    return isRecord(message) ? signsOf(message) : []
+  } catch {
+    // A field that cannot be read: the entry will be dropped.
+    return []
+  }
+}
+
+function signsOf(message: Readonly<Record<string, unknown>>): readonly Form[] {
+  const { role, type, content, parts, tool_calls: calls, tool_call_id: answered } = message
+  const kinds = Array.isArray(content) ? content.map((part: unknown) => isRecord(part) && part.type) : []
+  const item = type === 'function_call' || type === 'function_call_output'
+  return [
+    ...(Array.isArray(parts) && content === undefined ? (['google'] as const) : []),
+    ...(item && role === undefined && typeof message.call_id === 'string'
+      ? (['openai-responses'] as const)
+      : []),
+    ...((role === 'tool' && typeof answered === 'string') ||
+    (role === 'assistant' && Array.isArray(calls) && calls.length > 0)
+      ? (['openai-chat'] as const)
+      : []),
+    ...(kinds.includes('tool_use') || kinds.includes('tool_result') ? (['anthropic'] as const) : []),
+    ...(kinds.includes('tool-call') || kinds.includes('tool-result') ? (['ai-sdk'] as const) : []),
+  ]
+}
+
+/** A message without parts, where a message is its parts. */
+function lacksParts(message: unknown): boolean {
+  try {
+    if (!isRecord(message) || message.parts !== undefined || typeof message.role !== 'string') return false
+    const { content } = message
+    return typeof content === 'string' ? content !== '' : Array.isArray(content) && content.length > 0
+  } catch {
+    return false
+  }
+}
+
+/** What is foreign in a history, in words; undefined where nothing is. Throws where nothing in it shows this form. */
+export function foreignEntry(form: Form, messages: readonly unknown[]): string | undefined {
+  const forms = messages.map(formsOf)
+  const isRead = (each: Form) => each === form || each === ALSO_READ[form]
+  const index = messages.findIndex((message, at) => {
+    const signs = forms[at] ?? []
+    return signs.length > 0 ? !signs.some(isRead) : form === 'google' && lacksParts(message)
+  })
+  if (index < 0) return undefined
+  const [other] = forms[index] ?? []
+  const problem = `entry ${index} of this history is ${other ? `in the form of ${FORMS[other].api}` : 'a message with "content"'}, and ${FORMS[form].door} reads that of ${FORMS[form].api}`
+  if (forms.some((signs) => signs.some(isRead))) return problem
+  throw invalid('messages', `${problem[0]?.toUpperCase()}${problem.slice(1)}. ${fixOf(form, other)}`)
+}
+
+function fixOf(form: Form, other: Form | undefined): string {
+  const here = FORMS[form].door
+  if (!other) return 'Its messages are { role, parts: [{ text }] }.'
+  if (form === 'ai-sdk' && other === 'google')
+    return 'Messages of an interface (UIMessage) become those of a model by convertToModelMessages of the SDK.'
+  const there = FORMS[other].door
+  return `Use ${there} of @toolwell/core/${other}, or move the thread: ${here}(conversation).adopt(${there}(conversation).thread(messages)).`
+}
+
+/** Throws at a reply of another wire: to this one it would be a reply without calls. */
+export function assertOwnReply(form: Form, reply: unknown): void {
+  const forms = [...replyForms(reply), ...formsOf(reply)]
+  const [other] = forms
+  if (other === undefined || forms.includes(form)) return
+  throw invalid(
+    'reply',
+    `This reply is in the form of ${FORMS[other].api}, and ${FORMS[form].door} reads that of ${FORMS[form].api}. Use ${FORMS[other].door} of @toolwell/core/${other} for the request and its reply.`,
+  )
+}
+
+function replyForms(reply: unknown): readonly Form[] {
+  if (!isRecord(reply)) return []
+  const { choices, candidates, output, content, role } = reply
+  return [
+    ...(Array.isArray(choices) ? (['openai-chat'] as const) : []),
+    ...(Array.isArray(candidates) ? (['google'] as const) : []),
+    ...(Array.isArray(output) ? (['openai-responses'] as const) : []),
+    ...(role === 'assistant' && Array.isArray(content) && 'stop_reason' in reply
+      ? (['anthropic'] as const)
+      : []),
+  ]
+}

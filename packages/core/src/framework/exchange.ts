@@ -1,0 +1,114 @@
+/** One request of a framework: its body goes through an adapter, and the calls of its reply are run as they are started. */
+
+import { createAdapter } from '../adapters/shared/adapter.js'
+import { plainText } from '../adapters/shared/plain-text.js'
+import type { StreamedReply } from '../adapters/shared/streamed.js'
+import { argumentsObject, type UnitCall } from '../adapters/shared/thread.js'
+import type { Conversation } from '../conversation.js'
+import type { CallAnswer, Execute } from '../turn/run.js'
+import { type Body, type BodyKind, historyIn, namesIn, othersIn } from './bodies.js'
+
+/** A call that a framework has started. */
+export interface FrameworkCall {
+  readonly id: string
+  readonly name: string
+  readonly input: unknown
+}
+
+export interface Exchange {
+  /** What to send. */
+  readonly body: Body
+  /** The reply, or what a stream added up to; also while it still arrives. */
+  replied(reply: unknown): void
+  /** A call of the reply as the model wrote it: by its id, or where the framework gives ids of its own, by what it says. */
+  find(started: FrameworkCall): Promise<UnitCall | undefined>
+  run(call: UnitCall): Promise<CallAnswer>
+}
+
+interface Started {
+  readonly call: UnitCall
+  resolve(answer: CallAnswer): void
+  reject(error: unknown): void
+}
+
+/** Undefined where the request does not offer the loader: it is none of Toolwell's agent, and goes out as it is. */
+export async function openExchange(
+  conversation: Conversation,
+  kind: BodyKind,
+  body: Body,
+  isOurs: (name: string) => boolean,
+  execute: Execute | undefined,
+): Promise<Exchange | undefined> {
+  const history = historyIn(body, kind)
+  const names = namesIn(body)
+  if (!history || !names.includes(conversation.loader)) return undefined
+  const wire = kind.wire(conversation)
+  const beside = names.filter((name) => !isOurs(name))
+  const adapter = createAdapter(conversation, {
+    ...wire,
+    ofHost: (units) => [...(wire.ofHost?.(units) ?? []), ...beside],
+    // What is run is what the framework has started, which may be some of the calls of a reply.
+    calls: (started) => started as readonly UnitCall[],
+    usage: () => undefined,
+  })
+  const prompt = kind.prompt !== undefined && body[kind.prompt] !== undefined ? kind.prompt : undefined
+  const turn = await adapter.begin(history, prompt === undefined ? {} : { [prompt]: body[prompt] })
+  const { tools: _, ...rest } = body
+  const ours = (turn.parts.tools ?? []) as readonly unknown[]
+  const tools = [...othersIn(body, isOurs), ...ours]
+
+  let calls: Promise<readonly UnitCall[]> = Promise.resolve([])
+  let started: Started[] = []
+  const taken = new Set<UnitCall>()
+  const flush = async () => {
+    const order = (await calls).map(({ id }) => id)
+    const some = started.sort((a, b) => order.indexOf(a.call.id) - order.indexOf(b.call.id))
+    started = []
+    try {
+      const { answers } = await turn.run(
+        some.map(({ call }) => call),
+        execute ? { execute } : {},
+      )
+      for (const [index, { resolve }] of some.entries()) resolve(answers[index] as CallAnswer)
+    } catch (error) {
+      for (const { reject } of some) reject(error)
+    }
+  }
+  const read = async (given: unknown) => {
+    const reply = await given
+    const streamed = isStreamed(reply) ? reply : undefined
+    const { inputTokens, ...usage } = streamed?.usage ?? wire.usage?.(reply) ?? {}
+    if (inputTokens !== undefined)
+      // A store that cannot take a figure must not keep tools from running.
+      await conversation
+        .recordRequest({ requestId: turn.view.requestId, inputTokens, ...usage })
+        .catch(() => undefined)
+    return wire.calls(streamed ? streamed.reply : reply, history)
+  }
+
+  return {
+    body: { ...rest, ...turn.parts, ...(tools.length > 0 ? { tools } : {}) },
+    replied(reply) {
+      // What cannot be read has no calls; the framework will say so.
+      calls = read(reply).catch(() => [])
+    },
+    async find({ id, name, input }) {
+      const open = (await calls).filter((call) => !taken.has(call))
+      const same = (call: UnitCall) =>
+        call.name === name && plainText(argumentsObject(call.input)) === plainText(input)
+      const found = open.find((call) => call.id === id) ?? open.find(same)
+      if (found) taken.add(found)
+      return found
+    },
+    run: (call) =>
+      new Promise((resolve, reject) => {
+        started.push({ call, resolve, reject })
+        // Calls that are started together are judged together.
+        if (started.length === 1) setTimeout(flush, 0)
+      }),
+  }
+}
+
+function isStreamed(reply: unknown): reply is StreamedReply<unknown, unknown> {
+  return typeof reply === 'object' && reply !== null && 'rawUsage' in reply && 'complete' in reply
+}

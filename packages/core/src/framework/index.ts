@@ -1,0 +1,125 @@
+/**
+ * `@toolwell/core/framework`: for frameworks that keep the loop and speak a known wire. Their requests pass through that
+ * wire's adapter, so that histories are repaired as in a loop of your own; calls that they start are run here.
+ */
+
+import { assertConversation } from '../adapters/shared/assert-adapter.js'
+import { readEvents } from '../adapters/shared/sse.js'
+import { assertKnownKeys, assertOneOf } from '../base/options.js'
+import type { Conversation } from '../conversation.js'
+import { BRIDGE_NAME } from '../surface/meta-tools.js'
+import type { JsonSchema } from '../tool/tool.js'
+import type { CallAnswer, Execute } from '../turn/run.js'
+import { type Body, bodyKinds } from './bodies.js'
+import { type Exchange, type FrameworkCall, openExchange } from './exchange.js'
+
+export type { FrameworkCall } from './exchange.js'
+
+export interface FrameworkOptions {
+  /** What the framework's client speaks. */
+  readonly wire: keyof typeof bodyKinds
+  /** Runs a tool. Default: its own `execute`. */
+  readonly execute?: Execute
+}
+
+/** What a framework has to know of a tool to run it. What the model sees of it is decided request by request. */
+export interface FrameworkTool {
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: JsonSchema
+}
+
+export interface Framework {
+  /** The loader, the bridge and every tool of the catalogue as it is now: give them all to the framework. */
+  tools(): readonly FrameworkTool[]
+  /** Give this to the framework's client. A request that does not offer the loader goes out as it is. */
+  readonly fetch: typeof globalThis.fetch
+  /** Answers a call by any name, also one that nobody has: `text` of the answer is the result. */
+  run(call: FrameworkCall): Promise<CallAnswer>
+}
+
+/** So many requests are remembered: only the last has calls that are still to be started, but requests may overlap. */
+const REMEMBERED = 8
+
+export function framework(conversation: Conversation, options: FrameworkOptions): Framework {
+  assertConversation(conversation)
+  assertKnownKeys(options, ['wire', 'execute'], 'the options of framework')
+  assertOneOf('wire', options.wire, Object.keys(bodyKinds))
+  const { execute } = options
+  const kind = bodyKinds[options.wire]
+  const { catalogue, loader } = conversation
+  const exchanges: Exchange[] = []
+  const tools = (): readonly FrameworkTool[] => {
+    const own = new Set(catalogue.hostTools)
+    const entries = [...catalogue.entries()]
+    // While deferral is off, a host's own tools go by the names it gave them.
+    const named = [
+      ...entries.map(({ wireName, tool }) => [wireName, tool] as const),
+      ...entries.flatMap(({ tool }) => (own.has(tool) ? [[tool.name, tool] as const] : [])),
+    ]
+    const made = named.map(([name, { description = '', inputSchema }]) => ({
+      name,
+      description,
+      inputSchema,
+    }))
+    const meta = [loader, BRIDGE_NAME].map((name) => ({ name, description: '', inputSchema: OPEN }))
+    return [...new Map([...made, ...meta].map((tool) => [tool.name, tool])).values()]
+  }
+
+  const open = async (body: object) => {
+    const names = new Set(tools().map(({ name }) => name))
+    const exchange = await openExchange(conversation, kind, body as Body, (name) => names.has(name), execute)
+    if (exchange) exchanges.push(exchange)
+    if (exchanges.length > REMEMBERED) exchanges.shift()
+    return exchange
+  }
+
+  return {
+    tools,
+
+    async fetch(input, init) {
+      const exchange = await open(parsed(init?.body))
+      if (!exchange) return globalThis.fetch(input, init)
+      const headers = new Headers(init?.headers)
+      headers.delete('content-length')
+      const body = JSON.stringify(exchange.body)
+      const response = await globalThis.fetch(input, { ...init, headers, body })
+      if (response.ok) exchange.replied(replyIn(response.clone(), kind.assemble))
+      return response
+    },
+
+    async run(call) {
+      for (const exchange of exchanges.toReversed()) {
+        const written = await exchange.find(call)
+        if (written) return exchange.run(written)
+      }
+      const { id, name, input } = call
+      const made = { id, name, input: { value: input } }
+      const last = exchanges.at(-1)
+      if (last) return last.run(made)
+      // From an earlier process: no request of this one has led to it.
+      const [answer] = await conversation.run([{ ...made, callId: id, anchor: `call:${id}` }])
+      return answer as CallAnswer
+    },
+  }
+}
+
+/** The conversation checks arguments; a framework that did so first would refuse what can be repaired. */
+const OPEN: JsonSchema = { type: 'object', properties: {}, additionalProperties: true }
+
+function parsed(body: unknown): object {
+  try {
+    const value: unknown = typeof body === 'string' ? JSON.parse(body) : undefined
+    return typeof value === 'object' && value !== null ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+async function replyIn(
+  response: Response,
+  assemble: (events: AsyncIterable<unknown>) => Promise<unknown>,
+): Promise<unknown> {
+  const isStream = response.headers.get('content-type')?.includes('event-stream') && response.body
+  return isStream ? assemble(readEvents(response.body as AsyncIterable<Uint8Array>)) : response.json()
+}

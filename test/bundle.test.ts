@@ -1,0 +1,20 @@
+/** A bundle of the core and one wire: its weight at the start, and that the optional tokenizer stays out. */
+import { expect, it } from 'vitest'
+import { benchBundle, refuseBundle } from '../bench/bundle.ts'
+
+it('is at most as heavy as bench/bundle.ts says, without the optional tokenizer', async () => {
+  const figures = await benchBundle()
+  expect(figures.rows.map(({ wire }) => wire)).toContain('openai-chat')
+  // The ranker and the validator are pieces of their own.
+  for (const { start, later } of figures.rows) {
+    expect(start).toBeGreaterThan(30)
+    expect(later).toBeGreaterThan(15)
+  }
+  expect(refuseBundle(figures)).toBeUndefined()
+})
+
+it('says what is too heavy', () => {
+  const row = { wire: 'google', start: 86, later: 20, whole: 106 }
+  expect(refuseBundle({ most: 85, rows: [row], tokenizerInlined: false })).toContain('google')
+  expect(refuseBundle({ most: 85, rows: [], tokenizerInlined: true })).toContain('tokenizer')
+})

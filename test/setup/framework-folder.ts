@@ -1,0 +1,53 @@
+/** A folder with the packages of a framework, from the registry: outside the lockfile, and installed once per machine. */
+
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** The folder with these packages (`name@version`) in its `node_modules`. */
+export function installed(packages: readonly string[]): string {
+  const all = join(tmpdir(), 'toolwell-frameworks')
+  const name = createHash('sha256')
+    .update([...packages, process.platform, process.arch].join('\n'))
+    .digest('hex')
+  const folder = join(all, name.slice(0, 16))
+  if (existsSync(folder)) return folder
+  mkdirSync(all, { recursive: true })
+  // Under another name until it is complete: a run that ends half-way leaves nothing that looks installed.
+  const draft = mkdtempSync(join(all, 'draft-'))
+  writeFileSync(join(draft, 'package.json'), '{ "private": true, "type": "module" }')
+  const words = ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packages]
+  const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !/^npm_|^NODE_OPT/i.test(key)))
+  const { status, stdout, stderr } = spawnSync('npm', words, {
+    cwd: draft,
+    env,
+    shell: process.platform === 'win32',
+    encoding: 'utf8',
+  })
+  if (status !== 0) {
+    rmSync(draft, { recursive: true, force: true })
+    throw new Error(`npm ${words.join(' ')}: ${stdout}\n${stderr}`)
+  }
+  try {
+    renameSync(draft, folder)
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true })
+    // Another run was faster.
+    if (!existsSync(folder)) throw error
+  }
+  return folder
+}
+
+/** A new folder below that one, for programs that import those packages and the build of this clone. */
+export function programFolder(folder: string, files: Readonly<Record<string, string>>): string {
+  const made = mkdtempSync(join(folder, 'run-'))
+  mkdirSync(join(made, 'node_modules/@toolwell'), { recursive: true })
+  symlinkSync(join(root, 'packages/core'), join(made, 'node_modules/@toolwell/core'), 'junction')
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(made, name), text)
+  return made
+}
