@@ -89,6 +89,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'import',
     'inspect',
     'lock',
+    'approve',
     'login',
     'logout',
     'search',

@@ -1,5 +1,6 @@
 /** The command without a process around it: words in, an exit code out. Verbs are listed here. */
 import { nearest } from '@toolwell/core/internal'
+import { approve } from './approve/verb.js'
 import { doctor } from './doctor/verb.js'
 import { importVerb } from './import/verb.js'
 import { inspect } from './inspect/verb.js'
@@ -13,7 +14,7 @@ import { Problem, usageProblem } from './shared/problem.js'
 import { OutputClosed, painter, type Terminal } from './shared/terminal.js'
 import type { ExitCode, Verb } from './shared/verb.js'
 
-const VERBS: readonly Verb[] = [search, inspect, lock, doctor, importVerb, login, logout]
+const VERBS: readonly Verb[] = [search, inspect, lock, approve, doctor, importVerb, login, logout]
 
 export async function runToolwell(
   words: readonly string[],

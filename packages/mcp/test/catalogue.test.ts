@@ -2,7 +2,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createToolwell } from '@toolwell/core'
-import { connectServers, memoryCache } from '@toolwell/mcp'
+import { connectServers, memoryCache, memoryFirstUse } from '@toolwell/mcp'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { describedTool, oddServer } from './support/odd-server.js'
 import { play } from './support/play.js'
@@ -102,7 +102,7 @@ describe('a server that is not there yet', () => {
     const servers = connectServers(
       well.catalogue,
       given.map((each) => oddServer(...each)),
-      { cache: memoryCache() },
+      { cache: memoryCache(), firstUse: memoryFirstUse() },
     )
     onTestFinished(() => servers.close())
     return { well, servers }
@@ -130,7 +130,7 @@ describe('a server that is not there yet', () => {
     const servers = connectServers(
       well.catalogue,
       [oddServer('mute', { mute: true, ignoresProbe: true }), oddServer('broken', { diesAtStart: 'no' })],
-      { cache: memoryCache() },
+      { cache: memoryCache(), firstUse: memoryFirstUse() },
     )
     onTestFinished(() => servers.close())
     await eventually(() => well.catalogue.sources.get('broken')?.state === 'failed', 'one has failed')
@@ -148,6 +148,7 @@ describe('a server that is not there yet', () => {
     })
     const servers = connectServers(well.catalogue, [oddServer('mute', { mute: true, ignoresProbe: true })], {
       cache: memoryCache(),
+      firstUse: memoryFirstUse(),
     })
     onTestFinished(() => servers.close())
     expect(await (await play(well, 'a')).search('launch a rocket')).not.toContain('mute')

@@ -1,6 +1,6 @@
 /** An entry of another client with the keys of toolwell.json. What only that client writes is brought into the common form first. */
 import { defined, isRecord } from '@toolwell/core/internal'
-import { type Translated, translateEntry } from '@toolwell/mcp/internal'
+import { type Translated, translateEntry, withCommonVariables } from '@toolwell/mcp/internal'
 import type { Shape } from './clients.js'
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -9,7 +9,8 @@ export type Fields = Readonly<Record<string, unknown>>
 export function convert(value: unknown, shape: Shape, folder: string): Translated | string {
   if (!isRecord(value)) return 'it is not an object'
   const common = shape === 'codex' ? fromCodex(value) : shape === 'opencode' ? fromOpencode(value) : value
-  const { entry, left } = translateEntry(common, folder)
+  const dialect = shape === 'gemini' || shape === 'opencode' ? shape : 'common'
+  const { entry, left } = translateEntry(withCommonVariables(common, dialect) as Fields, folder)
   if (typeof entry.command !== 'string' && typeof entry.url !== 'string')
     return 'it has neither a command nor a url'
   if (shape === 'gemini' && entry.url !== undefined && entry.type === undefined) entry.type = 'sse'
@@ -51,14 +52,5 @@ function fromOpencode({ type, command, environment, ...others }: Fields): Fields
     args: args.length > 0 ? args : undefined,
     env: isRecord(environment) ? environment : undefined,
   })
-  return variablesIn({ ...others, ...(type === 'remote' ? {} : local) }) as Fields
-}
-
-/** `{env:NAME}` is how opencode writes `${NAME}`. */
-function variablesIn(value: unknown): unknown {
-  if (typeof value === 'string') return value.replace(/\{env:([A-Za-z_]\w*)\}/g, (_, name) => `\${${name}}`)
-  if (Array.isArray(value)) return value.map(variablesIn)
-  return isRecord(value)
-    ? Object.fromEntries(Object.entries(value).map(([key, each]) => [key, variablesIn(each)]))
-    : value
+  return { ...others, ...(type === 'remote' ? {} : local) }
 }

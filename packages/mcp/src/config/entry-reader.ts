@@ -31,7 +31,7 @@ export function createEntryReader(raw: RawEntry, fields: Fields, scope: Variable
     problems.push(problemAt(raw, path, message, fix, severity))
   }
   const text: EntryReader['text'] = (value, ...path) => {
-    const expanded = expand(String(value), scope)
+    const expanded = expand(String(value), { ...scope, folder: raw.folder })
     secrets.push(...expanded.secrets)
     for (const { message, fix } of expanded.problems) report(path, message, fix)
     return expanded.text

@@ -89,9 +89,9 @@ const TREATED: Readonly<Record<string, Key>> = {
   },
   trust: {
     kind: 'choice',
-    values: ['full', 'first-use', 'none'],
+    values: ['full', 'first-use', 'follow', 'none'],
     about:
-      'full: findings are shown and nothing is held back. first-use (default): what looks poisoned is held back, and changes are told. none: nothing is used before it is approved, and its annotations are not believed.',
+      'full: findings are shown and nothing is held back. first-use (default): what looks poisoned, or is not what it was when first seen, is held back. follow: changes are used, and told. none: nothing is used before it is approved, and its annotations are not believed.',
   },
   share: {
     kind: 'choice',

@@ -5,6 +5,7 @@ import { createEntryReader, type EntryReader } from './entry-reader.js'
 import type { ConfigProblem } from './problem.js'
 import type { RawEntry } from './raw-entry.js'
 import { readEndpoint } from './read-endpoint.js'
+import { commandsOf, hasReference } from './references.js'
 import type { OAuthSettings, ServerConfig, Share, Trust } from './server-config.js'
 import type { VariableScope } from './variables.js'
 
@@ -43,6 +44,7 @@ export function readEntry(
     trust: (fields.trust as Trust | undefined) ?? 'first-use',
     share: (fields.share as Share | undefined) ?? 'all',
     oauth,
+    commands: raw.isOwn ? [] : commandsOf({ endpoint }),
     secrets: [
       ...reader.secrets,
       ...Object.values(endpoint.type === 'stdio' ? endpoint.env : endpoint.headers),
@@ -52,8 +54,15 @@ export function readEntry(
   return { server, problems: reader.problems }
 }
 
-function readOAuth({ fields, text }: EntryReader): OAuthSettings | undefined {
+function readOAuth({ fields, report, text }: EntryReader): OAuthSettings | undefined {
   if (fields.oauth === undefined) return undefined
+  for (const [key, value] of Object.entries(fields.oauth as Fields))
+    if (typeof value === 'string' && hasReference(value))
+      report(
+        ['oauth', key],
+        'a login is not started by a ${file:…} or ${cmd:…}',
+        'Write ${env:NAME} and set the variable',
+      )
   const { clientId, clientSecret, scopes, callbackPort } = fields.oauth as Fields
   return defined({
     clientId: clientId === undefined ? undefined : text(clientId, 'oauth', 'clientId'),

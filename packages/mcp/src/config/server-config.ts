@@ -1,6 +1,6 @@
 /** One server as it will be used: every variable expanded, every default filled in. The noun of this package. */
 
-export type Trust = 'full' | 'first-use' | 'none'
+export type Trust = 'full' | 'first-use' | 'follow' | 'none'
 export type Share = 'all' | 'client' | 'conversation'
 
 export interface StdioEndpoint {
@@ -51,6 +51,8 @@ export interface ServerConfig {
   readonly trust: Trust
   readonly share: Share
   readonly oauth: OAuthSettings | undefined
+  /** Commands of `${cmd:…}` that are run only once they are approved: the entry is not in the user's own file. */
+  readonly commands: readonly string[]
   /** Strings that must not be shown: values of variables, environment and headers. */
   readonly secrets: readonly string[]
 }
@@ -87,6 +89,8 @@ export function defineServer(
     trust: 'first-use',
     share: 'all',
     oauth: undefined,
+    // Whoever wrote the program may run commands.
+    commands: [],
     ...options,
     secrets: [...(options.secrets ?? []), ...given, options.oauth?.clientSecret ?? []].flat(),
   }

@@ -4,6 +4,7 @@ import { assertKnownKeys } from '@toolwell/core/internal'
 import type { LoginStore } from '../auth/login-store.js'
 import type { ServerConfig } from '../config/server-config.js'
 import type { DefinitionCache } from '../definition/cache.js'
+import type { FirstUseStore } from '../trust/lock/first-use.js'
 import type { Reviewer } from '../trust/review.js'
 import { assertRules, type RuleSettings } from '../trust/scan/rules.js'
 import type { CallerHandlers } from '../upstream/caller.js'
@@ -13,6 +14,8 @@ import type { ServerEvent } from '../upstream/server-state.js'
 export interface ConnectOptions {
   /** Where definitions are kept. Default: files in the user's cache folder. */
   readonly cache?: DefinitionCache
+  /** Where is remembered what servers were when first seen. Default: files in the user's folder for data. */
+  readonly firstUse?: FirstUseStore
   /** The lock that counts for all servers; `false`: none. Default: `toolwell.lock` beside the config file of each. */
   readonly lock?: string | false
   /**
@@ -41,6 +44,7 @@ export interface ConnectOptions {
 
 const KEYS = [
   'cache',
+  'firstUse',
   'lock',
   'scan',
   'review',

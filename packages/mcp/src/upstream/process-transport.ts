@@ -19,6 +19,8 @@ import type { Watchdog } from './watchdog.js'
 const MOST_BYTES = 64 * 1024 * 1024
 /** What is kept of standard error, for the message that says why a server died. */
 const KEPT_ERRORS = 4096
+/** What is kept of a line that is not a message: enough that no secret in its first words is cut. */
+const MOST_REDACTED = 65_536
 /** Lines on standard output that are not messages. A banner is shorter than this. */
 const MOST_GARBAGE = 1000
 /** Milliseconds between closing its input, SIGTERM and SIGKILL. */
@@ -27,6 +29,8 @@ const GRACE = 1500
 export interface ProcessTransportOptions {
   readonly endpoint: StdioEndpoint
   readonly watchdog: Watchdog
+  /** Takes secrets out of what the server prints. */
+  readonly hide: (text: string) => string
   /** Default 1,500 ms between each step of ending the server. */
   readonly grace?: number
 }
@@ -83,8 +87,10 @@ export class ProcessTransport implements Transport {
 
   /** What it printed besides messages; empty where it printed nothing. */
   get lastWords(): string {
-    const told = tellingLines(this.#errors)
-    const written = tellingLines(this.#firstGarbage)
+    // Before lines are cut: half a secret is one too.
+    const { hide } = this.#options
+    const told = tellingLines(hide(this.#errors))
+    const written = tellingLines(hide(this.#firstGarbage))
     const garbage =
       written === '' ? '' : `it wrote ${JSON.stringify(written)} to standard output, which is not MCP`
     return [told, garbage].filter((each) => each !== '').join('; ')
@@ -131,7 +137,7 @@ export class ProcessTransport implements Transport {
       child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk))
       child.stderr?.on('error', () => undefined)
       child.stderr?.on('data', (chunk: Buffer) => {
-        this.#errors = (this.#errors + chunk.toString('utf8')).slice(-KEPT_ERRORS)
+        this.#errors = tailOf(this.#errors + chunk.toString('utf8'))
       })
     })
   }
@@ -208,7 +214,7 @@ export class ProcessTransport implements Transport {
     } catch (error) {
       this.garbage++
       if (this.garbage === 1) {
-        this.#firstGarbage = line.slice(0, KEPT_ERRORS)
+        this.#firstGarbage = line.slice(0, MOST_REDACTED)
         this.onerror?.(asError(error))
       }
       if (this.garbage > MOST_GARBAGE) this.#fail(`this is not an MCP server: ${this.lastWords}`, error)
@@ -249,6 +255,11 @@ export class ProcessTransport implements Transport {
     this.#resolveClosed()
     this.onclose?.()
   }
+}
+
+/** The end of a text, from the beginning of a word on: what is cut in two can no longer be recognised as a secret. */
+function tailOf(text: string): string {
+  return text.length <= KEPT_ERRORS ? text : text.slice(-KEPT_ERRORS).replace(/^\S*\s?/, '')
 }
 
 async function within(work: Promise<void>, milliseconds: number): Promise<boolean> {
