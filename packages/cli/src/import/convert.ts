@@ -25,7 +25,8 @@ function fromCodex(value: Fields): Fields {
     env_vars: passed,
     ...rest
   } = value
-  const { tool_timeout_sec: timeout, enabled_tools: allow, disabled_tools: deny, ...others } = rest
+  const { tool_timeout_sec: timeout, enabled_tools: allow, disabled_tools: deny, ...more } = rest
+  const { startup_timeout_sec: seconds, startup_timeout_ms: milliseconds, ...others } = more
   const entry: Record<string, unknown> = { ...others }
   const all: Record<string, unknown> = { ...(isRecord(headers) ? headers : {}) }
   if (isRecord(variables))
@@ -40,17 +41,21 @@ function fromCodex(value: Fields): Fields {
     }
   }
   if (typeof timeout === 'number') entry.timeout = `${timeout}s`
+  if (typeof milliseconds === 'number') entry.startTimeout = `${milliseconds}ms`
+  if (typeof seconds === 'number') entry.startTimeout = `${seconds}s`
   if (Array.isArray(allow)) entry.allow = allow
   if (Array.isArray(deny)) entry.deny = deny
   return entry
 }
 
-function fromOpencode({ type, command, environment, ...others }: Fields): Fields {
+function fromOpencode({ type, command, environment, timeout, ...others }: Fields): Fields {
   const [program, ...args] = Array.isArray(command) ? command : [command]
   const local = defined({
     command: program,
     args: args.length > 0 ? args : undefined,
     env: isRecord(environment) ? environment : undefined,
   })
-  return { ...others, ...(type === 'remote' ? {} : local) }
+  // There it is the time until the tools are listed.
+  const start = typeof timeout === 'number' ? { startTimeout: `${timeout}ms` } : {}
+  return { ...others, ...start, ...(type === 'remote' ? {} : local) }
 }

@@ -21,7 +21,7 @@ export interface EntryReader {
   texts(key: string): Record<string, string>
   path(key: 'command' | 'cwd' | 'envFile'): string
   /** In milliseconds. */
-  duration(key: 'timeout' | 'idle'): number
+  duration(key: 'timeout' | 'startTimeout' | 'idle'): number
 }
 
 export function createEntryReader(raw: RawEntry, fields: Fields, scope: VariableScope): EntryReader {

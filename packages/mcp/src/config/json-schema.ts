@@ -91,6 +91,8 @@ function valueSchema(key: Key): Schema {
       return { enum: key.values }
     case 'words':
       return { anyOf: [STRINGS, { type: 'string' }] }
+    case 'count':
+      return { type: 'integer', minimum: 0 }
     case 'port':
       return { type: 'integer', minimum: 1, maximum: 65_535 }
     case 'object':

@@ -11,6 +11,8 @@ export type Kind =
   /** A list of words, or the words in one string. */
   | { readonly kind: 'words' }
   | { readonly kind: 'port' }
+  /** A whole number from 0. */
+  | { readonly kind: 'count' }
   /** An object with keys of its own. */
   | { readonly kind: 'object'; readonly keys: Readonly<Record<string, Key>> }
 
@@ -73,6 +75,16 @@ const TREATED: Readonly<Record<string, Key>> = {
     kind: 'boolean-or-strings',
     about: 'Tools that are always sent: true for all, or patterns of names.',
   },
+  marks: {
+    kind: 'boolean',
+    about:
+      'Whether what the server marks in _meta counts: tools that are always sent (anthropic/alwaysLoad), words for search (anthropic/searchHint). Default: false.',
+  },
+  surfaceTokens: {
+    kind: 'count',
+    about:
+      'How many tokens of every request the tools of this server may take that are always sent; those beyond are deferred. Default: 1500.',
+  },
   allow: {
     kind: 'strings',
     about: 'Only tools whose name fits one of these patterns. * stands for any characters.',
@@ -82,6 +94,11 @@ const TREATED: Readonly<Record<string, Key>> = {
     kind: 'duration',
     about:
       'How long a call may take, or be without a sign of progress where the host watches it: milliseconds, or "30s", "5m". Default: 60s.',
+  },
+  startTimeout: {
+    kind: 'duration',
+    about:
+      'How long the server may take to start and list its tools. Default: 30s, or what the program says.',
   },
   idle: {
     kind: 'duration-or-false',
@@ -181,6 +198,8 @@ export function exampleOf(key: Kind): string {
       return 'true or ["…"]'
     case 'port':
       return '3118'
+    case 'count':
+      return '1500'
     case 'object':
       return `{ ${Object.keys(key.keys)
         .map((name) => `"${name}": …`)
@@ -216,6 +235,8 @@ export function misfit(value: unknown, key: Kind): string | undefined {
         : 'must be true, false or a list of patterns'
     case 'words':
       return typeof value === 'string' || isStrings(value) ? undefined : 'must be a list of strings'
+    case 'count':
+      return Number.isSafeInteger(value) && Number(value) >= 0 ? undefined : 'must be a whole number from 0'
     case 'port':
       return Number.isInteger(value) && Number(value) > 0 && Number(value) < 65_536
         ? undefined

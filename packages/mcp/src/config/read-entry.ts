@@ -6,7 +6,7 @@ import type { ConfigProblem } from './problem.js'
 import type { RawEntry } from './raw-entry.js'
 import { readEndpoint } from './read-endpoint.js'
 import { commandsOf, hasReference } from './references.js'
-import type { OAuthSettings, ServerConfig, Share, Trust } from './server-config.js'
+import { DEFAULTS, type OAuthSettings, type ServerConfig, type Share, type Trust } from './server-config.js'
 import type { VariableScope } from './variables.js'
 
 export interface ReadEntry {
@@ -26,6 +26,7 @@ export function readEntry(
   const endpoint = readEndpoint(reader, refused)
   const oauth = readOAuth(reader)
   const timeout = reader.duration('timeout')
+  const startTimeout = fields.startTimeout === undefined ? undefined : reader.duration('startTimeout')
   const idle =
     fields.lazy === false && fields.idle === undefined ? Number.POSITIVE_INFINITY : reader.duration('idle')
   const server: ServerConfig | undefined = endpoint && {
@@ -36,10 +37,13 @@ export function readEntry(
     enabled: fields.enabled !== false,
     lazy: fields.lazy !== false,
     alwaysLoad: fields.alwaysLoad === true ? ['*'] : ((fields.alwaysLoad || []) as string[]),
+    marks: fields.marks === true,
+    surfaceTokens: (fields.surfaceTokens as number | undefined) ?? DEFAULTS.surfaceTokens,
     allow: fields.allow as string[] | undefined,
     within: undefined,
     deny: (fields.deny as string[] | undefined) ?? [],
     timeout,
+    startTimeout,
     idle,
     trust: (fields.trust as Trust | undefined) ?? 'first-use',
     share: (fields.share as Share | undefined) ?? 'all',

@@ -39,6 +39,10 @@ export interface ServerConfig {
   readonly lazy: boolean
   /** Patterns of tool names. */
   readonly alwaysLoad: readonly string[]
+  /** Whether marks of the server in `_meta` count. */
+  readonly marks: boolean
+  /** How many tokens of every request its tools may take that are always sent. */
+  readonly surfaceTokens: number
   /** Undefined: every tool. */
   readonly allow: readonly string[] | undefined
   /** What a profile allows: a tool must pass this and `allow`. Undefined: every tool. */
@@ -46,6 +50,8 @@ export interface ServerConfig {
   readonly deny: readonly string[]
   /** Milliseconds. */
   readonly timeout: number
+  /** Milliseconds to start and list. Undefined: what the program says. */
+  readonly startTimeout: number | undefined
   /** Milliseconds; infinite for never. */
   readonly idle: number
   readonly trust: Trust
@@ -57,7 +63,7 @@ export interface ServerConfig {
   readonly secrets: readonly string[]
 }
 
-export const DEFAULTS = { timeout: 60_000, idle: 300_000 } as const
+export const DEFAULTS = { timeout: 60_000, startTimeout: 30_000, idle: 300_000, surfaceTokens: 1500 } as const
 
 export type ServerOptions = Partial<Omit<ServerConfig, 'name' | 'endpoint'>>
 
@@ -81,10 +87,13 @@ export function defineServer(
     enabled: true,
     lazy: true,
     alwaysLoad: [],
+    marks: false,
+    surfaceTokens: DEFAULTS.surfaceTokens,
     allow: undefined,
     within: undefined,
     deny: [],
     timeout: DEFAULTS.timeout,
+    startTimeout: undefined,
     idle: DEFAULTS.idle,
     trust: 'first-use',
     share: 'all',

@@ -88,6 +88,10 @@ export class Upstream {
     })
   }
 
+  get #connectTimeout(): number {
+    return this.server.startTimeout ?? this.#options.connectTimeout
+  }
+
   #hide(text: string): string {
     return redactor(this.#started)(this.#options.auth?.hide?.(text) ?? text)
   }
@@ -230,7 +234,8 @@ export class Upstream {
 
   /** Opens, and lists unless the server has promised that what is known still holds. */
   async #open(caller: Caller, mustList: boolean): Promise<Connection> {
-    const { connectTimeout, auth, watchdog, guard } = this.#options
+    const { auth, watchdog, guard } = this.#options
+    const connectTimeout = this.#connectTimeout
     const deadline = AbortSignal.timeout(connectTimeout)
     const signal = AbortSignal.any([this.#pool.closing, deadline])
     const isWhole = this.known.isWholeFor(caller)
@@ -282,7 +287,7 @@ export class Upstream {
     this.#relistAsked = true
     const work = (this.#relisting ?? Promise.resolve()).then(async () => {
       this.#relistAsked = false
-      const deadline = AbortSignal.timeout(this.#options.connectTimeout)
+      const deadline = AbortSignal.timeout(this.#connectTimeout)
       try {
         const listed = await connection.list(AbortSignal.any([this.#pool.closing, deadline]))
         await this.#keep(listed, isWhole)

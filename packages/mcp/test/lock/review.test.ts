@@ -365,7 +365,7 @@ describe('hostile names', () => {
     expect(decision).toMatchObject({ allowed: false })
     const { reason } = decision as { reason: string }
     expect(reason).not.toMatch(/[\p{Cc}\p{Cf}]/u)
-    expect(reason).toContain('"deny": ["a\'; rm -rf *[2K"] in the entry of math')
+    expect(reason).toContain('"deny": ["a\'; rm -rf \\u202e\\u001b[2K"] in the entry of math')
     expect(reason).not.toContain('toolwell approve')
     expect(approveCommand('math', name)).toContain("approve 'math/a'\\''; rm -rf")
     expect(approveCommand('math', name)).not.toMatch(/[\p{Cc}\p{Cf}]/u)

@@ -51,7 +51,8 @@ export function seenTool(tool: unknown): SeenTool {
 /** The record with the server, or one of its tools, as it is now: approved by a person. */
 export function approveSeen(given: FirstUse | undefined, listed: ListedServer, tool?: string): FirstUse {
   const { start = '', instructions = '' } = listed
-  const before = wasMet(given) ? given : { ...NOTHING_SEEN, ...given, start, instructions }
+  const isMet: boolean = wasMet(given)
+  const before = { ...NOTHING_SEEN, ...given, ...(isMet ? {} : { start, instructions }) }
   const now = namedTools(listed)
   const approved = (name: string): SeenTool => ({ ...seenTool(now.get(name)), isApproved: true })
   if (tool === undefined)

@@ -23,9 +23,12 @@ export function hold(
 export function keepOut(server: string, tool?: string): string {
   const entry = `in the entry of ${visibleName(server)}`
   if (tool === undefined) return `Keep it out: "enabled": false ${entry}.`
-  // A pattern: what cannot be shown is matched by a star.
-  const pattern = `${tool.slice(0, 80)}${tool.length > 80 ? '*' : ''}`.replace(/[^\u0020-\u007e]+/g, '*')
-  return `Keep it out: "deny": [${JSON.stringify(pattern)}] ${entry}.`
+  // The whole name, with what cannot be seen as escapes: a star would keep out innocent tools too.
+  const pattern = JSON.stringify(tool.length > 300 ? `${tool.slice(0, 300)}*` : tool).replace(
+    /[^\u0020-\u007e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+  return `Keep it out: "deny": [${pattern}] ${entry}.`
 }
 
 /** Names come from servers: shown so that they can neither hide nor run anything. */
