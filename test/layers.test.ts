@@ -92,6 +92,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'approve',
     'login',
     'logout',
+    'logs',
     'search',
     'command.ts',
     'main.ts',

@@ -7,6 +7,7 @@ import { inspect } from './inspect/verb.js'
 import { lock } from './lock/verb.js'
 import { login } from './login/verb.js'
 import { logout } from './logout/verb.js'
+import { logs } from './logs/verb.js'
 import { search } from './search/verb.js'
 import { readFlags } from './shared/flags.js'
 import { manualOf, overview } from './shared/help.js'
@@ -14,7 +15,7 @@ import { Problem, usageProblem } from './shared/problem.js'
 import { OutputClosed, painter, type Terminal } from './shared/terminal.js'
 import type { ExitCode, Verb } from './shared/verb.js'
 
-const VERBS: readonly Verb[] = [search, inspect, lock, approve, doctor, importVerb, login, logout]
+const VERBS: readonly Verb[] = [search, inspect, lock, approve, doctor, logs, importVerb, login, logout]
 
 export async function runToolwell(
   words: readonly string[],

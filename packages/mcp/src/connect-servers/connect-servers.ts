@@ -17,6 +17,7 @@ import { diskFirstUse } from '../trust/lock/disk-first-use.js'
 import type { Caller } from '../upstream/caller.js'
 import type { CallOptions } from '../upstream/connection.js'
 import { McpFailure } from '../upstream/mcp-failure.js'
+import { defaultLogFolder } from '../upstream/server-log.js'
 import type { ServerEvent } from '../upstream/server-state.js'
 import { Upstream } from '../upstream/upstream.js'
 import { createWatchdog } from '../upstream/watchdog.js'
@@ -96,6 +97,7 @@ export function connectServers(
       new Upstream({
         server,
         watchdog,
+        logs: given.logs === false ? undefined : (given.logs ?? defaultLogFolder()),
         cache,
         guard,
         auth: authOf(server),

@@ -29,6 +29,8 @@ export interface ConnectOptions {
   readonly logins?: LoginStore
   /** Credentials of a remote server. Default: its login, if there is one. */
   readonly auth?: (server: ServerConfig) => ServerAuth | undefined
+  /** The folder for what local servers write to standard error; `false`: it is not kept. Default: in the user's folder for state. */
+  readonly logs?: string | false
   /** What servers may ask of the callers of this program's conversations. */
   readonly handlers?: CallerHandlers
   /** Names this program to servers with `share: client`. */
@@ -50,6 +52,7 @@ const KEYS = [
   'review',
   'logins',
   'auth',
+  'logs',
   'handlers',
   'client',
   'concurrency',

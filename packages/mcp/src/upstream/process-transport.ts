@@ -13,6 +13,7 @@ import spawn from 'cross-spawn'
 import type { StdioEndpoint } from '../config/server-config.js'
 import { createLineReader } from './line-reader.js'
 import { startFailure, tellingLines } from './process-failure.js'
+import type { ServerLog } from './server-log.js'
 import type { Watchdog } from './watchdog.js'
 
 /** One message may be this long: ten thousand tools fit. */
@@ -31,6 +32,8 @@ export interface ProcessTransportOptions {
   readonly watchdog: Watchdog
   /** Takes secrets out of what the server prints. */
   readonly hide: (text: string) => string
+  /** Told what the server writes to standard error. */
+  readonly log?: ServerLog | undefined
   /** Default 1,500 ms between each step of ending the server. */
   readonly grace?: number
 }
@@ -137,7 +140,9 @@ export class ProcessTransport implements Transport {
       child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk))
       child.stderr?.on('error', () => undefined)
       child.stderr?.on('data', (chunk: Buffer) => {
-        this.#errors = tailOf(this.#errors + chunk.toString('utf8'))
+        const text = chunk.toString('utf8')
+        this.#errors = tailOf(this.#errors + text)
+        this.#options.log?.write(text)
       })
     })
   }
@@ -252,6 +257,7 @@ export class ProcessTransport implements Transport {
     if (child?.pid !== undefined) this.#options.watchdog.forget(child.pid)
     for (const stream of [child?.stdin, child?.stdout, child?.stderr]) stream?.destroy()
     this.#lines.clear()
+    this.#options.log?.end()
     this.#resolveClosed()
     this.onclose?.()
   }

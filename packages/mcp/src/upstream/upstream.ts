@@ -16,6 +16,7 @@ import { KnownDefinition } from './known-definition.js'
 import type { McpFailure } from './mcp-failure.js'
 import { asksForMore, type ServerAuth } from './open-client.js'
 import { Pool } from './pool.js'
+import { createServerLog, logFileOf, type ServerLog } from './server-log.js'
 import type { ServerEvent, ServerState } from './server-state.js'
 import { VERSION } from './version.js'
 import type { Watchdog } from './watchdog.js'
@@ -26,6 +27,8 @@ const PATIENCE = 2000
 export interface UpstreamOptions {
   readonly server: ServerConfig
   readonly watchdog: Watchdog
+  /** Where what local servers write to standard error is kept; undefined: nowhere. */
+  readonly logs: string | undefined
   readonly cache: DefinitionCache
   readonly guard: Guard
   readonly auth: ServerAuth | undefined
@@ -90,6 +93,12 @@ export class Upstream {
 
   get #connectTimeout(): number {
     return this.server.startTimeout ?? this.#options.connectTimeout
+  }
+
+  /** Secrets that come out of references are known by now. */
+  #log(started: ServerConfig): ServerLog | undefined {
+    const { logs, now } = this.#options
+    return logs === undefined ? undefined : createServerLog(logFileOf(started, logs), redactor(started), now)
   }
 
   #hide(text: string): string {
@@ -254,6 +263,7 @@ export class Upstream {
         era: this.known.era,
         auth,
         hide: (text) => this.#hide(text),
+        log: this.#log(server),
         timeout: connectTimeout,
         signal,
         onListChanged: () => connection && this.#relist(connection, isWhole),

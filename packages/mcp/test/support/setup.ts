@@ -36,6 +36,7 @@ export async function setup(
   const servers = connectServers(well.catalogue, config, {
     cache: memoryCache(),
     firstUse: memoryFirstUse(),
+    logs: false,
     connectTimeout: 120_000,
     ...options,
     onEvent: (event) => events.push(event),

@@ -14,6 +14,7 @@ import {
 import {
   defaultCacheFolder,
   defaultFirstUseFolder,
+  defaultLogFolder,
   defaultLoginFolder,
   describeWarning,
 } from '@toolwell/mcp/internal'
@@ -58,6 +59,7 @@ export async function withServers<T>(
   const servers = connectServers(well.catalogue, config, {
     cache,
     firstUse,
+    logs: defaultLogFolder(terminal.env),
     logins,
     connectTimeout: timeout,
     onEvent(event) {
