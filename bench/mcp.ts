@@ -14,7 +14,9 @@ import {
   connectServers,
   defineServer,
   diskCache,
+  diskFirstUse,
   memoryCache,
+  memoryFirstUse,
   type ServerConfig,
   type ServerDefinition,
 } from '@toolwell/mcp'
@@ -97,12 +99,14 @@ async function benchStart(corpus: readonly Tool[], folder: string) {
   const groups = bySource(corpus, Math.max(...COUNTS))
   const script = fileURLToPath(new URL('./mcp/start.mjs', import.meta.url))
   const cache = diskCache({ folder })
+  const firstUse = diskFirstUse({ folder: join(folder, 'first-use') })
   for (const [name, tools] of groups)
     cache.write(defineServer(name, { command: 'not-started', cwd: '/' }), definition(tools))
   const names = [...groups.keys()]
   // A warm cache has been reviewed, as every list is before it is kept.
-  const config = names.map((name) => defineServer(name, { command: 'not-started', cwd: '/' }))
-  const reviewing = connectServers(createToolwell().catalogue, config, { cache })
+  const file = `${folder}/toolwell.json`
+  const config = names.map((name) => defineServer(name, { command: 'not-started', cwd: '/' }, { file }))
+  const reviewing = connectServers(createToolwell().catalogue, config, { cache, firstUse })
   await reviewing.settled(600_000)
   await reviewing.close()
   const once = (count: number) => {
@@ -159,7 +163,11 @@ async function benchListing(folder: string) {
   const list = async (concurrency: number) => {
     const { catalogue } = createToolwell()
     const started = performance.now()
-    const servers = connectServers(catalogue, config, { cache: memoryCache(), concurrency })
+    const servers = connectServers(catalogue, config, {
+      cache: memoryCache(),
+      firstUse: memoryFirstUse(),
+      concurrency,
+    })
     await servers.settled(600_000)
     const milliseconds = performance.now() - started
     const listed = servers.inspect().filter(({ state }) => state === 'cached').length
@@ -179,6 +187,7 @@ async function benchListing(folder: string) {
 async function benchMemory(corpus: readonly Tool[]) {
   const size = 2500
   const cache = memoryCache()
+  const firstUse = memoryFirstUse()
   const groups = bySource(atSize(corpus, size), 71)
   const config = [...groups].map(([name, tools]) => {
     const server = defineServer(name, { command: 'not-started' })
@@ -186,13 +195,13 @@ async function benchMemory(corpus: readonly Tool[]) {
     cache.write(server, JSON.parse(JSON.stringify(definition(tools))))
     return server
   })
-  const reviewing = connectServers(createToolwell().catalogue, config, { cache })
+  const reviewing = connectServers(createToolwell().catalogue, config, { cache, firstUse })
   await reviewing.settled(600_000)
   await reviewing.close()
   const { catalogue } = createToolwell()
   collect()
   const before = process.memoryUsage().heapUsed
-  const servers = connectServers(catalogue, config, { cache })
+  const servers = connectServers(catalogue, config, { cache, firstUse })
   await servers.settled(600_000)
   collect()
   const kilobytes = (process.memoryUsage().heapUsed - before) / 1024
@@ -213,6 +222,7 @@ async function benchCall() {
   const { catalogue } = createToolwell()
   const servers = connectServers(catalogue, [defineServer('odd', { command: process.execPath, args })], {
     cache: memoryCache(),
+    firstUse: memoryFirstUse(),
   })
   await servers.settled(60_000)
   const through = catalogue.get('odd/echo')?.tool.execute
@@ -267,6 +277,7 @@ async function benchTrouble() {
   const open = async (config: readonly ServerConfig[]) => {
     const servers = connectServers(createToolwell().catalogue, config, {
       cache: memoryCache(),
+      firstUse: memoryFirstUse(),
       connectTimeout: 5000,
     })
     await servers.settled(60_000)

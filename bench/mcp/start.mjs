@@ -1,12 +1,17 @@
 /** One program start, as a user has it: from the start of the process until a search over cached servers is answered. */
 import { createToolwell } from '@toolwell/core'
 import { openaiChat } from '@toolwell/core/openai-chat'
-import { connectServers, defineServer, diskCache } from '@toolwell/mcp'
+import { connectServers, defineServer, diskCache, diskFirstUse } from '@toolwell/mcp'
 
 const [folder, names] = process.argv.slice(2)
-const config = JSON.parse(names).map((name) => defineServer(name, { command: 'not-started', cwd: '/' }))
+const config = JSON.parse(names).map((name) =>
+  defineServer(name, { command: 'not-started', cwd: '/' }, { file: `${folder}/toolwell.json` }),
+)
 const well = createToolwell({ mode: 'on', delivery: 'bridge' })
-const servers = connectServers(well.catalogue, config, { cache: diskCache({ folder }) })
+const servers = connectServers(well.catalogue, config, {
+  cache: diskCache({ folder }),
+  firstUse: diskFirstUse({ folder: `${folder}/first-use` }),
+})
 const filled = performance.now()
 const chat = openaiChat(await well.open({ id: 'a' }))
 const turn = await chat.begin([{ role: 'user', content: 'x' }])

@@ -14,6 +14,7 @@ import {
   connectServers,
   describeProblem,
   diskCache,
+  diskFirstUse,
   loadConfig,
   type ServerEvent,
   type Servers,
@@ -80,6 +81,7 @@ export function openProof(setup: Setup): Proof {
   })
   const servers = connectServers(well.catalogue, config, {
     cache: diskCache({ folder: join(folder, 'cache') }),
+    firstUse: diskFirstUse({ folder: join(folder, 'first-use') }),
     ...(onServer ? { onEvent: onServer } : {}),
   })
   const host: HostOptions = {

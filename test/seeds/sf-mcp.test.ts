@@ -7,6 +7,7 @@ import {
   connectServers,
   type DefinitionCache,
   memoryCache,
+  memoryFirstUse,
   type ServerConfig,
   type Servers,
 } from '@toolwell/mcp'
@@ -64,6 +65,7 @@ async function start(
     }
   }
   let connected: Servers | undefined
+  const firstUse = memoryFirstUse()
   const host = await startSeed(
     {
       ...sf(),
@@ -75,12 +77,12 @@ async function start(
   if (known) {
     // Somebody has listed them before.
     const { catalogue } = (await startSeed(sf())).well
-    const before = connectServers(catalogue, config, { cache, ...connecting })
+    const before = connectServers(catalogue, config, { cache, firstUse, ...connecting })
     await before.settled(60_000)
     await before.close()
     rmSync(log, { force: true })
   }
-  connected = connectServers(host.well.catalogue, config, { cache, ...connecting })
+  connected = connectServers(host.well.catalogue, config, { cache, firstUse, ...connecting })
   onTestFinished(() => connected?.close())
   if (!known) await connected.settled(60_000)
   return {

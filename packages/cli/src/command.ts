@@ -1,5 +1,6 @@
 /** The command without a process around it: words in, an exit code out. Verbs are listed here. */
 import { nearest } from '@toolwell/core/internal'
+import { approve } from './approve/verb.js'
 import { doctor } from './doctor/verb.js'
 import { importVerb } from './import/verb.js'
 import { inspect } from './inspect/verb.js'
@@ -8,6 +9,7 @@ import { ledger } from './ledger/verb.js'
 import { lock } from './lock/verb.js'
 import { login } from './login/verb.js'
 import { logout } from './logout/verb.js'
+import { logs } from './logs/verb.js'
 import { search } from './search/verb.js'
 import { readFlags } from './shared/flags.js'
 import { manualOf, overview } from './shared/help.js'
@@ -15,7 +17,19 @@ import { Problem, usageProblem } from './shared/problem.js'
 import { OutputClosed, painter, type Terminal } from './shared/terminal.js'
 import type { ExitCode, Verb } from './shared/verb.js'
 
-const VERBS: readonly Verb[] = [search, learn, inspect, lock, doctor, ledger, importVerb, login, logout]
+const VERBS: readonly Verb[] = [
+  search,
+  learn,
+  inspect,
+  lock,
+  approve,
+  doctor,
+  ledger,
+  logs,
+  importVerb,
+  login,
+  logout,
+]
 
 export async function runToolwell(
   words: readonly string[],

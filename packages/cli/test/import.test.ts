@@ -55,7 +55,7 @@ const files = (folder: string) => ({
   },
   '.env': `LOCAL_KEY="${SECRET}"\n`,
   'opencode.jsonc': `{ "mcp": {
-    "notes": { "type": "local", "command": ["bun", "x", "notes"], "environment": { "A": "{env:NOTES_A}" }, "enabled": true },
+    "notes": { "type": "local", "command": ["bun", "x", "notes"], "environment": { "A": "{env:NOTES_A}", "B": "{file:./key.txt}" }, "timeout": 7000, "enabled": true },
     "hosted": { "type": "remote", "url": "https://example.com/hosted", "enabled": false }, } }`,
   'home/.claude.json': {
     numStartups: 3,
@@ -116,7 +116,7 @@ describe('import', () => {
     expect(output).toMatch(/left out.* toolwell: it is Toolwell itself/)
     expect(output).toMatch(/shared {2}shared-server {2}\(Claude Code, Claude Desktop\)/)
     expect(output).toContain('without colour, which have no meaning here')
-    expect(output).toMatch(/\$\{input:key\} asks the user of an editor/)
+    expect(output).toContain('the environment variable KEY is not set')
     expect(output).toContain('with LANG, DOCS_TOKEN')
     expect(preview.output + output).not.toContain(SECRET)
 
@@ -127,8 +127,13 @@ describe('import', () => {
       github: { url: 'https://example.com/github', headers: { Authorization: `Bearer ${SECRET}` } },
       'github-vscode': { type: 'http', url: 'https://example.com/other' },
       local: { type: 'stdio', command: 'local-server', envFile: join(folder, '.env') },
-      asked: { command: 'asked-server', env: { KEY: '${input:key}' } },
-      notes: { command: 'bun', args: ['x', 'notes'], env: { A: '${NOTES_A}' } },
+      asked: { command: 'asked-server', env: { KEY: '${env:KEY}' } },
+      notes: {
+        command: 'bun',
+        args: ['x', 'notes'],
+        env: { A: '${NOTES_A}', B: `\${file:${join(folder, 'key.txt')}}` },
+        startTimeout: '7000ms',
+      },
       hosted: { url: 'https://example.com/hosted', enabled: false },
       here: { command: join(folder, 'here-server') },
       shared: { command: 'shared-server' },
@@ -137,6 +142,7 @@ describe('import', () => {
         args: ['-y', 'docs-server', '--flag'],
         env: { DOCS_TOKEN: SECRET, LANG: '${LANG:-}' },
         timeout: '90s',
+        startTimeout: '20s',
         allow: ['read_*'],
       },
       'far away': {
@@ -155,7 +161,7 @@ describe('import', () => {
       workspaceFolder: folder,
     })
     expect(config.problems.map(({ server, message }) => `${server}: ${message}`)).toEqual([
-      expect.stringContaining('asked: ${input:key} asks the user'),
+      expect.stringContaining('asked: the environment variable KEY is not set'),
     ])
     expect(config.servers.find(({ name }) => name === 'local')?.endpoint).toMatchObject({
       env: { LOCAL_KEY: SECRET },

@@ -45,7 +45,7 @@ describe('lock', () => {
       expect(differs.output).toContain(
         '~ odd/echo  changed\n    description\n      - Does echo.\n      + Changed.\n',
       )
-      expect(differs.output).toContain('toolwell lock --approve odd/echo')
+      expect(differs.output).toContain('toolwell approve odd/echo')
       expect(read(folder)).toBe(before)
       const json = JSON.parse((await run(['lock', '--check', '--json'])).output)
       expect(json).toMatchObject({
@@ -66,13 +66,18 @@ describe('lock', () => {
 
       const approved = await run(['lock', '--approve', 'odd/echo'])
       expect(approved).toMatchObject({ code: 0, errors: '' })
-      expect(approved.output).toMatch(/\+ Changed\.[\s\S]*odd\/echo is approved/)
+      expect(approved.output).toMatch(/\+ Changed\.[\s\S]*Approved as shown/)
       expect(await run(['lock', '--check'])).toMatchObject({ code: 0 })
-      expect((await run(['lock', '--approve', 'odd/echo'])).output).toContain('was approved already')
-      // Taken anew as a whole.
+      expect((await run(['approve', 'odd/echo'])).output).toContain('was approved already')
+      // It changes back: that is a change too, and its pin stays until somebody takes it.
       rmSync(join(folder, 'CHANGED'))
+      const pinned = read(folder)
       const again = await run(['lock'])
-      expect(again.output).toContain('~ odd/echo  description')
+      expect(again.code).toBe(1)
+      expect(again.output).toContain('      - Changed.\n      + Does echo.\n')
+      expect(again.output).toContain('Take what you have read with: toolwell lock --approve odd/echo')
+      expect(read(folder)).toBe(pinned)
+      expect((await run(['lock', '--approve', 'o*/ec*'])).code).toBe(0)
       expect(read(folder)).toBe(before)
     },
     WAIT,
@@ -92,9 +97,7 @@ describe('lock', () => {
         JSON.stringify({ mcpServers: { odd: misbehaving({ tools: [tool('plain'), long] }) } }),
       )
       expect((await run(['lock', '--check'])).output).toContain('      + A marker in line 30.\n')
-      expect((await run(['lock', '--approve', 'odd/long'])).output).toContain(
-        '      + A marker in line 30.\n',
-      )
+      expect((await run(['approve', 'odd/long'])).output).toContain('      + A marker in line 30.\n')
     },
     WAIT,
   )
@@ -122,7 +125,7 @@ describe('lock', () => {
       expect(checked.locks[0].changes).toMatchObject([change])
       const approved = await run(['lock', '--approve', 'bad/add', '--json'])
       expect(approved.code).toBe(0)
-      expect(JSON.parse(approved.output).changes).toMatchObject([change])
+      expect(JSON.parse(approved.output).locks[0].approved).toMatchObject([change])
       expect(await run(['lock'])).toMatchObject({ code: 0 })
       expect(JSON.parse(read(folder)).servers.bad.tools).toHaveProperty('add')
     },
@@ -155,7 +158,7 @@ describe('lock', () => {
       })
       const { code, output } = await run(['lock', '--approve', 'bad/add'])
       expect(code).toBe(0)
-      expect(output).toContain('it holds all servers now')
+      expect(output).toContain('Approved as shown')
       const { servers } = JSON.parse(read(folder))
       expect([Object.keys(servers.odd.tools).length, Object.keys(servers.bad.tools)]).toEqual([12, ['add']])
     },

@@ -16,7 +16,7 @@ describe('a locked source', () => {
     await host.step(search('select:bank__pay'))
     host.well.catalogue.setSource('bank', { tools: pay('Pays the thief') })
     expect(await host.step(bridge('bank__pay'))).toEqual([
-      'bank__pay cannot be used now: quarantined. Nothing was run.',
+      'bank__pay cannot be used now: quarantined. It waits for the approval of the user. Nothing was run.',
     ])
     const [found] = await host.step(search('select:bank__pay'))
     expect(found).toContain('bank__pay cannot be used now: quarantined.')

@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createToolwell } from '@toolwell/core'
-import { connectServers, defineServer, memoryCache, type StdioEndpoint } from '@toolwell/mcp'
+import { connectServers, defineServer, memoryCache, memoryFirstUse, type StdioEndpoint } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
 import { temporary } from './support/temporary.js'
 
@@ -11,6 +11,7 @@ async function reasonOf(
   connectTimeout = 60_000,
 ): Promise<string> {
   const servers = connectServers(createToolwell().catalogue, [defineServer('notes', endpoint)], {
+    firstUse: memoryFirstUse(),
     cache: memoryCache(),
     connectTimeout,
   })

@@ -14,6 +14,7 @@ import {
   defineServer,
   diskCache,
   memoryCache,
+  memoryFirstUse,
   type ServerDefinition,
   type ServerWarning,
 } from '@toolwell/mcp'
@@ -196,7 +197,7 @@ describe('how long a list holds', () => {
   it('a cached list that is out of date is put right by the first call', async () => {
     const { cache } = open()
     const changesWhile = join(temporary(), 'changed')
-    const config = [oddServer('odd', { changesWhile })]
+    const config = [oddServer('odd', { changesWhile }, { trust: 'follow' })]
     await (await setup(config, { cache })).servers.close()
     writeFileSync(changesWhile, '')
     const { well, text, events } = await setup(config, { cache })
@@ -375,8 +376,9 @@ describe('schemas in the file', () => {
         return read
       },
     }
+    const firstUse = memoryFirstUse()
     const search = async (kept: typeof counting) => {
-      const { well, servers } = await setup(config, { cache: kept })
+      const { well, servers } = await setup(config, { cache: kept, firstUse })
       const answer = await (await play(well, 'a')).search('thing 27')
       await servers.close()
       return answer

@@ -1,5 +1,5 @@
 /** A host's own cache that fails or gives back anything: a warning and a listing, and every server goes on. */
-import type { DefinitionCache } from '@toolwell/mcp'
+import { type DefinitionCache, memoryFirstUse } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
 import { describedTool, oddServer } from './support/odd-server.js'
 import { play } from './support/play.js'
@@ -51,9 +51,6 @@ describe('a cache', () => {
       /not a definition/,
     ],
     ['that cannot be written', { write: fail }, /failed to keep one: boom/],
-    ['that remembers nothing', { readTrust: fail }, /first seen of one: boom/],
-    ['that remembers something else', { readTrust: () => ({}) }, /not a record of first use/],
-    ['that cannot remember', { writeTrust: fail }, /failed to remember one: boom/],
     ['that keeps no parts', { kept: fail }, /what is made of one: boom/],
     ['that keeps other parts', { kept: () => ({ index: {}, tokens: {} }) }, undefined],
     ['that has no parts to give', { kept: () => null }, undefined],
@@ -69,5 +66,21 @@ describe('a cache', () => {
     if (!warning) return
     expect(told.map(({ text }) => text).join('\n')).toMatch(warning)
     expect(told.map(({ code }) => code)).toContain('cache-failed')
+  })
+})
+
+describe('a store of first use', () => {
+  it.each<[string, object, RegExp]>([
+    ['that remembers nothing', { read: fail }, /failed to read one: boom/],
+    ['that remembers something else', { read: () => ({}) }, /not a record of first use/],
+    ['that cannot remember', { write: fail }, /failed to remember one: boom/],
+    ['that cannot be looked at', { stamp: fail }, /failed to look at one: boom/],
+  ])('%s costs a warning at most', async (_, broken, warning) => {
+    const run = await setup([oddServer('one')], { firstUse: { ...memoryFirstUse(), ...broken } })
+    expect(run.report('one')).toMatchObject({ state: 'cached', trusted: 'first-use' })
+    expect(await run.text('one', 'echo', { a: 1 })).toBe('{"a":1}')
+    const told = run.events.flatMap((event) => (event.kind === 'warning' ? [event] : []))
+    expect(told.map(({ text }) => text).join('\n')).toMatch(warning)
+    expect(told.map(({ code }) => code)).toContain('first-use-failed')
   })
 })

@@ -1,8 +1,8 @@
 /** Servers in a conversation: deferred and found by search, late and waited for, away and said to be, gone and back. */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createToolwell } from '@toolwell/core'
-import { connectServers, memoryCache } from '@toolwell/mcp'
+import { createToolwell, estimate } from '@toolwell/core'
+import { connectServers, memoryCache, memoryFirstUse } from '@toolwell/mcp'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { describedTool, oddServer } from './support/odd-server.js'
 import { play } from './support/play.js'
@@ -11,7 +11,7 @@ import { setup } from './support/setup.js'
 import { temporary } from './support/temporary.js'
 
 describe('the tools of a server', () => {
-  it('are deferred, unless the config or the server marks them', async () => {
+  it('are deferred, unless the config names them, or believes the marks of the server', async () => {
     const tools = [
       describedTool('plain'),
       describedTool('marked', { _meta: { 'anthropic/alwaysLoad': true } }),
@@ -21,6 +21,7 @@ describe('the tools of a server', () => {
       [
         oddServer('plain', { tools }, { alwaysLoad: ['read_*'] }),
         oddServer('eager', { tools }, { lazy: false }),
+        oddServer('believed', { tools }, { marks: true }),
         oddServer('doubted', { tools }, { trust: 'none' }),
       ],
       { review: () => ({ quarantined: new Map(), findings: [] }) },
@@ -31,14 +32,41 @@ describe('the tools of a server', () => {
           .filter(({ source }) => source === server)
           .map(({ id, tool }) => [tool.name, well.explain(id)?.deferred]),
       )
-    expect(deferred('plain')).toEqual({ plain: true, marked: false, read_one: false })
+    expect(deferred('plain')).toEqual({ plain: true, marked: true, read_one: false })
+    expect(deferred('believed')).toEqual({ plain: true, marked: false, read_one: true })
     expect(deferred('eager')).toEqual({ plain: false, marked: false, read_one: false })
     expect(deferred('doubted')).toEqual({ plain: true, marked: true, read_one: true })
   })
 
-  it('are found by what the server calls itself, and by its own hint', async () => {
+  it('take no more of every request than the server may put there', async () => {
+    const marked = { _meta: { 'anthropic/alwaysLoad': true }, description: 'Long. '.repeat(100) }
+    const toolsFrom = join(temporary(), 'tools.json')
+    const tools = Array.from({ length: 300 }, (_, at) => describedTool(`tool_${at + 100}`, marked))
+    writeFileSync(toolsFrom, JSON.stringify(tools))
+    const { well, report } = await setup([
+      oddServer('greedy', { toolsFrom }, { marks: true }),
+      oddServer('named', { toolsFrom }, { marks: true, alwaysLoad: ['tool_399'] }),
+      oddServer('wide', { toolsFrom }, { alwaysLoad: ['*'], surfaceTokens: 1_000_000 }),
+    ])
+    const sent = (server: string) =>
+      [...well.catalogue.entries()].filter(
+        ({ id, source }) => source === server && !well.explain(id)?.deferred,
+      )
+    expect(sent('greedy').length).toBeGreaterThan(0)
+    const text = JSON.stringify(sent('greedy').map(({ tool: { name, description } }) => [name, description]))
+    expect(estimate.count(text)).toBeLessThan(1500)
+    expect(report('greedy').beyondSurface).toHaveLength(300 - sent('greedy').length)
+    // What the config names has its place before what the server marks.
+    expect(sent('named').map(({ tool }) => tool.name)).toContain('tool_399')
+    expect(sent('wide')).toHaveLength(300)
+    expect(report('wide').beyondSurface).toEqual([])
+  })
+
+  it('are found by what the server calls itself, and by its own hint where that counts', async () => {
     const tools = [describedTool('go', { _meta: { 'anthropic/searchHint': 'teleport' } })]
-    const { well } = await setup([oddServer('x7', { tools, title: 'Zeppelin control' })])
+    const { well } = await setup([oddServer('x7', { tools, title: 'Zeppelin control' }, { marks: true })])
+    const unbelieved = await setup([oddServer('x7', { tools, title: 'Zeppelin control' })])
+    expect(await (await play(unbelieved.well, 'a')).search('teleport')).not.toContain('x7__go')
     expect(await (await play(well, 'a')).search('teleport')).toContain('x7__go')
     expect(await (await play(well, 'b')).search('zeppelin')).toContain('x7__go')
   })
@@ -102,7 +130,7 @@ describe('a server that is not there yet', () => {
     const servers = connectServers(
       well.catalogue,
       given.map((each) => oddServer(...each)),
-      { cache: memoryCache() },
+      { cache: memoryCache(), firstUse: memoryFirstUse() },
     )
     onTestFinished(() => servers.close())
     return { well, servers }
@@ -130,7 +158,7 @@ describe('a server that is not there yet', () => {
     const servers = connectServers(
       well.catalogue,
       [oddServer('mute', { mute: true, ignoresProbe: true }), oddServer('broken', { diesAtStart: 'no' })],
-      { cache: memoryCache() },
+      { cache: memoryCache(), firstUse: memoryFirstUse() },
     )
     onTestFinished(() => servers.close())
     await eventually(() => well.catalogue.sources.get('broken')?.state === 'failed', 'one has failed')
@@ -148,6 +176,7 @@ describe('a server that is not there yet', () => {
     })
     const servers = connectServers(well.catalogue, [oddServer('mute', { mute: true, ignoresProbe: true })], {
       cache: memoryCache(),
+      firstUse: memoryFirstUse(),
     })
     onTestFinished(() => servers.close())
     expect(await (await play(well, 'a')).search('launch a rocket')).not.toContain('mute')

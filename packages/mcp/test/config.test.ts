@@ -90,7 +90,7 @@ describe('a file of another client works unchanged', () => {
     expect(config.servers[0]?.secrets).toContain('two # words')
     writeFileSync(path, JSON.stringify({ servers: { files: { ...entry, envFile: 'no.env' } } }))
     expect(loadConfig({ files: [path], env: {} }).problems).toMatchObject([
-      { path: 'servers.files.envFile', message: expect.stringContaining('no.env cannot be read (ENOENT)') },
+      { path: 'servers.files.envFile', message: expect.stringContaining('/*** cannot be read (ENOENT)') },
     ])
   })
 
@@ -269,7 +269,7 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     [
       'a trust that is a switch',
       '{ "mcpServers": { "a": { "command": "x", "trust": true } } }',
-      '/project/toolwell.json:1 mcpServers.a.trust: trust must be one of full, first-use, none. Write "trust": "full" or "first-use" or "none".',
+      '/project/toolwell.json:1 mcpServers.a.trust: trust must be one of full, first-use, follow, none. Write "trust": "full" or "first-use" or "follow" or "none".',
     ],
     [
       'a variable that is not set',
@@ -530,12 +530,12 @@ describe('secrets', () => {
   it('are not in what is shown of a server', () => {
     const shown = servers.map(({ endpoint, secrets }) => showEndpoint(endpoint, secrets))
     expect(shown).toEqual([
-      'run --api-key *** --token=*** --name visible ***',
-      'https://example.com/mcp?key=***#x',
+      'run --api-key *** --token=*** --name *** ***',
+      'https://example.com/mcp?key=***#***',
     ])
     // A file may not hold such an address; a program may give one.
     const inCode = defineServer('code', { url: 'https://ada:pass-word@example.com/mcp?api_key=short#x' })
-    expect(showEndpoint(inCode.endpoint)).toBe('https://***@example.com/mcp?api_key=***#x')
+    expect(showEndpoint(inCode.endpoint)).toBe('https://***@example.com/mcp?api_key=***#***')
     expect(redactor(inCode)('no pass-word at https://ada:pass-word@example.com/?token=x')).toBe(
       'no *** at https://***@example.com/?token=***',
     )

@@ -1,16 +1,19 @@
 /** What connected servers get without being asked: the scan, the lock beside the config, and first use where there is none. */
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createToolwell } from '@toolwell/core'
 import {
   type ConnectOptions,
   connectServers,
   diskCache,
+  diskFirstUse,
   loadConfig,
   memoryCache,
+  memoryFirstUse,
   type ServerDefinition,
   type ServerWarning,
 } from '@toolwell/mcp'
+import { approveSeen } from '@toolwell/mcp/internal'
 import { approve, createLock, readLock, writeLock } from '@toolwell/mcp/lock'
 import type { RuleSettings } from '@toolwell/mcp/scan'
 import { describe, expect, it } from 'vitest'
@@ -107,7 +110,11 @@ describe('a definition that looks poisoned', () => {
     const server = oddServer('odd', { tools: [POISONED] })
     const { catalogue } = createToolwell()
     const config = { servers: [server], scan: { rules: { secrecy: 'off' as const } } }
-    const servers = connectServers(catalogue, config, { cache: memoryCache(), lock: false })
+    const servers = connectServers(catalogue, config, {
+      cache: memoryCache(),
+      firstUse: memoryFirstUse(),
+      lock: false,
+    })
     expect(await servers.settled(60_000)).toEqual([])
     expect(servers.inspect()[0]).toMatchObject({ findings: [], tools: ['add'] })
     await servers.close()
@@ -200,7 +207,7 @@ describe('a lock beside the config', () => {
     expect(await model.search('does echo')).not.toContain('odd__echo')
     await expect(run.text('odd', 'echo')).rejects.toMatchObject({
       kind: 'quarantined',
-      message: expect.stringContaining('toolwell lock --approve odd/echo'),
+      message: expect.stringContaining('toolwell approve odd/echo'),
     })
     rmSync(changesWhile)
     await run.servers.refresh('odd')
@@ -341,22 +348,26 @@ it('what a model reads of a server is what was scanned: not the title that it gi
 describe('without a lock', () => {
   it('what is settled stays so when its server is called and listed again', async () => {
     const cache = memoryCache()
+    const firstUse = memoryFirstUse()
     const server = oddServer('odd')
-    const isSettled = () => (cache.read(server)?.notes as { isSettled?: true } | undefined)?.isSettled
-    const run = await setup([server], { cache })
+    const isSettled = () =>
+      (cache.read(server)?.notes as { settledFor?: string } | undefined)?.settledFor !== undefined
+    const run = await setup([server], { cache, firstUse })
     expect(isSettled()).toBe(true)
     await run.text('odd', 'echo', { a: 1 })
     expect(isSettled()).toBe(true)
-    const next = await setup([server], { cache })
+    const next = await setup([server], { cache, firstUse })
     await next.text('odd', 'echo', { a: 1 })
     expect(isSettled()).toBe(true)
   })
 
-  it('what is met first is trusted with a warning, and remembered by the next program', async () => {
+  it('what is met first is trusted with a warning, and what changed waits until it is approved', async () => {
     const changesWhile = join(temporary(), 'changed')
-    const folder = join(temporary(), 'cache')
+    const folder = temporary()
     const server = oddServer('odd', { changesWhile })
-    const start = () => setup([server], { cache: diskCache({ folder }) })
+    const store = () => diskFirstUse({ folder: join(folder, 'first-use') })
+    const start = () =>
+      setup([server], { cache: diskCache({ folder: join(folder, 'cache') }), firstUse: store() })
     const first = await start()
     expect(warnings(first)).toEqual([
       {
@@ -368,25 +379,62 @@ describe('without a lock', () => {
     expect(first.report('odd')).toMatchObject({ trusted: 'first-use', warnings: warnings(first) })
     expect(warnings(await start())).toEqual([])
     writeFileSync(changesWhile, '')
+    // The call that starts the server is judged by that start's list.
     const third = await start()
-    await third.servers.refresh('odd')
-    const warning = {
-      code: 'tools-changed',
-      text: 'echo of odd is not what it was when first seen',
-      fix: expect.stringContaining('toolwell lock'),
-    }
-    expect(warnings(third)).toEqual([warning])
-    // It is said until someone looks: the next program starts from the changed list.
+    expect(third.report('odd').quarantined.size).toBe(0)
+    await expect(third.text('odd', 'echo', { a: 1 })).rejects.toMatchObject({
+      kind: 'quarantined',
+      message: expect.stringContaining('toolwell approve odd/echo'),
+    })
+    expect(await third.text('odd', 'write', { a: 1 })).toBe('{"a":1}')
+    // The next program starts from the changed list.
     const fourth = await start()
-    expect(fourth.report('odd')).toMatchObject({ starts: 0, warnings: [warning] })
+    expect([...fourth.report('odd').quarantined.keys()]).toEqual(['echo'])
+    expect(fourth.report('odd').starts).toBe(0)
+    // An approval, in another program, counts in those that run.
+    store().write(server, approveSeen(store().read(server), listed(fourth), 'echo'))
+    await eventually(
+      () => third.well.catalogue.get('odd/echo')?.quarantined === false,
+      'the approval arrived',
+    )
     expect(await fourth.text('odd', 'echo', { a: 1 })).toBe('{"a":1}')
+  })
+
+  it('what was first seen outlives the cache, another key, another version, and another folder', async () => {
+    const home = temporary()
+    const list = join(home, 'list.json')
+    const firstUse = diskFirstUse({ folder: join(home, 'first-use') })
+    const { endpoint } = oddServer('odd', { toolsFrom: list })
+    if (endpoint.type !== 'stdio') throw new Error('not a local server')
+    const program = (folder: string, args: string[], env: object) => {
+      const file = join(folder, 'toolwell.json')
+      const { command } = endpoint
+      writeFileSync(
+        file,
+        JSON.stringify({ mcpServers: { odd: { command, args: [...endpoint.args, ...args], env } } }),
+      )
+      return setup(loadConfig({ files: [file], workspaceFolder: folder }).servers, { firstUse })
+    }
+    const one = join(home, 'one')
+    mkdirSync(one)
+    writeFileSync(list, JSON.stringify([describedTool('echo')]))
+    await program(one, ['@scope/it@1.0.0'], { KEY: 'sk-live-11aa22bb' })
+    writeFileSync(list, JSON.stringify([describedTool('echo', { title: 'Other' })]))
+    const held = async (run: Promise<Setup>) => [...(await run).report('odd').quarantined.keys()]
+    expect(await held(program(one, ['@scope/it@1.0.0'], { KEY: 'sk-live-33cc44dd' }))).toEqual(['echo'])
+    renameSync(one, join(home, 'two'))
+    expect(await held(program(join(home, 'two'), ['@scope/it@1.0.0'], {}))).toEqual(['echo'])
+    const bumped = program(join(home, 'two'), ['@scope/it@2.0.0'], {})
+    expect(await held(bumped)).toEqual(['echo'])
+    expect((await bumped).report('odd').warnings).toMatchObject([{ code: 'start-changed' }])
   })
 
   it('what is gone is told of at every start', async () => {
     const folder = join(temporary(), 'cache')
     const list = join(temporary(), 'list.json')
     const server = oddServer('odd', { toolsFrom: list })
-    const start = () => setup([server], { cache: diskCache({ folder }) })
+    const firstUse = memoryFirstUse()
+    const start = () => setup([server], { cache: diskCache({ folder }), firstUse })
     const write = (...names: string[]) =>
       writeFileSync(list, JSON.stringify(names.map((name) => ({ name, inputSchema: { type: 'object' } }))))
     write('stays', 'leaves')
@@ -462,32 +510,28 @@ describe('without a lock', () => {
   })
 
   it('a memory that is damaged is set aside, and the rest goes on', async () => {
-    const folder = join(temporary(), 'cache')
-    const changesWhile = join(temporary(), 'changed')
-    const server = oddServer('odd', { changesWhile })
+    const folder = join(temporary(), 'first-use')
+    const server = oddServer('odd')
     const start = () => {
       const told: ServerWarning[] = []
-      const cache = diskCache({ folder, onWarning: (warning) => told.push(warning) })
-      return setup([server], { cache }).then((run) => ({ run, told }))
+      const firstUse = diskFirstUse({ folder, onWarning: (warning) => told.push(warning) })
+      return setup([server], { firstUse }).then((run) => ({ run, told }))
     }
     await start()
-    const [file = ''] = readdirSync(join(folder, 'trust'))
-    writeFileSync(join(folder, 'trust', file), '{"toolwell":1,"tools":[]}')
-    // It is wanted when there is something to compare it with.
-    writeFileSync(changesWhile, '')
+    const [file = ''] = readdirSync(folder)
+    writeFileSync(join(folder, file), '{"toolwell":1,"tools":[]}')
     const { run, told } = await start()
-    await run.servers.refresh('odd')
     expect(await run.text('odd', 'echo', { a: 1 })).toBe('{"a":1}')
     expect(told).toEqual([
       {
         code: 'first-use-damaged',
         text: expect.stringMatching(
-          /trust.*is damaged; it was set aside .*it is not known whether odd has changed since it was first seen$/,
+          /is damaged; it was set aside .*it is not known whether odd has changed since it was first seen$/,
         ),
         fix: expect.stringContaining('toolwell lock'),
       },
     ])
-    expect(existsSync(join(folder, 'trust', `${file}.unreadable`))).toBe(true)
+    expect(existsSync(join(folder, `${file}.unreadable`))).toBe(true)
     expect(run.report('odd').trusted).toBe('first-use')
   })
 })

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { createToolwell, type Toolwell } from '@toolwell/core'
-import { connectServers, defineServer, type ServerConfig } from '@toolwell/mcp'
+import { connectServers, defineServer, memoryFirstUse, type ServerConfig } from '@toolwell/mcp'
 import type { ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { someOf } from '../../../test/setup/tier.js'
@@ -40,7 +40,7 @@ function imagesIn(raw: string): string[] {
 const isImage = (base64: string) => /^(?:iVBORw0KGgo|\/9j\/)/.test(base64)
 
 async function connected(well: Toolwell, config: ServerConfig): Promise<void> {
-  const servers = connectServers(well.catalogue, [config])
+  const servers = connectServers(well.catalogue, [config], { firstUse: memoryFirstUse() })
   onTestFinished(() => servers.close())
   expect(await servers.settled(100_000)).toEqual([])
 }

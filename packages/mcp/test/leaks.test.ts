@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { createToolwell } from '@toolwell/core'
-import { connectServers, memoryCache } from '@toolwell/mcp'
+import { connectServers, memoryCache, memoryFirstUse } from '@toolwell/mcp'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { isLong } from '../../../test/setup/tier.ts'
 import { oddServer } from './support/odd-server.js'
@@ -21,7 +21,7 @@ it(`leaves no process, pipe or listener after ${LIVES} lives of a server`, async
   const server = oddServer('odd', {}, {}, mark)
   const live = async (life: number) => {
     const well = createToolwell()
-    const servers = connectServers(well.catalogue, [server], { cache })
+    const servers = connectServers(well.catalogue, [server], { cache, firstUse: memoryFirstUse() })
     await servers.settled(60_000)
     const { content } = await servers.call('odd', 'pid', {})
     const pid = Number(content[0]?.type === 'text' && content[0].text)

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createToolwell } from '@toolwell/core'
-import { connectServers, memoryCache, type Servers } from '@toolwell/mcp'
+import { connectServers, memoryCache, memoryFirstUse, type Servers } from '@toolwell/mcp'
 import { createLock, writeLock } from '@toolwell/mcp/lock'
 import { describe, expect, it } from 'vitest'
 import { isLong } from '../../../test/setup/tier.ts'
@@ -294,7 +294,7 @@ describe('a list that changes', () => {
     const folder = temporary()
     const log = join(folder, 'log')
     const changesWhile = join(folder, 'changed')
-    const { servers, text, well } = await setup([odd({ changesWhile, log })], {
+    const { servers, text, well } = await setup([odd({ changesWhile, log }, { trust: 'follow' })], {
       review: ({ definition, previous }) => {
         const old = new Map(previous?.tools.map((tool) => [tool.name, tool.description]))
         const changed = definition.tools.filter(
@@ -343,7 +343,10 @@ describe('at the end', () => {
     const mark = `mark-${Math.random()}`
     const well = createToolwell()
     const config = [oddServer('mute', { mute: true, ignoresProbe: true }, {}, mark)]
-    const servers = connectServers(well.catalogue, config, { cache: memoryCache() })
+    const servers = connectServers(well.catalogue, config, {
+      cache: memoryCache(),
+      firstUse: memoryFirstUse(),
+    })
     await eventually(() => running(mark).length === 1, 'it was started')
     await servers.close()
     expect(running(mark)).toEqual([])

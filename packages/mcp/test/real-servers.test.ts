@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createToolwell } from '@toolwell/core'
-import { connectServers, diskCache } from '@toolwell/mcp'
+import { connectServers, diskCache, memoryFirstUse } from '@toolwell/mcp'
 import { expect, it, onTestFinished } from 'vitest'
 import { play } from './support/play.js'
 import { realServer } from './support/real-servers.js'
@@ -21,7 +21,8 @@ it('lists four real servers, then finds and runs their tools from the cache', {
   ]
   const cache = diskCache({ folder: join(folder, 'cache') })
   const cold = createToolwell({ mode: 'on' })
-  const first = connectServers(cold.catalogue, config, { cache })
+  const firstUse = memoryFirstUse()
+  const first = connectServers(cold.catalogue, config, { cache, firstUse })
   expect(first.inspect().map(({ state }) => state)).toEqual(config.map(() => 'connecting'))
   expect(await first.settled(100_000)).toEqual([])
   expect(first.inspect().map(({ state, pids, reason }) => ({ state, pids, reason }))).toEqual(
@@ -30,7 +31,7 @@ it('lists four real servers, then finds and runs their tools from the cache', {
   await first.close()
 
   const well = createToolwell({ mode: 'on', delivery: 'bridge' })
-  const servers = connectServers(well.catalogue, config, { cache })
+  const servers = connectServers(well.catalogue, config, { cache, firstUse })
   onTestFinished(() => servers.close())
   expect(servers.inspect().map(({ state, starts }) => ({ state, starts }))).toEqual(
     config.map(() => ({ state: 'cached', starts: 0 })),

@@ -1,6 +1,13 @@
 /** Who shares a running server, and whom it may ask: a question reaches the caller whose call caused it, and nobody else. */
 import { createToolwell } from '@toolwell/core'
-import { type Caller, connectServers, defineServer, memoryCache, type ServerConfig } from '@toolwell/mcp'
+import {
+  type Caller,
+  connectServers,
+  defineServer,
+  memoryCache,
+  memoryFirstUse,
+  type ServerConfig,
+} from '@toolwell/mcp'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEverything, startModern } from './support/http-servers.js'
 import { oddServer } from './support/odd-server.js'
@@ -161,6 +168,7 @@ describe('a question of a server', () => {
     const well = createToolwell({ mode: 'on', delivery: 'bridge' })
     const { caller, asked } = person('host')
     const servers = connectServers(well.catalogue, [oddServer('odd')], {
+      firstUse: memoryFirstUse(),
       cache: memoryCache(),
       ...(caller.handlers ? { handlers: caller.handlers } : {}),
     })

@@ -10,6 +10,7 @@ import {
   type LoginError,
   login,
   memoryCache,
+  memoryFirstUse,
   type ServerAuth,
   type ServerConfig,
 } from '@toolwell/mcp'
@@ -35,6 +36,7 @@ const page = { 'content-type': 'text/html; charset=utf-8' }
 
 async function reasonOf(server: ServerConfig, auth?: ServerAuth): Promise<string> {
   const servers = connectServers(createToolwell().catalogue, [server], {
+    firstUse: memoryFirstUse(),
     cache: memoryCache(),
     connectTimeout: 60_000,
     ...(auth ? { auth: () => auth } : {}),
@@ -207,6 +209,7 @@ it('a remote server that takes longer to wake up than a local one may is waited 
     capabilities: {},
     era: undefined,
     auth: undefined,
+    hide: (text) => text,
     timeout: 60_000,
     probeTimeout: 50,
     signal: new AbortController().signal,

@@ -24,16 +24,17 @@ const CHECKS: readonly ((subject: Subject) => Diagnosis[])[] = [
   checkEntries,
   checkFindings,
   checkChanges,
+  checkSurface,
 ]
 
 export function checkServer(
   report: ServerReport,
   open: OpenServers,
-  { slow }: { readonly slow: number },
+  { slow, times }: { readonly slow: number; readonly times: ReadonlyMap<string, number> },
 ): Diagnosis[] {
   const { name } = report
-  const subject = { report, time: open.took.get(name), slow, twin: twinsOf(open).get(name) }
-  return CHECKS.flatMap((check) => check(subject))
+  const subject = { report, time: times.get(name), slow, twin: twinsOf(open).get(name) }
+  return CHECKS.flatMap((check) => oneForEachCause(check(subject)))
 }
 
 function about(
@@ -52,6 +53,36 @@ function about(
     message: firstLine(message, 600),
     fix: firstLine(fix, 400),
   }
+}
+
+/** Tools of one server with the same finding are one finding from this number on. */
+const ALIKE = 4
+
+/** What differs from tool to tool is the name alone: then it is said once, with all names. */
+function oneForEachCause(found: readonly Diagnosis[]): Diagnosis[] {
+  const causes = new Map<string, Diagnosis[]>()
+  for (const each of found) {
+    const without = (text: string) => (each.tool === undefined ? text : text.replaceAll(each.tool, '…'))
+    const key = JSON.stringify([
+      each.rule,
+      each.level,
+      each.tool === undefined ? each : without(each.message),
+    ])
+    causes.set(key, [...(causes.get(key) ?? []), each])
+  }
+  return [...causes.values()].flatMap((alike) => {
+    const [first] = alike
+    if (!first || alike.length < ALIKE) return alike
+    const { tool: _, ...rest } = first
+    const names = alike.slice(0, 5).map(({ tool = '' }) => firstLine(tool, 60))
+    const more = alike.length > 5 ? ` and ${alike.length - 5} more` : ''
+    return [
+      {
+        ...rest,
+        message: firstLine(`${alike.length} tools alike (${names.join(', ')}${more}): ${first.message}`, 600),
+      },
+    ]
+  })
 }
 
 function checkReachable({ report }: Subject): Diagnosis[] {
@@ -90,12 +121,14 @@ function checkHeldBack({ report }: Subject): Diagnosis[] {
   const fixOf = (tool?: string) =>
     hard.has(tool)
       ? `Do not approve it. ${keepOut(name, tool)}`
-      : trusted === 'lock'
-        ? 'See what differs with: toolwell lock --check'
-        : 'The reason says what to do.'
+      : trusted === 'nothing'
+        ? 'The reason says what to do.'
+        : 'See what differs, and approve it, with: toolwell approve'
   if (state === 'quarantined')
     return [about(report, 'held-back', 'error', `It is held back: ${reason}`, fixOf())]
-  return [...quarantined].map(([tool, why]) =>
+  // Why a poisoned one is held back is said with its finding.
+  const others = [...quarantined].filter(([tool]) => !hard.has(tool))
+  return others.map(([tool, why]) =>
     about(report, 'held-back', 'error', `It is held back: ${why}`, fixOf(tool), tool),
   )
 }
@@ -117,31 +150,47 @@ function checkEntries({ report }: Subject): Diagnosis[] {
 }
 
 function checkFindings({ report, twin }: Subject): Diagnosis[] {
-  return report.findings.flatMap(({ tool, severity, detail, fix, rule, where }) => {
-    // Of a server that is there twice, that is said once.
-    if (twin !== undefined && rule === 'shadowing' && severity === 'soft' && where === 'name') return []
+  return report.findings.flatMap(({ tool, severity, detail, fix, rule }) => {
+    // That a server is there twice is one finding: see `checkTwins`.
+    if (twin !== undefined && rule === 'shadowing' && severity === 'soft') return []
+    const isHeld =
+      severity === 'hard' && report.trusted !== 'config' && tool !== undefined && report.quarantined.has(tool)
     return [
       about(
         report,
         'poisoned',
         severity === 'hard' ? 'error' : 'warning',
-        fix !== undefined && detail.endsWith(fix) ? detail.slice(0, -fix.length) : detail,
-        fix ?? 'Look at the definition before you approve it.',
+        `${isHeld ? 'It is held back: ' : ''}${fix !== undefined && detail.endsWith(fix) ? detail.slice(0, -fix.length) : detail}`,
+        isHeld
+          ? `Do not approve it. ${keepOut(report.name, tool)}`
+          : (fix ?? 'Look at the definition before you approve it.'),
         tool,
       ),
     ]
   })
 }
 
-function checkChanges({ report }: Subject): Diagnosis[] {
-  return changesIn(report.warnings).map(({ text }) =>
+function checkSurface({ report }: Subject): Diagnosis[] {
+  const { beyondSurface: beyond } = report
+  if (beyond.length === 0) return []
+  const some = beyond
+    .slice(0, 5)
+    .map((name) => firstLine(name, 60))
+    .join(', ')
+  return [
     about(
       report,
-      'changed',
+      'surface',
       'warning',
-      `${text}.`,
-      'Without a lock only fingerprints are kept, so the earlier definition cannot be shown. Look at it as it is now, and pin it with: toolwell lock',
+      `${beyond.length} of its tools would be in every request, and are deferred because they take too much: ${some}${beyond.length > 5 ? ` and ${beyond.length - 5} more` : ''}.`,
+      'Name fewer in "alwaysLoad", or allow more with "surfaceTokens".',
     ),
+  ]
+}
+
+function checkChanges({ report }: Subject): Diagnosis[] {
+  return changesIn(report.warnings).map(({ text }) =>
+    about(report, 'changed', 'warning', `${text}.`, 'See what differs with: toolwell approve'),
   )
 }
 

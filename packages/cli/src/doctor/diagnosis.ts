@@ -19,6 +19,7 @@ export const RULES = {
   portability: 'Schemas fit the dialect of every provider',
   floor: 'Tools that must be visible are not deferred',
   ambient: 'No text that is always sent asks for a tool that is hidden',
+  surface: 'No server puts more into every request than it may',
   'large-tool': 'No single definition takes a large part of a request',
 } as const
 

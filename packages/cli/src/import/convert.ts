@@ -1,6 +1,6 @@
 /** An entry of another client with the keys of toolwell.json. What only that client writes is brought into the common form first. */
 import { defined, isRecord } from '@toolwell/core/internal'
-import { type Translated, translateEntry } from '@toolwell/mcp/internal'
+import { type Translated, translateEntry, withCommonVariables } from '@toolwell/mcp/internal'
 import type { Shape } from './clients.js'
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -9,7 +9,8 @@ export type Fields = Readonly<Record<string, unknown>>
 export function convert(value: unknown, shape: Shape, folder: string): Translated | string {
   if (!isRecord(value)) return 'it is not an object'
   const common = shape === 'codex' ? fromCodex(value) : shape === 'opencode' ? fromOpencode(value) : value
-  const { entry, left } = translateEntry(common, folder)
+  const dialect = shape === 'gemini' || shape === 'opencode' ? shape : 'common'
+  const { entry, left } = translateEntry(withCommonVariables(common, dialect) as Fields, folder)
   if (typeof entry.command !== 'string' && typeof entry.url !== 'string')
     return 'it has neither a command nor a url'
   if (shape === 'gemini' && entry.url !== undefined && entry.type === undefined) entry.type = 'sse'
@@ -24,7 +25,8 @@ function fromCodex(value: Fields): Fields {
     env_vars: passed,
     ...rest
   } = value
-  const { tool_timeout_sec: timeout, enabled_tools: allow, disabled_tools: deny, ...others } = rest
+  const { tool_timeout_sec: timeout, enabled_tools: allow, disabled_tools: deny, ...more } = rest
+  const { startup_timeout_sec: seconds, startup_timeout_ms: milliseconds, ...others } = more
   const entry: Record<string, unknown> = { ...others }
   const all: Record<string, unknown> = { ...(isRecord(headers) ? headers : {}) }
   if (isRecord(variables))
@@ -39,26 +41,21 @@ function fromCodex(value: Fields): Fields {
     }
   }
   if (typeof timeout === 'number') entry.timeout = `${timeout}s`
+  if (typeof milliseconds === 'number') entry.startTimeout = `${milliseconds}ms`
+  if (typeof seconds === 'number') entry.startTimeout = `${seconds}s`
   if (Array.isArray(allow)) entry.allow = allow
   if (Array.isArray(deny)) entry.deny = deny
   return entry
 }
 
-function fromOpencode({ type, command, environment, ...others }: Fields): Fields {
+function fromOpencode({ type, command, environment, timeout, ...others }: Fields): Fields {
   const [program, ...args] = Array.isArray(command) ? command : [command]
   const local = defined({
     command: program,
     args: args.length > 0 ? args : undefined,
     env: isRecord(environment) ? environment : undefined,
   })
-  return variablesIn({ ...others, ...(type === 'remote' ? {} : local) }) as Fields
-}
-
-/** `{env:NAME}` is how opencode writes `${NAME}`. */
-function variablesIn(value: unknown): unknown {
-  if (typeof value === 'string') return value.replace(/\{env:([A-Za-z_]\w*)\}/g, (_, name) => `\${${name}}`)
-  if (Array.isArray(value)) return value.map(variablesIn)
-  return isRecord(value)
-    ? Object.fromEntries(Object.entries(value).map(([key, each]) => [key, variablesIn(each)]))
-    : value
+  // There it is the time until the tools are listed.
+  const start = typeof timeout === 'number' ? { startTimeout: `${timeout}ms` } : {}
+  return { ...others, ...start, ...(type === 'remote' ? {} : local) }
 }

@@ -1,10 +1,11 @@
 /** `toolwell lock --check`: what differs between the locks and the servers as they are now. */
-import { approveCommand, keepOut, type LockChange, renderLockDiff, visible } from '@toolwell/mcp/lock'
+import { approveCommand, keepOut, type LockChange, visible } from '@toolwell/mcp/lock'
 import type { Scanner } from '@toolwell/mcp/scan'
 import { Problem } from '../shared/problem.js'
 import { plural } from '../shared/table.js'
 import { type Paint, painter, type Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
+import { diffText } from './diff-text.js'
 import { changesJson, changesOf, findingsOf, type Group, type Groups, isHard, lockOf } from './groups.js'
 import { unnamedLines } from './write.js'
 
@@ -110,23 +111,4 @@ export function unusableLines({ unusable }: Group): string[] {
   return [...unusable].flatMap(([server, entries]) =>
     entries.map((entry) => `  cannot be used: ${visible(server)}: ${visible(entry)}`),
   )
-}
-
-export function diffText(
-  group: Group,
-  changes: readonly LockChange[],
-  scanner: Scanner,
-  paint: Paint,
-): string {
-  return renderLockDiff(changes, {
-    style: (part, line) =>
-      part === 'heading'
-        ? paint(line, 'bold')
-        : part === 'added'
-          ? paint(line, 'name')
-          : part === 'note'
-            ? paint(line, 'error')
-            : paint(line, 'dim'),
-    findings: (server, tool) => findingsOf(group, scanner, { server, tool }),
-  })
 }

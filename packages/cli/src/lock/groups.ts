@@ -1,5 +1,6 @@
 /** Servers by the lock that counts for them, as they are listed now. */
-import type { ServerConfig, ServerWarning } from '@toolwell/mcp'
+import type { FirstUseStore, ServerConfig, ServerWarning } from '@toolwell/mcp'
+import { asLock, startOf } from '@toolwell/mcp/internal'
 import {
   checkLock,
   EMPTY_LOCK,
@@ -21,6 +22,12 @@ export interface Group {
   /** Config files that its servers stand in. */
   readonly configs: readonly string[]
   readonly lock: Lock | undefined
+  /** What was first seen of its servers: what counts where there is no lock. */
+  readonly seen: Lock
+  /** Its servers as the config has them, by name. */
+  readonly named: ReadonlyMap<string, ServerConfig>
+  /** By server, tools that are held back. */
+  readonly held: ReadonlyMap<string, ReadonlySet<string>>
   readonly servers: readonly ListedServer[]
   /** Servers of the config that could not be listed, with the reason. */
   readonly unlisted: ReadonlyMap<string, string>
@@ -38,11 +45,12 @@ export interface Group {
 
 export interface Groups {
   readonly groups: readonly Group[]
+  readonly firstUse: FirstUseStore
   /** Knows the names of all servers. */
   readonly scanner: Scanner
 }
 
-export function groupsOf({ config, servers, took }: OpenServers): Groups {
+export function groupsOf({ config, servers, firstUse, took }: OpenServers): Groups {
   const reports = new Map(servers.inspect().map((report) => [report.name, report]))
   const byFile = new Map<string, ServerConfig[]>()
   for (const server of config.servers) {
@@ -56,7 +64,9 @@ export function groupsOf({ config, servers, took }: OpenServers): Groups {
     const mine: ListedServer[] = []
     const denied = new Map<string, ReadonlySet<string>>()
     const unusable = new Map<string, readonly string[]>()
-    for (const { name, enabled } of own) {
+    const held = new Map<string, ReadonlySet<string>>()
+    for (const server of own) {
+      const { name, enabled } = server
       const definition = servers.definition(name)
       const report = reports.get(name)
       // What is cached and could not be listed now says nothing about the server as it is.
@@ -64,7 +74,8 @@ export function groupsOf({ config, servers, took }: OpenServers): Groups {
         const offered = new Set(report.tools)
         for (const twice of repeated(definition.tools)) offered.delete(twice)
         const tools = definition.tools.filter((tool) => offered.has(tool.name))
-        mine.push({ name, instructions: definition.instructions, tools })
+        mine.push({ name, start: startOf(server), instructions: definition.instructions, tools })
+        held.set(name, new Set(report.quarantined.keys()))
         denied.set(name, new Set(report.denied))
         if (report.unusable.length > 0) unusable.set(name, report.unusable.map(unusableLine))
       } else if (enabled) unlisted.set(name, report?.reason || 'it was not listed')
@@ -77,6 +88,14 @@ export function groupsOf({ config, servers, took }: OpenServers): Groups {
       file,
       configs: [...new Set(own.flatMap((server) => server.file ?? []))],
       lock,
+      seen: asLock(
+        own.flatMap((server) => {
+          const record = firstUse.read(server)
+          return record && Object.keys(record.tools).length > 0 ? [[server.name, record] as const] : []
+        }),
+      ),
+      named: new Map(own.map((server) => [server.name, server])),
+      held,
       servers: mine,
       unlisted,
       disabled,
@@ -86,7 +105,7 @@ export function groupsOf({ config, servers, took }: OpenServers): Groups {
       unusable,
     }
   })
-  return { groups, scanner: createScanner(listed, config.scan) }
+  return { groups, firstUse, scanner: createScanner(listed, config.scan) }
 }
 
 /** Names that two tools have which are not the same: neither can be used. */
@@ -133,6 +152,9 @@ export function changesJson(group: Group, changes: readonly LockChange[], scanne
 }
 
 export const lockOf = ({ lock }: Group): Lock => lock ?? EMPTY_LOCK
+
+/** What was approved, or is trusted because it came first. A first lock begins with it: what has changed since is no news. */
+export const trustedIn = ({ lock, seen }: Group): Lock => lock ?? seen
 
 /** What is wrong with a lock file is for the user to fix; the message says how. */
 export function asProblem<T>(work: () => T): T {

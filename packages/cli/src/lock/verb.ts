@@ -1,4 +1,5 @@
 /** `toolwell lock`: pins the definitions of servers, checks them, approves what changed. */
+import { everyValue } from '../shared/flags.js'
 import { usageProblem } from '../shared/problem.js'
 import { serverFlags, timeoutOf } from '../shared/servers/flags.js'
 import { defineVerb } from '../shared/verb.js'
@@ -6,7 +7,7 @@ import { defineVerb } from '../shared/verb.js'
 export const lock = defineVerb({
   name: 'lock',
   summary: 'Pin the definitions of servers in toolwell.lock, check them, and approve what changed.',
-  usage: ['[--config FILE] [flags]', '--check [--config FILE]', '--approve SERVER[/TOOL] [--config FILE]'],
+  usage: ['[--approve NAME …] [--approve-all] [--config FILE]', '--check [--config FILE]'],
   flags: {
     config: serverFlags.config,
     check: {
@@ -16,32 +17,37 @@ export const lock = defineVerb({
     approve: {
       type: 'string',
       valueHint: 'SERVER[/TOOL]',
-      description: 'Take a server with all its tools, or one tool, into the lock as it is now.',
+      description:
+        'Take this change too: of a server with all its tools, or of one tool. May be repeated; * stands for any characters.',
     },
+    'approve-all': { type: 'boolean', description: 'Show every change, ask once, and take them all.' },
     json: { type: 'boolean', description: 'The answer as JSON.' },
     timeout: serverFlags.timeout,
   },
   notes: [
-    'The lock is beside the config file that names the server. Every server is started and listed. Where there is a\nlock, what it does not hold can be neither found nor called.',
+    'The lock is beside the config file that names the server. Every server is started and listed. What is new is added; a\npin of something that has changed, or is gone, stays until you approve the change. Where there is a lock, what it does\nnot hold can be neither found nor called.',
   ],
   examples: [
-    { line: 'toolwell lock', about: 'writes toolwell.lock for the servers as they are' },
+    { line: 'toolwell lock', about: 'writes toolwell.lock, or adds what is new, and shows what has changed' },
     { line: 'toolwell lock --check', about: 'in CI: fails with a diff when a server has changed' },
-    { line: 'toolwell lock --approve github/create_issue', about: 'takes one tool as it is now' },
+    { line: 'toolwell lock --approve github/create_issue', about: 'takes one changed tool as it is now' },
+    { line: "toolwell lock --approve 'github/list_*'", about: 'takes several' },
   ],
   exits: {
-    0: 'Written or approved; with --check, every lock there is fits. It names servers that none holds.',
-    1: 'With --check, something differs or could not be listed; without, something was left out. It says what.',
+    0: 'Written, and nothing waits; with --check, every lock there is fits. It names servers that none holds.',
+    1: 'Something differs, was left out or could not be listed. It says what.',
     2: 'Wrong flags, no config, or a lock that cannot be read or written. Nothing was changed.',
   },
   async run(flags, terminal) {
-    const { approve, check, config } = flags
+    const { check, config } = flags
+    const approve = everyValue(flags, 'approve')
+    const approveAll = flags['approve-all'] === true
     if (flags._.length > 0)
       throw usageProblem(
         `Unexpected argument ${JSON.stringify(flags._.join(' '))}.`,
         'To approve a server or tool, write: toolwell lock --approve SERVER/TOOL',
       )
-    if (approve !== undefined && check)
+    if ((approve.length > 0 || approveAll) && check)
       throw usageProblem('--check and --approve do not go together.', 'Leave one of them out.')
     const timeout = timeoutOf(flags.timeout)
     const isJson = flags.json === true
@@ -49,10 +55,8 @@ export const lock = defineVerb({
     const { groupsOf } = await import('./groups.js')
     return withServers({ config, timeout, refresh: true }, terminal, async (open) => {
       const groups = groupsOf(open)
-      if (approve !== undefined)
-        return (await import('./approve.js')).approveTarget(groups, approve, isJson, terminal)
       if (check) return (await import('./check.js')).checkLocks(groups, isJson, terminal)
-      return (await import('./write.js')).writeLocks(groups, isJson, terminal)
+      return (await import('./write.js')).writeLocks(groups, { isJson, approve, approveAll }, terminal)
     })
   },
 })

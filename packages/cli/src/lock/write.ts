@@ -1,4 +1,4 @@
-/** `toolwell lock`: writes each lock for its servers as they are. What looks poisoned is excluded; what could not be listed stays as it was. */
+/** `toolwell lock`: adds what is new to each lock, and what is named with --approve. Every other pin stays as it is, and is shown with what differs. */
 import {
   approveCommand,
   createLock,
@@ -11,10 +11,14 @@ import {
   writeLock,
 } from '@toolwell/mcp/lock'
 import type { Finding, Scanner } from '@toolwell/mcp/scan'
+import { usageProblem } from '../shared/problem.js'
+import { readLines } from '../shared/read-lines.js'
 import { plural } from '../shared/table.js'
-import type { Terminal } from '../shared/terminal.js'
+import { type Paint, painter, type Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
-import { changesOf, type Group, type Groups, lockOf, toProblem } from './groups.js'
+import { diffText, shellWord } from './diff-text.js'
+import { changesJson, changesOf, type Group, type Groups, lockOf, toProblem, trustedIn } from './groups.js'
+import { namedIn, nameOf, type Pending, pendingIn, withApproved } from './pending.js'
 
 interface Excluded {
   readonly server: string
@@ -29,7 +33,11 @@ interface Written {
   readonly isWritten: boolean
   readonly servers: number
   readonly tools: number
+  /** What was added to a lock, or approved. */
   readonly changes: readonly LockChange[]
+  readonly approved: readonly LockChange[]
+  /** Changes that were not taken: their pins are as they were. */
+  readonly waiting: readonly LockChange[]
   readonly excluded: readonly Excluded[]
   readonly unlisted: Readonly<Record<string, string>>
   readonly unnamed: readonly string[]
@@ -37,33 +45,91 @@ interface Written {
   readonly unusable: Readonly<Record<string, readonly string[]>>
 }
 
+export interface WriteOptions {
+  readonly isJson: boolean
+  /** Names and patterns behind --approve. */
+  readonly approve: readonly string[]
+  /** Asks, after everything is shown. */
+  readonly approveAll: boolean
+}
+
 export async function writeLocks(
-  { groups, scanner }: Groups,
-  isJson: boolean,
-  { output }: Terminal,
+  groups: Groups,
+  options: WriteOptions,
+  terminal: Terminal,
 ): Promise<ExitCode> {
+  const { scanner } = groups
+  const { isJson, approve, approveAll } = options
+  const paint = painter(terminal.output, terminal.env)
+  const drafts = groups.groups.map((group) => ({ group, lock: freshLock(group, scanner) }))
+  const waiting = drafts.flatMap(({ group, lock }) => pendingIn(group, lock))
+  const named = namedIn(waiting, approve, groups.groups)
+  const rest = waiting.filter((each) => !named.includes(each))
+  const isAgreed = approveAll && rest.length > 0 && (await agree(rest, scanner, terminal))
+  const approved = isAgreed ? waiting : named
   const written: Written[] = []
-  for (const group of groups) {
-    const lock = freshLock(group, scanner)
+  for (const { group, lock: draft } of drafts) {
+    const own = approved.filter((each) => each.group === group)
+    const lock = withApproved(draft, group, own)
     const isWritten = group.lock !== undefined || group.servers.length > 0 || group.unlisted.size === 0
     if (isWritten)
       await writeLock(group.file, lock).catch((error) => {
         throw toProblem(error)
       })
+    const excluded = excludedFrom(group, lock, scanner)
+    const isExcluded = ({ server, tool }: LockChange) =>
+      excluded.some((each) => each.server === server && each.tool === tool)
+    const left = waiting
+      .filter((each) => each.group === group && !approved.includes(each))
+      .map(({ change }) => change)
     written.push({
       file: group.file,
       isWritten,
       servers: Object.keys(lock.servers).length,
       tools: toolsIn(lock),
       changes: group.lock ? changesOf(group, lockOf(group), serversOf(lock)) : [],
-      excluded: excludedFrom(group, lock, scanner),
+      approved: changesJson(
+        group,
+        own.map(({ change }) => change),
+        scanner,
+      ),
+      waiting: changesJson(
+        group,
+        left.filter((change) => !isExcluded(change)),
+        scanner,
+      ),
+      excluded,
       unlisted: Object.fromEntries(group.unlisted),
       unnamed: group.unnamed,
       unusable: Object.fromEntries(group.unusable),
     })
   }
-  await output.write(isJson ? `${JSON.stringify({ locks: written }, null, 2)}\n` : written.map(text).join(''))
-  return written.some(({ excluded, unlisted }) => excluded.length + Object.keys(unlisted).length > 0) ? 1 : 0
+  await terminal.output.write(
+    isJson
+      ? `${JSON.stringify({ locks: written }, null, 2)}\n`
+      : written.map((each, at) => text(each, groups.groups[at] as Group, scanner, paint)).join(''),
+  )
+  const isOpen = ({ waiting: left, excluded, unlisted }: Written) =>
+    left.length + excluded.length + Object.keys(unlisted).length > 0
+  return written.some(isOpen) ? 1 : 0
+}
+
+/** Nobody approves what was not shown. */
+async function agree(rest: readonly Pending[], scanner: Scanner, terminal: Terminal): Promise<boolean> {
+  const { input, output, errors, env } = terminal
+  if (!output.isTerminal || !errors.isTerminal)
+    throw usageProblem(
+      '--approve-all asks, and there is nobody to ask.',
+      'Name what you have read, with --approve NAME; * stands for any characters.',
+    )
+  for (const group of new Set(rest.map((each) => each.group))) {
+    const changes = rest.filter((each) => each.group === group).map(({ change }) => change)
+    await output.write(`${diffText(group, changes, scanner, painter(output, env))}\n\n`)
+  }
+  await output.write(`Approve ${rest.length === 1 ? 'this change' : `these ${rest.length} changes`}? [y/N] `)
+  for await (const { text: answer } of readLines(input, 'standard input'))
+    return /^\s*y(?:es)?\s*$/i.test(answer)
+  return false
 }
 
 /** A pin is a decision of a person, so it is removed only by one. */
@@ -77,9 +143,9 @@ export function unnamedLines(unnamed: readonly string[]): string[] {
   ]
 }
 
-/** A lock of a group as it is now. */
+/** The lock of a group with what is new in it. A first one begins with what was first seen. */
 export function freshLock(group: Group, scanner: Scanner): Lock {
-  const before = lockOf(group)
+  const before = trustedIn(group)
   const fresh = createLock(group.servers, scanner, before)
   return keepServers(fresh, before, [...group.unlisted.keys(), ...group.disabled, ...group.unnamed])
 }
@@ -113,19 +179,24 @@ function excludedFrom({ servers }: Group, lock: Lock, scanner: Scanner): Exclude
   })
 }
 
-function text(written: Written): string {
-  const { file, isWritten, servers, tools, changes, excluded, unlisted, unnamed, unusable } = written
+function text(written: Written, group: Group, scanner: Scanner, paint: Paint): string {
+  const { file, isWritten, servers, tools, changes, approved, waiting } = written
+  const { excluded, unlisted, unnamed, unusable } = written
   const lines = [
     isWritten
       ? `${file}: ${plural(servers, 'server')}, ${plural(tools, 'tool')}.`
       : `${file} was not written: no server could be listed. Fix that, then write it with: toolwell lock`,
   ]
+  if (approved.length > 0) lines.push('', diffText(group, approved, scanner, paint), '', 'Approved as shown.')
   const sign = { added: '+', changed: '~', removed: '-' } as const
-  for (const { kind, server, tool, fields } of changes.slice(0, 40)) {
+  const isShown = ({ server, tool }: LockChange) =>
+    approved.some((each) => each.server === server && each.tool === tool)
+  const news = changes.filter((change) => !isShown(change))
+  for (const { kind, server, tool, fields } of news.slice(0, 40)) {
     const where = kind === 'changed' ? `  ${fields.map(({ path }) => visible(path)).join(', ')}` : ''
     lines.push(`  ${sign[kind]} ${visible(tool === undefined ? server : `${server}/${tool}`)}${where}`)
   }
-  if (changes.length > 40) lines.push(`  and ${changes.length - 40} more`)
+  if (news.length > 40) lines.push(`  and ${news.length - 40} more`)
   for (const { server, tool, findings } of excluded) {
     const hard = findings.filter(({ severity }) => severity === 'hard')
     lines.push(`  excluded: ${visible(tool === undefined ? server : `${server}/${tool}`)}`)
@@ -141,5 +212,13 @@ function text(written: Written): string {
       `  not listed${isWritten ? ', and left as it was' : ''}: ${visible(server)}: ${visible(reason)}`,
     )
   lines.push(...unnamedLines(unnamed))
+  const [first] = waiting
+  if (first)
+    lines.push(
+      '',
+      diffText(group, waiting, scanner, paint),
+      '',
+      `${plural(waiting.length, 'change')} not taken: ${waiting.length === 1 ? 'its pin is' : 'their pins are'} as before. Take what you have read with: toolwell lock --approve ${shellWord(nameOf(first))}`,
+    )
   return `${lines.join('\n')}\n`
 }

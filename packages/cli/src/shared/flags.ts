@@ -7,6 +7,7 @@ import { type ArgDef, type ArgsDef, type ParsedArgs, parseArgs } from 'citty'
 import { usageProblem } from './problem.js'
 
 export function readFlags(words: readonly string[], flags: ArgsDef): ParsedArgs {
+  const every = new Map<string, string[]>()
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? ''
     if (word === '--') break
@@ -22,8 +23,18 @@ export function readFlags(words: readonly string[], flags: ArgsDef): ParsedArgs 
     if (next === undefined || next === '' || (value === undefined && isFlag(next)))
       throw usageProblem(`${name} needs a value.`, `Write ${name} ${flag.valueHint ?? 'VALUE'}.`)
     if (value === undefined) at += 1
+    const key = name.replace(/^--?/, '')
+    every.set(key, [...(every.get(key) ?? []), next])
   }
-  return parseArgs([...words], flags)
+  return Object.assign(parseArgs([...words], flags), { [EVERY]: every })
+}
+
+/** citty keeps the last value of a flag that is given several times. */
+const EVERY = Symbol('every value')
+
+/** All values of a flag that may be repeated, in order. */
+export function everyValue(flags: object, name: string): readonly string[] {
+  return (flags as { [EVERY]?: ReadonlyMap<string, string[]> })[EVERY]?.get(name) ?? []
 }
 
 /** `-` alone is a value: standard input. */

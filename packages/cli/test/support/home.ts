@@ -44,6 +44,7 @@ export function homeWith(files: Readonly<Record<string, unknown>>): Home {
     XDG_CONFIG_HOME: join(home, '.config'),
     XDG_CACHE_HOME: join(home, '.cache'),
     XDG_DATA_HOME: join(home, '.local', 'share'),
+    XDG_STATE_HOME: join(home, '.local', 'state'),
   }
   return {
     folder,

@@ -206,6 +206,8 @@ export interface Prompts {
 const list = (names: readonly string[]) => names.join(', ')
 const plural = (count: number, one: string, many = `${one}s`) =>
   count === 1 ? `1 ${one}` : `${count} ${many}`
+/** The model can do nothing about it, and should say so. */
+const WAITS = ' It waits for the approval of the user.'
 const kilobytes = (bytes: number) => `${Math.max(1, Math.round(bytes / 1024))} kB`
 const them = (count: number) => (count === 1 ? 'it' : 'them')
 
@@ -304,7 +306,8 @@ export const defaultPrompts: Prompts = {
   searchUnloaded: ({ tools }) => `Unloaded: ${list(tools)}.`,
   searchNotFound: ({ asked, nearest }) =>
     `No tool is named ${asked}.${nearest.length ? ` Nearest: ${list(nearest)}.` : ''}`,
-  searchUnavailable: ({ asked, state }) => `${asked} cannot be used now: ${state}.`,
+  searchUnavailable: ({ asked, state }) =>
+    `${asked} cannot be used now: ${state}.${state === 'quarantined' ? WAITS : ''}`,
   searchAmbiguous: ({ asked, names }) =>
     `${asked} could be ${list(names)}. Ask for one of these exact names.`,
   searchMissed: ({ query, sources }) =>
@@ -334,7 +337,8 @@ export const defaultPrompts: Prompts = {
   ambiguous: ({ asked, names }) =>
     `${asked} could be ${list(names)}. Call one of these exact names. Nothing was run.`,
   denied: ({ name }) => `The call of ${name} is not permitted. Nothing was run.`,
-  unavailable: ({ name, state }) => `${name} cannot be used now: ${state}. Nothing was run.`,
+  unavailable: ({ name, state }) =>
+    `${name} cannot be used now: ${state}.${state === 'quarantined' ? WAITS : ''} Nothing was run.`,
   hint: ({ name, loader, select }) =>
     `${name} is available but not loaded. Call ${loader} with ${select} first. Nothing was run.`,
   isGroup: ({ asked, names, load }) =>

@@ -7,6 +7,7 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
 import { defined } from '@toolwell/core/internal'
+import { redactor } from '../config/redact.js'
 import { openClient } from '../upstream/open-client.js'
 import { VERSION } from '../upstream/version.js'
 import { createWatchdog } from '../upstream/watchdog.js'
@@ -36,6 +37,7 @@ export async function askForChallenge({
   const watchdog = createWatchdog()
   try {
     const { client } = await openClient({
+      hide: redactor(server),
       server,
       version: VERSION,
       watchdog,

@@ -27,7 +27,7 @@ export function createLoginFailures(server: ServerConfig, signal: AbortSignal | 
     notKept: (cause) =>
       make(
         'not-kept',
-        `Tokens cannot be kept: ${wordsOf(cause)}.`,
+        `Tokens cannot be kept: ${wordsOf(cause, hide)}.`,
         'Make the folder writable, or name another one in XDG_DATA_HOME.',
         cause,
       ),
@@ -35,7 +35,7 @@ export function createLoginFailures(server: ServerConfig, signal: AbortSignal | 
       const [why, fix] =
         cause instanceof Unreachable
           ? [cause.message, cause.fix]
-          : [wordsOf(cause), 'check "url" in its config, and whether the server runs']
+          : [wordsOf(cause, hide), 'check "url" in its config, and whether the server runs']
       return make(
         'unreachable',
         `${name} does not answer as an MCP server: ${why}.`,
@@ -46,7 +46,7 @@ export function createLoginFailures(server: ServerConfig, signal: AbortSignal | 
     refused: (what, cause) =>
       make(
         'failed',
-        `${name} ${what}: ${wordsOf(cause)}.`,
+        `${name} ${what}: ${wordsOf(cause, hide)}.`,
         'Try again. If it fails again, tell whoever runs the server.',
         cause,
       ),
@@ -54,13 +54,13 @@ export function createLoginFailures(server: ServerConfig, signal: AbortSignal | 
 }
 
 /** An error in one short line. */
-export function wordsOf(error: unknown): string {
-  if (error instanceof OAuthError) return plain(`${error.code}, ${error.message}`)
+export function wordsOf(error: unknown, hide: (text: string) => string = (text) => text): string {
+  if (error instanceof OAuthError) return plain(hide(`${error.code}, ${error.message}`))
   if (error instanceof RegistrationRejectedError)
     return plain(`registration was refused with ${error.status}`)
-  if (!(error instanceof Error)) return plain(String(error))
+  if (!(error instanceof Error)) return plain(hide(String(error)))
   const inner = error.cause instanceof Error ? `: ${error.cause.message}` : ''
-  return plain(`${error.message}${inner}`)
+  return plain(hide(`${error.message}${inner}`))
 }
 
 /** What others say is shown without control characters, in one short line. */

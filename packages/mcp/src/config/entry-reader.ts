@@ -21,7 +21,7 @@ export interface EntryReader {
   texts(key: string): Record<string, string>
   path(key: 'command' | 'cwd' | 'envFile'): string
   /** In milliseconds. */
-  duration(key: 'timeout' | 'idle'): number
+  duration(key: 'timeout' | 'startTimeout' | 'idle'): number
 }
 
 export function createEntryReader(raw: RawEntry, fields: Fields, scope: VariableScope): EntryReader {
@@ -31,7 +31,7 @@ export function createEntryReader(raw: RawEntry, fields: Fields, scope: Variable
     problems.push(problemAt(raw, path, message, fix, severity))
   }
   const text: EntryReader['text'] = (value, ...path) => {
-    const expanded = expand(String(value), scope)
+    const expanded = expand(String(value), { ...scope, folder: raw.folder })
     secrets.push(...expanded.secrets)
     for (const { message, fix } of expanded.problems) report(path, message, fix)
     return expanded.text

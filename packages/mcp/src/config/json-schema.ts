@@ -93,6 +93,8 @@ function valueSchema(key: Key): Schema {
       return { type: 'object', additionalProperties: STRINGS }
     case 'words':
       return { anyOf: [STRINGS, { type: 'string' }] }
+    case 'count':
+      return { type: 'integer', minimum: 0 }
     case 'port':
       return { type: 'integer', minimum: 1, maximum: 65_535 }
     case 'object':

@@ -13,6 +13,8 @@ export type Kind =
   /** A list of words, or the words in one string. */
   | { readonly kind: 'words' }
   | { readonly kind: 'port' }
+  /** A whole number from 0. */
+  | { readonly kind: 'count' }
   /** An object with keys of its own. */
   | { readonly kind: 'object'; readonly keys: Readonly<Record<string, Key>> }
 
@@ -80,6 +82,16 @@ const TREATED: Readonly<Record<string, Key>> = {
     about:
       'By the name of a tool: requests that it answers, as you would put them. Each counts as one use in a search; nobody sees them.',
   },
+  marks: {
+    kind: 'boolean',
+    about:
+      'Whether what the server marks in _meta counts: tools that are always sent (anthropic/alwaysLoad), words for search (anthropic/searchHint). Default: false.',
+  },
+  surfaceTokens: {
+    kind: 'count',
+    about:
+      'How many tokens of every request the tools of this server may take that are always sent; those beyond are deferred. Default: 1500.',
+  },
   allow: {
     kind: 'strings',
     about: 'Only tools whose name fits one of these patterns. * stands for any characters.',
@@ -90,15 +102,20 @@ const TREATED: Readonly<Record<string, Key>> = {
     about:
       'How long a call may take, or be without a sign of progress where the host watches it: milliseconds, or "30s", "5m". Default: 60s.',
   },
+  startTimeout: {
+    kind: 'duration',
+    about:
+      'How long the server may take to start and list its tools. Default: 30s, or what the program says.',
+  },
   idle: {
     kind: 'duration-or-false',
     about: 'The server is stopped when unused for so long; false: never. Default: 5m.',
   },
   trust: {
     kind: 'choice',
-    values: ['full', 'first-use', 'none'],
+    values: ['full', 'first-use', 'follow', 'none'],
     about:
-      'full: findings are shown and nothing is held back. first-use (default): what looks poisoned is held back, and changes are told. none: nothing is used before it is approved, and its annotations are not believed.',
+      'full: findings are shown and nothing is held back. first-use (default): what looks poisoned, or is not what it was when first seen, is held back. follow: changes are used, and told. none: nothing is used before it is approved, and its annotations are not believed.',
   },
   share: {
     kind: 'choice',
@@ -190,6 +207,8 @@ export function exampleOf(key: Kind): string {
       return 'true or ["…"]'
     case 'port':
       return '3118'
+    case 'count':
+      return '1500'
     case 'object':
       return `{ ${Object.keys(key.keys)
         .map((name) => `"${name}": …`)
@@ -229,6 +248,8 @@ export function misfit(value: unknown, key: Kind): string | undefined {
         : 'must be an object of lists of strings'
     case 'words':
       return typeof value === 'string' || isStrings(value) ? undefined : 'must be a list of strings'
+    case 'count':
+      return Number.isSafeInteger(value) && Number(value) >= 0 ? undefined : 'must be a whole number from 0'
     case 'port':
       return Number.isInteger(value) && Number(value) > 0 && Number(value) < 65_536
         ? undefined

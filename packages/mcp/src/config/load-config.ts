@@ -1,11 +1,12 @@
 /** Reads config files, the weaker first, and gives the servers of a profile with everything that is wrong, as data. */
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { basename, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { isRecord, nearest } from '@toolwell/core/internal'
 import type { RuleSettings } from '../trust/scan/rules.js'
 import { checkEntry } from './check-entry.js'
 import { type ConfigDocument, pathText, problemIn, readDocument } from './document.js'
+import { withCommonVariables } from './foreign-variables.js'
 import { FILE_KEYS } from './keys.js'
 import type { ConfigProblem } from './problem.js'
 import { applyProfile, type Profile, profilesOf } from './profiles.js'
@@ -90,7 +91,9 @@ export function loadConfig(options: LoadOptions): Config {
     if (!document.value) continue
     const foreign = !OWN_FILE.test(basename(path))
     checkFileKeys(document, foreign, problems)
-    for (const raw of entriesOf(document, scope.workspaceFolder, foreign, problems)) {
+    const [own] = defaultConfigFiles(scope.workspaceFolder, scope.env)
+    const isOwn = own !== undefined && resolve(own.path) === path
+    for (const raw of entriesOf(document, scope.workspaceFolder, { foreign, isOwn }, problems)) {
       const { fields, refused, problems: wrong } = checkEntry(raw)
       problems.push(...wrong)
       const below = entries.get(raw.name)
@@ -190,10 +193,11 @@ function checkFileKeys(document: ConfigDocument, foreign: boolean, problems: Con
 function* entriesOf(
   document: ConfigDocument,
   workspaceFolder: string,
-  foreign: boolean,
+  { foreign, isOwn }: Pick<RawEntry, 'foreign' | 'isOwn'>,
   problems: ConfigProblem[],
 ): Generator<RawEntry> {
   const { value: whole = {}, file } = document
+  const isGemini = foreign && basename(dirname(file)) === '.gemini'
   for (const { path, folder } of tablesIn(whole, { file, workspaceFolder, foreign })) {
     const value = valueAt(whole, path)
     if (value === undefined || value === null) continue
@@ -204,7 +208,8 @@ function* entriesOf(
       continue
     }
     for (const name of Object.keys(value)) {
-      const raw = { name, document, path: [...path, name], value: value[name], folder, foreign }
+      const written = isGemini ? withCommonVariables(value[name], 'gemini') : value[name]
+      const raw = { name, document, path: [...path, name], value: written, folder, foreign, isOwn }
       const wrong = nameProblem(name)
       if (wrong) problems.push(problemAt(raw, [], wrong, 'Rename it', 'error'))
       else yield raw

@@ -10,6 +10,8 @@ export interface RawEntry {
   readonly value: unknown
   /** Relative paths start here. */
   readonly folder: string
+  /** In the user's own file: nobody else wrote it. */
+  readonly isOwn: boolean
   /** A file of another client: unknown keys in it are not refused. */
   readonly foreign: boolean
 }

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import type { EntryReader } from './entry-reader.js'
 import { readEnvFile } from './env-file.js'
 import type { HttpEndpoint, ServerConfig, StdioEndpoint } from './server-config.js'
+import { showLine, showPath } from './show-word.js'
 import { isRelativeCommand } from './translate-entry.js'
 
 /** `refused`: keys that are missing because they were wrong, which has been said. Undefined where there is no telling which kind it is. */
@@ -45,11 +46,11 @@ function readLocal(reader: EntryReader): StdioEndpoint {
   const program = path('command')
   const args = ((fields.args ?? []) as unknown[]).map((value, index) => text(value, 'args', index))
   if (/^\S+\s+\S/.test(program) && args.length === 0 && !isRelativeCommand(program)) {
-    const [first, ...rest] = program.split(/\s+/)
+    const [first = '', ...rest] = program.split(/\s+/)
     report(
       ['command'],
       'the command has spaces, and is not run by a shell',
-      `Split it: "command": ${JSON.stringify(first)}, "args": ${JSON.stringify(rest.map(() => '…'))}`,
+      `Split it: "command": ${JSON.stringify(showLine(first, [], scope.workspaceFolder).text)}, "args": ${JSON.stringify(rest.map(() => '…'))}`,
       'warning',
     )
   }
@@ -62,14 +63,18 @@ function readLocal(reader: EntryReader): StdioEndpoint {
   }
 }
 
-function envFileOf({ raw, fields, report, path }: EntryReader): Record<string, string> {
+function envFileOf({ raw, fields, scope, report, path }: EntryReader): Record<string, string> {
   if (fields.envFile === undefined) return {}
   const file = resolve(raw.folder, path('envFile'))
   try {
     return readEnvFile(readFileSync(file, 'utf8'))
   } catch (error) {
     const { code = 'unknown' } = error as { code?: string }
-    report(['envFile'], `${file} cannot be read (${code})`, 'Check the path, or remove "envFile"')
+    report(
+      ['envFile'],
+      `${showPath(file, scope.workspaceFolder).text} cannot be read (${code})`,
+      'Check the path, or remove "envFile"',
+    )
     return {}
   }
 }

@@ -5,7 +5,8 @@ import { createEntryReader, type EntryReader } from './entry-reader.js'
 import type { ConfigProblem } from './problem.js'
 import type { RawEntry } from './raw-entry.js'
 import { readEndpoint } from './read-endpoint.js'
-import type { OAuthSettings, ServerConfig, Share, Trust } from './server-config.js'
+import { commandsOf, hasReference } from './references.js'
+import { DEFAULTS, type OAuthSettings, type ServerConfig, type Share, type Trust } from './server-config.js'
 import type { VariableScope } from './variables.js'
 
 export interface ReadEntry {
@@ -25,6 +26,7 @@ export function readEntry(
   const endpoint = readEndpoint(reader, refused)
   const oauth = readOAuth(reader)
   const timeout = reader.duration('timeout')
+  const startTimeout = fields.startTimeout === undefined ? undefined : reader.duration('startTimeout')
   const idle =
     fields.lazy === false && fields.idle === undefined ? Number.POSITIVE_INFINITY : reader.duration('idle')
   const server: ServerConfig | undefined = endpoint && {
@@ -36,14 +38,18 @@ export function readEntry(
     lazy: fields.lazy !== false,
     alwaysLoad: fields.alwaysLoad === true ? ['*'] : ((fields.alwaysLoad || []) as string[]),
     examples: (fields.examples as ServerConfig['examples'] | undefined) ?? {},
+    marks: fields.marks === true,
+    surfaceTokens: (fields.surfaceTokens as number | undefined) ?? DEFAULTS.surfaceTokens,
     allow: fields.allow as string[] | undefined,
     within: undefined,
     deny: (fields.deny as string[] | undefined) ?? [],
     timeout,
+    startTimeout,
     idle,
     trust: (fields.trust as Trust | undefined) ?? 'first-use',
     share: (fields.share as Share | undefined) ?? 'all',
     oauth,
+    commands: raw.isOwn ? [] : commandsOf({ endpoint }),
     secrets: [
       ...reader.secrets,
       ...Object.values(endpoint.type === 'stdio' ? endpoint.env : endpoint.headers),
@@ -53,8 +59,15 @@ export function readEntry(
   return { server, problems: reader.problems }
 }
 
-function readOAuth({ fields, text }: EntryReader): OAuthSettings | undefined {
+function readOAuth({ fields, report, text }: EntryReader): OAuthSettings | undefined {
   if (fields.oauth === undefined) return undefined
+  for (const [key, value] of Object.entries(fields.oauth as Fields))
+    if (typeof value === 'string' && hasReference(value))
+      report(
+        ['oauth', key],
+        'a login is not started by a ${file:…} or ${cmd:…}',
+        'Write ${env:NAME} and set the variable',
+      )
   const { clientId, clientSecret, scopes, callbackPort } = fields.oauth as Fields
   return defined({
     clientId: clientId === undefined ? undefined : text(clientId, 'oauth', 'clientId'),

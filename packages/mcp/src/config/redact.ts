@@ -1,75 +1,71 @@
-/** Keeps secrets out of every message, event and listing. */
+/** Keeps secrets out of every message, event and listing: the only place that decides what of a server is shown. */
 import type { ServerConfig } from './server-config.js'
-
-const HIDDEN = '***'
+import { HIDDEN, isOpaque, showLine, showPath, showUrl } from './show-word.js'
 
 /** Shorter values are words (`true`, `1`, `en`) whose removal would make a message unreadable and hide nothing. */
 const SHORTEST_SECRET = 6
 
-const SECRET_FLAG = /(?:^|[-_])(?:key|token|secret|password|passwd|pwd|auth|credential|bearer|pat)s?$/i
+type Secretive = Pick<ServerConfig, 'secrets' | 'endpoint'>
 
-/** A function that takes the server's secrets out of a text. */
-export function redactor({ secrets, endpoint }: Pick<ServerConfig, 'secrets' | 'endpoint'>) {
-  const found = new Set<string>()
-  for (const secret of [...secrets, ...secretsOf(endpoint)]) {
-    found.add(secret)
-    found.add(secret.trim())
-    found.add(encodeURIComponent(secret))
-    // `Bearer abc`: the second word is the secret.
-    for (const part of secret.split(/\s+/)) found.add(part)
-  }
-  const longest = [...found]
-    .filter((secret) => secret.length >= SHORTEST_SECRET)
-    .sort((a, b) => b.length - a.length || (a < b ? -1 : 1))
-  return (text: string): string =>
-    longest.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), redactUrls(text))
+/** A function that takes the server's secrets out of a text. Call it before a text is cut: half a secret is one too. */
+export function redactor(server: Secretive): (text: string) => string {
+  const secrets = [...server.secrets, ...valuesOf(server.endpoint), ...showWhole(server.endpoint).hidden]
+  const replace = replacer(secrets)
+  return (text) => replace(redactUrls(text))
 }
 
 /** An endpoint as it may be shown: names of variables and headers, no value. */
 export function showEndpoint(endpoint: ServerConfig['endpoint'], secrets: readonly string[] = []): string {
-  if (endpoint.type !== 'stdio') return redactor({ secrets, endpoint })(redactUrl(endpoint.url))
-  const hide = redactor({ secrets, endpoint })
-  return [endpoint.command, ...hideFlags(endpoint.args)].map((part) => hide(part)).join(' ')
+  return replacer([...secrets, ...valuesOf(endpoint)])(showWhole(endpoint).text)
 }
 
-function secretsOf(endpoint: ServerConfig['endpoint']): string[] {
-  if (endpoint.type === 'stdio') {
-    const flags = endpoint.args.flatMap((argument, index) => {
-      const [, value] = /^-{1,2}[\w-]+=(.*)$/s.exec(argument) ?? []
-      if (value !== undefined && isSecretFlag(argument.slice(0, argument.indexOf('=')))) return [value]
-      return isSecretFlag(endpoint.args[index - 1]) ? [argument] : []
-    })
-    return [...Object.values(endpoint.env), ...flags]
+/**
+ * Takes secrets out of what a server says of itself. A word of the config may be a word of a description too, so only
+ * values that cannot be a word are taken out.
+ */
+export function definitionRedactor({ secrets, endpoint }: Secretive): (text: string) => string {
+  const all = [...secrets, ...valuesOf(endpoint), ...showWhole(endpoint).hidden]
+  return replacer(
+    all.filter((value) => value.length >= 8 && !isWord(value) && (isOpaque(value) || !isPlace(value))),
+  )
+}
+
+/** Also a word of a sentence, or a number. */
+const isWord = (value: string) => /^[A-Za-z]{1,14}$/.test(value) || /^[\d.]+$/.test(value)
+
+const isPlace = (value: string) => /^(?:~?[\\/]|\.{1,2}[\\/]|[A-Za-z]:[\\/])/.test(value)
+
+function showWhole(endpoint: ServerConfig['endpoint']) {
+  if (endpoint.type !== 'stdio') return showUrl(endpoint.url)
+  const line = showLine(endpoint.command, endpoint.args, endpoint.cwd)
+  return { text: line.text, hidden: [...line.hidden, ...showPath(endpoint.cwd, endpoint.cwd).hidden] }
+}
+
+function valuesOf(endpoint: ServerConfig['endpoint']): string[] {
+  return Object.values(endpoint.type === 'stdio' ? endpoint.env : endpoint.headers)
+}
+
+function replacer(secrets: readonly string[]): (text: string) => string {
+  const found = new Set<string>()
+  for (const secret of secrets) {
+    // `Bearer abc`: the second word is the secret. Ordinary words of a longer text, a script say, are not.
+    const all = secret.split(/\s+/)
+    const words = all.filter((word) => (all.length <= 3 ? !isWord(word) : isOpaque(word)))
+    for (const part of [secret, secret.trim(), secret.replace(/\s+/g, ' '), ...words])
+      for (const form of [part, encodeURIComponent(part.toWellFormed()), JSON.stringify(part).slice(1, -1)])
+        found.add(form)
   }
-  const inUrl: string[] = []
-  try {
-    const { username, password, searchParams } = new URL(endpoint.url)
-    inUrl.push(decodeURIComponent(username), decodeURIComponent(password), ...searchParams.values())
-  } catch {
-    // Not a URL, or not one that can be decoded; connecting will say so.
-  }
-  return [...Object.values(endpoint.headers), ...inUrl]
+  const longest = [...found]
+    .filter((secret) => secret.length >= SHORTEST_SECRET)
+    .sort((a, b) => b.length - a.length || (a < b ? -1 : 1))
+  return (text) => longest.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text)
 }
 
-function isSecretFlag(argument: string | undefined): boolean {
-  return argument?.startsWith('-') === true && !argument.includes('=') && SECRET_FLAG.test(argument)
-}
-
-function hideFlags(args: readonly string[]): string[] {
-  return args.map((argument, index) => {
-    const at = argument.indexOf('=')
-    if (at > 0 && isSecretFlag(argument.slice(0, at))) return `${argument.slice(0, at)}=${HIDDEN}`
-    return isSecretFlag(args[index - 1]) && !argument.startsWith('-') ? HIDDEN : argument
-  })
-}
-
+/** User, password and the values of the query, in whatever address a text holds. */
 function redactUrls(text: string): string {
-  return text.replace(/\bhttps?:\/\/[^\s"'<>]+/g, redactUrl)
-}
-
-/** User, password and the values of the query hidden; everything else as it is written. */
-function redactUrl(url: string): string {
-  return url
-    .replace(/^([a-z][\w+.-]*:\/\/)[^/?#@]*@/i, `$1${HIDDEN}@`)
-    .replace(/([?&][^=&#\s]+)=[^&#\s]*/g, `$1=${HIDDEN}`)
+  return text.replace(/\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s"'<>]+/gi, (url) =>
+    url
+      .replace(/^([a-z][\w+.-]*:\/\/)[^/?#@]*@/i, `$1${HIDDEN}@`)
+      .replace(/([?&][^=&#\s]+)=[^&#\s]*/g, `$1=${HIDDEN}`),
+  )
 }

@@ -1,6 +1,6 @@
 /** One server as it will be used: every variable expanded, every default filled in. The noun of this package. */
 
-export type Trust = 'full' | 'first-use' | 'none'
+export type Trust = 'full' | 'first-use' | 'follow' | 'none'
 export type Share = 'all' | 'client' | 'conversation'
 
 export interface StdioEndpoint {
@@ -41,6 +41,10 @@ export interface ServerConfig {
   readonly alwaysLoad: readonly string[]
   /** By the name of a tool: requests that it answers. */
   readonly examples: Readonly<Record<string, readonly string[]>>
+  /** Whether marks of the server in `_meta` count. */
+  readonly marks: boolean
+  /** How many tokens of every request its tools may take that are always sent. */
+  readonly surfaceTokens: number
   /** Undefined: every tool. */
   readonly allow: readonly string[] | undefined
   /** What a profile allows: a tool must pass this and `allow`. Undefined: every tool. */
@@ -48,16 +52,20 @@ export interface ServerConfig {
   readonly deny: readonly string[]
   /** Milliseconds. */
   readonly timeout: number
+  /** Milliseconds to start and list. Undefined: what the program says. */
+  readonly startTimeout: number | undefined
   /** Milliseconds; infinite for never. */
   readonly idle: number
   readonly trust: Trust
   readonly share: Share
   readonly oauth: OAuthSettings | undefined
+  /** Commands of `${cmd:…}` that are run only once they are approved: the entry is not in the user's own file. */
+  readonly commands: readonly string[]
   /** Strings that must not be shown: values of variables, environment and headers. */
   readonly secrets: readonly string[]
 }
 
-export const DEFAULTS = { timeout: 60_000, idle: 300_000 } as const
+export const DEFAULTS = { timeout: 60_000, startTimeout: 30_000, idle: 300_000, surfaceTokens: 1500 } as const
 
 export type ServerOptions = Partial<Omit<ServerConfig, 'name' | 'endpoint'>>
 
@@ -82,14 +90,19 @@ export function defineServer(
     lazy: true,
     alwaysLoad: [],
     examples: {},
+    marks: false,
+    surfaceTokens: DEFAULTS.surfaceTokens,
     allow: undefined,
     within: undefined,
     deny: [],
     timeout: DEFAULTS.timeout,
+    startTimeout: undefined,
     idle: DEFAULTS.idle,
     trust: 'first-use',
     share: 'all',
     oauth: undefined,
+    // Whoever wrote the program may run commands.
+    commands: [],
     ...options,
     secrets: [...(options.secrets ?? []), ...given, options.oauth?.clientSecret ?? []].flat(),
   }

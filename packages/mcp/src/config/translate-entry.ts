@@ -1,6 +1,8 @@
 /** An entry of another client with our keys, for a file in another folder. Values are kept as they are. */
 import { basename, dirname, isAbsolute, resolve } from 'node:path'
+import { isRecord } from '@toolwell/core/internal'
 import { ownKey } from './keys.js'
+import { absoluteReference } from './references.js'
 
 export interface Translated {
   readonly entry: Record<string, unknown>
@@ -12,7 +14,7 @@ export interface Translated {
 export function translateEntry(value: Readonly<Record<string, unknown>>, folder: string): Translated {
   const entry: Record<string, unknown> = {}
   const left: string[] = []
-  for (const [given, each] of Object.entries(value)) {
+  for (const [given, each] of Object.entries(absoluteFiles(value, folder))) {
     const own = ownKey(given, each)
     if (own.kind === 'silent') continue
     // Some clients say here whether there is a login at all, which the server says by itself.
@@ -30,6 +32,17 @@ export function translateEntry(value: Readonly<Record<string, unknown>>, folder:
       entry[key] = resolve(folder, path)
   }
   return { entry, left }
+}
+
+/** `${file:PATH}` is relative to the file that it is written in. */
+function absoluteFiles<T>(value: T, folder: string): T
+function absoluteFiles(value: unknown, folder: string): unknown {
+  if (typeof value === 'string')
+    return value.replace(/\$\{file:([^{}]+)\}/g, (_, path: string) => absoluteReference('file', path, folder))
+  if (Array.isArray(value)) return value.map((each) => absoluteFiles(each, folder))
+  return isRecord(value)
+    ? Object.fromEntries(Object.entries(value).map(([key, each]) => [key, absoluteFiles(each, folder)]))
+    : value
 }
 
 /** Folders of clients inside a project: paths in their files start from the folder above. */

@@ -1,10 +1,13 @@
-/** Expands `${VAR}`, `${VAR:-default}`, `${env:VAR}` and `${workspaceFolder}` in one string of a config. */
+/** Expands `${VAR}`, `${VAR:-default}`, `${env:VAR}` and `${workspaceFolder}` in one string of a config. `${file:…}` and `${cmd:…}` wait for the start of the server. */
 import { homedir } from 'node:os'
 import { basename, sep } from 'node:path'
+import { absoluteReference, hasReference } from './references.js'
 
 export interface VariableScope {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly workspaceFolder: string
+  /** Paths of `${file:…}` are relative to it. Default: the workspace folder. */
+  readonly folder?: string
 }
 
 export interface Expanded {
@@ -32,6 +35,10 @@ export function expand(text: string, scope: VariableScope): Expanded {
     const known = wellKnown(inner, scope)
     if (known !== undefined) return known
     const [, kind = '', rest = ''] = /^([a-z]+):(?!-)(.*)$/i.exec(inner) ?? []
+    if (kind === 'file' || kind === 'cmd')
+      return rest.trim() === ''
+        ? fail(`${whole} names nothing`, 'Write ${file:PATH} or ${cmd:COMMAND}')
+        : absoluteReference(kind, rest, scope.folder ?? scope.workspaceFolder)
     if (kind !== '' && kind !== 'env')
       return kind === 'input'
         ? fail(
@@ -40,13 +47,19 @@ export function expand(text: string, scope: VariableScope): Expanded {
           )
         : fail(
             `${whole} is not known here`,
-            'Known are ${VAR}, ${VAR:-default}, ${env:VAR}, ${workspaceFolder} and ${userHome}',
+            'Known are ${VAR}, ${VAR:-default}, ${env:VAR}, ${file:PATH}, ${cmd:COMMAND}, ${workspaceFolder} and ${userHome}',
           )
     const source = kind === 'env' ? rest : inner
     const [name = '', ...fallback] = source.split(':-')
     if (!NAME.test(name)) return fail(`${whole} is not the name of a variable`, 'Write ${NAME}')
     const value = scope.env[name]
     if (value !== undefined && value !== '') {
+      // Whoever sets a variable does not decide what is run.
+      if (hasReference(value))
+        return fail(
+          `the value of ${name} holds a reference of its own`,
+          'Write the reference into the config',
+        )
       if (!PUBLIC.has(name)) secrets.push(value)
       return value
     }

@@ -12,9 +12,12 @@ import { diskCache } from '../definition/disk-cache.js'
 import type { ServerDefinition } from '../definition/server-definition.js'
 import type { ServerWarning } from '../definition/warning.js'
 import { createGuard } from '../trust/guard.js'
+import { carefulFirstUse } from '../trust/lock/careful-first-use.js'
+import { diskFirstUse } from '../trust/lock/disk-first-use.js'
 import type { Caller } from '../upstream/caller.js'
 import type { CallOptions } from '../upstream/connection.js'
 import { McpFailure } from '../upstream/mcp-failure.js'
+import { defaultLogFolder } from '../upstream/server-log.js'
 import type { ServerEvent } from '../upstream/server-state.js'
 import { Upstream } from '../upstream/upstream.js'
 import { createWatchdog } from '../upstream/watchdog.js'
@@ -69,7 +72,8 @@ export function connectServers(
     given.auth ??
     ((server: ServerConfig) => storedAuth(server, { store: logins, now, onWarning: warnOf(server.name) }))
   const rules = { ...('servers' in config ? config.scan?.rules : {}), ...given.rules }
-  const guard = createGuard({ cache, lock, scan, rules, review: given.review })
+  const firstUse = carefulFirstUse(given.firstUse ?? diskFirstUse({ onWarning: warnOf('') }), warnOf(''))
+  const guard = createGuard({ firstUse, lock, scan, rules, review: given.review })
   const watchdog = createWatchdog()
 
   const callerOf = (conversation?: string, principal?: string): Caller => ({
@@ -93,6 +97,7 @@ export function connectServers(
       new Upstream({
         server,
         watchdog,
+        logs: given.logs === false ? undefined : (given.logs ?? defaultLogFolder()),
         cache,
         guard,
         auth: authOf(server),

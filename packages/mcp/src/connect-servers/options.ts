@@ -4,6 +4,7 @@ import { assertKnownKeys } from '@toolwell/core/internal'
 import type { LoginStore } from '../auth/login-store.js'
 import type { ServerConfig } from '../config/server-config.js'
 import type { DefinitionCache } from '../definition/cache.js'
+import type { FirstUseStore } from '../trust/lock/first-use.js'
 import type { Reviewer } from '../trust/review.js'
 import { assertRules, type RuleSettings } from '../trust/scan/rules.js'
 import type { CallerHandlers } from '../upstream/caller.js'
@@ -13,6 +14,8 @@ import type { ServerEvent } from '../upstream/server-state.js'
 export interface ConnectOptions {
   /** Where definitions are kept. Default: files in the user's cache folder. */
   readonly cache?: DefinitionCache
+  /** Where is remembered what servers were when first seen. Default: files in the user's folder for data. */
+  readonly firstUse?: FirstUseStore
   /** The lock that counts for all servers; `false`: none. Default: `toolwell.lock` beside the config file of each. */
   readonly lock?: string | false
   /**
@@ -26,6 +29,8 @@ export interface ConnectOptions {
   readonly logins?: LoginStore
   /** Credentials of a remote server. Default: its login, if there is one. */
   readonly auth?: (server: ServerConfig) => ServerAuth | undefined
+  /** The folder for what local servers write to standard error; `false`: it is not kept. Default: in the user's folder for state. */
+  readonly logs?: string | false
   /** What servers may ask of the callers of this program's conversations. */
   readonly handlers?: CallerHandlers
   /** Names this program to servers with `share: client`. */
@@ -41,11 +46,13 @@ export interface ConnectOptions {
 
 const KEYS = [
   'cache',
+  'firstUse',
   'lock',
   'scan',
   'review',
   'logins',
   'auth',
+  'logs',
   'handlers',
   'client',
   'concurrency',

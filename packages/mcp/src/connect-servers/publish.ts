@@ -28,7 +28,14 @@ export function sourceUpdate(upstream: Upstream, run: RunTool): SourceUpdate {
   const tools = definition ? toTools(server, definition, run) : []
   const description = definition ? describeServer(server, definition) : server.description
   // Everything besides the definition that decides what search makes of these tools.
-  const use = JSON.stringify([description, server.allow, server.within, server.deny, server.trust])
+  const use = JSON.stringify([
+    description,
+    server.allow,
+    server.within,
+    server.deny,
+    server.trust,
+    server.marks,
+  ])
   return {
     tools,
     description,

@@ -7,6 +7,7 @@ import type { ServerWarning } from '../definition/warning.js'
 import type { ReviewFinding } from '../trust/review.js'
 import type { ServerState } from '../upstream/server-state.js'
 import type { Upstream } from '../upstream/upstream.js'
+import { alwaysSent } from './always-sent.js'
 import { describeServer } from './source-tools.js'
 
 export interface ServerReport {
@@ -23,6 +24,8 @@ export interface ServerReport {
   readonly denied: readonly string[]
   /** Entries of its list that cannot be used as tools, with the reason. */
   readonly unusable: readonly UnusableEntry[]
+  /** Tools that would always be sent, and are deferred because the server may not put more into every request. */
+  readonly beyondSurface: readonly string[]
   readonly quarantined: ReadonlyMap<string, string>
   readonly findings: readonly ReviewFinding[]
   /** What is worth telling about its definitions: that they are not what they were, say. */
@@ -51,6 +54,7 @@ export function reportOf(upstream: Upstream, trusted: ServerReport['trusted']): 
     tools: [...tools].sort(),
     denied: [...denied].sort(),
     unusable: unusableIn(server, definition),
+    beyondSurface: definition ? alwaysSent(server, definition).beyond : [],
     quarantined: review.quarantined,
     findings: review.findings,
     warnings: review.warnings ?? [],

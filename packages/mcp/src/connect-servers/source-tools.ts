@@ -1,12 +1,13 @@
 /** Turns what a server lists into tools of the catalogue: deferred, with a hint for the index, and a way to run them. */
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { ExecuteContext, Tool, ToolAnnotations } from '@toolwell/core'
-import { defined, firstLine, isRecord, matchesGlob } from '@toolwell/core/internal'
+import { defined, firstLine, isRecord } from '@toolwell/core/internal'
 import { mcpResult, type ToolResult, toolResult } from '@toolwell/core/result'
 import { isOffered } from '../config/is-offered.js'
 import type { ServerConfig } from '../config/server-config.js'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
 import { validatedLike } from '../definition/stored-definition.js'
+import { alwaysSent } from './always-sent.js'
 
 export type RunTool = (
   tool: string,
@@ -17,11 +18,12 @@ export type RunTool = (
 /** In order of name, so that a server that shuffles its list changes nothing. */
 export function toTools(server: ServerConfig, definition: ServerDefinition, run: RunTool): Tool[] {
   const { info } = definition
+  const { names: sent } = alwaysSent(server, definition)
   const words = [server.name, info?.title, info?.name]
   return definition.tools
     .filter(({ name }) => isOffered(name, server))
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
-    .map((tool) => toTool(server, words, tool, run))
+    .map((tool) => toTool(server, words, tool, sent.has(tool.name), run))
 }
 
 /** What a model reads of a server: words of the config, or of the instructions, which are scanned and locked. */
@@ -29,23 +31,27 @@ export function describeServer(server: ServerConfig, { instructions }: ServerDef
   return server.description || firstLine(instructions, 200)
 }
 
-function toTool(server: ServerConfig, words: readonly unknown[], tool: McpTool, run: RunTool): Tool {
-  const { name, title, description, annotations, _meta: meta } = tool
-  // Marks and annotations are claims of the server.
+function toTool(
+  server: ServerConfig,
+  words: readonly unknown[],
+  tool: McpTool,
+  isSent: boolean,
+  run: RunTool,
+): Tool {
+  const { name, title, description, annotations } = tool
+  // Annotations are claims of the server.
   const believed = server.trust !== 'none'
-  const marked = believed && meta?.['anthropic/alwaysLoad'] === true
-  const alwaysLoad = marked || server.alwaysLoad.some((pattern) => matchesGlob(pattern, name))
   return validatedLike(
     new SourceTool(tool, {
       name,
       description: typeof description === 'string' ? description : '',
       source: server.name,
-      searchHint: searchHint(words, tool),
+      searchHint: searchHint(words, server.marks ? tool : undefined),
       ...defined({
         title: typeof title === 'string' ? title : undefined,
         annotations: believed && isRecord(annotations) ? (annotations as ToolAnnotations) : undefined,
-        defer: server.lazy ? undefined : false,
-        alwaysLoad: alwaysLoad || undefined,
+        defer: isSent && !server.lazy ? false : undefined,
+        alwaysLoad: (isSent && server.lazy) || undefined,
         examples: Object.hasOwn(server.examples, name) ? server.examples[name] : undefined,
       }),
       execute: async (input, context) => resultOf(await run(name, input, context), name),
@@ -82,9 +88,9 @@ class SourceTool {
   }
 }
 
-/** Words for the index that are nowhere else in the tool: what the server calls itself, and its own hint. */
-function searchHint(words: readonly unknown[], { _meta: meta }: McpTool): string {
-  const all = [...words, meta?.['anthropic/searchHint']]
+/** Words for the index that are nowhere else in the tool: what the server calls itself, and its own hint where that counts. */
+function searchHint(words: readonly unknown[], marked: McpTool | undefined): string {
+  const all = [...words, marked?._meta?.['anthropic/searchHint']]
   return [...new Set(all.filter((word) => typeof word === 'string' && word !== ''))].join(' ').slice(0, 400)
 }
 

@@ -18,12 +18,6 @@ export interface CachedDefinition {
   readonly notes?: unknown
 }
 
-/** Fingerprints of what was first seen, where there is no lock. */
-export interface Remembered {
-  readonly instructions: string
-  readonly tools: Readonly<Record<string, string>>
-}
-
 /** A server may list other tools for a client that can do more; `asked` names what ours can. */
 export interface DefinitionCache {
   read(server: ServerConfig, asked?: string): CachedDefinition | undefined
@@ -35,9 +29,6 @@ export interface DefinitionCache {
     notes?: unknown,
   ): void
   forget(server: ServerConfig, asked?: string): void
-  /** What was first seen of a server. It outlives its definitions. A cache without these two remembers only while the program runs. */
-  readTrust?(server: ServerConfig): Remembered | undefined
-  writeTrust?(server: ServerConfig, remembered: Remembered): void
   /** Where to keep what is made of this definition; `use` names what else decides it. */
   kept?(
     server: ServerConfig,

@@ -27,14 +27,6 @@ export function carefulCache(cache: DefinitionCache, warn: WarningListener): Def
     write: (server, definition, asked, now, notes) =>
       attempt(`keep ${server.name}`, () => cache.write(server, definition, asked, now, notes)),
     forget: (server, asked) => attempt(`forget ${server.name}`, () => cache.forget(server, asked)),
-    readTrust: (server) =>
-      attempt(`read what was first seen of ${server.name}`, () => {
-        const remembered = cache.readTrust?.(server)
-        if (remembered === undefined || isRemembered(remembered)) return remembered
-        throw new Error('what it returned is not a record of first use')
-      }),
-    writeTrust: (server, remembered) =>
-      attempt(`remember ${server.name}`, () => cache.writeTrust?.(server, remembered)),
     ...defined({
       kept: cache.kept
         ? (...[server, definition, use, asked]: Parameters<NonNullable<DefinitionCache['kept']>>) =>
@@ -53,12 +45,4 @@ function isCached(value: unknown): value is CachedDefinition {
     (definition.unusable === undefined || Array.isArray(definition.unusable)) &&
     typeof savedAt === 'number'
   )
-}
-
-function isRemembered(value: unknown): boolean {
-  const { instructions, tools } = (isRecord(value) ? value : {}) as {
-    instructions?: unknown
-    tools?: unknown
-  }
-  return typeof instructions === 'string' && isRecord(tools)
 }

@@ -1,16 +1,13 @@
 /** Definitions on disk, one file per server and config. Several programs may use them at once. */
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
-import { isRecord } from '@toolwell/core/internal'
+import { join } from 'node:path'
 import type { ServerConfig } from '../config/server-config.js'
-import { type DefinitionCache, type Remembered, serverFingerprint } from './cache.js'
+import { type DefinitionCache, serverFingerprint } from './cache.js'
 import { createCacheFiles } from './cache-files.js'
 import type { ServerDefinition } from './server-definition.js'
 import { decodeDefinition, digestOf, encodeDefinition } from './stored-definition.js'
 import type { WarningListener } from './warning.js'
-
-const TRUST_FORMAT = 1
 
 export interface CacheOptions {
   /** Default: `toolwell/servers` in the user's cache folder. */
@@ -45,10 +42,6 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
   }
   /** The digest of each definition that was read or written. It names the index that belongs to it. */
   const digests = new WeakMap<ServerDefinition, string>()
-  const trustFileOf = (server: ServerConfig) => {
-    const file = fileOf(server)
-    return join(dirname(file), 'trust', `${basename(file, '.jsonl')}.json`)
-  }
   return {
     read(server, asked) {
       const file = fileOf(server, asked)
@@ -95,25 +88,6 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
       })
       return { index: stored('index'), tokens: stored('tokens') }
     },
-    readTrust(server) {
-      const file = trustFileOf(server)
-      const text = files.get(file)?.toString('utf8')
-      const read = text === undefined ? undefined : decodeTrust(text)
-      if (text !== undefined && !read)
-        files.setAside(
-          file,
-          'is damaged',
-          `it is not known whether ${server.name} has changed since it was first seen`,
-          {
-            code: 'first-use-damaged',
-            fix: 'Look at the server with toolwell inspect, and pin it with toolwell lock',
-          },
-        )
-      return read
-    },
-    writeTrust(server, remembered) {
-      files.put(trustFileOf(server), `${JSON.stringify({ toolwell: TRUST_FORMAT, ...remembered })}\n`)
-    },
   }
 }
 
@@ -133,18 +107,4 @@ function encodePart(bytes: Uint8Array, key: string): Uint8Array {
 function decodePart(content: Buffer, key: string): Uint8Array | undefined {
   const bytes = content.subarray(64)
   return content.toString('hex', 0, 64) === key + digestOf(bytes) ? bytes : undefined
-}
-
-function decodeTrust(text: string): Remembered | undefined {
-  try {
-    const { toolwell, instructions, tools } = JSON.parse(text)
-    const isOurs = toolwell === TRUST_FORMAT && typeof instructions === 'string' && isPrints(tools)
-    return isOurs ? { instructions, tools } : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function isPrints(value: unknown): value is Record<string, string> {
-  return isRecord(value) && Object.values(value).every((print) => typeof print === 'string')
 }

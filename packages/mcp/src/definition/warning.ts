@@ -21,6 +21,12 @@ export type WarningCode =
   | 'login-not-kept'
   /** Without a lock: the tools of a server are trusted because they were not known before. */
   | 'first-use'
+  /** The store of first use that the host gave threw, or returned what is no record. */
+  | 'first-use-failed'
+  /** What servers were when first seen cannot be kept. */
+  | 'first-use-unwritable'
+  /** A server is started or reached in another way than the lock holds, or than it was. */
+  | 'start-changed'
   /** Without a lock: something is not what it was when first seen. */
   | 'instructions-changed'
   | 'tools-changed'

@@ -3,13 +3,15 @@
 import { defined } from '@toolwell/core/internal'
 import { isOffered } from '../config/is-offered.js'
 import type { ServerConfig } from '../config/server-config.js'
-import type { DefinitionCache, Remembered } from '../definition/cache.js'
+import { startOf } from '../config/start-of.js'
 import { definitionHash, type ServerDefinition } from '../definition/server-definition.js'
 import { createReview, type Decision, type ServerDecision } from './lock/create-review.js'
 import { type Compared, createExaminations } from './lock/examinations.js'
+import { type FirstUse, type FirstUseStore, scopeOf, wasMet } from './lock/first-use.js'
 import type { ListedServer } from './lock/lock.js'
 import { createLocks, type LockState } from './lock/locks.js'
 import { areSettled, type Prints, type ReviewNotes } from './lock/notes.js'
+import { approveCommand } from './lock/reasons.js'
 import {
   combineReviews,
   NOTHING_FOUND,
@@ -22,7 +24,7 @@ import { type Finding, readable } from './scan/finding.js'
 import { type RuleSettings, scanStamp } from './scan/rules.js'
 
 export interface GuardOptions {
-  readonly cache: DefinitionCache
+  readonly firstUse: FirstUseStore
   /** The lock for all servers; `false` for none. Default: the one beside the config of each. */
   readonly lock: string | false | undefined
   readonly scan: boolean
@@ -44,49 +46,56 @@ export interface Guard {
   notes(server: ServerConfig, definition: ServerDefinition): ReviewNotes | undefined
   /** Servers that have to be reviewed again because of what is known of others by now. */
   compare(isOver: () => boolean): Promise<Compared>
-  /** Its lock has changed since it was reviewed. Costs a look at the file. */
+  /** Why a command in its entry may not be run yet, or undefined. */
+  waitingCommand(server: ServerConfig): string | undefined
+  /** What has been approved of it has changed since it was reviewed. Costs a look at the file. */
   isStale(server: ServerConfig): boolean
   /** Reads the locks again, whatever they look like. */
   reset(): void
 }
 
-export function createGuard({ cache, lock, scan, rules = {}, review: own }: GuardOptions): Guard {
+export function createGuard({ firstUse, lock, scan, rules = {}, review: own }: GuardOptions): Guard {
   const examinations = createExaminations({ scan, rules })
   const stamp = scanStamp(rules)
   const review = createReview(examinations)
   const locks = createLocks(lock)
-  const remembered = new Map<string, Remembered | undefined>()
   /** What was remembered before a definition was seen: it may be reviewed again because of another server, and is still new then. */
   const met = new Map<
     string,
-    { readonly definition: ServerDefinition; readonly before: Remembered | undefined }
+    { readonly definition: ServerDefinition; readonly before: FirstUse | undefined; readonly stamp: string }
   >()
   const by = new Map<string, ServerDecision['by']>()
   /** Definitions that are as first seen, and in which nothing was found: most of them, at every start. */
   const settled = new Map<string, ServerDefinition>()
-  const judgedBy = new Map<string, LockState | undefined>()
-
-  const recall = (server: ServerConfig): Remembered | undefined => {
-    if (!remembered.has(server.name)) remembered.set(server.name, cache.readTrust?.(server))
-    return remembered.get(server.name)
+  /** What each was judged by: its lock, or what was first seen of it. */
+  const judgedBy = new Map<string, { readonly lock: LockState | undefined; readonly stamp: string }>()
+  const groundsOf = (server: ServerConfig) => {
+    const state = locks.of(server)
+    return { lock: state, stamp: state ? '' : firstUse.stamp(server) }
+  }
+  const isSame = (server: ServerConfig, grounds: ReturnType<typeof groundsOf>) => {
+    const last = judgedBy.get(server.name)
+    return last === undefined || (last.lock === grounds.lock && last.stamp === grounds.stamp)
   }
 
   const reviewer: Reviewer = ({ server, definition }) => {
     const listed = listedOf(server, definition)
-    const state = locks.of(server)
+    const grounds = groundsOf(server)
+    const { lock: state } = grounds
     // Whoever writes a lock has looked at it, and decided.
-    if (judgedBy.has(server.name) && judgedBy.get(server.name) !== state) review.reset(server.name)
-    judgedBy.set(server.name, state)
+    if (!isSame(server, grounds)) review.reset(server.name)
+    judgedBy.set(server.name, grounds)
     // What was judged in this program is judged again: it may have been reported as new.
     const isSettledBefore = settled.get(server.name) === definition && !met.has(server.name)
-    if (isSettledBefore && !state && server.trust === 'first-use') {
+    if (isSettledBefore && !state && server.trust === 'first-use' && grounds.stamp !== '') {
       by.set(server.name, 'first-use')
       return NOTHING_FOUND
     }
     const prints = examinations.meet(listed)
     const last = met.get(server.name)
-    const before = last?.definition === definition ? last.before : recall(server)
-    met.set(server.name, { definition, before })
+    const isKnown = last?.definition === definition && last.stamp === grounds.stamp
+    const record = isKnown ? last.before : state ? undefined : firstUse.read(server)
+    const before = wasMet(record) ? record : undefined
     const { decision, remember } = review.judge({
       server: listed,
       prints,
@@ -96,10 +105,11 @@ export function createGuard({ cache, lock, scan, rules = {}, review: own }: Guar
       remembered: state ? undefined : before,
     })
     by.set(server.name, decision.by)
-    if (remember) {
-      remembered.set(server.name, remember)
-      cache.writeTrust?.(server, remember)
-    }
+    if (remember) firstUse.write(server, { ...defined({ commands: record?.commands }), ...remember })
+    // Also where nothing was written: reading may have moved it.
+    const stamp = state ? '' : firstUse.stamp(server)
+    judgedBy.set(server.name, { lock: state, stamp })
+    met.set(server.name, { definition, before: record, stamp })
     if (isSettled(decision, prints, remember ?? before)) settled.set(server.name, definition)
     else settled.delete(server.name)
     return toReview(decision)
@@ -108,7 +118,7 @@ export function createGuard({ cache, lock, scan, rules = {}, review: own }: Guar
   return {
     meet(server, definition, notes) {
       const listed = listedOf(server, definition)
-      if (scan && areSettled(notes, stamp)) {
+      if (scan && areSettled(notes, stamp, scopeOf(server))) {
         settled.set(server.name, definition)
         examinations.meetQuietly(listed, notes)
       } else examinations.meet(listed, notes)
@@ -128,17 +138,23 @@ export function createGuard({ cache, lock, scan, rules = {}, review: own }: Guar
       examinations.meet(listedOf(server, definition))
       const notes = examinations.notesOf(server.name)
       const before = settled.get(server.name)
-      const isSame =
+      const isKept =
         before !== undefined &&
         (before === definition || definitionHash(before) === definitionHash(definition))
-      return notes && isSame ? { ...notes, isSettled: true } : notes
+      return notes && isKept ? { ...notes, settledFor: scopeOf(server) } : notes
     },
     async compare(isOver) {
       const compared = await examinations.compare(isOver)
       for (const name of compared.changed) settled.delete(name)
       return compared
     },
-    isStale: (server) => judgedBy.has(server.name) && judgedBy.get(server.name) !== locks.of(server),
+    isStale: (server) => !isSame(server, groundsOf(server)),
+    waitingCommand(server) {
+      if (server.commands.length === 0) return undefined
+      const approved = firstUse.read(server)?.commands ?? []
+      if (server.commands.every((command) => approved.includes(command))) return undefined
+      return `the entry of ${server.name} runs a command for a secret, and is not in your own config file: see it, and approve it, with: ${approveCommand(server.name)}`
+    },
     reset() {
       settled.clear()
       locks.forget()
@@ -151,21 +167,21 @@ export function createGuard({ cache, lock, scan, rules = {}, review: own }: Guar
 function isSettled(
   { by, server, tools }: ServerDecision,
   prints: Prints,
-  remembered: Remembered | undefined,
+  remembered: FirstUse | undefined,
 ): boolean {
   const isPlain = (decision: Decision) => decision.allowed && decision.findings.length === 0
   if (by !== 'first-use' || !isPlain(server) || ![...tools.values()].every(isPlain)) return false
-  if (remembered?.instructions !== prints.instructions) return false
+  if (remembered === undefined || !server.allowed) return false
   // What the config keeps out was not judged, and may be let in later. Removed tools are reported until the rest is pinned.
   if (tools.size < prints.tools.size) return false
   if (Object.keys(remembered.tools).some((name) => !prints.tools.has(name))) return false
   return [...prints.tools].every(
-    ([name, print]) => Object.hasOwn(remembered.tools, name) && remembered.tools[name] === print,
+    ([name, print]) => remembered.tools[name]?.fingerprint === print && Object.hasOwn(remembered.tools, name),
   )
 }
 
-function listedOf({ name }: ServerConfig, { instructions, tools }: ServerDefinition): ListedServer {
-  return { name, instructions, tools }
+function listedOf(server: ServerConfig, { instructions, tools }: ServerDefinition): ListedServer {
+  return { name: server.name, start: startOf(server), instructions, tools }
 }
 
 function toReview({ server: whole, tools, warnings }: ServerDecision): Review {

@@ -44,7 +44,7 @@ export function createFailures(server: ServerConfig, hide: (text: string) => str
       if (needsLogin(error)) return login(error)
       const why =
         late === undefined
-          ? messageOf(error)
+          ? messageOf(error, hide)
           : `it was not ready within ${seconds(late)}${lastWords(error)}; check that it is an MCP server and can be reached, or give it more time`
       return make('unavailable', `${name} cannot be used: ${why}`, error)
     },
@@ -68,8 +68,8 @@ export function createFailures(server: ServerConfig, hide: (text: string) => str
         )
       const verb = error instanceof ProtocolError ? 'refused' : 'could not run'
       const { endpoint } = server
-      const why = endpoint.type === 'stdio' ? error : explained(error, endpoint)
-      return make('error', `${name} ${verb} ${tool}: ${messageOf(why)}`, error)
+      const why = endpoint.type === 'stdio' ? error : explained(error, endpoint, { hide })
+      return make('error', `${name} ${verb} ${tool}: ${messageOf(why, hide)}`, error)
     },
   }
 }
@@ -87,8 +87,9 @@ function seconds(milliseconds: number): string {
 /** A server may answer with a whole page. */
 const MOST_CHARACTERS = 500
 
-function messageOf(error: unknown): string {
-  const message = whole(error).replace(/\s+/g, ' ').trim()
+/** Secrets are taken out before the text is cut. */
+function messageOf(error: unknown, hide: (text: string) => string): string {
+  const message = hide(whole(error)).replace(/\s+/g, ' ').trim()
   return message.length > MOST_CHARACTERS ? `${message.slice(0, MOST_CHARACTERS - 1)}…` : message
 }
 

@@ -19,6 +19,7 @@ import { defined } from '@toolwell/core/internal'
 import type { HttpEndpoint, ServerConfig } from '../config/server-config.js'
 import { ProgramFailure } from './process-failure.js'
 import { ProcessTransport } from './process-transport.js'
+import type { ServerLog } from './server-log.js'
 import { explained, observe } from './unreachable.js'
 import type { Watchdog } from './watchdog.js'
 
@@ -45,6 +46,10 @@ export interface OpenOptions {
   /** Known from before: the server need not be asked. */
   readonly era: 'legacy' | undefined
   readonly auth: ServerAuth | undefined
+  /** Takes the server's secrets out of a text. */
+  readonly hide: (text: string) => string
+  /** Told what a local server writes to standard error. */
+  readonly log?: ServerLog | undefined
   /** For the whole of it, in milliseconds. */
   readonly timeout: number
   /** How long a local server may take to say which protocol it speaks. Default 4,000 ms. */
@@ -62,7 +67,8 @@ export interface OpenClient {
 export async function openClient(options: OpenOptions): Promise<OpenClient> {
   const { endpoint } = options.server
   if (endpoint.type === 'stdio') {
-    const start = () => new ProcessTransport({ endpoint, watchdog: options.watchdog })
+    const { watchdog, hide, log } = options
+    const start = () => new ProcessTransport({ endpoint, watchdog, hide, log })
     if (options.era === 'legacy') return attempt(options, start(), 'legacy')
     try {
       return await attempt(options, start(), 'auto')
@@ -77,7 +83,8 @@ export async function openClient(options: OpenOptions): Promise<OpenClient> {
     return await openRemote(options, endpoint, observer.fetch)
   } catch (error) {
     if (options.signal.aborted || needsLogin(error)) throw error
-    throw explained(error, endpoint, { seen: observer.seen(), failure: observer.failure() })
+    const { hide } = options
+    throw explained(error, endpoint, { hide, seen: observer.seen(), failure: observer.failure() })
   }
 }
 

@@ -13,12 +13,15 @@ import spawn from 'cross-spawn'
 import type { StdioEndpoint } from '../config/server-config.js'
 import { createLineReader } from './line-reader.js'
 import { startFailure, tellingLines } from './process-failure.js'
+import type { ServerLog } from './server-log.js'
 import type { Watchdog } from './watchdog.js'
 
 /** One message may be this long: ten thousand tools fit. */
 const MOST_BYTES = 64 * 1024 * 1024
 /** What is kept of standard error, for the message that says why a server died. */
 const KEPT_ERRORS = 4096
+/** What is kept of a line that is not a message: enough that no secret in its first words is cut. */
+const MOST_REDACTED = 65_536
 /** Lines on standard output that are not messages. A banner is shorter than this. */
 const MOST_GARBAGE = 1000
 /** Milliseconds between closing its input, SIGTERM and SIGKILL. */
@@ -27,6 +30,10 @@ const GRACE = 1500
 export interface ProcessTransportOptions {
   readonly endpoint: StdioEndpoint
   readonly watchdog: Watchdog
+  /** Takes secrets out of what the server prints. */
+  readonly hide: (text: string) => string
+  /** Told what the server writes to standard error. */
+  readonly log?: ServerLog | undefined
   /** Default 1,500 ms between each step of ending the server. */
   readonly grace?: number
 }
@@ -83,8 +90,10 @@ export class ProcessTransport implements Transport {
 
   /** What it printed besides messages; empty where it printed nothing. */
   get lastWords(): string {
-    const told = tellingLines(this.#errors)
-    const written = tellingLines(this.#firstGarbage)
+    // Before lines are cut: half a secret is one too.
+    const { hide } = this.#options
+    const told = tellingLines(hide(this.#errors))
+    const written = tellingLines(hide(this.#firstGarbage))
     const garbage =
       written === '' ? '' : `it wrote ${JSON.stringify(written)} to standard output, which is not MCP`
     return [told, garbage].filter((each) => each !== '').join('; ')
@@ -131,7 +140,9 @@ export class ProcessTransport implements Transport {
       child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk))
       child.stderr?.on('error', () => undefined)
       child.stderr?.on('data', (chunk: Buffer) => {
-        this.#errors = (this.#errors + chunk.toString('utf8')).slice(-KEPT_ERRORS)
+        const text = chunk.toString('utf8')
+        this.#errors = tailOf(this.#errors + text)
+        this.#options.log?.write(text)
       })
     })
   }
@@ -208,7 +219,7 @@ export class ProcessTransport implements Transport {
     } catch (error) {
       this.garbage++
       if (this.garbage === 1) {
-        this.#firstGarbage = line.slice(0, KEPT_ERRORS)
+        this.#firstGarbage = line.slice(0, MOST_REDACTED)
         this.onerror?.(asError(error))
       }
       if (this.garbage > MOST_GARBAGE) this.#fail(`this is not an MCP server: ${this.lastWords}`, error)
@@ -246,9 +257,15 @@ export class ProcessTransport implements Transport {
     if (child?.pid !== undefined) this.#options.watchdog.forget(child.pid)
     for (const stream of [child?.stdin, child?.stdout, child?.stderr]) stream?.destroy()
     this.#lines.clear()
+    this.#options.log?.end()
     this.#resolveClosed()
     this.onclose?.()
   }
+}
+
+/** The end of a text, from the beginning of a word on: what is cut in two can no longer be recognised as a secret. */
+function tailOf(text: string): string {
+  return text.length <= KEPT_ERRORS ? text : text.slice(-KEPT_ERRORS).replace(/^\S*\s?/, '')
 }
 
 async function within(work: Promise<void>, milliseconds: number): Promise<boolean> {

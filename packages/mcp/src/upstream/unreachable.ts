@@ -74,7 +74,15 @@ type Explained = readonly [why: string, fix: string]
 export function explained(
   error: unknown,
   endpoint: HttpEndpoint,
-  { seen, failure }: { readonly seen?: Seen | undefined; readonly failure?: unknown } = {},
+  {
+    seen,
+    failure,
+    hide = (text) => text,
+  }: {
+    readonly seen?: Seen | undefined
+    readonly failure?: unknown
+    readonly hide?: (text: string) => string
+  } = {},
 ): unknown {
   const { url } = endpoint
   // It does speak MCP, and says itself what is wrong.
@@ -85,7 +93,7 @@ export function explained(
   const [why, fix] =
     ofNetwork(error, address) ??
     ofNetwork(failure, address) ??
-    (seen && ofAnswer(seen, error, endpoint)) ??
+    (seen && ofAnswer(seen, hide(said(error)), endpoint)) ??
     []
   return why === undefined || fix === undefined ? error : new Unreachable(why, fix, error)
 }
@@ -155,7 +163,7 @@ function ofNetwork(error: unknown, { host, hostname, port, protocol }: URL): Exp
   return undefined
 }
 
-function ofAnswer(seen: Seen, error: unknown, { headers, type: kind }: HttpEndpoint): Explained | undefined {
+function ofAnswer(seen: Seen, answer: string, { headers, type: kind }: HttpEndpoint): Explained | undefined {
   const { status, type, location, isCircle } = seen
   const path = `check the path of "url": most end in /mcp, older ones in /sse${kind === 'auto' ? '' : '; or leave out "type"'}`
   if (status >= 300 && status < 400) {
@@ -183,7 +191,7 @@ function ofAnswer(seen: Seen, error: unknown, { headers, type: kind }: HttpEndpo
     return [`what is at its address takes no MCP messages (${status})`, path]
   if (status === 429) return ['it has received too many requests (429)', 'try again later']
   if (status >= 400 && status < 500)
-    return [`it refuses the request (${status})${said(error)}`, 'check "url" and "headers" in its config']
+    return [`it refuses the request (${status})${quoted(answer)}`, 'check "url" and "headers" in its config']
   if (status >= 502 && status <= 504)
     return [
       `it is not available at the moment (${status})`,
@@ -191,7 +199,7 @@ function ofAnswer(seen: Seen, error: unknown, { headers, type: kind }: HttpEndpo
     ]
   if (status >= 500)
     return [
-      `it fails with an error of its own (${status})${said(error)}`,
+      `it fails with an error of its own (${status})${quoted(answer)}`,
       'see its log, or tell whoever runs the server',
     ]
   if (/^text\/html\b/i.test(type)) return ['there is a web page at its address, not an MCP server', path]
@@ -207,8 +215,10 @@ function said(error: unknown): string {
   const [, text = ''] =
     /^Error POSTing to endpoint:? ?(.*)$/s.exec(error instanceof Error ? error.message : '') ?? []
   const line = text.replace(/[\p{C}\s]+/gu, ' ').trim()
-  return line === '' || line.startsWith('<') ? '' : `: ${JSON.stringify(line.slice(0, 160))}`
+  return line.startsWith('<') ? '' : line
 }
+
+const quoted = (line: string) => (line === '' ? '' : `: ${JSON.stringify(line.slice(0, 160))}`)
 
 /** Outermost first. A host with several addresses fails once for each. */
 function* causesOf(error: unknown): Generator<{ code?: string; message: string }> {

@@ -1,9 +1,11 @@
 /** One server over its whole life: known, started on first use, shared, stopped when idle, started again when it died. */
 import type { CallToolResult } from '@modelcontextprotocol/client'
-import { redactor } from '../config/redact.js'
+import { definitionRedactor, redactor } from '../config/redact.js'
+import { resolveReferences } from '../config/references.js'
 import type { ServerConfig } from '../config/server-config.js'
 import type { DefinitionCache } from '../definition/cache.js'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
+import { withoutSecrets } from '../definition/without-secrets.js'
 import type { Guard } from '../trust/guard.js'
 import type { Review } from '../trust/review.js'
 import { abortable } from './abortable.js'
@@ -14,6 +16,7 @@ import { KnownDefinition } from './known-definition.js'
 import type { McpFailure } from './mcp-failure.js'
 import { asksForMore, type ServerAuth } from './open-client.js'
 import { Pool } from './pool.js'
+import { createServerLog, logFileOf, type ServerLog } from './server-log.js'
 import type { ServerEvent, ServerState } from './server-state.js'
 import { VERSION } from './version.js'
 import type { Watchdog } from './watchdog.js'
@@ -24,6 +27,8 @@ const PATIENCE = 2000
 export interface UpstreamOptions {
   readonly server: ServerConfig
   readonly watchdog: Watchdog
+  /** Where what local servers write to standard error is kept; undefined: nowhere. */
+  readonly logs: string | undefined
   readonly cache: DefinitionCache
   readonly guard: Guard
   readonly auth: ServerAuth | undefined
@@ -51,7 +56,8 @@ export class Upstream {
   readonly #options: UpstreamOptions
   readonly #pool: Pool
   readonly #failures: Failures
-  readonly #hide: (text: string) => string
+  /** With what came out of references at the last start. */
+  #started: ServerConfig
   #loginNeeded = false
   #stopWatching: (() => void) | undefined
   #lastState: ServerState | undefined
@@ -63,9 +69,8 @@ export class Upstream {
   constructor(options: UpstreamOptions) {
     this.server = options.server
     this.#options = options
-    const hide = redactor(options.server)
-    this.#hide = (text) => hide(options.auth?.hide?.(text) ?? text)
-    this.#failures = createFailures(options.server, this.#hide)
+    this.#started = options.server
+    this.#failures = createFailures(options.server, (text) => this.#hide(text))
     this.#pool = new Pool({
       idle: options.server.idle,
       now: options.now,
@@ -84,6 +89,20 @@ export class Upstream {
         this.#announce(true)
       },
     })
+  }
+
+  get #connectTimeout(): number {
+    return this.server.startTimeout ?? this.#options.connectTimeout
+  }
+
+  /** Secrets that come out of references are known by now. */
+  #log(started: ServerConfig): ServerLog | undefined {
+    const { logs, now } = this.#options
+    return logs === undefined ? undefined : createServerLog(logFileOf(started, logs), redactor(started), now)
+  }
+
+  #hide(text: string): string {
+    return redactor(this.#started)(this.#options.auth?.hide?.(text) ?? text)
   }
 
   get definition(): ServerDefinition | undefined {
@@ -224,13 +243,17 @@ export class Upstream {
 
   /** Opens, and lists unless the server has promised that what is known still holds. */
   async #open(caller: Caller, mustList: boolean): Promise<Connection> {
-    const { server } = this
-    const { connectTimeout, auth, watchdog } = this.#options
+    const { auth, watchdog, guard } = this.#options
+    const connectTimeout = this.#connectTimeout
     const deadline = AbortSignal.timeout(connectTimeout)
     const signal = AbortSignal.any([this.#pool.closing, deadline])
     const isWhole = this.known.isWholeFor(caller)
     let connection: Connection | undefined
     try {
+      const waiting = guard.waitingCommand(this.server)
+      if (waiting !== undefined) throw this.#failures.make('quarantined', waiting)
+      const server = await resolveReferences(this.server, signal)
+      this.#started = server
       const opened = await openConnection({
         server,
         version: VERSION,
@@ -239,12 +262,14 @@ export class Upstream {
         owner: server.share === 'all' ? undefined : caller,
         era: this.known.era,
         auth,
+        hide: (text) => this.#hide(text),
+        log: this.#log(server),
         timeout: connectTimeout,
         signal,
         onListChanged: () => connection && this.#relist(connection, isWhole),
       })
       connection = opened
-      if (mustList || !this.known.isCurrent) await this.known.keep(await opened.list(signal), isWhole)
+      if (mustList || !this.known.isCurrent) await this.#keep(await opened.list(signal), isWhole)
       this.starts++
       this.#setLoginNeeded(false)
       this.reason = this.review.server ?? ''
@@ -261,16 +286,21 @@ export class Upstream {
     }
   }
 
+  /** What a server repeats of its config is taken out before anything else sees it. */
+  #keep(listed: ServerDefinition, isWhole: boolean): Promise<void> {
+    return this.known.keep(withoutSecrets(listed, definitionRedactor(this.#started)), isWhole)
+  }
+
   /** The server says that its list has changed. However often it says so, one listing follows the one under way. */
   #relist(connection: Connection, isWhole: boolean): void {
     if (this.#relistAsked) return
     this.#relistAsked = true
     const work = (this.#relisting ?? Promise.resolve()).then(async () => {
       this.#relistAsked = false
-      const deadline = AbortSignal.timeout(this.#options.connectTimeout)
+      const deadline = AbortSignal.timeout(this.#connectTimeout)
       try {
         const listed = await connection.list(AbortSignal.any([this.#pool.closing, deadline]))
-        await this.known.keep(listed, isWhole)
+        await this.#keep(listed, isWhole)
         this.#wasLetIn()
       } catch (error) {
         if (connection.isClosed || this.#pool.closing.aborted) return

@@ -1,15 +1,11 @@
 /** What may be seen and called: at each listing, and after a change of mind. */
 import { describe, expect, it } from 'vitest'
 import type { Trust } from '../../src/config/server-config.ts'
-import type { Remembered } from '../../src/definition/cache.ts'
-import {
-  approveCommand,
-  createReview,
-  type Decision,
-  type ServerDecision,
-} from '../../src/trust/lock/create-review.ts'
+import { createReview, type Decision, type ServerDecision } from '../../src/trust/lock/create-review.ts'
 import { createExaminations } from '../../src/trust/lock/examinations.ts'
+import { approveSeen, type FirstUse } from '../../src/trust/lock/first-use.ts'
 import { approve, createLock, type ListedServer, type Lock } from '../../src/trust/lock/lock.ts'
+import { approveCommand } from '../../src/trust/lock/reasons.ts'
 import { scanStamp } from '../../src/trust/scan/rules.ts'
 
 const A = { name: 'add', description: 'Adds two numbers.', inputSchema: { type: 'object' } }
@@ -22,7 +18,7 @@ const kind = (decision: Decision | undefined) =>
 
 interface Setting {
   readonly lock?: Lock
-  readonly remembered?: Remembered
+  readonly remembered?: FirstUse
   readonly trust?: Trust
   readonly scan?: boolean
 }
@@ -69,7 +65,7 @@ describe('with a lock', () => {
     expect(decision).toMatchObject({
       allowed: false,
       kind: 'new',
-      reason: expect.stringContaining('toolwell lock --approve math/sub'),
+      reason: expect.stringContaining('toolwell approve math/sub'),
     })
   })
 
@@ -145,32 +141,71 @@ describe('without a lock', () => {
     expect(reviewer({ ...(remembered ? { remembered } : {}) }).list(math(A)).warnings).toEqual([])
   })
 
-  it('warns of a change each time, and goes on remembering what came first', () => {
+  it('holds back a change until it is approved, and goes on remembering what came first', () => {
+    const review = reviewer()
+    review.list(math(A, { ...A, name: 'sub' }))
+    for (const round of [1, 2]) {
+      const { tools } = review.list(math({ ...B }, { ...A, name: 'sub' }))
+      expect([round, kind(tools.get('add')), kind(tools.get('sub'))]).toEqual([round, 'changed', 'allowed'])
+      expect(tools.get('add')).toMatchObject({
+        reason:
+          'math/add is not what it was when first seen. See what differs, and approve it, with: toolwell approve math/add',
+      })
+    }
+    expect(kind(review.list(math(A)).tools.get('add'))).toBe('allowed')
+    const instructed = review.list({ ...math(A), instructions: 'New.' })
+    expect(kind(instructed.server)).toBe('changed')
+    expect(kind(review.list(math(A)).server)).toBe('allowed')
+    const approved = approveSeen(review.remembered, math(B), 'add')
+    expect(kind(reviewer({ remembered: approved }).list(math(B)).tools.get('add'))).toBe('allowed')
+    expect(kind(reviewer({ remembered: approved }).list(math(A)).tools.get('add'))).toBe('changed')
+  })
+
+  it('uses what is approved even if the scan objects', () => {
+    const approved = approveSeen(undefined, math(POISONED), 'add')
+    expect(kind(reviewer({ remembered: approved }).list(math(POISONED)).tools.get('add'))).toBe('allowed')
+  })
+
+  it('meets a new tool of a known server for the first time, and tells', () => {
     const review = reviewer()
     review.list(math(A))
+    const { tools, warnings } = review.list(math(A, { ...A, name: 'sub' }))
+    expect(kind(tools.get('sub'))).toBe('allowed')
+    expect(warnings.map(({ code }) => code)).toEqual(['tools-added'])
+  })
+
+  it('follows changes where the config says so, and tells each time', () => {
+    const review = reviewer({ trust: 'follow' })
+    review.list(math(A))
     for (const round of [1, 2])
-      expect([round, review.list(math({ ...B })).warnings]).toEqual([
+      expect([round, review.list(math({ ...B })).warnings.map(({ code }) => code)]).toEqual([
         round,
-        [
-          expect.objectContaining({
-            code: 'tools-changed',
-            text: 'add of math is not what it was when first seen',
-          }),
-        ],
+        ['tools-changed'],
       ])
     expect(kind(review.list(math({ ...B })).tools.get('add'))).toBe('allowed')
-    expect(review.list(math(A)).warnings).toEqual([])
-    expect(review.list({ ...math(A), instructions: 'New.' }).warnings).toEqual([
-      expect.objectContaining({
-        code: 'instructions-changed',
-        text: 'the instructions of math are not what they were when first seen',
-      }),
+    expect(review.list({ ...math(A), instructions: 'New.' }).warnings.map(({ code }) => code)).toEqual([
+      'instructions-changed',
     ])
   })
 
+  it('tells once that a server is started in another way, and forgets nothing', () => {
+    const review = reviewer()
+    review.list({ ...math(A), start: 'npx sums@1' })
+    const moved = review.list({ ...math(B), start: 'npx sums@2' })
+    expect(moved.warnings).toEqual([
+      expect.objectContaining({
+        code: 'start-changed',
+        text: 'how math is started has changed: it was "npx sums@1", and is "npx sums@2"',
+      }),
+    ])
+    expect(kind(moved.tools.get('add'))).toBe('changed')
+    expect(review.list({ ...math(B), start: 'npx sums@2' }).warnings).toEqual([])
+  })
+
   it('remembers what is still listed of a server that invents names forever', () => {
-    const old = Object.fromEntries(Array.from({ length: 50_001 }, (_, index) => [`t${index}`, 'sha256-0']))
-    const review = reviewer({ remembered: { instructions: '', tools: old } })
+    const seen = { fingerprint: 'sha256-0', definition: {} }
+    const old = Object.fromEntries(Array.from({ length: 50_001 }, (_, index) => [`t${index}`, seen]))
+    const review = reviewer({ remembered: { start: '', instructions: '', tools: old } })
     review.list(math(A, { ...A, name: 't7' }))
     expect(Object.keys(review.remembered?.tools ?? {}).sort()).toEqual(['add', 't7'])
   })
@@ -179,9 +214,9 @@ describe('without a lock', () => {
     const review = reviewer()
     expect(kind(review.list(math(POISONED)).tools.get('add'))).toBe('findings')
     expect(review.remembered?.tools).toEqual({})
-    expect(kind(review.list({ name: 'talk', instructions: POISONED.description, tools: [] }).server)).toBe(
-      'findings',
-    )
+    expect(
+      kind(reviewer().list({ name: 'talk', instructions: POISONED.description, tools: [] }).server),
+    ).toBe('findings')
     expect(kind(reviewer({ scan: false }).list(math(POISONED)).tools.get('add'))).toBe('allowed')
   })
 
@@ -211,12 +246,19 @@ describe('the trust that a config gives', () => {
     expect(kind(reviewer({ trust: 'full', lock }).list(math(B)).tools.get('add'))).toBe('changed')
   })
 
-  it('"none" lets nothing pass that no lock holds', () => {
+  it('"none" lets nothing pass that nobody approved', () => {
     expect(reviewer({ trust: 'none' }).list(math(A)).server).toMatchObject({
       kind: 'untrusted',
-      reason: expect.stringContaining('toolwell lock --approve math'),
+      reason: expect.stringContaining('toolwell approve math'),
     })
     expect(kind(reviewer({ trust: 'none', lock }).list(math(A)).server)).toBe('allowed')
+    const approved = reviewer({ trust: 'none', remembered: approveSeen(undefined, math(A)) })
+    const { server, tools } = approved.list(math(A, { ...A, name: 'sub' }))
+    expect([kind(server), kind(tools.get('add')), kind(tools.get('sub'))]).toEqual([
+      'allowed',
+      'allowed',
+      'untrusted',
+    ])
   })
 })
 
@@ -323,9 +365,9 @@ describe('hostile names', () => {
     expect(decision).toMatchObject({ allowed: false })
     const { reason } = decision as { reason: string }
     expect(reason).not.toMatch(/[\p{Cc}\p{Cf}]/u)
-    expect(reason).toContain('"deny": ["a\'; rm -rf *[2K"] in the entry of math')
-    expect(reason).not.toContain('--approve')
-    expect(approveCommand('math', name)).toContain("--approve 'math/a'\\''; rm -rf")
+    expect(reason).toContain('"deny": ["a\'; rm -rf \\u202e\\u001b[2K"] in the entry of math')
+    expect(reason).not.toContain('toolwell approve')
+    expect(approveCommand('math', name)).toContain("approve 'math/a'\\''; rm -rf")
     expect(approveCommand('math', name)).not.toMatch(/[\p{Cc}\p{Cf}]/u)
   })
 })

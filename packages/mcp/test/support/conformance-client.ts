@@ -3,7 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createToolwell } from '@toolwell/core'
-import { connectServers, defineServer, diskLogins, login, McpFailure, memoryCache } from '@toolwell/mcp'
+import {
+  connectServers,
+  defineServer,
+  diskLogins,
+  login,
+  McpFailure,
+  memoryCache,
+  memoryFirstUse,
+} from '@toolwell/mcp'
 import { browse } from './auth-server.js'
 
 /** The document that the suite expects a client to describe itself with. */
@@ -28,6 +36,7 @@ export async function useServer({ url, scenario, context }: Task): Promise<void>
   const store = diskLogins({ folder })
   const server = defineServer('remote', { url }, { oauth })
   const servers = connectServers(createToolwell().catalogue, [server], {
+    firstUse: memoryFirstUse(),
     logins: store,
     cache: memoryCache(),
   })

@@ -5,6 +5,7 @@ import {
   type ConnectOptions,
   connectServers,
   memoryCache,
+  memoryFirstUse,
   type ServerConfig,
   type ServerEvent,
   type ServerReport,
@@ -34,6 +35,8 @@ export async function setup(
   const well = createToolwell({ mode: 'on', delivery: 'bridge', onEvent: (event) => notices.push(event) })
   const servers = connectServers(well.catalogue, config, {
     cache: memoryCache(),
+    firstUse: memoryFirstUse(),
+    logs: false,
     connectTimeout: 120_000,
     ...options,
     onEvent: (event) => events.push(event),

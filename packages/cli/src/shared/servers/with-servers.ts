@@ -5,11 +5,19 @@ import {
   type ConfigProblem,
   connectServers,
   diskCache,
+  diskFirstUse,
   diskLogins,
+  type FirstUseStore,
   type Servers,
   type ServerWarning,
 } from '@toolwell/mcp'
-import { defaultCacheFolder, defaultLoginFolder, describeWarning } from '@toolwell/mcp/internal'
+import {
+  defaultCacheFolder,
+  defaultFirstUseFolder,
+  defaultLogFolder,
+  defaultLoginFolder,
+  describeWarning,
+} from '@toolwell/mcp/internal'
 import { withStatus } from '../status.js'
 import type { Terminal } from '../terminal.js'
 import { type ReadOptions, readConfig, refusedIn } from './read-config.js'
@@ -20,6 +28,8 @@ export interface OpenServers {
   readonly refused: readonly (ConfigProblem & { readonly server: string })[]
   readonly well: Toolwell
   readonly servers: Servers
+  /** What servers were when first seen. */
+  readonly firstUse: FirstUseStore
   /** Milliseconds that listing took, of servers that were listed now; missing where a list came from the cache or not at all. */
   readonly took: ReadonlyMap<string, number>
 }
@@ -43,10 +53,13 @@ export async function withServers<T>(
   const warnings: ServerWarning[] = []
   const onWarning = (warning: ServerWarning) => void warnings.push(warning)
   const cache = diskCache({ folder: defaultCacheFolder(terminal.env), onWarning })
+  const firstUse = diskFirstUse({ folder: defaultFirstUseFolder(terminal.env), onWarning })
   const logins = diskLogins({ folder: defaultLoginFolder(terminal.env), onWarning })
   const well = createToolwell()
   const servers = connectServers(well.catalogue, config, {
     cache,
+    firstUse,
+    logs: defaultLogFolder(terminal.env),
     logins,
     connectTimeout: timeout,
     onEvent(event) {
@@ -85,7 +98,7 @@ export async function withServers<T>(
       },
     )
     for (const warning of warnings) await terminal.errors.write(`toolwell: ${describeWarning(warning)}\n`)
-    return await work({ config, refused: refusedIn(config, reading.profile), well, servers, took })
+    return await work({ config, refused: refusedIn(config, reading.profile), well, servers, firstUse, took })
   } finally {
     await servers.close()
   }

@@ -49,12 +49,15 @@ function compareServer(lock: Lock, server: string, listed: ListedServer | undefi
       server,
       fields: instructions === '' ? [] : [{ path: 'instructions', after: instructions }],
     })
-  else if (locked.instructions !== instructions)
-    changes.push({
-      kind: 'changed',
-      server,
-      fields: [{ path: 'instructions', before: locked.instructions, after: instructions }],
-    })
+  else {
+    const fields: FieldChange[] = []
+    const { start = '' } = listed
+    if (locked.start !== '' && start !== '' && locked.start !== start)
+      fields.push({ path: 'start', before: locked.start, after: start })
+    if (locked.instructions !== instructions)
+      fields.push({ path: 'instructions', before: locked.instructions, after: instructions })
+    if (fields.length > 0) changes.push({ kind: 'changed', server, fields })
+  }
   for (const tool of [...new Set([...Object.keys(locked?.tools ?? {}), ...now.keys()])].sort()) {
     const before = locked && Object.hasOwn(locked.tools, tool) ? locked.tools[tool]?.definition : undefined
     const after = now.has(tool) ? normalised(now.get(tool)) : undefined

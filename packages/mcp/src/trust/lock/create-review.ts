@@ -4,19 +4,21 @@
  */
 import { defined } from '@toolwell/core/internal'
 import type { Trust } from '../../config/server-config.js'
-import type { Remembered } from '../../definition/cache.js'
 import { fingerprint } from '../../definition/fingerprint.js'
-import type { ServerWarning, WarningCode } from '../../definition/warning.js'
+import type { ServerWarning } from '../../definition/warning.js'
 import type { Finding } from '../scan/finding.js'
+import { compareWithFirstUse, startWarning } from './compare-first-use.js'
 import type { Examinations } from './examinations.js'
+import { type FirstUse, ownTool } from './first-use.js'
 import { type ListedServer, type Lock, namedTools } from './lock.js'
 import type { LockState } from './locks.js'
 import type { Prints } from './notes.js'
+import { hold, show, visibleName } from './reasons.js'
 
 export type HoldReason =
   /** Not in the lock. */
   | 'new'
-  /** Not what the lock holds. */
+  /** Not what the lock holds, or not what was first seen. */
   | 'changed'
   /** Was something else in between. */
   | 'unsteady'
@@ -60,12 +62,12 @@ export interface ReviewSubject {
   readonly offers?: (tool: string) => boolean
   readonly lock: LockState | undefined
   /** What was seen before. */
-  readonly remembered: Remembered | undefined
+  readonly remembered: FirstUse | undefined
 }
 
 export interface DefinitionReview {
   /** What of this listing may be used, and what is to be remembered of it if that is more than before. */
-  judge(subject: ReviewSubject): { readonly decision: ServerDecision; readonly remember?: Remembered }
+  judge(subject: ReviewSubject): { readonly decision: ServerDecision; readonly remember?: FirstUse }
   /** Something was approved: what was unsteady is judged anew, of this server or of all. */
   reset(server?: string): void
 }
@@ -93,6 +95,22 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
       return hold('unsteady', server, name, `${shown} changed and changed back`, findings)
     unsteady.add(key)
     return hold('changed', server, name, `${shown} is not what toolwell.lock holds`, findings)
+  }
+
+  /** As SSH does it: what is met is remembered, and what is not what it was waits for a person. */
+  const byFirstUse = (subject: ReviewSubject, name: string, tool: unknown, print: string): Decision => {
+    const { server, trust, remembered } = subject
+    const seen = ownTool(remembered?.tools, name)
+    if (seen?.isApproved && seen.fingerprint === print)
+      return { allowed: true, findings: examinations.known(server.name, print) }
+    if (trust === 'full' || trust === 'follow') return byScan(subject, name, tool, print)
+    const findings = () => examinations.findingsOf(server.name, tool, print)
+    const shown = show(server.name, name)
+    if (seen && seen.fingerprint !== print)
+      return hold('changed', server.name, name, `${shown} is not what it was when first seen`, findings())
+    if (trust === 'none')
+      return hold('untrusted', server.name, name, `${shown} has not been approved`, findings())
+    return byScan(subject, name, tool, print)
   }
 
   const byScan = (
@@ -127,6 +145,17 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
         `the instructions of ${called} are not what toolwell.lock holds`,
         findings,
       )
+    const seen = lock ? undefined : subject.remembered
+    const isCautious = trust === 'first-use' || trust === 'none'
+    if (seen?.isApproved && seen.instructions === instructions) return { allowed: true, findings }
+    if (seen && seen.instructions !== instructions && isCautious)
+      return hold(
+        'changed',
+        name,
+        undefined,
+        `the instructions of ${called} are not what they were when first seen`,
+        findings,
+      )
     if (trust === 'none')
       return hold(
         'untrusted',
@@ -154,7 +183,7 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
         const print = prints.tools.get(name) ?? fingerprint(tool)
         const decision = governing
           ? byLock(subject, governing, name, tool, print)
-          : byScan(subject, name, tool, print)
+          : byFirstUse(subject, name, tool, print)
         tools.set(
           name,
           prints.twice.has(name)
@@ -170,9 +199,14 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
       }
       const whole = judgeServer(subject, lock)
       const by = governing ? 'lock' : trust === 'full' ? 'config' : whole.allowed ? 'first-use' : 'nothing'
-      const met = by === 'first-use' ? firstUse(subject, tools) : undefined
+      const met = by === 'first-use' ? compareWithFirstUse(subject, tools) : undefined
+      const moved = startWarning(
+        subject,
+        locked?.start ?? subject.remembered?.start ?? '',
+        governing !== undefined,
+      )
       return {
-        decision: { server: whole, tools, by, warnings: met?.warnings ?? [] },
+        decision: { server: whole, tools, by, warnings: [...moved, ...(met?.warnings ?? [])] },
         ...defined({ remember: met?.remember }),
       }
     },
@@ -183,107 +217,7 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
   }
 }
 
-/** A server that invents names forever does not fill the disk: beyond this, only what it still lists is remembered. */
-const MOST_REMEMBERED = 50_000
-
-/** Fingerprints show that something has changed, not what it was. */
-const PIN =
-  'Without a lock only fingerprints are kept, so the earlier definition cannot be shown. Pin it as it is with: toolwell lock'
-
-/** Compares with what was first seen, and remembers what is new. Only what was let through is remembered. */
-function firstUse(
-  { server, prints, remembered, offers = () => true }: ReviewSubject,
-  decisions: ReadonlyMap<string, Decision>,
-): { readonly warnings: ServerWarning[]; readonly remember?: Remembered } {
-  const warnings: ServerWarning[] = []
-  const warn = (code: WarningCode, text: string, fix = PIN) => warnings.push({ code, text, fix })
-  const called = visibleName(server.name)
-  const allowed = [...prints.tools].filter(([name]) => decisions.get(name)?.allowed)
-  const first = (name: string) => ownTool(remembered?.tools, name)
-  const fresh = allowed.filter(([name]) => first(name) === undefined)
-  const changed = allowed.filter(([name, print]) => (first(name) ?? print) !== print).map(([name]) => name)
-  if (remembered && remembered.instructions !== prints.instructions)
-    warn('instructions-changed', `the instructions of ${called} are not what they were when first seen`)
-  if (changed.length > 0)
-    warn(
-      'tools-changed',
-      `${truncated(changed)} of ${called} ${changed.length === 1 ? 'is' : 'are'} not what ${changed.length === 1 ? 'it was' : 'they were'} when first seen`,
-    )
-  const left = Object.keys(remembered?.tools ?? {}).filter(
-    (name) => !prints.tools.has(name) && offers(name) !== false,
-  )
-  if (left.length > 0)
-    warn(
-      'tools-removed',
-      `${truncated(left)} of ${called} ${left.length === 1 ? 'is' : 'are'} gone since ${left.length === 1 ? 'it was' : 'they were'} first seen`,
-    )
-  if (remembered && fresh.length === 0) return { warnings }
-  if (remembered)
-    warn(
-      'tools-added',
-      `${truncated(fresh.map(([name]) => name))} of ${called} joined after it was first seen`,
-    )
-  else if (fresh.length > 0)
-    warn(
-      'first-use',
-      `${fresh.length} ${fresh.length === 1 ? 'tool' : 'tools'} of ${called} ${fresh.length === 1 ? 'is' : 'are'} trusted on first use`,
-      `Pin ${fresh.length === 1 ? 'it' : 'them'} with: toolwell lock`,
-    )
-  const tools = Object.create(null) as Record<string, string>
-  const isTooMuch = Object.keys(remembered?.tools ?? {}).length > MOST_REMEMBERED
-  for (const [name, print] of Object.entries(remembered?.tools ?? {}))
-    if (!isTooMuch || prints.tools.has(name)) tools[name] = print
-  for (const [name, print] of fresh) tools[name] = print
-  return { warnings, remember: { instructions: remembered?.instructions ?? prints.instructions, tools } }
-}
-
-function truncated(names: readonly string[]): string {
-  const shown = names.slice(0, 5).map(visibleName).join(', ')
-  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown
-}
-
-function hold(
-  kind: HoldReason,
-  server: string,
-  tool: string | undefined,
-  why: string,
-  findings: readonly Finding[],
-): Decision {
-  const hard = [...new Set(findings.filter(({ severity }) => severity === 'hard').map(({ rule }) => rule))]
-  const advice =
-    hard.length > 0
-      ? `The scan found ${hard.join(', ')}: do not approve it. ${keepOut(server, tool)}`
-      : kind === 'duplicate'
-        ? `Ask the author to fix it. ${keepOut(server, tool)}`
-        : `Look at it with "toolwell lock --check", then approve it with: ${approveCommand(server, tool)}`
-  return { allowed: false, kind, reason: `${why}. ${advice}`, findings }
-}
-
-/** What to do about a tool, or a server, that should not be used. */
-export function keepOut(server: string, tool?: string): string {
-  const entry = `in the entry of ${visibleName(server)}`
-  if (tool === undefined) return `Keep it out: "enabled": false ${entry}.`
-  // A pattern: what cannot be shown is matched by a star.
-  const pattern = `${tool.slice(0, 80)}${tool.length > 80 ? '*' : ''}`.replace(/[^\u0020-\u007e]+/g, '*')
-  return `Keep it out: "deny": [${JSON.stringify(pattern)}] ${entry}.`
-}
-
 const isHard = (findings: readonly Finding[]) => findings.some(({ severity }) => severity === 'hard')
 
 const ownServer = (lock: Lock, server: string) =>
   Object.hasOwn(lock.servers, server) ? lock.servers[server] : undefined
-
-function ownTool<T>(tools: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
-  return tools && Object.hasOwn(tools, name) ? tools[name] : undefined
-}
-
-/** Names come from servers: shown so that they can neither hide nor run anything. */
-const visibleName = (name: string) =>
-  /^[\w.@/-]{1,80}$/.test(name) ? name : JSON.stringify(name.slice(0, 80).replace(/[^\u0020-\u007e]/g, '?'))
-
-const show = (server: string, tool: string) => `${visibleName(server)}/${visibleName(tool)}`
-
-export function approveCommand(server: string, tool?: string): string {
-  const target = tool === undefined ? server : `${server}/${tool}`
-  return `toolwell lock --approve ${/^[\w.@/-]+$/.test(target) ? target : `'${target.replaceAll("'", "'\\''").replace(/[^\u0020-\u007e]/g, '?')}'`}`
-}

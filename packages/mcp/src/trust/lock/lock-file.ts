@@ -57,9 +57,9 @@ export async function writeLock(file: string, lock: Lock): Promise<void> {
 
 export function formatLock(lock: Lock): string {
   const servers = Object.entries(lock.servers).sort(byName)
-  const sorted = servers.map(([name, { fingerprint: whole, instructions, tools }]) => [
+  const sorted = servers.map(([name, { fingerprint: whole, start, instructions, tools }]) => [
     name,
-    { fingerprint: whole, instructions, tools: plain(Object.entries(tools).sort(byName)) },
+    { fingerprint: whole, start, instructions, tools: plain(Object.entries(tools).sort(byName)) },
   ])
   const text = JSON.stringify(
     { version: lock.version, servers: plain(sorted as [string, unknown][]) },
@@ -137,6 +137,7 @@ function parseServer(value: unknown, path: string, file: string): LockedServer {
   }
   return {
     fingerprint: value.fingerprint,
+    start: typeof value.start === 'string' ? value.start : '',
     instructions: value.instructions,
     tools: plain(tools) as LockedServer['tools'],
   }

@@ -17,6 +17,8 @@ export interface LockedTool {
 export interface LockedServer {
   /** Over its instructions and all its tools. */
   readonly fingerprint: string
+  /** How it was started or reached: program, package and version, address. Empty where nobody said. */
+  readonly start: string
   readonly instructions: string
   readonly tools: Readonly<Record<string, LockedTool>>
 }
@@ -27,13 +29,16 @@ export interface Lock {
 }
 
 /** A server as it is now. */
-export type ListedServer = ScannedServer
+export interface ListedServer extends ScannedServer {
+  /** How it is started or reached: see `startOf`. */
+  readonly start?: string
+}
 
 export const EMPTY_LOCK: Lock = { version: LOCK_VERSION, servers: {} }
 
 /**
- * A lock of these servers as they are. With a scanner, tools with hard findings are left out: they can be approved one
- * by one, and until then count as new. What `before` holds was approved, and stays.
+ * The lock `before` with what is new in these servers. What it holds stays as it is, also what has changed since or is
+ * gone: only a person changes a pin, with `approve`. With a scanner, what has hard findings is left out.
  */
 export function createLock(
   servers: readonly ListedServer[],
@@ -42,19 +47,16 @@ export function createLock(
 ): Lock {
   const locked: [string, LockedServer][] = []
   for (const server of servers) {
-    const { name, instructions = '' } = server
+    const { name } = server
     const old = Object.hasOwn(before.servers, name) ? before.servers[name] : undefined
-    if (scanner && old?.instructions !== instructions && isHard(scanner.scanInstructions(name, instructions)))
-      continue
-    const isApproved = (tool: string, definition: unknown) =>
-      old !== undefined &&
-      Object.hasOwn(old.tools, tool) &&
-      old.tools[tool]?.fingerprint === fingerprint(definition)
-    const tools = [...namedTools(server)].filter(
+    const { instructions = '', start = '' } = old ?? server
+    if (!old && scanner && isHard(scanner.scanInstructions(name, instructions))) continue
+    const pins = Object.entries(old?.tools ?? {}).map(([tool, { definition }]) => [tool, definition] as const)
+    const fresh = [...namedTools(server)].filter(
       ([tool, definition]) =>
-        !scanner || isApproved(tool, definition) || !isHard(scanner.scanTool(name, definition)),
+        !Object.hasOwn(old?.tools ?? {}, tool) && !(scanner && isHard(scanner.scanTool(name, definition))),
     )
-    locked.push([name, lockedServer(instructions, tools)])
+    locked.push([name, lockedServer(start || (server.start ?? ''), instructions, [...pins, ...fresh])])
   }
   return lockOf(locked)
 }
@@ -78,7 +80,8 @@ export function approve(lock: Lock, servers: readonly ListedServer[], target: st
   const others = Object.entries(lock.servers).filter(([key]) => key !== name)
   if (tool === undefined) {
     if (!listed) return lockOf(others)
-    return lockOf([...others, [name, lockedServer(listed.instructions ?? '', [...namedTools(listed)])]])
+    const { start = lock.servers[name]?.start ?? '', instructions = '' } = listed
+    return lockOf([...others, [name, lockedServer(start, instructions, [...namedTools(listed)])]])
   }
   const old = lock.servers[name]
   const kept = Object.entries(old?.tools ?? {}).filter(([key]) => key !== tool)
@@ -87,9 +90,25 @@ export function approve(lock: Lock, servers: readonly ListedServer[], target: st
     ...kept.map(([key, value]) => [key, value.definition] as const),
     ...(definition ? [[tool, definition] as const] : []),
   ]
-  // Instructions are approved only with the whole server.
-  const instructions = old ? old.instructions : ''
-  return lockOf([...others, [name, lockedServer(instructions, tools)]])
+  // Instructions, and how it is started, are approved only with the whole server.
+  const { start, instructions } = old ?? { start: listed?.start ?? '', instructions: '' }
+  return lockOf([...others, [name, lockedServer(start, instructions, tools)]])
+}
+
+/** The lock with one change as it is now: a tool, or of a server its instructions and how it is started, but none of its tools. */
+export function approveChange(
+  lock: Lock,
+  servers: readonly ListedServer[],
+  { server, tool }: { readonly server: string; readonly tool?: string },
+): Lock {
+  if (tool !== undefined) return approve(lock, servers, `${server}/${tool}`)
+  const listed = servers.find(({ name }) => name === server)
+  const others = Object.entries(lock.servers).filter(([key]) => key !== server)
+  if (!listed) return lockOf(others)
+  const old = Object.hasOwn(lock.servers, server) ? lock.servers[server] : undefined
+  const pins = Object.entries(old?.tools ?? {}).map(([key, { definition }]) => [key, definition] as const)
+  const { start = old?.start ?? '', instructions = '' } = listed
+  return lockOf([...others, [server, lockedServer(start, instructions, pins)]])
 }
 
 /** Names may hold slashes, so known names decide where one ends. */
@@ -122,15 +141,19 @@ function parseTarget(
   )
 }
 
-function lockedServer(instructions: string, tools: readonly (readonly [string, unknown])[]): LockedServer {
+function lockedServer(
+  start: string,
+  instructions: string,
+  tools: readonly (readonly [string, unknown])[],
+): LockedServer {
   const locked = [...tools]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, tool]): [string, LockedTool] => [
       name,
       { fingerprint: fingerprint(tool), definition: normalised(tool) },
     ])
-  const summary = { instructions, tools: locked.map(([name, tool]) => [name, tool.fingerprint]) }
-  return { fingerprint: fingerprint(summary), instructions, tools: record(locked) }
+  const summary = { start, instructions, tools: locked.map(([name, tool]) => [name, tool.fingerprint]) }
+  return { fingerprint: fingerprint(summary), start, instructions, tools: record(locked) }
 }
 
 function lockOf(servers: readonly (readonly [string, LockedServer])[]): Lock {

@@ -29,8 +29,8 @@ interface WholeNote {
 export interface ReviewNotes {
   /** By which rules it was scanned: see `scanStamp`. */
   readonly scan: string
-  /** Nothing was found, and all of it is remembered as first seen: without a lock there is nothing to decide. */
-  readonly isSettled?: true
+  /** Nothing was found, and all of it is remembered as first seen in this scope: without a lock there is nothing to decide. */
+  readonly settledFor?: string
   readonly instructions: Note
   readonly tools: readonly (readonly [name: string, note: Note])[]
 }
@@ -86,9 +86,9 @@ export function writeNotes(
 }
 
 /** Whether these notes say that there is nothing to tell. */
-export function areSettled(notes: unknown, stamp: string): boolean {
-  const { scan, isSettled } = (notes ?? {}) as Partial<ReviewNotes>
-  return scan === stamp && isSettled === true
+export function areSettled(notes: unknown, stamp: string, scope: string): boolean {
+  const { scan, settledFor } = (notes ?? {}) as Partial<ReviewNotes>
+  return scan === stamp && settledFor === scope
 }
 
 interface ReadNotes {

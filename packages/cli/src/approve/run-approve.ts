@@ -1,0 +1,180 @@
+/** Approves what is named, or asks about each change; for programs, tells what waits. */
+import { matchesGlob } from '@toolwell/core/internal'
+import type { ServerConfig } from '@toolwell/mcp'
+import { type LockChange, visible } from '@toolwell/mcp/lock'
+import { diffText } from '../lock/diff-text.js'
+import { changesJson, type Groups, groupsOf } from '../lock/groups.js'
+import { approvePending, namedIn, nameOf, type Pending, pendingIn } from '../lock/pending.js'
+import { readLines } from '../shared/read-lines.js'
+import type { OpenServers } from '../shared/servers/with-servers.js'
+import { plural } from '../shared/table.js'
+import { painter, type Terminal } from '../shared/terminal.js'
+import type { ExitCode } from '../shared/verb.js'
+
+export interface ApproveOptions {
+  readonly targets: readonly string[]
+  readonly isJson: boolean
+}
+
+/** A server whose entry runs commands that nobody has approved. */
+interface WaitingCommand {
+  readonly server: ServerConfig
+  readonly commands: readonly string[]
+}
+
+export async function runApprove(
+  open: OpenServers,
+  options: ApproveOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const { targets, isJson } = options
+  const { output } = terminal
+  const commands = waitingCommands(open)
+  const named = commands.filter(({ server }) => targets.some((target) => matchesGlob(target, server.name)))
+  const groups = groupsOf(open)
+  const pending = groups.groups.flatMap((group) => pendingIn(group))
+  const others = targets.filter((target) => !named.some(({ server }) => matchesGlob(target, server.name)))
+  const meant = namedIn(pending, others, groups.groups)
+  if (targets.length > 0) {
+    for (const each of named) allowCommands(open, each)
+    await approvePending(groups, meant, targets)
+    await output.write(
+      isJson ? json(groups, meant, named, 'approved') : approvedText(groups, meant, named, targets, terminal),
+    )
+    return 0
+  }
+  if (isJson) {
+    await output.write(json(groups, pending, commands, 'pending'))
+    return pending.length + commands.length > 0 ? 1 : 0
+  }
+  return ask(open, groups, pending, commands, terminal)
+}
+
+function waitingCommands({ config, firstUse }: OpenServers): WaitingCommand[] {
+  return config.servers.flatMap((server) => {
+    const approved = firstUse.read(server)?.commands ?? []
+    const commands = server.commands.filter((command) => !approved.includes(command))
+    return commands.length > 0 ? [{ server, commands }] : []
+  })
+}
+
+function allowCommands({ firstUse }: OpenServers, { server, commands }: WaitingCommand): void {
+  const before = firstUse.read(server) ?? { start: '', instructions: '', tools: {} }
+  firstUse.write(server, { ...before, commands: [...new Set([...(before.commands ?? []), ...commands])] })
+}
+
+const commandText = ({ server, commands }: WaitingCommand) =>
+  [
+    `! ${visible(server.name)}  runs a command for a secret, and is not in your own config file`,
+    ...commands.map((command) => `      ${visible(command)}`),
+  ].join('\n')
+
+/** One diff after the other. In a pipe nothing is asked: all of it is shown. */
+async function ask(
+  open: OpenServers,
+  groups: Groups,
+  pending: readonly Pending[],
+  commands: readonly WaitingCommand[],
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const { output, errors, env } = terminal
+  const paint = painter(output, env)
+  const items: readonly Item[] = [
+    ...commands.map((command) => ({ text: commandText(command), name: command.server.name, command })),
+    ...pending.map((each) => ({
+      text: diffText(each.group, [each.change], groups.scanner, paint),
+      name: nameOf(each.change),
+      pending: each,
+    })),
+  ]
+  if (items.length === 0) {
+    await output.write('Nothing waits for approval.\n')
+    return 0
+  }
+  const taken = await askAbout(items, output.isTerminal && errors.isTerminal, terminal)
+  for (const { command } of taken) if (command) allowCommands(open, command)
+  // Changes of one lock are written together.
+  await approvePending(
+    groups,
+    taken.flatMap((item) => item.pending ?? []),
+  )
+  const left = items.length - taken.length
+  await output.write(
+    left === 0
+      ? `${plural(items.length, 'change')} approved.\n`
+      : `${plural(left, 'change')} ${left === 1 ? 'waits' : 'wait'}. Approve what you have read with: toolwell approve NAME\n`,
+  )
+  return left === 0 ? 0 : 1
+}
+
+interface Item {
+  readonly text: string
+  readonly name: string
+  readonly command?: WaitingCommand
+  readonly pending?: Pending
+}
+
+/** Shows each; gives those that were agreed to. */
+async function askAbout(
+  items: readonly Item[],
+  isScreen: boolean,
+  { input, output }: Terminal,
+): Promise<Item[]> {
+  const answers = readLines(input, 'standard input')
+  const taken: Item[] = []
+  let isAll = false
+  for (const item of items) {
+    await output.write(`${item.text}\n\n`)
+    if (!isScreen) continue
+    let word: string = isAll ? 'y' : ''
+    while (!/^(?:y|yes|n|no|a|all|q|quit)$/.test(word)) {
+      await output.write(`Approve ${visible(item.name)}? [y/n/all/quit] `)
+      const { value, done } = await answers.next()
+      word = done ? 'quit' : value.text.trim().toLowerCase()
+    }
+    if (word.startsWith('q')) break
+    isAll ||= word.startsWith('a')
+    if (!word.startsWith('n')) taken.push(item)
+  }
+  return taken
+}
+
+function json(
+  groups: Groups,
+  changes: readonly Pending[],
+  commands: readonly WaitingCommand[],
+  key: 'approved' | 'pending',
+): string {
+  const found = changes.flatMap(({ group, change }) =>
+    changesJson(group, [change], groups.scanner).map((each) => ({
+      ...each,
+      name: nameOf(change),
+      by: group.lock ? ('lock' as const) : ('first-use' as const),
+    })),
+  )
+  const runs = commands.map(({ server, commands: own }) => ({ server: server.name, commands: own }))
+  return `${JSON.stringify({ [key]: found, commands: runs }, null, 2)}\n`
+}
+
+function approvedText(
+  groups: Groups,
+  approved: readonly Pending[],
+  commands: readonly WaitingCommand[],
+  targets: readonly string[],
+  { output, env }: Terminal,
+): string {
+  const paint = painter(output, env)
+  const shown = [...new Set(approved.map(({ group }) => group))].map((group) => {
+    const own: LockChange[] = approved.filter((each) => each.group === group).map(({ change }) => change)
+    const where = group.lock ? ` in ${group.file}` : ''
+    const names = own.map((change) => visible(nameOf(change))).join(', ')
+    return `${diffText(group, own, groups.scanner, paint)}\n\n${names} ${own.length === 1 ? 'is' : 'are'} approved${where}.\n`
+  })
+  const runs = commands.map(
+    (each) => `${commandText(each)}\n\nMay be run. See the server with: toolwell inspect\n`,
+  )
+  const all = [...runs, ...shown].join('\n')
+  return all === ''
+    ? `${targets.map(visible).join(', ')} ${targets.length === 1 ? 'was' : 'were'} approved already.\n`
+    : all
+}

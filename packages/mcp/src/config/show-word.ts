@@ -1,0 +1,217 @@
+/**
+ * What of a command line or an address may be shown. A word is hidden unless it is known to be harmless: a path that
+ * exists, a package, a port, a switch, one of the usual words.
+ */
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { basename, resolve } from 'node:path'
+
+export const HIDDEN = '***'
+
+export interface Shown {
+  readonly text: string
+  /** What was taken out of it. */
+  readonly hidden: readonly string[]
+}
+
+const asIs = (text: string): Shown => ({ text, hidden: [] })
+const hide = (text: string): Shown => ({ text: HIDDEN, hidden: [text] })
+
+/** Words of command lines that say nothing of their user. */
+const USUAL: ReadonlySet<string> = new Set(
+  `true false yes no on off stdio http https sse tcp streamable-http streamableHttp x run exec dlx tool start serve server mcp mcp-remote
+  mcp-server localhost 127.0.0.1 0.0.0.0 ::1 host bridge always missing never latest next debug info warn warning error silent verbose
+  trace json text production development test main dev env export node npx npm pnpm yarn bun bunx deno uv uvx pipx python python3 docker
+  podman sh bash zsh cmd powershell pwsh java ruby php go cargo dotnet exec set && || ; | - -- . ..`.split(
+    /\s+/,
+  ),
+)
+
+const RUNNERS = /^(?:npx|npm|pnpm|pnpx|yarn|bun|bunx|uvx?|pipx|docker|podman|deno)(?:\.(?:cmd|exe))?$/i
+/** Switches of these that no value follows, or a package. */
+const BEFORE_PACKAGE =
+  /^(?:-y|--yes|-i|-t|-it|-q|--rm|--init|--quiet|--interactive|--from|--with|--package|-p|-A|--allow-\w+(?:=.*)?|--pull=\w+)$/
+const PACKAGE = /^(?:(?:npm|jsr):)?(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][a-z0-9._/-]*(?:[@:][\w.^~*-]+)?$/i
+const SCOPED = /^(?:(?:npm|jsr):)?@[a-z0-9][\w.-]*\/[a-z0-9][\w.-]*(?:@[\w.^~*-]+)?$/i
+const SECRET_FLAG = /(?:key|token|secret|passw(?:or)?d|pwd|pass|pin|auth|credential|bearer|pat|cookie)s?$/i
+const FLAG = /^--?[A-Za-z][A-Za-z]{0,19}(?:[-_.][A-Za-z0-9]{1,15}){0,5}$/
+/** Long switches with one dash that are no letters with a value behind them. */
+const ONE_DASH = /^-(?:[A-Za-z]|jar|it|rm|cp|server|client|NoProfile|ExecutionPolicy|File|Command)$/
+const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
+const REFERENCE = /^\$\{(env|file|cmd):[^{}]*\}$|^\$\{[A-Za-z_]\w*\}$/
+
+/** A program and its arguments. */
+export function showLine(command: string, args: readonly string[], cwd: string): Shown {
+  return together(showWords(command, args, cwd), ' ')
+}
+
+/** The same, word by word. */
+export function showWords(command: string, args: readonly string[], cwd: string): Shown[] {
+  const isRunner = RUNNERS.test(basename(command))
+  const isPython = /^python[\d.]*(?:\.exe)?$/i.test(basename(command))
+  let hasPackage = false
+  const shown = args.map((word, at) => {
+    const before = args[at - 1] ?? ''
+    const isValue = before.startsWith('-') && !BEFORE_PACKAGE.test(before)
+    const isPackage = isRunner && !word.startsWith('-') && !isValue && !USUAL.has(word)
+    if (isPackage && PACKAGE.test(word) && !isOpaque(word) && (!hasPackage || /^-/.test(before))) {
+      hasPackage = true
+      return asIs(word)
+    }
+    if (isPython && before === '-m' && /^[a-z_]\w*(?:\.\w+)*$/i.test(word) && !isOpaque(word))
+      return asIs(word)
+    return showWord(word, before, cwd)
+  })
+  return [showProgram(command, cwd), ...shown]
+}
+
+/** A program that is named by its place or its name; a whole command line where one was written there. */
+function showProgram(command: string, cwd: string): Shown {
+  if (existsSync(resolve(cwd, command)) || (/^[\w.@+~:\\/-]+$/.test(command) && !isOpaque(command)))
+    return asIs(command)
+  if (/\s/.test(command)) return showText(command, cwd)
+  return command.includes('/') || command.includes('\\') ? showPath(command, cwd) : showWord(command, '', cwd)
+}
+
+function showWord(word: string, before: string, cwd: string): Shown {
+  if (SECRET_FLAG.test(before) && before.startsWith('-') && !FLAG.test(word)) return hide(word)
+  if (isHarmless(word, cwd)) return asIs(word)
+  const [, kind] = REFERENCE.exec(word) ?? []
+  if (REFERENCE.test(word)) return asIs(kind === 'cmd' ? '${cmd:…}' : word)
+  if (SCHEME.test(word)) return showUrl(word)
+  if (/^-\w/.test(word) && !word.startsWith('--') && !word.includes('=')) {
+    if (ONE_DASH.test(word) || (word.length <= 12 && SECRET_FLAG.test(word) && FLAG.test(word)))
+      return asIs(word)
+    return { text: `${word.slice(0, 2)}${HIDDEN}`, hidden: [word.slice(2)] }
+  }
+  if (FLAG.test(word) && !isOpaque(word)) return asIs(word)
+  // NAME=value, --flag=value, -Dname=value: the name is shown, and the value is a word again.
+  const [, name = '', value = ''] = /^(-{0,2}[A-Za-z][\w.-]{0,40})=(.*)$/s.exec(word) ?? []
+  if (name !== '' && !isOpaque(name)) {
+    const inner = showWord(value, name.startsWith('-') ? name : `-${name}`, cwd)
+    return {
+      text: `${name}=${inner.text}`,
+      hidden: [...inner.hidden, ...(inner.hidden.length > 0 ? [value] : [])],
+    }
+  }
+  // A header.
+  const [, header = '', rest = ''] = /^([A-Za-z][A-Za-z-]{0,40}):\s*(.+)$/s.exec(word) ?? []
+  if (header !== '' && /^(?:-H|--header)/i.test(before))
+    return { text: `${header}: ${HIDDEN}`, hidden: [rest] }
+  if (/\s/.test(word) && before === '-c') return showText(word, cwd)
+  return isPath(word) ? showPath(word, cwd) : hide(word)
+}
+
+/** A command line in one text. */
+function showText(text: string, cwd: string): Shown {
+  const words = text.split(/\s+/).filter((word) => word !== '')
+  const { text: shown, hidden } = together(
+    words.map((word, at) =>
+      /["'`]/.test(word) ? showQuoted(word) : showWord(word, words[at - 1] ?? '', cwd),
+    ),
+    ' ',
+  )
+  // Ordinary words of a script may be words of any message too.
+  const bare = hidden
+    .flatMap((each) => [each, each.replace(/^["'`]+|["'`;,]+$/g, '')])
+    .filter((each) => !/^\W*[A-Za-z]{1,14}\W*$/.test(each))
+  return { text: shown, hidden: [...bare, ...(hidden.length > 0 ? [text] : [])] }
+}
+
+function showQuoted(word: string): Shown {
+  const at = word.indexOf('=')
+  const name = word.slice(0, at)
+  return /^-{0,2}[A-Za-z][\w.-]{0,40}$/.test(name) && !isOpaque(name)
+    ? { text: `${name}=${HIDDEN}`, hidden: [word.slice(at + 1)] }
+    : hide(word)
+}
+
+/** As far as it exists. */
+export function showPath(path: string, cwd: string): Shown {
+  const parts = path.split(/(?<=[\\/])/)
+  let known = 0
+  while (known < parts.length && existsSync(placeOf(parts.slice(0, known + 1).join(''), cwd))) known++
+  const rest = parts.slice(known)
+  if (rest.length === 0) return asIs(path)
+  const hidden = rest.map((part) => part.replace(/[\\/]$/, '')).filter((part) => !USUAL.has(part))
+  return { text: `${parts.slice(0, known).join('')}${HIDDEN}`, hidden: [...hidden, rest.join('')] }
+}
+
+/** User, password, opaque parts of host and path, the query and the fragment are hidden, in an address of any scheme. */
+export function showUrl(url: string): Shown {
+  const hidden: string[] = []
+  const out = (text: string) => {
+    if (text === '') return ''
+    hidden.push(text, decoded(text))
+    return HIDDEN
+  }
+  const [, scheme = '', authority = '', path = '', query = '', fragment = ''] =
+    /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?$/is.exec(url) ?? []
+  if (scheme === '') return hide(url)
+  const at = authority.lastIndexOf('@')
+  const user = at < 0 ? '' : authority.slice(0, at)
+  for (const part of user.split(':')) if (part !== '') hidden.push(part, decoded(part))
+  const host = authority
+    .slice(at + 1)
+    .split('.')
+    .map((label) => (isOpaque(label) ? out(label) : label))
+    .join('.')
+  const segments = path
+    .split('/')
+    .map((part) => (part === '' || isPlainSegment(part) ? part : out(part)))
+    .join('/')
+  const values = query
+    .slice(1)
+    .split('&')
+    .map((pair) => {
+      const is = pair.indexOf('=')
+      return is < 0
+        ? out(pair)
+        : `${isOpaque(pair.slice(0, is)) ? out(pair.slice(0, is)) : pair.slice(0, is)}=${out(pair.slice(is + 1)) || ''}`
+    })
+    .join('&')
+  return {
+    text: `${scheme}${at < 0 ? '' : `${HIDDEN}@`}${host}${segments}${query === '' ? '' : `?${values}`}${fragment === '' ? '' : `#${out(fragment.slice(1))}`}`,
+    hidden,
+  }
+}
+
+/** Names of things, not of keys: words without digits, versions. */
+function isPlainSegment(part: string): boolean {
+  return (
+    /^[a-z]{1,14}(?:[-_.][a-z]{1,14})?$/i.test(part) ||
+    /^v?\d{1,2}(?:\.\d{1,2}){0,2}$/.test(part) ||
+    REFERENCE.test(part)
+  )
+}
+
+/** Long, or letters and digits in turns. */
+export function isOpaque(text: string): boolean {
+  return text.split(/[-_./@:=]/).some((piece) => {
+    const turns = piece.match(/[A-Za-z](?=\d)|\d(?=[A-Za-z])/g)?.length ?? 0
+    return piece.length > 24 || (piece.length >= 7 && turns >= 2) || (piece.length >= 12 && /\d/.test(piece))
+  })
+}
+
+function isHarmless(word: string, cwd: string): boolean {
+  if (word === '' || USUAL.has(word) || /^\d{1,5}$/.test(word)) return true
+  if (SCOPED.test(word) && !isOpaque(word)) return true
+  const mayBeFile = isPath(word) || /^[\w.-]+\.[a-z]{1,5}$/i.test(word)
+  return mayBeFile && word.length < 4096 && existsSync(placeOf(word, cwd))
+}
+
+const isPath = (word: string) =>
+  /^(?:~?[\\/]|\.{1,2}[\\/]|[A-Za-z]:[\\/])/.test(word) || /^[\w.-]+[\\/]/.test(word)
+const placeOf = (path: string, cwd: string) => resolve(cwd, path.replace(/^~(?=[\\/]|$)/, homedir()))
+
+function together(parts: readonly Shown[], between: string): Shown {
+  return { text: parts.map(({ text }) => text).join(between), hidden: parts.flatMap(({ hidden }) => hidden) }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

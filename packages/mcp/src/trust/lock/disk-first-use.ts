@@ -1,0 +1,135 @@
+/** What was first seen, on disk: in the user's folder for data, because a cache may be deleted at any time. */
+import { existsSync, readdirSync, renameSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { isRecord } from '@toolwell/core/internal'
+import type { ServerConfig } from '../../config/server-config.js'
+import { startOf } from '../../config/start-of.js'
+import { createCacheFiles } from '../../definition/cache-files.js'
+import { digestOf } from '../../definition/stored-definition.js'
+import type { WarningListener } from '../../definition/warning.js'
+import { type FirstUse, type FirstUseStore, record, type SeenTool, scopeOf } from './first-use.js'
+
+const FORMAT = 1
+
+export interface FirstUseOptions {
+  /** Default: `toolwell/first-use` in the user's folder for data. */
+  readonly folder?: string
+  /** Told what could not be read or written. The work goes on. */
+  readonly onWarning?: WarningListener
+}
+
+export function defaultFirstUseFolder(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): string {
+  const base =
+    env.XDG_DATA_HOME ||
+    (process.platform === 'win32' && env.LOCALAPPDATA) ||
+    (process.platform === 'darwin'
+      ? join(homedir(), 'Library', 'Application Support')
+      : join(homedir(), '.local', 'share'))
+  return join(base, 'toolwell', 'first-use')
+}
+
+export function diskFirstUse({
+  folder = defaultFirstUseFolder(),
+  onWarning,
+}: FirstUseOptions = {}): FirstUseStore {
+  const files = createCacheFiles(folder, (warning) =>
+    onWarning?.(
+      warning.code === 'cache-unwritable'
+        ? {
+            code: 'first-use-unwritable',
+            text: `what servers were when first seen cannot be kept in ${folder}; changes cannot be noticed`,
+            fix: 'Make the folder writable, or pin the servers with: toolwell lock',
+          }
+        : warning,
+    ),
+  )
+  const prefixOf = ({ name }: ServerConfig) => `${name.replace(/[^\w-]+/g, '_').slice(0, 40)}-`
+  const fileOf = (server: ServerConfig) =>
+    join(
+      folder,
+      `${prefixOf(server)}${digestOf(JSON.stringify([scopeOf(server), server.name])).slice(0, 32)}.json`,
+    )
+  const open = (file: string): Stored | undefined => {
+    const text = files.get(file)?.toString('utf8')
+    return text === undefined ? undefined : decoded(text)
+  }
+  /** The folder of the config was moved: its record is the one whose config is gone and that was started the same way. */
+  const takeOver = (server: ServerConfig) => {
+    if (server.file === undefined || !existsSync(folder)) return
+    const start = startOf(server)
+    for (const name of readdirSync(folder)) {
+      if (!name.startsWith(prefixOf(server)) || !name.endsWith('.json')) continue
+      const stored = open(join(folder, name))
+      if (!stored || stored.name !== server.name || stored.seen.start !== start) continue
+      if (stored.scope.startsWith('program ') || existsSync(stored.scope)) continue
+      renameSync(join(folder, name), fileOf(server))
+      return
+    }
+  }
+  return {
+    read(server) {
+      const file = fileOf(server)
+      if (!existsSync(file)) takeOver(server)
+      if (!existsSync(file)) return undefined
+      const stored = open(file)
+      if (stored) return stored.seen
+      files.setAside(
+        file,
+        'is damaged',
+        `it is not known whether ${server.name} has changed since it was first seen`,
+        {
+          code: 'first-use-damaged',
+          fix: 'Look at the server with toolwell inspect, and pin it with toolwell lock',
+        },
+      )
+      return undefined
+    },
+    write(server, seen) {
+      const stored = { toolwell: FORMAT, scope: scopeOf(server), name: server.name, ...seen }
+      files.put(fileOf(server), `${JSON.stringify(stored, null, 1)}\n`)
+    },
+    stamp(server) {
+      try {
+        const { mtimeNs, size, ino } = statSync(fileOf(server), { bigint: true })
+        return `${mtimeNs}-${size}-${ino}`
+      } catch {
+        return ''
+      }
+    },
+  }
+}
+
+interface Stored {
+  readonly scope: string
+  readonly name: string
+  readonly seen: FirstUse
+}
+
+function decoded(text: string): Stored | undefined {
+  try {
+    const { toolwell, scope, name, start, instructions, isApproved, tools, commands } = JSON.parse(text)
+    const isOurs =
+      toolwell === FORMAT &&
+      [scope, name, start, instructions].every((each) => typeof each === 'string') &&
+      isRecord(tools) &&
+      Object.values(tools).every(isSeen)
+    if (!isOurs) return undefined
+    const seen: FirstUse = {
+      start,
+      instructions,
+      ...(isApproved === true ? { isApproved } : {}),
+      tools: record(Object.entries(tools as Record<string, SeenTool>)),
+      ...(Array.isArray(commands) ? { commands: commands.map(String) } : {}),
+    }
+    return { scope, name, seen }
+  } catch {
+    return undefined
+  }
+}
+
+function isSeen(value: unknown): boolean {
+  return isRecord(value) && typeof value.fingerprint === 'string' && isRecord(value.definition)
+}

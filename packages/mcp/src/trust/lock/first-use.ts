@@ -1,0 +1,112 @@
+/**
+ * What was seen of a server when it was first met, where no lock holds it: whole, so that a change can be shown. As SSH
+ * remembers hosts. Pure; files are in disk-first-use.ts.
+ */
+import type { ServerConfig } from '../../config/server-config.js'
+import { fingerprint, type JsonObject, normalised } from '../../definition/fingerprint.js'
+import { EMPTY_LOCK, type ListedServer, type Lock, type LockedTool, namedTools } from './lock.js'
+
+export interface SeenTool extends LockedTool {
+  /** Somebody looked at it: it is used even if the scan would object. */
+  readonly isApproved?: true
+}
+
+export interface FirstUse {
+  /** How the server was started or reached: see `startOf`. It is told when that changes, and nothing is forgotten. */
+  readonly start: string
+  readonly instructions: string
+  /** Somebody looked at the instructions. */
+  readonly isApproved?: true
+  readonly tools: Readonly<Record<string, SeenTool>>
+  /** Commands of `${cmd:…}` that may be run. */
+  readonly commands?: readonly string[]
+}
+
+export interface FirstUseStore {
+  read(server: ServerConfig): FirstUse | undefined
+  write(server: ServerConfig, record: FirstUse): void
+  /** Another text when the record is another one, whoever wrote it; empty where there is none. Costs a look at the file. */
+  stamp(server: ServerConfig): string
+}
+
+/** Whose server it is: one of the same name in another config is another one. How it is started has no part in it. */
+export function scopeOf({ file }: Pick<ServerConfig, 'file'>): string {
+  return file ?? `program ${process.argv[1] ?? ''}`
+}
+
+export const NOTHING_SEEN: FirstUse = { start: '', instructions: '', tools: {} }
+
+/** A record may hold no more than that its commands may be run. */
+export function wasMet(seen: FirstUse | undefined): seen is FirstUse {
+  return (
+    seen !== undefined &&
+    (seen.start !== '' || seen.isApproved === true || Object.keys(seen.tools).length > 0)
+  )
+}
+
+export function seenTool(tool: unknown): SeenTool {
+  return { fingerprint: fingerprint(tool), definition: normalised(tool) as JsonObject }
+}
+
+/** The record with the server, or one of its tools, as it is now: approved by a person. */
+export function approveSeen(given: FirstUse | undefined, listed: ListedServer, tool?: string): FirstUse {
+  const { start = '', instructions = '' } = listed
+  const isMet: boolean = wasMet(given)
+  const before = { ...NOTHING_SEEN, ...given, ...(isMet ? {} : { start, instructions }) }
+  const now = namedTools(listed)
+  const approved = (name: string): SeenTool => ({ ...seenTool(now.get(name)), isApproved: true })
+  if (tool === undefined)
+    return {
+      ...before,
+      start: listed.start ?? before.start,
+      instructions: listed.instructions ?? '',
+      isApproved: true,
+      tools: record([...now.keys()].map((name) => [name, approved(name)])),
+    }
+  const kept = Object.entries(before.tools).filter(([name]) => name !== tool)
+  return { ...before, tools: record(now.has(tool) ? [...kept, [tool, approved(tool)]] : kept) }
+}
+
+/** The record with the instructions, and how the server is started, as they are now; its tools stay as they were. */
+export function approveSeenServer(before: FirstUse = NOTHING_SEEN, listed: ListedServer): FirstUse {
+  return {
+    ...before,
+    start: listed.start ?? before.start,
+    instructions: listed.instructions ?? '',
+    isApproved: true,
+  }
+}
+
+/** Records as a lock: what differs from them is compared and shown in the same way. */
+export function asLock(records: readonly (readonly [server: string, seen: FirstUse])[]): Lock {
+  return {
+    ...EMPTY_LOCK,
+    servers: record(
+      records.map(([name, { start, instructions, tools }]) => [
+        name,
+        {
+          fingerprint: '',
+          start,
+          instructions,
+          tools: record(
+            Object.entries(tools).map(([tool, { fingerprint: print, definition }]) => [
+              tool,
+              { fingerprint: print, definition },
+            ]),
+          ),
+        },
+      ]),
+    ),
+  }
+}
+
+/** An object without a prototype: a tool may be called `__proto__`. */
+export function record<T>(entries: readonly (readonly [string, T])[]): Record<string, T> {
+  const made = Object.create(null) as Record<string, T>
+  for (const [key, value] of entries) made[key] = value
+  return made
+}
+
+export function ownTool<T>(tools: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return tools && Object.hasOwn(tools, name) ? tools[name] : undefined
+}
