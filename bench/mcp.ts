@@ -106,7 +106,7 @@ async function benchStart(corpus: readonly Tool[], folder: string) {
   // A warm cache has been reviewed, as every list is before it is kept.
   const file = `${folder}/toolwell.json`
   const config = names.map((name) => defineServer(name, { command: 'not-started', cwd: '/' }, { file }))
-  const reviewing = connectServers(createToolwell().catalogue, config, { cache, firstUse })
+  const reviewing = connectServers(createToolwell().catalogue, config, { cache, firstUse, logs: false })
   await reviewing.settled(600_000)
   await reviewing.close()
   const once = (count: number) => {
@@ -166,6 +166,7 @@ async function benchListing(folder: string) {
     const servers = connectServers(catalogue, config, {
       cache: memoryCache(),
       firstUse: memoryFirstUse(),
+      logs: false,
       concurrency,
     })
     await servers.settled(600_000)
@@ -195,13 +196,13 @@ async function benchMemory(corpus: readonly Tool[]) {
     cache.write(server, JSON.parse(JSON.stringify(definition(tools))))
     return server
   })
-  const reviewing = connectServers(createToolwell().catalogue, config, { cache, firstUse })
+  const reviewing = connectServers(createToolwell().catalogue, config, { cache, firstUse, logs: false })
   await reviewing.settled(600_000)
   await reviewing.close()
   const { catalogue } = createToolwell()
   collect()
   const before = process.memoryUsage().heapUsed
-  const servers = connectServers(catalogue, config, { cache, firstUse })
+  const servers = connectServers(catalogue, config, { cache, firstUse, logs: false })
   await servers.settled(600_000)
   collect()
   const kilobytes = (process.memoryUsage().heapUsed - before) / 1024
@@ -223,6 +224,7 @@ async function benchCall() {
   const servers = connectServers(catalogue, [defineServer('odd', { command: process.execPath, args })], {
     cache: memoryCache(),
     firstUse: memoryFirstUse(),
+    logs: false,
   })
   await servers.settled(60_000)
   const through = catalogue.get('odd/echo')?.tool.execute
@@ -278,6 +280,7 @@ async function benchTrouble() {
     const servers = connectServers(createToolwell().catalogue, config, {
       cache: memoryCache(),
       firstUse: memoryFirstUse(),
+      logs: false,
       connectTimeout: 5000,
     })
     await servers.settled(60_000)

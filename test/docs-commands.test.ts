@@ -18,7 +18,12 @@ const read = (file: string) => readFileSync(join(root, file), 'utf8')
 /** What is kept between commands: nothing of the machine's own user. */
 const home = mkdtempSync(join(tmpdir(), 'toolwell-docs-'))
 afterAll(() => rmSync(home, { recursive: true, force: true }))
-const env = { XDG_CACHE_HOME: join(home, 'cache'), XDG_CONFIG_HOME: join(home, 'config') }
+const env = {
+  XDG_CACHE_HOME: join(home, 'cache'),
+  XDG_CONFIG_HOME: join(home, 'config'),
+  XDG_DATA_HOME: join(home, 'data'),
+  XDG_STATE_HOME: join(home, 'state'),
+}
 const BLOCK = /^```console\n([\s\S]*?)^```/gm
 
 /**

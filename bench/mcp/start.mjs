@@ -11,6 +11,7 @@ const well = createToolwell({ mode: 'on', delivery: 'bridge' })
 const servers = connectServers(well.catalogue, config, {
   cache: diskCache({ folder }),
   firstUse: diskFirstUse({ folder: `${folder}/first-use` }),
+  logs: false,
 })
 const filled = performance.now()
 const chat = openaiChat(await well.open({ id: 'a' }))

@@ -82,6 +82,7 @@ export function openProof(setup: Setup): Proof {
   const servers = connectServers(well.catalogue, config, {
     cache: diskCache({ folder: join(folder, 'cache') }),
     firstUse: diskFirstUse({ folder: join(folder, 'first-use') }),
+    logs: join(folder, 'logs'),
     ...(onServer ? { onEvent: onServer } : {}),
   })
   const host: HostOptions = {

@@ -77,12 +77,12 @@ async function start(
   if (known) {
     // Somebody has listed them before.
     const { catalogue } = (await startSeed(sf())).well
-    const before = connectServers(catalogue, config, { cache, firstUse, ...connecting })
+    const before = connectServers(catalogue, config, { cache, firstUse, logs: false, ...connecting })
     await before.settled(60_000)
     await before.close()
     rmSync(log, { force: true })
   }
-  connected = connectServers(host.well.catalogue, config, { cache, firstUse, ...connecting })
+  connected = connectServers(host.well.catalogue, config, { cache, firstUse, logs: false, ...connecting })
   onTestFinished(() => connected?.close())
   if (!known) await connected.settled(60_000)
   return {

@@ -198,6 +198,7 @@ describe('approve', () => {
         HOME: home,
         XDG_CONFIG_HOME: join(home, '.config'),
         XDG_CACHE_HOME: join(home, '.cache'),
+        XDG_STATE_HOME: join(home, '.local/state'),
         XDG_DATA_HOME: join(home, '.local/share'),
         NO_COLOR: '1',
       },

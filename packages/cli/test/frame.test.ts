@@ -63,7 +63,11 @@ describe('the manual', () => {
       const words = [...(line ?? '').replace(/ > .*/, '').matchAll(/"([^"]*)"|(\S+)/g)].map(
         ([, quoted, bare]) => quoted ?? bare ?? '',
       )
-      const env = { XDG_CACHE_HOME: join(folder, 'cache') }
+      const env = {
+        XDG_CACHE_HOME: join(folder, 'cache'),
+        XDG_DATA_HOME: join(folder, 'data'),
+        XDG_STATE_HOME: join(folder, 'state'),
+      }
       const { code, errors } = await toolwell(words, { folder, env })
       // update_issue is not in this catalogue, which is an answer too.
       expect([line, code, errors]).toEqual([line, words.includes('--why') ? 1 : 0, ''])
@@ -231,6 +235,7 @@ describe('what goes wrong where JSON was asked for', () => {
       XDG_CONFIG_HOME: join(folder, 'config'),
       XDG_CACHE_HOME: join(folder, 'cache'),
       XDG_DATA_HOME: join(folder, 'data'),
+      XDG_STATE_HOME: join(folder, 'state'),
     }
     const { code, output, errors } = await toolwell(words, { folder, env })
     expect(code).toBe(2)

@@ -204,7 +204,12 @@ describe('inspect of servers', () => {
     let time = 0
     const { errors, code } = await toolwell(['inspect'], {
       folder,
-      env: { XDG_CACHE_HOME: join(folder, 'cache'), XDG_CONFIG_HOME: join(folder, 'config') },
+      env: {
+        XDG_CACHE_HOME: join(folder, 'cache'),
+        XDG_CONFIG_HOME: join(folder, 'config'),
+        XDG_DATA_HOME: join(folder, 'data'),
+        XDG_STATE_HOME: join(folder, 'state'),
+      },
       screen: { errors: 80 },
       now: () => (time += 600),
       // It is waited for until it has been shown that it is.

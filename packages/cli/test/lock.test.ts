@@ -219,7 +219,7 @@ describe('lock', () => {
         'home/.config/toolwell/toolwell.json': { mcpServers: { yours: misbehaving({}) } },
       })
       // The folders below the home that are used where no variable names others.
-      const env = { XDG_CONFIG_HOME: '', XDG_CACHE_HOME: '', XDG_DATA_HOME: '' }
+      const env = { XDG_CONFIG_HOME: '', XDG_CACHE_HOME: '', XDG_DATA_HOME: '', XDG_STATE_HOME: '' }
       expect(await start(['lock'], { env })).toMatchObject({ code: 0 })
       expect(Object.keys(JSON.parse(read(folder)).servers)).toEqual(['mine'])
       expect(Object.keys(JSON.parse(read(join(home, '.config/toolwell'))).servers)).toEqual(['yours'])

@@ -27,6 +27,7 @@ function placeOf(url: string, more: object = {}): Place {
     XDG_DATA_HOME: join(folder, 'data'),
     XDG_CONFIG_HOME: join(folder, 'config'),
     XDG_CACHE_HOME: join(folder, 'cache'),
+    XDG_STATE_HOME: join(folder, 'state'),
   }
   return { folder, env, logins: join(folder, 'data', 'toolwell', 'logins') }
 }

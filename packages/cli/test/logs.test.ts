@@ -55,17 +55,16 @@ it('follows what is written until nobody reads it', async () => {
     },
   })
   await run(['inspect'])
-  let begun = false
+  let isOver = false
   const followed = toolwell(['logs', 'loud', '--follow'], {
     folder,
     env: { HOME: home, XDG_CONFIG_HOME: join(home, '.config'), XDG_STATE_HOME: join(home, '.local/state') },
     closesAfter: 2,
-    onOutput() {
-      if (begun) return
-      begun = true
-      void run(['inspect', '--refresh']).then(() => run(['inspect', '--refresh']))
-    },
+  }).finally(() => {
+    isOver = true
   })
+  // It speaks until the reader has gone.
+  while (!isOver) await run(['inspect', '--refresh'])
   const { code, output } = await followed
   expect(code).toBe(0)
   expect(output.match(/said \d+/g)?.length).toBeGreaterThan(1)

@@ -89,7 +89,9 @@ describe('a server with entries that are no tools', () => {
           tool === 'good' || tool === 'twin' ? 'warning' : 'error',
         ])
       const back = doctor.filter(({ rule }) => rule === 'held-back').map(({ tool }) => tool)
-      expect(back.sort()).toEqual(held.sort())
+      // What looks poisoned is named as that.
+      expect(back).toEqual(['twin'])
+      expect(held.sort()).toEqual(['add', 'twin'])
 
       const search = await run(['search', 'espresso grinder hopper', '--config', 'toolwell.json'])
       expect(search.errors).toContain(`Searched: ${usable} tools`)
@@ -150,7 +152,8 @@ describe('a tool with hard findings', () => {
       expect(quarantined.add).toContain(way)
       expect(quarantined.add).not.toContain('--approve')
       const doctor = await run(['doctor'])
-      expect(doctor.output).toMatch(/^✗ Nothing is held back$/m)
+      expect(doctor.output).toMatch(/^✗ No definition looks poisoned$/m)
+      expect(doctor.output).toContain('It is held back: secrecy in description')
       expect(doctor.output).toContain(way)
       expect(doctor.output).not.toContain('--approve')
       const lock = await run(['lock'])
@@ -166,7 +169,7 @@ describe('a tool with hard findings', () => {
       writeFileSync(join(folder, 'toolwell.json'), JSON.stringify(config(tools, { deny: ['bare', 'add'] })))
       expect(await run(['lock', '--check'])).toMatchObject({ code: 0 })
       const healthy = await run(['doctor'])
-      expect(healthy.output).toMatch(/^✓ Nothing is held back$/m)
+      expect(healthy.output).toMatch(/^✓ Nothing waits for approval$/m)
       expect(healthy).toMatchObject({ code: 0 })
       expect((await run(['lock'])).code).toBe(0)
     },
@@ -195,20 +198,18 @@ describe('without a lock', () => {
       expect((await run(['inspect'])).output).toContain('3 tools of odd are trusted on first use')
       write([named('stays'), named('changes', { description: 'Does more.' }), named('joins')])
       const shown = await run(['inspect', '--refresh'])
-      expect(shown.output).toContain('odd: changes of odd is not what it was when first seen.')
+      expect(shown.output).toContain('odd/changes is not what it was when first seen.')
       expect(shown.output).toContain('odd: leaves of odd is gone since it was first seen.')
       expect(shown.output).toContain('odd: joins of odd joined after it was first seen.')
-      expect(shown.output).toContain('Without a lock only fingerprints are kept')
       const changed = diagnosesOf((await run(['doctor', '--json'])).output).filter(
         ({ rule }) => rule === 'changed',
       )
       expect(changed.map(({ message }) => message)).toEqual([
-        'changes of odd is not what it was when first seen.',
         'leaves of odd is gone since it was first seen.',
       ])
       const check = await run(['lock', '--check'])
       expect(check).toMatchObject({ code: 2, output: '' })
-      expect(check.errors).toContain('changes of odd is not what it was when first seen')
+      expect(check.errors).toContain('odd/changes is not what it was when first seen')
     },
     WAIT,
   )

@@ -12,6 +12,7 @@ async function reasonOf(
 ): Promise<string> {
   const servers = connectServers(createToolwell().catalogue, [defineServer('notes', endpoint)], {
     firstUse: memoryFirstUse(),
+    logs: false,
     cache: memoryCache(),
     connectTimeout,
   })

@@ -130,7 +130,7 @@ describe('a server that is not there yet', () => {
     const servers = connectServers(
       well.catalogue,
       given.map((each) => oddServer(...each)),
-      { cache: memoryCache(), firstUse: memoryFirstUse() },
+      { cache: memoryCache(), firstUse: memoryFirstUse(), logs: false },
     )
     onTestFinished(() => servers.close())
     return { well, servers }
@@ -158,7 +158,7 @@ describe('a server that is not there yet', () => {
     const servers = connectServers(
       well.catalogue,
       [oddServer('mute', { mute: true, ignoresProbe: true }), oddServer('broken', { diesAtStart: 'no' })],
-      { cache: memoryCache(), firstUse: memoryFirstUse() },
+      { cache: memoryCache(), firstUse: memoryFirstUse(), logs: false },
     )
     onTestFinished(() => servers.close())
     await eventually(() => well.catalogue.sources.get('broken')?.state === 'failed', 'one has failed')
@@ -177,6 +177,7 @@ describe('a server that is not there yet', () => {
     const servers = connectServers(well.catalogue, [oddServer('mute', { mute: true, ignoresProbe: true })], {
       cache: memoryCache(),
       firstUse: memoryFirstUse(),
+      logs: false,
     })
     onTestFinished(() => servers.close())
     expect(await (await play(well, 'a')).search('launch a rocket')).not.toContain('mute')

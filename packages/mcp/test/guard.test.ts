@@ -113,6 +113,7 @@ describe('a definition that looks poisoned', () => {
     const servers = connectServers(catalogue, config, {
       cache: memoryCache(),
       firstUse: memoryFirstUse(),
+      logs: false,
       lock: false,
     })
     expect(await servers.settled(60_000)).toEqual([])

@@ -40,7 +40,7 @@ function imagesIn(raw: string): string[] {
 const isImage = (base64: string) => /^(?:iVBORw0KGgo|\/9j\/)/.test(base64)
 
 async function connected(well: Toolwell, config: ServerConfig): Promise<void> {
-  const servers = connectServers(well.catalogue, [config], { firstUse: memoryFirstUse() })
+  const servers = connectServers(well.catalogue, [config], { firstUse: memoryFirstUse(), logs: false })
   onTestFinished(() => servers.close())
   expect(await servers.settled(100_000)).toEqual([])
 }

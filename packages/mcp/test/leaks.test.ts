@@ -21,7 +21,11 @@ it(`leaves no process, pipe or listener after ${LIVES} lives of a server`, async
   const server = oddServer('odd', {}, {}, mark)
   const live = async (life: number) => {
     const well = createToolwell()
-    const servers = connectServers(well.catalogue, [server], { cache, firstUse: memoryFirstUse() })
+    const servers = connectServers(well.catalogue, [server], {
+      cache,
+      firstUse: memoryFirstUse(),
+      logs: false,
+    })
     await servers.settled(60_000)
     const { content } = await servers.call('odd', 'pid', {})
     const pid = Number(content[0]?.type === 'text' && content[0].text)

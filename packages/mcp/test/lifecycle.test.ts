@@ -346,6 +346,7 @@ describe('at the end', () => {
     const servers = connectServers(well.catalogue, config, {
       cache: memoryCache(),
       firstUse: memoryFirstUse(),
+      logs: false,
     })
     await eventually(() => running(mark).length === 1, 'it was started')
     await servers.close()

@@ -22,7 +22,7 @@ it('lists four real servers, then finds and runs their tools from the cache', {
   const cache = diskCache({ folder: join(folder, 'cache') })
   const cold = createToolwell({ mode: 'on' })
   const firstUse = memoryFirstUse()
-  const first = connectServers(cold.catalogue, config, { cache, firstUse })
+  const first = connectServers(cold.catalogue, config, { cache, firstUse, logs: false })
   expect(first.inspect().map(({ state }) => state)).toEqual(config.map(() => 'connecting'))
   expect(await first.settled(100_000)).toEqual([])
   expect(first.inspect().map(({ state, pids, reason }) => ({ state, pids, reason }))).toEqual(
@@ -31,7 +31,7 @@ it('lists four real servers, then finds and runs their tools from the cache', {
   await first.close()
 
   const well = createToolwell({ mode: 'on', delivery: 'bridge' })
-  const servers = connectServers(well.catalogue, config, { cache, firstUse })
+  const servers = connectServers(well.catalogue, config, { cache, firstUse, logs: false })
   onTestFinished(() => servers.close())
   expect(servers.inspect().map(({ state, starts }) => ({ state, starts }))).toEqual(
     config.map(() => ({ state: 'cached', starts: 0 })),

@@ -169,6 +169,7 @@ describe('a question of a server', () => {
     const { caller, asked } = person('host')
     const servers = connectServers(well.catalogue, [oddServer('odd')], {
       firstUse: memoryFirstUse(),
+      logs: false,
       cache: memoryCache(),
       ...(caller.handlers ? { handlers: caller.handlers } : {}),
     })

@@ -37,6 +37,7 @@ const page = { 'content-type': 'text/html; charset=utf-8' }
 async function reasonOf(server: ServerConfig, auth?: ServerAuth): Promise<string> {
   const servers = connectServers(createToolwell().catalogue, [server], {
     firstUse: memoryFirstUse(),
+    logs: false,
     cache: memoryCache(),
     connectTimeout: 60_000,
     ...(auth ? { auth: () => auth } : {}),

@@ -8,7 +8,7 @@ export const RULES = {
   'dead-server': 'Every server can be started or reached, and listed',
   'slow-server': 'Servers are listed quickly',
   'same-server': 'No server is configured twice under different names',
-  'held-back': 'Nothing is held back',
+  'held-back': 'Nothing waits for approval',
   lock: 'Definitions are pinned by a lock',
   changed: 'Definitions are what they were when first seen',
   poisoned: 'No definition looks poisoned',

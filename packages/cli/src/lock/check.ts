@@ -7,6 +7,7 @@ import { type Paint, painter, type Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
 import { diffText } from './diff-text.js'
 import { changesJson, changesOf, findingsOf, type Group, type Groups, isHard, lockOf } from './groups.js'
+import { nameOf, pendingIn } from './pending.js'
 import { unnamedLines } from './write.js'
 
 /** Tools that advice is given about one by one. */
@@ -55,7 +56,12 @@ const enabledIn = ({ servers, unlisted }: Group) =>
   [...servers.map(({ name }) => name), ...unlisted.keys()].sort()
 
 /** What is known to have changed without a lock. */
-const sinceText = ({ since }: Group) => since.map(({ text: change }) => ` ${visible(change)}.`).join('')
+const sinceText = (group: Group) => {
+  const held = pendingIn(group)
+    .filter(({ change }) => change.kind === 'changed')
+    .map(({ change }) => `${nameOf(change)} is not what it was when first seen`)
+  return [...held, ...group.since.map(({ text: told }) => told)].map((told) => ` ${visible(told)}.`).join('')
+}
 
 function unpinnedText(group: Group, servers: readonly string[]): string {
   const [config, ...more] = group.configs

@@ -37,6 +37,7 @@ export async function useServer({ url, scenario, context }: Task): Promise<void>
   const server = defineServer('remote', { url }, { oauth })
   const servers = connectServers(createToolwell().catalogue, [server], {
     firstUse: memoryFirstUse(),
+    logs: false,
     logins: store,
     cache: memoryCache(),
   })

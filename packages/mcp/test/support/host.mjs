@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { createToolwell } from '@toolwell/core'
-import { connectServers, defineServer, memoryCache } from '@toolwell/mcp'
+import { connectServers, defineServer, memoryCache, memoryFirstUse } from '@toolwell/mcp'
 
 const [mark = '', log = '', how = ''] = process.argv.slice(2)
 const program = fileURLToPath(new URL('odd-server.mjs', import.meta.url))
@@ -14,7 +14,11 @@ const config = [
   odd('stubborn', { stubborn: true }),
   odd('helped', { helper: true, stubborn: true, log }),
 ]
-const servers = connectServers(createToolwell().catalogue, config, { cache: memoryCache() })
+const servers = connectServers(createToolwell().catalogue, config, {
+  cache: memoryCache(),
+  firstUse: memoryFirstUse(),
+  logs: false,
+})
 await servers.settled(60_000)
 for (const name of names) await servers.call(name, 'pid', {})
 const helper = [...readFileSync(log, 'utf8').matchAll(/helper (\d+)/g)].at(-1)?.[1]

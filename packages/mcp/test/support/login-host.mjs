@@ -1,10 +1,12 @@
 /** A program with one login: for every line it reads, five calls at once, and a line with what they gave. */
 import { createInterface } from 'node:readline'
 import { createToolwell } from '@toolwell/core'
-import { connectServers, defineServer, diskLogins, memoryCache } from '@toolwell/mcp'
+import { connectServers, defineServer, diskLogins, memoryCache, memoryFirstUse } from '@toolwell/mcp'
 
 const [url = '', folder = ''] = process.argv.slice(2)
 const servers = connectServers(createToolwell().catalogue, [defineServer('notes', { url })], {
+  firstUse: memoryFirstUse(),
+  logs: false,
   cache: memoryCache(),
   logins: diskLogins({ folder }),
 })
