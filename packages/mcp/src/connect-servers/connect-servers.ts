@@ -126,8 +126,9 @@ export function connectServers(
   const fleet = new Fleet({
     servers: 'servers' in config ? config.servers : config,
     concurrency,
+    isPatient: given.patient ?? false,
     guard,
-    publisher: createPublisher({ catalogue, runOn, warn }),
+    publisher: createPublisher({ catalogue, runOn, warn, wake: (server) => fleet.peek(server)?.wake() }),
     open: (server, onChange) =>
       new Upstream({
         server,
@@ -138,6 +139,7 @@ export function connectServers(
         auth: authOf(server),
         lister: callerOf(),
         lost: lostOf(server.name),
+        isPatient: given.patient ?? false,
         connectTimeout,
         now,
         random,

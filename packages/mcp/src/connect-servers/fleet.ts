@@ -10,6 +10,8 @@ import { planUpdate, type UpdatedConfig, type UpdateReport } from './update.js'
 
 /** Milliseconds between looks at the locks: a file's date, read from a folder that is in memory. */
 const LOOK_EVERY = 1000
+/** Milliseconds that are waited for a server that could not be listed when an earlier program tried. */
+const PATIENCE_AFTER_FAILURE = 2000
 
 export interface FleetOptions {
   readonly servers: readonly ServerConfig[]
@@ -18,6 +20,8 @@ export interface FleetOptions {
   readonly guard: Pick<Guard, 'compare' | 'forget'>
   /** How many are listed at a time. */
   readonly concurrency: number
+  /** Those that failed in an earlier program are waited for like others. */
+  readonly isPatient: boolean
 }
 
 export class Fleet {
@@ -47,6 +51,10 @@ export class Fleet {
 
   get upstreams(): Upstream[] {
     return [...this.#upstreams.values()]
+  }
+
+  peek(name: string): Upstream | undefined {
+    return this.#upstreams.get(name)
   }
 
   find(name: string): Upstream {
@@ -150,7 +158,12 @@ export class Fleet {
         .finally(() => {
           if (this.#listing.get(name) === done) this.#listing.delete(name)
         })
-      if (upstream.definition === undefined) this.#listing.set(name, done)
+      if (upstream.definition !== undefined) return
+      const isHopeful = this.#options.isPatient || !upstream.hasFailedBefore
+      this.#listing.set(
+        name,
+        isHopeful ? done : bounded(done, PATIENCE_AFTER_FAILURE).then(() => void this.#listing.delete(name)),
+      )
     }
     const listed = upstreams.filter((upstream) => mustList(upstream, !unreviewed.includes(upstream)))
     for (const upstream of unreviewed) list(upstream, () => upstream.beginSlowly())

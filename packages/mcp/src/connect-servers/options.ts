@@ -40,6 +40,11 @@ export interface ConnectOptions {
    * is used before `client` and `handlers`.
    */
   readonly caller?: (call: CallOrigin) => Caller
+  /**
+   * Wait in `settled` as long as it takes also for servers that could not be listed when an earlier program tried. Default:
+   * two seconds; they are listed all the same.
+   */
+  readonly patient?: boolean
   /** How many unknown servers are listed at a time. Default 8. */
   readonly concurrency?: number
   /** Milliseconds to start, shake hands and list. Default 30,000. */
@@ -69,6 +74,7 @@ const KEYS = [
   'handlers',
   'client',
   'caller',
+  'patient',
   'concurrency',
   'connectTimeout',
   'onEvent',

@@ -1,7 +1,13 @@
 /** What is known of one server: the definition in use, its review, and the copy in the cache. Knows nothing of connections. */
 import type { SourceUpdate } from '@toolwell/core'
 import type { ServerConfig } from '../config/server-config.js'
-import { type CachedDefinition, type DefinitionCache, isFresh, knownEra } from '../definition/cache.js'
+import {
+  type CachedDefinition,
+  type DefinitionCache,
+  type FailedListing,
+  isFresh,
+  knownEra,
+} from '../definition/cache.js'
 import {
   definitionHash,
   difference,
@@ -32,6 +38,9 @@ export interface KnownOptions {
  */
 export type Extent = 'whole' | 'part' | 'elsewhere'
 
+/** After this long, a program waits again for a server that failed in an earlier one. */
+const FAILURE_HOLDS = 86_400_000
+
 export class KnownDefinition {
   definition: ServerDefinition | undefined
   review: Review = NOTHING_FOUND
@@ -49,6 +58,21 @@ export class KnownDefinition {
     if (!server.enabled) return
     this.#cached = cache.read(server, this.#asked)
     if (this.#cached) this.#isNoted = guard.meet(server, this.#cached.definition, this.#cached.notes)
+  }
+
+  /** Why an earlier program could not list it, where that is not long ago and nothing else is known of it. */
+  get failedBefore(): FailedListing | undefined {
+    const { cache, server, now } = this.#options
+    if (this.#cached || !server.enabled) return undefined
+    const failed = cache.readFailure?.(server, this.#asked)
+    const age = failed === undefined ? -1 : now() - failed.at
+    return age >= 0 && age < FAILURE_HOLDS ? failed : undefined
+  }
+
+  /** For the next program: it need not wait as long. */
+  noteFailure(reason: string): void {
+    const { cache, server, now } = this.#options
+    cache.writeFailure?.(server, { at: now(), reason }, this.#asked)
   }
 
   /** When the list was last read from the server. */
