@@ -90,7 +90,7 @@ export function connectServers(
 
   const callerOf = (conversation?: string, principal?: string): Caller => ({
     client: principal || client,
-    ...defined({ conversation, handlers }),
+    ...defined({ conversation, handlers, capabilities: given.capabilities }),
   })
   const modelCaller = (server: string, conversation?: string, principal?: string): Caller => {
     const more = given.caller?.({ conversation, principal, server })

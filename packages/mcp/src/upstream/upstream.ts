@@ -17,7 +17,7 @@ import { LoginNeed } from './login-need.js'
 import type { LostState } from './lost-state.js'
 import type { McpFailure } from './mcp-failure.js'
 import { asksForMore } from './open-client.js'
-import { type Place, placeOf } from './place.js'
+import { idleIn, type Place, placeOf } from './place.js'
 import { Pool, type Running } from './pool.js'
 import { Relisting } from './relisting.js'
 import type { ServerEvent, ServerState } from './server-state.js'
@@ -93,7 +93,7 @@ export class Upstream {
     this.#starts = new Starts(options)
     this.#failures = createFailures(options.server, (text) => this.#starts.hide(text))
     this.#pool = new Pool({
-      idle: options.server.idle,
+      idle: ({ folder }) => idleIn(folder, this.server, this.#home),
       now: options.now,
       random: options.random,
       onChange: () => this.#announce(),
