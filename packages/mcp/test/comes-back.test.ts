@@ -120,6 +120,12 @@ describe('a server that could not be listed', () => {
       reason: expect.stringContaining('was not ready within 500 ms'),
     })
     await second.servers.close()
+    // An hour later it is given a moment, and the next program need not wait again.
+    const hour = () => Date.now() + 3_600_000
+    const later = await setup([server], { cache: diskCache({ folder }), connectTimeout: 600_000, now: hour })
+    expect(later.report('odd').state).toBe('failed')
+    expect(JSON.parse(readFileSync(join(folder, kept), 'utf8')).at).toBeGreaterThan(Date.now() + 3_000_000)
+    await later.servers.close()
     rmSync(silent)
     const third = await start(600_000)
     await eventually(() => third.report('odd').state === 'cached', 'it is listed')

@@ -126,7 +126,6 @@ export function connectServers(
   const fleet = new Fleet({
     servers: 'servers' in config ? config.servers : config,
     concurrency,
-    isPatient: given.patient ?? false,
     guard,
     publisher: createPublisher({ catalogue, runOn, warn, wake: (server) => fleet.peek(server)?.wake() }),
     open: (server, onChange) =>

@@ -20,8 +20,6 @@ export interface FleetOptions {
   readonly guard: Pick<Guard, 'compare' | 'forget'>
   /** How many are listed at a time. */
   readonly concurrency: number
-  /** Those that failed in an earlier program are waited for like others. */
-  readonly isPatient: boolean
 }
 
 export class Fleet {
@@ -159,7 +157,7 @@ export class Fleet {
           if (this.#listing.get(name) === done) this.#listing.delete(name)
         })
       if (upstream.definition !== undefined) return
-      const isHopeful = this.#options.isPatient || !upstream.hasFailedBefore
+      const isHopeful = upstream.failedBefore === undefined
       this.#listing.set(
         name,
         isHopeful ? done : bounded(done, PATIENCE_AFTER_FAILURE).then(() => void this.#listing.delete(name)),
@@ -167,7 +165,9 @@ export class Fleet {
     }
     const listed = upstreams.filter((upstream) => mustList(upstream, !unreviewed.includes(upstream)))
     for (const upstream of unreviewed) list(upstream, () => upstream.beginSlowly())
-    for (const upstream of listed) list(upstream, () => upstream.refresh())
+    for (const upstream of listed)
+      if (upstream.failedBefore?.isLately) upstream.lookLater()
+      else list(upstream, () => upstream.refresh())
   }
 
   #publish(upstream: Upstream): void {

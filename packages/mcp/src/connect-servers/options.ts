@@ -48,8 +48,8 @@ export interface ConnectOptions {
    */
   readonly caller?: (call: CallOrigin) => Caller
   /**
-   * Wait in `settled` as long as it takes also for servers that could not be listed when an earlier program tried. Default:
-   * two seconds; they are listed all the same.
+   * Wait in `settled` as long as it takes also for servers that could not be listed when an earlier program tried. Default: not
+   * at all within ten minutes, then two seconds; they are listed in the background all the same.
    */
   readonly patient?: boolean
   /** How many unknown servers are listed at a time. Default 8. */

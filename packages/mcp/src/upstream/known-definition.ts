@@ -1,13 +1,7 @@
 /** What is known of one server: the definition in use, its review, and the copy in the cache. Knows nothing of connections. */
 import type { SourceUpdate } from '@toolwell/core'
 import type { ServerConfig } from '../config/server-config.js'
-import {
-  type CachedDefinition,
-  type DefinitionCache,
-  type FailedListing,
-  isFresh,
-  knownEra,
-} from '../definition/cache.js'
+import { type CachedDefinition, type DefinitionCache, isFresh, knownEra } from '../definition/cache.js'
 import {
   definitionHash,
   difference,
@@ -38,8 +32,13 @@ export interface KnownOptions {
  */
 export type Extent = 'whole' | 'part' | 'elsewhere'
 
-/** After this long, a program waits again for a server that failed in an earlier one. */
-const FAILURE_HOLDS = 86_400_000
+/** Milliseconds: a program that begins so soon after one that could not list a server does not wait for it. */
+const LATELY = 600_000
+
+export interface RecalledFailure {
+  readonly reason: string
+  readonly isLately: boolean
+}
 
 export class KnownDefinition {
   definition: ServerDefinition | undefined
@@ -60,13 +59,16 @@ export class KnownDefinition {
     if (this.#cached) this.#isNoted = guard.meet(server, this.#cached.definition, this.#cached.notes)
   }
 
-  /** Why an earlier program could not list it, where that is not long ago and nothing else is known of it. */
-  get failedBefore(): FailedListing | undefined {
+  /** Why an earlier program could not list it, where nothing else is known of it. */
+  recallFailure(): RecalledFailure | undefined {
     const { cache, server, now } = this.#options
-    if (this.#cached || !server.enabled) return undefined
-    const failed = cache.readFailure?.(server, this.#asked)
+    const failed = this.#cached || !server.enabled ? undefined : cache.readFailure?.(server, this.#asked)
     const age = failed === undefined ? -1 : now() - failed.at
-    return age >= 0 && age < FAILURE_HOLDS ? failed : undefined
+    if (!failed || age < 0) return undefined
+    const isLately = age < LATELY
+    // The next program need not wait for it, whatever comes of it in this one.
+    if (!isLately) this.noteFailure(failed.reason)
+    return { reason: failed.reason, isLately }
   }
 
   /** For the next program: it need not wait as long. */

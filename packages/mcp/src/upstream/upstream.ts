@@ -1,7 +1,7 @@
 /** One server over its whole life: known, started on first use, shared, stopped when idle, started again when it died. */
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { ServerConfig } from '../config/server-config.js'
-import type { DefinitionCache, FailedListing } from '../definition/cache.js'
+import type { DefinitionCache } from '../definition/cache.js'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
 import type { Guard } from '../trust/guard.js'
 import type { Review } from '../trust/review.js'
@@ -11,7 +11,7 @@ import type { Caller } from './caller.js'
 import type { CallOptions, Connection } from './connection.js'
 import { ConnectionLost } from './connection-lost.js'
 import { createFailures, type Failures } from './failures.js'
-import { type Extent, KnownDefinition } from './known-definition.js'
+import { type Extent, KnownDefinition, type RecalledFailure } from './known-definition.js'
 import { Later } from './later.js'
 import { LoginNeed } from './login-need.js'
 import type { LostState } from './lost-state.js'
@@ -54,6 +54,8 @@ export class Upstream {
   readonly known: KnownDefinition
   /** Why it is in this state, in words; empty where there is nothing to say. */
   reason = ''
+  /** Nothing is known of it, and an earlier program could not list it either: nobody need wait long for it, or at all. */
+  failedBefore: RecalledFailure | undefined
   /** How often it was started or reached. */
   starts = 0
   /** Calls that were sent to it. */
@@ -82,8 +84,6 @@ export class Upstream {
   /** It is listed again although nobody asks: nobody waits for it either. */
   #isRetrying = false
   #retries = 0
-  /** Why an earlier program could not list it. */
-  #failedBefore: FailedListing | undefined
   #onQuiet: (() => void) | undefined
 
   constructor(options: UpstreamOptions) {
@@ -111,23 +111,16 @@ export class Upstream {
       ...options,
       asked: this.#home.capabilities,
       onAdopted: ({ server: before }) => {
-        this.#failedBefore = undefined
+        this.failedBefore = undefined
         this.#retries = 0
         const { server: held } = this.review
         if (held !== undefined || this.reason === before) this.reason = held ?? ''
         this.#announce(true)
       },
     })
-    const failed = options.isPatient ? undefined : this.known.failedBefore
-    if (!failed) return
-    this.#failedBefore = failed
-    this.#isRetrying = true
-    this.reason = failed.reason
-  }
-
-  /** Nothing is known of it, and an earlier program could not list it either: nobody need wait for it. */
-  get hasFailedBefore(): boolean {
-    return this.#failedBefore !== undefined
+    this.failedBefore = options.isPatient ? undefined : this.known.recallFailure()
+    this.#isRetrying = this.failedBefore !== undefined
+    this.reason = this.failedBefore?.reason ?? ''
   }
 
   get #connectTimeout(): number {
@@ -168,7 +161,7 @@ export class Upstream {
 
   /** It failed when it was last used, and has not been seen working since. */
   get isTentative(): boolean {
-    return this.#breaker.failures > 0 || (!this.definition && this.#failedBefore !== undefined)
+    return this.#breaker.failures > 0 || (!this.definition && this.failedBefore !== undefined)
   }
 
   /** It failed, and somebody asks for it: it is tried again, if it has rested. */
@@ -415,7 +408,7 @@ export class Upstream {
    * The end of a rest is news: calls may try again. What has never been listed is listed again by itself, a few times;
    * after that when somebody asks for it.
    */
-  #lookLater(): void {
+  lookLater(): void {
     if (!this.server.lazy || this.#isRetired || this.#pool.closing.aborted) return
     const rest = this.#breaker.remaining()
     if (this.definition) this.#later.in(rest + 1, () => this.#announce())
@@ -451,7 +444,7 @@ export class Upstream {
     const { state } = this
     const moved = state !== this.#lastState
     this.#lastState = state
-    if (state === 'failed' && !this.#refreshing && !this.#pool.isOpening) this.#lookLater()
+    if (state === 'failed' && !this.#refreshing && !this.#pool.isOpening) this.lookLater()
     if (moved)
       this.#options.emit({ kind: 'server-state', server: this.server.name, state, reason: this.reason })
     if (moved || isChanged) this.#options.onChange(this)
