@@ -190,6 +190,8 @@ export interface Prompts {
   notLoaded(facts: { readonly name: string; readonly why: string }): string
   /** Stands for the answer of a call that a crash cut off. */
   interrupted(): string
+  /** The assistant's text between a result and the user's next message, for servers that want one there. */
+  noReply(): string
   /** A call in the history whose tool this request does not declare, told as text. All three are quoted. */
   toldCall(facts: { readonly name: string; readonly input: string; readonly answer: string }): string
   /** Stands for images, files and the like when a conversation moves to a provider that cannot be given them. */
@@ -360,6 +362,7 @@ export const defaultPrompts: Prompts = {
     `${name} did not answer within ${plural(seconds, 'second')} and was told to stop. The outcome is unknown: it may have taken effect. Find out before you call it again.`,
   notLoaded: ({ name, why }) => `(${name} ran and is not loaded: ${why}.)`,
   interrupted: () => 'This call was interrupted; it is not known whether it ran.',
+  noReply: () => '(no reply)',
   toldCall: ({ name, input, answer }) => `An earlier call of ${name} with ${input} was answered: ${answer}`,
   leftBehind: ({ kinds }) => `[Given at another provider and not shown here: ${kinds.join(', ')}]`,
   calledUndeclared: ({ names }) => `I called ${list(names)}, which cannot be called here.`,

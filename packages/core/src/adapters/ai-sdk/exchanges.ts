@@ -99,6 +99,7 @@ export function createExchanges(
         way: possible,
         given: (name) => names.has(name),
         keepsThinking: keepsThinking(asked),
+        mistral: /^mistral\b/.test(provider),
       })
       const turn = await createAdapter(conversation, wire).begin(restored(asked.prompt))
       view = turn.view
