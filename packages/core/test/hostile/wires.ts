@@ -86,7 +86,10 @@ function loneNotice(list: unknown): string | undefined {
   const isResult = ({ role, type }: (typeof entries)[number] = {}) =>
     role === 'tool' || type === 'function_call_output' || type === 'tool_search_output'
   const at = entries.findIndex(
-    ({ content }, index) => isResult(entries[index - 1]) && firstWords(content).startsWith('<tool-update>'),
+    (entry, index) =>
+      !isResult(entry) &&
+      isResult(entries[index - 1]) &&
+      firstWords(entry.content).startsWith('<tool-update>'),
   )
   return at < 0 ? undefined : `a notice stands between a result and the next reply, at ${at}`
 }
