@@ -1,8 +1,10 @@
 /** One server over its whole life: known, started on first use, shared, stopped when idle, started again when it died. */
+import { existsSync } from 'node:fs'
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { definitionRedactor, redactor } from '../config/redact.js'
 import { resolveReferences } from '../config/references.js'
 import type { ServerConfig } from '../config/server-config.js'
+import { entryFolder } from '../config/translate-entry.js'
 import type { DefinitionCache } from '../definition/cache.js'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
 import { withoutSecrets } from '../definition/without-secrets.js'
@@ -252,7 +254,11 @@ export class Upstream {
     try {
       const waiting = guard.waitingCommand(this.server)
       if (waiting !== undefined) throw this.#failures.make('quarantined', waiting)
-      const server = await resolveReferences(this.server, signal)
+      const { file } = this.server
+      const beside = file === undefined ? '' : entryFolder(file)
+      // A config may be a text without a file.
+      const folder = existsSync(beside) ? beside : process.cwd()
+      const server = await resolveReferences(this.server, { folder, signal })
       this.#started = server
       const opened = await openConnection({
         server,
