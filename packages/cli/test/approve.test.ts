@@ -307,7 +307,13 @@ it(
       code: 1,
       output: expect.stringContaining('touch RAN; echo s3cr3t-0f-mine'),
     })
-    for (const words of [['doctor'], ['lock'], ['inspect', '--refresh'], ['search', 'sums'], ['approve', '--json']])
+    for (const words of [
+      ['doctor'],
+      ['lock'],
+      ['inspect', '--refresh'],
+      ['search', 'sums'],
+      ['approve', '--json'],
+    ])
       await home.run(words)
     // It runs in the folder of its config, so that is where it would have left its mark.
     expect(existsSync(join(home.folder, 'RAN'))).toBe(false)

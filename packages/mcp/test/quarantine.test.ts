@@ -18,7 +18,9 @@ const wires: readonly WireHarness[] = [
   googleHarness,
   openaiChatHarness,
 ]
-const settings = wires.flatMap((harness) => harness.deliveries.map((delivery) => [harness, delivery] as const))
+const settings = wires.flatMap((harness) =>
+  harness.deliveries.map((delivery) => [harness, delivery] as const),
+)
 
 describe.each(settings.map(([harness, delivery]) => [harness.name, delivery, harness] as const))(
   'over %s, %s',

@@ -96,14 +96,22 @@ describe("a command in the user's own entry", () => {
 
   it.each([
     ['is put there by a project', { command: 'x' }, { env: { KEY: runs } }],
-    ['is given to what a project names', { command: 'x', env: { KEY: runs } }, { args: ['--to', 'elsewhere'] }],
+    [
+      'is given to what a project names',
+      { command: 'x', env: { KEY: runs } },
+      { args: ['--to', 'elsewhere'] },
+    ],
     ['is sent in headers of a project', { url: 'http://127.0.0.1/mcp' }, { headers: { key: runs } }],
   ])('waits for approval where it %s', (_, own, project) => {
     expect(load(temporary(), own, project).servers).toMatchObject([{ commands: ['echo h1dden-one'] }])
   })
 
   it('is run where a project only says how the server is treated', () => {
-    const { servers } = load(temporary(), { command: 'x', env: { KEY: runs } }, { alwaysLoad: true, deny: ['a'] })
+    const { servers } = load(
+      temporary(),
+      { command: 'x', env: { KEY: runs } },
+      { alwaysLoad: true, deny: ['a'] },
+    )
     expect(servers).toMatchObject([{ commands: [], alwaysLoad: ['*'] }])
   })
 

@@ -275,7 +275,9 @@ export class Upstream {
         onListChanged: () => connection && this.#relist(connection, isWhole),
       })
       connection = opened
-      if (mustList || !this.known.isCurrent) await this.#keep(await opened.list(signal), isWhole)
+      // A promise about the list was made by another process, or by the server that is still there.
+      const isPromised = server.endpoint.type !== 'stdio' && this.known.isCurrent
+      if (mustList || !isPromised) await this.#keep(await opened.list(signal), isWhole)
       this.starts++
       this.#setLoginNeeded(false)
       this.reason = this.review.server ?? ''
