@@ -26,7 +26,9 @@ export function sourceUpdate(upstream: Upstream, run: RunTool): SourceUpdate {
   const { server, definition, review } = upstream
   const state = sourceState(upstream)
   const tools = definition ? toTools(server, definition, run) : []
-  const description = definition ? describeServer(server, definition) : server.description
+  // What is held back says nothing to a model, not even what it is.
+  const isSpoken = definition !== undefined && review.server === undefined
+  const description = isSpoken ? describeServer(server, definition) : server.description
   // Everything besides the definition that decides what search makes of these tools.
   const use = JSON.stringify([
     description,

@@ -1,8 +1,10 @@
 /** One server over its whole life: known, started on first use, shared, stopped when idle, started again when it died. */
+import { existsSync } from 'node:fs'
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { definitionRedactor, redactor } from '../config/redact.js'
 import { resolveReferences } from '../config/references.js'
 import type { ServerConfig } from '../config/server-config.js'
+import { entryFolder } from '../config/translate-entry.js'
 import type { DefinitionCache } from '../definition/cache.js'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
 import { withoutSecrets } from '../definition/without-secrets.js'
@@ -252,7 +254,11 @@ export class Upstream {
     try {
       const waiting = guard.waitingCommand(this.server)
       if (waiting !== undefined) throw this.#failures.make('quarantined', waiting)
-      const server = await resolveReferences(this.server, signal)
+      const { file } = this.server
+      const beside = file === undefined ? '' : entryFolder(file)
+      // A config may be a text without a file.
+      const folder = existsSync(beside) ? beside : process.cwd()
+      const server = await resolveReferences(this.server, { folder, signal })
       this.#started = server
       const opened = await openConnection({
         server,
@@ -269,7 +275,9 @@ export class Upstream {
         onListChanged: () => connection && this.#relist(connection, isWhole),
       })
       connection = opened
-      if (mustList || !this.known.isCurrent) await this.#keep(await opened.list(signal), isWhole)
+      // A promise about the list was made by another process, or by the server that is still there.
+      const isPromised = server.endpoint.type !== 'stdio' && this.known.isCurrent
+      if (mustList || !isPromised) await this.#keep(await opened.list(signal), isWhole)
       this.starts++
       this.#setLoginNeeded(false)
       this.reason = this.review.server ?? ''
