@@ -1,5 +1,6 @@
 /** Where other clients keep their servers, on each system. */
 import { readdirSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Terminal } from '../shared/terminal.js'
 import type { ShapeName } from './shapes.js'
@@ -43,7 +44,11 @@ export interface Places {
   readonly env: Terminal['env']
 }
 
-/** Files of a user, and what each of them shows of the client: it is there where this folder is. */
+export function homeOf(env: Terminal['env']): string {
+  return env.HOME || env.USERPROFILE || homedir()
+}
+
+/** A file of a user. The client is there where the file is, or its marker. */
 export interface OwnFile extends ClientFile {
   readonly marker: string
 }
@@ -94,6 +99,11 @@ export function ownFiles({ home, platform, env }: Places): OwnFile[] {
     path: readonly string[],
     shape: ShapeName = 'servers',
   ): OwnFile => ({ ...fileOf(client, join(marker, ...path), shape), marker })
+  /** There where the file is, and not before: the client makes it, and another one may own the folder. */
+  const only = (client: ClientName, file: string, shape: ShapeName = 'servers'): OwnFile => ({
+    ...fileOf(client, file, shape),
+    marker: file,
+  })
   const within = (marker: string, files: readonly ClientFile[]) => files.map((each) => ({ ...each, marker }))
   const zed = platform === 'win32' ? join(settings, 'Zed') : join(xdg, 'zed')
   const goose = gooseFolder(settings, xdg, platform, env)
@@ -114,7 +124,7 @@ export function ownFiles({ home, platform, env }: Places): OwnFile[] {
     own('qwen', join(home, '.qwen'), ['settings.json'], 'gemini'),
     // https://docs.windsurf.com/windsurf/cascade/mcp.md, and /plugins/cascade/mcp.md for other editors.
     own('windsurf', join(home, '.codeium', 'windsurf'), ['mcp_config.json']),
-    own('windsurf', join(home, '.codeium'), ['mcp_config.json']),
+    only('windsurf', join(home, '.codeium', 'mcp_config.json')),
     // https://zed.dev/docs/configuring-zed
     own('zed', zed, ['settings.json'], 'zed'),
     // The command (@cline/shared 0.0.86, its storage paths), then the extension for VS Code.
@@ -128,8 +138,8 @@ export function ownFiles({ home, platform, env }: Places): OwnFile[] {
     own('kilo', join(storage, 'kilocode.kilo-code'), ['settings', 'mcp_settings.json'], 'cline'),
     own('goose', goose, ['config.yaml'], 'goose'),
     // https://docs.continue.dev/customize/deep-dives/mcp
-    own('continue', global, ['config.yaml'], 'continue'),
-    ...within(global, continueFiles(global)),
+    only('continue', join(global, 'config.yaml'), 'continue'),
+    ...continueFiles(global).map((each) => ({ ...each, marker: each.file })),
     // https://moonshotai.github.io/kimi-code/zh/customization/mcp, and the older kimi-cli.
     own('kimi', env.KIMI_CODE_HOME || join(home, '.kimi-code'), ['mcp.json'], 'kimi'),
     own('kimi', join(home, '.kimi'), ['mcp.json'], 'kimi'),
