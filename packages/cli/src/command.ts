@@ -1,6 +1,7 @@
 /** The command without a process around it: words in, an exit code out. Verbs are listed here. */
 import { nearest } from '@toolwell/core/internal'
 import { approve } from './approve/verb.js'
+import { connect } from './connect/verb.js'
 import { doctor } from './doctor/verb.js'
 import { importVerb } from './import/verb.js'
 import { inspect } from './inspect/verb.js'
@@ -16,6 +17,7 @@ import { manualOf, overview } from './shared/help.js'
 import { Problem, usageProblem } from './shared/problem.js'
 import { OutputClosed, painter, type Terminal } from './shared/terminal.js'
 import type { ExitCode, Verb } from './shared/verb.js'
+import { undo } from './undo/verb.js'
 
 const VERBS: readonly Verb[] = [
   search,
@@ -27,6 +29,8 @@ const VERBS: readonly Verb[] = [
   ledger,
   logs,
   importVerb,
+  connect,
+  undo,
   login,
   logout,
 ]
