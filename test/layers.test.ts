@@ -46,6 +46,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'turn/search-call',
     'turn',
     'accounting',
+    'face.ts',
     'conversation.ts',
     'settings.ts',
     'toolwell.ts',
