@@ -4,6 +4,7 @@
  */
 import { ToolwellError } from './base/errors.js'
 import { assertFunction, assertKnownKeys } from './base/options.js'
+import type { Entry } from './catalogue/catalogue.js'
 import type { Policy } from './catalogue/gate.js'
 import { createState, fold, type LedgerState } from './ledger/fold.js'
 import type { Context } from './surface/context.js'
@@ -55,6 +56,10 @@ export interface Face {
   /** Every sentence that a model reads here. */
   readonly prompts: Prompts
   digest(): FaceDigest
+  /** Every tool that may be shown, in order of wire name. */
+  tools(): readonly Entry[]
+  /** Tokens of a definition as it is sent. */
+  cost(entry: Entry): number
   /** Answers the loader; the arguments are as the model sent them. */
   search(input: Readonly<Record<string, unknown>>): Promise<Extract<FaceVerdict, { kind: 'answer' }>>
   /** By its own name in any spelling, or through the bridge. Nothing a model did throws, and nothing runs here. */
@@ -104,6 +109,8 @@ export function openFace(shared: Shared, options: FaceOptions, policies: readonl
     return latched.state
   }
 
+  let shown: { readonly revision: number; readonly tools: readonly Entry[] } | undefined
+
   const judged = async ({ name, input }: FaceCall): Promise<FaceVerdict> => {
     const call: ModelCall = { callId: '', anchor: '', name, input: { value: input } }
     const { verdicts } = await judge([call], current(), context)
@@ -125,6 +132,15 @@ export function openFace(shared: Shared, options: FaceOptions, policies: readonl
       )
       return { metaTools: latch?.metaTools ?? [], eager, deferred: latch?.deferred ?? 0 }
     },
+    tools() {
+      const { revision } = shared.catalogue
+      if (shown?.revision !== revision) {
+        const visible = [...shared.catalogue.entries()].filter((entry) => context.gate.visible(entry))
+        shown = { revision, tools: visible.sort((a, b) => (a.wireName < b.wireName ? -1 : 1)) }
+      }
+      return shown.tools
+    },
+    cost: context.cost,
     async search(input) {
       const verdict = await judged({ name: face.name, input })
       if (verdict.kind === 'answer') return verdict
