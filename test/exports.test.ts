@@ -238,6 +238,7 @@ it.each([
       'WORKSPACE_HEADER',
       'askDaemon',
       'defaultGatewayFolder',
+      'endProcess',
       'findDaemon',
       'findOrStartDaemon',
       'isAlive',

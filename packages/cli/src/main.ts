@@ -33,6 +33,15 @@ function outputTo(stream: NodeJS.WriteStream): Output {
   }
 }
 
+function onInterrupt(listener: () => void): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  // Only the first: a second signal ends the process at once.
+  for (const signal of signals) process.once(signal, listener)
+  return () => {
+    for (const signal of signals) process.off(signal, listener)
+  }
+}
+
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 process.exitCode = await runToolwell(
   process.argv.slice(2),
@@ -46,6 +55,7 @@ process.exitCode = await runToolwell(
     env: process.env,
     folder: process.cwd(),
     now: () => performance.now(),
+    onInterrupt,
   },
   { version },
 )

@@ -53,7 +53,8 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
   if (isJson)
     await say(JSON.stringify({ kind: 'listening', url: daemon.url, tokenFile: tokenFileIn(folder) }))
   else await say(welcome(daemon, folder))
-  const why = await untilStopped(daemon)
+  const unwatch = terminal.onInterrupt?.(() => void daemon.close())
+  const why = await daemon.stopped.finally(unwatch)
   if (!isJson) await say(why === 'idle' ? 'Stopped: no client was left.' : 'Stopped.')
   return 0
 }
@@ -64,17 +65,6 @@ function welcome({ url, file }: Daemon, folder: string): string {
     `Its token is in ${tokenFileIn(folder)}; toolwell token prints it.`,
     'Ctrl-C stops it.',
   ].join('\n')
-}
-
-/** A signal ends it as `stop` does; a second one ends the process at once. */
-async function untilStopped(daemon: Daemon): Promise<string> {
-  const onSignal = () => void daemon.close()
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, onSignal)
-  try {
-    return await daemon.stopped
-  } finally {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, onSignal)
-  }
 }
 
 /** What was asked for counts everywhere; otherwise the user's own file, and that of the caller's folder. */

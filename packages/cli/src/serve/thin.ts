@@ -1,10 +1,10 @@
 /**
- * The shortest way to `serve --stdio`: a session of an agent keeps one of these for as long as it lives, so nothing is loaded that
- * it does not need. Words that it does not know are left to the command itself.
+ * The shortest way to `serve --stdio`, from the process itself: a session of an agent keeps one of these for as long as it lives, so
+ * nothing is loaded that it does not need. Words that it does not know are left to the command.
  */
+import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { defaultGatewayFolder } from '@toolwell/gateway/bridge'
-import { runStdio } from './run-stdio.js'
+import { defaultGatewayFolder, runBridge } from '@toolwell/gateway/bridge'
 
 /** False where the words are not these alone. */
 export async function runThin(words: readonly string[]): Promise<boolean> {
@@ -24,4 +24,28 @@ export async function runThin(words: readonly string[]): Promise<boolean> {
     all: flags.has('--all'),
   })
   return true
+}
+
+/** Ends the process when the client is gone: nothing that is still open is worth waiting for. */
+export async function runStdio({
+  folder,
+  profile,
+  all,
+}: {
+  readonly folder: string
+  readonly profile: string | undefined
+  readonly all: boolean
+}): Promise<0> {
+  const words = [...(profile === undefined ? [] : [encodeURIComponent(profile)]), ...(all ? ['all'] : [])]
+  const [program = '', script = ''] = process.argv
+  await runBridge({
+    folder,
+    path: ['/mcp', ...words].join('/'),
+    workspace: process.cwd(),
+    command: [program, realpathSync(script), 'serve', '--by-bridge', '--folder', folder],
+    input: process.stdin,
+    output: process.stdout,
+    onProblem: (message) => process.stderr.write(`toolwell: ${message}\n`),
+  })
+  process.exit(0)
 }

@@ -55,7 +55,7 @@ export const serve = defineVerb({
           '--stdio goes to the gateway that runs, which has its own port and config.',
           'Leave out --port and --config.',
         )
-      const { runStdio } = await import('./run-stdio.js')
+      const { runStdio } = await import('./thin.js')
       return runStdio({ folder, profile, all: all === true })
     }
     if (profile !== undefined || all)

@@ -17,6 +17,8 @@ export interface Terminal {
   readonly folder: string
   /** Milliseconds. */
   now(): number
+  /** Calls back when the command is to end, once. Gives the function that stops listening. */
+  onInterrupt?(listener: () => void): () => void
 }
 
 /** The reader went away, as `| head` does. The command ends silently. */

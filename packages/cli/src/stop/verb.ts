@@ -19,7 +19,7 @@ export const stop = defineVerb({
   examples: [{ line: 'toolwell stop', about: 'ends it, and every server it started' }],
   exits: { 0: 'It has stopped.', 1: 'None was running.', 2: 'Wrong flags, or it does not stop.' },
   async run(flags, terminal) {
-    const { askDaemon, findDaemon, isAlive } = await import('@toolwell/gateway/bridge')
+    const { askDaemon, endProcess, findDaemon, isAlive } = await import('@toolwell/gateway/bridge')
     const folder = gatewayFolder(flags.folder, terminal)
     const { output } = terminal
     const say = (value: object, text: string) =>
@@ -37,7 +37,7 @@ export const stop = defineVerb({
         { reason: 'silent' },
       )
     if (found.kind === 'running') await askDaemon(found, 'POST', '/stop')
-    else process.kill(pid, 'SIGKILL')
+    else endProcess(pid)
     const until = Date.now() + 15_000
     await withStatus(
       () => `Waiting for process ${pid} to end …`,
@@ -51,7 +51,7 @@ export const stop = defineVerb({
         throw new Problem(`Process ${pid} has not ended.`, 'End it with: toolwell stop --force', {
           reason: 'late',
         })
-      process.kill(pid, 'SIGKILL')
+      endProcess(pid)
     }
     await say({ stopped: true, pid }, `The gateway (process ${pid}) has stopped.`)
     return 0

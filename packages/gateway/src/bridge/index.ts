@@ -1,7 +1,7 @@
 /** The thin door: what a stdio client and the command need to find, start and reach the daemon. Nothing here loads the SDK. */
 export { askDaemon } from './ask-daemon.js'
 export { type BridgeOptions, runBridge } from './bridge.js'
-export { type Found, findDaemon, isAlive } from './find-daemon.js'
+export { endProcess, type Found, findDaemon, isAlive } from './find-daemon.js'
 export {
   defaultGatewayFolder,
   FolderProblem,
