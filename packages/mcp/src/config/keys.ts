@@ -100,6 +100,11 @@ const TREATED: Readonly<Record<string, Key>> = {
     about: 'Only tools whose name fits one of these patterns. * stands for any characters.',
   },
   deny: { kind: 'strings', about: 'No tool whose name fits one of these patterns, whatever allow says.' },
+  readOnly: {
+    kind: 'strings',
+    about:
+      'Tools that you hold to change nothing, by patterns of names: the gateway runs them through tool_read, which a client may allow for ever. What a server says of itself does not count.',
+  },
   timeout: {
     kind: 'duration',
     about:
