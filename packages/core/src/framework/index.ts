@@ -34,6 +34,11 @@ export interface Framework {
   tools(): readonly FrameworkTool[]
   /** Give this to the framework's client. A request that does not offer the loader goes out as it is. */
   readonly fetch: typeof globalThis.fetch
+  /**
+   * The body to send instead of this one, for a framework that shows its requests and keeps its client. Undefined where the
+   * request does not offer the loader.
+   */
+  request(body: object): Promise<Readonly<Record<string, unknown>> | undefined>
   /** Answers a call by any name, also one that nobody has: `text` of the answer is the result. */
   run(call: FrameworkCall): Promise<CallAnswer>
 }
@@ -87,6 +92,8 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
       if (response.ok) exchange.replied(replyIn(response.clone(), kind.assemble))
       return response
     },
+
+    request: async (body) => (await open(body))?.body,
 
     async run(call) {
       for (const exchange of exchanges.toReversed()) {

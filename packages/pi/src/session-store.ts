@@ -1,0 +1,28 @@
+/** The ledger in pi's own session: an entry for each append, on the branch where it happened. Forks and trees of pi are then its forks. */
+import type { LedgerEvent } from '@toolwell/core'
+import { conflict, eventsFrom, eventsToJson, type LedgerStore } from '@toolwell/core/store'
+import type { Pi, SessionManager } from './pi.js'
+
+/** The name of our entries in the session file. */
+export const ENTRY = 'toolwell'
+
+/**
+ * One ledger: that of the branch where the session stands. pi writes a session from its first reply on; what was appended
+ * before is written with it.
+ */
+export function sessionStore(pi: Pick<Pi, 'appendEntry'>, session: SessionManager): LedgerStore {
+  const events = () =>
+    session
+      .getBranch()
+      .flatMap(({ type, customType, data }) =>
+        type === 'custom' && customType === ENTRY && Array.isArray(data) ? (data as LedgerEvent[]) : [],
+      )
+  return {
+    read: async (ledger, from) => eventsFrom(ledger, events(), from),
+    async append(ledger, expected, fresh) {
+      const found = events().length
+      if (found !== expected) throw conflict(ledger, expected, found)
+      pi.appendEntry(ENTRY, JSON.parse(eventsToJson(ledger, expected, fresh)))
+    },
+  }
+}
