@@ -1,98 +1,88 @@
-/** The extension: a conversation for each session of pi, its requests through the adapter of their wire, its calls through the ledger. */
-import { type CallAnswer, type Conversation, createToolwell } from '@toolwell/core'
-import { type Framework, framework } from '@toolwell/core/framework'
-import { connectServers, defaultConfigFiles, loadConfig, type Servers } from '@toolwell/mcp'
-import { bodyOf, callIdOf, type WireName, wireOf } from './payload.js'
-import type { Content, Context, Pi } from './pi.js'
-import { sessionStore } from './session-store.js'
+/** The extension: pi's events to a session of ours, and the session's tools and command to pi. */
+import { bridgedCalls } from './bridged-calls.js'
+import { callIdOf } from './call-ids.js'
+import { describeSession } from './describe-session.js'
+import { contentOf } from './content.js'
+import type { Context, Pi } from './pi.js'
+import { replyOf } from './reply.js'
+import { openSession, type Session } from './session.js'
 
-/** Milliseconds that a request waits for servers that nobody has listed before. */
-const FIRST_WAIT = 10_000
-
-interface Session {
-  readonly servers: Servers
-  /** The door of the wire that the model speaks now. */
-  door(wire: WireName): Framework
-  /** The session went to another branch: the conversation is what that branch says. */
-  reopen(): Promise<void>
-  readonly conversation: Conversation
-}
+/** The conversation checks arguments; pi would refuse what can be repaired. */
+const OPEN = { type: 'object', properties: {}, additionalProperties: true }
 
 export function toolwell(pi: Pi): void {
   let session: Session | undefined
   const registered = new Set<string>()
+  const bridged = bridgedCalls()
 
   /** pi runs a call only under a name that it knows. What the model sees of these tools is decided request by request. */
-  const register = ({ door }: Session, wire: WireName) => {
-    for (const { name, description } of door(wire).tools()) {
+  const register = (tools: readonly { readonly name: string; readonly description: string }[]) => {
+    for (const { name, description } of tools) {
       if (registered.has(name)) continue
       registered.add(name)
       pi.registerTool({
         name,
         label: name,
         description,
-        parameters: { type: 'object', properties: {}, additionalProperties: true },
-        execute: async (id, input, _signal, _onUpdate, { model }) => {
-          if (!session) throw new Error('The session is over.')
-          const answer = await session
-            .door(wireOf(model?.api) ?? wire)
-            .run({ id: callIdOf(id), name, input })
-          return { content: contentOf(answer), details: { outcome: answer.outcome.kind } }
+        parameters: OPEN,
+        execute: async (id, input, signal, onUpdate, context) => {
+          if (!session) throw new Error('This session of pi is over. Start the call again in the new one.')
+          const answer = await session.door(context.model?.api).run(
+            { id: callIdOf(id), name, input: bridged.written(id, input) },
+            {
+              ...(signal ? { signal } : {}),
+              onProgress: ({ message, progress, total }) => {
+                const text = message ?? `${progress}${total === undefined ? '' : ` of ${total}`}`
+                onUpdate?.({ content: [{ type: 'text', text }], details: {} })
+              },
+            },
+          )
+          return contentOf(answer)
         },
       })
     }
   }
 
+  const showStatus = (context: Context) => {
+    if (context.hasUI && session) context.ui.setStatus('toolwell', session.conversation.inspect().line)
+  }
+
   pi.on('session_start', async (_event, context) => {
     session = await openSession(pi, context)
-    register(session, wireOf(context.model?.api) ?? 'openai-chat')
+    register(session.tools())
   })
   pi.on('session_tree', () => session?.reopen())
   pi.on('session_shutdown', async () => {
     const ending = session
     session = undefined
-    await ending?.servers.close()
+    await ending?.close()
   })
-  pi.on('before_provider_request', async ({ payload }, { model }) => {
-    const wire = wireOf(model?.api)
-    const request = wire && bodyOf(payload, wire)
-    if (!session || !wire || !request) return undefined
-    // How tools are sent is decided with the first request: a server that is met for the first time is waited for.
-    await session.servers.settled(FIRST_WAIT)
-    register(session, wire)
-    const body = await session.door(wire).request(request.body)
-    return body && request.payloadOf(body)
+  pi.on('before_provider_request', async ({ payload }, context) => {
+    if (!session) return undefined
+    const changed = await session.request(payload, context.model?.api)
+    register(session.tools())
+    showStatus(context)
+    return changed
+  })
+  pi.on('message_end', ({ message }, { model }) => {
+    const wire = session?.wireOf(model?.api)
+    if (model && wire && isAssistant(message))
+      session?.door(model.api).replied(replyOf(message, wire, model.id))
+  })
+  pi.on('tool_call', (event) => {
+    if (session) bridged.show(event, session.conversation.catalogue)
+  })
+  pi.registerCommand('toolwell', {
+    description: 'What of the tools is loaded, what it costs, and how the servers are',
+    handler: async (_words, context) => {
+      context.ui.notify(
+        session ? describeSession(session) : 'Toolwell has no session: start one with /new.',
+        'info',
+      )
+    },
   })
 }
 
-async function openSession(pi: Pi, { cwd, sessionManager }: Context): Promise<Session> {
-  const well = createToolwell({ store: sessionStore(pi, sessionManager) })
-  const config = loadConfig({ files: defaultConfigFiles(cwd), workspaceFolder: cwd })
-  const servers = connectServers(well.catalogue, config)
-  const id = sessionManager.getSessionId()
-  let conversation = await well.open({ id })
-  let doors = new Map<WireName, Framework>()
-  return {
-    servers,
-    get conversation() {
-      return conversation
-    },
-    door(wire) {
-      const known = doors.get(wire) ?? framework(conversation, { wire })
-      doors.set(wire, known)
-      return known
-    },
-    async reopen() {
-      conversation = await well.open({ id })
-      doors = new Map()
-    },
-  }
-}
-
-function contentOf({ text, parts }: CallAnswer): Content[] {
-  if (!parts) return [{ type: 'text', text }]
-  return parts.map((part): Content => {
-    if (part.type === 'text') return { type: 'text', text: part.text }
-    return { type: 'text', text: JSON.stringify(part) }
-  })
+function isAssistant(message: unknown): boolean {
+  return typeof message === 'object' && message !== null && 'role' in message && message.role === 'assistant'
 }

@@ -42,5 +42,20 @@ export function bodyOf(payload: unknown, wire: WireName) {
 
 const isInConfig = (key: string) => IN_CONFIG.some((each) => each === key)
 
-/** The id of a call as requests have it. On Responses, pi keeps the item's id behind it. */
-export const callIdOf = (id: string): string => id.split('|', 1)[0] ?? id
+/** Where the history of a request is. */
+const HISTORY: Readonly<Record<WireName, string>> = {
+  anthropic: 'messages',
+  google: 'contents',
+  'openai-chat': 'messages',
+  'openai-responses': 'input',
+}
+
+/** A request whose history is another one. */
+export function withHistory(
+  body: Readonly<Record<string, unknown>>,
+  wire: WireName,
+  change: (history: unknown) => unknown,
+): Readonly<Record<string, unknown>> {
+  const key = HISTORY[wire]
+  return { ...body, [key]: change(body[key]) }
+}

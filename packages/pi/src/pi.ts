@@ -39,7 +39,9 @@ export interface ToolDefinition {
     callId: string,
     input: unknown,
     signal: AbortSignal | undefined,
-    onUpdate: ((update: { readonly content: readonly Content[] }) => void) | undefined,
+    onUpdate:
+      | ((update: { readonly content: readonly Content[]; readonly details: unknown }) => void)
+      | undefined,
     context: Context,
   ): Promise<{ readonly content: readonly Content[]; readonly details: unknown }>
 }
@@ -51,6 +53,7 @@ export interface PiEvent {
   toolName?: string
   readonly toolCallId?: string
   readonly input?: Record<string, unknown>
+  readonly message?: unknown
 }
 
 export interface Pi {

@@ -1,7 +1,7 @@
 /** The ledger in pi's own session: an entry for each append, on the branch where it happened. Forks and trees of pi are then its forks. */
 import type { LedgerEvent } from '@toolwell/core'
 import { conflict, eventsFrom, eventsToJson, type LedgerStore } from '@toolwell/core/store'
-import type { Pi, SessionManager } from './pi.js'
+import type { Pi, SessionEntry, SessionManager } from './pi.js'
 
 /** The name of our entries in the session file. */
 export const ENTRY = 'toolwell'
@@ -11,12 +11,7 @@ export const ENTRY = 'toolwell'
  * before is written with it.
  */
 export function sessionStore(pi: Pick<Pi, 'appendEntry'>, session: SessionManager): LedgerStore {
-  const events = () =>
-    session
-      .getBranch()
-      .flatMap(({ type, customType, data }) =>
-        type === 'custom' && customType === ENTRY && Array.isArray(data) ? (data as LedgerEvent[]) : [],
-      )
+  const events = () => session.getBranch().flatMap(eventsIn)
   return {
     read: async (ledger, from) => eventsFrom(ledger, events(), from),
     async append(ledger, expected, fresh) {
@@ -25,4 +20,15 @@ export function sessionStore(pi: Pick<Pi, 'appendEntry'>, session: SessionManage
       pi.appendEntry(ENTRY, JSON.parse(eventsToJson(ledger, expected, fresh)))
     },
   }
+}
+
+/** The events of one entry: none where it is not ours. */
+function eventsIn({ type, customType, data }: SessionEntry): LedgerEvent[] {
+  return type === 'custom' && customType === ENTRY && Array.isArray(data) ? data : []
+}
+
+/** Whether pi has shortened the history, and the ledger does not know it yet. The session itself says so, also after a restart. */
+export function awaitsCompaction(branch: readonly SessionEntry[]): boolean {
+  const last = branch.findLastIndex(({ type }) => type === 'compaction')
+  return last >= 0 && !branch.slice(last).some((entry) => eventsIn(entry).some(({ kind }) => kind === 'compacted'))
 }

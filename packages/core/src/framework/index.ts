@@ -9,7 +9,7 @@ import { assertKnownKeys, assertOneOf } from '../base/options.js'
 import type { Conversation } from '../conversation.js'
 import { BRIDGE_NAME } from '../surface/meta-tools.js'
 import type { JsonSchema } from '../tool/tool.js'
-import type { CallAnswer, Execute } from '../turn/run.js'
+import type { CallAnswer, Execute, RunOptions } from '../turn/run.js'
 import { type Body, bodyKinds } from './bodies.js'
 import { type Exchange, type FrameworkCall, openExchange } from './exchange.js'
 
@@ -39,8 +39,12 @@ export interface Framework {
    * request does not offer the loader.
    */
   request(body: object): Promise<Readonly<Record<string, unknown>> | undefined>
+  /** The reply to the last request in the form of the wire, where the framework does not send by `fetch`. */
+  replied(reply: unknown): void
+  /** The next request comes with a shortened history: what it no longer shows is shown again. */
+  compacted(): void
   /** Answers a call by any name, also one that nobody has: `text` of the answer is the result. */
-  run(call: FrameworkCall): Promise<CallAnswer>
+  run(call: FrameworkCall, options?: Pick<RunOptions, 'signal' | 'onProgress'>): Promise<CallAnswer>
 }
 
 /** So many requests are remembered: only the last has calls that are still to be started, but requests may overlap. */
@@ -54,6 +58,7 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
   const kind = bodyKinds[options.wire]
   const { catalogue, loader } = conversation
   const exchanges: Exchange[] = []
+  let isCompacted = false
   const tools = (): readonly FrameworkTool[] => {
     const own = new Set(catalogue.hostTools)
     const entries = [...catalogue.entries()]
@@ -73,8 +78,12 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
 
   const open = async (body: object) => {
     const names = new Set(tools().map(({ name }) => name))
-    const exchange = await openExchange(conversation, kind, body as Body, (name) => names.has(name), execute)
-    if (exchange) exchanges.push(exchange)
+    const isOurs = (name: string) => names.has(name)
+    const exchange = await openExchange(conversation, kind, body as Body, { isOurs, execute, isCompacted })
+    if (exchange) {
+      isCompacted = false
+      exchanges.push(exchange)
+    }
     if (exchanges.length > REMEMBERED) exchanges.shift()
     return exchange
   }
@@ -95,17 +104,23 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
 
     request: async (body) => (await open(body))?.body,
 
-    async run(call) {
+    replied: (reply) => exchanges.at(-1)?.replied(reply),
+
+    compacted() {
+      isCompacted = true
+    },
+
+    async run(call, options = {}) {
       for (const exchange of exchanges.toReversed()) {
         const written = await exchange.find(call)
-        if (written) return exchange.run(written)
+        if (written) return exchange.run(written, options)
       }
       const { id, name, input } = call
       const made = { id, name, input: { value: input } }
       const last = exchanges.at(-1)
-      if (last) return last.run(made)
+      if (last) return last.run(made, options)
       // From an earlier process: no request of this one has led to it.
-      const [answer] = await conversation.run([{ ...made, callId: id, anchor: `call:${id}` }])
+      const [answer] = await conversation.run([{ ...made, callId: id, anchor: `call:${id}` }], options)
       return answer as CallAnswer
     },
   }
