@@ -51,6 +51,11 @@ export function toolwell(pi: Pi): void {
     session = await openSession(pi, context)
     register(session.tools())
   })
+  // pi takes the tools that it knows into its loop here, and what joins later with the next prompt.
+  pi.on('before_agent_start', async () => {
+    await session?.ready()
+    if (session) register(session.tools())
+  })
   pi.on('session_tree', () => session?.reopen())
   pi.on('session_shutdown', async () => {
     const ending = session
@@ -60,7 +65,6 @@ export function toolwell(pi: Pi): void {
   pi.on('before_provider_request', async ({ payload }, context) => {
     if (!session) return undefined
     const changed = await session.request(payload, context.model?.api)
-    register(session.tools())
     showStatus(context)
     return changed
   })

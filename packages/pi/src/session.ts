@@ -4,11 +4,12 @@ import { type Framework, type FrameworkTool, framework } from '@toolwell/core/fr
 import { connectServers, loadConfig, type Servers } from '@toolwell/mcp'
 import { callIdsIn, withCallIds } from './call-ids.js'
 import { configFiles } from './config-files.js'
+import { nativeResultsIn, withNativeResults } from './native-results.js'
 import { bodyOf, type WireName, wireOf, withHistory } from './payload.js'
 import type { Context, Pi } from './pi.js'
 import { awaitsCompaction, sessionStore } from './session-store.js'
 
-/** Milliseconds that a request waits for servers that nobody has listed before. */
+/** Milliseconds that a prompt waits for servers that nobody has listed before. */
 const FIRST_WAIT = 10_000
 
 export interface Session {
@@ -16,6 +17,8 @@ export interface Session {
   readonly conversation: Conversation
   /** What is wrong with the config files, in words. */
   readonly problems: readonly string[]
+  /** How tools are sent is decided with the first request: servers that are met for the first time are waited for. */
+  ready(): Promise<unknown>
   tools(): readonly FrameworkTool[]
   wireOf(api: string | undefined): WireName | undefined
   door(api: string | undefined): Framework
@@ -35,7 +38,7 @@ export async function openSession(pi: Pi, { cwd, sessionManager }: Context): Pro
   let doors = new Map<WireName, Framework>()
   const door = (api: string | undefined) => {
     const wire = wireOf(api) ?? 'openai-chat'
-    const known = doors.get(wire) ?? framework(conversation, { wire })
+    const known = doors.get(wire) ?? framework(conversation, { wire, native: true })
     doors.set(wire, known)
     return known
   }
@@ -45,6 +48,7 @@ export async function openSession(pi: Pi, { cwd, sessionManager }: Context): Pro
       return conversation
     },
     problems: config.problems.map(({ message }) => message),
+    ready: () => servers.settled(FIRST_WAIT),
     tools: () => door(undefined).tools(),
     wireOf,
     door,
@@ -52,13 +56,14 @@ export async function openSession(pi: Pi, { cwd, sessionManager }: Context): Pro
       const wire = wireOf(api)
       const request = wire && bodyOf(payload, wire)
       if (!request) return undefined
-      // How tools are sent is decided with the first request: a server that is met for the first time is waited for.
-      await servers.settled(FIRST_WAIT)
       const branch = sessionManager.getBranch()
       if (awaitsCompaction(branch)) door(api).compacted()
       const idOf = callIdsIn(branch)
       const body = await door(api).request(
-        withHistory(request.body, wire, (history) => withCallIds(history, idOf)),
+        withHistory(request.body, wire, (history) => {
+          const named = withCallIds(history, idOf)
+          return wire === 'anthropic' ? withNativeResults(named, nativeResultsIn(branch)) : named
+        }),
       )
       return body && request.payloadOf(body)
     },

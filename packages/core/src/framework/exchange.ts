@@ -24,7 +24,12 @@ export interface Exchange {
   replied(reply: unknown): void
   /** A call of the reply as the model wrote it: by its id, or where the framework gives ids of its own, by what it says. */
   find(started: FrameworkCall): Promise<UnitCall | undefined>
-  run(call: UnitCall, options: CallOptions): Promise<CallAnswer>
+  run(call: UnitCall, options: CallOptions): Promise<FrameworkAnswer>
+}
+
+export interface FrameworkAnswer extends CallAnswer {
+  /** The answer as the adapter of the wire writes it. */
+  readonly messages: readonly unknown[]
 }
 
 /** What a framework brings along to one call. */
@@ -33,7 +38,7 @@ export type CallOptions = Pick<RunOptions, 'signal' | 'onProgress'>
 interface Started {
   readonly call: UnitCall
   readonly options: CallOptions
-  resolve(answer: CallAnswer): void
+  resolve(answer: FrameworkAnswer): void
   reject(error: unknown): void
 }
 
@@ -46,17 +51,19 @@ export async function openExchange(
     isOurs,
     execute,
     isCompacted,
+    native,
   }: {
     isOurs(name: string): boolean
     readonly execute: Execute | undefined
     /** The history is shorter than the one before. */
     readonly isCompacted: boolean
+    readonly native: boolean
   },
 ): Promise<Exchange | undefined> {
   const history = historyIn(body, kind)
   const names = namesIn(body)
   if (!history || !names.includes(conversation.loader)) return undefined
-  const wire = kind.wire(conversation)
+  const wire = kind.wire(conversation, native)
   const beside = names.filter((name) => !isOurs(name))
   const adapter = createAdapter(conversation, {
     ...wire,
@@ -84,7 +91,10 @@ export async function openExchange(
         some.map(({ call }) => call),
         { ...defined({ execute }), ...together(some) },
       )
-      for (const [index, { resolve }] of some.entries()) resolve(answers[index] as CallAnswer)
+      for (const [index, { call, resolve }] of some.entries()) {
+        const answer = answers[index] as CallAnswer
+        resolve({ ...answer, messages: wire.answer([answer], turn.view, [call]) })
+      }
     } catch (error) {
       for (const { reject } of some) reject(error)
     }

@@ -11,15 +11,20 @@ import { BRIDGE_NAME } from '../surface/meta-tools.js'
 import type { JsonSchema } from '../tool/tool.js'
 import type { CallAnswer, Execute, RunOptions } from '../turn/run.js'
 import { type Body, bodyKinds } from './bodies.js'
-import { type Exchange, type FrameworkCall, openExchange } from './exchange.js'
+import { type Exchange, type FrameworkAnswer, type FrameworkCall, openExchange } from './exchange.js'
 
-export type { FrameworkCall } from './exchange.js'
+export type { FrameworkAnswer, FrameworkCall } from './exchange.js'
 
 export interface FrameworkOptions {
   /** What the framework's client speaks. */
   readonly wire: keyof typeof bodyKinds
   /** Runs a tool. Default: its own `execute`. */
   readonly execute?: Execute
+  /**
+   * Whether tools may be revealed by the provider's own means, on Anthropic's wire. Default false: a framework that writes the
+   * answer of a search as text loses the references in it. True: `messages` of an answer stand in its place in every request.
+   */
+  readonly native?: boolean
 }
 
 /** What a framework has to know of a tool to run it. What the model sees of it is decided request by request. */
@@ -44,7 +49,7 @@ export interface Framework {
   /** The next request comes with a shortened history: what it no longer shows is shown again. */
   compacted(): void
   /** Answers a call by any name, also one that nobody has: `text` of the answer is the result. */
-  run(call: FrameworkCall, options?: Pick<RunOptions, 'signal' | 'onProgress'>): Promise<CallAnswer>
+  run(call: FrameworkCall, options?: Pick<RunOptions, 'signal' | 'onProgress'>): Promise<FrameworkAnswer>
 }
 
 /** So many requests are remembered: only the last has calls that are still to be started, but requests may overlap. */
@@ -52,9 +57,9 @@ const REMEMBERED = 8
 
 export function framework(conversation: Conversation, options: FrameworkOptions): Framework {
   assertConversation(conversation)
-  assertKnownKeys(options, ['wire', 'execute'], 'the options of framework')
+  assertKnownKeys(options, ['wire', 'execute', 'native'], 'the options of framework')
   assertOneOf('wire', options.wire, Object.keys(bodyKinds))
-  const { execute } = options
+  const { execute, native = false } = options
   const kind = bodyKinds[options.wire]
   const { catalogue, loader } = conversation
   const exchanges: Exchange[] = []
@@ -79,7 +84,7 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
   const open = async (body: object) => {
     const names = new Set(tools().map(({ name }) => name))
     const isOurs = (name: string) => names.has(name)
-    const exchange = await openExchange(conversation, kind, body as Body, { isOurs, execute, isCompacted })
+    const exchange = await openExchange(conversation, kind, body as Body, { isOurs, execute, isCompacted, native })
     if (exchange) {
       isCompacted = false
       exchanges.push(exchange)
@@ -121,7 +126,7 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
       if (last) return last.run(made, options)
       // From an earlier process: no request of this one has led to it.
       const [answer] = await conversation.run([{ ...made, callId: id, anchor: `call:${id}` }], options)
-      return answer as CallAnswer
+      return { ...(answer as CallAnswer), messages: [] }
     },
   }
 }
