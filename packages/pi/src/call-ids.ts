@@ -36,7 +36,8 @@ export function withCallIds(history: unknown, idOf: (id: string) => string): unk
   const isCall = history.type === 'tool_use' || history.type === 'function' || !('type' in history)
   return Object.fromEntries(
     Object.entries(history).map(([key, value]) => {
-      if (typeof value === 'string' && (ID_KEYS.has(key) || (key === 'id' && isCall))) return [key, idOf(value)]
+      if (typeof value === 'string' && (ID_KEYS.has(key) || (key === 'id' && isCall)))
+        return [key, idOf(value)]
       return [key, WITHIN.has(key) ? withCallIds(value, idOf) : value]
     }),
   )

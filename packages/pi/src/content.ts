@@ -13,7 +13,8 @@ export function contentOf(answer: FrameworkAnswer): { content: Content[]; detail
     part.type === 'image' ? [{ type: 'image', data: part.data, mimeType: part.mediaType }] : [],
   )
   const native = nativeBlocks(answer.messages)
-  const words = images.length === 0 ? [text] : (parts ?? []).flatMap((part) => (part.type === 'text' ? part.text : []))
+  const words =
+    images.length === 0 ? [text] : (parts ?? []).flatMap((part) => (part.type === 'text' ? part.text : []))
   return {
     content: [...words.map((word): Content => ({ type: 'text', text: word })), ...images],
     details: { toolwell: outcome.kind, ...(native ? { native } : {}) },

@@ -1,8 +1,8 @@
 /** The extension: pi's events to a session of ours, and the session's tools and command to pi. */
 import { bridgedCalls } from './bridged-calls.js'
 import { callIdOf } from './call-ids.js'
-import { describeSession } from './describe-session.js'
 import { contentOf } from './content.js'
+import { describeSession } from './describe-session.js'
 import type { Context, Pi } from './pi.js'
 import { replyOf } from './reply.js'
 import { openSession, type Session } from './session.js'

@@ -1,2 +1,3 @@
-/** The door that pi loads: an extension is a default export. */
+/** The door that pi loads. */
+// biome-ignore lint/style/noDefaultExport: pi takes the default export of a module as the extension.
 export { toolwell as default } from './extension.js'

@@ -21,7 +21,8 @@ export function nativeBlocks(messages: readonly unknown[]): readonly Block[] | u
 export function nativeResultsIn(branch: readonly SessionEntry[]): ReadonlyMap<string, readonly Block[]> {
   const found = new Map<string, readonly Block[]>()
   for (const { message } of branch) {
-    if (!isRecord(message) || message.role !== 'toolResult' || typeof message.toolCallId !== 'string') continue
+    if (!isRecord(message) || message.role !== 'toolResult' || typeof message.toolCallId !== 'string')
+      continue
     const { details } = message
     if (isRecord(details) && Array.isArray(details.native))
       found.set(message.toolCallId, details.native.filter(isRecord))
@@ -30,10 +31,7 @@ export function nativeResultsIn(branch: readonly SessionEntry[]): ReadonlyMap<st
 }
 
 /** A history of Anthropic's wire with the references in it. What else a search said stands behind all results of its message. */
-export function withNativeResults(
-  history: unknown,
-  native: ReadonlyMap<string, readonly Block[]>,
-): unknown {
+export function withNativeResults(history: unknown, native: ReadonlyMap<string, readonly Block[]>): unknown {
   if (native.size === 0 || !Array.isArray(history)) return history
   return history.map((message: unknown) => {
     if (!isRecord(message) || !Array.isArray(message.content)) return message

@@ -15,7 +15,11 @@ const WITH_IDS = /^(claude-|gpt-oss-)/
 export function replyOf(message: unknown, wire: WireName, model: string): unknown {
   const calls = callsIn(message)
   if (wire === 'anthropic')
-    return { role: 'assistant', content: calls.map((call) => ({ type: 'tool_use', ...call })), stop_reason: null }
+    return {
+      role: 'assistant',
+      content: calls.map((call) => ({ type: 'tool_use', ...call })),
+      stop_reason: null,
+    }
   if (wire === 'google') {
     const parts = calls.map(({ id, name, input }) => ({
       functionCall: { ...(WITH_IDS.test(model) ? { id } : {}), name, args: input },
@@ -25,7 +29,12 @@ export function replyOf(message: unknown, wire: WireName, model: string): unknow
   const written = calls.map(({ id, name, input }) => ({ id, name, text: JSON.stringify(input) }))
   if (wire === 'openai-responses')
     return {
-      output: written.map(({ id, name, text }) => ({ type: 'function_call', call_id: id, name, arguments: text })),
+      output: written.map(({ id, name, text }) => ({
+        type: 'function_call',
+        call_id: id,
+        name,
+        arguments: text,
+      })),
     }
   const toolCalls = written.map(({ id, name, text }) => ({
     id,
@@ -38,7 +47,10 @@ export function replyOf(message: unknown, wire: WireName, model: string): unknow
 function callsIn(message: unknown): readonly Call[] {
   if (!isRecord(message) || !Array.isArray(message.content)) return []
   return message.content.flatMap((block: unknown) =>
-    isRecord(block) && block.type === 'toolCall' && typeof block.id === 'string' && typeof block.name === 'string'
+    isRecord(block) &&
+    block.type === 'toolCall' &&
+    typeof block.id === 'string' &&
+    typeof block.name === 'string'
       ? [{ id: callIdOf(block.id), name: block.name, input: block.arguments }]
       : [],
   )

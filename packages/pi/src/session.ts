@@ -7,7 +7,7 @@ import { configFiles } from './config-files.js'
 import { nativeResultsIn, withNativeResults } from './native-results.js'
 import { bodyOf, type WireName, wireOf, withHistory } from './payload.js'
 import type { Context, Pi } from './pi.js'
-import { awaitsCompaction, sessionStore } from './session-store.js'
+import { awaitsCompaction, ENTRY, resetBecause, sessionStore } from './session-store.js'
 
 /** Milliseconds that a prompt waits for servers that nobody has listed before. */
 const FIRST_WAIT = 10_000
@@ -29,12 +29,20 @@ export interface Session {
   close(): Promise<void>
 }
 
-export async function openSession(pi: Pi, { cwd, sessionManager }: Context): Promise<Session> {
+export async function openSession(pi: Pi, { cwd, sessionManager, ui }: Context): Promise<Session> {
   const well = createToolwell({ store: sessionStore(pi, sessionManager) })
   const config = loadConfig({ files: configFiles(cwd), workspaceFolder: cwd })
   const servers = connectServers(well.catalogue, config)
   const id = sessionManager.getSessionId()
-  let conversation = await well.open({ id })
+  /** A ledger that cannot be read costs what was loaded, and no session. */
+  const open = () =>
+    well.open({ id }).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error)
+      ui.notify(`Toolwell begins anew in this session, with nothing loaded. ${reason}`, 'warning')
+      pi.appendEntry(ENTRY, resetBecause(reason))
+      return well.open({ id })
+    })
+  let conversation = await open()
   let doors = new Map<WireName, Framework>()
   const door = (api: string | undefined) => {
     const wire = wireOf(api) ?? 'openai-chat'
@@ -68,7 +76,7 @@ export async function openSession(pi: Pi, { cwd, sessionManager }: Context): Pro
       return body && request.payloadOf(body)
     },
     async reopen() {
-      conversation = await well.open({ id })
+      conversation = await open()
       doors = new Map()
     },
     close: () => servers.close(),

@@ -84,7 +84,12 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
   const open = async (body: object) => {
     const names = new Set(tools().map(({ name }) => name))
     const isOurs = (name: string) => names.has(name)
-    const exchange = await openExchange(conversation, kind, body as Body, { isOurs, execute, isCompacted, native })
+    const exchange = await openExchange(conversation, kind, body as Body, {
+      isOurs,
+      execute,
+      isCompacted,
+      native,
+    })
     if (exchange) {
       isCompacted = false
       exchanges.push(exchange)
