@@ -52,9 +52,19 @@ export function toolwell(pi: Pi): void {
     register(session.tools())
   })
   // pi takes the tools that it knows into its loop here, and what joins later with the next prompt.
-  pi.on('before_agent_start', async () => {
+  pi.on('before_agent_start', async (_event, { model, ui }) => {
     await session?.ready()
-    if (session) register(session.tools())
+    if (!session) return
+    register(session.tools())
+    // Where a request cannot be changed, every tool that pi knows would be in it.
+    const isOffered = session.wireOf(model?.api) !== undefined
+    const others = pi.getActiveTools().filter((name) => !registered.has(name))
+    pi.setActiveTools(isOffered ? [...others, ...registered] : others)
+    if (!isOffered)
+      ui.notify(
+        `Toolwell does not know the API ${JSON.stringify(model?.api)}: tools of servers are left out. Choose another model with /model.`,
+        'warning',
+      )
   })
   pi.on('session_tree', () => session?.reopen())
   pi.on('session_shutdown', async () => {

@@ -59,6 +59,8 @@ export interface PiEvent {
 export interface Pi {
   on(event: string, handler: (event: PiEvent, context: Context) => unknown): void
   registerTool(tool: ToolDefinition): void
+  getActiveTools(): readonly string[]
+  setActiveTools(names: readonly string[]): void
   registerCommand(
     name: string,
     command: {
