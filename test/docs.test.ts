@@ -32,7 +32,7 @@ import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
 declare const ownTools: Tool[]
 declare const trackerTools: Tool[]
 declare const messages: ChatMessage[]
-declare function complete(body: object): Promise<ChatMessage>
+declare function complete(body: object): Promise<{ choices: [{ message: ChatMessage }] }>
 `
 
 interface Block {

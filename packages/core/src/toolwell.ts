@@ -30,6 +30,11 @@ export interface OpenOptions {
   readonly policy?: Policy
 }
 
+export interface Explained extends Exposure {
+  readonly leftOut?: true
+  readonly findings?: readonly string[]
+}
+
 export interface Toolwell {
   readonly catalogue: Catalogue
   open(options: OpenOptions): Promise<Conversation>
@@ -41,9 +46,9 @@ export interface Toolwell {
   report(): string
   /**
    * Whether a tool is eager or deferred, and which rule decided; `leftOut` where a source lists it and it cannot be used, with
-   * the reason. Undefined for an unknown name.
+   * the reason; `findings`: what is odd about it, a field that nobody reads, say. Undefined for an unknown name.
    */
-  explain(name: string, agent?: string): (Exposure & { readonly leftOut?: true }) | undefined
+  explain(name: string, agent?: string): Explained | undefined
 }
 
 export function createToolwell(options: ToolwellOptions = {}): Toolwell {
@@ -109,9 +114,14 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
     explain: (name, agent) => {
       const resolution = catalogue.resolve(name, () => true)
       const leftOut = resolution.kind === 'none' ? catalogue.leftOut(name) : undefined
-      if (leftOut) return { deferred: false, because: `left out: ${leftOut.detail}`, leftOut: true }
+      if (leftOut) return { deferred: false, because: `left out: ${leftOut.finding.detail}`, leftOut: true }
       if (resolution.kind !== 'found') return undefined
-      return exposureOf(resolution.entry, { ...settings, ...defined({ agent }) })
+      const { entry } = resolution
+      const findings = catalogue.findings
+        .filter(({ source, tool }) => source === entry.source && tool === entry.tool.name)
+        .map(({ detail }) => detail)
+      const exposure = exposureOf(entry, { ...settings, ...defined({ agent }) })
+      return findings.length === 0 ? exposure : { ...exposure, findings }
     },
   }
 }

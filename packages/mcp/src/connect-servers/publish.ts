@@ -43,6 +43,10 @@ export function sourceUpdate(upstream: Upstream, run: RunTool): SourceUpdate {
     description,
     state,
     advice: sourceAdvice(server, state),
+    unusable: unusableIn(server, definition).flatMap(({ name, reason }) =>
+      // Of what is listed twice, one is there.
+      name === undefined || tools.some((tool) => tool.name === name) ? [] : [{ name, problem: reason }],
+    ),
     ...defined({ kept: definition && upstream.known.keptFor(use) }),
     quarantined: review.server === undefined ? [...review.quarantined.keys()] : tools.map(({ name }) => name),
   }
