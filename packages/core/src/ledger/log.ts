@@ -107,7 +107,7 @@ export function createLog(
 }
 
 /** Stored events in the present format. Throws where one could not be folded. */
-function readEvents(id: string, stored: readonly LedgerEvent[], from = 0): LedgerEvent[] {
+export function readEvents(id: string, stored: readonly LedgerEvent[], from = 0): LedgerEvent[] {
   const events = stored.map(upgradeEvent) as LedgerEvent[]
   assertEvents(id, events, from)
   return events
