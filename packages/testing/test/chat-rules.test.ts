@@ -563,15 +563,15 @@ describe('ids of nine characters', () => {
   it.each(['call_1', 'abc12345', 'abc1234567', 'abc-12345'])(
     '%s is refused where that is asked for',
     (id) => {
-      expect(chatProtocol({ nineCharacterIds: true }).violationOf(request(id))).toMatchObject({
+      expect(chatViolationOf(request(id), { nineCharacterIds: true })).toMatchObject({
         code: '3280',
         message: `Tool call id was ${id} but must be a-z, A-Z, 0-9, with a length of 9.`,
       })
-      expect(chatProtocol().violationOf(request(id))).toBeUndefined()
+      expect(chatViolationOf(request(id))).toBeUndefined()
     },
   )
 
   it('are taken', () => {
-    expect(chatProtocol({ nineCharacterIds: true }).violationOf(request('abc123DEF'))).toBeUndefined()
+    expect(chatViolationOf(request('abc123DEF'), { nineCharacterIds: true })).toBeUndefined()
   })
 })
