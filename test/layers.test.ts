@@ -88,6 +88,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'shared',
     'shared/catalogue',
     'shared/servers',
+    'shared/clients',
     'import',
     'connect/edit',
     'connect',

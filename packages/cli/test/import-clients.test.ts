@@ -4,7 +4,7 @@ import { platform } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
-import { CLIENTS, clientFiles } from '../src/import/clients.js'
+import { CLIENTS, clientFiles } from '../src/shared/clients/clients.js'
 import { homeWith } from './support/home.js'
 
 const settings = platform() === 'darwin' ? 'home/Library/Application Support' : 'home/.config'

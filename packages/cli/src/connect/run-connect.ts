@@ -1,8 +1,8 @@
 /** Plans, shows, asks, and writes: twice planned, because a file may change while its owner reads. */
 import { platform } from 'node:os'
-import { homeOf } from '../import/clients.js'
-import { switchesOf } from '../import/switches.js'
 import { askYes, isScreen } from '../shared/ask-yes.js'
+import { homeOf } from '../shared/clients/clients.js'
+import { switchesOf } from '../shared/clients/switches.js'
 import { Problem } from '../shared/problem.js'
 import { plural } from '../shared/table.js'
 import { painter, type Terminal } from '../shared/terminal.js'

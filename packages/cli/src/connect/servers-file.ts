@@ -1,10 +1,10 @@
 /** The servers that were taken over, in toolwell.json: added with a record, and taken out again when no client needs them. */
 import { createHash } from 'node:crypto'
 import { canonicalJson, defined } from '@toolwell/core/internal'
-import { parseClient } from '../import/parse-client.js'
 import type { Addition } from '../import/plan.js'
-import { valueAt } from '../import/read-client.js'
-import { type ClientState, digestOf, readState, replaceFile, textOf } from './client-file.js'
+import { parseClient } from '../shared/clients/parse-client.js'
+import { valueAt } from '../shared/clients/read-client.js'
+import { type ClientState, digestOf, readState, replaceFile, sweepDrafts, textOf } from './client-file.js'
 import { SERVERS } from './connect-plan.js'
 import { changeServers } from './edit/change-servers.js'
 import { Refusal } from './edit/refusal.js'
@@ -107,7 +107,8 @@ function isThere(text: string, name: string): boolean {
 export async function prune(records: Records, pruned: Pruned): Promise<void> {
   const { state, bytes, record, removed, kept, isLast } = pruned
   const isInStep = digestOf(state.bytes) === record.after
-  if (digestOf(bytes) !== digestOf(state.bytes)) await replaceFile(state, bytes)
+  if (digestOf(bytes) === digestOf(state.bytes)) sweepDrafts(state.real)
+  else await replaceFile(state, bytes)
   const gone = new Set([...removed, ...kept])
   const added = Object.fromEntries(Object.entries(record.added).filter(([name]) => !gone.has(name)))
   if (isLast || bytes === undefined) records.removeServers()

@@ -1,7 +1,7 @@
 /** The one entry that starts Toolwell, as each client writes it. */
 import { isRecord } from '@toolwell/core/internal'
-import type { Fields, ShapeName } from '../import/shapes.js'
-import type { Terminal } from '../shared/terminal.js'
+import type { Terminal } from '../terminal.js'
+import type { Fields, ShapeName } from './shapes.js'
 
 export const ENTRY_NAME = 'toolwell'
 

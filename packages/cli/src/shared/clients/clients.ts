@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import type { Terminal } from '../shared/terminal.js'
+import type { Terminal } from '../terminal.js'
 import type { ShapeName } from './shapes.js'
 
 export interface ClientFile {
