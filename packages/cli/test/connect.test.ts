@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
+  chownSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -336,6 +338,45 @@ describe('connect', () => {
     const { code, output } = await home.run(['connect', '--yes'])
     expect(code).toBe(1)
     expect(output).toMatch(message)
+  })
+
+  it.each([
+    ['the file', '.cursor/mcp.json', 0o444, /It may not be read and written \(EACCES\)/],
+    ['its folder', '.cursor', 0o555, /Its folder may not be written to \(EACCES\)/],
+  ])('leaves alone what may not be written: %s', async (_, place, mode, message) => {
+    const home = homeWith({ [CURSOR]: one, 'home/.gemini/settings.json': one })
+    chmodSync(join(home.home, place), mode)
+    // The administrator may write everything: then somebody else asks.
+    const isRoot = process.getuid?.() === 0
+    const user = isRoot ? { uid: 65_534, gid: 65_534 } : {}
+    if (isRoot)
+      for (const name of ['', ...readdirSync(home.folder, { recursive: true, encoding: 'utf8' })])
+        chownSync(join(home.folder, name), 65_534, 65_534)
+    const env = { PATH: process.env.PATH, HOME: home.home }
+    const { status, stdout } = spawnSync(process.execPath, [script, 'connect', '--yes'], {
+      cwd: home.folder,
+      encoding: 'utf8',
+      env,
+      ...user,
+    })
+    chmodSync(join(home.home, place), 0o755)
+    expect(stdout).toMatch(message)
+    expect(status).toBe(1)
+    expect(read(home, CURSOR)).toBe(one)
+    expect(read(home, 'home/.gemini/settings.json')).toContain('toolwell')
+  })
+
+  it('changes no client where what was taken over before is elsewhere', async () => {
+    const home = homeWith({ [CURSOR]: one, 'home/.gemini/settings.json': one.replace('"a"', '"g"') })
+    await home.run(['connect', 'cursor', '--yes'])
+    const before = filesIn(home)
+    const env = { XDG_CONFIG_HOME: join(home.folder, 'other') }
+    const { code, errors } = await home.run(['connect', 'gemini', '--yes'], { env })
+    expect(code).toBe(2)
+    expect(errors).toMatch(
+      /servers were taken over into \S+ before.* No client was changed\. Set XDG_CONFIG_HOME/,
+    )
+    expect(filesIn(home)).toEqual(before)
   })
 
   it('changes no client where its own config is broken', async () => {

@@ -4,7 +4,7 @@ import { type ConfigProblem, defaultConfigFiles, loadConfig, type ServerConfig }
 import { type Addition, planOf } from '../import/plan.js'
 import { readTarget } from '../import/target.js'
 import type { OwnFile } from '../shared/clients/clients.js'
-import { ENTRY_NAME, entryOf, isOurs } from '../shared/clients/entry.js'
+import { ENTRY_NAME, entryLine, entryOf, isOurs } from '../shared/clients/entry.js'
 import { parseClient } from '../shared/clients/parse-client.js'
 import { type ClientServers, entriesOf, readTable, valueAt } from '../shared/clients/read-client.js'
 import { shapeOf } from '../shared/clients/shapes.js'
@@ -200,7 +200,7 @@ function planClient(
   }
   const next = changeServers(text, format, table, {
     remove: [...taken.map(({ name }) => name), ...(entries.has(ENTRY_NAME) ? [ENTRY_NAME] : [])],
-    add: [{ name: ENTRY_NAME, value: entryOf(from.shape, program, profile) }],
+    add: [{ name: ENTRY_NAME, value: entryOf(from.shape, entryLine(program, profile)) }],
   })
   const bytes = Buffer.from(next, 'utf8')
   return {

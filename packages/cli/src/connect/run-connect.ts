@@ -2,6 +2,7 @@
 import { platform } from 'node:os'
 import { askYes, isScreen } from '../shared/ask-yes.js'
 import { homeOf } from '../shared/clients/clients.js'
+import { entryLine } from '../shared/clients/entry.js'
 import { switchesOf } from '../shared/clients/switches.js'
 import { Problem } from '../shared/problem.js'
 import { plural } from '../shared/table.js'
@@ -34,7 +35,9 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
   const shown = plan()
   const isOpen = shown.clients.some(({ isDone }) => !isDone)
   if (!isJson)
-    await output.write(connectText(shown, program, profile, { home, folder }, painter(output, env)))
+    await output.write(
+      connectText(shown, entryLine(program, profile), { home, folder }, painter(output, env)),
+    )
   const isWanted =
     !isDryRun && isOpen && (isYes || (!isJson && (await askYes(question(shown.clients), terminal))))
   let done: Connected = { written: [], refused: [] }

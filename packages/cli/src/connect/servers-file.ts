@@ -20,8 +20,12 @@ export async function addServers(
   if (add.length === 0) return
   const state = readState(file)
   const known = records.servers()
-  const { base, added } =
-    known && known.file === file ? rebased(known, state, records) : { base: state.bytes, added: {} }
+  if (known && known.file !== file)
+    throw new Refusal(
+      `servers were taken over into ${known.file} before, and can be undone only from there`,
+      'Set XDG_CONFIG_HOME as it was then, or run: toolwell undo',
+    )
+  const { base, added } = known ? rebased(known, state, records) : { base: state.bytes, added: {} }
   const bytes = Buffer.from(next, 'utf8')
   const record: ServersRecord = {
     format: 1,

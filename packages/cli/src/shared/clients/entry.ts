@@ -5,9 +5,12 @@ import type { Fields, ShapeName } from './shapes.js'
 
 export const ENTRY_NAME = 'toolwell'
 
-/** Node and the script by their absolute paths: a client may be started without the PATH of a shell. */
-export function entryOf(shape: ShapeName, [node, script]: Terminal['program'], profile?: string): Fields {
-  const args = [script, 'serve', '--stdio', ...(profile === undefined ? [] : ['--profile', profile])]
+/** The command line of the entry. Node and the script are absolute: a client may be started without the PATH of a shell. */
+export function entryLine([node, script]: Terminal['program'], profile?: string): [string, ...string[]] {
+  return [node, script, 'serve', '--stdio', ...(profile === undefined ? [] : ['--profile', profile])]
+}
+
+export function entryOf(shape: ShapeName, [node, ...args]: readonly [string, ...string[]]): Fields {
   switch (shape) {
     case 'claude-code':
     case 'vscode':
