@@ -58,7 +58,9 @@ describe('connect', () => {
     const { code, output, errors } = await home.run(['connect', '--yes'])
     expect({ code, errors }).toEqual({ code: 0, errors: '' })
     expect(output).not.toContain(SECRET)
-    expect(output).toMatch(/^Connected: .*Cursor.*Restart them\. To go back: toolwell undo$/m)
+    expect(output).toMatch(
+      /^Connected: .*Cursor.*Restart them\.\nCopies of the files are in .*\. To go back: toolwell undo$/m,
+    )
 
     // Every client starts the same command, in its own words.
     const line = [process.execPath, script, 'serve', '--stdio']
@@ -386,6 +388,13 @@ describe('connect', () => {
     expect(code).toBe(2)
     expect(errors).toContain('toolwell.json is not a config')
     expect(filesIn(home)).toEqual(before)
+    write(home, OURS, '{ "mcpServers": {\n"x": {"command":"x"},\n"x": {"command":"y"} } }')
+    const twice = await home.run(['connect', '--yes'])
+    expect(twice.code).toBe(2)
+    expect(twice.errors).toMatch(
+      /toolwell\.json:3: "x" appears twice\. No client was changed\. Remove one of the two\./,
+    )
+    expect(read(home, CURSOR)).toBe(one)
   })
 
   it('takes a file of several megabytes', async () => {

@@ -482,6 +482,7 @@ describe('import', () => {
     )
     expect(
       places('linux', {
+        CLAUDE_CONFIG_DIR: '/l',
         CLINE_DIR: '/c',
         COPILOT_HOME: '/o',
         GOOSE_PATH_ROOT: '/g',
@@ -490,6 +491,7 @@ describe('import', () => {
       }),
     ).toEqual(
       expect.arrayContaining([
+        '/l/.claude.json',
         '/c/data/settings/cline_mcp_settings.json',
         '/o/mcp-config.json',
         '/g/config/config.yaml',

@@ -96,7 +96,9 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
   const wrong = new Map(
     first.config.problems
       .filter(({ severity, server }) => severity === 'error' && server !== undefined)
-      .map(({ server, message, fix }) => [server, `${message}. ${fix}`]),
+      .map(({ server, message, fix }) => [server, `${message}. ${fix}`] as const)
+      // The first one that is told is the first one found.
+      .reverse(),
   )
   const add = plan.add.filter(({ name }) => !wrong.has(name))
   const { next, config } = add.length === plan.add.length ? first : read(add)

@@ -61,7 +61,7 @@ export const importVerb = defineVerb({
     const { previewJson, previewText } = await import('./text.js')
     const { loadConfig } = await import('@toolwell/mcp')
     const target = readTarget(resolve(folder, (flags.to ?? 'toolwell.json').replace(/^~(?=[\\/])/, home)))
-    const isOff = switchesOf({ home, folder })
+    const isOff = switchesOf({ home, folder, env })
     const found = files.flatMap((file) =>
       resolve(file.file) === target.file ? [] : (readClient(file, folder, isOff) ?? []),
     )
