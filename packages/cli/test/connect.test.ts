@@ -595,7 +595,7 @@ describe('undo', () => {
     expect(existsSync(join(home.folder, OURS))).toBe(false)
   })
 
-  it('is told where what it kept is damaged', async () => {
+  it('names what it kept where that is damaged', async () => {
     const home = cursorWith(one)
     await home.run(['connect', '--yes'])
     const folder = join(home.home, '.local/share/toolwell/connect')

@@ -97,7 +97,7 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
     first.config.problems
       .filter(({ severity, server }) => severity === 'error' && server !== undefined)
       .map(({ server, message, fix }) => [server, `${message}. ${fix}`] as const)
-      // The first one that is told is the first one found.
+      // Of several, the first one counts.
       .reverse(),
   )
   const add = plan.add.filter(({ name }) => !wrong.has(name))

@@ -14,7 +14,7 @@ export type ParsedClient = { readonly value: Fields } | { readonly problem: Clie
 /** Claude Code keeps what was said in its file, too. */
 const MOST_CHARACTERS = 32 * 1024 * 1024
 
-/** Messages of the parsers show the line, which may hold a secret: only its number is told. */
+/** Messages of the parsers show the line, which may hold a secret: only its number is given. */
 export function parseClient(text: string, format: Shape['format'], file: string): ParsedClient {
   if (text.replace(/^\uFEFF/, '').trim() === '') return { value: {} }
   if (format === 'toml') return toml(text.replace(/^\uFEFF/, ''))
