@@ -12,14 +12,22 @@ import { login } from './login/verb.js'
 import { logout } from './logout/verb.js'
 import { logs } from './logs/verb.js'
 import { search } from './search/verb.js'
+import { serve } from './serve/verb.js'
 import { readFlags } from './shared/flags.js'
 import { manualOf, overview } from './shared/help.js'
 import { Problem, usageProblem } from './shared/problem.js'
 import { OutputClosed, painter, type Terminal } from './shared/terminal.js'
 import type { ExitCode, Verb } from './shared/verb.js'
+import { status } from './status/verb.js'
+import { stop } from './stop/verb.js'
+import { token } from './token/verb.js'
 import { undo } from './undo/verb.js'
 
 const VERBS: readonly Verb[] = [
+  serve,
+  status,
+  stop,
+  token,
   search,
   learn,
   inspect,

@@ -34,6 +34,15 @@ function outputTo(stream: NodeJS.WriteStream): Output {
   }
 }
 
+function onInterrupt(listener: () => void): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  // Only the first: a second signal ends the process at once.
+  for (const signal of signals) process.once(signal, listener)
+  return () => {
+    for (const signal of signals) process.off(signal, listener)
+  }
+}
+
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 process.exitCode = await runToolwell(
   process.argv.slice(2),
@@ -48,6 +57,7 @@ process.exitCode = await runToolwell(
     folder: process.cwd(),
     program: [process.execPath, fileURLToPath(new URL('../bin/toolwell.mjs', import.meta.url))],
     now: () => performance.now(),
+    onInterrupt,
   },
   { version },
 )

@@ -19,6 +19,8 @@ export interface Terminal {
   readonly program: readonly [node: string, script: string]
   /** Milliseconds. */
   now(): number
+  /** Calls back when the command is to end, once. Gives the function that stops listening. */
+  onInterrupt?(listener: () => void): () => void
 }
 
 /** The reader went away, as `| head` does. The command ends silently. */

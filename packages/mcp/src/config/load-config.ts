@@ -7,7 +7,7 @@ import type { RuleSettings } from '../trust/scan/rules.js'
 import { checkEntry } from './check-entry.js'
 import { type ConfigDocument, pathText, problemIn, readDocument } from './document.js'
 import { dialectOf, withCommonVariables } from './foreign-variables.js'
-import { FILE_KEYS } from './keys.js'
+import { FILE_KEYS, REACHED_KEYS } from './keys.js'
 import type { ConfigProblem } from './problem.js'
 import { applyProfile, type Profile, profilesOf } from './profiles.js'
 import { problemAt, type RawEntry } from './raw-entry.js'
@@ -101,7 +101,7 @@ export function loadConfig(options: LoadOptions): Config {
       const isBroken = wrong.some(({ severity }) => severity === 'error')
       if (below && isPatch)
         entries.set(raw.name, {
-          raw: below.raw,
+          raw: { ...below.raw, isOwn: below.raw.isOwn && (isOwn || !isReached(fields)) },
           fields: { ...below.fields, ...fields },
           refused: new Set([...below.refused, ...refused]),
           isBroken: isBroken || below.isBroken,
@@ -144,6 +144,8 @@ export function loadConfig(options: LoadOptions): Config {
     files,
   }
 }
+
+const isReached = (fields: object) => Object.keys(fields).some((key) => REACHED_KEYS.has(key))
 
 function open(path: string, file: ConfigFile, problems: ConfigProblem[]): ConfigDocument | undefined {
   if (file.text !== undefined) return readDocument(file.text, path)
