@@ -90,6 +90,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'shared',
     'shared/catalogue',
     'shared/servers',
+    'shared/clients',
     'shared/gateway',
     'import',
     'connect/edit',

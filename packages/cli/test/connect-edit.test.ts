@@ -1,13 +1,13 @@
 /** Servers are changed in place: every byte that does not belong to them stays. */
 import fc from 'fast-check'
-import { stringify as stringifyToml } from 'smol-toml'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../../../test/setup/tier.ts'
 import type { Change, Table } from '../src/connect/edit/change.js'
 import { changeServers, sourceOf, valueAfter } from '../src/connect/edit/change-servers.js'
 import { Refusal } from '../src/connect/edit/refusal.js'
-import { parseClient } from '../src/import/parse-client.js'
-import type { Fields, Shape } from '../src/import/shapes.js'
+import { parseClient } from '../src/shared/clients/parse-client.js'
+import type { Fields, Shape } from '../src/shared/clients/shapes.js'
+import { randomDocuments, randomEntry } from './support/random-documents.js'
 
 const ours = { command: '/opt/node', args: ['/opt/toolwell.mjs', 'serve', '--stdio'] }
 const add: Change['add'] = [{ name: 'toolwell', value: ours }]
@@ -238,113 +238,7 @@ other: 1
   })
 })
 
-/** Random documents: values, comments and blanks in every place that takes them. */
-const word = fc.stringMatching(/^[a-z][a-z0-9_-]{0,7}$/)
-const text = fc.oneof(
-  fc.string({ maxLength: 12 }),
-  fc.constantFrom('#', '"', "'", '//', '[x]', '{', ': ', '- '),
-)
-const leaf = fc.oneof(text, fc.integer(), fc.boolean(), fc.constantFrom('', ' ', 'é✓', '\\', '\n', '\t'))
-const entry: fc.Arbitrary<Record<string, unknown>> = fc.dictionary(
-  word,
-  fc.oneof(leaf, fc.array(leaf, { maxLength: 3 }), fc.dictionary(word, leaf, { maxKeys: 3 })),
-  { minKeys: 1, maxKeys: 4 },
-)
-const servers = fc.dictionary(word, entry, { maxKeys: 4 })
-const blank = fc.constantFrom('', ' ', '  ', '\t')
-const remark = fc.stringMatching(/^[ a-z"'{}[\],:#/-]{0,10}$/)
-
-/** A JSON text of this value with comments, blanks and, if wanted, commas at the end. */
-function jsonText(value: unknown, pick: (length: number) => number, strict: boolean, depth = 0): string {
-  const gap = () =>
-    strict
-      ? (['', ' ', '\n', '\n\t'][pick(4)] ?? '')
-      : (['', ' ', '\n  ', ' // c "x": {\n', '/* , } */', '\n\n\t'][pick(6)] ?? '')
-  if (Array.isArray(value))
-    return `[${gap()}${value.map((each) => jsonText(each, pick, strict, depth + 1)).join(`${gap()},${gap()}`)}${gap()}]`
-  if (typeof value === 'object' && value !== null) {
-    const members = Object.entries(value).map(
-      ([key, each]) => `${JSON.stringify(key)}${gap()}:${gap()}${jsonText(each, pick, strict, depth + 1)}`,
-    )
-    const tail = !strict && members.length > 0 && pick(3) === 0 ? `${gap()},` : ''
-    return `{${gap()}${members.join(`${gap()},${gap()}`)}${tail}${gap()}}`
-  }
-  return JSON.stringify(value)
-}
-
-/** Lines of comments and blanks between those of a text that has no text over many lines. */
-function remarked(source: string, pick: (length: number) => number): string {
-  return source
-    .split('\n')
-    .flatMap((line) =>
-      pick(4) === 0 ? [['', '# a remark: [x]', '   # another'][pick(3)] ?? '', line] : [line],
-    )
-    .join('\n')
-}
-
-function yamlText(whole: Fields, pick: (length: number) => number, isList: boolean): string {
-  const indent = ['  ', '    '][pick(2)] ?? '  '
-  const value = (each: unknown) => JSON.stringify(each)
-  const lines = Object.entries(whole).flatMap(([key, each]) => {
-    if (key !== 'servers') return [`${key}: ${value(each)}`]
-    const table = Object.entries(each as Record<string, Record<string, unknown>>)
-    if (table.length === 0) return [`servers:${[' {}', '', ' # none'][isList ? 1 : pick(3)]}`]
-    return [
-      'servers:',
-      ...table.flatMap(([name, fields]) => [
-        isList ? `${indent}- name: ${value(name)}` : `${indent}${value(name)}:`,
-        ...Object.entries(fields)
-          .filter(([field]) => !isList || field !== 'name')
-          .map(
-            ([field, inner]) => `${indent}  ${value(field)}: ${value(inner)}${pick(3) === 0 ? ' # c' : ''}`,
-          ),
-      ]),
-    ]
-  })
-  return remarked(`${lines.join('\n')}${pick(2) === 0 ? '\n' : ''}`, pick)
-}
-
-const documents = fc
-  .record({
-    before: fc.dictionary(
-      word.filter((key) => key !== 'servers'),
-      entry,
-      { maxKeys: 3 },
-    ),
-    servers,
-    after: fc.dictionary(
-      word.filter((key) => key !== 'servers'),
-      leaf,
-      { maxKeys: 2 },
-    ),
-    hasTable: fc.boolean(),
-    kind: fc.constantFrom('strict', 'json', 'toml', 'yaml', 'list'),
-    crlf: fc.boolean(),
-    seed: fc.array(fc.nat(59), { minLength: 40, maxLength: 40 }),
-    blank,
-    remark,
-  })
-  .map((made) => {
-    let at = 0
-    const pick = (length: number) => (made.seed[at++ % 40] ?? 0) % length
-    const whole: Fields = {
-      ...made.before,
-      ...(made.hasTable ? { servers: made.servers } : {}),
-      ...Object.fromEntries(Object.entries(made.after).filter(([key]) => !(key in made.before))),
-    }
-    const format: Shape['format'] =
-      made.kind === 'strict' ? 'json' : made.kind === 'list' ? 'yaml' : (made.kind as Shape['format'])
-    const table: Table = { path: ['servers'], isList: made.kind === 'list' }
-    const plain =
-      format === 'json'
-        ? jsonText(whole, pick, made.kind === 'strict')
-        : format === 'toml'
-          ? remarked(stringifyToml(whole), pick)
-          : yamlText(whole, pick, made.kind === 'list')
-    const source = made.crlf && !/[\r]/.test(plain) ? plain.replaceAll('\n', '\r\n') : plain
-    return { format, table, source, names: made.hasTable ? Object.keys(made.servers) : [] }
-  })
-  .filter(({ format, source }) => 'value' in parseClient(source, format, ''))
+const documents = randomDocuments({ keyOf: () => 'servers', entryOf: () => randomEntry })
 
 const readValue = (source: string, format: Shape['format']): Fields => {
   const parsed = parseClient(source, format, '')

@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
+  chownSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -15,9 +17,9 @@ import { loadConfig } from '@toolwell/mcp'
 import { parse as parseToml } from 'smol-toml'
 import { describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
-import { CLIENTS } from '../src/import/clients.js'
+import { CLIENTS } from '../src/shared/clients/clients.js'
 import { fixtures, SECRET } from './support/clients.js'
-import { type Home, homeWith } from './support/home.js'
+import { type Home, homeWith, misbehaving } from './support/home.js'
 import { script, toolwell } from './support/run.js'
 
 const OURS = 'home/.config/toolwell/toolwell.json'
@@ -56,7 +58,9 @@ describe('connect', () => {
     const { code, output, errors } = await home.run(['connect', '--yes'])
     expect({ code, errors }).toEqual({ code: 0, errors: '' })
     expect(output).not.toContain(SECRET)
-    expect(output).toMatch(/^Connected: .*Cursor.*Restart them\. To go back: toolwell undo$/m)
+    expect(output).toMatch(
+      /^Connected: .*Cursor.*Restart them\.\nCopies of the files are in .*\. To go back: toolwell undo$/m,
+    )
 
     // Every client starts the same command, in its own words.
     const line = [process.execPath, script, 'serve', '--stdio']
@@ -338,6 +342,45 @@ describe('connect', () => {
     expect(output).toMatch(message)
   })
 
+  it.each([
+    ['the file', '.cursor/mcp.json', 0o444, /It may not be read and written \(EACCES\)/],
+    ['its folder', '.cursor', 0o555, /Its folder may not be written to \(EACCES\)/],
+  ])('leaves alone what may not be written: %s', async (_, place, mode, message) => {
+    const home = homeWith({ [CURSOR]: one, 'home/.gemini/settings.json': one })
+    chmodSync(join(home.home, place), mode)
+    // The administrator may write everything: then somebody else asks.
+    const isRoot = process.getuid?.() === 0
+    const user = isRoot ? { uid: 65_534, gid: 65_534 } : {}
+    if (isRoot)
+      for (const name of ['', ...readdirSync(home.folder, { recursive: true, encoding: 'utf8' })])
+        chownSync(join(home.folder, name), 65_534, 65_534)
+    const env = { PATH: process.env.PATH, HOME: home.home }
+    const { status, stdout } = spawnSync(process.execPath, [script, 'connect', '--yes'], {
+      cwd: home.folder,
+      encoding: 'utf8',
+      env,
+      ...user,
+    })
+    chmodSync(join(home.home, place), 0o755)
+    expect(stdout).toMatch(message)
+    expect(status).toBe(1)
+    expect(read(home, CURSOR)).toBe(one)
+    expect(read(home, 'home/.gemini/settings.json')).toContain('toolwell')
+  })
+
+  it('changes no client where what was taken over before is elsewhere', async () => {
+    const home = homeWith({ [CURSOR]: one, 'home/.gemini/settings.json': one.replace('"a"', '"g"') })
+    await home.run(['connect', 'cursor', '--yes'])
+    const before = filesIn(home)
+    const env = { XDG_CONFIG_HOME: join(home.folder, 'other') }
+    const { code, errors } = await home.run(['connect', 'gemini', '--yes'], { env })
+    expect(code).toBe(2)
+    expect(errors).toMatch(
+      /servers were taken over into \S+ before.* No client was changed\. Set XDG_CONFIG_HOME/,
+    )
+    expect(filesIn(home)).toEqual(before)
+  })
+
   it('changes no client where its own config is broken', async () => {
     const home = homeWith({ [CURSOR]: one, [OURS]: '{ broken' })
     const before = filesIn(home)
@@ -345,6 +388,26 @@ describe('connect', () => {
     expect(code).toBe(2)
     expect(errors).toContain('toolwell.json is not a config')
     expect(filesIn(home)).toEqual(before)
+    write(home, OURS, '{ "mcpServers": {\n"x": {"command":"x"},\n"x": {"command":"y"} } }')
+    const twice = await home.run(['connect', '--yes'])
+    expect(twice.code).toBe(2)
+    expect(twice.errors).toMatch(
+      /toolwell\.json:3: "x" appears twice\. No client was changed\. Remove one of the two\./,
+    )
+    expect(read(home, CURSOR)).toBe(one)
+  })
+
+  it('takes a file of several megabytes', async () => {
+    const history = Object.fromEntries(
+      Array.from({ length: 400 }, (_, at) => [`/project/${at}`, { history: ['x'.repeat(16 * 1024)] }]),
+    )
+    const text = JSON.stringify({ projects: history, mcpServers: { a: { command: 'a' } } }, null, 2)
+    expect(text.length).toBeGreaterThan(6 * 1024 * 1024)
+    const home = homeWith({ 'home/.claude.json': text })
+    expect((await home.run(['connect', '--yes'])).code).toBe(0)
+    expect(Object.keys(json(read(home, 'home/.claude.json')).mcpServers)).toEqual(['toolwell'])
+    await home.run(['undo', '--yes'])
+    expect(read(home, 'home/.claude.json')).toBe(text)
   })
 
   it('is done once when two run at the same time', async () => {
@@ -494,7 +557,7 @@ describe('undo', () => {
     const before = filesIn(home)
     await home.run(['connect', 'cursor', '--yes'])
     await home.run(['connect', 'gemini', '--yes'])
-    expect(serversOf2(home)).toEqual(['first', 'both', 'mine', 'gem'])
+    expect(namesIn(home)).toEqual(['first', 'both', 'mine', 'gem'])
     const dry = await home.run(['undo', 'cursor', '--dry-run', '--json'])
     expect(JSON.parse(dry.output)).toMatchObject({
       written: false,
@@ -502,7 +565,7 @@ describe('undo', () => {
       servers: { removed: ['mine'], kept: [] },
     })
     await home.run(['undo', 'cursor', '--yes'])
-    expect(serversOf2(home)).toEqual(['first', 'both', 'gem'])
+    expect(namesIn(home)).toEqual(['first', 'both', 'gem'])
     expect(filesIn(home)[CURSOR]).toBe(before[CURSOR])
     await home.run(['undo', '--yes'])
     expect(filesIn(home)).toEqual(before)
@@ -511,7 +574,7 @@ describe('undo', () => {
     write(home, OURS, read(home, OURS).replace('"command": "g"', '"command": "g", "idle": false'))
     const { output } = await home.run(['undo', '--yes'])
     expect(output).toMatch(/gem {2}stays: you have changed it/)
-    expect(serversOf2(home)).toEqual(['first', 'gem'])
+    expect(namesIn(home)).toEqual(['first', 'gem'])
     expect(read(home, OURS)).toContain('// hand-written')
   })
 
@@ -532,7 +595,7 @@ describe('undo', () => {
     expect(existsSync(join(home.folder, OURS))).toBe(false)
   })
 
-  it('is told where what it kept is damaged', async () => {
+  it('names what it kept where that is damaged', async () => {
     const home = cursorWith(one)
     await home.run(['connect', '--yes'])
     const folder = join(home.home, '.local/share/toolwell/connect')
@@ -548,7 +611,56 @@ describe('undo', () => {
   })
 })
 
-function serversOf2(home: Home): string[] {
+describe('doctor', () => {
+  const moved = ['/gone/node', '/gone/packages/cli/bin/toolwell.mjs'] as const
+
+  it('notices that a client starts a Toolwell that is not there any more, and connect sets it right', async () => {
+    const home = everyClient()
+    const env = {
+      HOME: home.home,
+      XDG_CONFIG_HOME: join(home.home, '.config'),
+      XDG_DATA_HOME: join(home.home, '.local', 'share'),
+    }
+    await toolwell(['connect', '--yes'], { folder: home.folder, env, program: moved })
+    write(home, OURS, '{}')
+    const sick = await home.run(['doctor', '--json'])
+    expect(sick.code).toBe(1)
+    const { diagnoses } = JSON.parse(sick.output)
+    expect(diagnoses.map(({ rule, level }: { rule: string; level: string }) => [rule, level])).toEqual(
+      fixtures.map(() => ['clients', 'error']),
+    )
+    expect(diagnoses).toContainEqual({
+      rule: 'clients',
+      level: 'error',
+      message:
+        'Codex cannot start Toolwell: /gone/node and /gone/packages/cli/bin/toolwell.mjs are not there any more.',
+      fix: 'Write the entry anew with: toolwell connect codex',
+      file: join(home.home, '.codex', 'config.toml'),
+    })
+    expect((await home.run(['doctor'])).output).toMatch(
+      /✗ Every client that was connected finds Toolwell where it looks for it\n {4}\S+ {2}Claude Code cannot start/,
+    )
+    await home.run(['connect', '--yes'])
+    const { diagnoses: left } = JSON.parse((await home.run(['doctor', '--json'])).output)
+    expect(left.filter(({ rule }: { rule: string }) => rule === 'clients')).toEqual([])
+  })
+
+  it('says so beside what it finds in servers', async () => {
+    const home = homeWith({
+      [CURSOR]: one,
+      'toolwell.json': { mcpServers: { odd: misbehaving({}) } },
+    })
+    await home.run(['connect', '--yes'])
+    const text = read(home, CURSOR).replaceAll(script, '/gone/toolwell.mjs')
+    write(home, CURSOR, text)
+    const { code, output } = await home.run(['doctor', '--config', 'toolwell.json'])
+    expect(code).toBe(1)
+    expect(output).toContain('Cursor cannot start Toolwell: /gone/toolwell.mjs is not there any more.')
+    expect(output).toContain('1 server, 12 tools')
+  })
+})
+
+function namesIn(home: Home): string[] {
   return Object.keys(loadJson(read(home, OURS)).mcpServers as object)
 }
 

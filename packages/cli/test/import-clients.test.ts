@@ -4,7 +4,7 @@ import { platform } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
-import { CLIENTS, clientFiles } from '../src/import/clients.js'
+import { CLIENTS, clientFiles } from '../src/shared/clients/clients.js'
 import { homeWith } from './support/home.js'
 
 const settings = platform() === 'darwin' ? 'home/Library/Application Support' : 'home/.config'
@@ -482,6 +482,7 @@ describe('import', () => {
     )
     expect(
       places('linux', {
+        CLAUDE_CONFIG_DIR: '/l',
         CLINE_DIR: '/c',
         COPILOT_HOME: '/o',
         GOOSE_PATH_ROOT: '/g',
@@ -490,6 +491,7 @@ describe('import', () => {
       }),
     ).toEqual(
       expect.arrayContaining([
+        '/l/.claude.json',
         '/c/data/settings/cline_mcp_settings.json',
         '/o/mcp-config.json',
         '/g/config/config.yaml',

@@ -3,7 +3,7 @@ import { platform } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
-import { clientFiles } from '../src/import/clients.js'
+import { clientFiles } from '../src/shared/clients/clients.js'
 import { homeWith, misbehaving } from './support/home.js'
 import { folderWith, toolwell } from './support/run.js'
 

@@ -317,15 +317,24 @@ test('nothing that is switched off, or refused, shows a secret', async () => {
   const home = homeWith({
     'toolwell.json': { mcpServers: { ...servers, ok: program() } },
     '.mcp.json': { mcpServers: servers },
+    'home/.cursor/mcp.json': { mcpServers: servers },
   })
   const imports = [
     ['import', '--to', 'other.json'],
     ['import', '--json', '--to', 'other.json'],
     ['import', '--to', 'other.json', '--yes'],
   ]
-  const leaks = await leaksOf(home, [...VERBS, ...imports], planted, [
+  const connections = [
+    ['connect', '--dry-run'],
+    ['connect', '--json'],
+    ['connect', '--yes'],
+    ['connect'],
+    ['undo', '--json'],
+    ['undo', '--yes'],
+  ]
+  const leaks = await leaksOf(home, [...VERBS, ...imports, ...connections], planted, [
     'toolwell.json',
-    '.mcp.json',
+    'mcp.json',
     'other.json',
   ])
   expect(leaks).toEqual([])

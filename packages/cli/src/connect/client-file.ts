@@ -1,6 +1,15 @@
 /** A client's file on disk: read with all that is to be kept, replaced whole or not at all. */
 import { createHash, randomUUID } from 'node:crypto'
-import { accessSync, constants, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { chmod, chown, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { makeFolder } from '@toolwell/core/internal/node'
@@ -81,6 +90,7 @@ export function textOf(bytes: Buffer | undefined): string | undefined {
  */
 export async function replaceFile(state: ClientState, next: Buffer | undefined): Promise<void> {
   const { real, bytes, mode, owner } = state
+  sweepDrafts(real)
   const present = readIfThere(real)
   if (digestOf(present) !== digestOf(bytes))
     throw new Refusal(
@@ -111,6 +121,19 @@ export async function replaceFile(state: ClientState, next: Buffer | undefined):
     throw new Refusal(`it cannot be written (${code})`, 'Check that its folder may be written to')
   }
 }
+
+/** What a run that was killed has left beside the file. Only one runs at a time. */
+export function sweepDrafts(real: string): void {
+  const own = new RegExp(`^\\.${escaped(basename(real))}\\.[0-9a-f-]{36}\\.tmp$`)
+  try {
+    for (const name of readdirSync(dirname(real)))
+      if (own.test(name)) rmSync(join(dirname(real), name), { force: true })
+  } catch {
+    // No such folder, or not ours to clean.
+  }
+}
+
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 function readIfThere(file: string): Buffer | undefined {
   try {

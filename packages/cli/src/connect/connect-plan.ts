@@ -1,19 +1,19 @@
 /** What `connect` would change, in which file. Nothing is written here. */
 import { isRecord } from '@toolwell/core/internal'
 import { type ConfigProblem, defaultConfigFiles, loadConfig, type ServerConfig } from '@toolwell/mcp'
-import type { OwnFile } from '../import/clients.js'
-import { parseClient } from '../import/parse-client.js'
 import { type Addition, planOf } from '../import/plan.js'
-import { type ClientServers, entriesOf, readTable, valueAt } from '../import/read-client.js'
-import { shapeOf } from '../import/shapes.js'
-import type { IsOff } from '../import/switches.js'
 import { readTarget } from '../import/target.js'
+import type { OwnFile } from '../shared/clients/clients.js'
+import { ENTRY_NAME, entryLine, entryOf, isOurs } from '../shared/clients/entry.js'
+import { parseClient } from '../shared/clients/parse-client.js'
+import { type ClientServers, entriesOf, readTable, valueAt } from '../shared/clients/read-client.js'
+import { shapeOf } from '../shared/clients/shapes.js'
+import type { IsOff } from '../shared/clients/switches.js'
 import type { Terminal } from '../shared/terminal.js'
 import { type ClientState, readState, textOf } from './client-file.js'
 import type { Table } from './edit/change.js'
 import { changeServers, sourceOf } from './edit/change-servers.js'
 import { Refusal, refusalIn } from './edit/refusal.js'
-import { ENTRY_NAME, entryOf, isOurs } from './entry.js'
 import type { ClientRecord, Records, TakenEntry } from './records.js'
 import { restore } from './restore.js'
 
@@ -96,7 +96,9 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
   const wrong = new Map(
     first.config.problems
       .filter(({ severity, server }) => severity === 'error' && server !== undefined)
-      .map(({ server, message, fix }) => [server, `${message}. ${fix}`]),
+      .map(({ server, message, fix }) => [server, `${message}. ${fix}`] as const)
+      // Of several, the first one counts.
+      .reverse(),
   )
   const add = plan.add.filter(({ name }) => !wrong.has(name))
   const { next, config } = add.length === plan.add.length ? first : read(add)
@@ -200,7 +202,7 @@ function planClient(
   }
   const next = changeServers(text, format, table, {
     remove: [...taken.map(({ name }) => name), ...(entries.has(ENTRY_NAME) ? [ENTRY_NAME] : [])],
-    add: [{ name: ENTRY_NAME, value: entryOf(from.shape, program, profile) }],
+    add: [{ name: ENTRY_NAME, value: entryOf(from.shape, entryLine(program, profile)) }],
   })
   const bytes = Buffer.from(next, 'utf8')
   return {

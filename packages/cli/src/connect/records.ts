@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
 import { makeFolder } from '@toolwell/core/internal/node'
 import { defaultFirstUseFolder } from '@toolwell/mcp/internal'
-import { SHAPES, type ShapeName } from '../import/shapes.js'
+import { SHAPES, type ShapeName } from '../shared/clients/shapes.js'
 import { Problem } from '../shared/problem.js'
 import type { Terminal } from '../shared/terminal.js'
 import { digestOf } from './client-file.js'
@@ -69,12 +69,15 @@ export function openRecords(folder: string): Records {
     inside(`client-${createHash('sha256').update(real).digest('hex').slice(0, 32)}.json`)
   const serversFile = inside('servers.json')
   const readAll = () => clientFiles(folder).map((name) => read(inside(name), isClientRecord))
-  /** A backup that no record names any more. */
+  /** Copies that no record names any more, and what a run that was killed has left. */
   const sweep = () => {
-    const used = new Set([...readAll(), readServers()].map((each) => each?.before).filter(Boolean))
-    for (const name of namesIn(folder))
-      if (name.endsWith('.before') && ![...used].some((digest) => backupOf(String(digest)) === inside(name)))
-        rmSync(inside(name), { force: true })
+    const used = [...readAll(), readServers()].flatMap((each) =>
+      each?.before === undefined ? [] : [backupOf(each.before)],
+    )
+    for (const name of namesIn(folder)) {
+      const isUnused = name.endsWith('.before') && !used.includes(inside(name))
+      if (isUnused || name.endsWith('.tmp')) rmSync(inside(name), { force: true })
+    }
   }
   const readServers = () =>
     namesIn(folder).includes('servers.json') ? read(serversFile, isServersRecord) : undefined

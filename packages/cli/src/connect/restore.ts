@@ -1,12 +1,12 @@
 /** A client's file as it was before it was connected: to the byte where that is possible, otherwise with what was changed since. */
 import { canonicalJson } from '@toolwell/core/internal'
-import { parseClient } from '../import/parse-client.js'
-import { entriesOf, valueAt } from '../import/read-client.js'
-import { type Fields, shapeOf } from '../import/shapes.js'
+import { ENTRY_NAME, isOurs } from '../shared/clients/entry.js'
+import { parseClient } from '../shared/clients/parse-client.js'
+import { entriesOf, valueAt } from '../shared/clients/read-client.js'
+import { type Fields, shapeOf } from '../shared/clients/shapes.js'
 import { digestOf, textOf } from './client-file.js'
 import { changeServers, saysTheSame, valueAfter } from './edit/change-servers.js'
 import { Refusal } from './edit/refusal.js'
-import { ENTRY_NAME, isOurs } from './entry.js'
 import type { ClientRecord, TakenEntry } from './records.js'
 
 export interface Restored {

@@ -1,8 +1,11 @@
 /** Plans, shows, asks, and writes: twice planned, because a file may change while its owner reads. */
 import { platform } from 'node:os'
-import { homeOf } from '../import/clients.js'
-import { switchesOf } from '../import/switches.js'
+import { defaultConfigFiles } from '@toolwell/mcp'
+import { nearPath } from '../import/text.js'
 import { askYes, isScreen } from '../shared/ask-yes.js'
+import { homeOf } from '../shared/clients/clients.js'
+import { entryLine } from '../shared/clients/entry.js'
+import { switchesOf } from '../shared/clients/switches.js'
 import { Problem } from '../shared/problem.js'
 import { plural } from '../shared/table.js'
 import { painter, type Terminal } from '../shared/terminal.js'
@@ -29,12 +32,20 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
   const home = homeOf(env)
   const targets = targetsOf({ home, folder, platform: platform(), env }, options.clients)
   const records = openRecords(recordsFolder(env))
-  const isOff = switchesOf({ home, folder })
-  const plan = () => planConnect({ targets, records, isOff, profile }, terminal)
+  const isOff = switchesOf({ home, folder, env })
+  const plan = () => {
+    try {
+      return planConnect({ targets, records, isOff, profile }, terminal)
+    } catch (error) {
+      return told(defaultConfigFiles(folder, env)[0]?.path ?? '')(error)
+    }
+  }
   const shown = plan()
   const isOpen = shown.clients.some(({ isDone }) => !isDone)
   if (!isJson)
-    await output.write(connectText(shown, program, profile, { home, folder }, painter(output, env)))
+    await output.write(
+      connectText(shown, entryLine(program, profile), { home, folder }, painter(output, env)),
+    )
   const isWanted =
     !isDryRun && isOpen && (isYes || (!isJson && (await askYes(question(shown.clients), terminal))))
   let done: Connected = { written: [], refused: [] }
@@ -51,7 +62,7 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
     })
   const refused = [...shown.refused, ...done.refused]
   if (isJson) await output.write(connectJson(shown, refused, isWanted, records.folder))
-  else if (isWanted) await output.write(doneText(done))
+  else if (isWanted) await output.write(doneText(done, nearPath(records.folder, { home, folder })))
   for (const { from, refusal } of isJson ? refused : done.refused)
     await errors.write(`toolwell: ${from.file}: ${refusalText(refusal)}\n`)
   if (!isWanted && isOpen && !isDryRun)
@@ -61,13 +72,13 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
   return refused.length > 0 || (isOpen && !isWanted && !isDryRun) ? 1 : 0
 }
 
-function doneText({ written }: Connected): string {
+function doneText({ written }: Connected, copies: string): string {
   const changed = written.filter(({ isDone }) => !isDone)
   const labels = [...new Set(changed.map(({ from }) => from.label))].join(', ')
   const moved = new Set(changed.flatMap(({ taken }) => taken.map(({ as }) => as))).size
   return labels === ''
     ? ''
-    : `\nConnected: ${labels}, with ${plural(moved, 'server')} behind Toolwell. Restart ${changed.length === 1 ? 'it' : 'them'}. To go back: toolwell undo\n`
+    : `\nConnected: ${labels}, with ${plural(moved, 'server')} behind Toolwell. Restart ${changed.length === 1 ? 'it' : 'them'}.\nCopies of the files are in ${copies}. To go back: toolwell undo\n`
 }
 
 function isSame(a: ConnectPlan, b: ConnectPlan): boolean {
@@ -79,8 +90,8 @@ function isSame(a: ConnectPlan, b: ConnectPlan): boolean {
   return gist(a) === gist(b)
 }
 
-/** toolwell.json itself cannot be written: then no client is changed either. */
-export function told(file: string): (error: unknown) => never {
+/** toolwell.json itself cannot be changed: then no client is changed either. */
+function told(file: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof Refusal)) throw error
     const line = error.line === undefined ? '' : `:${error.line}`

@@ -1,10 +1,10 @@
 /** The servers that were taken over, in toolwell.json: added with a record, and taken out again when no client needs them. */
 import { createHash } from 'node:crypto'
 import { canonicalJson, defined } from '@toolwell/core/internal'
-import { parseClient } from '../import/parse-client.js'
 import type { Addition } from '../import/plan.js'
-import { valueAt } from '../import/read-client.js'
-import { type ClientState, digestOf, readState, replaceFile, textOf } from './client-file.js'
+import { parseClient } from '../shared/clients/parse-client.js'
+import { valueAt } from '../shared/clients/read-client.js'
+import { type ClientState, digestOf, readState, replaceFile, sweepDrafts, textOf } from './client-file.js'
 import { SERVERS } from './connect-plan.js'
 import { changeServers } from './edit/change-servers.js'
 import { Refusal } from './edit/refusal.js'
@@ -20,8 +20,12 @@ export async function addServers(
   if (add.length === 0) return
   const state = readState(file)
   const known = records.servers()
-  const { base, added } =
-    known && known.file === file ? rebased(known, state, records) : { base: state.bytes, added: {} }
+  if (known && known.file !== file)
+    throw new Refusal(
+      `servers were taken over into ${known.file} before, and can be undone only from there`,
+      'Set XDG_CONFIG_HOME as it was then, or run: toolwell undo',
+    )
+  const { base, added } = known ? rebased(known, state, records) : { base: state.bytes, added: {} }
   const bytes = Buffer.from(next, 'utf8')
   const record: ServersRecord = {
     format: 1,
@@ -107,7 +111,8 @@ function isThere(text: string, name: string): boolean {
 export async function prune(records: Records, pruned: Pruned): Promise<void> {
   const { state, bytes, record, removed, kept, isLast } = pruned
   const isInStep = digestOf(state.bytes) === record.after
-  if (digestOf(bytes) !== digestOf(state.bytes)) await replaceFile(state, bytes)
+  if (digestOf(bytes) === digestOf(state.bytes)) sweepDrafts(state.real)
+  else await replaceFile(state, bytes)
   const gone = new Set([...removed, ...kept])
   const added = Object.fromEntries(Object.entries(record.added).filter(([name]) => !gone.has(name)))
   if (isLast || bytes === undefined) records.removeServers()

@@ -1,10 +1,10 @@
 /** The clients on this machine, and the one file of each that an entry is written into. */
 import { existsSync, readFileSync } from 'node:fs'
 import { nearest } from '@toolwell/core/internal'
-import { CLIENTS, type OwnFile, ownFiles, type Places } from '../import/clients.js'
-import { parseClient } from '../import/parse-client.js'
-import { valueAt } from '../import/read-client.js'
-import { shapeOf } from '../import/shapes.js'
+import { CLIENTS, type OwnFile, ownFiles, type Places } from '../shared/clients/clients.js'
+import { parseClient } from '../shared/clients/parse-client.js'
+import { valueAt } from '../shared/clients/read-client.js'
+import { shapeOf } from '../shared/clients/shapes.js'
 import { Problem, usageProblem } from '../shared/problem.js'
 
 /** `named`: only these. A client that is named and is not there is a problem. */

@@ -1,27 +1,26 @@
 /** What `connect` would do, for people and for programs. Values of environment and headers are in neither. */
 import { defined, firstLine } from '@toolwell/core/internal'
 import { additionLines, endpointOf, nearPath } from '../import/text.js'
+import { ENTRY_NAME } from '../shared/clients/entry.js'
 import { plural } from '../shared/table.js'
 import type { Paint } from '../shared/terminal.js'
 import type { ClientPlan, ConnectPlan, RefusedClient } from './connect-plan.js'
 import type { Refusal } from './edit/refusal.js'
-import { ENTRY_NAME } from './entry.js'
 
 interface Near {
   readonly home: string
   readonly folder: string
 }
 
+/** `line`: what the entry starts. */
 export function connectText(
-  plan: ConnectPlan,
-  program: readonly [string, string],
-  profile: string | undefined,
+  { servers, clients, refused }: ConnectPlan,
+  line: readonly string[],
   near: Near,
   paint: Paint,
 ): string {
-  const { servers, clients, refused } = plan
-  const lines = clients.flatMap((client) => clientLines(client, program, profile, near, paint))
-  for (const each of refused) lines.push(...refusedLines(each, near, paint))
+  const lines = clients.flatMap((client) => clientLines(client, line, near, paint))
+  for (const { from, refusal } of refused) lines.push(...refusedLines(from, refusal, near, paint))
   if (servers.add.length > 0) {
     lines.push(paint(`For ${nearPath(servers.file, near)}`, 'bold'))
     for (const addition of servers.add)
@@ -33,14 +32,12 @@ export function connectText(
 
 function clientLines(
   { from, state, taken, stays, notes, isDone }: ClientPlan,
-  program: readonly [string, string],
-  profile: string | undefined,
+  line: readonly string[],
   near: Near,
   paint: Paint,
 ): string[] {
   const head = `${paint(from.label, 'bold')}  ${nearPath(from.file, near)}`
   const place = state.real === from.file ? '' : `  (a link to ${nearPath(state.real, near)})`
-  const line = [...program, 'serve', '--stdio', ...(profile === undefined ? [] : ['--profile', profile])]
   const changes = isDone
     ? ['  is connected already']
     : [
@@ -61,15 +58,13 @@ function goesTo(name: string, as: string): string {
 }
 
 export function refusedLines(
-  {
-    from,
-    refusal,
-  }: Pick<RefusedClient, 'refusal'> & { readonly from: { readonly label: string; readonly file: string } },
+  { label, file }: { readonly label: string; readonly file: string },
+  refusal: Refusal,
   near: Near,
   paint: Paint,
 ): string[] {
   return [
-    `${paint(from.label, 'bold')}  ${nearPath(from.file, near)}`,
+    `${paint(label, 'bold')}  ${nearPath(file, near)}`,
     `  ${paint('!', 'error')} ${refusalText(refusal)} It is left alone.`,
     '',
   ]

@@ -1,5 +1,5 @@
 /** `toolwell connect`: puts Toolwell in front of the servers of the clients on this machine, after showing what that means. */
-import { CLIENTS } from '../import/clients.js'
+import { CLIENTS } from '../shared/clients/clients.js'
 import { defineVerb } from '../shared/verb.js'
 
 export const connect = defineVerb({

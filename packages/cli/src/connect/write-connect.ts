@@ -1,6 +1,6 @@
 /** Carries out a plan of `connect`, one file after the other. Whatever happens in between, `undo` knows what to do. */
 import { defined } from '@toolwell/core/internal'
-import { digestOf, replaceFile } from './client-file.js'
+import { digestOf, replaceFile, sweepDrafts } from './client-file.js'
 import type { ClientPlan, ConnectPlan, RefusedClient } from './connect-plan.js'
 import { refusalIn } from './edit/refusal.js'
 import type { Records } from './records.js'
@@ -21,7 +21,8 @@ export async function writeConnect(plan: ConnectPlan, records: Records): Promise
     const before = records.clients().find(({ real }) => real === client.state.real)
     records.write(recordOf(client), client.base)
     try {
-      if (!client.isDone) await replaceFile(client.state, client.next)
+      if (client.isDone) sweepDrafts(client.state.real)
+      else await replaceFile(client.state, client.next)
       written.push(client)
     } catch (error) {
       if (before) records.write(before, records.before(before))

@@ -1,7 +1,7 @@
 /** What an import would do: which servers are new, which are there already, which bear a name that is taken. */
 import { canonicalJson, isRecord } from '@toolwell/core/internal'
-import type { ClientFile } from './clients.js'
-import type { ClientServers } from './read-client.js'
+import type { ClientFile } from '../shared/clients/clients.js'
+import type { ClientServers } from '../shared/clients/read-client.js'
 
 export interface Addition {
   readonly name: string

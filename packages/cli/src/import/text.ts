@@ -3,10 +3,10 @@ import { relative } from 'node:path'
 import { defined, firstLine } from '@toolwell/core/internal'
 import type { ConfigProblem, ServerConfig } from '@toolwell/mcp'
 import { showEndpoint } from '@toolwell/mcp/internal'
+import type { ClientServers } from '../shared/clients/read-client.js'
 import { plural } from '../shared/table.js'
 import type { Paint } from '../shared/terminal.js'
 import type { Addition, Plan } from './plan.js'
-import type { ClientServers } from './read-client.js'
 
 export interface Preview {
   readonly target: string

@@ -3,10 +3,10 @@ import { platform } from 'node:os'
 import { resolve } from 'node:path'
 import { nearest } from '@toolwell/core/internal'
 import { askYes, isScreen } from '../shared/ask-yes.js'
+import { CLIENTS, clientFiles, homeOf } from '../shared/clients/clients.js'
 import { Problem, usageProblem } from '../shared/problem.js'
 import { painter } from '../shared/terminal.js'
 import { defineVerb } from '../shared/verb.js'
-import { CLIENTS, clientFiles, homeOf } from './clients.js'
 
 export const importVerb = defineVerb({
   name: 'import',
@@ -54,14 +54,14 @@ export const importVerb = defineVerb({
     const files = clientFiles({ home, folder, platform: platform(), env }).filter(
       ({ client }) => only === undefined || client === only,
     )
-    const { readClient } = await import('./read-client.js')
-    const { switchesOf } = await import('./switches.js')
+    const { readClient } = await import('../shared/clients/read-client.js')
+    const { switchesOf } = await import('../shared/clients/switches.js')
     const { readTarget, withServers, writeTarget } = await import('./target.js')
     const { planOf } = await import('./plan.js')
     const { previewJson, previewText } = await import('./text.js')
     const { loadConfig } = await import('@toolwell/mcp')
     const target = readTarget(resolve(folder, (flags.to ?? 'toolwell.json').replace(/^~(?=[\\/])/, home)))
-    const isOff = switchesOf({ home, folder })
+    const isOff = switchesOf({ home, folder, env })
     const found = files.flatMap((file) =>
       resolve(file.file) === target.file ? [] : (readClient(file, folder, isOff) ?? []),
     )

@@ -1,13 +1,13 @@
 /** Plans, shows, asks, and puts back. */
-import { digestOf, replaceFile } from '../connect/client-file.js'
+import { digestOf, replaceFile, sweepDrafts } from '../connect/client-file.js'
 import { type Refusal, refusalIn } from '../connect/edit/refusal.js'
 import { type ClientRecord, openRecords, type Records, recordsFolder } from '../connect/records.js'
 import { prune } from '../connect/servers-file.js'
 import { checkNames } from '../connect/targets.js'
 import { refusalText } from '../connect/text.js'
 import { withLock } from '../connect/with-lock.js'
-import { homeOf } from '../import/clients.js'
 import { askYes, isScreen } from '../shared/ask-yes.js'
+import { homeOf } from '../shared/clients/clients.js'
 import { Problem } from '../shared/problem.js'
 import { plural } from '../shared/table.js'
 import { painter, type Terminal } from '../shared/terminal.js'
@@ -46,7 +46,9 @@ export async function runUndo(options: UndoOptions, terminal: Terminal): Promise
   const isWanted =
     !isDryRun &&
     isOpen &&
-    (isYes || (!isJson && (await askYes(`\nPut back ${plural(count, 'file')}?`, terminal))))
+    (isYes ||
+      (!isJson &&
+        (await askYes(count === 0 ? '\nWrite this?' : `\nPut back ${plural(count, 'file')}?`, terminal))))
   let failed: readonly Failed[] = []
   let copies: readonly string[] = []
   if (isWanted)
@@ -85,7 +87,8 @@ async function writeUndo(
   for (const { record, state, restored, isOverwritten } of clients)
     try {
       if (isOverwritten && state.bytes) copies.push(records.keep(state.bytes))
-      if (digestOf(restored.bytes) !== digestOf(state.bytes)) await replaceFile(state, restored.bytes)
+      if (digestOf(restored.bytes) === digestOf(state.bytes)) sweepDrafts(state.real)
+      else await replaceFile(state, restored.bytes)
       records.remove(record)
     } catch (error) {
       failed.push({ record, refusal: refusalIn(error) })

@@ -15,8 +15,7 @@ export function undoText(
     ...clientLines({ record, ...each }),
     '',
   ])
-  for (const { record, refusal } of refused)
-    lines.push(...refusedLines({ from: record, refusal }, near, paint))
+  for (const { record, refusal } of refused) lines.push(...refusedLines(record, refusal, near, paint))
   if (servers && (servers.removed.length > 0 || servers.kept.length > 0)) {
     lines.push(paint(nearPath(servers.file, near), 'bold'))
     for (const name of servers.removed) lines.push(`  - ${firstLine(name, 60)}`)

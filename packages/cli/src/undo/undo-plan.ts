@@ -4,7 +4,7 @@ import { type Refusal, refusalIn } from '../connect/edit/refusal.js'
 import type { ClientRecord, Records } from '../connect/records.js'
 import { type Restored, restore } from '../connect/restore.js'
 import { type Pruned, planPrune } from '../connect/servers-file.js'
-import { CLIENTS } from '../import/clients.js'
+import { CLIENTS } from '../shared/clients/clients.js'
 
 export interface UndoneClient {
   readonly record: ClientRecord

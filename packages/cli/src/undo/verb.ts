@@ -15,7 +15,7 @@ export const undo = defineVerb({
     json: { type: 'boolean', description: 'The answer as JSON. Nothing is asked.' },
   },
   notes: [
-    'A file is put back to the byte, also where its client has only written it anew. Where more was changed since, the entry\nof Toolwell is taken out, the servers are put back, and the changes stay. Where both cannot be, the file is left alone\nand the reason is told. Servers that no connected client needs any more are taken out of your own toolwell.json, except\nthose that you have changed there.',
+    'A file is put back to the byte, also where its client has only written it anew. Where more was changed since, the entry\nof Toolwell is taken out, the servers are put back, and the changes stay. Where both cannot be, the file is left alone\nand the reason is given. Servers that no connected client needs any more are taken out of your own toolwell.json, except\nthose that you have changed there.',
   ],
   examples: [
     { line: 'toolwell undo', about: 'shows what would be put back, and asks' },

@@ -1,8 +1,8 @@
 /** Changes the servers in the text of a client's config, and makes sure that nothing else means anything else afterwards. */
 import { canonicalJson, isRecord } from '@toolwell/core/internal'
-import { parseClient } from '../../import/parse-client.js'
-import { entriesOf, valueAt } from '../../import/read-client.js'
-import type { Fields, Shape } from '../../import/shapes.js'
+import { parseClient } from '../../shared/clients/parse-client.js'
+import { entriesOf, valueAt } from '../../shared/clients/read-client.js'
+import type { Fields, Shape } from '../../shared/clients/shapes.js'
 import type { Change, Editor, Table } from './change.js'
 import { jsonEditor } from './edit-json.js'
 import { tomlEditor } from './edit-toml.js'

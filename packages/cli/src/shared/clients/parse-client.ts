@@ -11,12 +11,15 @@ export interface ClientProblem {
 
 export type ParsedClient = { readonly value: Fields } | { readonly problem: ClientProblem }
 
-/** Messages of the parsers show the line, which may hold a secret: only its number is told. */
+/** Claude Code keeps what was said in its file, too. */
+const MOST_CHARACTERS = 32 * 1024 * 1024
+
+/** Messages of the parsers show the line, which may hold a secret: only its number is given. */
 export function parseClient(text: string, format: Shape['format'], file: string): ParsedClient {
   if (text.replace(/^\uFEFF/, '').trim() === '') return { value: {} }
   if (format === 'toml') return toml(text.replace(/^\uFEFF/, ''))
   if (format === 'yaml') return yaml(text.replace(/^\uFEFF/, ''))
-  const { value, problems } = readDocument(text, file)
+  const { value, problems } = readDocument(text, file, { most: MOST_CHARACTERS })
   if (value) return { value }
   const [{ message, line } = { message: 'it cannot be read', line: undefined }] = problems
   return { problem: line === undefined ? { message } : { message, line } }

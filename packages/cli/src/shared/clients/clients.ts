@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import type { Terminal } from '../shared/terminal.js'
+import type { Terminal } from '../terminal.js'
 import type { ShapeName } from './shapes.js'
 
 export interface ClientFile {
@@ -46,6 +46,20 @@ export interface Places {
 
 export function homeOf(env: Terminal['env']): string {
   return env.HOME || env.USERPROFILE || homedir()
+}
+
+export interface ClaudeFolder {
+  readonly file: string
+  /** The folder of its settings. */
+  readonly settings: string
+}
+
+/** code.claude.com/docs/en/env-vars: CLAUDE_CONFIG_DIR moves both. */
+export function claudeFolder(home: string, env: Terminal['env']): ClaudeFolder {
+  const moved = env.CLAUDE_CONFIG_DIR
+  return moved
+    ? { file: join(moved, '.claude.json'), settings: moved }
+    : { file: join(home, '.claude.json'), settings: join(home, '.claude') }
 }
 
 /** A file of a user. The client is there where the file is, or its marker. */
@@ -92,6 +106,7 @@ function folderFiles(folder: string): ClientFile[] {
 export function ownFiles({ home, platform, env }: Places): OwnFile[] {
   const settings = settingsFolder(home, platform, env)
   const xdg = env.XDG_CONFIG_HOME || join(home, '.config')
+  const claude = claudeFolder(home, env)
   const storage = join(settings, 'Code', 'User', 'globalStorage')
   const own = (
     client: ClientName,
@@ -111,7 +126,7 @@ export function ownFiles({ home, platform, env }: Places): OwnFile[] {
   const global = env.CONTINUE_GLOBAL_DIR || join(home, '.continue')
   return [
     // A file in the home folder: the client is there where the file is, or the folder that it keeps beside it.
-    { ...fileOf('claude-code', join(home, '.claude.json'), 'claude-code'), marker: join(home, '.claude') },
+    { ...fileOf('claude-code', claude.file, 'claude-code'), marker: claude.settings },
     own('claude-desktop', join(settings, 'Claude'), ['claude_desktop_config.json']),
     own('cursor', join(home, '.cursor'), ['mcp.json']),
     own('vscode', join(settings, 'Code', 'User'), ['mcp.json'], 'vscode'),

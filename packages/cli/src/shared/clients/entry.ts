@@ -1,13 +1,16 @@
 /** The one entry that starts Toolwell, as each client writes it. */
 import { isRecord } from '@toolwell/core/internal'
-import type { Fields, ShapeName } from '../import/shapes.js'
-import type { Terminal } from '../shared/terminal.js'
+import type { Terminal } from '../terminal.js'
+import type { Fields, ShapeName } from './shapes.js'
 
 export const ENTRY_NAME = 'toolwell'
 
-/** Node and the script by their absolute paths: a client may be started without the PATH of a shell. */
-export function entryOf(shape: ShapeName, [node, script]: Terminal['program'], profile?: string): Fields {
-  const args = [script, 'serve', '--stdio', ...(profile === undefined ? [] : ['--profile', profile])]
+/** The command line of the entry. Node and the script are absolute: a client may be started without the PATH of a shell. */
+export function entryLine([node, script]: Terminal['program'], profile?: string): [string, ...string[]] {
+  return [node, script, 'serve', '--stdio', ...(profile === undefined ? [] : ['--profile', profile])]
+}
+
+export function entryOf(shape: ShapeName, [node, ...args]: readonly [string, ...string[]]): Fields {
   switch (shape) {
     case 'claude-code':
     case 'vscode':
