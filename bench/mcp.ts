@@ -21,6 +21,7 @@ import {
   type ServerDefinition,
 } from '@toolwell/mcp'
 import { atSize, loadCorpus } from './data.ts'
+import { benchReload } from './mcp/reload.ts'
 import type { BenchOptions } from './run.ts'
 
 const COUNTS = [3, 20, 71]
@@ -60,6 +61,10 @@ export async function benchMcp({ data }: BenchOptions): Promise<object> {
     const memory = await benchMemory(tools)
     const call = await benchCall()
     const trouble = await benchTrouble()
+    const reload = await benchReload()
+    print(
+      `\na new config with ${reload.underWay} calls under way: in use after ${reload.milliseconds.toFixed(0)} ms, ${reload.lost} lost, ${reload.doubled} run twice, ${reload.restarted} untouched servers started again`,
+    )
     const lines = [
       atMost(
         'catalogue of 71 cached servers against 3',
@@ -83,12 +88,14 @@ export async function benchMcp({ data }: BenchOptions): Promise<object> {
         ratio(listing.together, listing.oneByOne),
         1,
       ),
+      atMost('calls lost or run twice by a new config', reload.lost + reload.doubled, 0),
+      atMost('untouched servers that a new config starts again', reload.restarted, 0),
     ]
     print('\nLines')
     for (const { what, figure, limit, holds } of lines)
       print(`  ${holds ? 'ok  ' : 'MISS'} ${what}: ${figure.toFixed(2)} (limit ${limit})`)
     if (lines.some(({ holds }) => !holds)) process.exitCode = 1
-    return { tools: origin, start, listing, memory, call, trouble, lines }
+    return { tools: origin, start, listing, memory, call, trouble, reload, lines }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -29,6 +29,10 @@ export interface Source {
   /** Names the source's set of tools; changes when one joins or leaves. */
   readonly membership: string
   readonly kept?: KeptParts
+  /** It may be used, and failed when it last was: nobody has seen it work since. */
+  readonly tentative: boolean
+  /** Tries again to reach it, where it is time to. Returns at once. */
+  readonly wake?: () => void
 }
 
 export interface SourceUpdate {
@@ -44,6 +48,10 @@ export interface SourceUpdate {
   readonly unusable?: readonly UnusableTool[]
   /** Keeps what is made of these tools for the next start. */
   readonly kept?: KeptParts
+  /** It may be used, and failed when it last was. The model is not told that it is back before it works. */
+  readonly tentative?: boolean
+  /** Called when a search asks for a source that failed, or is tentative. Must return at once; when to try is its own affair. */
+  readonly wake?: () => void
 }
 
 /** The host's own tools live in the source with the empty name. */
@@ -68,7 +76,7 @@ export interface Catalogue {
   /** Replaces the tools of a source by these. Costs what the source holds. */
   setSource(name: string, update: SourceUpdate): void
   /** Changes only the state: tools of a source that is not ready stay known. */
-  setState(name: string, state: SourceState, advice?: string): void
+  setState(name: string, state: SourceState, advice?: string, tentative?: boolean): void
   removeSource(name: string): void
   /** Adds a tool of Toolwell's own, under its plain name where that is free. It is known once it is there. */
   addMeta(tool: Tool): void
@@ -186,7 +194,18 @@ class MapCatalogue implements Catalogue {
       )
     assertKnownKeys(
       update,
-      ['tools', 'description', 'state', 'advice', 'locked', 'quarantined', 'unusable', 'kept'],
+      [
+        'tools',
+        'description',
+        'state',
+        'advice',
+        'locked',
+        'quarantined',
+        'unusable',
+        'kept',
+        'tentative',
+        'wake',
+      ],
       `setSource(${JSON.stringify(name)})`,
     )
     if (!Array.isArray(update.tools))
@@ -231,19 +250,22 @@ class MapCatalogue implements Catalogue {
       locked,
       ids,
       membership: shortHash([...ids].sort().join('\n')),
+      tentative: update.tentative ?? false,
       ...(update.kept ? { kept: update.kept } : {}),
+      ...(update.wake ? { wake: update.wake } : {}),
     })
     // Looking for them is not worth it where nobody listens.
     const fresh = this.#onChange ? this.#aboutNames().filter(({ detail }) => !known.has(detail)) : []
     this.#report(name, before, [...findings, ...fresh])
   }
 
-  setState(name: string, state: SourceState, advice = '') {
+  setState(name: string, state: SourceState, advice = '', tentative = false) {
     assertState(state)
     const source = this.sources.get(name)
-    if (!source || (source.state === state && source.advice === advice)) return
+    if (!source) return
+    if (source.state === state && source.advice === advice && source.tentative === tentative) return
     this.revision++
-    this.sources.set(name, { ...source, state, advice })
+    this.sources.set(name, { ...source, state, advice, tentative })
     for (const id of source.ids) this.#touch(id)
     this.#report(name, this.revision - 1, [])
   }

@@ -164,7 +164,7 @@ async function call({ name, arguments: input = {}, _meta: meta }) {
 
 async function handle({ id, method, params }) {
   if (method === 'initialize') {
-    if (manners.mute) return
+    if (manners.mute || (manners.muteWhile && existsSync(manners.muteWhile))) return
     greeting = params
     return answer(id, {
       protocolVersion: params.protocolVersion,
@@ -199,7 +199,7 @@ async function handle({ id, method, params }) {
     return answer(id, {})
   }
   if (method === 'server/discover' && manners.diesOnProbe) process.exit(5)
-  if (method === 'server/discover' && manners.ignoresProbe) return
+  if (method === 'server/discover' && (manners.ignoresProbe || manners.muteWhile)) return
   if (id !== undefined) refuse(id, -32601, 'Method not found')
 }
 

@@ -20,6 +20,8 @@ export interface Manners {
   readonly endless?: boolean
   /** Never answers initialize. */
   readonly mute?: boolean
+  /** The same while this file exists. */
+  readonly muteWhile?: string
   readonly muteList?: boolean
   readonly noList?: boolean
   readonly diesOnProbe?: boolean

@@ -11,7 +11,7 @@ import { loadedNames, type Misses, selectNamed, toLeftOut, unloadNamed } from '.
 import { type Candidate, toMatch } from './candidate.js'
 import { nextInstruction, overviewOf, unmetConditions } from './describe.js'
 import { keywordHits } from './keyword-hits.js'
-import { awaySources, waitForSources } from './late-sources.js'
+import { awaySources, waitForSources, wakeFound, wakeMissing } from './late-sources.js'
 import { loadFoundTools } from './load-found-tools.js'
 
 const LIMIT = { usual: 5, most: 20 }
@@ -52,6 +52,7 @@ export async function find(
   const misses: Misses = { notFound: [], ambiguous: [], unavailable: [], leftOut: [] }
   const hitsNow = () => keywordHits(query, request, limit, state, context)
 
+  wakeMissing(query, context)
   await waitForSources(query, context, async () => {
     const known = query.select.every((name) => context.catalogue.resolve(name, () => true).kind !== 'none')
     return known && (query.select.length > 0 || (await hitsNow()).hits.length > 0)
@@ -64,6 +65,10 @@ export async function find(
   const hasAnswer = selected.length + unloaded.length > 0 || (ranked.hits.length > 0 && !ranked.unclear)
   misses.unavailable.push(...awaySources(query, context, hasAnswer))
   const candidates = distinct([...selected, ...ranked.hits])
+  wakeFound(
+    candidates.map(({ entry }) => entry),
+    context,
+  )
   const taken = loadFoundTools(candidates, ranked.unclear, state, context, batch)
 
   const { loaded, evicted } = taken
