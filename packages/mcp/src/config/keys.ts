@@ -124,8 +124,14 @@ const TREATED: Readonly<Record<string, Key>> = {
   },
   share: {
     kind: 'choice',
-    values: ['all', 'client', 'conversation'],
-    about: 'Who shares one running server: everyone (default), one client, or one conversation.',
+    values: ['all', 'workspace', 'client', 'conversation'],
+    about:
+      'Who shares one running server: everyone (default; everyone in one folder, where the server may depend on the folder), everyone in one folder in any case, one client, or one conversation.',
+  },
+  workspace: {
+    kind: 'boolean',
+    about:
+      'Whether the server depends on the folder of a project. True: each folder has its own. False: one serves all, and is not told of folders. Left out: it depends on it, unless it has a cwd or url of its own and nothing names ${workspaceFolder}.',
   },
 }
 

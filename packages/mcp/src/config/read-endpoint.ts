@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { EntryReader } from './entry-reader.js'
 import { readEnvFile } from './env-file.js'
+import { hasReference } from './references.js'
 import type { HttpEndpoint, ServerConfig, StdioEndpoint } from './server-config.js'
 import { showLine, showPath } from './show-word.js'
 import { isRelativeCommand } from './translate-entry.js'
@@ -54,6 +55,8 @@ function readLocal(reader: EntryReader): StdioEndpoint {
       'warning',
     )
   }
+  if (fields.cwd === undefined && hasReference(scope.workspaceFolder))
+    report([], 'the name of the workspace folder is a reference of its own', 'Rename the folder')
   return {
     type: 'stdio',
     command: isRelativeCommand(program) ? resolve(raw.folder, program) : program,

@@ -8,11 +8,20 @@ export function withoutSecrets(listed: ServerDefinition, hide: (text: string) =>
   const text = JSON.stringify([tools, instructions, info])
   // Nearly always: nothing is repeated, and nothing is copied.
   if (hide(text) === text) return listed
-  const clean = (value: unknown, key = ''): unknown => {
-    if (typeof value === 'string') return key === 'name' ? value : hide(value)
-    if (Array.isArray(value)) return value.map((item) => clean(item))
-    if (!isRecord(value)) return value
-    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, clean(each, name)]))
+  return hidden(listed, hide, (key) => key === 'name') as ServerDefinition
+}
+
+/** Every string of a value without secrets, however deep; but for those under keys that stay. */
+export function hidden(
+  value: unknown,
+  hide: (text: string) => string,
+  stays: (key: string) => boolean = () => false,
+): unknown {
+  const clean = (each: unknown, key = ''): unknown => {
+    if (typeof each === 'string') return stays(key) ? each : hide(each)
+    if (Array.isArray(each)) return each.map((item) => clean(item))
+    if (!isRecord(each)) return each
+    return Object.fromEntries(Object.entries(each).map(([name, inner]) => [name, clean(inner, name)]))
   }
-  return clean(listed) as ServerDefinition
+  return clean(value)
 }
