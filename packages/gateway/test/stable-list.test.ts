@@ -127,7 +127,7 @@ describe('the list of tools', () => {
 
   it('stays while a config that cannot be read lies there', async () => {
     const started = await startGateway({ mcpServers: { one: entry(oddServer('one')) } })
-    const client = await openClient('v2 modern', `${started.url}/mcp/all`)
+    const client = await openClient('v2 legacy', `${started.url}/mcp/all`)
     const before = await client.list()
     started.write('{ "mcpServers": { "one": ')
     await eventually(() => started.of('config-refused').length > 0, 'the config is refused')

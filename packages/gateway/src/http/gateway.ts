@@ -226,8 +226,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     ;(socket as Socket).setNoDelay?.(true)
     sockets.add(socket)
     const served = serveStdio(
-      () => {
-        const server = endpoint.serverFor({ client: `bridge ${id}`, conversation: id })
+      ({ era }) => {
+        const server = endpoint.serverFor({ client: `bridge ${id}`, conversation: id, era })
         clients.join(id, { kind: 'stdio', endpoint: name, workspace: endpoint.place.workspace, pid, server })
         return server
       },
@@ -290,7 +290,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       }),
     inspect,
     get activity() {
-      const busy = halls.all.reduce((sum, { hall }) => sum + hall().busy, 0)
+      const busy = halls.all.reduce((sum, { hall }) => sum + hall.busy, 0)
       return { lastUsed, staying: clients.staying, busy }
     },
     close() {
