@@ -18,6 +18,7 @@ function projects(): [string, string] {
 }
 
 const inFolder = (folder: string) => ({ ...authorized, 'X-Toolwell-Workspace': encodeURI(folder) })
+// biome-ignore lint/suspicious/noTemplateCurlyInString: it is a variable of the config
 const files = { command: process.execPath, args: [programOf('filesystem'), '${workspaceFolder}'] }
 
 describe('two projects', () => {
