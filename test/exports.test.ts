@@ -227,7 +227,11 @@ it.each([
     ],
   ],
   ['@toolwell/mcp/scan', scan, ['SCAN_RULES', 'SCAN_VERSION', 'createScanner', 'scanServers']],
-  ['@toolwell/gateway', gateway, ['DEFAULT_PORT', 'PortInUse', 'createGateway', 'runDaemon']],
+  [
+    '@toolwell/gateway',
+    gateway,
+    ['DEFAULT_PORT', 'PortInUse', 'createGateway', 'runDaemon', 'trustedProjects'],
+  ],
   [
     '@toolwell/gateway/bridge',
     gatewayBridge,

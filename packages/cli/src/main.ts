@@ -34,13 +34,21 @@ function outputTo(stream: NodeJS.WriteStream): Output {
   }
 }
 
+/** A terminal and a parent may both pass on one Ctrl-C. From a second after the first on, another one ends the process at once. */
 function onInterrupt(listener: () => void): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  // Only the first: a second signal ends the process at once.
-  for (const signal of signals) process.once(signal, listener)
-  return () => {
-    for (const signal of signals) process.off(signal, listener)
+  let isAsked = false
+  const onSignal = () => {
+    if (isAsked) return
+    isAsked = true
+    setTimeout(stop, 1000).unref()
+    listener()
   }
+  const stop = () => {
+    for (const signal of signals) process.off(signal, onSignal)
+  }
+  for (const signal of signals) process.on(signal, onSignal)
+  return stop
 }
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))

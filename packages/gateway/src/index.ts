@@ -8,6 +8,7 @@ export {
   PortInUse,
   runDaemon,
 } from './daemon/run-daemon.js'
+export { type TrustedProjects, trustedProjects } from './daemon/trusted-projects.js'
 export type { ClientReport } from './http/clients.js'
 export { createGateway, type Gateway, type GatewayEvent, type GatewayOptions } from './http/gateway.js'
 export type { GatewayReport, HallReport, ServerStatus } from './http/report.js'

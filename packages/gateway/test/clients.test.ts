@@ -2,6 +2,7 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { memoryCache, memoryFirstUse } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
 import { realServer } from '../../mcp/test/support/real-servers.js'
 import { CLIENT_KINDS, openClient } from './support/clients.js'
@@ -9,17 +10,23 @@ import { entry, startGateway, temporary } from './support/gateway.js'
 
 const everything = () => entry(realServer('everything'), { readOnly: ['echo', 'get-tiny*'] })
 
+/** Listed once for all tests of this file. */
+const known = { cache: memoryCache(), firstUse: memoryFirstUse() }
+
 async function start() {
   const folder = temporary()
   writeFileSync(join(folder, 'hello.txt'), 'Hello from a file.')
   return {
-    ...(await startGateway({
-      mcpServers: {
-        everything: everything(),
-        files: entry(realServer('filesystem', [folder]), { alwaysLoad: ['read_text_file'] }),
+    ...(await startGateway(
+      {
+        mcpServers: {
+          everything: everything(),
+          files: entry(realServer('filesystem', [folder]), { alwaysLoad: ['read_text_file'] }),
+        },
+        profiles: { reading: { servers: ['files'], allow: ['read_*'] } },
       },
-      profiles: { reading: { servers: ['files'], allow: ['read_*'] } },
-    })),
+      { connect: known },
+    )),
     files: folder,
   }
 }

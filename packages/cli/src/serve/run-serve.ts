@@ -1,7 +1,7 @@
 /** The gateway in this process: says where it is, what happens, and ends when it is asked to. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type Daemon, type GatewayEvent, PortInUse, runDaemon } from '@toolwell/gateway'
+import { type Daemon, type GatewayEvent, PortInUse, runDaemon, trustedProjects } from '@toolwell/gateway'
 import { FolderProblem, tokenFileIn } from '@toolwell/gateway/bridge'
 import { type ConfigFile, defaultConfigFiles } from '@toolwell/mcp'
 import { Problem } from '../shared/problem.js'
@@ -33,7 +33,7 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
     folder,
     startedBy: byBridge ? 'bridge' : 'person',
     version: version(),
-    files: filesOf(config, terminal),
+    files: filesOf(config, folder, terminal),
     env,
     connect: {},
     onEvent,
@@ -67,13 +67,16 @@ function welcome({ url, file }: Daemon, folder: string): string {
   ].join('\n')
 }
 
-/** What was asked for counts everywhere; otherwise the user's own file, and that of the caller's folder. */
-function filesOf(config: string | undefined, { folder, env }: Terminal) {
-  if (config === undefined)
+/** What was asked for counts everywhere; otherwise the user's own file, and that of the caller's folder where it is trusted. */
+function filesOf(config: string | undefined, home: string, { folder, env }: Terminal) {
+  if (config === undefined) {
+    const trusted = trustedProjects(home)
     return (workspace: string | undefined): ConfigFile[] => {
       const [own, project] = defaultConfigFiles(workspace ?? folder, env)
-      return [own, ...(workspace === undefined ? [] : [project])].filter((file) => file !== undefined)
+      const isUsed = workspace !== undefined && project !== undefined && trusted.has(project.path)
+      return [own, isUsed ? project : undefined].filter((file) => file !== undefined)
     }
+  }
   const path = resolve(folder, config)
   if (!existsSync(path)) throw new Problem(`There is no file ${path}.`, 'Check the path behind --config.')
   return (): ConfigFile[] => [{ path }]

@@ -7,7 +7,7 @@ import { defineVerb } from '../shared/verb.js'
 export const serve = defineVerb({
   name: 'serve',
   summary: 'One MCP server in front of all your servers, for every client.',
-  usage: ['[--port PORT] [--config FILE]', '--stdio [--profile NAME] [--all]'],
+  usage: ['[--port PORT] [--config FILE]', '--stdio [--profile NAME] [--all]', '--trust FOLDER'],
   flags: {
     stdio: {
       type: 'boolean',
@@ -26,11 +26,17 @@ export const serve = defineVerb({
     },
     config: serverFlags.config,
     folder: folderFlag,
+    trust: {
+      type: 'string',
+      valueHint: 'FOLDER',
+      description: 'Let the gateway use the toolwell.json of this project, as it is now. Nothing is served.',
+    },
     json: { type: 'boolean', description: 'Where it listens, and every event, as lines of JSON.' },
     'by-bridge': { type: 'boolean', description: 'For --stdio itself: stops when no client is left.' },
   },
   notes: [
     'Clients on HTTP use http://127.0.0.1:PORT/mcp (three tools: search, read, call), /mcp/all (every tool) or\n/mcp/PROFILE, with the header "Authorization: Bearer TOKEN"; `toolwell token` prints it. Clients over stdio start\n`toolwell serve --stdio` and need no token in their config.',
+    'Your own config counts for every client. The toolwell.json of a project counts for clients in that folder once you\nhave said so with --trust: a folder that came from somewhere else starts nothing by itself.',
     'No server is started before one of its tools is called. A config that changes is read again. One gateway runs for\neach user; one that a stdio client started stops when no client has been there for ten minutes.',
   ],
   examples: [
@@ -49,6 +55,10 @@ export const serve = defineVerb({
   async run(flags, terminal) {
     const { stdio, all, profile, port, config } = flags
     const folder = gatewayFolder(flags.folder, terminal)
+    if (flags.trust !== undefined) {
+      const { runTrust } = await import('./run-trust.js')
+      return runTrust(flags.trust, folder, terminal)
+    }
     if (stdio) {
       if (port !== undefined || config !== undefined)
         throw usageProblem(

@@ -41,10 +41,10 @@ export function statusText(given: unknown, file: DaemonFile): string {
   ].join('\n')
 }
 
-function hallText({ workspace, files, problem, servers, homeless, tokens }: HallReport): string[] {
+function hallText({ workspaces, files, problem, servers, tokens }: HallReport): string[] {
   const held = servers.filter(({ quarantined }) => Object.keys(quarantined).length > 0)
   return [
-    `${workspace ?? 'Without a folder'}: ${files.join(', ') || 'no config file'}`,
+    `${files.join(', ') || 'No config file'}${workspaces.length === 0 ? '' : `, for ${workspaces.join(', ')}`}`,
     ...(problem === undefined ? [] : [`! The config cannot be used as it is now: ${problem}`]),
     ...(servers.length === 0
       ? []
@@ -64,7 +64,6 @@ function hallText({ workspace, files, problem, servers, homeless, tokens }: Hall
             reason,
           ]),
         )),
-    ...(homeless.length === 0 ? [] : [`Not used, because they need a folder: ${homeless.join(', ')}`]),
     ...held.map(
       ({ name, quarantined }) =>
         `! ${name}: ${Object.keys(quarantined).join(', ')} held back. Look at them with: toolwell approve ${name}`,

@@ -2,6 +2,7 @@
 import { ProtocolError, ProtocolErrorCode, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server'
 import type { FaceVerdict } from '@toolwell/core'
 import { type Caller, McpFailure, type Progress } from '@toolwell/mcp'
+import { WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { prompts, READ_NAME } from '../prompts.js'
 import type { CallToolResult } from '../room/hall.js'
 import type { Room } from '../room/room.js'
@@ -10,6 +11,7 @@ export interface Asked {
   readonly name: string
   readonly input: Readonly<Record<string, unknown>>
   readonly caller: Caller
+  readonly workspace: string | undefined
   readonly signal: AbortSignal
   readonly onProgress?: (progress: Progress) => void
 }
@@ -59,7 +61,16 @@ export async function callTool(
     onCalled({ kind: 'refused', tool: target.wireName, isError: true, characters: text.length })
     return textResult(text, true)
   }
-  const result = await run(room, target, asked)
+  if (asked.workspace === undefined && room.namesFolder(target.source)) {
+    const text = face.prompts.unavailable({
+      name: target.wireName,
+      state: prompts.needsWorkspace({ header: WORKSPACE_HEADER }),
+    })
+    onCalled({ kind: 'refused', tool: target.wireName, isError: true, characters: text.length })
+    return textResult(text, true)
+  }
+  const isDirect = !isRead && name !== face.bridge
+  const result = await run(room, target, asked, isDirect)
   onCalled({ kind: 'run', tool: target.wireName, isError: result.isError === true, characters: 0 })
   return result
 }
@@ -80,6 +91,7 @@ async function run(
   room: Room,
   target: Extract<FaceVerdict, { kind: 'run' }>['target'],
   { caller, signal, onProgress }: Asked,
+  isDirect: boolean,
 ): Promise<CallToolResult> {
   try {
     const result = await room.call(target.source, target.name, target.input, {
@@ -90,6 +102,8 @@ async function run(
     return withoutServerInfo(result)
   } catch (error) {
     if (!McpFailure.is(error)) throw error
+    // Whoever called the tool by its own name gets what the server answered, in the words of the protocol.
+    if (isDirect && error.code !== undefined) throw new ProtocolError(error.code, error.message, error.data)
     return textResult(room.face.prompts.failed({ name: target.wireName, error: error.message }), true)
   }
 }

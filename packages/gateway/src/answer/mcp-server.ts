@@ -12,6 +12,8 @@ export interface McpServerOptions {
   /** Asked for every request: a config that has changed makes another room. */
   readonly room: () => Room
   readonly mode: Mode
+  /** The folder that the client works in, where it has named one. */
+  readonly workspace: string | undefined
   readonly caller: Caller
   readonly version: string
   readonly onCalled: (called: Called, server: Server, client: string) => void
@@ -23,7 +25,7 @@ const LIST_HOLDS = 60_000
 const DISCOVERY_HOLDS = 3_600_000
 
 export function createMcpServer(options: McpServerOptions): Server {
-  const { room, mode, caller, version, onCalled, onListed } = options
+  const { room, mode, workspace, caller, version, onCalled, onListed } = options
   const { loader, bridge } = room().face
   const server = new Server(
     { name: 'toolwell', version },
@@ -37,8 +39,8 @@ export function createMcpServer(options: McpServerOptions): Server {
     },
   )
   server.setRequestHandler('tools/list', async ({ params }, { mcpReq }) => {
-    onListed(server, clientOf(server, mcpReq.envelope))
     await room().settled()
+    onListed(server, clientOf(server, mcpReq.envelope))
     if (mode === 'dispatch') return { tools: dispatchTools(room()) }
     const page = everyTool(room(), params?.cursor)
     if (page) return { ...page, tools: [...page.tools] }
@@ -55,6 +57,7 @@ export function createMcpServer(options: McpServerOptions): Server {
         name: params.name,
         input: params.arguments ?? {},
         caller,
+        workspace,
         signal: mcpReq.signal,
         ...(token === undefined
           ? {}

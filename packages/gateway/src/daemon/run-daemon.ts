@@ -96,6 +96,8 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
     startedAt: now(),
   }
   writeDaemonFile(folder, file)
+  // A bridge comes at once, and brings its folder.
+  if (startedBy === 'person') gateway.prepare()
   const watching =
     startedBy === 'bridge'
       ? setInterval(

@@ -1,5 +1,6 @@
 /** One endpoint: a room in one mode, for both eras. Clients that stay are known here, and told when the list has changed. */
 import { createHash } from 'node:crypto'
+import { homedir } from 'node:os'
 import {
   createMcpHandler,
   InMemoryServerEventBus,
@@ -10,7 +11,7 @@ import type { Caller } from '@toolwell/mcp'
 import type { Called } from '../answer/call-tool.js'
 import { dispatchTools, everyTool } from '../answer/list-tools.js'
 import { createMcpServer, type Mode } from '../answer/mcp-server.js'
-import type { HallPlace } from '../room/halls.js'
+import type { Place } from '../room/halls.js'
 import type { Room } from '../room/room.js'
 import type { McpPath } from './path.js'
 
@@ -22,7 +23,7 @@ export class UnknownProfile extends Error {
 }
 
 export interface EndpointOptions {
-  readonly place: HallPlace
+  readonly place: Place
   readonly path: McpPath
   readonly version: string
   readonly maxRequestBodySize: number
@@ -31,7 +32,7 @@ export interface EndpointOptions {
 }
 
 export interface Endpoint {
-  readonly place: HallPlace
+  readonly place: Place
   readonly path: McpPath
   /** Requests of the newer protocol: each stands for itself. */
   readonly modern: McpHttpHandler
@@ -44,15 +45,24 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   const { place, path, version, onCalled, onListed } = options
   const { mode, profile } = path
   const room = (): Room => {
-    const found = place.room(profile)
+    const found = place.hall.room(profile)
     if (found) return found
-    throw new UnknownProfile(profile ?? '', place.profiles)
+    throw new UnknownProfile(profile ?? '', Object.keys(place.hall.config.profiles))
   }
   room()
   const staying = new Set<Server>()
   const bus = new InMemoryServerEventBus()
   const made = (caller: Caller) =>
-    createMcpServer({ room, mode, caller, version, onCalled, onListed: listed })
+    createMcpServer({
+      room,
+      mode,
+      workspace: place.workspace,
+      // A server that works in a folder gets one that belongs to nobody, where the caller has named none.
+      caller: { ...caller, workspace: place.workspace ?? homedir() },
+      version,
+      onCalled,
+      onListed: listed,
+    })
   /** What was listed last, where somebody wants to know of changes. */
   let last: string | undefined
   const listed = (server: Server, client: string) => {
@@ -61,15 +71,12 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   }
   let isDue = false
   const unwatch = place.watch(() => {
-    if (isDue || last === undefined) return
+    if (isDue) return
     isDue = true
     // A server that joins changes the catalogue several times at once.
     setImmediate(() => {
       isDue = false
-      if (staying.size === 0 && bus.listenerCount === 0) {
-        last = undefined
-        return
-      }
+      if (staying.size === 0 && bus.listenerCount === 0) return
       const now = hashOf(room(), mode)
       if (now === last) return
       last = now
@@ -77,7 +84,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       for (const server of staying) void server.sendToolListChanged().catch(() => undefined)
     })
   })
-  const modern = createMcpHandler(() => made({ client: 'http' }), {
+  const modern = createMcpHandler(() => made({ client: 'http', era: 'modern' }), {
     legacy: 'reject',
     bus,
     maxRequestBodySize: options.maxRequestBodySize,

@@ -55,6 +55,8 @@ export interface Gateway {
   /** Resolves with the port. */
   listen(port: number, host?: string): Promise<number>
   readonly instance: string
+  /** Reads the config now: servers of which nothing is cached are listed before the first client comes. */
+  prepare(): void
   inspect(): Promise<GatewayReport>
   /** When the last request was, and how many clients stay. */
   readonly activity: { readonly lastUsed: number; readonly staying: number; readonly busy: number }
@@ -226,8 +228,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     ;(socket as Socket).setNoDelay?.(true)
     sockets.add(socket)
     const served = serveStdio(
-      () => {
-        const server = endpoint.serverFor({ client: `bridge ${id}`, conversation: id })
+      ({ era }) => {
+        const server = endpoint.serverFor({ client: `bridge ${id}`, conversation: id, era })
         clients.join(id, { kind: 'stdio', endpoint: name, workspace: endpoint.place.workspace, pid, server })
         return server
       },
@@ -288,9 +290,12 @@ export function createGateway(options: GatewayOptions): Gateway {
           resolvePort((http.address() as AddressInfo).port)
         })
       }),
+    prepare() {
+      halls.find(undefined)
+    },
     inspect,
     get activity() {
-      const busy = halls.all.reduce((sum, { hall }) => sum + hall().busy, 0)
+      const busy = halls.all.reduce((sum, { hall }) => sum + hall.busy, 0)
       return { lastUsed, staying: clients.staying, busy }
     },
     close() {

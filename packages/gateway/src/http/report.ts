@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { estimate } from '@toolwell/core'
 import type { ServerReport } from '@toolwell/mcp'
 import { dispatchTools } from '../answer/list-tools.js'
-import type { HallPlace } from '../room/halls.js'
+import type { Halls } from '../room/halls.js'
 import type { ClientReport } from './clients.js'
 
 export interface ServerStatus
@@ -14,14 +14,13 @@ export interface ServerStatus
 }
 
 export interface HallReport {
-  readonly workspace: string | undefined
+  /** The folders of its callers. */
+  readonly workspaces: readonly string[]
   readonly profiles: readonly string[]
   readonly files: readonly string[]
   /** Why a config that was written meanwhile is not used. */
   readonly problem: string | undefined
   readonly servers: readonly ServerStatus[]
-  /** Servers that need a workspace, where the callers have none. */
-  readonly homeless: readonly string[]
   /** Tokens of every definition, and of the list that clients get instead. */
   readonly tokens: { readonly all: number; readonly list: number }
 }
@@ -48,7 +47,7 @@ export interface GatewayReport {
 }
 
 export async function reportOn(facts: {
-  readonly halls: readonly HallPlace[]
+  readonly halls: Halls['all']
   readonly clients: readonly ClientReport[]
   readonly counts: GatewayReport['counts'] & { readonly answerCharacters: number }
   readonly version: string
@@ -77,12 +76,12 @@ export async function reportOn(facts: {
 /** As the estimate of the core has it for English text. */
 const CHARACTERS_PER_TOKEN = 4
 
-function hallReport({ workspace, hall, profiles, problem }: HallPlace): HallReport {
-  const { config, servers, room } = hall()
-  const whole = room(undefined)
+function hallReport({ hall, workspaces }: Halls['all'][number]): HallReport {
+  const { config, servers, problem } = hall
+  const whole = hall.room(undefined)
   return {
-    workspace,
-    profiles,
+    workspaces,
+    profiles: Object.keys(config.profiles),
     files: config.files,
     problem,
     servers: servers.inspect().map(({ name, state, reason, endpoint, pids, starts, tools, quarantined }) => ({
@@ -95,7 +94,6 @@ function hallReport({ workspace, hall, profiles, problem }: HallPlace): HallRepo
       tools: tools.length,
       quarantined: Object.fromEntries(quarantined),
     })),
-    homeless: config.homeless,
     tokens: {
       all: whole?.face.tools().reduce((sum, entry) => sum + whole.face.cost(entry), 0) ?? 0,
       list: whole ? estimate.count(JSON.stringify(dispatchTools(whole))) : 0,

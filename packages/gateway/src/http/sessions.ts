@@ -72,7 +72,7 @@ export class Sessions {
     if (this.#sessions.size >= most)
       return refusal(503, `There are ${most} sessions already. Close some, or wait until they end.`)
     const id = randomUUID()
-    const server = endpoint.serverFor({ client: `session ${id}`, conversation: id })
+    const server = endpoint.serverFor({ client: `session ${id}`, conversation: id, era: 'legacy' })
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       maxRequestBodySize,

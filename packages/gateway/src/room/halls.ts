@@ -1,32 +1,37 @@
-/** The halls of a gateway, one for each workspace: opened when first asked for, and again when their config changes. */
+/**
+ * The halls of a gateway, one for each set of config files: opened when a caller first needs it, brought up to date when a file
+ * changes. Workspaces without a config of their own share one.
+ */
 import { statSync } from 'node:fs'
-import { type ConnectOptions, describeProblem, type ServerEvent } from '@toolwell/mcp'
+import type { ConfigFile, ConnectOptions, ServerEvent } from '@toolwell/mcp'
 import { type Hall, openHall } from './hall.js'
-import { brokenFiles, type HallConfig, type HallConfigOptions, readHallConfig } from './hall-config.js'
-import type { Room } from './room.js'
 
-/** A hall over time: what it is now, and whoever wants to know when that changes. */
-export interface HallPlace {
+/** Where the callers of one workspace are: in a hall that may become another one, and whoever wants to know of changes. */
+export interface Place {
   readonly workspace: string | undefined
-  readonly hall: () => Hall
-  /** The names of the profiles that there are. */
-  readonly profiles: readonly string[]
-  /** Undefined where there is no such profile, or none any more. */
-  room(profile: string | undefined): Room | undefined
-  /** What is wrong with the config that was written last, where an older one is still in use. */
-  readonly problem: string | undefined
+  readonly hall: Hall
   /** Calls back when what is in it may have changed. Gives the function that ends it. */
   watch(listener: () => void): () => void
 }
 
 export type HallEvent =
-  | { readonly kind: 'config-read'; readonly workspace: string | undefined; readonly servers: number }
-  | { readonly kind: 'config-refused'; readonly workspace: string | undefined; readonly problem: string }
-  | { readonly kind: 'server'; readonly workspace: string | undefined; readonly event: ServerEvent }
+  | { readonly kind: 'config-read'; readonly files: readonly string[]; readonly servers: number }
+  | { readonly kind: 'config-refused'; readonly files: readonly string[]; readonly problem: string }
+  | { readonly kind: 'server'; readonly event: ServerEvent }
 
-export interface HallsOptions extends HallConfigOptions {
+export interface HallsOptions {
+  /** The config files that count in a workspace, the weaker first. */
+  readonly files: (workspace: string | undefined) => readonly ConfigFile[]
+  readonly env: Readonly<Record<string, string | undefined>>
   readonly connect: ConnectOptions
   readonly onEvent: (event: HallEvent) => void
+}
+
+interface Known {
+  readonly hall: Hall
+  readonly files: readonly ConfigFile[]
+  readonly listeners: Set<() => void>
+  stamp: string
 }
 
 /** Milliseconds between looks at the config files: their dates, read from folders that are in memory. */
@@ -34,9 +39,9 @@ const LOOK_EVERY = 1000
 
 export class Halls {
   readonly #options: HallsOptions
-  readonly #places = new Map<string, Place>()
+  readonly #halls = new Map<string, Known>()
+  readonly #places = new Map<string, OwnPlace>()
   readonly #looking: NodeJS.Timeout
-  readonly #leaving = new Set<Promise<void>>()
   #isClosed = false
 
   constructor(options: HallsOptions) {
@@ -45,112 +50,102 @@ export class Halls {
     this.#looking.unref()
   }
 
-  get all(): HallPlace[] {
-    return [...this.#places.values()]
+  /** Those that are open, each with the workspaces of its callers. */
+  get all(): { readonly hall: Hall; readonly workspaces: readonly string[] }[] {
+    return [...this.#halls.values()].map(({ hall }) => ({
+      hall,
+      workspaces: [...this.#places.values()].flatMap((place) =>
+        place.hall === hall && place.workspace !== undefined ? [place.workspace] : [],
+      ),
+    }))
   }
 
-  find(workspace: string | undefined): HallPlace {
+  find(workspace: string | undefined): Place {
     const key = workspace ?? ''
     const known = this.#places.get(key)
     if (known) return known
     if (this.#isClosed) throw new Error('The gateway is stopping.')
-    const config = readHallConfig(this.#options, workspace)
-    const place = new Place(workspace, this.#stampOf(workspace), (onChange) =>
-      this.#open(workspace, config, onChange),
-    )
+    const place = new OwnPlace(workspace, this.#hallOf(workspace))
     this.#places.set(key, place)
     return place
   }
 
-  /** Reads the configs again that have changed. What cannot be read leaves everything as it was. */
+  /** Reads what has changed. What cannot be read leaves everything as it was. */
   lookAgain(): void {
     if (this.#isClosed) return
-    for (const place of this.#places.values()) {
-      const stamp = this.#stampOf(place.workspace)
-      if (stamp === place.stamp) continue
-      place.stamp = stamp
-      this.#readAgain(place)
+    for (const known of this.#halls.values()) {
+      const stamp = stampOf(known.files)
+      if (stamp === known.stamp) continue
+      known.stamp = stamp
+      this.#readAgain(known)
     }
+    // A project may have got a config of its own, or lost it.
+    for (const place of this.#places.values()) place.enter(this.#hallOf(place.workspace))
   }
 
   /** Closes every server. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearInterval(this.#looking)
-    for (const place of this.#places.values()) this.#leave(place.hall())
-    await Promise.all(this.#leaving)
+    await Promise.all([...this.#halls.values()].map(({ hall }) => hall.close()))
   }
 
-  #readAgain(place: Place): void {
-    const { workspace } = place
+  #readAgain({ hall, files, listeners }: Known): void {
     const { onEvent } = this.#options
-    const config = readHallConfig(this.#options, workspace)
-    const [broken] = brokenFiles(config)
-    place.problem = broken && describeProblem(broken)
-    if (place.problem !== undefined) {
-      onEvent({ kind: 'config-refused', workspace, problem: place.problem })
-      return
+    const isOther = hall.readAgain()
+    const paths = files.map(({ path }) => path)
+    if (hall.problem !== undefined) onEvent({ kind: 'config-refused', files: paths, problem: hall.problem })
+    else if (isOther) {
+      onEvent({ kind: 'config-read', files: paths, servers: hall.known.size })
+      for (const listener of listeners) listener()
     }
-    const before = place.hall()
-    if (isSame(config, before.config)) return
-    place.enter((onChange) => this.#open(workspace, config, onChange))
-    this.#leave(before)
-    onEvent({ kind: 'config-read', workspace, servers: config.servers.length })
   }
 
-  #open(workspace: string | undefined, config: HallConfig, onChange: () => void): Hall {
-    const { connect, onEvent } = this.#options
-    return openHall({
-      config,
+  #hallOf(workspace: string | undefined): Known {
+    const { env, connect, onEvent } = this.#options
+    const all = this.#options.files(workspace)
+    // The user's own file counts also before it is there; a project without one is like any other.
+    const files = all.filter(({ path }, index) => index === 0 || exists(path))
+    const key = JSON.stringify(files.map(({ path }) => path))
+    const known = this.#halls.get(key)
+    if (known) return known
+    const listeners = new Set<() => void>()
+    const hall = openHall({
+      files,
+      folder: workspace,
+      env,
       connect,
-      onServer: (event) => onEvent({ kind: 'server', workspace, event }),
-      onChange,
+      onServer: (event) => onEvent({ kind: 'server', event }),
+      onChange: () => {
+        for (const listener of listeners) listener()
+      },
     })
-  }
-
-  #leave(hall: Hall): void {
-    const left: Promise<void> = (this.#isClosed ? hall.servers.close() : hall.close()).finally(() =>
-      this.#leaving.delete(left),
-    )
-    this.#leaving.add(left)
-  }
-
-  #stampOf(workspace: string | undefined): string {
-    return this.#options
-      .files(workspace)
-      .map(({ path }) => {
-        const stat = statSync(path, { throwIfNoEntry: false })
-        return stat ? `${path} ${stat.mtimeMs} ${stat.size} ${stat.ino}` : path
-      })
-      .join('\n')
+    const made: Known = { hall, files, listeners, stamp: stampOf(files) }
+    this.#halls.set(key, made)
+    return made
   }
 }
 
-class Place implements HallPlace {
+class OwnPlace implements Place {
   readonly workspace: string | undefined
-  stamp: string
-  problem: string | undefined
   readonly #listeners = new Set<() => void>()
-  #hall: Hall
+  #known: Known
 
-  constructor(workspace: string | undefined, stamp: string, open: (onChange: () => void) => Hall) {
+  constructor(workspace: string | undefined, known: Known) {
     this.workspace = workspace
-    this.stamp = stamp
-    this.#hall = open(this.#tell)
+    this.#known = known
+    known.listeners.add(this.#tell)
   }
 
-  readonly hall = (): Hall => this.#hall
-
-  get profiles(): string[] {
-    return Object.keys(this.#hall.config.profiles)
+  get hall(): Hall {
+    return this.#known.hall
   }
 
-  room(profile: string | undefined): Room | undefined {
-    return this.#hall.room(profile)
-  }
-
-  enter(open: (onChange: () => void) => Hall): void {
-    this.#hall = open(this.#tell)
+  enter(known: Known): void {
+    if (known === this.#known) return
+    this.#known.listeners.delete(this.#tell)
+    this.#known = known
+    known.listeners.add(this.#tell)
     this.#tell()
   }
 
@@ -164,8 +159,15 @@ class Place implements HallPlace {
   }
 }
 
-function isSame(a: HallConfig, b: HallConfig): boolean {
-  const written = ({ servers, homeless, scan, profiles }: HallConfig) =>
-    JSON.stringify([servers, homeless, scan, profiles])
-  return written(a) === written(b)
+function exists(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined
+}
+
+function stampOf(files: readonly ConfigFile[]): string {
+  return files
+    .map(({ path }) => {
+      const stat = statSync(path, { throwIfNoEntry: false })
+      return stat ? `${path} ${stat.mtimeMs} ${stat.size} ${stat.ino}` : path
+    })
+    .join('\n')
 }
