@@ -3,7 +3,7 @@
 import type { Usage } from '../../accounting/measurement.js'
 import { defined, isRecord } from '../../base/guards.js'
 import { shortHash } from '../../base/hash.js'
-import { assertKnownKeys, invalid, kindOf } from '../../base/options.js'
+import { invalid, kindOf } from '../../base/options.js'
 import { plainJson } from '../../base/plain-json.js'
 import type { Conversation } from '../../conversation.js'
 import { createState } from '../../ledger/fold.js'
@@ -20,6 +20,7 @@ import { thinkingIn, withoutStripped } from './bound-thinking.js'
 import { FED_BACK, isFedBack } from './fed-back.js'
 import { assertFirstRun } from './first-run.js'
 import { leaveBehind } from './leave-behind.js'
+import { assertReply, assertRequest } from './no-reply.js'
 import { noticePlace } from './notice-place.js'
 import { openWithUser } from './open-with-user.js'
 import { plainText } from './plain-text.js'
@@ -104,7 +105,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   }
   return {
     async begin(messages, request = {} as Prompt) {
-      assertKnownKeys(request, ['requestId', ...(wire.traits?.prompt ?? [])], 'begin')
+      assertRequest(request, wire.traits?.prompt ?? [])
       const entries = normalise(messages)
       const history = entries.flat()
       const anchors = anchorsOf(wire.read(history))
@@ -145,6 +146,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
             detail: error instanceof Error ? error.message : String(error),
           }),
         run: async (given, options) => {
+          assertReply(given)
           const reply = replyOf(given)
           if (form) assertOwnReply(form, reply)
           await record(requestId, isStreamed(given) ? given.usage : wire.usage?.(reply))
