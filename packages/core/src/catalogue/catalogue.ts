@@ -155,8 +155,7 @@ class MapCatalogue implements Catalogue {
   }
 
   leftOut(name: string) {
-    for (const each of this.leftOuts.values()) if (isCalled(each, name)) return each
-    return undefined
+    return [...this.leftOuts.values()].find((each) => isCalled(each, name))
   }
 
   setHostTools(tools: readonly Tool[]) {
