@@ -16,6 +16,7 @@ const files = [
     'packages/core/README.md',
     'packages/cli/README.md',
     'packages/mcp/README.md',
+    'packages/pi/README.md',
     'packages/presets/README.md',
     'packages/testing/README.md',
   ],

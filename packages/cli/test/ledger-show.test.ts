@@ -66,7 +66,9 @@ it('shows the surface, the search, the loads, the calls and the tokens of each r
     expect.stringMatching(
       /^ {2}1 0 eager, 0 loaded, 2 deferred · \d+ of \d+ tokens of tools · \d+ input tokens.*output$/,
     ),
-    expect.stringMatching(/^ {4}searched "send an invoice": loaded billing\/send_invoice, 1 not loaded, \d+ tokens$/),
+    expect.stringMatching(
+      /^ {4}searched "send an invoice": loaded billing\/send_invoice, 1 not loaded, \d+ tokens$/,
+    ),
     expect.stringMatching(/^ {2}2 0 eager, 1 loaded \(billing__send_invoice\), 1 deferred · /),
     '    call of billing/send_invoice succeeded',
     expect.stringMatching(/^ {2}3 0 eager, 1 loaded/),

@@ -9,6 +9,7 @@ import { type Catalogue, createCatalogue } from './catalogue/catalogue.js'
 import { assertFloor, type Exposure, exposureOf } from './catalogue/exposure.js'
 import type { Policy } from './catalogue/gate.js'
 import { type Conversation, type ConversationShared, openConversation } from './conversation.js'
+import { type Face, type FaceOptions, openFace } from './face.js'
 import { createTell, type ToolwellEvent } from './ledger/events.js'
 import { memoryStore } from './ledger/stores/memory.js'
 import { createLazyRanking } from './search/lazy-ranking.js'
@@ -38,6 +39,8 @@ export interface Explained extends Exposure {
 export interface Toolwell {
   readonly catalogue: Catalogue
   open(options: OpenOptions): Promise<Conversation>
+  /** Search and calls for callers that have no conversation: each is judged on its own, and nothing is kept. */
+  face(options?: FaceOptions): Face
   /** What was learned from use: how much, and to forget it. Learns nothing where the option `usage` is false. */
   readonly usage: UsageControl
   /** What the conversations opened here cost, in words: the last hundred of those that are still in use. */
@@ -103,6 +106,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
         child: false,
       })
     },
+    face: (given = {}) => openFace(shared, given, policies),
     report: () =>
       opened
         .all()

@@ -3,7 +3,7 @@
 import type { Entry } from '../catalogue/catalogue.js'
 import type { LedgerFact } from '../ledger/event.js'
 import type { LedgerState } from '../ledger/fold.js'
-import { descriptionLimit } from '../schema/dialect.js'
+import { loaderLimit } from '../schema/dialect.js'
 import type { Pin, WireTool } from '../tool/wire-tool.js'
 import { decide, type WireSupport } from './auto.js'
 import { canFind } from './can-find.js'
@@ -113,7 +113,7 @@ export function latchFact(
             strong,
           }),
         inSection ? '' : list,
-        descriptionLimit(wire),
+        loaderLimit(wire),
       ),
     )
   if (bridge) metaTools.push(bridgeTool(face, prompts))
