@@ -91,7 +91,15 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
   },
   './internal/node': {
     door: internalNode,
-    names: ['checkLedger', 'ledgersAt', 'makeFolder', 'readLedger', 'repairLedger', 'unlockLedger', 'withFileLock'],
+    names: [
+      'checkLedger',
+      'ledgersAt',
+      'makeFolder',
+      'readLedger',
+      'repairLedger',
+      'unlockLedger',
+      'withFileLock',
+    ],
   },
   './lint': { door: lint, names: ['lintPrompt'] },
   './manifest': { door: manifest, names: ['applyManifest', 'readManifest'] },
