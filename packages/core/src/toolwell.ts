@@ -16,9 +16,10 @@ import { createLazyRanking } from './search/lazy-ranking.js'
 import { readSettings, type ToolwellOptions } from './settings.js'
 import { createMemos } from './surface/context.js'
 import { BRIDGE_NAME } from './surface/meta-tools.js'
+import { createLazyUsage } from './usage/lazy-usage.js'
 import { learningFrom } from './usage/learning.js'
 import { memoryUsage } from './usage/stores/memory.js'
-import { createUsage, type UsageControl } from './usage/usage.js'
+import type { UsageControl } from './usage/usage.js'
 
 export interface OpenOptions {
   /** The ledger's id. Opening a known id resumes that conversation. */
@@ -71,7 +72,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   for (const entry of catalogue.entries()) assertFloor(entry, settings.rules)
   const opened = createRecent<Conversation>()
   const learning = options.usage === false ? undefined : (options.usage ?? {})
-  const usage = createUsage({
+  const usage = createLazyUsage({
     catalogue,
     store: learning?.store ?? memoryUsage(),
     shared: learning?.shared ?? false,

@@ -95,7 +95,8 @@ function noticeInWords(notice: Notice): string {
     case 'source-changed': {
       const { source, state, tools, findings } = notice
       const odd = findings.map(({ detail }) => `; ${detail}`).join('')
-      return `source ${quote(source, 60)} is ${state} with ${tools} tools${odd}`
+      const whose = source === '' ? "the host's own source" : `source ${quote(source, 60)}`
+      return `${whose} is ${state} with ${tools === 1 ? '1 tool' : `${tools} tools`}${odd}`
     }
     case 'policy-failed':
       return `the policy failed (${notice.action} ${notice.tool}), so it is denied: ${notice.detail}`

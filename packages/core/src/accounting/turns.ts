@@ -76,7 +76,8 @@ export function turnsOf(id: string, stored: readonly LedgerEvent[]): LedgerTurns
   }
   const accounting = account(state)
   const report = reportOn(id, { accounting, ...summary(state) })
-  const lines = [...turns.flatMap(linesOf), ...waiting.map((event) => `    ${eventInWords(event)}`), report]
+  const shown = turns.flatMap((turn, index) => linesOf(turn, turns[index - 1]?.surface.loaded ?? []))
+  const lines = [...shown, ...waiting.map((event) => `    ${eventInWords(event)}`), report]
   return { turns, rest: waiting, accounting, lines }
 }
 
@@ -125,9 +126,14 @@ function summary(state: LedgerState) {
   }
 }
 
-function linesOf({ turn, mode, surface, tokens, usage, before, after }: LedgerTurn): string[] {
+/** Loaded tools are named where they are not those of the request before. */
+function linesOf(
+  { turn, mode, surface, tokens, usage, before, after }: LedgerTurn,
+  loadedBefore: readonly string[],
+): string[] {
   const { eager, loaded, deferred } = surface
-  const names = loaded.length > 0 ? ` (${loaded.join(', ')})` : ''
+  const isNamed = loaded.length > 0 && loaded.join() !== loadedBefore.join()
+  const names = isNamed ? ` (${loaded.join(', ')})` : ''
   const what =
     mode === 'off'
       ? 'every tool is sent'

@@ -3,7 +3,7 @@
 import { ToolwellError } from '../base/errors.js'
 import { shortHash } from '../base/hash.js'
 import { foldName, suffixed, toolId, type WireNaming, wireNameOf } from '../base/names.js'
-import { assertKnownKeys } from '../base/options.js'
+import { assertKnownKeys, kindOf } from '../base/options.js'
 import { showInvisible } from '../base/text.js'
 import type { Finding, KeptParts, SourceChange, SourceState } from '../tool/source.js'
 import { assertTool, type Tool } from '../tool/tool.js'
@@ -163,8 +163,7 @@ class MapCatalogue implements Catalogue {
   }
 
   leftOut(name: string) {
-    for (const each of this.leftOuts.values()) if (isCalled(each, name)) return each
-    return undefined
+    return [...this.leftOuts.values()].find((each) => isCalled(each, name))
   }
 
   setHostTools(tools: readonly Tool[]) {
@@ -211,7 +210,7 @@ class MapCatalogue implements Catalogue {
     if (!Array.isArray(update.tools))
       throw new ToolwellError(
         'invalid-option',
-        `setSource(${JSON.stringify(name)}) needs tools: an array, empty where there are none.`,
+        `setSource(${JSON.stringify(name)}) needs tools: a list, empty where there are none, not ${kindOf(update.tools)}. Tools with their names as keys are those of the AI SDK: importTools of @toolwell/core/ai-sdk reads them.`,
         { path: 'tools' },
       )
     assertState(update.state ?? 'ready')

@@ -231,6 +231,8 @@ export function problemOf(tool: unknown): string | undefined {
   if (name === undefined && isOpenAiShape(tool)) return `is in OpenAI's shape; ${imported('openai-chat')}`
   if (name === undefined && inputSchema !== undefined)
     return 'has no name; tools of the AI SDK have theirs as keys, and importTools of @toolwell/core/ai-sdk reads those'
+  if (name === undefined && 'functionDeclarations' in tool)
+    return `is in Gemini's shape; ${imported('google')}`
   if (typeof name !== 'string' || name.trim() === '') return 'has no name'
   if (description !== undefined && typeof description !== 'string')
     return 'has a description that is not a string'
@@ -242,6 +244,7 @@ export function problemOf(tool: unknown): string | undefined {
   const schema: unknown = inputSchema
   const shape = foreignShape(tool)
   if (shape !== undefined) return shape
+  if (schema === undefined) return 'has no inputSchema; give { "type": "object", "properties": { … } }'
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
     return 'has an inputSchema that is not an object; give { "type": "object", "properties": { … } }'
   const type = (schema as { type?: unknown }).type
@@ -268,6 +271,12 @@ function isOpenAiShape(tool: object): boolean {
   return type === 'function' && typeof inner === 'object' && inner !== null
 }
 
+/** The fields of an object schema without the object around them, as some libraries take them. */
+function isShape(schema: unknown): boolean {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return false
+  return Object.values(schema).some(isStandardSchema)
+}
+
 const imported = (door: string) => `importTools of @toolwell/core/${door} reads a list of these`
 
 /** Tools as other libraries write them: each is told what to do. */
@@ -277,7 +286,13 @@ function foreignShape(tool: object): string | undefined {
     return `has an inputSchema that is a schema of ${inputSchema['~standard'].vendor}; wrap the tool in defineTool(…), which converts it`
   if (typeof inputSchema === 'object' && inputSchema !== null && '_def' in inputSchema)
     return 'has an inputSchema that is a validator object, not JSON Schema; convert it first (zod: z.toJSONSchema(schema))'
+  if (isShape(inputSchema))
+    return 'has an inputSchema whose fields are schemas of a library; make one schema of them: z.object({ … }) in zod'
   if (inputSchema !== undefined) return undefined
+  if ('schema' in tool)
+    return 'has a schema and no inputSchema; give its schema as inputSchema to defineTool(…)'
+  if ('parametersJsonSchema' in tool)
+    return `is in Gemini's shape; importTools of @toolwell/core/google reads a list of { functionDeclarations }`
   if ('input_schema' in tool) return `is in Anthropic's shape; ${imported('anthropic')}`
   if ('parameters' in tool && 'type' in tool) return `is in OpenAI's shape; ${imported('openai-responses')}`
   if ('parameters' in tool) return 'has parameters and no inputSchema; give its parameters as inputSchema'

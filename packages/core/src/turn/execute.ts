@@ -9,7 +9,6 @@ import { BRIDGE_NAME, READER_ID, READER_NAME } from '../surface/meta-tools.js'
 import type { Notice } from '../tool/notice.js'
 import type { ToolProgress } from '../tool/tool.js'
 import { type Content, contentOf } from './content.js'
-import { readKept } from './read-kept.js'
 import { seenSources } from './seen-sources.js'
 import { TimeIsOver, withTimeLimit } from './time-limit.js'
 import type { Outcome, TargetCall, Verdict } from './verdict.js'
@@ -50,6 +49,8 @@ export async function execute(
   const { entry, target } = verdict
   // What is kept is the conversation's own: no host runs this.
   if (entry.id === READER_ID) {
+    // Loaded when it is needed: few conversations have a result that is kept.
+    const { readKept } = await import('./read-kept.js')
     const text = await readKept(target.input, runner.log.state, context)
     return { outcome: { kind: 'result', tool: entry.id, value: text, text } }
   }

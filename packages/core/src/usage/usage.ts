@@ -37,7 +37,7 @@ export interface Usage extends UsageControl {
   learn(principal: string, query: string, tools: readonly string[]): void
 }
 
-interface Settings {
+export interface UsageSettings {
   readonly catalogue: Catalogue
   readonly store: UsageStore
   /** What is learned for one is learned for all. */
@@ -52,7 +52,7 @@ interface Learner {
   readonly stale: Set<string>
 }
 
-export function createUsage({ catalogue, store, shared, report }: Settings): Usage {
+export function createUsage({ catalogue, store, shared, report }: UsageSettings): Usage {
   const learners = new Map<string, Learner>()
   const createIndex = createExamplesIndexes()
   const authored = createAuthored(catalogue, createIndex())

@@ -6,7 +6,7 @@
 import { isRecord } from '../../base/guards.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { CallAnswer } from '../../turn/run.js'
-import { revealed } from '../../turn/search-call/render.js'
+import { revealed } from '../../turn/search-call/revealed.js'
 import { fitted, objectSchema } from '../shared/tools.js'
 import type { NativeWay } from './native-way.js'
 

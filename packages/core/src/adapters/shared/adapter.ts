@@ -3,7 +3,7 @@
 import type { Usage } from '../../accounting/measurement.js'
 import { defined, isRecord } from '../../base/guards.js'
 import { shortHash } from '../../base/hash.js'
-import { assertKnownKeys, invalid, kindOf } from '../../base/options.js'
+import { invalid, kindOf } from '../../base/options.js'
 import { plainJson } from '../../base/plain-json.js'
 import type { Conversation } from '../../conversation.js'
 import { createState } from '../../ledger/fold.js'
@@ -13,7 +13,7 @@ import { project, type SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { ImportedStep, ImportReport } from '../../turn/host-steps.js'
 import type { CallAnswer, RunOptions } from '../../turn/run.js'
-import { readMachineLine } from '../../turn/search-call/render.js'
+import { readMachineLine } from '../../turn/search-call/machine-line.js'
 import { type Anchors, anchorsOf, survivors } from './anchors.js'
 import { assertConversation, assertThread, assertWire } from './assert-adapter.js'
 import { thinkingIn, withoutStripped } from './bound-thinking.js'
@@ -22,6 +22,7 @@ import { assertFirstRun } from './first-run.js'
 import { joinOwnWords } from './join-own-words.js'
 import { leaveBehind } from './leave-behind.js'
 import { speakBetween } from './mistral.js'
+import { assertReply, assertRequest } from './no-reply.js'
 import { noticePlace } from './notice-place.js'
 import { openWithUser } from './open-with-user.js'
 import { plainText } from './plain-text.js'
@@ -106,7 +107,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   }
   return {
     async begin(messages, request = {} as Prompt) {
-      assertKnownKeys(request, ['requestId', ...(wire.traits?.prompt ?? [])], 'begin')
+      assertRequest(request, wire.traits?.prompt ?? [])
       const entries = normalise(messages)
       const history = entries.flat()
       const anchors = anchorsOf(wire.read(history))
@@ -147,6 +148,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
             detail: error instanceof Error ? error.message : String(error),
           }),
         run: async (given, options) => {
+          assertReply(given)
           const reply = replyOf(given)
           if (form) assertOwnReply(form, reply)
           await record(requestId, isStreamed(given) ? given.usage : wire.usage?.(reply))

@@ -6,7 +6,7 @@
 import { isRecord } from '../../base/guards.js'
 import { shortHash } from '../../base/hash.js'
 import { quote, safeJson } from '../../base/text.js'
-import { quoteName } from '../../search/query.js'
+import { quoteName } from '../../search/quote-name.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
