@@ -15,8 +15,9 @@ import { exactNames } from './named-in-query.js'
 const RANKED = 500
 /** Where these leave too few that can be used, so many times more are asked for. */
 const FURTHER = 8
-/** Tools that are named where nothing clearly does what was asked for. */
+/** Tools that are named where nothing clearly does what was asked for: of so many, those that account for the most of it. */
 const NEAREST = 3
+const NEAREST_OF = 20
 /** The score of a tool that the query names. */
 const EXACT = Number.MAX_VALUE
 /** Where nothing reaches the cut-off, tools that come this close to it are named. */
@@ -60,9 +61,9 @@ export async function keywordHits(
   const best = cut.hits.reduce((highest, { score }) => Math.max(highest, score), 0)
   // Beside what can be used, one that is away is named where it would have come first.
   const unavailable = sorted.unavailable.filter(({ score }) => unclear || score >= best)
-  return unclear
-    ? { ...cutTo(Math.min(limit, NEAREST)), more: 0, weak: [], unavailable, unclear }
-    : { ...cut, unavailable, unclear }
+  if (!unclear) return { ...cut, unavailable, unclear }
+  const nearest = [...cutTo(NEAREST_OF).hits].sort((first, second) => second.coverage - first.coverage)
+  return { hits: nearest.slice(0, Math.min(limit, NEAREST)), more: 0, weak: [], unavailable, unclear }
 }
 
 /** Ranked and sorted out; again with more of them, where what is denied or away has left too few. */
