@@ -285,7 +285,12 @@ function addLearning(add: ReturnType<typeof createLines>['add'], learning: Learn
     goal: 0.005,
     atMost: true,
   })
-  add('bytes of what one tool has learned', learning.bytesPerTool, { floor: 700, goal: 400, atMost: true })
+  add('bytes of what one tool has learned, three uses', learning.bytesPerTool, {
+    floor: 700,
+    goal: 400,
+    atMost: true,
+  })
+  add('the same with the sixteen that are kept', learning.bytesOfFullTool, { goal: 700, atMost: true })
   add('p50 with learning, against without', learning.p50Ratio, { floor: 1.1, goal: 1.05, atMost: true })
 }
 

@@ -9,7 +9,10 @@ import type { Learned } from './learned.js'
 const leastIndexSize = 3000
 /** A concept that more than this share of the tools hold, and this many, decides nothing and is not added up. */
 const commonShare = 0.1
-const commonLeast = 1000
+const commonLeast = 3000
+
+/** A word that says little ("tomorrow") tells tools apart no better for being rare: it is weighed as if at least so many held it. */
+const leastWeakFrequency = 100
 
 /** What was learned is weighed as if at least so many tools held the word. */
 const leastFrequency = 10
@@ -44,7 +47,8 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
     Math.log(1 + (Math.max(index.size, leastIndexSize) - frequency + 0.5) / (frequency + 0.5))
   // A word that no tool's own text holds may still have been learned.
   const frequencyOf = (hash: number): number => index.frequencyOf(hash) || (learned?.frequencyOf(hash) ?? 0)
-  const rarityOf = ({ hash, weight }: AskedTerm): number => weight * worthAt(frequencyOf(hash))
+  const rarityOf = ({ hash, weight, kind }: AskedTerm): number =>
+    weight * worthAt(Math.max(frequencyOf(hash), kind === 'word' && weight < 1 ? leastWeakFrequency : 0))
   const worthOf = (term: AskedTerm): number => {
     const isCommon = index.frequencyOf(term.hash) > Math.max(index.size * commonShare, commonLeast)
     return term.kind === 'concept' && isCommon ? 0 : rarityOf(term)

@@ -31,7 +31,7 @@ export interface Candidate {
 export type Verdict = 'load' | 'offer' | DropReason
 
 /** Tokens that a search loads of what is only the nearest there is. */
-const UNCLEAR_TOKENS = 300
+const UNCLEAR_TOKENS = 200
 
 /**
  * Decides, in order, what of the found tools one answer loads. What is asked for by name always is; of keyword hits the first, if

@@ -15,8 +15,9 @@ import { exactNames } from './named-in-query.js'
 const RANKED = 500
 /** Where these leave too few that can be used, so many times more are asked for. */
 const FURTHER = 8
-/** Tools that are named where nothing clearly does what was asked for. */
+/** Tools that are named where nothing clearly does what was asked for: of so many, those that account for the most of it. */
 const NEAREST = 3
+const NEAREST_OF = 20
 /** The score of a tool that the query names. */
 const EXACT = Number.MAX_VALUE
 /** Where nothing reaches the cut-off, tools that come this close to it are named. */
@@ -66,9 +67,10 @@ export async function keywordHits(
   const leftOut = sorted.leftOut.filter(
     (each) => wouldBeFirst(each) && each.score >= sorted.bestAway * rivalShare(cutOff),
   )
-  return unclear
-    ? { ...cutTo(Math.min(limit, NEAREST)), more: 0, weak: [], unavailable, leftOut, unclear }
-    : { ...cut, unavailable, leftOut, unclear }
+  if (!unclear) return { ...cut, unavailable, leftOut, unclear }
+  const nearest = [...cutTo(NEAREST_OF).hits].sort((first, second) => second.coverage - first.coverage)
+  const hits = nearest.slice(0, Math.min(limit, NEAREST))
+  return { hits, more: 0, weak: [], unavailable, leftOut, unclear }
 }
 
 /** Ranked and sorted out; again with more of them, where what is denied or away has left too few. */
