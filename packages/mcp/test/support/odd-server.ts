@@ -39,6 +39,8 @@ export interface Manners {
   readonly instructions?: string
   /** Lists what this file holds. */
   readonly toolsFrom?: string
+  /** The same, without reading it. */
+  readonly rawFrom?: string
   readonly tools?: readonly object[]
 }
 
