@@ -8,6 +8,9 @@ export type Fields = Readonly<Record<string, unknown>>
 /** `folder`: what relative paths start from. A sentence where it is no server. */
 export function convert(value: unknown, shape: Shape, folder: string): Translated | string {
   if (!isRecord(value)) return 'it is not an object'
+  // No other client has these: there it is a text, and here it would be run.
+  if (/\$\{cmd:/.test(JSON.stringify(value)))
+    return 'it holds a ${cmd:…}, which that client does not run; write the entry yourself'
   const common = shape === 'codex' ? fromCodex(value) : shape === 'opencode' ? fromOpencode(value) : value
   const dialect = shape === 'gemini' || shape === 'opencode' ? shape : 'common'
   const { entry, left } = translateEntry(withCommonVariables(common, dialect) as Fields, folder)
