@@ -321,13 +321,12 @@ it(
       code: 1,
       output: expect.stringContaining('touch RAN; echo s3cr3t-0f-mine'),
     })
-    for (const words of [
-      ['doctor'],
-      ['lock'],
-      ['inspect', '--refresh'],
-      ['search', 'sums'],
-      ['approve', '--json'],
-    ])
+    const doctor = await home.run(['doctor'])
+    expect(doctor.output).toMatch(
+      /sums {2}It is not started: its entry runs a command[\s\S]*with: toolwell approve sums/,
+    )
+    expect(doctor.output).not.toMatch(/Fix its entry/)
+    for (const words of [['lock'], ['inspect', '--refresh'], ['search', 'sums'], ['approve', '--json']])
       await home.run(words)
     // It runs in the folder of its config, so that is where it would have left its mark.
     expect(existsSync(join(home.folder, 'RAN'))).toBe(false)

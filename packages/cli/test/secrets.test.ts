@@ -100,8 +100,8 @@ const FORMS: Readonly<Record<string, (random: Random) => string>> = {
 
 /** May be names: they are shown in the path of an address. */
 const LIKE_NAMES: readonly string[] = ['word', 'underscores']
-/** May be a word of a sentence, or the name of a tool: where nothing says that it is a secret, a server may use it in its definitions. */
-const LIKE_WORDS: readonly string[] = ['word', 'underscores', 'dashes']
+/** May be a word of a sentence: where nothing says that it is a secret, a server may use it in its definitions. */
+const LIKE_WORDS: readonly string[] = ['word']
 const forms = Object.keys(FORMS)
 const formsFor = (place: string) =>
   /path/.test(place) && !/missing/.test(place) ? forms.filter((form) => !LIKE_NAMES.includes(form)) : forms
