@@ -55,6 +55,8 @@ function readLocal(reader: EntryReader): StdioEndpoint {
       'warning',
     )
   }
+  if (fields.cwd === undefined && hasReference(scope.workspaceFolder))
+    report([], 'the name of the workspace folder is a reference of its own', 'Rename the folder')
   return {
     type: 'stdio',
     command: isRelativeCommand(program) ? resolve(raw.folder, program) : program,

@@ -35,3 +35,11 @@ function hasKey(value: unknown, isTold: (key: string) => boolean): boolean {
   if (Array.isArray(value)) return value.some((each) => hasKey(each, isTold))
   return isRecord(value) && Object.entries(value).some(([key, each]) => isTold(key) || hasKey(each, isTold))
 }
+
+/** Every string of a value without secrets, however deep. */
+export function hidden(value: unknown, hide: (text: string) => string): unknown {
+  if (typeof value === 'string') return hide(value)
+  if (Array.isArray(value)) return value.map((each) => hidden(each, hide))
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, hidden(each, hide)]))
+}

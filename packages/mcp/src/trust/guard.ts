@@ -50,6 +50,8 @@ export interface Guard {
   waitingCommand(server: ServerConfig): string | undefined
   /** What has been approved of it has changed since it was reviewed. Costs a look at the file. */
   isStale(server: ServerConfig): boolean
+  /** A server is gone: its names count no longer. */
+  forget(server: string): void
   /** Reads the locks again, whatever they look like. */
   reset(): void
 }
@@ -165,6 +167,14 @@ export function createGuard({ firstUse, lock, scan, rules = {}, review: own }: G
       const approved = firstUse.read(server)?.commands ?? []
       if (server.commands.every((command) => approved.includes(command))) return undefined
       return `the entry of ${server.name} runs a command for a secret, and is not in your own config file: see it, and approve it, with: ${approveCommand(server.name)}`
+    },
+    forget(server) {
+      met.delete(server)
+      by.delete(server)
+      settled.delete(server)
+      judgedBy.delete(server)
+      examinations.forget(server)
+      review.reset(server)
     },
     reset() {
       settled.clear()

@@ -42,6 +42,8 @@ export interface Manners {
   /** The same, without reading it. */
   readonly rawFrom?: string
   readonly tools?: readonly object[]
+  /** Also lists tools that tell where it runs, what it was told and what it keeps. */
+  readonly more?: boolean
 }
 
 /** `mark` stands on the command line, for tests that count processes. */
