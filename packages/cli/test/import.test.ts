@@ -430,6 +430,19 @@ describe('import', () => {
   })
 })
 
+it('a command for a secret that another client would not run is not taken over', async () => {
+  const home = homeWith({
+    '.mcp.json': {
+      mcpServers: { sly: { command: 'a', env: { KEY: '${cmd:touch RAN}' } }, fine: { command: 'b' } },
+    },
+  })
+  const { output } = await home.run(['import', '--to', 'home/.config/toolwell/toolwell.json', '--yes'])
+  expect(output).toContain('holds a ${cmd:…}')
+  expect(output).not.toContain('touch')
+  const written = readFileSync(join(home.folder, 'home/.config/toolwell/toolwell.json'), 'utf8')
+  expect(Object.keys(JSON.parse(written).mcpServers)).toEqual(['fine'])
+})
+
 it.each([
   [['import', 'cursor'], 'Unexpected argument "cursor". To take over one client, write --from CLIENT.'],
   [['import', '--from', 'curser'], '--from "curser" is not a known client. Did you mean cursor?'],

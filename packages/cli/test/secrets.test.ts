@@ -3,10 +3,14 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { loadConfig } from '@toolwell/mcp'
+import { showEndpoint, startOf } from '@toolwell/mcp/internal'
 import { expect, onTestFinished, test } from 'vitest'
-import { someOf } from '../../../test/setup/tier.ts'
+import { isLong, someOf } from '../../../test/setup/tier.ts'
+import { redactor } from '../../mcp/src/config/redact.ts'
 import { type Home, homeWith } from './support/home.ts'
 
 const telling = fileURLToPath(new URL('support/telling-server.mjs', import.meta.url))
@@ -96,8 +100,8 @@ const FORMS: Readonly<Record<string, (random: Random) => string>> = {
 
 /** May be names: they are shown in the path of an address. */
 const LIKE_NAMES: readonly string[] = ['word', 'underscores']
-/** May be a word of a sentence, or the name of a tool: where nothing says that it is a secret, a server may use it in its definitions. */
-const LIKE_WORDS: readonly string[] = ['word', 'underscores', 'dashes']
+/** May be a word of a sentence: where nothing says that it is a secret, a server may use it in its definitions. */
+const LIKE_WORDS: readonly string[] = ['word']
 const forms = Object.keys(FORMS)
 const formsFor = (place: string) =>
   /path/.test(place) && !/missing/.test(place) ? forms.filter((form) => !LIKE_NAMES.includes(form)) : forms
@@ -211,12 +215,12 @@ interface Planted {
   readonly pieces: readonly string[]
 }
 
-function createPlanter() {
+function createPlanter(first = 0) {
   const planted: Planted[] = []
   return {
     planted,
     plant(place: string, form: string): string {
-      const random = createRandom(7919 * (planted.length + 1))
+      const random = createRandom(7919 * (first + planted.length + 1))
       const secret = FORMS[form]?.(random) ?? ''
       const { pieces } = random
       // A short one is looked for as a whole.
@@ -303,14 +307,44 @@ const VERBS = [
   ['doctor', '--json'],
 ]
 
+test('no form in any place is in what is shown of an entry, what is pinned of it, or what is left of a message', () => {
+  const found: string[] = []
+  const folder = tmpdir()
+  let tried = 0
+  for (const [place, made] of Object.entries(SHOWN))
+    for (const form of formsFor(place)) {
+      const { planted, plant } = createPlanter(tried++)
+      const text = JSON.stringify({ mcpServers: { s: made(plant(place, form)) } })
+      const { servers, problems } = loadConfig({
+        files: [{ path: join(folder, 'toolwell.json'), text }],
+        env: {},
+        workspaceFolder: folder,
+      })
+      const shown = servers.flatMap((server) => {
+        const { endpoint, secrets } = server
+        const values =
+          endpoint.type === 'stdio'
+            ? [endpoint.command, ...endpoint.args, ...Object.values(endpoint.env)]
+            : [endpoint.url, ...Object.values(endpoint.headers)]
+        const said = [values.join(' '), JSON.stringify(values), ...values].map(
+          (value) => `cannot use ${value}`,
+        )
+        return [showEndpoint(endpoint, secrets), startOf(server), ...said.map(redactor(server))]
+      })
+      found.push(...leaksIn([JSON.stringify(problems), ...shown].join('\n'), windowsOf(planted)))
+    }
+  expect(tried).toBeGreaterThan(2000)
+  expect(found).toEqual([])
+})
+
 test('nothing that is switched off, or refused, shows a secret', async () => {
   const { planted, plant } = createPlanter()
   const servers = Object.fromEntries(
     Object.entries(SHOWN).flatMap(([place, made], at) =>
-      someOf(formsFor(place), at).map((form) => [
-        `s${planted.length}`,
-        { enabled: false, ...made(plant(place, form)) },
-      ]),
+      // Files of thousands of servers are no configs: in the long tier five of each, and all of them above.
+      (isLong ? formsFor(place).filter((_, form) => form % 8 === at % 8) : someOf(formsFor(place), at)).map(
+        (form) => [`s${planted.length}`, { enabled: false, ...made(plant(place, form)) }],
+      ),
     ),
   )
   expect(planted.length).toBeGreaterThanOrEqual(40)

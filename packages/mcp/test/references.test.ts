@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineServer, loadConfig } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
+import { describedTool, oddServer } from './support/odd-server.js'
 import { setup } from './support/setup.js'
 import { temporary } from './support/temporary.js'
 
@@ -122,6 +123,22 @@ describe("a command in the user's own entry", () => {
     expect(servers).toEqual([])
     expect(problems).toMatchObject([{ message: 'the value of KEY in it holds a reference' }])
   })
+})
+
+it('values of an entry are taken out of definitions, but not for names of tools that it asks for', async () => {
+  const names = ['create_issue', 'listPullRequestComments', 'n'.repeat(70)]
+  const tools = names.map((name) => describedTool(name, { description: `Or ${names[0]}, with k9x8w7v6u5.` }))
+  const toolsFrom = join(temporary(), 'list.json')
+  writeFileSync(toolsFrom, JSON.stringify([...tools, describedTool('k9x8w7v6u5')]))
+  const { endpoint } = oddServer('odd', { toolsFrom })
+  if (endpoint.type !== 'stdio') throw new Error('not a local server')
+  const args = [...endpoint.args, '--tools', ...names, '--tools', names.join(','), 'k9x8w7v6u5']
+  const { report, servers } = await setup([defineServer('odd', { ...endpoint, args })])
+  expect(report('odd').tools).toEqual([...names].sort())
+  expect(servers.definition('odd')?.tools[0]?.description).toBe('Or create_issue, with ***.')
+  expect(report('odd').unusable).toEqual([
+    { entry: 4, name: '***', reason: 'has a value of its config in a name, and is left out' },
+  ])
 })
 
 it('variables of Gemini are expanded in its own file', () => {

@@ -33,11 +33,14 @@ for (const part of parts) process.stderr.write(`cannot use ${part}\n`)
 if (process.argv.includes('--dies')) process.exit(3)
 const description = `Started with ${values.join(' ')}, or ${parts.join(' ')}.`
 const tool = { name: 'tell', description, inputSchema: { type: 'object' }, _meta: { name: told } }
-const named = parts.map((part) => ({
-  name: part,
-  description: 'Is called like a part.',
-  inputSchema: { type: 'object', properties: { [part]: { type: 'string', title: part } } },
-}))
+// Letters alone may be the name of a tool that the config asks for.
+const named = parts
+  .filter((part) => /[^A-Za-z_-]/.test(part))
+  .map((part) => ({
+    name: part,
+    description: 'Is called like a part.',
+    inputSchema: { type: 'object', properties: { [part]: { type: 'string', title: part } } },
+  }))
 const keyed = {
   ...tool,
   name: 'keyed',

@@ -39,8 +39,9 @@ export function definitionRedactor(server: Secretive): DefinitionRedactor {
     (value) => value.length >= SHORTEST_SECRET && !USUAL.has(value) && !shown.includes(value),
   )
   const others = secretsOf(server).filter((value) => !isWord(value) && (isOpaque(value) || !isPlace(value)))
-  // `--tools create_issue`
-  const mayBeName = (value: string) => /^[A-Za-z][\w-]*$/.test(value) && !isOpaque(value)
+  // `--tools create_issue,listPullRequestComments`
+  const mayBeName = (value: string) =>
+    /^[A-Za-z_-]+$/.test(value) || (/^[A-Za-z][\w-]*$/.test(value) && !isOpaque(value))
   const sure = others.filter((value) => (isOpaque(value) || value.length >= 8) && !mayBeName(value))
   const longNames = others.filter((value) => value.length >= 8 && mayBeName(value))
   const replaceAll = replacer([...named, ...sure, ...longNames])
@@ -51,7 +52,11 @@ export function definitionRedactor(server: Secretive): DefinitionRedactor {
       if (!unnamed || unnamed.length === longNames.length) return replaceAll(text)
       return replacer([...named, ...sure, ...unnamed])(text)
     },
-    isTold: (name) => named.includes(name) || replaceSure(name) !== name,
+    isTold: (name) =>
+      named.includes(name) ||
+      replaceSure(name) !== name ||
+      // Inside an address, say.
+      (!/^[\w-]+$/.test(name) && longNames.some((value) => isOpaque(value) && name.includes(value))),
   }
 }
 

@@ -78,7 +78,7 @@ function showWord(word: string, before: string, cwd: string): Shown {
   if (FLAG.test(word) && !isOpaque(word)) return asIs(word)
   // NAME=value, --flag=value, -Dname=value: the name is shown, and the value is a word again.
   const [, name = '', value = ''] = /^(-{0,2}[A-Za-z][\w.-]{0,40})=(.*)$/s.exec(word) ?? []
-  if (name !== '' && !isOpaque(name)) {
+  if (isName(name)) {
     const inner = showWord(value, name.startsWith('-') ? name : `-${name}`, cwd)
     return {
       text: `${name}=${inner.text}`,
@@ -111,10 +111,19 @@ function showText(text: string, cwd: string): Shown {
 
 function showQuoted(word: string): Shown {
   const at = word.indexOf('=')
-  const name = word.slice(0, at)
-  return /^-{0,2}[A-Za-z][\w.-]{0,40}$/.test(name) && !isOpaque(name)
-    ? { text: `${name}=${HIDDEN}`, hidden: [word.slice(at + 1)] }
-    : hide(word)
+  const name = word.slice(0, Math.max(at, 0))
+  return isName(name) ? { text: `${name}=${HIDDEN}`, hidden: [word.slice(at + 1)] } : hide(word)
+}
+
+/** Of a switch, a variable or a setting: `--api-key`, `API_KEY`, `api.key`. A key that is padded with = has none. */
+function isName(text: string): boolean {
+  return (
+    /^(?:-{1,2}[A-Za-z][\w.-]*|[A-Z][A-Z0-9_]*|[a-z]+(?:[._-][a-z]+)*|[A-Z]?[a-z]+(?:[A-Z][a-z]+){0,3})$/.test(
+      text,
+    ) &&
+    text.length <= 40 &&
+    !isOpaque(text)
+  )
 }
 
 /** As far as it exists. */

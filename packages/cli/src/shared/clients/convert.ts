@@ -14,6 +14,9 @@ export function convert(
   folder: string,
 ): Translated | string | undefined {
   if (!isRecord(value)) return 'it is not an object'
+  // No other client has these: there it is a text, and here it would be run.
+  if (/\$\{cmd:/.test(JSON.stringify(value)))
+    return 'it holds a ${cmd:…}, which that client does not run; write the entry yourself'
   const made = common(value, whole)
   if (made === undefined || typeof made === 'string') return made
   const { entry, left } = translateEntry(withCommonVariables(made, variables) as Fields, folder)
