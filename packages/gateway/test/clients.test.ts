@@ -17,7 +17,6 @@ async function start() {
   const folder = temporary()
   writeFileSync(join(folder, 'hello.txt'), 'Hello from a file.')
   return {
-    folder,
     ...(await startGateway(
       {
         mcpServers: {
