@@ -37,6 +37,11 @@ function post(
   })
 }
 
+async function errorOf(response: Response): Promise<{ code: number; message: string }> {
+  const { error } = (await response.json()) as { error: { code: number; message: string } }
+  return error
+}
+
 const initialize = {
   jsonrpc: '2.0',
   id: 1,
@@ -76,7 +81,7 @@ describe('messages', () => {
   it('of unknown methods are answered so, in both eras', async () => {
     const started = await start()
     const modern = await post(started, { ...list, method: 'tools/nonsense' })
-    expect((await modern.json()).error.code).toBe(-32601)
+    expect((await errorOf(modern)).code).toBe(-32601)
     const begun = await post(started, initialize)
     const session = begun.headers.get('mcp-session-id') ?? ''
     const legacy = await post(
@@ -96,7 +101,7 @@ describe('messages', () => {
       { _meta: MODERN, name: 'tool_call', arguments: [] },
     ]) {
       const response = await post(started, { jsonrpc: '2.0', id: 1, method: 'tools/call', params })
-      const { error } = await response.json()
+      const error = await errorOf(response)
       expect([-32602, -32600, -32020]).toContain(error.code)
     }
     await stillServes(started)
@@ -155,7 +160,7 @@ describe('messages', () => {
   it('are held to what their headers say', async () => {
     const started = await start()
     const response = await post(started, list, { 'Mcp-Method': 'tools/call' })
-    expect((await response.json()).error.code).toBe(-32020)
+    expect((await errorOf(response)).code).toBe(-32020)
     const form = await post(started, list, { 'Content-Type': 'text/plain' })
     expect(form.status).toBe(415)
   })
@@ -174,7 +179,7 @@ describe('sessions', () => {
     ] as const) {
       const response = await post(started, asked, { 'Mcp-Session-Id': id }, path)
       expect(response.status).toBe(404)
-      expect((await response.json()).error.message).toContain('initialize')
+      expect((await errorOf(response)).message).toContain('initialize')
     }
     expect((await post(started, asked, { 'Mcp-Session-Id': session })).status).toBe(200)
     const ended = await fetch(`${started.url}/mcp`, {
