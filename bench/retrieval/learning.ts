@@ -185,7 +185,10 @@ function bytesOf({ tools, queries }: Dataset, examples: number): number {
   const some = tools.slice(0, 500)
   const used = some.map(({ id }, at) => ({
     id,
-    queries: Array.from({ length: examples }, (_, place) => queries[(at + place) % queries.length]?.query ?? ''),
+    queries: Array.from(
+      { length: examples },
+      (_, place) => queries[(at + place) % queries.length]?.query ?? '',
+    ),
   }))
   const full = learned(used.flatMap(({ id, queries: own }) => own.map((query) => [query, id] as const)))
   const { wordsOf } = createIndex()

@@ -148,7 +148,10 @@ describe('what a search learns', () => {
     const well = wellOf()
     for (const principal of ['ann', 'bob']) await turn(well, query, ['lab__beta'], principal)
     await well.usage.forget({ principal: 'ann' })
-    expect([await first(well, query, 'ann'), await first(well, query, 'bob')]).toEqual(['lab__alpha', 'lab__beta'])
+    expect([await first(well, query, 'ann'), await first(well, query, 'bob')]).toEqual([
+      'lab__alpha',
+      'lab__beta',
+    ])
     expect(await well.usage.export()).toEqual([
       expect.objectContaining({ tool: 'lab/beta', principal: expect.not.stringContaining('bob') }),
     ])
@@ -282,7 +285,10 @@ describe('a file of what was learned', () => {
     const path = await newFile()
     await teach(path)
     const [, line = ''] = (await readFile(path, 'utf8')).split('\n')
-    await writeFile(path, `{"toolwell-usage":1}\n${`${line}\n`.repeat(Math.ceil((17 * 1024 * 1024) / line.length))}`)
+    await writeFile(
+      path,
+      `{"toolwell-usage":1}\n${`${line}\n`.repeat(Math.ceil((17 * 1024 * 1024) / line.length))}`,
+    )
     const well = wellOf({ usage: { store: fileUsage(path) } })
     expect((await well.usage.status()).examples).toBe(16)
     expect(await first(well, query)).toBe('lab__beta')

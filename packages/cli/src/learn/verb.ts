@@ -46,7 +46,10 @@ export const learn = defineVerb({
       throw new Problem(`There is no file ${flags.usage}.`, 'Check the path behind --usage.')
     const store = fileUsage(path)
     const refuse = (error: unknown) => {
-      throw new Problem(error instanceof Error ? error.message : String(error), 'Check the file behind --usage.')
+      throw new Problem(
+        error instanceof Error ? error.message : String(error),
+        'Check the file behind --usage.',
+      )
     }
     const known = await store.read().catch(refuse)
     const chosen = known.filter(({ tool }) => flags.tool === undefined || tool === flags.tool)

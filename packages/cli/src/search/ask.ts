@@ -104,7 +104,8 @@ export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limi
   if (matches.length + below.length === 0 && must.length > 0) remarks.push(...unmet(catalogue, must))
   const shown = matches.slice(0, limit)
   const unclear = cutOff > 0 && shown.length > 0 && shown.every(({ coverage }) => coverage < clearCoverage)
-  const nearest = () => [...matches].sort((first, second) => second.coverage - first.coverage).slice(0, NEAREST)
+  const nearest = () =>
+    [...matches].sort((first, second) => second.coverage - first.coverage).slice(0, NEAREST)
   return { query, matches: unclear ? nearest() : shown, unclear, below, remarks }
 }
 

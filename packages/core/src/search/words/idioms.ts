@@ -3,7 +3,16 @@
 /** What is said, in all its forms, and the word that tools use for it. */
 const idioms: Readonly<Record<string, readonly string[]>> = {
   issue: ['bug report', 'bug reports'],
-  login: ['log in', 'logging in', 'logged in', 'log into', 'logging into', 'sign in', 'signing in', 'sign into'],
+  login: [
+    'log in',
+    'logging in',
+    'logged in',
+    'log into',
+    'logging into',
+    'sign in',
+    'signing in',
+    'sign into',
+  ],
   logout: ['log out', 'logging out', 'sign out', 'signing out'],
   register: ['sign up', 'signing up'],
   setup: ['set up', 'setting up'],
@@ -22,7 +31,10 @@ const idioms: Readonly<Record<string, readonly string[]>> = {
 const meanings = new Map(
   Object.entries(idioms).flatMap(([word, said]) => said.map((each) => [each, word] as const)),
 )
-const said = new RegExp(`\\b(?:${[...meanings.keys()].sort((a, b) => b.length - a.length).join('|')})\\b`, 'gi')
+const said = new RegExp(
+  `\\b(?:${[...meanings.keys()].sort((a, b) => b.length - a.length).join('|')})\\b`,
+  'gi',
+)
 
 /** The query with the word for each idiom. Linear in its length. */
 export function resolveIdioms(query: string): string {

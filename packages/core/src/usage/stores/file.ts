@@ -79,7 +79,9 @@ function refuse(path: string, head: string, isForeign: boolean): void {
 }
 
 function formatOf(head: string): number | undefined {
-  const format = ((parse(head.split('\n', 1)[0] ?? '') ?? {}) as { 'toolwell-usage'?: unknown })['toolwell-usage']
+  const format = ((parse(head.split('\n', 1)[0] ?? '') ?? {}) as { 'toolwell-usage'?: unknown })[
+    'toolwell-usage'
+  ]
   return typeof format === 'number' ? format : undefined
 }
 
