@@ -19,6 +19,7 @@ import { assertConversation, assertThread, assertWire } from './assert-adapter.j
 import { thinkingIn, withoutStripped } from './bound-thinking.js'
 import { FED_BACK, isFedBack } from './fed-back.js'
 import { assertFirstRun } from './first-run.js'
+import { joinOwnWords } from './join-own-words.js'
 import { leaveBehind } from './leave-behind.js'
 import { noticePlace } from './notice-place.js'
 import { openWithUser } from './open-with-user.js'
@@ -300,11 +301,12 @@ function compose<Message, Reply, Parts, Prompt extends object>(
   }
   const ofHost = wire.ofHost?.(anchors.placed.map(({ unit }) => unit)) ?? []
   const callable = new Set([...view.tools.map((tool) => tool.name), ...ofHost])
-  const { ids, opensWithUser, thinking } = wire.traits ?? {}
+  const { ids, opensWithUser, thinking, notesJoinAnswers } = wire.traits ?? {}
   const bound = thinking ? withoutStripped(anchors.placed, view, thinking) : anchors.placed
   const settled = ids ? settleIds(bound, wire.name, ids, warn) : bound
   const repaired = repair(settled, view, callable, prompts, warn, wire.traits)
-  const begun = opensWithUser ? openWithUser(repaired, prompts, warn) : repaired
+  const joined = notesJoinAnswers ? joinOwnWords(repaired, prompts) : repaired
+  const begun = opensWithUser ? openWithUser(joined, prompts, warn) : joined
   const written = wire.write(weave(begun, view, warn), view, warn)
   // Off: the host's own array, unless a server would refuse it.
   return view.mode === 'off' && sameItems(written, messages) ? messages : written
