@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { benchBundle, refuseBundle } from './bundle.ts'
 import { benchCost, refuseCost, saveCost } from './cost.ts'
 import { benchDurable } from './durable.ts'
+import { benchGateway } from './gateway.ts'
 import { stringify } from './json.ts'
 import { benchMcp } from './mcp.ts'
 import { benchRetrieval, refuseRetrieval, saveRetrieval } from './retrieval.ts'
@@ -49,6 +50,12 @@ const benches: Readonly<Record<string, Bench<object>>> = {
     about: 'what servers cost: until they can be searched, until they are listed, in memory, per call',
     isTimed: true,
     run: benchMcp,
+  }),
+  gateway: defineBench({
+    about:
+      'what the gateway costs: per call beside other proxies, at the start, in memory, with many clients',
+    isTimed: true,
+    run: benchGateway,
   }),
   cost: defineBench({
     about: 'what a conversation costs with each delivery, by the prices and cache rules of each provider',

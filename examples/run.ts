@@ -5,8 +5,9 @@
 import { spawnSync } from 'node:child_process'
 
 const examples = [
-  { name: 'proof with the defaults', file: 'start.ts', parameters: ['--once'] },
-  { name: 'proof over append', file: 'start.ts', parameters: ['--once', '--delivery', 'append'] },
+  { name: 'the gateway', file: 'gateway.ts', parameters: ['--once'] },
+  { name: 'proof with the defaults', file: 'proof.ts', parameters: ['--once'] },
+  { name: 'proof over append', file: 'proof.ts', parameters: ['--once', '--delivery', 'append'] },
   { name: 'the README program', file: 'minimal.ts', parameters: [] },
   { name: 'Anthropic Messages', file: 'anthropic.ts', parameters: [] },
   { name: 'OpenAI Responses', file: 'openai-responses.ts', parameters: [] },

@@ -176,7 +176,8 @@ const vitest = (env = {}) =>
 const fuzz = (...parameters) => typescript('packages/core/test/hostile/fuzz.ts', ...parameters)
 
 const commands = {
-  start: () => typescript('examples/start.ts', ...rest),
+  start: () => typescript('examples/gateway.ts', ...rest),
+  proof: () => typescript('examples/proof.ts', ...rest),
   test: () => {
     vitest()
     if (rest.length === 0)

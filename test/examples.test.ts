@@ -44,7 +44,7 @@ function expectFigures(stdout: string): void {
 it.each([
   ['with the defaults', []],
   ['over append', ['--delivery', 'append']],
-])('the proof of npm start holds %s, prints plain text and leaves nothing behind', (_, flags) => {
+])('the proof of npm run proof holds %s, prints plain text and leaves nothing behind', (_, flags) => {
   const home = mkdtempSync(join(tmpdir(), 'toolwell-home-'))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   // A folder of its own for temporary files: another program's are not its business.
@@ -53,7 +53,7 @@ it.each([
   const left = () => readdirSync(temporary).filter((name) => name.startsWith('toolwell-'))
   const { status, stdout, stderr } = runWith(
     { HOME: home, TMPDIR: temporary },
-    'examples/start.ts',
+    'examples/proof.ts',
     '--once',
     ...flags,
   )
@@ -76,12 +76,41 @@ it.each([
   expect(readdirSync(home)).toEqual([])
 })
 
+it('the proof of npm start holds, prints plain text and leaves nothing behind', () => {
+  const home = mkdtempSync(join(tmpdir(), 'toolwell-home-'))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const temporary = mkdtempSync(join(tmpdir(), 'toolwell-temporary-'))
+  onTestFinished(() => rmSync(temporary, { recursive: true, force: true }))
+  const { status, stdout, stderr } = runWith(
+    { HOME: home, TMPDIR: temporary },
+    'examples/gateway.ts',
+    '--once',
+  )
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect(stdout).toMatch(/^All \d+ checks hold\.$/m)
+  expect(stdout).toContain('the model is scripted')
+  expect(stdout).not.toMatch(/\u001b|FAIL|undefined/)
+  expect(readdirSync(temporary).filter((name) => name.startsWith('toolwell-'))).toEqual([])
+  expect(readdirSync(home)).toEqual([])
+})
+
 it('npm start explains itself and refuses what it does not know', () => {
-  expect(run('examples/start.ts', '--help')).toMatchObject({
+  expect(run('examples/gateway.ts', '--help')).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('Usage: npm start'),
+  })
+  expect(run('examples/gateway.ts', '--nonsense')).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('Unknown: --nonsense'),
+  })
+})
+
+it('npm run proof explains itself and refuses what it does not know', () => {
+  expect(run('examples/proof.ts', '--help')).toMatchObject({
     status: 0,
     stdout: expect.stringContaining('Examples'),
   })
-  expect(run('examples/start.ts', '--delivery', 'pigeon')).toMatchObject({
+  expect(run('examples/proof.ts', '--delivery', 'pigeon')).toMatchObject({
     status: 2,
     stderr: expect.stringContaining('--delivery needs bridge or append, not pigeon'),
   })

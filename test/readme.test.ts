@@ -17,7 +17,7 @@ it('says in its first 30 lines what it is, what was measured and how, when to sk
   for (const part of [
     /^# Toolwell\n\n[^\n]+\n/,
     /!\[[^\]]+\]\(docs\/images\//,
-    /\*\*Measured\*\* with `npm start`/,
+    /\*\*Measured\*\* with `npm run proof`/,
   ])
     expect(start).toMatch(part)
   for (const part of [/\*\*Skip it\*\*/, /^npm start /m, /^npm test /m, /^```ts\nimport /m])

@@ -2,15 +2,15 @@
 import type { DeliveryName, Tokenizer, Toolwell } from '@toolwell/core'
 import type { Setup } from './setup.ts'
 
-const USAGE = `Usage: npm start [-- --delivery bridge|append] [-- --once]
+const USAGE = `Usage: npm run proof [-- --delivery bridge|append] [-- --once]
 
 Runs the proof: one task with five real MCP servers, a busy model, a killed process, a fork and a compaction, on a
 scripted model behind a real Chat Completions wire. Needs no key and no network. Exits 0 when every check holds.
 
 Examples
-  npm start
-  npm start -- --delivery append     found tools join the tools array instead of being called through tool_call
-  npm start -- --once                the same as npm start; for scripts
+  npm run proof
+  npm run proof -- --delivery append     found tools join the tools array instead of being called through tool_call
+  npm run proof -- --once                the same as npm run proof; for scripts
 `
 
 /** The delivery asked for, if any. Prints the usage and ends where that is asked for, or where a flag is not known. */
@@ -28,7 +28,7 @@ export function readDelivery(given: readonly string[]): DeliveryName | undefined
   if (unknown.length === 0 && (value === 'bridge' || value === 'append')) return value
   const problem =
     unknown.length > 0
-      ? `Unknown: ${unknown.join(' ')}. Flags of npm start go behind a --.`
+      ? `Unknown: ${unknown.join(' ')}. Flags of npm run proof go behind a --.`
       : `--delivery needs bridge or append${value === undefined ? '' : `, not ${value}`}.`
   process.stderr.write(`${problem}\n\n${USAGE}`)
   process.exit(2)

@@ -8,15 +8,18 @@ export type {
   Catalogue,
   Entry,
   Finding,
+  LeftOut,
   Source,
   SourceState,
   SourceUpdate,
+  UnusableTool,
 } from './catalogue/catalogue.js'
 export type { Exposure, ExposureRule } from './catalogue/exposure.js'
 export type { Action, Policy, PolicyRequest } from './catalogue/gate.js'
 export type { Resolution } from './catalogue/name-index.js'
 export type { Conversation } from './conversation.js'
 export type { AutoPlan } from './costs/pricing.js'
+export type { Face, FaceCall, FaceDigest, FaceOptions, FaceVerdict } from './face.js'
 export type { KeptResult, LedgerEvent, LedgerFact, SurfaceTokens } from './ledger/event.js'
 export type { ToolwellEvent } from './ledger/events.js'
 export type { Insert } from './ledger/state.js'
@@ -63,7 +66,7 @@ export type {
   ValidationIssue,
 } from './tool/tool.js'
 export type { Pin, WireTool } from './tool/wire-tool.js'
-export { createToolwell, type OpenOptions, type Toolwell } from './toolwell.js'
+export { createToolwell, type Explained, type OpenOptions, type Toolwell } from './toolwell.js'
 export type {
   Compaction,
   ImportedStep,

@@ -44,6 +44,7 @@ export function readEntry(
     allow: fields.allow as string[] | undefined,
     within: undefined,
     deny: (fields.deny as string[] | undefined) ?? [],
+    readOnly: (fields.readOnly as string[] | undefined) ?? [],
     timeout,
     startTimeout,
     idle,

@@ -69,6 +69,8 @@ export interface ServerConfig {
   /** What a profile allows: a tool must pass this and `allow`. Undefined: every tool. */
   readonly within: readonly string[] | undefined
   readonly deny: readonly string[]
+  /** Patterns of tools that a person holds to change nothing: the gateway runs them without being asked for more. */
+  readonly readOnly: readonly string[]
   /** Milliseconds. */
   readonly timeout: number
   /** Milliseconds to start and list. Undefined: what the program says. */
@@ -128,6 +130,7 @@ export function defineServer(
     allow: undefined,
     within: undefined,
     deny: [],
+    readOnly: [],
     timeout: DEFAULTS.timeout,
     startTimeout: undefined,
     idle: DEFAULTS.idle,

@@ -26,7 +26,9 @@ export function sourceUpdate(upstream: Upstream, run: RunTool): SourceUpdate {
   const { server, definition, review } = upstream
   const state = sourceState(upstream)
   const tools = definition ? toTools(server, definition, run) : []
-  const description = definition ? describeServer(server, definition) : server.description
+  // What is held back says nothing to a model, not even what it is.
+  const isSpoken = definition !== undefined && review.server === undefined
+  const description = isSpoken ? describeServer(server, definition) : server.description
   // Everything besides the definition that decides what search makes of these tools.
   const use = JSON.stringify([
     description,
@@ -41,6 +43,10 @@ export function sourceUpdate(upstream: Upstream, run: RunTool): SourceUpdate {
     description,
     state,
     advice: sourceAdvice(server, state),
+    unusable: unusableIn(server, definition).flatMap(({ name, reason }) =>
+      // Of what is listed twice, one is there.
+      name === undefined || tools.some((tool) => tool.name === name) ? [] : [{ name, problem: reason }],
+    ),
     tentative: upstream.isTentative,
     ...defined({ kept: definition && upstream.known.keptFor(use) }),
     quarantined: review.server === undefined ? [...review.quarantined.keys()] : tools.map(({ name }) => name),

@@ -1,7 +1,9 @@
 /** Starts or reaches one server for a place, with everything that is known only then: its folder, and what comes out of references. */
+import { existsSync } from 'node:fs'
 import { definitionRedactor, redactor } from '../config/redact.js'
 import { resolveReferences } from '../config/references.js'
 import type { ServerConfig } from '../config/server-config.js'
+import { entryFolder } from '../config/translate-entry.js'
 import type { ServerDefinition } from '../definition/server-definition.js'
 import { withoutSecrets } from '../definition/without-secrets.js'
 import type { Guard } from '../trust/guard.js'
@@ -75,7 +77,7 @@ export class Starts {
     const { auth, guard, logs, now, watchdog } = this.#options
     const waiting = guard.waitingCommand(written)
     if (waiting !== undefined) throw failures.make('quarantined', waiting)
-    const server = await resolveReferences(written, rest.signal)
+    const server = await resolveReferences(written, { folder: commandFolder(written), signal: rest.signal })
     this.#started.set(place.folder, server)
     return openConnection({
       ...rest,
@@ -91,4 +93,10 @@ export class Starts {
       log: logs === undefined ? undefined : createServerLog(logFileOf(server, logs), redactor(server), now),
     })
   }
+}
+
+/** Where commands of a config run: beside its file. A config may also be a text without one. */
+function commandFolder({ file }: ServerConfig): string {
+  const beside = file === undefined ? '' : entryFolder(file)
+  return existsSync(beside) ? beside : process.cwd()
 }

@@ -344,7 +344,9 @@ export class Upstream {
       )
       connection = opened
       if (place.era === 'legacy' && opened.era === 'modern') this.#isOnlyModern = true
-      if (mustList || !this.known.isCurrent) await this.#keep(await opened.list(signal), place)
+      // A promise about the list was made by another process, or by the server that is still there.
+      const isPromised = server.endpoint.type !== 'stdio' && this.known.isCurrent
+      if (mustList || !isPromised) await this.#keep(await opened.list(signal), place)
       this.starts++
       this.#login.set(false)
       this.#setReason(place, this.review.server ?? '')

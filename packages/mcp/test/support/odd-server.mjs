@@ -175,6 +175,11 @@ async function handle({ id, method, params }) {
   }
   if (method === 'tools/list') {
     if (manners.muteList) return
+    // As it is, whatever that is: nested deeper than a program here could write.
+    if (manners.rawFrom) {
+      const list = readFileSync(manners.rawFrom, 'utf8')
+      return process.stdout.write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"tools":${list}}}\n`)
+    }
     if (manners.noList) return answer(id, { tools: 'none' })
     const list = tools()
     if (!manners.page)

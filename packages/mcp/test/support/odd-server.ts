@@ -41,6 +41,8 @@ export interface Manners {
   readonly instructions?: string
   /** Lists what this file holds. */
   readonly toolsFrom?: string
+  /** The same, without reading it. */
+  readonly rawFrom?: string
   readonly tools?: readonly object[]
   /** Also lists tools that tell where it runs, what it was told and what it keeps. */
   readonly more?: boolean

@@ -1,5 +1,5 @@
 /**
- * `npm start`: the proof. The example host does a real task with five real MCP servers over a real wire; the model is
+ * `npm run proof`: the library's proof. The example host does a real task with five real MCP servers over a real wire; the model is
  * scripted, and everything printed is read from the recorded requests, the ledger, the servers and the files they wrote.
  */
 import { spawn } from 'node:child_process'

@@ -1,0 +1,87 @@
+/** One start of a gateway, every definition in the cache: from the start of the process to an answered tools/list. */
+import { createGateway } from '@toolwell/gateway'
+import { diskCache, diskFirstUse } from '@toolwell/mcp'
+
+const [folder, count, stays] = process.argv.slice(2)
+const gateway = createGateway({
+  version: '0',
+  token: () => 'bench',
+  files: () => [{ path: `${folder}/${count}.json` }],
+  env: {},
+  connect: {
+    cache: diskCache({ folder }),
+    firstUse: diskFirstUse({ folder: `${folder}/first-use` }),
+    logs: false,
+  },
+})
+const port = await gateway.listen(0)
+const meta = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
+async function ask(method, params = {}) {
+  const response = await fetch(`http://127.0.0.1:${port}/mcp`, {
+    method: 'POST',
+    headers: {
+      Authorization: 'Bearer bench',
+      'Content-Type': 'application/json',
+      Accept: 'application/json, text/event-stream',
+      'MCP-Protocol-Version': '2026-07-28',
+      'Mcp-Method': method,
+      ...(params.name ? { 'Mcp-Name': params.name } : {}),
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: meta } }),
+  })
+  return response.text()
+}
+const list = await ask('tools/list')
+const { user, system } = process.cpuUsage()
+const report = await gateway.inspect()
+const servers = report.halls.flatMap((hall) => hall.servers)
+const figures = {
+  cpu: (user + system) / 1000,
+  bytes: list.length,
+  started: servers.reduce((sum, { starts }) => sum + starts, 0),
+  servers: servers.length,
+  tools: servers.reduce((sum, { tools }) => sum + tools, 0),
+  rss: process.memoryUsage.rss() / 1024 / 1024,
+}
+if (stays === undefined) {
+  process.stdout.write(JSON.stringify(figures))
+  process.exit(0)
+}
+
+// What a hundred thousand callers leave behind: searches and refused calls over the wire.
+const queries = [
+  'create an issue',
+  'send a message to a channel',
+  'zzzqqq',
+  'select:nothing',
+  'list files in a folder',
+]
+const asks = [
+  (index) => ({ name: 'tool_search', arguments: { query: `${queries[index % queries.length]} ${index}` } }),
+  (index) => ({ name: 'tool_call', arguments: { name: `none_${index}`, arguments: { index } } }),
+]
+const many = async (total) => {
+  for (let at = 0; at < total; at += 50)
+    await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        ask('tools/call', asks[(at + index) % 10 === 0 ? 0 : 1](at + index)),
+      ),
+    )
+}
+const heap = () => {
+  for (let round = 0; round < 4; round++) globalThis.gc()
+  return process.memoryUsage().heapUsed / 1024 / 1024
+}
+await many(5000)
+figures.rss = process.memoryUsage.rss() / 1024 / 1024
+const before = heap()
+await many(Number(stays))
+const after = heap()
+process.stdout.write(
+  JSON.stringify({ ...figures, heapBefore: before, heapAfter: after, asked: Number(stays) }),
+)
+process.exit(0)

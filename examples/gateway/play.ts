@@ -1,0 +1,150 @@
+/** The proof of `npm start -- --once`: real MCP clients of both eras do a task through the gateway. The model is scripted. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import type { GatewayReport } from '@toolwell/gateway'
+import { askDaemon, findDaemon, isAlive } from '@toolwell/gateway/bridge'
+import { cyan, dim, heading, line, thousands } from '../proof/print.ts'
+import { type Place, SCRIPT, startServe } from './place.ts'
+
+export type Check = (what: string, holds: boolean) => void
+
+export async function play(place: Place, check: Check): Promise<void> {
+  heading('1  The first start', 'nothing is cached: every server is listed once')
+  const first = await open(place)
+  // A client need not wait for this: what is not known yet joins the search when it is.
+  while ((await first.states()).includes('connecting')) await wait(100)
+  const client = await overHttp(place, first.port, 'modern')
+  const tools = await namesOf(client)
+  const { halls } = await first.report()
+  const [hall] = halls
+  for (const { name, tools: count } of hall?.servers ?? []) line(`  ${name.padEnd(16)} ${count} tools`)
+  const { all = 0, list = 0 } = hall?.tokens ?? {}
+  line(`  a request carries ${thousands(list)} tokens of tools instead of ${thousands(all)}`)
+  check('five servers are known', hall?.servers.filter(({ tools: count }) => count > 0).length === 5)
+  check('a client sees three tools', tools === 'tool_search, tool_read, tool_call')
+  check('the three cost less than a quarter of all', list * 4 < all)
+  await client.close()
+  await first.stop()
+
+  heading('2  The second start', 'the list comes from the cache')
+  const second = await open(place)
+  const agent = await overHttp(place, second.port, 'modern')
+  check('the list is the same', (await namesOf(agent)) === tools)
+  check('no server was started for it', (await second.running()).length === 0)
+
+  heading('3  A task over HTTP', 'protocol 2026-07-28; the model is scripted, everything else is real')
+  const found = await say(agent, 'tool_search', { query: 'read the content of a text file' })
+  check('a search finds the tool and shows its schema', /read_text_file.*inputSchema/.test(found))
+  check('it still runs no server', (await second.running()).length === 0)
+  const path = join(place.project, 'src', 'invoice.js')
+  const code = await say(agent, 'tool_read', { name: 'read_text_file', arguments: { path } })
+  check('tool_read reads a file', code.includes('items.length - 1'))
+  const edits = [{ oldText: 'items.length - 1', newText: 'items.length' }]
+  const refused = await say(agent, 'tool_read', { name: 'edit_file', arguments: { path, edits } })
+  check('tool_read does not write', refused.includes('not approved as read-only'))
+  const wrong = await say(agent, 'tool_call', { name: 'edit_file', arguments: { path, edits: 'all' } })
+  check('arguments that do not fit are answered with the schema', wrong.includes('inputSchema'))
+  await say(agent, 'tool_call', { name: 'Filesystem Edit-File', arguments: { path, edits } })
+  check('tool_call fixed the bug in the file', !readFileSync(path, 'utf8').includes('length - 1'))
+  check('only the server that was used runs', (await second.running()).join() === 'filesystem')
+  check('the list is still the same', (await namesOf(agent)) === tools)
+  await agent.close()
+
+  heading('4  Two clients over stdio', 'protocol 2025-11-25, through thin bridges to the same gateway')
+  const [one, two] = [await overStdio(place), await overStdio(place)]
+  const entities = [{ name: 'invoice', entityType: 'file', observations: ['the last item was left out'] }]
+  await say(one, 'tool_call', { name: 'create_entities', arguments: { entities } })
+  const graph = await say(two, 'tool_read', { name: 'memory__read_graph', arguments: {} })
+  check('what one client stored, the other reads', graph.includes('the last item was left out'))
+  const { counts, clients } = await second.report()
+  line(dim(`  ${clients.length} clients, ${counts.calls} calls, ${counts.searches} searches`))
+  check('they share one process of each server', (await second.pids()).length === 2)
+
+  heading('5  The gateway is killed', 'kill -9, with a call under way')
+  const slow = say(two, 'tool_call', {
+    name: 'trigger-long-running-operation',
+    arguments: { duration: 600, steps: 6000 },
+  })
+  while (!(await second.running()).includes('everything')) await wait(50)
+  const orphans = await second.pids()
+  process.kill(second.pid, 'SIGKILL')
+  check('the call is answered as interrupted', (await slow).includes('Nobody knows whether'))
+  const again = await say(two, 'tool_read', { name: 'memory__read_graph', arguments: {} })
+  check('the next call works: the client started the gateway anew', again.includes('left out'))
+  const third = await findDaemon(place.state)
+  check('it is another process', third.kind === 'running' && third.file.pid !== second.pid)
+  await Promise.all([one.close(), two.close()])
+  if (third.kind === 'running') {
+    const report = (await askDaemon(third, 'GET', '/status')) as GatewayReport
+    const left = report.halls.flatMap(({ servers }) => servers.flatMap(({ pids }) => pids))
+    await askDaemon(third, 'POST', '/stop')
+    const all = [second.pid, third.file.pid, ...orphans, ...left]
+    for (let round = 0; round < 400 && all.some(isAlive); round++) await wait(50)
+    check('no process is left, of either gateway or its servers', !all.some(isAlive))
+  }
+}
+
+const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+async function open(place: Place) {
+  const child = startServe(place, '--port', '0', '--json')
+  const exited = new Promise((resolve) => child.once('exit', resolve))
+  child.stdout.resume()
+  let found = await findDaemon(place.state)
+  while (found.kind !== 'running') {
+    if (child.exitCode !== null) throw new Error('The gateway did not start.')
+    await wait(50)
+    found = await findDaemon(place.state)
+  }
+  const running = found
+  const report = async () => (await askDaemon(running, 'GET', '/status')) as GatewayReport
+  const servers = async () => (await report()).halls.flatMap((hall) => hall.servers)
+  return {
+    port: running.file.port,
+    pid: running.file.pid,
+    report,
+    running: async () => (await servers()).filter(({ pids }) => pids.length > 0).map(({ name }) => name),
+    states: async () => (await servers()).map(({ state }) => state),
+    pids: async () => (await servers()).flatMap(({ pids }) => pids),
+    async stop() {
+      await askDaemon(running, 'POST', '/stop')
+      await exited
+    },
+  }
+}
+
+async function overHttp({ state }: Place, port: number, era: 'modern' | 'legacy'): Promise<Client> {
+  const found = await findDaemon(state)
+  if (found.kind !== 'running') throw new Error('The gateway is not running.')
+  const client = new Client(
+    { name: 'proof', version: '1' },
+    era === 'modern' ? { versionNegotiation: { mode: 'auto' } } : {},
+  )
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`), {
+      requestInit: { headers: { Authorization: `Bearer ${found.token}` } },
+    }),
+  )
+  return client
+}
+
+async function overStdio({ state, env, project }: Place): Promise<Client> {
+  const client = new Client({ name: 'proof', version: '1' })
+  const args = [SCRIPT, 'serve', '--stdio', '--folder', state]
+  await client.connect(new StdioClientTransport({ command: process.execPath, args, env, cwd: project }))
+  return client
+}
+
+async function namesOf(client: Client): Promise<string> {
+  const { tools } = await client.listTools()
+  return tools.map(({ name }) => name).join(', ')
+}
+
+/** One call of the scripted model, printed as it was made. */
+async function say(client: Client, name: string, input: Record<string, unknown>): Promise<string> {
+  line(`  ${cyan(name)} ${dim(JSON.stringify(input).slice(0, 100))}`)
+  const { content } = await client.callTool({ name, arguments: input }, { timeout: 120_000 })
+  return (content as { text?: string }[]).map(({ text = '' }) => text).join('\n')
+}

@@ -1,0 +1,132 @@
+/** `serve`, `status`, `stop` and `token` in this process: one gateway from its start to its end. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { folderWith, toolwell } from './support/run.js'
+
+const CONFIG = { mcpServers: { none: { command: 'no-such-program', enabled: false } } }
+
+function place(files: Readonly<Record<string, unknown>> = { 'toolwell.json': CONFIG }) {
+  const folder = folderWith(files)
+  const env = {
+    XDG_CONFIG_HOME: join(folder, 'config'),
+    XDG_STATE_HOME: join(folder, 'state'),
+    XDG_CACHE_HOME: join(folder, 'cache'),
+    XDG_DATA_HOME: join(folder, 'data'),
+  }
+  return { folder, run: (...words: string[]) => toolwell(words, { folder, env }), env }
+}
+
+describe('serve', () => {
+  it('serves until it is stopped, and says where', async () => {
+    const { folder, run, env } = place()
+    let isListening: (text: string) => void = () => undefined
+    const listening = new Promise<string>((resolve) => {
+      isListening = resolve
+    })
+    const serving = toolwell(['serve', '--config', 'toolwell.json', '--port', '0', '--json'], {
+      folder,
+      env,
+      onOutput: (text) => isListening(text),
+    })
+    const { url, tokenFile } = JSON.parse(await listening)
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    expect(tokenFile).toContain(join(folder, 'state'))
+
+    const { output: token } = await run('token')
+    const asked = await fetch(`${url}/status`, { headers: { Authorization: `Bearer ${token.trim()}` } })
+    expect(asked.status).toBe(200)
+
+    const text = await run('status')
+    expect(text.code).toBe(0)
+    expect(text.output).toContain(`${url}/mcp`)
+    expect(text.output).toContain('stays until it is stopped')
+    expect(text.output).toContain('disabled')
+    const json = JSON.parse((await run('status', '--json')).output)
+    expect(json).toMatchObject({ running: true, startedBy: 'person', clients: [], counts: { calls: 0 } })
+
+    const second = await run('serve', '--config', 'toolwell.json', '--port', '0')
+    expect(second).toMatchObject({ code: 1 })
+    expect(second.errors).toContain('toolwell stop')
+
+    const fresh = JSON.parse((await run('token', '--new', '--json')).output)
+    expect(fresh.token).not.toBe(token.trim())
+    const { askDaemon, findDaemon } = await import('@toolwell/gateway/bridge')
+    const found = await findDaemon(join(folder, 'state', 'toolwell', 'gateway'))
+    if (found.kind !== 'running') throw new Error('it is not running')
+    await askDaemon(found, 'POST', '/stop')
+    expect((await serving).code).toBe(0)
+    expect((await run('status')).code).toBe(1)
+  })
+
+  it('is stopped by stop, which says so', async () => {
+    const { folder, run, env } = place()
+    const listening = new Promise<void>((resolve) => {
+      void toolwell(['serve', '--config', 'toolwell.json', '--port', '0'], {
+        folder,
+        env,
+        onOutput: () => resolve(),
+      })
+    })
+    await listening
+    // It runs in this process, which does not end: only that it is asked, and answers, is looked at here.
+    const { findDaemon, askDaemon } = await import('@toolwell/gateway/bridge')
+    const state = join(folder, 'state', 'toolwell', 'gateway')
+    const found = await findDaemon(state)
+    if (found.kind !== 'running') throw new Error('it is not running')
+    await askDaemon(found, 'POST', '/stop')
+    await expect.poll(async () => (await run('status')).code, { timeout: 60_000 }).toBe(1)
+    expect(await run('stop')).toMatchObject({ code: 1, output: 'No gateway is running.\n' })
+  })
+
+  it.each([
+    [['serve', '--port', 'x'], 'is not a port'],
+    [['serve', '--port', '99999'], 'is not a port'],
+    [['serve', '--all'], 'for --stdio'],
+    [['serve', '--profile', 'a'], 'for --stdio'],
+    [['serve', '--stdio', '--port', '1'], 'its own port'],
+    [['serve', '--config', 'none.json'], 'There is no file'],
+    [['serve', '--trust', 'nowhere'], 'There is no file'],
+  ])('%j ends with 2 and the next step', async (words, message) => {
+    const { run } = place()
+    const { code, errors } = await run(...words)
+    expect(code).toBe(2)
+    expect(errors).toContain(message)
+  })
+
+  it('says that a port is taken, and a folder cannot be used', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    onTestFinished(() => void taken.close())
+    await new Promise((resolve) => taken.once('listening', resolve))
+    const { port } = taken.address() as AddressInfo
+    const { run, folder } = place()
+    const busy = await run('serve', '--config', 'toolwell.json', '--port', String(port))
+    expect(busy).toMatchObject({ code: 2 })
+    expect(busy.errors).toContain('--port PORT')
+    writeFileSync(join(folder, 'file'), '')
+    const unusable = await run('serve', '--config', 'toolwell.json', '--folder', 'file')
+    expect(unusable).toMatchObject({ code: 2 })
+    expect(unusable.errors).toContain('--folder')
+    expect((await run('token', '--folder', 'file')).code).toBe(2)
+  })
+
+  it('uses the config of a project once it is trusted', async () => {
+    const { run, folder } = place()
+    mkdirSync(join(folder, 'project'))
+    writeFileSync(join(folder, 'project', 'toolwell.json'), JSON.stringify(CONFIG))
+    const { code, output } = await run('serve', '--trust', 'project')
+    expect(code).toBe(0)
+    expect(output).toContain(join(folder, 'project', 'toolwell.json'))
+  })
+})
+
+describe('status and stop', () => {
+  it('say that none is running', async () => {
+    const { run } = place()
+    expect(await run('status')).toMatchObject({ code: 1 })
+    expect(JSON.parse((await run('status', '--json')).output)).toEqual({ running: false })
+    expect(JSON.parse((await run('stop', '--json')).output)).toEqual({ stopped: false, reason: 'none' })
+  })
+})

@@ -1,0 +1,173 @@
+/**
+ * The halls of a gateway, one for each set of config files: opened when a caller first needs it, brought up to date when a file
+ * changes. Workspaces without a config of their own share one.
+ */
+import { statSync } from 'node:fs'
+import type { ConfigFile, ConnectOptions, ServerEvent } from '@toolwell/mcp'
+import { type Hall, openHall } from './hall.js'
+
+/** Where the callers of one workspace are: in a hall that may become another one, and whoever wants to know of changes. */
+export interface Place {
+  readonly workspace: string | undefined
+  readonly hall: Hall
+  /** Calls back when what is in it may have changed. Gives the function that ends it. */
+  watch(listener: () => void): () => void
+}
+
+export type HallEvent =
+  | { readonly kind: 'config-read'; readonly files: readonly string[]; readonly servers: number }
+  | { readonly kind: 'config-refused'; readonly files: readonly string[]; readonly problem: string }
+  | { readonly kind: 'server'; readonly event: ServerEvent }
+
+export interface HallsOptions {
+  /** The config files that count in a workspace, the weaker first. */
+  readonly files: (workspace: string | undefined) => readonly ConfigFile[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly connect: ConnectOptions
+  readonly onEvent: (event: HallEvent) => void
+}
+
+interface Known {
+  readonly hall: Hall
+  readonly files: readonly ConfigFile[]
+  readonly listeners: Set<() => void>
+  stamp: string
+}
+
+/** Milliseconds between looks at the config files: their dates, read from folders that are in memory. */
+const LOOK_EVERY = 1000
+
+export class Halls {
+  readonly #options: HallsOptions
+  readonly #halls = new Map<string, Known>()
+  readonly #places = new Map<string, OwnPlace>()
+  readonly #looking: NodeJS.Timeout
+  #isClosed = false
+
+  constructor(options: HallsOptions) {
+    this.#options = options
+    this.#looking = setInterval(() => this.lookAgain(), LOOK_EVERY)
+    this.#looking.unref()
+  }
+
+  /** Those that are open, each with the workspaces of its callers. */
+  get all(): { readonly hall: Hall; readonly workspaces: readonly string[] }[] {
+    return [...this.#halls.values()].map(({ hall }) => ({
+      hall,
+      workspaces: [...this.#places.values()].flatMap((place) =>
+        place.hall === hall && place.workspace !== undefined ? [place.workspace] : [],
+      ),
+    }))
+  }
+
+  find(workspace: string | undefined): Place {
+    const key = workspace ?? ''
+    const known = this.#places.get(key)
+    if (known) return known
+    if (this.#isClosed) throw new Error('The gateway is stopping.')
+    const place = new OwnPlace(workspace, this.#hallOf(workspace))
+    this.#places.set(key, place)
+    return place
+  }
+
+  /** Reads what has changed. What cannot be read leaves everything as it was. */
+  lookAgain(): void {
+    if (this.#isClosed) return
+    for (const known of this.#halls.values()) {
+      const stamp = stampOf(known.files)
+      if (stamp === known.stamp) continue
+      known.stamp = stamp
+      this.#readAgain(known)
+    }
+    // A project may have got a config of its own, or lost it.
+    for (const place of this.#places.values()) place.enter(this.#hallOf(place.workspace))
+  }
+
+  /** Closes every server. Idempotent. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearInterval(this.#looking)
+    await Promise.all([...this.#halls.values()].map(({ hall }) => hall.close()))
+  }
+
+  #readAgain({ hall, files, listeners }: Known): void {
+    const { onEvent } = this.#options
+    const isOther = hall.readAgain()
+    const paths = files.map(({ path }) => path)
+    if (hall.problem !== undefined) onEvent({ kind: 'config-refused', files: paths, problem: hall.problem })
+    else if (isOther) {
+      onEvent({ kind: 'config-read', files: paths, servers: hall.known.size })
+      for (const listener of listeners) listener()
+    }
+  }
+
+  #hallOf(workspace: string | undefined): Known {
+    const { env, connect, onEvent } = this.#options
+    const all = this.#options.files(workspace)
+    // The user's own file counts also before it is there; a project without one is like any other.
+    const files = all.filter(({ path }, index) => index === 0 || exists(path))
+    const key = JSON.stringify(files.map(({ path }) => path))
+    const known = this.#halls.get(key)
+    if (known) return known
+    const listeners = new Set<() => void>()
+    const hall = openHall({
+      files,
+      folder: workspace,
+      env,
+      connect,
+      onServer: (event) => onEvent({ kind: 'server', event }),
+      onChange: () => {
+        for (const listener of listeners) listener()
+      },
+    })
+    const made: Known = { hall, files, listeners, stamp: stampOf(files) }
+    this.#halls.set(key, made)
+    return made
+  }
+}
+
+class OwnPlace implements Place {
+  readonly workspace: string | undefined
+  readonly #listeners = new Set<() => void>()
+  #known: Known
+
+  constructor(workspace: string | undefined, known: Known) {
+    this.workspace = workspace
+    this.#known = known
+    known.listeners.add(this.#tell)
+  }
+
+  get hall(): Hall {
+    return this.#known.hall
+  }
+
+  enter(known: Known): void {
+    if (known === this.#known) return
+    this.#known.listeners.delete(this.#tell)
+    this.#known = known
+    known.listeners.add(this.#tell)
+    this.#tell()
+  }
+
+  watch(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  readonly #tell = (): void => {
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+function exists(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined
+}
+
+function stampOf(files: readonly ConfigFile[]): string {
+  return files
+    .map(({ path }) => {
+      const stat = statSync(path, { throwIfNoEntry: false })
+      return stat ? `${path} ${stat.mtimeMs} ${stat.size} ${stat.ino}` : path
+    })
+    .join('\n')
+}

@@ -1,0 +1,63 @@
+/** One room: what callers of one profile see and may call. */
+import { homedir } from 'node:os'
+import type { Entry, Face, FaceDigest } from '@toolwell/core'
+import { matchesGlob } from '@toolwell/core/internal'
+import type { McpTool, ServerConfig, ServerDefinition } from '@toolwell/mcp'
+import type { Hall } from './hall.js'
+
+export interface Room extends Pick<Hall, 'catalogue' | 'call' | 'settled'> {
+  readonly face: Face
+  /** The same object until the catalogue changes. */
+  digest(): FaceDigest
+  /** Approved by the config; what a server says of its own tools does not count. */
+  isReadOnly(source: string, tool: string): boolean
+  /** It is started in a way that names the folder of a project. */
+  namesFolder(source: string): boolean
+  /** A tool as its server lists it. */
+  listed(entry: Entry): McpTool | undefined
+}
+
+export function openRoom(hall: Hall, face: Face): Room {
+  const { catalogue, call, settled, servers } = hall
+  const indexes = new WeakMap<ServerDefinition, ReadonlyMap<string, McpTool>>()
+  let known: { readonly revision: number; readonly digest: FaceDigest } | undefined
+  return {
+    catalogue,
+    call,
+    settled,
+    face,
+    digest() {
+      const { revision } = catalogue
+      if (known?.revision !== revision) known = { revision, digest: face.digest() }
+      return known.digest
+    },
+    isReadOnly: (source, tool) =>
+      hall.known.get(source)?.readOnly.some((pattern) => matchesGlob(pattern, tool)) ?? false,
+    namesFolder(source) {
+      const server = hall.known.get(source)
+      return server !== undefined && server.workspace.need === 'each' && namesFolder(server)
+    },
+    listed({ source, tool }) {
+      const definition = hall.known.has(source) ? servers.definition(source) : undefined
+      if (!definition) return undefined
+      const index =
+        indexes.get(definition) ?? new Map(definition.tools.map((each) => [each.name, each] as const))
+      indexes.set(definition, index)
+      return index.get(tool.name)
+    },
+  }
+}
+
+/** A folder that no config names. */
+const NOWHERE = '/toolwell-without-a-workspace'
+
+/** Whether it is started otherwise in another folder; the folder that it runs in, where nothing is said of one, is no part of that. */
+function namesFolder({ workspace }: ServerConfig): boolean {
+  const reached = (folder: string) => {
+    const { endpoint } = workspace.in(folder)
+    if (endpoint.type !== 'stdio') return JSON.stringify(endpoint)
+    const { cwd, ...rest } = endpoint
+    return JSON.stringify([rest, cwd === folder ? '' : cwd])
+  }
+  return reached(NOWHERE) !== reached(homedir())
+}

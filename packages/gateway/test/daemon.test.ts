@@ -1,0 +1,220 @@
+/** One daemon on a folder: its file, its token, its port, and what becomes of those that come second or too late. */
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type DaemonOptions, PortInUse, runDaemon, trustedProjects } from '@toolwell/gateway'
+import {
+  askDaemon,
+  findDaemon,
+  PROTOCOL,
+  readToken,
+  replaceToken,
+  tokenFileIn,
+} from '@toolwell/gateway/bridge'
+import { memoryCache, memoryFirstUse } from '@toolwell/mcp'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { oddServer } from '../../mcp/test/support/odd-server.js'
+import { eventually } from '../../mcp/test/support/processes.js'
+import { openClient } from './support/clients.js'
+import { entry, temporary } from './support/gateway.js'
+
+function options(folder: string, more: Partial<DaemonOptions> = {}): DaemonOptions {
+  const config = join(folder, 'toolwell.json')
+  if (!existsSync(config)) {
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(config, JSON.stringify({ mcpServers: { odd: entry(oddServer('odd')) } }))
+  }
+  return {
+    folder: join(folder, 'state'),
+    startedBy: 'person',
+    version: '1.0.0',
+    port: 0,
+    files: () => [{ path: config }],
+    env: process.env,
+    connect: { cache: memoryCache(), firstUse: memoryFirstUse(), logs: false },
+    ...more,
+  }
+}
+
+async function serving(given: DaemonOptions) {
+  const started = await runDaemon(given)
+  if (started.kind !== 'serving') throw new Error('another one serves')
+  onTestFinished(() => started.daemon.close())
+  return started.daemon
+}
+
+describe('a daemon', () => {
+  it('keeps its folder, token and file for its user alone, and takes the file with it', async () => {
+    const given = options(temporary())
+    const daemon = await serving(given)
+    const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
+    expect(mode(given.folder)).toBe('700')
+    expect(mode(tokenFileIn(given.folder))).toBe('600')
+    expect(mode(join(given.folder, 'daemon.json'))).toBe('600')
+    expect(readFileSync(join(given.folder, 'daemon.json'), 'utf8')).not.toContain(daemon.token)
+    const client = await openClient('v2 modern', `${daemon.url}/mcp`, {
+      Authorization: `Bearer ${daemon.token}`,
+    })
+    expect((await client.list()).map(({ name }) => name)).toContain('tool_search')
+    await daemon.close()
+    expect(existsSync(join(given.folder, 'daemon.json'))).toBe(false)
+    expect(readToken(given.folder)).toBe(daemon.token)
+  })
+
+  it('is the only one of many that start at the same moment', async () => {
+    const given = options(temporary())
+    const started = await Promise.all(Array.from({ length: 8 }, () => runDaemon(given)))
+    const daemons = started.flatMap((each) => (each.kind === 'serving' ? [each.daemon] : []))
+    for (const daemon of daemons) onTestFinished(() => daemon.close())
+    expect(daemons).toHaveLength(1)
+    for (const each of started)
+      if (each.kind === 'another') expect(each.file.instance).toBe(daemons[0]?.file.instance)
+  })
+
+  it('takes the place of one that is gone without a word', async () => {
+    const given = options(temporary())
+    mkdirSync(given.folder, { recursive: true })
+    readToken(given.folder)
+    for (const old of [
+      'no JSON',
+      '{}',
+      JSON.stringify({ pid: 2 ** 30, port: 9, instance: 'x', version: '0', protocol: PROTOCOL }),
+      // The port and the id may belong to others by now.
+      JSON.stringify({ pid: process.pid, port: 9, instance: 'x', version: '0', protocol: PROTOCOL }),
+    ]) {
+      writeFileSync(join(given.folder, 'daemon.json'), old)
+      expect((await findDaemon(given.folder)).kind).toBe('none')
+      const daemon = await serving(given)
+      expect((await findDaemon(given.folder)).kind).toBe('running')
+      await daemon.close()
+    }
+  })
+
+  it('is not believed where it does not know the token, and is not given it', async () => {
+    const folder = temporary()
+    const token = readToken(folder)
+    const seen: string[] = []
+    const stranger = createServer((request, response) => {
+      seen.push(`${request.url} ${JSON.stringify(request.headers)}`)
+      response.end(
+        JSON.stringify({ toolwell: 'gateway', instance: 'x', version: '1', protocol: 1, proof: 'made up' }),
+      )
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void stranger.close())
+    await new Promise((resolve) => stranger.once('listening', resolve))
+    const { port } = stranger.address() as AddressInfo
+    writeFileSync(
+      join(folder, 'daemon.json'),
+      JSON.stringify({ pid: process.pid, port, instance: 'x', version: '1', protocol: 1 }),
+    )
+    expect((await findDaemon(folder)).kind).toBe('none')
+    expect(seen).toHaveLength(1)
+    expect(seen.join()).not.toContain(token)
+  })
+
+  it('says that it is there where it does not answer', async () => {
+    const folder = temporary()
+    readToken(folder)
+    const silent = createServer(() => undefined).listen(0, '127.0.0.1')
+    onTestFinished(() => {
+      silent.closeAllConnections()
+      silent.close()
+    })
+    await new Promise((resolve) => silent.once('listening', resolve))
+    const { port } = silent.address() as AddressInfo
+    writeFileSync(
+      join(folder, 'daemon.json'),
+      JSON.stringify({ pid: process.pid, port, instance: 'x', version: '1', protocol: 1 }),
+    )
+    expect((await findDaemon(folder, 200)).kind).toBe('silent')
+  })
+
+  it('takes a new token at once, and the old one never again', async () => {
+    const given = options(temporary())
+    const daemon = await serving(given)
+    const list = (token: string) =>
+      fetch(`${daemon.url}/status`, { headers: { Authorization: `Bearer ${token}` } }).then(
+        ({ status }) => status,
+      )
+    expect(await list(daemon.token)).toBe(200)
+    const fresh = replaceToken(given.folder)
+    expect(await list(daemon.token)).toBe(401)
+    expect(await list(fresh)).toBe(200)
+    expect((await findDaemon(given.folder)).kind).toBe('running')
+  })
+
+  it('says so where its port is taken; one that a bridge started takes another', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    onTestFinished(() => void taken.close())
+    await new Promise((resolve) => taken.once('listening', resolve))
+    const { port } = taken.address() as AddressInfo
+    await expect(runDaemon(options(temporary(), { port }))).rejects.toThrow(PortInUse)
+    const daemon = await serving(options(temporary(), { port, startedBy: 'bridge' }))
+    expect(daemon.file.port).not.toBe(port)
+  })
+
+  it('says what to do where its folder cannot be used', async () => {
+    const folder = temporary()
+    writeFileSync(join(folder, 'state'), 'a file')
+    await expect(runDaemon(options(folder))).rejects.toThrow(/--folder/)
+    // Nothing keeps the superuser out.
+    if (process.getuid?.() === 0) return
+    const locked = temporary()
+    chmodSync(locked, 0o500)
+    await expect(runDaemon(options(join(locked, 'x')))).rejects.toThrow(/--folder/)
+  })
+
+  it('stops when it is asked, and its servers with it', async () => {
+    const given = options(temporary())
+    const daemon = await serving(given)
+    const client = await openClient('v2 modern', `${daemon.url}/mcp`, {
+      Authorization: `Bearer ${daemon.token}`,
+    })
+    await client.list()
+    const pid = Number(await client.text('tool_call', { name: 'odd__pid', arguments: {} }))
+    expect(pid).toBeGreaterThan(0)
+    const found = await findDaemon(given.folder)
+    if (found.kind !== 'running') throw new Error('it is not running')
+    expect(await askDaemon(found, 'POST', '/stop')).toEqual({ stopping: true })
+    expect(await daemon.stopped).toBe('asked')
+    expect(() => process.kill(pid, 0)).toThrow()
+    expect((await findDaemon(given.folder)).kind).toBe('none')
+  })
+
+  it('that a bridge started stops when it is idle; one that a person started does not', async () => {
+    let now = 1000
+    const given = (startedBy: 'bridge' | 'person') =>
+      options(temporary(), { startedBy, idle: 50, now: () => now })
+    const [bridged, person] = [await serving(given('bridge')), await serving(given('person'))]
+    now += 1000
+    expect(await bridged.stopped).toBe('idle')
+    expect((await fetch(`${person.url}/identity`)).status).toBe(200)
+  })
+
+  it('leaves the file of the one that came after it alone', async () => {
+    const given = options(temporary())
+    const first = await serving(given)
+    rmSync(join(given.folder, 'daemon.json'))
+    const second = await serving(given)
+    await first.close()
+    const found = await findDaemon(given.folder)
+    expect(found.kind === 'running' && found.file.instance).toBe(second.file.instance)
+  })
+})
+
+describe('projects', () => {
+  it('are trusted by name and content', async () => {
+    const folder = temporary()
+    const path = join(folder, 'toolwell.json')
+    const projects = trustedProjects(join(folder, 'state'))
+    expect(projects.add(path)).toBe(false)
+    writeFileSync(path, '{"mcpServers":{}}')
+    expect(projects.has(path)).toBe(false)
+    expect(projects.add(path)).toBe(true)
+    expect(projects.has(path)).toBe(true)
+    expect(trustedProjects(join(folder, 'state')).has(path)).toBe(true)
+    writeFileSync(path, '{"mcpServers":{"evil":{"command":"sh"}}}')
+    await eventually(() => !projects.has(path), 'a changed file is not trusted any more')
+  })
+})

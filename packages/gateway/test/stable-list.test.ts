@@ -1,0 +1,141 @@
+/** The list of tools follows from config and definitions: no call and no failing server changes a byte of it. */
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { oddServer } from '../../mcp/test/support/odd-server.js'
+import { eventually } from '../../mcp/test/support/processes.js'
+import { realServer } from '../../mcp/test/support/real-servers.js'
+import { CLIENT_KINDS, openClient } from './support/clients.js'
+import { authorized, entry, startGateway, temporary } from './support/gateway.js'
+
+/** The bytes of the answer to `tools/list`, of both eras. */
+async function listBytes(url: string): Promise<string> {
+  const modern = await fetch(url, {
+    method: 'POST',
+    headers: {
+      ...authorized,
+      'Content-Type': 'application/json',
+      Accept: 'application/json, text/event-stream',
+      'MCP-Protocol-Version': '2026-07-28',
+      'Mcp-Method': 'tools/list',
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/list',
+      params: {
+        _meta: {
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientInfo': { name: 'bytes', version: '1' },
+          'io.modelcontextprotocol/clientCapabilities': {},
+        },
+      },
+    }),
+  })
+  return `${modern.status} ${await modern.text()}`
+}
+
+describe('the list of tools', () => {
+  it('has the same bytes over a thousand calls, with a server that dies again and again', async () => {
+    const folder = temporary()
+    const dead = join(folder, 'dead')
+    const { url, events } = await startGateway({
+      mcpServers: {
+        flapping: entry(oddServer('flapping', { diesEvery: 7, diesWhile: dead }), { alwaysLoad: ['echo'] }),
+        steady: entry(realServer('everything')),
+      },
+    })
+    const client = await openClient('v2 modern', `${url}/mcp`)
+    await client.list()
+    const [three, all] = [await listBytes(`${url}/mcp`), await listBytes(`${url}/mcp/all`)]
+    expect(three).toContain('tool_search')
+    for (let round = 0; round < 20; round++) {
+      if (round % 4 === 1) writeFileSync(dead, '')
+      if (round % 4 === 3) rmSync(dead, { force: true })
+      await Promise.all(
+        Array.from({ length: 50 }, (_, index) =>
+          index % 3 === 0
+            ? client.call('tool_search', { query: `thing ${index}` })
+            : index % 3 === 1
+              ? client.call('tool_call', { name: 'flapping__echo', arguments: {} })
+              : client.call('tool_call', { name: 'steady__echo', arguments: { message: 'x' } }),
+        ),
+      )
+      expect(await listBytes(`${url}/mcp`)).toBe(three)
+      expect(await listBytes(`${url}/mcp/all`)).toBe(all)
+    }
+    const states = new Set(
+      events.flatMap((event) =>
+        event.kind === 'server' && event.event.kind === 'server-state' && event.event.server === 'flapping'
+          ? [event.event.state]
+          : [],
+      ),
+    )
+    expect(states).toContain('failed')
+    expect(states).toContain('ready')
+  })
+
+  it('is there at once from the cache, with no server started', async () => {
+    const folder = temporary()
+    const log = join(folder, 'log')
+    const server = oddServer('noted', { log })
+    const { memoryCache, memoryFirstUse } = await import('@toolwell/mcp')
+    const known = { cache: memoryCache(), firstUse: memoryFirstUse() }
+    const first = await startGateway({ mcpServers: { noted: entry(server) } }, { connect: known })
+    const before = await (await openClient('v2 modern', `${first.url}/mcp/all`)).list()
+    expect(before.length).toBeGreaterThan(5)
+    await first.gateway.close()
+    rmSync(log)
+    const second = await startGateway({ mcpServers: { noted: entry(server) } }, { connect: known })
+    const client = await openClient('v2 modern', `${second.url}/mcp/all`)
+    expect(await client.list()).toEqual(before)
+    await (await openClient('v1', `${second.url}/mcp`)).text('tool_search', { query: 'echo' })
+    const { halls } = await second.gateway.inspect()
+    expect(halls[0]?.servers[0]).toMatchObject({ starts: 0, pids: [], state: 'cached' })
+  })
+
+  it('comes in pages that hold every tool once', async () => {
+    const { url } = await startGateway({
+      mcpServers: {
+        many: entry(oddServer('many', { count: 700 })),
+        more: entry(oddServer('more', { count: 600 })),
+      },
+    })
+    for (const kind of CLIENT_KINDS) {
+      const names = (await (await openClient(kind, `${url}/mcp/all`)).list()).map(({ name }) => name)
+      expect(names).toHaveLength(1300)
+      expect(new Set(names).size).toBe(1300)
+    }
+  })
+
+  it.each(CLIENT_KINDS)('changes with the config, and %s is told', async (kind) => {
+    const started = await startGateway({ mcpServers: { one: entry(oddServer('one')) } })
+    const client = await openClient(kind, `${started.url}/mcp/all`)
+    expect((await client.list()).map(({ name }) => name.split('__')[0])).toContain('one')
+    let told = 0
+    await client.onListChanged(() => told++)
+    started.write({ mcpServers: { one: entry(oddServer('one')), two: entry(oddServer('two')) } })
+    await eventually(() => told > 0, 'a client is told that the list has changed')
+    await eventually(
+      () =>
+        started.of('server').some(({ event }) => event.kind === 'server-listed' && event.server === 'two'),
+      'the new server is listed',
+    )
+    const names = (await client.list()).map(({ name }) => name.split('__')[0])
+    expect(new Set(names)).toEqual(new Set(['one', 'two']))
+  })
+
+  it('stays while a config that cannot be read lies there', async () => {
+    const started = await startGateway({ mcpServers: { one: entry(oddServer('one')) } })
+    const client = await openClient('v2 legacy', `${started.url}/mcp/all`)
+    const before = await client.list()
+    started.write('{ "mcpServers": { "one": ')
+    await eventually(() => started.of('config-refused').length > 0, 'the config is refused')
+    expect(await client.list()).toEqual(before)
+    expect(await client.text('one__echo', {})).toBe('{}')
+    expect((await started.gateway.inspect()).halls[0]?.problem).toMatch(/toolwell\.json/)
+    started.write({ mcpServers: {} })
+    await eventually(() => started.of('config-read').length > 0, 'the config is read')
+    expect(await client.list()).toEqual([])
+  })
+})

@@ -1,0 +1,207 @@
+/** The command as clients start it: thin bridges over standard input and output, one daemon behind them. */
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { askDaemon, findDaemon, tokenIn } from '@toolwell/gateway/bridge'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { oddServer } from '../../mcp/test/support/odd-server.js'
+import { eventually, isAlive } from '../../mcp/test/support/processes.js'
+import { realServer } from '../../mcp/test/support/real-servers.js'
+import { CLIENT_KINDS, openClient, SCRIPT, type StdioWay } from './support/clients.js'
+import { entry, temporary } from './support/gateway.js'
+
+/** A user with a home of their own, whose gateway ends with the test. */
+function home(config: object) {
+  const folder = temporary()
+  const at = (name: string) => join(folder, name)
+  mkdirSync(join(at('config'), 'toolwell'), { recursive: true })
+  mkdirSync(at('project'))
+  writeFileSync(join(at('config'), 'toolwell', 'toolwell.json'), JSON.stringify(config))
+  const env: Record<string, string> = {
+    PATH: process.env.PATH ?? '',
+    HOME: folder,
+    XDG_CONFIG_HOME: at('config'),
+    XDG_CACHE_HOME: at('cache'),
+    XDG_STATE_HOME: at('state'),
+    XDG_DATA_HOME: at('data'),
+  }
+  const state = join(at('state'), 'toolwell', 'gateway')
+  const daemon = async () => {
+    const found = await findDaemon(state)
+    if (found.kind !== 'running') throw new Error(`the gateway is ${found.kind}`)
+    return found
+  }
+  onTestFinished(async () => {
+    const found = await findDaemon(state)
+    if (found.kind !== 'running') return
+    await askDaemon(found, 'POST', '/stop')
+    await eventually(() => !isAlive(found.file.pid), 'the gateway has stopped')
+  })
+  const way = (...words: string[]): StdioWay => ({ words, env, cwd: at('project') })
+  return { folder, state, env, daemon, way, project: realpathSync(at('project')), at }
+}
+
+const call = (name: string, input: object = {}) => ['tool_call', { name, arguments: input }] as const
+
+describe.each(CLIENT_KINDS)('a client of %s over stdio', (kind) => {
+  it('has three tools, or all, or those of a profile, of one gateway', async () => {
+    const { way, daemon } = home({
+      mcpServers: { everything: entry(realServer('everything')), odd: entry(oddServer('odd')) },
+      profiles: { odds: { servers: ['odd'] } },
+    })
+    const three = await openClient(kind, way())
+    const all = await openClient(kind, way('--all'))
+    const odds = await openClient(kind, way('--profile', 'odds', '--all'))
+    expect((await three.list()).map(({ name }) => name)).toEqual(['tool_search', 'tool_read', 'tool_call'])
+    // The older SDK says it over HTTP alone.
+    if (kind !== 'v1') expect(three.version).toBe(kind === 'v2 modern' ? '2026-07-28' : '2025-11-25')
+    expect(await three.text(...call('get-sum', { a: 1, b: 2 }))).toBe('The sum of 1 and 2 is 3.')
+    expect((await all.list()).map(({ name }) => name)).toContain('everything__echo')
+    expect(await all.text('odd__echo', {})).toBe('{}')
+    const names = (await odds.list()).map(({ name }) => name.split('__')[0])
+    expect(new Set(names)).toEqual(new Set(['odd']))
+    const { file, token } = await daemon()
+    expect(file.startedBy).toBe('bridge')
+    for (const pid of [file.pid, three.pid, all.pid])
+      expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).not.toContain(token)
+  })
+})
+
+describe('bridges', () => {
+  it('that start at the same moment share one gateway and one process of each server', async () => {
+    const { way, daemon, project } = home({
+      mcpServers: Object.fromEntries(['a', 'b', 'c'].map((name) => [name, entry(oddServer(name))])),
+    })
+    const clients = await Promise.all(Array.from({ length: 6 }, () => openClient('v2 legacy', way())))
+    const pids = await Promise.all(
+      clients.map(async (client) => {
+        await client.list()
+        return Promise.all(['a', 'b', 'c'].map((name) => client.text(...call(`${name}__pid`))))
+      }),
+    )
+    expect(new Set(pids.map((each) => each.join())).size).toBe(1)
+    const report = (await askDaemon(await daemon(), 'GET', '/status')) as {
+      clients: { workspace: string; kind: string }[]
+      halls: { servers: { pids: number[] }[] }[]
+    }
+    expect(report.clients.map(({ kind, workspace }) => [kind, workspace])).toEqual(
+      Array.from({ length: 6 }, () => ['stdio', project]),
+    )
+    expect(report.halls.flatMap(({ servers }) => servers.flatMap((server) => server.pids))).toHaveLength(3)
+    await Promise.all(clients.map((client) => client.close()))
+    const found = await daemon()
+    await expect
+      .poll(async () => ((await askDaemon(found, 'GET', '/status')) as typeof report).clients.length, {
+        timeout: 60_000,
+      })
+      .toBe(0)
+  })
+
+  it.each(CLIENT_KINDS)('survive a gateway that is killed: nothing runs twice (%s)', async (kind) => {
+    const log = join(temporary(), 'log')
+    const { way, daemon } = home({ mcpServers: { odd: entry(oddServer('odd', { log })) } })
+    const client = await openClient(kind, way())
+    await client.list()
+    expect(await client.text(...call('odd__echo', { first: 1 }))).toBe('{"first":1}')
+    const waiting = client.call(...call('odd__wait', { once: 1 }))
+    const calls = () =>
+      readFileSync(log, 'utf8')
+        .split('\n')
+        .filter((line) => line.startsWith('call wait'))
+    await eventually(() => calls().length === 1, 'the call is under way')
+    const { file } = await daemon()
+    process.kill(file.pid, 'SIGKILL')
+    const interrupted = await waiting
+    expect(interrupted.isError).toBe(true)
+    expect(interrupted.content[0]?.text).toContain('Nobody knows whether the tool did its work')
+    expect(await client.text(...call('odd__echo', { next: 2 }))).toBe('{"next":2}')
+    expect((await client.list()).map(({ name }) => name)).toEqual(['tool_search', 'tool_read', 'tool_call'])
+    expect((await daemon()).file.pid).not.toBe(file.pid)
+    expect(calls()).toHaveLength(1)
+  })
+
+  it('ask for a new gateway where the one that runs is too old for them', async () => {
+    const { way, daemon, state } = home({ mcpServers: { odd: entry(oddServer('odd')) } })
+    const first = await openClient('v2 legacy', way())
+    await first.list()
+    const { file } = await daemon()
+    const path = join(state, 'daemon.json')
+    writeFileSync(path, JSON.stringify({ ...file, protocol: 0 }))
+    const second = await openClient('v2 legacy', way())
+    await second.list()
+    expect((await daemon()).file.pid).not.toBe(file.pid)
+    // One that a person started is theirs to stop.
+    const now = (await daemon()).file
+    for (const [other, words] of [
+      [{ protocol: 0, startedBy: 'person' }, 'toolwell stop'],
+      [{ protocol: 99 }, 'newer version'],
+    ] as const) {
+      writeFileSync(path, JSON.stringify({ ...now, ...other }))
+      const { errors } = await raw(way(), ['{"jsonrpc":"2.0","id":1,"method":"ping"}'])
+      expect(errors).toContain(words)
+    }
+    writeFileSync(path, JSON.stringify(now))
+  })
+
+  it('say why the gateway does not start, to the client and on standard error', async () => {
+    const { way, state } = home({ mcpServers: {} })
+    mkdirSync(join(state, '..'), { recursive: true })
+    writeFileSync(state, 'a file where the folder should be')
+    const { errors, lines } = await raw(way(), [
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}',
+    ])
+    expect(errors).toContain('--folder')
+    expect(lines[0]).toContain('was not made')
+    rmSync(state)
+  })
+
+  it('pass on what is no message, and go on', async () => {
+    const { way } = home({ mcpServers: {} })
+    const { lines } = await raw(
+      way(),
+      [
+        'not JSON',
+        '[]',
+        '{"jsonrpc":"2.0","id":"a","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}',
+        '{"jsonrpc":"2.0","method":"notifications/initialized"}',
+        '{"jsonrpc":"2.0","id":"b","method":"no/such"}',
+        '{"jsonrpc":"2.0","id":"c","method":"tools/list"}',
+      ],
+      3,
+    )
+    const byId = Object.fromEntries(lines.map((line) => [JSON.parse(line).id, line]))
+    expect(byId.a).toContain('"protocolVersion":"2025-06-18"')
+    expect(byId.b).toContain('-32601')
+    expect(byId.c).toContain('tool_search')
+  })
+
+  it('keep the token out of configs: it is in a file for the user alone', async () => {
+    const { way, state } = home({ mcpServers: {} })
+    const client = await openClient('v2 legacy', way())
+    await client.list()
+    expect(tokenIn(state)).toMatch(/^tw_/)
+    expect(existsSync(join(state, 'starting'))).toBe(false)
+  })
+})
+
+/** Writes lines, reads as many answers as there are requests (or as many as are wanted), and ends the input. */
+async function raw({ words, env, cwd }: StdioWay, input: readonly string[], wanted = 1) {
+  const child = spawn(process.execPath, [SCRIPT, 'serve', '--stdio', ...words], { env, cwd })
+  let errors = ''
+  child.stderr.on('data', (chunk) => {
+    errors += String(chunk)
+  })
+  const lines: string[] = []
+  const done = new Promise<void>((resolve) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      lines.push(line)
+      if (lines.length >= wanted) resolve()
+    })
+  })
+  for (const line of input) child.stdin.write(`${line}\n`)
+  await done
+  child.stdin.end()
+  await new Promise((resolve) => child.once('exit', resolve))
+  return { lines, errors }
+}

@@ -1,0 +1,127 @@
+/** The folder of a caller is part of which server process answers it. */
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { oddServer } from '../../mcp/test/support/odd-server.js'
+import { eventually } from '../../mcp/test/support/processes.js'
+import { programOf } from '../../mcp/test/support/real-servers.js'
+import { CLIENT_KINDS, openClient } from './support/clients.js'
+import { authorized, entry, startGateway, temporary } from './support/gateway.js'
+
+function projects(): [string, string] {
+  const folder = temporary()
+  return ['one', 'two'].map((name) => {
+    mkdirSync(join(folder, name))
+    writeFileSync(join(folder, name, 'who.txt'), `I am ${name}.`)
+    return realpathSync(join(folder, name))
+  }) as [string, string]
+}
+
+const inFolder = (folder: string) => ({ ...authorized, 'X-Toolwell-Workspace': encodeURI(folder) })
+// biome-ignore lint/suspicious/noTemplateCurlyInString: it is a variable of the config
+const files = { command: process.execPath, args: [programOf('filesystem'), '${workspaceFolder}'] }
+
+describe('two projects', () => {
+  it.each(CLIENT_KINDS)('have processes of their own, and never each other’s files (%s)', async (kind) => {
+    const [one, two] = projects()
+    const { url, gateway } = await startGateway({ mcpServers: { files } })
+    const first = await openClient(kind, `${url}/mcp`, inFolder(one))
+    const second = await openClient(kind, `${url}/mcp`, inFolder(two))
+    const read = (path: string) => ({ name: 'read_text_file', arguments: { path: join(path, 'who.txt') } })
+    await first.list()
+    expect(await first.text('tool_call', read(one))).toBe('I am one.')
+    expect(await second.text('tool_call', read(two))).toBe('I am two.')
+    expect(await first.text('tool_call', read(two))).toMatch(/denied|outside/)
+    expect(await second.text('tool_call', read(one))).toMatch(/denied|outside/)
+    const { halls, clients } = await gateway.inspect()
+    expect(halls).toHaveLength(1)
+    expect(halls[0]?.workspaces).toEqual([one, two])
+    expect(halls[0]?.servers[0]?.pids).toHaveLength(2)
+    expect(clients.map(({ workspace }) => workspace).sort()).toEqual([one, two])
+  })
+
+  it('share what does not depend on a folder', async () => {
+    const [one, two] = projects()
+    const { url } = await startGateway({
+      mcpServers: {
+        shared: entry(oddServer('shared'), { cwd: temporary() }),
+        each: entry(oddServer('each')),
+      },
+    })
+    const [first, second] = await Promise.all(
+      [one, two].map((folder) => openClient('v2 modern', `${url}/mcp`, inFolder(folder))),
+    )
+    await first?.list()
+    const pid = (client: typeof first, server: string) =>
+      client?.text('tool_call', { name: `${server}__pid`, arguments: {} })
+    expect(await pid(first, 'shared')).toBe(await pid(second, 'shared'))
+    expect(await pid(first, 'each')).not.toBe(await pid(second, 'each'))
+    expect(await pid(first, 'each')).toBe(await pid(first, 'each'))
+  })
+})
+
+describe('a client on HTTP without a folder', () => {
+  it('is answered in a sentence how to give one, where a server needs it', async () => {
+    const { url } = await startGateway({ mcpServers: { files, other: entry(oddServer('other')) } })
+    const client = await openClient('v2 modern', `${url}/mcp`)
+    await client.list()
+    const answer = await client.call('tool_call', { name: 'files__list_allowed_directories', arguments: {} })
+    expect(answer.isError).toBe(true)
+    expect(answer.content[0]?.text).toContain('X-Toolwell-Workspace')
+    expect(await client.text('tool_call', { name: 'other__echo', arguments: {} })).toBe('{}')
+  })
+})
+
+describe('a project with a config of its own', () => {
+  it('has its servers, and no other project has them', async () => {
+    const [one, two] = projects()
+    const started = await startGateway(
+      {},
+      {
+        files: (workspace) => [
+          { path: join(one, '..', 'own.json'), optional: true },
+          ...(workspace === undefined ? [] : [{ path: join(workspace, 'toolwell.json'), optional: true }]),
+        ],
+      },
+    )
+    writeFileSync(
+      join(one, 'toolwell.json'),
+      JSON.stringify({ mcpServers: { mine: entry(oddServer('mine')) } }),
+    )
+    const first = await openClient('v2 legacy', `${started.url}/mcp/all`, inFolder(one))
+    const second = await openClient('v2 legacy', `${started.url}/mcp/all`, inFolder(two))
+    expect((await first.list()).map(({ name }) => name)).toContain('mine__echo')
+    expect(await second.list()).toEqual([])
+    let told = 0
+    await second.onListChanged(() => told++)
+    writeFileSync(
+      join(two, 'toolwell.json'),
+      JSON.stringify({ mcpServers: { late: entry(oddServer('late')) } }),
+    )
+    await eventually(() => told > 0, 'a client is told that its project has servers now')
+    expect((await second.list()).map(({ name }) => name)).toContain('late__echo')
+  })
+})
+
+describe('eras', () => {
+  it('a server that speaks both is spoken to as the caller speaks', async () => {
+    const { startModern } = await import('../../mcp/test/support/http-servers.js')
+    const seen: string[] = []
+    const behind = await startModern({
+      before: (request) => {
+        seen.push(String(request.headers['mcp-protocol-version'] ?? 'none'))
+        return false
+      },
+    })
+    const { url } = await startGateway({ mcpServers: { both: { url: behind.url } } })
+    for (const kind of CLIENT_KINDS) {
+      const client = await openClient(kind, `${url}/mcp`)
+      await client.list()
+      seen.length = 0
+      expect(await client.text('tool_call', { name: 'both__echo', arguments: { question: 'x' } })).toContain(
+        'x',
+      )
+      expect(seen.at(-1)).toBe(kind === 'v2 modern' ? '2026-07-28' : '2025-11-25')
+    }
+  })
+})
