@@ -69,7 +69,14 @@ export async function keywordHits(
   )
   if (!unclear) return { ...cut, unavailable, leftOut, unclear }
   const nearest = [...cutTo(NEAREST_OF).hits].sort((first, second) => second.coverage - first.coverage)
-  return { hits: nearest.slice(0, Math.min(limit, NEAREST)), more: 0, weak: [], unavailable, leftOut, unclear }
+  return {
+    hits: nearest.slice(0, Math.min(limit, NEAREST)),
+    more: 0,
+    weak: [],
+    unavailable,
+    leftOut,
+    unclear,
+  }
 }
 
 /** Ranked and sorted out; again with more of them, where what is denied or away has left too few. */
