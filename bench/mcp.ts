@@ -1,6 +1,6 @@
 /** What servers cost: until the catalogue can be searched, until they are listed, in memory, and per call. */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -21,6 +21,7 @@ import {
   type ServerDefinition,
 } from '@toolwell/mcp'
 import { atSize, loadCorpus } from './data.ts'
+import { benchReload } from './mcp/reload.ts'
 import type { BenchOptions } from './run.ts'
 
 const COUNTS = [3, 20, 71]
@@ -60,6 +61,11 @@ export async function benchMcp({ data }: BenchOptions): Promise<object> {
     const memory = await benchMemory(tools)
     const call = await benchCall()
     const trouble = await benchTrouble()
+    const reload = await benchReload()
+    print(
+      `\na new config with ${reload.underWay} calls under way: in use after ${reload.milliseconds.toFixed(0)} ms, ${reload.lost} lost, ${reload.doubled} run twice, ${reload.restarted} untouched servers started again`,
+    )
+    const hostile = benchHostile(folder)
     const lines = [
       atMost(
         'catalogue of 71 cached servers against 3',
@@ -83,12 +89,16 @@ export async function benchMcp({ data }: BenchOptions): Promise<object> {
         ratio(listing.together, listing.oneByOne),
         1,
       ),
+      atMost('calls lost or run twice by a new config', reload.lost + reload.doubled, 0),
+      atMost('untouched servers that a new config starts again', reload.restarted, 0),
+      atMost('seconds of the processor to list a hostile server and search it', hostile.searched / 1000, 2),
+      atMost('tools of it beyond a bound that are not left out', 2 - hostile.unusable.length, 0),
     ]
     print('\nLines')
     for (const { what, figure, limit, holds } of lines)
       print(`  ${holds ? 'ok  ' : 'MISS'} ${what}: ${figure.toFixed(2)} (limit ${limit})`)
     if (lines.some(({ holds }) => !holds)) process.exitCode = 1
-    return { tools: origin, start, listing, memory, call, trouble, lines }
+    return { tools: origin, start, listing, memory, call, trouble, reload, hostile, lines }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -146,6 +156,54 @@ async function benchStart(corpus: readonly Tool[], folder: string) {
     )
     return row
   })
+}
+
+/** One word of 5 MB, a schema that is nested 10,000 deep, and 5,000 tools, all of one server that nobody has met. */
+function benchHostile(folder: string) {
+  const place = join(folder, 'hostile')
+  mkdirSync(place)
+  const tool = (name: string, description: string) => ({
+    name,
+    description,
+    inputSchema: {
+      type: 'object',
+      properties: {
+        path: { type: 'string', description: `Where ${name} looks.` },
+        mode: { enum: ['a', 'b'] },
+      },
+    },
+  })
+  const many = Array.from({ length: 5000 }, (_, index) =>
+    tool(
+      `tool_${index}`,
+      `Tool number ${index}, which does thing ${index} to a file, a message or an issue.`,
+    ),
+  )
+  const deep = `${'{"type":"object","properties":{"a":'.repeat(10_000)}{}${'}}'.repeat(10_000)}`
+  const list = join(place, 'list.json')
+  // No program here could write it as JSON.
+  writeFileSync(
+    list,
+    `[${JSON.stringify(tool('word', 'a'.repeat(5 * 1024 * 1024)))},{"name":"deep","inputSchema":${deep}},${JSON.stringify(many).slice(1)}`,
+  )
+  const script = fileURLToPath(new URL('./mcp/hostile.mjs', import.meta.url))
+  // The processor's time of a busy machine is longer than it need be, and never shorter.
+  const runs = Array.from({ length: 3 }, (_, run) => {
+    const own = join(place, String(run))
+    const { stdout, stderr } = spawnSync(process.execPath, [script, own, odd, list], { encoding: 'utf8' })
+    if (stdout === '') throw new Error(stderr)
+    return JSON.parse(stdout) as {
+      listed: number
+      searched: number
+      tools: number
+      unusable: readonly string[]
+    }
+  })
+  const best = runs.reduce((one, other) => (other.searched < one.searched ? other : one))
+  print(
+    `\na hostile server: ${best.listed.toFixed(0)} ms of the processor until it is listed, ${best.searched.toFixed(0)} until it is searched, ${best.tools} tools; left out: ${best.unusable.join('; ')}`,
+  )
+  return best
 }
 
 /** Ten real servers from npm, nothing known of them. */

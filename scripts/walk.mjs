@@ -6,11 +6,15 @@ import { fileURLToPath } from 'node:url'
 
 register('./walk-hooks.mjs', import.meta.url)
 
+/** What the program itself asks the front door in the end. */
+const REPORT = 'report'
+
 /** The step that a function begins. What modules do while they are loaded comes before the first, and is not counted. */
 const STEPS = {
   'toolwell.js createToolwell': () => 'createToolwell',
   'conversation.js openConversation': () => 'open',
   'adapters/openai-chat/index.js openaiChat': () => 'openaiChat',
+  'toolwell.js report': () => REPORT,
   'adapters/shared/adapter.js begin': (count) => `begin, request ${count}`,
   'adapters/shared/adapter.js run': (count) => `run, ${['the search', 'the call', 'the answer'][count - 1]}`,
 }
@@ -29,7 +33,7 @@ globalThis.walked = (file, name) => {
     steps.push({ name: step(count), files: [] })
   }
   if (steps.length === 0) return
-  if (steps.length > 1 && FRONT_DOOR.has(file)) backUp.push(`${file} ${name}`)
+  if (steps.length > 1 && steps.at(-1).name !== REPORT && FRONT_DOOR.has(file)) backUp.push(`${file} ${name}`)
   if (seen.has(file)) return
   seen.add(file)
   steps.at(-1).files.push(file.replace(/\.js$/, '.ts'))

@@ -19,6 +19,7 @@ const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const home = mkdtempSync(join(tmpdir(), 'toolwell-docs-'))
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 const env = {
+  HOME: home,
   XDG_CACHE_HOME: join(home, 'cache'),
   XDG_CONFIG_HOME: join(home, 'config'),
   XDG_DATA_HOME: join(home, 'data'),

@@ -1,6 +1,6 @@
 /** What learning from use is worth: some queries are learned from, others are asked. */
 import { createLexicalSearcher, type LexicalSearcher, type RankQuery } from '@toolwell/core'
-import { createExamplesIndexes } from '@toolwell/core/internal'
+import { addToRing, createExamplesIndexes, type Ring } from '@toolwell/core/internal'
 import type { BenchQuery, Dataset } from './datasets.ts'
 import { percentile } from './measure.ts'
 import { type Figures, figuresOf, meanOf } from './metrics.ts'
@@ -10,6 +10,8 @@ import { documentFor } from './toolwell.ts'
 const ASKED = 1000
 const WRONG = 0.1
 const FARMED = 16
+/** Examples of one tool that are kept. */
+const FULL = 16
 
 export interface LearningRow {
   readonly dataset: string
@@ -33,8 +35,9 @@ export interface LearningFigures {
   readonly mean: Omit<LearningRow, 'dataset' | 'asked'>
   /** With three uses of each tool, against none: the median time of a query. */
   readonly p50Ratio: number
-  /** Bytes of the terms of one tool with sixteen examples, and of the examples. */
+  /** Means over the datasets: bytes of the terms of one tool, and of its examples; with three, and with as many as are kept. */
   readonly bytesPerTool: number
+  readonly bytesOfFullTool: number
 }
 
 export function measureLearning(datasets: readonly Dataset[]): LearningFigures {
@@ -58,7 +61,9 @@ export function measureLearning(datasets: readonly Dataset[]): LearningFigures {
       shown: trimmed(({ shown }) => shown),
       farmed: mean(({ farmed }) => farmed),
     },
-    ...measureCost(largest),
+    p50Ratio: measureSpeed(largest),
+    bytesPerTool: meanBytes(datasets, 3),
+    bytesOfFullTool: meanBytes(datasets, FULL),
   }
 }
 
@@ -155,7 +160,7 @@ function farmedShare(dataset: Dataset, history: readonly BenchQuery[], asked: re
   return round(overtaken.length / Math.max(1, asked.length))
 }
 
-function measureCost(dataset: Dataset): Pick<LearningFigures, 'p50Ratio' | 'bytesPerTool'> {
+function measureSpeed(dataset: Dataset): number {
   const searcher = indexed(dataset)
   const { history, asked } = split(dataset)
   const pairs: Pairs = history.flatMap(({ query, relevant }) => relevant.map((id) => [query, id] as const))
@@ -168,25 +173,38 @@ function measureCost(dataset: Dataset): Pick<LearningFigures, 'p50Ratio' | 'byte
         searcher.rank({ text: query, must: [], limit: 10, learned })
         if (round > 0) times[side as 0 | 1].push(performance.now() - start)
       }
-  const full = learned(
-    dataset.tools
-      .slice(0, 500)
-      .flatMap(({ id }, at) => history.slice(at, at + FARMED).map(({ query }) => [query, id] as const)),
+  return round(percentile(times[1], 0.5) / percentile(times[0], 0.5))
+}
+
+function meanBytes(datasets: readonly Dataset[], examples: number): number {
+  return round(datasets.reduce((sum, each) => sum + bytesOf(each, examples), 0) / datasets.length)
+}
+
+/** Of one tool with so many examples: its terms, and the examples. */
+function bytesOf({ tools, queries }: Dataset, examples: number): number {
+  const some = tools.slice(0, 500)
+  const used = some.map(({ id }, at) => ({
+    id,
+    queries: Array.from(
+      { length: examples },
+      (_, place) => queries[(at + place) % queries.length]?.query ?? '',
+    ),
+  }))
+  const full = learned(used.flatMap(({ id, queries: own }) => own.map((query) => [query, id] as const)))
+  const { wordsOf } = createIndex()
+  const rings = used.map(({ queries: own }) =>
+    own.reduce<Ring | undefined>((ring, query) => addToRing(ring, '', wordsOf(query)), undefined),
   )
-  const bytes = (full as readonly { readonly segments: readonly Arrays[] }[]).reduce(
-    (sum, { segments }) =>
-      sum +
-      segments.reduce(
-        (all, { terms, offsets, slots, bytes: own }) =>
-          all + terms.byteLength + offsets.byteLength + slots.byteLength + own.byteLength,
-        0,
-      ),
+  const terms = (full as readonly { readonly segments: readonly Arrays[] }[]).flatMap(
+    ({ segments }) => segments,
+  )
+  const ofTerms = terms.reduce(
+    (sum, { terms, offsets, slots, bytes }) =>
+      sum + terms.byteLength + offsets.byteLength + slots.byteLength + bytes.byteLength,
     0,
   )
-  return {
-    p50Ratio: round(percentile(times[1], 0.5) / percentile(times[0], 0.5)),
-    bytesPerTool: round(bytes / Math.min(500, dataset.tools.length)),
-  }
+  const ofRings = rings.reduce((sum, ring) => sum + (ring?.packed.byteLength ?? 0), 0)
+  return (ofTerms + ofRings) / some.length
 }
 
 function indexed({ tools }: Pick<Dataset, 'tools'>): LexicalSearcher {

@@ -1,6 +1,7 @@
 /** The command without a process around it: words in, an exit code out. Verbs are listed here. */
 import { nearest } from '@toolwell/core/internal'
 import { approve } from './approve/verb.js'
+import { connect } from './connect/verb.js'
 import { doctor } from './doctor/verb.js'
 import { importVerb } from './import/verb.js'
 import { inspect } from './inspect/verb.js'
@@ -20,6 +21,7 @@ import type { ExitCode, Verb } from './shared/verb.js'
 import { status } from './status/verb.js'
 import { stop } from './stop/verb.js'
 import { token } from './token/verb.js'
+import { undo } from './undo/verb.js'
 
 const VERBS: readonly Verb[] = [
   serve,
@@ -35,6 +37,8 @@ const VERBS: readonly Verb[] = [
   ledger,
   logs,
   importVerb,
+  connect,
+  undo,
   login,
   logout,
 ]

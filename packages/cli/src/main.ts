@@ -1,5 +1,6 @@
 /** Where the command meets the process: the only file that knows its streams and sets its exit code. */
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { runToolwell } from './command.js'
 import { Problem } from './shared/problem.js'
 import { type Output, OutputClosed } from './shared/terminal.js'
@@ -62,6 +63,7 @@ process.exitCode = await runToolwell(
     errors: outputTo(process.stderr),
     env: process.env,
     folder: process.cwd(),
+    program: [process.execPath, fileURLToPath(new URL('../bin/toolwell.mjs', import.meta.url))],
     now: () => performance.now(),
     onInterrupt,
   },

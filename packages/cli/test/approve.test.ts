@@ -1,7 +1,8 @@
 /** What changed waits until somebody looked, with a lock and without one; nothing is approved that was not shown. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { someOf } from '../../../test/setup/tier.js'
 import { type Home, homeWith, misbehaving } from './support/home.js'
 import { toolwell } from './support/run.js'
 
@@ -96,29 +97,42 @@ const pinsOf = (home: Home) => JSON.parse(lockText(home)).servers.sums
 
 describe.each(['with a lock', 'without a lock'])('%s', (setting) => {
   const isLocked = setting === 'with a lock'
+  const MOVED = 'a moved folder, and a version bump'
+  const changes = [...Object.keys(ENTRIES), 'a moved folder', MOVED]
+  const cases = Object.keys(MUTATIONS).flatMap((name, at) =>
+    someOf(changes, at + (isLocked ? 2 : 0)).map((change) => [name, change] as const),
+  )
 
-  it.each(Object.keys(MUTATIONS))(
-    'a definition that changes is caught: %s',
-    async (name) => {
+  it.each(cases)(
+    'a definition that changes is caught: %s, after %s',
+    async (name, change) => {
       const { after, caught } = MUTATIONS[name] as (typeof MUTATIONS)[string]
-      const home = start()
-      await home.run(isLocked ? ['lock'] : ['inspect'])
-      const entries = Object.values(ENTRIES)
-      const change = entries[Object.keys(MUTATIONS).indexOf(name) % entries.length]
-      put(home, sums(after, change))
-      const pins = isLocked ? pinsOf(home) : undefined
-      const { servers } = JSON.parse((await home.run(['inspect', '--json'])).output)
+      const project = (entry: object) => ({ mcpServers: { sums: entry } })
+      const home = homeWith({ 'one/toolwell.json': project(sums(BEFORE)), 'one/elsewhere/x': '' })
+      let place = 'one'
+      const run = (...words: string[]) => home.run([...words, '--config', `${place}/toolwell.json`])
+      const pins = () =>
+        JSON.parse(readFileSync(join(home.folder, place, 'toolwell.lock'), 'utf8')).servers.sums
+      await run(isLocked ? 'lock' : 'inspect')
+      if (change.startsWith('a moved folder')) {
+        renameSync(join(home.folder, 'one'), join(home.folder, 'two'))
+        place = 'two'
+      }
+      const entry = ENTRIES[change === MOVED ? 'a version bump' : change]
+      const file = join(home.folder, place, 'toolwell.json')
+      writeFileSync(file, JSON.stringify(project(sums(after, entry))))
+      const before = isLocked ? pins() : undefined
+      const { servers } = JSON.parse((await run('inspect', '--json')).output)
       const [{ quarantined, state, warnings }] = servers
+      const codes = warnings.map(({ code }: { code: string }) => code)
       if (name === 'instructions') expect(state).toBe('quarantined')
-      else if (name === 'removed')
-        expect(isLocked ? [] : warnings.map(({ code }: { code: string }) => code)).toEqual(
-          isLocked ? [] : expect.arrayContaining(['tools-removed']),
-        )
+      else if (name === 'removed') expect(codes.includes('tools-removed')).toBe(!isLocked)
       else if (name === 'added' && !isLocked) {
         expect(quarantined).toEqual({})
-        expect(warnings.map(({ code }: { code: string }) => code)).toContain('tools-added')
+        expect(codes).toContain('tools-added')
       } else expect(Object.keys(quarantined)).toEqual([name === 'added' ? 'mul' : 'add'])
-      const shown = await home.run(['approve'])
+      expect(codes).not.toContain('first-use')
+      const shown = await run('approve')
       if (name === 'added' && !isLocked) expect(shown.output).not.toMatch(caught)
       else
         expect({ code: shown.code, output: shown.output }).toEqual({
@@ -126,16 +140,16 @@ describe.each(['with a lock', 'without a lock'])('%s', (setting) => {
           output: expect.stringMatching(caught),
         })
       // Writing a lock approves nothing of it.
-      await home.run(['lock'])
-      const now = pinsOf(home)
+      await run('lock')
+      const now = pins()
       expect(now.instructions).toBe('Sums.')
       expect(now.tools.add.definition).toMatchObject({
         title: 'Add',
         description: 'Adds two numbers.',
         _meta: { order: 1 },
       })
-      if (pins)
-        for (const pinned of Object.keys(pins.tools)) expect(now.tools[pinned]).toEqual(pins.tools[pinned])
+      for (const pinned of Object.keys(before?.tools ?? {}))
+        expect(now.tools[pinned]).toEqual(before.tools[pinned])
     },
     WAIT,
   )
@@ -302,17 +316,28 @@ it(
       own: 'cached ',
       sums: expect.stringMatching(/toolwell approve sums/),
     })
-    expect(existsSync(join(home.folder, 'RAN'))).toBe(false)
     const waiting = await home.run(['approve'])
     expect(waiting).toMatchObject({
       code: 1,
       output: expect.stringContaining('touch RAN; echo s3cr3t-0f-mine'),
     })
+    const doctor = await home.run(['doctor'])
+    expect(doctor.output).toMatch(
+      /sums {2}It is not started: its entry runs a command[\s\S]*with: toolwell approve sums/,
+    )
+    expect(doctor.output).not.toMatch(/Fix its entry/)
+    for (const words of [['lock'], ['inspect', '--refresh'], ['search', 'sums'], ['approve', '--json']])
+      await home.run(words)
+    // It runs in the folder of its config, so that is where it would have left its mark.
+    expect(existsSync(join(home.folder, 'RAN'))).toBe(false)
     expect((await home.run(['approve', 'sums'])).code).toBe(0)
+    expect(existsSync(join(home.folder, 'RAN'))).toBe(false)
+    rmSync(join(home.folder, 'toolwell.lock'), { force: true })
     expect(state((await home.run(['inspect', '--refresh', '--json'])).output)).toEqual({
       own: 'cached ',
       sums: 'cached ',
     })
+    expect(existsSync(join(home.folder, 'RAN'))).toBe(true)
   },
   WAIT,
 )

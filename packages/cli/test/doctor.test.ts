@@ -148,7 +148,7 @@ describe('doctor', () => {
                 named('Twin'),
                 named('twin'),
                 named('shared'),
-                named('wordy', { description: 'z'.repeat(1500) }),
+                named('wordy', { description: 'so '.repeat(500) }),
               ],
             }),
             eager: {

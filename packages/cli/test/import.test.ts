@@ -3,7 +3,7 @@ import { platform } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
-import { clientFiles } from '../src/import/clients.js'
+import { clientFiles } from '../src/shared/clients/clients.js'
 import { homeWith, misbehaving } from './support/home.js'
 import { folderWith, toolwell } from './support/run.js'
 
@@ -428,6 +428,19 @@ describe('import', () => {
     )
     expect(places('linux', { CODEX_HOME: '/c' })).toContain('/c/config.toml')
   })
+})
+
+it('a command for a secret that another client would not run is not taken over', async () => {
+  const home = homeWith({
+    '.mcp.json': {
+      mcpServers: { sly: { command: 'a', env: { KEY: '${cmd:touch RAN}' } }, fine: { command: 'b' } },
+    },
+  })
+  const { output } = await home.run(['import', '--to', 'home/.config/toolwell/toolwell.json', '--yes'])
+  expect(output).toContain('holds a ${cmd:…}')
+  expect(output).not.toContain('touch')
+  const written = readFileSync(join(home.folder, 'home/.config/toolwell/toolwell.json'), 'utf8')
+  expect(Object.keys(JSON.parse(written).mcpServers)).toEqual(['fine'])
 })
 
 it.each([

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { running } from '../../mcp/test/support/processes.js'
@@ -220,7 +220,9 @@ describe('inspect of servers', () => {
     expect(code).toBe(2)
     expect(errors).toContain('Listing servers … 0 of 1, waiting for slow')
     expect(errors).toContain('\r\u001b[Ktoolwell: No server can be used: slow (failed).')
-    expect(existsSync(join(folder, 'cache', 'toolwell'))).toBe(false)
+    // That it failed is kept, so that the next program need not wait for it, and nothing else.
+    const kept = readdirSync(join(folder, 'cache', 'toolwell', 'servers'))
+    expect(kept).toEqual([expect.stringMatching(/^slow-.*\.failed\.json$/)])
   })
 })
 

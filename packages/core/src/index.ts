@@ -8,9 +8,11 @@ export type {
   Catalogue,
   Entry,
   Finding,
+  LeftOut,
   Source,
   SourceState,
   SourceUpdate,
+  UnusableTool,
 } from './catalogue/catalogue.js'
 export type { Exposure, ExposureRule } from './catalogue/exposure.js'
 export type { Action, Policy, PolicyRequest } from './catalogue/gate.js'
@@ -64,7 +66,7 @@ export type {
   ValidationIssue,
 } from './tool/tool.js'
 export type { Pin, WireTool } from './tool/wire-tool.js'
-export { createToolwell, type OpenOptions, type Toolwell } from './toolwell.js'
+export { createToolwell, type Explained, type OpenOptions, type Toolwell } from './toolwell.js'
 export type {
   Compaction,
   ImportedStep,

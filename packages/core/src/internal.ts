@@ -1,5 +1,6 @@
 /** Small parts that the other packages of this workspace are built with too. Not for hosts: they may change with any release. */
 
+export { type LedgerTurn, type LedgerTurns, turnsOf } from './accounting/turns.js'
 export { defined, isRecord } from './base/guards.js'
 export { canonicalJson, shortHash } from './base/hash.js'
 export { explainBadJson } from './base/json-error.js'
@@ -17,3 +18,4 @@ export { certainFrom, defaultCutOff } from './search/thresholds.js'
 export { fingerprintOf } from './tool/fingerprint.js'
 export { isValidated, markValidated, problemOf } from './tool/tool.js'
 export { createExamplesIndexes, type ExamplesIndex } from './usage/examples-index.js'
+export { addToRing, type Ring } from './usage/ring.js'

@@ -8,6 +8,7 @@ import {
   assertNames,
   assertOneOf,
   invalid,
+  kindOf,
 } from './base/options.js'
 import { bounded, estimate, type Tokenizer } from './base/tokens.js'
 import { checkRules, type ExposureRule } from './catalogue/exposure.js'
@@ -40,7 +41,7 @@ export interface ToolwellOptions {
   readonly auto?: AutoPlan
   /** How loaded tools reach the model. `auto` (default) keeps the cached prefix: `native` where the wire has it, otherwise `bridge`. */
   readonly delivery?: DeliveryName | 'auto'
-  /** Tokens of deferred definitions below which nothing is changed at all. Default: where deferral pays by the plan of `auto`, on this wire and for this prompt; some 6,000. */
+  /** Tokens of deferred definitions below which nothing is changed at all. Default: where deferral pays by the plan of `auto`, on this wire and for this prompt; some 7,000. */
   readonly threshold?: number
   /** Names that are always sent. */
   readonly eager?: readonly string[]
@@ -255,7 +256,10 @@ export function readSettings(
   checkRules(rules)
   assertNames('eager', eager)
   if (options.tools !== undefined && !Array.isArray(options.tools))
-    throw invalid('tools', 'tools must be a list of tools.')
+    throw invalid(
+      'tools',
+      `tools must be a list of tools, not ${kindOf(options.tools)}. Tools with their names as keys are those of the AI SDK: importTools of @toolwell/core/ai-sdk reads them.`,
+    )
   if (!isLegalWireName(face.name) || face.name === BRIDGE_NAME)
     throw invalid(
       'face',

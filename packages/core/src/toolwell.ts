@@ -16,9 +16,10 @@ import { createLazyRanking } from './search/lazy-ranking.js'
 import { readSettings, type ToolwellOptions } from './settings.js'
 import { createMemos } from './surface/context.js'
 import { BRIDGE_NAME } from './surface/meta-tools.js'
+import { createLazyUsage } from './usage/lazy-usage.js'
 import { learningFrom } from './usage/learning.js'
 import { memoryUsage } from './usage/stores/memory.js'
-import { createUsage, type UsageControl } from './usage/usage.js'
+import type { UsageControl } from './usage/usage.js'
 
 export interface OpenOptions {
   /** The ledger's id. Opening a known id resumes that conversation. */
@@ -28,6 +29,11 @@ export interface OpenOptions {
   readonly principal?: string
   /** Asked besides the policy of the options. */
   readonly policy?: Policy
+}
+
+export interface Explained extends Exposure {
+  readonly leftOut?: true
+  readonly findings?: readonly string[]
 }
 
 export interface Toolwell {
@@ -41,9 +47,9 @@ export interface Toolwell {
   report(): string
   /**
    * Whether a tool is eager or deferred, and which rule decided; `leftOut` where a source lists it and it cannot be used, with
-   * the reason. Undefined for an unknown name.
+   * the reason; `findings`: what is odd about it, a field that nobody reads, say. Undefined for an unknown name.
    */
-  explain(name: string, agent?: string): (Exposure & { readonly leftOut?: true }) | undefined
+  explain(name: string, agent?: string): Explained | undefined
 }
 
 export function createToolwell(options: ToolwellOptions = {}): Toolwell {
@@ -66,7 +72,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   for (const entry of catalogue.entries()) assertFloor(entry, settings.rules)
   const opened = createRecent<Conversation>()
   const learning = options.usage === false ? undefined : (options.usage ?? {})
-  const usage = createUsage({
+  const usage = createLazyUsage({
     catalogue,
     store: learning?.store ?? memoryUsage(),
     shared: learning?.shared ?? false,
@@ -109,9 +115,14 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
     explain: (name, agent) => {
       const resolution = catalogue.resolve(name, () => true)
       const leftOut = resolution.kind === 'none' ? catalogue.leftOut(name) : undefined
-      if (leftOut) return { deferred: false, because: `left out: ${leftOut.detail}`, leftOut: true }
+      if (leftOut) return { deferred: false, because: `left out: ${leftOut.finding.detail}`, leftOut: true }
       if (resolution.kind !== 'found') return undefined
-      return exposureOf(resolution.entry, { ...settings, ...defined({ agent }) })
+      const { entry } = resolution
+      const findings = catalogue.findings
+        .filter(({ source, tool }) => source === entry.source && tool === entry.tool.name)
+        .map(({ detail }) => detail)
+      const exposure = exposureOf(entry, { ...settings, ...defined({ agent }) })
+      return findings.length === 0 ? exposure : { ...exposure, findings }
     },
   }
 }

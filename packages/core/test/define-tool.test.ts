@@ -98,7 +98,7 @@ describe('a schema of a library', () => {
       v.object({ a: v.string() }),
       /toStandardJsonSchema\(schema\) from @valibot\/to-json-schema/,
     ],
-    ['a date', z.object({ a: z.date() }), /zod cannot write as JSON Schema: "Date/],
+    ['a date', z.object({ a: z.date() }), /zod cannot write as JSON Schema: "Date.*z\.iso\.datetime\(\)/],
     [
       'another library',
       { '~standard': { version: 1 as const, vendor: 'mine', validate: (value: unknown) => ({ value }) } },
@@ -154,6 +154,18 @@ describe('JSON Schema written out in code', () => {
     })
   })
 
+  it('leaves no typing error to run time', () => {
+    const inputSchema = z.object({ guests: z.number() })
+    // @ts-expect-error the field is called alwaysLoad
+    defineTool({ ...base, inputSchema, eager: true })
+    // @ts-expect-error the same beside JSON Schema
+    defineTool({ ...base, inputSchema: { type: 'object' }, eager: true })
+    // @ts-expect-error a tool has a description
+    defineTool({ name: 'book', inputSchema })
+    // @ts-expect-error the schema has no such field
+    defineTool({ ...base, inputSchema, execute: ({ guest }) => guest })
+  })
+
   it('stays the very tool that was given', () => {
     const tool = { ...base, inputSchema: { type: 'object' } } as const
     expect(defineTool(tool)).toBe(tool)
@@ -165,21 +177,53 @@ describe('a tool in the shape of another library', () => {
     [
       'OpenAI, chat',
       { type: 'function', function: { name: 'book', parameters: {} } },
-      /OpenAI's shape.*function\.parameters/,
+      /Tool "book" is in OpenAI's shape; importTools of @toolwell\/core\/openai-chat/,
     ],
     [
       'OpenAI, responses',
       { type: 'function', name: 'book', parameters: {} },
-      /give its parameters as inputSchema/,
+      /OpenAI's shape; importTools of @toolwell\/core\/openai-responses/,
     ],
     [
       'Anthropic',
       { name: 'book', input_schema: { type: 'object' } },
-      /Anthropic's shape; give its input_schema/,
+      /Anthropic's shape; importTools of @toolwell\/core\/anthropic/,
+    ],
+    [
+      'Gemini',
+      { functionDeclarations: [{ name: 'book' }] },
+      /Gemini's shape; importTools of @toolwell\/core\/google/,
+    ],
+    [
+      'Gemini, one declaration',
+      { name: 'book', parametersJsonSchema: { type: 'object' } },
+      /Gemini's shape; importTools of @toolwell\/core\/google/,
+    ],
+    [
+      'LangChain',
+      { name: 'book', description: 'Books', schema: z.object({}) },
+      /give its schema as inputSchema to defineTool/,
+    ],
+    ['nothing', { name: 'book', description: 'Books' }, /has no inputSchema; give \{ "type": "object"/],
+    [
+      'fields of a schema',
+      { name: 'book', description: 'Books', inputSchema: { guests: z.number() } },
+      /fields are schemas of a library; make one schema of them: z\.object/,
+    ],
+    [
+      'parameters alone',
+      { name: 'book', parameters: { type: 'object' } },
+      /has parameters and no inputSchema; give its parameters as inputSchema/,
     ],
     ['AI SDK', { description: 'Books', inputSchema: z.object({}) }, /importTools of @toolwell\/core\/ai-sdk/],
   ])('%s is told what to do', (_, tool, says) => {
     expect(() => createToolwell({ tools: [tool as unknown as Tool] })).toThrow(says)
+  })
+
+  it('a record of tools is told what to do', () => {
+    const tools = { book: { description: 'Books', inputSchema: z.object({}) } } as unknown as Tool[]
+    expect(() => createToolwell({ tools })).toThrow(/list of tools, not object.*importTools/)
+    expect(() => createToolwell().catalogue.setSource('a', { tools })).toThrow(/importTools/)
   })
 
   it('MCP is taken as it is', async () => {

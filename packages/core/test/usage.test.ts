@@ -1,7 +1,10 @@
 /** Learning from use: what is learned, from what, for whom, and what goes wrong without a search noticing. Through conversations. */
+import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { createToolwell, type Tool, type ToolwellOptions, type UsageStore } from '@toolwell/core'
 import { fileUsage } from '@toolwell/core/usage'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -132,6 +135,34 @@ describe('what a search learns', () => {
     expect((await well.usage.status()).examples).toBe(0)
   })
 
+  it('is not forgotten by a filter that means something else', async () => {
+    const well = wellOf()
+    await turn(well, query, ['lab__beta'])
+    await expect(well.usage.forget({ tools: 'lab/beta' } as never)).rejects.toThrow('Did you mean "tool"?')
+    const shared = wellOf({ usage: { shared: true } })
+    await expect(shared.usage.forget({ principal: 'ann' })).rejects.toThrow('shared')
+    expect((await well.usage.status()).examples).toBe(1)
+  })
+
+  it('of one principal is forgotten without the others', async () => {
+    const well = wellOf()
+    for (const principal of ['ann', 'bob']) await turn(well, query, ['lab__beta'], principal)
+    await well.usage.forget({ principal: 'ann' })
+    expect([await first(well, query, 'ann'), await first(well, query, 'bob')]).toEqual([
+      'lab__alpha',
+      'lab__beta',
+    ])
+    expect(await well.usage.export()).toEqual([
+      expect.objectContaining({ tool: 'lab/beta', principal: expect.not.stringContaining('bob') }),
+    ])
+  })
+
+  it('is the last sixteen examples of a tool', async () => {
+    const well = wellOf()
+    for (let at = 0; at < 20; at += 1) await turn(well, `arrange widgets number${at}`, ['lab__beta'])
+    expect((await well.usage.status()).examples).toBe(16)
+  })
+
   it('is nothing where the host says so', async () => {
     const well = wellOf({ usage: false })
     await turn(well, query, ['lab__beta'])
@@ -223,6 +254,47 @@ describe('a file of what was learned', () => {
     )
   })
 
+  it.each([
+    ['a newer version, however large', `{"toolwell-usage":99}\n${'x'.repeat(17 * 1024 * 1024)}\n`, 'newer'],
+    ['another program', '{"name":"my-package","version":"1.0.0"}\n', 'not a file of learned uses'],
+    ['noise', '\u0000\u0001\u0002'.repeat(1000), 'not a file of learned uses'],
+  ])('of %s is not touched, not even to forget', async (_, text, words) => {
+    const path = await newFile()
+    await teach(path)
+    await writeFile(path, text)
+    const store = fileUsage(path)
+    const example = { principal: '', tool: 't', fingerprint: 'f', words: [1] }
+    await expect(store.append([example])).rejects.toThrow(words)
+    await expect(store.read()).rejects.toThrow(words)
+    const well = wellOf({ usage: { store } })
+    await expect(well.usage.forget()).rejects.toThrow(words)
+    expect(await first(well, query)).toBe('lab__alpha')
+    expect(await readFile(path, 'utf8')).toBe(text)
+  })
+
+  it('whose first line is torn is gone on with', async () => {
+    const path = await newFile()
+    await teach(path)
+    const text = await readFile(path, 'utf8')
+    await writeFile(path, text.slice(5))
+    await teach(path)
+    expect(await fileUsage(path).read()).toHaveLength(2)
+  })
+
+  it('that is huge is read from its end, and becomes small', async () => {
+    const path = await newFile()
+    await teach(path)
+    const [, line = ''] = (await readFile(path, 'utf8')).split('\n')
+    await writeFile(
+      path,
+      `{"toolwell-usage":1}\n${`${line}\n`.repeat(Math.ceil((17 * 1024 * 1024) / line.length))}`,
+    )
+    const well = wellOf({ usage: { store: fileUsage(path) } })
+    expect((await well.usage.status()).examples).toBe(16)
+    expect(await first(well, query)).toBe('lab__beta')
+    expect((await readFile(path, 'utf8')).split('\n').length).toBeLessThan(20)
+  })
+
   it('of another catalogue counts for nothing', async () => {
     const path = await newFile()
     await teach(path)
@@ -230,7 +302,24 @@ describe('a file of what was learned', () => {
     expect(await first(wellOf({ tools: other, usage: { store: fileUsage(path) } }), query)).toBe('lab__alpha')
   })
 
-  it('takes what two processes write', async () => {
+  it('takes what processes write at the same time', async () => {
+    const path = await newFile()
+    const program = `
+      import { fileUsage } from '@toolwell/core/usage'
+      const store = fileUsage(process.argv[1])
+      for (let at = 0; at < 40; at += 1)
+        await store.append([{ principal: '', tool: process.argv[2] + at, fingerprint: 'f', words: [at] }])`
+    await Promise.all(
+      ['a', 'b', 'c'].map((name) =>
+        promisify(execFile)(process.execPath, ['--input-type=module', '-e', program, path, name], {
+          cwd: fileURLToPath(new URL('..', import.meta.url)),
+        }),
+      ),
+    )
+    expect(new Set((await fileUsage(path).read()).map((each) => each.tool)).size).toBe(120)
+  })
+
+  it('takes what two stores write', async () => {
     const path = await newFile()
     const stores = [fileUsage(path), fileUsage(path)]
     const example = (at: number) => ({ principal: '', tool: `t${at}`, fingerprint: 'f', words: [at] })

@@ -116,7 +116,7 @@ const pairs = all.filter((pair) => !isTaken(pair))
 describe.each(pairs)('$there given to $here', ({ here, there }) => {
   const door = doors[here]
   const other = doors[there]
-  const fix = here === 'ai-sdk' && there === 'google' ? 'convertToModelMessages' : other.name
+  const fix = other.name
 
   it('a history is refused with the door that reads it', async () => {
     const conversation = await open()
@@ -221,6 +221,92 @@ it('messages of Chat Completions are taken by the Responses adapter, their repli
   expect(new Set(turn.warnings.map(({ code }) => code))).toEqual(new Set(['form-repaired']))
   expect(JSON.stringify(turn.parts)).toContain('"function_call_output"')
   await expect(turn.run(doors['openai-chat'].reply as never)).rejects.toThrow('Use openaiChat')
+})
+
+describe('content that one wire alone has', () => {
+  const pieces: readonly [Name, object][] = [
+    ['anthropic', { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } }],
+    ['anthropic', { type: 'thinking', thinking: 'Hm.', signature: 'abc' }],
+    ['openai-chat', { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } }],
+    ['openai-responses', { type: 'input_text', text: 'Go.' }],
+    ['openai-responses', { type: 'input_image', image_url: 'data:image/png;base64,aGk=' }],
+  ]
+  const given = pieces.flatMap(([there, piece]) =>
+    (['anthropic', 'openai-chat', 'openai-responses'] as const).flatMap((here) =>
+      here === there || (here === 'openai-responses' && there === 'openai-chat')
+        ? []
+        : [{ here, there, piece }],
+    ),
+  )
+
+  it.each(given)('$piece.type of $there is refused by $here', async ({ here, there, piece }) => {
+    const door = doors[here] as Required<Door>
+    const history = [{ role: 'user', content: [piece] }]
+    await expect(door.begin(await open(), history)).rejects.toThrow(
+      `Use ${doors[there].name} of @toolwell/core/`,
+    )
+  })
+
+  it('is said once where the rest of the history is its own', async () => {
+    const door = doors['openai-chat'] as Required<Door>
+    const { warnings } = await door.begin(await open(), [
+      ...door.history,
+      { role: 'user', content: [pieces[0]?.[1]] },
+    ])
+    expect(warnings.filter(({ code }) => code === 'entry-foreign')).toHaveLength(1)
+  })
+
+  it('thinking without a signature is that of some Chat servers', async () => {
+    const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }
+    const content = [thinking, { type: 'text', text: 'Hi.' }]
+    const history = [user, { role: 'assistant', content }, user]
+    expect((await openaiChat(await open()).begin(history)).warnings).toEqual([])
+  })
+})
+
+it.each(names)('messages of an interface are sent to the SDK by %s', async (name) => {
+  const conversation = await open()
+  const history = [{ id: '1', role: 'user', parts: [{ type: 'text', text: 'Go.' }] }]
+  expect(() => doors[name].read(conversation, history)).toThrow('convertToModelMessages')
+})
+
+describe('in place of a reply', () => {
+  it.each([
+    ['a promise', Promise.resolve({}), 'await it first'],
+    ['a response', new Response('{}'), 'await response.json()'],
+    ['an error of the API', { error: { message: 'Incorrect API key', type: 'x' } }, '"Incorrect API key"'],
+    ['an error of Anthropic', { type: 'error', error: { type: 'x', message: 'overloaded' } }, '"overloaded"'],
+  ])('%s is told apart', async (_, given, says) => {
+    for (const name of names) {
+      const door = doors[name]
+      const turn = await door.begin?.(await open(), door.history.slice(0, 1))
+      if (turn) await expect(turn.run(given as never)).rejects.toThrow(says)
+    }
+  })
+
+  it('a response that failed is a reply all the same', async () => {
+    const door = doors['openai-responses'] as Required<Door>
+    const turn = await door.begin(await open(), door.history.slice(0, 1))
+    const failed = { output: [], status: 'failed', error: { code: 'server_error', message: 'Oh.' } }
+    await expect(turn.run(failed as never)).resolves.toMatchObject({ messages: [] })
+  })
+})
+
+it.each([
+  ['openai-chat', 'system', "{ role: 'system', content: … }"],
+  ['anthropic', 'instructions', '"system", not as "instructions"'],
+  ['openai-responses', 'system', '"instructions", not as "system"'],
+  ['google', 'system', '"systemInstruction", not as "system"'],
+] as const)('%s: the system prompt as %s is told where it belongs', async (name, key, says) => {
+  const conversation = await open()
+  const adapter: { begin(history: never, more: never): Promise<unknown> } = {
+    'openai-chat': () => openaiChat(conversation),
+    anthropic: () => anthropic(conversation),
+    'openai-responses': () => openaiResponses(conversation),
+    google: () => google(conversation),
+  }[name]()
+  const history = doors[name].history.slice(0, 1)
+  await expect(adapter.begin(history as never, { [key]: 'Be brief.' } as never)).rejects.toThrow(says)
 })
 
 it('messages with "content" are none of Gemini', async () => {

@@ -113,6 +113,22 @@ describe('a caller that says something else than it means', () => {
   })
 })
 
+describe('tools that join while a server runs', () => {
+  it('are known to all when a caller sees them that can do no more than whoever lists', async () => {
+    const { text, well } = await setup([oddServer('odd')], { handlers: { elicit, sample } })
+    await text('odd', 'change', { name: 'fresh' }, { caller: { handlers: { elicit } } })
+    expect(await text('odd', 'fresh', { a: 1 }, { caller: { handlers: { elicit } } })).toBe('{"a":1}')
+    expect(well.catalogue.get('odd/fresh')).toBeDefined()
+  })
+
+  it('are not when it can do more: others may not be shown them', async () => {
+    const { text, well, servers } = await setup([oddServer('odd')])
+    await text('odd', 'change', { name: 'fresh' }, { caller: { handlers: { elicit } } })
+    await expect(servers.call('odd', 'fresh', {})).rejects.toMatchObject({ kind: 'unknown-tool' })
+    expect(well.catalogue.get('odd/fresh')).toBeUndefined()
+  })
+})
+
 describe('what goes with a call', () => {
   it('is in _meta, but for what is ours to say', async () => {
     const { text } = await setup([oddServer('odd', { more: true })])

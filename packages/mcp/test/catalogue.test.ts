@@ -158,11 +158,17 @@ describe('a server that is not there yet', () => {
     const servers = connectServers(
       well.catalogue,
       [oddServer('mute', { mute: true, ignoresProbe: true }), oddServer('broken', { diesAtStart: 'no' })],
-      { cache: memoryCache(), firstUse: memoryFirstUse(), logs: false },
+      // Time stands still: what has to rest rests for ever.
+      { cache: memoryCache(), firstUse: memoryFirstUse(), logs: false, now: () => 0 },
     )
     onTestFinished(() => servers.close())
-    await eventually(() => well.catalogue.sources.get('broken')?.state === 'failed', 'one has failed')
-    const answer = await (await play(well, 'a')).search('launch a rocket')
+    const hasFailed = () => well.catalogue.sources.get('broken')?.state === 'failed'
+    await eventually(hasFailed, 'one has failed')
+    const model = await play(well, 'a')
+    // It is asked for, and tried again.
+    expect(await model.search('launch a rocket')).toContain('"broken" cannot be used now: connecting.')
+    await eventually(hasFailed, 'it has failed again')
+    const answer = await model.search('launch one more rocket')
     expect(answer).toContain('"mute" cannot be used now: connecting.')
     expect(answer).toContain('"broken" cannot be used now: failed.')
   })

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineServer, loadConfig } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
+import { describedTool, oddServer } from './support/odd-server.js'
 import { setup } from './support/setup.js'
 import { temporary } from './support/temporary.js'
 
@@ -80,6 +81,64 @@ describe('a reference in a config', () => {
       { message: 'the value of SLY holds a reference of its own' },
     ])
   })
+})
+
+describe("a command in the user's own entry", () => {
+  const load = (folder: string, own: object, project: object) =>
+    loadConfig({
+      files: [
+        { path: join(folder, 'toolwell', 'toolwell.json'), text: JSON.stringify({ mcpServers: { s: own } }) },
+        { path: join(folder, 'toolwell.json'), text: JSON.stringify({ mcpServers: { s: project } }) },
+      ],
+      env: { XDG_CONFIG_HOME: folder },
+      workspaceFolder: folder,
+    })
+  const runs = '${cmd:echo h1dden-one}'
+
+  it.each([
+    ['is put there by a project', { command: 'x' }, { env: { KEY: runs } }],
+    [
+      'is given to what a project names',
+      { command: 'x', env: { KEY: runs } },
+      { args: ['--to', 'elsewhere'] },
+    ],
+    ['is sent in headers of a project', { url: 'http://127.0.0.1/mcp' }, { headers: { key: runs } }],
+  ])('waits for approval where it %s', (_, own, project) => {
+    expect(load(temporary(), own, project).servers).toMatchObject([{ commands: ['echo h1dden-one'] }])
+  })
+
+  it('is run where a project only says how the server is treated', () => {
+    const { servers } = load(
+      temporary(),
+      { command: 'x', env: { KEY: runs } },
+      { alwaysLoad: true, deny: ['a'] },
+    )
+    expect(servers).toMatchObject([{ commands: [], alwaysLoad: ['*'] }])
+  })
+
+  it('is not brought by a file of variables', () => {
+    const folder = temporary()
+    writeFileSync(join(folder, '.env'), `A=1\nKEY=${runs}\n`)
+    const { problems, servers } = load(folder, { command: 'x', envFile: join(folder, '.env') }, {})
+    expect(servers).toEqual([])
+    expect(problems).toMatchObject([{ message: 'the value of KEY in it holds a reference' }])
+  })
+})
+
+it('values of an entry are taken out of definitions, but not for names of tools that it asks for', async () => {
+  const names = ['create_issue', 'listPullRequestComments', 'n'.repeat(70)]
+  const tools = names.map((name) => describedTool(name, { description: `Or ${names[0]}, with k9x8w7v6u5.` }))
+  const toolsFrom = join(temporary(), 'list.json')
+  writeFileSync(toolsFrom, JSON.stringify([...tools, describedTool('k9x8w7v6u5')]))
+  const { endpoint } = oddServer('odd', { toolsFrom })
+  if (endpoint.type !== 'stdio') throw new Error('not a local server')
+  const args = [...endpoint.args, '--tools', ...names, '--tools', names.join(','), 'k9x8w7v6u5']
+  const { report, servers } = await setup([defineServer('odd', { ...endpoint, args })])
+  expect(report('odd').tools).toEqual([...names].sort())
+  expect(servers.definition('odd')?.tools[0]?.description).toBe('Or create_issue, with ***.')
+  expect(report('odd').unusable).toEqual([
+    { entry: 4, name: '***', reason: 'has a value of its config in a name, and is left out' },
+  ])
 })
 
 it('variables of Gemini are expanded in its own file', () => {

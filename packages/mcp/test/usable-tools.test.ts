@@ -22,6 +22,40 @@ it.each(['inputSchema', 'outputSchema', '_meta', 'annotations'])(
   },
 )
 
+it.each([
+  ['one word', { description: 'a'.repeat(5 * 1024 * 1024) }],
+  ['many fields', { _meta: Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, at])) }],
+  ['a long list', { inputSchema: { type: 'object', enum: Array.from({ length: 200_000 }, () => 1) } }],
+])('leaves out a tool that is too large: %s', (_, more) => {
+  const { tools, unusable } = usableTools([describedTool('large', more), describedTool('fine')])
+  expect(tools.map(({ name }) => name)).toEqual(['fine'])
+  expect(unusable).toEqual([{ entry: 1, name: 'large', reason: 'is larger than 256 kB' }])
+})
+
+it('reads no more of one server than 16 MB', () => {
+  const text = 'b '.repeat(100_000)
+  const entries = Array.from({ length: 100 }, (_, at) => describedTool(`t${at}`, { description: text }))
+  const { tools, unusable } = usableTools([...entries, describedTool('small')])
+  expect(tools.length).toBe(Math.floor((16 * 1024 * 1024) / (text.length + 50)) + 1)
+  // What still fits is still read.
+  expect(tools.at(-1)?.name).toBe('small')
+  expect(unusable.length).toBe(101 - tools.length)
+  expect(unusable[0]?.reason).toBe('is left out: all before it take 16 MB, and no more is read of one server')
+})
+
+it('tells the catalogue of what cannot be used, and not of what is listed twice', async () => {
+  const tools = [
+    describedTool('fine'),
+    describedTool('fine'),
+    { name: 'odd', inputSchema: { type: 'string' } },
+  ]
+  const { well } = await setup([oddServer('odd', { tools: tools as never })])
+  expect([...well.catalogue.leftOuts.values()].map(({ entry }) => entry.wireName)).toEqual(['odd__odd'])
+  expect(well.explain('odd__odd')?.because).toBe(
+    'left out: odd has an inputSchema of type "string"; the top level of a tool\'s input must be "object"',
+  )
+})
+
 it('goes on with the other tools of such a server, at once and from the cache', async () => {
   const tools = [describedTool('fine'), describedTool('deep', { _meta: nested(1000) })]
   const { report, text, servers, well } = await setup([oddServer('odd', { tools })])

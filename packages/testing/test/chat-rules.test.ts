@@ -542,3 +542,36 @@ describe('a strict server', () => {
     expect(chatViolationOf(long, { maxDescription: 1024 })).toMatchObject({ code: 'string_above_max_length' })
   })
 })
+
+describe('ids of nine characters', () => {
+  const request = (id: string) => ({
+    model: 'x',
+    tools: [
+      { type: 'function', function: { name: 'read_file', parameters: { type: 'object', properties: {} } } },
+    ],
+    messages: [
+      { role: 'user', content: 'go' },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id, type: 'function', function: { name: 'read_file', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: id, content: 'x' },
+    ],
+  })
+
+  it.each(['call_1', 'abc12345', 'abc1234567', 'abc-12345'])(
+    '%s is refused where that is asked for',
+    (id) => {
+      expect(chatViolationOf(request(id), { nineCharacterIds: true })).toMatchObject({
+        code: '3280',
+        message: `Tool call id was ${id} but must be a-z, A-Z, 0-9, with a length of 9.`,
+      })
+      expect(chatViolationOf(request(id))).toBeUndefined()
+    },
+  )
+
+  it('are taken', () => {
+    expect(chatViolationOf(request('abc123DEF'), { nineCharacterIds: true })).toBeUndefined()
+  })
+})

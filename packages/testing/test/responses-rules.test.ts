@@ -1007,3 +1007,19 @@ describe('a strict Responses server', () => {
     ])
   })
 })
+
+describe('a server that does not know namespaces', () => {
+  const body = {
+    model: 'x',
+    tools: [search],
+    input: [user, searching('s'), loading('s', namespace('files', deferred('read')))],
+  }
+
+  it('refuses one, wherever it stands', () => {
+    expect(responsesViolationOf(body)).toBeUndefined()
+    expect(responsesViolationOf(body, { namespaces: false })).toMatchObject({
+      code: 'unknown_variant',
+      param: 'input[2].tools[0].type',
+    })
+  })
+})

@@ -1,11 +1,11 @@
 /** Approves what is named, or asks about each change; for programs, tells what waits. */
 import { matchesGlob } from '@toolwell/core/internal'
-import type { ServerConfig } from '@toolwell/mcp'
 import { type LockChange, visible } from '@toolwell/mcp/lock'
 import { diffText } from '../lock/diff-text.js'
 import { changesJson, type Groups, groupsOf } from '../lock/groups.js'
 import { approvePending, namedIn, nameOf, type Pending, pendingIn } from '../lock/pending.js'
 import { readLines } from '../shared/read-lines.js'
+import { type WaitingCommand, waitingCommands } from '../shared/servers/waiting-commands.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
 import { plural } from '../shared/table.js'
 import { painter, type Terminal } from '../shared/terminal.js'
@@ -14,12 +14,6 @@ import type { ExitCode } from '../shared/verb.js'
 export interface ApproveOptions {
   readonly targets: readonly string[]
   readonly isJson: boolean
-}
-
-/** A server whose entry runs commands that nobody has approved. */
-interface WaitingCommand {
-  readonly server: ServerConfig
-  readonly commands: readonly string[]
 }
 
 export async function runApprove(
@@ -48,14 +42,6 @@ export async function runApprove(
     return pending.length + commands.length > 0 ? 1 : 0
   }
   return ask(open, groups, pending, commands, terminal)
-}
-
-function waitingCommands({ config, firstUse }: OpenServers): WaitingCommand[] {
-  return config.servers.flatMap((server) => {
-    const approved = firstUse.read(server)?.commands ?? []
-    const commands = server.commands.filter((command) => !approved.includes(command))
-    return commands.length > 0 ? [{ server, commands }] : []
-  })
 }
 
 function allowCommands({ firstUse }: OpenServers, { server, commands }: WaitingCommand): void {

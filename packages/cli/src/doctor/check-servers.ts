@@ -1,9 +1,10 @@
 /** Servers one by one: can each be used, and is it what it was? */
 import { canonicalJson, defined, firstLine } from '@toolwell/core/internal'
 import type { ServerReport } from '@toolwell/mcp'
-import { keepOut, lockFileOf } from '@toolwell/mcp/lock'
+import { approveCommand, keepOut, lockFileOf } from '@toolwell/mcp/lock'
 import { changesIn } from '../shared/servers/changes.js'
 import { unusableLine } from '../shared/servers/unusable.js'
+import { waitingCommands } from '../shared/servers/waiting-commands.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
 import type { Diagnosis, Level, RuleName } from './diagnosis.js'
 
@@ -15,6 +16,8 @@ interface Subject {
   readonly slow: number
   /** Another server with the same command or address. */
   readonly twin: string | undefined
+  /** Its entry runs a command that waits for approval, so it is not started. */
+  readonly waits: boolean
 }
 
 const CHECKS: readonly ((subject: Subject) => Diagnosis[])[] = [
@@ -33,7 +36,8 @@ export function checkServer(
   { slow, times }: { readonly slow: number; readonly times: ReadonlyMap<string, number> },
 ): Diagnosis[] {
   const { name } = report
-  const subject = { report, time: times.get(name), slow, twin: twinsOf(open).get(name) }
+  const waits = waitingCommands(open).some(({ server }) => server.name === name)
+  const subject = { report, time: times.get(name), slow, twin: twinsOf(open).get(name), waits }
   return CHECKS.flatMap((check) => oneForEachCause(check(subject)))
 }
 
@@ -85,8 +89,9 @@ function oneForEachCause(found: readonly Diagnosis[]): Diagnosis[] {
   })
 }
 
-function checkReachable({ report }: Subject): Diagnosis[] {
+function checkReachable({ report, waits }: Subject): Diagnosis[] {
   const { name, state, reason } = report
+  if (waits) return []
   if (state === 'failed' || state === 'connecting')
     return [
       about(
@@ -115,15 +120,25 @@ function checkSpeed({ report, time, slow }: Subject): Diagnosis[] {
   ]
 }
 
-function checkHeldBack({ report }: Subject): Diagnosis[] {
+function checkHeldBack({ report, waits }: Subject): Diagnosis[] {
   const { name, state, reason, findings, quarantined, trusted } = report
+  if (waits)
+    return [
+      about(
+        report,
+        'held-back',
+        'error',
+        'It is not started: its entry runs a command for a secret, and is not in your own config file.',
+        `See the command, and approve it, with: ${approveCommand(name)}`,
+      ),
+    ]
   const hard = new Set(findings.filter(({ severity }) => severity === 'hard').map(({ tool }) => tool))
   const fixOf = (tool?: string) =>
     hard.has(tool)
       ? `Do not approve it. ${keepOut(name, tool)}`
       : trusted === 'nothing'
         ? 'The reason says what to do.'
-        : 'See what differs, and approve it, with: toolwell approve'
+        : `See what differs, and approve it, with: ${approveCommand(name)}`
   if (state === 'quarantined')
     return [about(report, 'held-back', 'error', `It is held back: ${reason}`, fixOf())]
   // Why a poisoned one is held back is said with its finding.

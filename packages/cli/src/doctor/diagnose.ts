@@ -5,6 +5,8 @@ import { lintPrompt } from '@toolwell/core/lint'
 import { costOf } from '../shared/servers/cost.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
 import { count } from '../shared/table.js'
+import type { Terminal } from '../shared/terminal.js'
+import { checkClients } from './check-clients.js'
 import { checkNames } from './check-names.js'
 import { checkLocks, checkServer, checkTwins, twinsOf } from './check-servers.js'
 import { type Diagnosis, type Level, RULES } from './diagnosis.js'
@@ -21,7 +23,11 @@ export interface DoctorOptions {
 const LARGE = 2000
 
 /** In the order of the rules; within one, errors first. */
-export async function diagnose(open: OpenServers, options: DoctorOptions): Promise<Diagnosis[]> {
+export async function diagnose(
+  open: OpenServers,
+  options: DoctorOptions,
+  terminal: Pick<Terminal, 'env' | 'folder'>,
+): Promise<Diagnosis[]> {
   const { config, servers, well } = open
   const times = await confirmedTimes(open, options.slow)
   const reports = servers.inspect()
@@ -39,6 +45,7 @@ export async function diagnose(open: OpenServers, options: DoctorOptions): Promi
         file,
       }),
     ),
+    ...checkClients(terminal),
     ...reports.flatMap((report) => checkServer(report, open, { ...options, times })),
     ...checkTwins(open),
     ...checkLocks(open),

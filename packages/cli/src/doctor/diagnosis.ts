@@ -5,6 +5,7 @@ export type Level = 'error' | 'warning' | 'note'
 /** What is looked at, in the order in which it is shown. */
 export const RULES = {
   config: 'The config can be read and every entry of it used',
+  clients: 'Every client that was connected finds Toolwell where it looks for it',
   'dead-server': 'Every server can be started or reached, and listed',
   'slow-server': 'Servers are listed quickly',
   'same-server': 'No server is configured twice under different names',

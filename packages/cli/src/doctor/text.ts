@@ -36,7 +36,7 @@ export function doctorText(
 }
 
 function placeOf({ server, tool, file, line, rule }: Diagnosis): string {
-  if (rule === 'config') return `${file ?? ''}${line === undefined ? '' : `:${line}`}  `
+  if (rule === 'config' || rule === 'clients') return `${file ?? ''}${line === undefined ? '' : `:${line}`}  `
   if (server === undefined) return ''
   return `${firstLine(tool === undefined ? server : `${server}/${tool}`, 80)}  `
 }

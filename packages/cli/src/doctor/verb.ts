@@ -6,7 +6,8 @@ import { Problem, usageProblem } from '../shared/problem.js'
 import { fileProblem } from '../shared/read-lines.js'
 import { serverFlags, timeoutOf } from '../shared/servers/flags.js'
 import { painter, type Terminal } from '../shared/terminal.js'
-import { defineVerb } from '../shared/verb.js'
+import { defineVerb, type ExitCode } from '../shared/verb.js'
+import type { Diagnosis } from './diagnosis.js'
 
 const SLOW = 5
 
@@ -58,16 +59,11 @@ export const doctor = defineVerb({
     const { diagnose } = await import('./diagnose.js')
     const { config, profile, sarif } = flags
     const { output, env, folder } = terminal
-    return withServers({ config, profile, timeout, refresh: true, isQuiet: true }, terminal, async (open) => {
-      const diagnoses = await diagnose(open, { system, slow })
-      if (sarif !== undefined) {
-        const { sarifOf } = await import('./sarif.js')
-        // The folder's own config is the last one.
-        const file = open.config.files.at(-1) ?? 'toolwell.json'
-        await writeWhole(resolve(folder, sarif), sarifOf(diagnoses, folder, resolve(folder, file)))
-      }
-      const servers = open.config.servers.length
-      const tools = open.well.catalogue.size
+    const write = async (
+      diagnoses: readonly Diagnosis[],
+      servers: number,
+      tools: number,
+    ): Promise<ExitCode> => {
       const isSick = diagnoses.some(({ level }) => level === 'error')
       await output.write(
         flags.json
@@ -75,7 +71,29 @@ export const doctor = defineVerb({
           : (await import('./text.js')).doctorText(diagnoses, tools, servers, painter(output, env)),
       )
       return isSick ? 1 : 0
-    })
+    }
+    try {
+      return await withServers(
+        { config, profile, timeout, refresh: true, isQuiet: true },
+        terminal,
+        async (open) => {
+          const diagnoses = await diagnose(open, { system, slow }, terminal)
+          if (sarif !== undefined) {
+            const { sarifOf } = await import('./sarif.js')
+            // The folder's own config is the last one.
+            const file = open.config.files.at(-1) ?? 'toolwell.json'
+            await writeWhole(resolve(folder, sarif), sarifOf(diagnoses, folder, resolve(folder, file)))
+          }
+          return write(diagnoses, open.config.servers.length, open.well.catalogue.size)
+        },
+      )
+    } catch (error) {
+      // Where there is no server to look at, there may still be a client that does not find Toolwell.
+      const isWithout = error instanceof Problem && ['no-config', 'no-servers'].includes(error.reason)
+      const found = isWithout ? (await import('./check-clients.js')).checkClients(terminal) : []
+      if (found.length === 0) throw error
+      return write(found, 0, 0)
+    }
   },
 })
 

@@ -45,11 +45,16 @@ export const learn = defineVerb({
     if (!existsSync(path))
       throw new Problem(`There is no file ${flags.usage}.`, 'Check the path behind --usage.')
     const store = fileUsage(path)
-    const known = await store.read().catch((error: unknown) => {
-      throw new Problem(error instanceof Error ? error.message : String(error), 'Use the newer version.')
-    })
+    const refuse = (error: unknown) => {
+      throw new Problem(
+        error instanceof Error ? error.message : String(error),
+        'Check the file behind --usage.',
+      )
+    }
+    const known = await store.read().catch(refuse)
     const chosen = known.filter(({ tool }) => flags.tool === undefined || tool === flags.tool)
-    if (action === 'forget') await store.forget(flags.tool === undefined ? {} : { tool: flags.tool })
+    if (action === 'forget')
+      await store.forget(flags.tool === undefined ? {} : { tool: flags.tool }).catch(refuse)
     return tell(action, chosen, flags.json === true, terminal)
   },
 })

@@ -14,8 +14,9 @@ import type { Catalogue, Entry } from './catalogue.js'
 const RANKED = 500
 /** Hits below the cut-off that a miss names. */
 const NAMED = 3
-/** Tools that are shown where nothing clearly does what was asked for. */
+/** Tools that are shown where nothing clearly does what was asked for: of so many, those that account for the most of it. */
 const NEAREST = 3
+const NEAREST_OF = 20
 /** Names that a wrong one is compared with. */
 const COMPARED = 20_000
 
@@ -97,13 +98,15 @@ export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limi
   for (const { id, score, relevance, certainty = relevance, coverage = 1 } of ranked) {
     const entry = catalogue.get(id)
     const into = relevance >= cutOff ? matches : below
-    if (entry && into.length < (into === below ? NAMED : limit))
+    if (entry && into.length < (into === below ? NAMED : Math.max(limit, NEAREST_OF)))
       into.push({ key: id, entry, score, relevance, certainty, coverage })
   }
   if (matches.length + below.length === 0 && must.length > 0) remarks.push(...unmet(catalogue, must))
-  const unclear =
-    cutOff > 0 && matches.length > 0 && matches.every(({ coverage }) => coverage < clearCoverage)
-  return { query, matches: unclear ? matches.slice(0, NEAREST) : matches, unclear, below, remarks }
+  const shown = matches.slice(0, limit)
+  const unclear = cutOff > 0 && shown.length > 0 && shown.every(({ coverage }) => coverage < clearCoverage)
+  const nearest = () =>
+    [...matches].sort((first, second) => second.coverage - first.coverage).slice(0, NEAREST)
+  return { query, matches: unclear ? nearest() : shown, unclear, below, remarks }
 }
 
 /** Said where no tool has the words that have to be there, whatever else is asked for. */

@@ -32,6 +32,14 @@ export interface Home {
   readonly start: Call
 }
 
+/** Variables that move the files of clients, which whoever runs the tests may have set. */
+const ELSEWHERE = Object.fromEntries(
+  `CLAUDE_CONFIG_DIR CODEX_HOME COPILOT_HOME CLINE_DIR CLINE_DATA_DIR CLINE_MCP_SETTINGS_PATH GOOSE_PATH_ROOT CONTINUE_GLOBAL_DIR
+  KIMI_CODE_HOME`
+    .split(/\s+/)
+    .map((name) => [name, '']),
+)
+
 /** A folder with these files and a home without any. */
 export function homeWith(files: Readonly<Record<string, unknown>>): Home {
   const folder = folderWith(files)
@@ -39,6 +47,7 @@ export function homeWith(files: Readonly<Record<string, unknown>>): Home {
   mkdirSync(home, { recursive: true })
   const env = {
     ...process.env,
+    ...ELSEWHERE,
     HOME: home,
     USERPROFILE: home,
     XDG_CONFIG_HOME: join(home, '.config'),

@@ -3,17 +3,19 @@
 import { ToolwellError } from '../base/errors.js'
 import { shortHash } from '../base/hash.js'
 import { foldName, suffixed, toolId, type WireNaming, wireNameOf } from '../base/names.js'
-import { assertKnownKeys } from '../base/options.js'
+import { assertKnownKeys, kindOf } from '../base/options.js'
 import { showInvisible } from '../base/text.js'
 import type { Finding, KeptParts, SourceChange, SourceState } from '../tool/source.js'
 import { assertTool, type Tool } from '../tool/tool.js'
 import { createEntry, type Entry } from './entry.js'
+import { isCalled, isLeftOutId, type LeftOut, leaveOut, type UnusableTool } from './left-out.js'
 import { createLookAlikes, type LookAlikes } from './look-alikes.js'
 import { createNameIndex, type NameIndex, type Resolution } from './name-index.js'
 import { usableTools } from './usable-tools.js'
 
 export type { Finding, KeptParts, SourceChange, SourceState, StoredPart } from '../tool/source.js'
 export type { Entry } from './entry.js'
+export type { LeftOut, UnusableTool } from './left-out.js'
 
 export interface Source {
   readonly name: string
@@ -27,6 +29,10 @@ export interface Source {
   /** Names the source's set of tools; changes when one joins or leaves. */
   readonly membership: string
   readonly kept?: KeptParts
+  /** It may be used, and failed when it last was: nobody has seen it work since. */
+  readonly tentative: boolean
+  /** Tries again to reach it, where it is time to. Returns at once. */
+  readonly wake?: () => void
 }
 
 export interface SourceUpdate {
@@ -38,8 +44,14 @@ export interface SourceUpdate {
   readonly locked?: boolean
   /** Names of tools that must not be seen or called, for reasons of the source's own. */
   readonly quarantined?: readonly string[]
+  /** What it lists besides and cannot be used: told where somebody looks for it. */
+  readonly unusable?: readonly UnusableTool[]
   /** Keeps what is made of these tools for the next start. */
   readonly kept?: KeptParts
+  /** It may be used, and failed when it last was. The model is not told that it is back before it works. */
+  readonly tentative?: boolean
+  /** Called when a search asks for a source that failed, or is tentative. Must return at once; when to try is its own affair. */
+  readonly wake?: () => void
 }
 
 /** The host's own tools live in the source with the empty name. */
@@ -57,12 +69,14 @@ export interface Catalogue {
   readonly hostTools: readonly Tool[]
   entries(): IterableIterator<Entry>
   get(id: string): Entry | undefined
-  /** Why a tool that a source lists is not among the entries: its definition cannot be used. Undefined for any other name. */
-  leftOut(name: string): Finding | undefined
+  /** What sources list and cannot be used, so that it is not among the entries; by an id that no tool has. */
+  readonly leftOuts: ReadonlyMap<string, LeftOut>
+  /** The one of these that is called so. */
+  leftOut(name: string): LeftOut | undefined
   /** Replaces the tools of a source by these. Costs what the source holds. */
   setSource(name: string, update: SourceUpdate): void
   /** Changes only the state: tools of a source that is not ready stay known. */
-  setState(name: string, state: SourceState, advice?: string): void
+  setState(name: string, state: SourceState, advice?: string, tentative?: boolean): void
   removeSource(name: string): void
   /** Adds a tool of Toolwell's own, under its plain name where that is free. It is known once it is there. */
   addMeta(tool: Tool): void
@@ -95,11 +109,12 @@ class MapCatalogue implements Catalogue {
   revision = 0
   hostTools: readonly Tool[] = []
   readonly sources = new Map<string, Source>()
+  readonly leftOuts = new Map<string, LeftOut>()
   readonly #reserved: ReadonlySet<string>
   readonly #entries = new Map<string, Entry>()
   readonly #wireNames = new Map<string, string>()
   readonly #groups = new Map<string, Set<string>>()
-  readonly #findings = new Map<string, Finding[]>()
+  readonly #findings = new Map<string, readonly Finding[]>()
   /** Whether a source is locked, also while it is away. */
   readonly #locked = new Map<string, boolean>()
   /** By locked source: the fingerprint that was seen first or approved last. It outlives the tool and the source. */
@@ -148,14 +163,7 @@ class MapCatalogue implements Catalogue {
   }
 
   leftOut(name: string) {
-    const asked = foldName(name)
-    return [...this.#findings.values()]
-      .flat()
-      .find(
-        ({ kind, source, tool }) =>
-          kind === 'invalid-tool' &&
-          [tool, toolId(source, tool), `${source} ${tool}`].some((each) => foldName(each) === asked),
-      )
+    return [...this.leftOuts.values()].find((each) => isCalled(each, name))
   }
 
   setHostTools(tools: readonly Tool[]) {
@@ -185,20 +193,31 @@ class MapCatalogue implements Catalogue {
       )
     assertKnownKeys(
       update,
-      ['tools', 'description', 'state', 'advice', 'locked', 'quarantined', 'kept'],
+      [
+        'tools',
+        'description',
+        'state',
+        'advice',
+        'locked',
+        'quarantined',
+        'unusable',
+        'kept',
+        'tentative',
+        'wake',
+      ],
       `setSource(${JSON.stringify(name)})`,
     )
     if (!Array.isArray(update.tools))
       throw new ToolwellError(
         'invalid-option',
-        `setSource(${JSON.stringify(name)}) needs tools: an array, empty where there are none.`,
+        `setSource(${JSON.stringify(name)}) needs tools: a list, empty where there are none, not ${kindOf(update.tools)}. Tools with their names as keys are those of the AI SDK: importTools of @toolwell/core/ai-sdk reads them.`,
         { path: 'tools' },
       )
     assertState(update.state ?? 'ready')
     const previous = this.sources.get(name)
     const locked = update.locked ?? this.#locked.get(name) ?? false
     this.#locked.set(name, locked)
-    const { tools: next, findings } = usableTools(name, update.tools)
+    const { tools: next, findings, leftOut } = usableTools(name, update.tools, update.unusable)
 
     this.revision++
     const before = this.revision - 1
@@ -215,6 +234,13 @@ class MapCatalogue implements Catalogue {
     for (const id of previous?.ids ?? []) if (!ids.has(id)) this.#drop(id)
     this.#names.setDeprecated(name, next)
     this.#findings.set(name, findings)
+    this.#forgetLeftOut(name)
+    for (const [index, each] of leftOut.entries()) {
+      const wireName = wireNameOf(name, each.name, this.#reserved, this.#naming)
+      const made = leaveOut(name, wireName, each, each.finding, index)
+      this.leftOuts.set(made.entry.id, made)
+      this.#touch(made.entry.id)
+    }
     this.sources.set(name, {
       name,
       description: update.description ?? previous?.description ?? '',
@@ -223,19 +249,22 @@ class MapCatalogue implements Catalogue {
       locked,
       ids,
       membership: shortHash([...ids].sort().join('\n')),
+      tentative: update.tentative ?? false,
       ...(update.kept ? { kept: update.kept } : {}),
+      ...(update.wake ? { wake: update.wake } : {}),
     })
     // Looking for them is not worth it where nobody listens.
     const fresh = this.#onChange ? this.#aboutNames().filter(({ detail }) => !known.has(detail)) : []
     this.#report(name, before, [...findings, ...fresh])
   }
 
-  setState(name: string, state: SourceState, advice = '') {
+  setState(name: string, state: SourceState, advice = '', tentative = false) {
     assertState(state)
     const source = this.sources.get(name)
-    if (!source || (source.state === state && source.advice === advice)) return
+    if (!source) return
+    if (source.state === state && source.advice === advice && source.tentative === tentative) return
     this.revision++
-    this.sources.set(name, { ...source, state, advice })
+    this.sources.set(name, { ...source, state, advice, tentative })
     for (const id of source.ids) this.#touch(id)
     this.#report(name, this.revision - 1, [])
   }
@@ -247,6 +276,7 @@ class MapCatalogue implements Catalogue {
     for (const id of source.ids) this.#drop(id)
     this.#names.setDeprecated(name, new Map())
     this.#findings.delete(name)
+    this.#forgetLeftOut(name)
     if (name !== HOST) this.#looks.removeSource(name)
     this.sources.delete(name)
     this.#report(name, this.revision - 1, [])
@@ -272,7 +302,7 @@ class MapCatalogue implements Catalogue {
   #report(name: string, before: number, findings: readonly Finding[]) {
     for (const waiter of [...this.#waiters]) waiter()
     if (!this.#onChange) return
-    const changed = [...this.changesSince(before)].sort()
+    const changed = [...this.changesSince(before)].filter((id) => !isLeftOutId(id)).sort()
     if (changed.length === 0 && findings.length === 0 && this.sources.has(name)) return
     const source = this.sources.get(name)
     const quarantined = changed.filter((id) => this.#entries.get(id)?.quarantined)
@@ -405,6 +435,11 @@ class MapCatalogue implements Catalogue {
     this.#renamed.delete(id)
     this.#entries.delete(id)
     this.#touch(id)
+  }
+
+  #forgetLeftOut(source: string) {
+    for (const [id, { entry }] of this.leftOuts)
+      if (entry.source === source && this.leftOuts.delete(id)) this.#touch(id)
   }
 
   #forget(entry: Entry) {

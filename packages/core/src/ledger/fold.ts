@@ -70,6 +70,7 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
     case 'call-succeeded':
       state.calls.pending.delete(event.anchor)
       state.calls.succeeded = { anchor: event.anchor, tool: event.tool }
+      state.calls.unavailable.delete(event.tool)
       touch(state, event.tool)
       keep(state, event)
       charge(state.requests.mediaTokens, event.anchor, event.media ?? 0)
@@ -268,6 +269,7 @@ function fail(state: LedgerState, event: Extract<LedgerEvent, { kind: 'call-fail
   if (started) touch(state, event.tool)
   else replaced(state, anchor)
   count(state.calls.failures, event.key)
+  if (reason === 'unavailable' && event.tool !== '') state.calls.unavailable.add(event.tool)
   count(state.calls.aliasUses, started ? undefined : event.alias)
   if (GUESSES.has(reason)) state.calls.hiddenCalls++
   // Elsewhere it is a name like any other that no tool has.
@@ -317,6 +319,7 @@ function announce(state: LedgerState, event: Extract<LedgerEvent, { kind: 'annou
     state.native.toRemove.delete(id)
   }
   for (const id of about) state.history.told.add(id)
+  if (topic === 'restored') for (const id of about) state.calls.unavailable.delete(id)
   tellLeft(state, about, event.sources ?? {})
   if (event.topic === 'loaded')
     for (const id of about) {

@@ -3,6 +3,7 @@ import { ToolwellError } from '../base/errors.js'
 import type { LedgerEvent, LedgerFact } from './event.js'
 import { fold, type LedgerState, replay } from './fold.js'
 import { assertEvents } from './shape.js'
+import { createStartedCalls, type StartedCalls } from './started-calls.js'
 import type { LedgerStore } from './store.js'
 import { upgradeEvent } from './upgrade.js'
 
@@ -17,8 +18,8 @@ export interface LedgerLog {
   readonly lastAnchor: string
   /** Runs one step after the other; a failed step does not stop the next. */
   exclusive<T>(step: () => Promise<T>): Promise<T>
-  /** Whether this very call was written down as started at this anchor: it may have run, whoever it was. */
-  hasStarted(anchor: string, key: string): boolean
+  /** Which calls someone has started. */
+  readonly started: Pick<StartedCalls, 'has' | 'since'>
   /** A step that only writes: where someone else wrote first, it is taken again from what is true now, until it is done. */
   retried<T>(step: () => Promise<T>): Promise<T>
   /** The same within a step. */
@@ -38,13 +39,13 @@ export function createLog(
   const events = readEvents(id, stored)
   let state = replay(events)
   let queue: Promise<unknown> = Promise.resolve()
-  const started = new Map<string, Set<string>>()
-  for (const event of events) noteStarted(started, event)
+  const started = createStartedCalls()
+  for (const event of events) started.note(event)
 
   const add = (event: LedgerEvent) => {
     events.push(event)
     state = fold(state, event)
-    noteStarted(started, event)
+    started.note(event)
   }
 
   const log: LedgerLog = {
@@ -63,10 +64,7 @@ export function createLog(
       queue = next.catch(() => undefined)
       return next
     },
-    hasStarted: (anchor, key) => {
-      const keys = started.get(anchor)
-      return keys !== undefined && (keys.has(key) || keys.has(UNKNOWN))
-    },
+    started,
     retried: (step) => log.exclusive(() => log.untilDone(step)),
     async untilDone(step) {
       for (let attempt = 0, inVain = 0; ; attempt++) {
@@ -109,7 +107,7 @@ export function createLog(
 }
 
 /** Stored events in the present format. Throws where one could not be folded. */
-function readEvents(id: string, stored: readonly LedgerEvent[], from = 0): LedgerEvent[] {
+export function readEvents(id: string, stored: readonly LedgerEvent[], from = 0): LedgerEvent[] {
   const events = stored.map(upgradeEvent) as LedgerEvent[]
   assertEvents(id, events, from)
   return events
@@ -125,20 +123,6 @@ async function tailOf(store: LedgerStore, id: string, from: number): Promise<Led
     if (isConflict(error)) return undefined
     throw error
   }
-}
-
-/** Older events do not say what the call was. */
-const UNKNOWN = ''
-
-/**
- * Anchors are unique within a history; after a clear it begins anew. Where a reply was lost, the next one may use its ids again for
- * other calls.
- */
-function noteStarted(started: Map<string, Set<string>>, event: LedgerEvent): void {
-  if (event.kind === 'cleared') started.clear()
-  if (event.kind !== 'call-started') return
-  const { anchor, key = UNKNOWN } = event
-  started.set(anchor, (started.get(anchor) ?? new Set()).add(key))
 }
 
 /** Conflicts in a row after which nothing new was to be read. */

@@ -149,6 +149,8 @@ export interface CallsState {
   succeeded: { readonly anchor: string; readonly tool: string } | undefined
   /** Identical failing searches and calls. */
   readonly failures: Map<string, number>
+  /** Tools of which a call was answered that they cannot be used now, and nothing else since. */
+  readonly unavailable: Set<string>
   readonly aliasUses: Map<string, number>
   /** What calls resolved to that had another name, or loaded what they guessed: by anchor. */
   readonly resolvedCalls: Map<string, ResolvedCall>
@@ -231,6 +233,7 @@ export function createState(): LedgerState {
       pending: new Map(),
       succeeded: undefined,
       failures: new Map(),
+      unavailable: new Set(),
       aliasUses: new Map(),
       resolvedCalls: new Map(),
       searchHistory: [],

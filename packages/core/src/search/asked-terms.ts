@@ -1,6 +1,8 @@
 /** A query as weighted terms: words that count, the concepts behind them, neighbouring pairs; as a whole and clause by clause. */
 import { pairOf } from './index/hash.js'
 import type { Tuning } from './tuning.js'
+import { resolveIdioms } from './words/idioms.js'
+import type { Concept } from './words/lexicon.js'
 import type { SpelledWord, Term, Vocabulary } from './words/vocabulary.js'
 
 /** Distinct words of a query that count; the rest is ignored. */
@@ -8,6 +10,10 @@ const wordLimit = 64
 /** From this many distinct words on a query is taken apart into clauses. */
 const longQuery = 18
 const clauseLimit = 12
+/** A concept counts beside the word that leads to it. Where no tool holds the word, it stands in for it, and counts so many times more. */
+const standIn = 2
+/** They say nothing of a tool but that it should give something and not change it. */
+const questions: ReadonlySet<string> = new Set(['what', 'which', 'when', 'where', 'who', 'whose'])
 
 export interface AskedTerm {
   readonly text: string
@@ -31,12 +37,13 @@ export interface AskedTerms {
  * text selects tools.
  */
 export function askedTerms(
-  text: string,
+  query: string,
   vocabulary: Vocabulary,
   tuning: Tuning,
   knows: (hash: number) => boolean,
   isAlone = true,
 ): AskedTerms {
+  const text = resolveIdioms(query)
   const words = vocabulary.wordsOf(text)
   const meant = termsOf(words, tuning, knows)
   const whole = meant.length > 0 || !isAlone ? meant : emptyTerms(words, knows)
@@ -57,6 +64,7 @@ function termsOf(
   const counts = new Map<Term, { count: number; unspaced: boolean }>()
   const asked = new Map<number, AskedTerm>()
   const pairs: AskedTerm[] = []
+  const asks = words.find(({ whole }) => questions.has(whole.text))?.whole.asked ?? []
   let previous: Term | undefined
   for (const word of words) {
     if (word.whole.empty) continue
@@ -87,20 +95,17 @@ function termsOf(
     if (!known || known.weight < weight)
       asked.set(hash, { text, hash, weight, kind: 'word', unspaced, concepts })
   }
-  for (const [term, { count }] of counts)
-    for (const concept of term.asked) {
-      const weight = concept.weight * term.weight * Math.min(count, 1 + repetition * Math.log(count))
-      const known = asked.get(concept.hash)
-      if (known && known.weight >= weight) continue
-      asked.set(concept.hash, {
-        text: concept.label,
-        hash: concept.hash,
-        weight,
-        kind: 'concept',
-        unspaced: false,
-        concepts: [],
-      })
-    }
+  const askFor = ({ hash, label: text }: Concept, weight: number): void => {
+    const known = asked.get(hash)
+    if (!known || known.weight < weight)
+      asked.set(hash, { text, hash, weight, kind: 'concept', unspaced: false, concepts: [] })
+  }
+  for (const [term, { count }] of counts) {
+    const times = (knows(term.hash) ? 1 : standIn) * Math.min(count, 1 + repetition * Math.log(count))
+    for (const concept of term.asked) askFor(concept, concept.weight * term.weight * times)
+  }
+  // A question without a subject asks for nothing.
+  if (counts.size > 0) for (const concept of asks) askFor(concept, concept.weight)
   for (const pair of pairs) asked.set(pair.hash, pair)
   return [...asked.values()]
 }

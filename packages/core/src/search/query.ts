@@ -1,4 +1,5 @@
 /** The query grammar, first step of a search: splits what the model typed into exact names, filters and text to rank. */
+import { directiveAt } from './quote-name.js'
 
 /** A longer query is cut here, and says so in `problems`. It bounds every later step. */
 export const queryCharacterLimit = 4096
@@ -83,12 +84,6 @@ export function parseQuery(raw: string): ParsedQuery {
     position = skipSpace(query, position)
   }
   return { select: [], unload: [], must: [...must], filters, text: words.join(' '), problems }
-}
-
-/** The name as it has to be written after `select:` or `unload:`; any string whatsoever comes back from `parseQuery`. */
-export function quoteName(name: string): string {
-  // A name that itself starts like a directive would end the list after ", ".
-  return /^[A-Za-z0-9_./:@-]+$/.test(name) && directiveAt(name, 0) === undefined ? name : JSON.stringify(name)
 }
 
 /** At most `queryCharacterLimit` code units, never half a surrogate pair at the end. */
@@ -180,11 +175,6 @@ function readQuoted(
     problems.push(`Not a JSON string, taken literally: ${shorten(query.slice(start, end))}`)
     return { text: query.slice(start + 1, index), end }
   }
-}
-
-function directiveAt(query: string, position: number): 'select' | 'unload' | undefined {
-  const prefix = query.slice(position, position + 7).toLowerCase()
-  return prefix === 'select:' ? 'select' : prefix === 'unload:' ? 'unload' : undefined
 }
 
 function filterAt(query: string, position: number): Filter | undefined {

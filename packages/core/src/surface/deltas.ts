@@ -72,6 +72,7 @@ export function reconcile(
   return [
     ...removals(lost, state, context, latch),
     ...returns(back, state, context, latch),
+    ...cameBack(state, context),
     ...changes(changed, state, context, latch),
   ]
 }
@@ -138,6 +139,25 @@ function removals(lost: readonly Lost[], state: LedgerState, context: Context, l
     ),
   )
   return facts
+}
+
+/** What a call was told cannot be used now, and works again. Never on the mere hope that it does. */
+function cameBack(state: LedgerState, context: Context): LedgerFact[] {
+  const back = [...state.calls.unavailable].flatMap((id) => {
+    const entry = state.tools.suspended.has(id) ? undefined : context.catalogue.get(id)
+    if (!entry || context.gate.availability(entry, 'see') !== 'ready') return []
+    return context.catalogue.sources.get(entry.source)?.tentative ? [] : [entry]
+  })
+  if (back.length === 0) return []
+  const text = context.settings.prompts.restored({ tools: back.map(({ wireName }) => wireName) })
+  return [
+    announce(
+      context,
+      'restored',
+      text,
+      back.map(({ id }) => id),
+    ),
+  ]
 }
 
 function returns(back: readonly Entry[], state: LedgerState, context: Context, latch: Latch): LedgerFact[] {

@@ -10,16 +10,19 @@ export type ToolDefinition<Schema, Input> = Omit<Tool, 'inputSchema' | 'execute'
   readonly execute?: (input: Input, context: ExecuteContext) => unknown
 }
 
+/** What reaches `execute`. One signature for all schemas: an error of the compiler then speaks of the field that is wrong. */
+type InputOf<S> = S extends StandardSchema ? OutputOf<S> : S extends JsonSchema ? ArgumentsOf<S> : never
+
 /**
  * The tool, ready for `createToolwell`. A schema of zod 4, valibot (with its converter) or arktype becomes JSON Schema for
  * the model; its own validator decides over arguments, and what it gives reaches `execute`.
  */
-export function defineTool<S extends StandardSchema>(tool: ToolDefinition<S, OutputOf<S>>): Tool
-export function defineTool<const S extends JsonSchema>(tool: ToolDefinition<S, ArgumentsOf<S>>): Tool
-export function defineTool(tool: ToolDefinition<JsonSchema | StandardSchema, never>): Tool {
+export function defineTool<const S extends JsonSchema | StandardSchema>(
+  tool: ToolDefinition<S, InputOf<S>>,
+): Tool {
   const schema: unknown = tool?.inputSchema
   // Anything else that is wrong is said where the tool is used, with its source.
-  if (!isStandardSchema(schema)) return tool as Tool
+  if (!isStandardSchema(schema)) return tool as unknown as Tool
   const inputSchema = jsonSchemaOf(schema)
   if ('problem' in inputSchema) {
     const problem = String(inputSchema.problem)
@@ -29,5 +32,5 @@ export function defineTool(tool: ToolDefinition<JsonSchema | StandardSchema, nev
     })
   }
   const { validate = (input: unknown) => schema['~standard'].validate(input), ...rest } = tool
-  return { ...rest, inputSchema, validate } as Tool
+  return { ...rest, inputSchema, validate } as unknown as Tool
 }

@@ -40,17 +40,21 @@ export function jsonSchemaOf(schema: StandardSchema): JsonSchema | { readonly pr
     return rest
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    return { problem: `has an inputSchema that ${vendor} cannot write as JSON Schema: ${safeJson(why)}` }
+    return {
+      problem: `has an inputSchema that ${vendor} cannot write as JSON Schema: ${safeJson(why)}; describe what the model writes (text for a date, z.iso.datetime() in zod) and transform it, or give JSON Schema as inputSchema, and ${OWN_CHECK}`,
+    }
   }
 }
+
+const OWN_CHECK = '"validate: (input) => schema["~standard"].validate(input)"'
 
 function withoutConverter(schema: StandardSchema): string {
   const { vendor } = schema['~standard']
   if (vendor === 'zod' && !('_zod' in schema))
-    return 'of zod 3, which has no converter to JSON Schema; use zod 4, or give the JSON Schema that zod-to-json-schema makes as inputSchema, and "validate: (input) => schema["~standard"].validate(input)"'
+    return `of zod 3, which has no converter to JSON Schema; use zod 4, or give the JSON Schema that zod-to-json-schema makes as inputSchema, and ${OWN_CHECK}`
   if (vendor === 'zod')
-    return 'of an early zod 4; update zod, or give z.toJSONSchema(schema, { io: "input" }) as inputSchema, and "validate: (input) => schema["~standard"].validate(input)"'
+    return `of an early zod 4; update zod, or give z.toJSONSchema(schema, { io: "input" }) as inputSchema, and ${OWN_CHECK}`
   if (vendor === 'valibot')
     return 'of valibot, which converts with a package of its own; give toStandardJsonSchema(schema) from @valibot/to-json-schema'
-  return `of ${vendor}, which offers no JSON Schema; give JSON Schema as inputSchema, and "validate: (input) => schema["~standard"].validate(input)"`
+  return `of ${vendor}, which offers no JSON Schema; give JSON Schema as inputSchema, and ${OWN_CHECK}`
 }

@@ -228,10 +228,11 @@ export function problemOf(tool: unknown): string | undefined {
   if (typeof tool !== 'object' || tool === null) return 'is not an object'
   if (validated.has(tool)) return undefined
   const { name, description, inputSchema } = tool as Partial<Tool>
-  if (name === undefined && isOpenAiShape(tool))
-    return "is in OpenAI's shape; give { name, description, inputSchema: function.parameters } of it"
+  if (name === undefined && isOpenAiShape(tool)) return `is in OpenAI's shape; ${imported('openai-chat')}`
   if (name === undefined && inputSchema !== undefined)
     return 'has no name; tools of the AI SDK have theirs as keys, and importTools of @toolwell/core/ai-sdk reads those'
+  if (name === undefined && 'functionDeclarations' in tool)
+    return `is in Gemini's shape; ${imported('google')}`
   if (typeof name !== 'string' || name.trim() === '') return 'has no name'
   if (description !== undefined && typeof description !== 'string')
     return 'has a description that is not a string'
@@ -243,11 +244,12 @@ export function problemOf(tool: unknown): string | undefined {
   const schema: unknown = inputSchema
   const shape = foreignShape(tool)
   if (shape !== undefined) return shape
+  if (schema === undefined) return 'has no inputSchema; give { "type": "object", "properties": { … } }'
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
     return 'has an inputSchema that is not an object; give { "type": "object", "properties": { … } }'
   const type = (schema as { type?: unknown }).type
   if (type !== undefined && type !== 'object')
-    return `has an inputSchema of type ${JSON.stringify(type)}; the top level of a tool's input must be "object"`
+    return `has an inputSchema of ${typeName(type)}; the top level of a tool's input must be "object"`
   try {
     if (isPlainJson(schema)) return undefined
     const found = nestingProblem(schema, new Set())
@@ -258,10 +260,24 @@ export function problemOf(tool: unknown): string | undefined {
   }
 }
 
+/** Only words of JSON Schema itself are repeated: the model may read this. */
+function typeName(type: unknown): string {
+  const known = ['string', 'number', 'integer', 'boolean', 'array', 'null']
+  return typeof type === 'string' && known.includes(type) ? `type ${JSON.stringify(type)}` : 'another type'
+}
+
 function isOpenAiShape(tool: object): boolean {
   const { type, function: inner } = tool as { readonly type?: unknown; readonly function?: unknown }
   return type === 'function' && typeof inner === 'object' && inner !== null
 }
+
+/** The fields of an object schema without the object around them, as some libraries take them. */
+function isShape(schema: unknown): boolean {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return false
+  return Object.values(schema).some(isStandardSchema)
+}
+
+const imported = (door: string) => `importTools of @toolwell/core/${door} reads a list of these`
 
 /** Tools as other libraries write them: each is told what to do. */
 function foreignShape(tool: object): string | undefined {
@@ -270,8 +286,15 @@ function foreignShape(tool: object): string | undefined {
     return `has an inputSchema that is a schema of ${inputSchema['~standard'].vendor}; wrap the tool in defineTool(…), which converts it`
   if (typeof inputSchema === 'object' && inputSchema !== null && '_def' in inputSchema)
     return 'has an inputSchema that is a validator object, not JSON Schema; convert it first (zod: z.toJSONSchema(schema))'
+  if (isShape(inputSchema))
+    return 'has an inputSchema whose fields are schemas of a library; make one schema of them: z.object({ … }) in zod'
   if (inputSchema !== undefined) return undefined
-  if ('input_schema' in tool) return "is in Anthropic's shape; give its input_schema as inputSchema"
+  if ('schema' in tool)
+    return 'has a schema and no inputSchema; give its schema as inputSchema to defineTool(…)'
+  if ('parametersJsonSchema' in tool)
+    return `is in Gemini's shape; importTools of @toolwell/core/google reads a list of { functionDeclarations }`
+  if ('input_schema' in tool) return `is in Anthropic's shape; ${imported('anthropic')}`
+  if ('parameters' in tool && 'type' in tool) return `is in OpenAI's shape; ${imported('openai-responses')}`
   if ('parameters' in tool) return 'has parameters and no inputSchema; give its parameters as inputSchema'
   return undefined
 }
@@ -307,9 +330,17 @@ function isPlainJson(value: unknown, depth = 0): boolean {
   return true
 }
 
+/** What a value that should be a tool is called, in whichever library's shape it is. */
+export function nameOfTool(tool: unknown): string {
+  if (typeof tool !== 'object' || tool === null) return String(tool)
+  const { name, function: inner } = tool as { readonly name?: unknown; readonly function?: unknown }
+  const own = name ?? (inner as { readonly name?: unknown } | null | undefined)?.name
+  return typeof own === 'string' ? own : '(no name)'
+}
+
 export function assertTool(tool: Tool): void {
   const problem = problemOf(tool)
   if (problem === undefined) return
-  const name = typeof tool?.name === 'string' ? tool.name : String(tool)
+  const name = nameOfTool(tool)
   throw new ToolwellError('invalid-tool', `Tool ${JSON.stringify(name)} ${problem}.`, { tool: name, problem })
 }

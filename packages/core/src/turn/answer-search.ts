@@ -9,7 +9,8 @@ import type { SearchRequest } from '../surface/meta-tools.js'
 import type { Batch } from './load/batch.js'
 import type { ModelCall } from './model-call.js'
 import { find, recordedQuery } from './search-call/find.js'
-import { renderSearch, revealed } from './search-call/render.js'
+import { renderSearch } from './search-call/render.js'
+import { revealed } from './search-call/revealed.js'
 import type { AnswerVerdict } from './verdict.js'
 
 export async function answerSearch(

@@ -5,7 +5,7 @@
 import { quote } from '../base/text.js'
 import type { Entry } from '../catalogue/catalogue.js'
 import type { LedgerState } from '../ledger/fold.js'
-import { quoteName } from '../search/query.js'
+import { quoteName } from '../search/quote-name.js'
 import { schemaLine } from '../surface/announce.js'
 import type { Context } from '../surface/context.js'
 import type { FailureReason } from '../tool/reasons.js'

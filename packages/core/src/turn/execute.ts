@@ -9,7 +9,6 @@ import { BRIDGE_NAME, READER_ID, READER_NAME } from '../surface/meta-tools.js'
 import type { Notice } from '../tool/notice.js'
 import type { ToolProgress } from '../tool/tool.js'
 import { type Content, contentOf } from './content.js'
-import { readKept } from './read-kept.js'
 import { seenSources } from './seen-sources.js'
 import { TimeIsOver, withTimeLimit } from './time-limit.js'
 import type { Outcome, TargetCall, Verdict } from './verdict.js'
@@ -27,6 +26,8 @@ export interface RunOptions {
 
 export interface Runner {
   readonly log: LedgerLog
+  /** The event with which the history of the last request begins: what was started before is another call. */
+  readonly since: number
   context(): Context
   notify(notice: Notice): void
   /** A result is kept: from now on this conversation has the tool that reads it. */
@@ -48,6 +49,8 @@ export async function execute(
   const { entry, target } = verdict
   // What is kept is the conversation's own: no host runs this.
   if (entry.id === READER_ID) {
+    // Loaded when it is needed: few conversations have a result that is kept.
+    const { readKept } = await import('./read-kept.js')
     const text = await readKept(target.input, runner.log.state, context)
     return { outcome: { kind: 'result', tool: entry.id, value: text, text } }
   }

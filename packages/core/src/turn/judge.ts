@@ -5,7 +5,6 @@ import { canonicalJson, shortHash } from '../base/hash.js'
 import { quote } from '../base/text.js'
 import { type LedgerState, loaderName } from '../ledger/fold.js'
 import type { Context } from '../surface/context.js'
-import { answerSearch } from './answer-search.js'
 import { type CallStep, CHECKS, isRefusal, type JudgedAt, type ReadCall, type Refusal } from './checks.js'
 import { type Batch, createBatch } from './load/batch.js'
 import { bounded, type ModelCall } from './model-call.js'
@@ -40,9 +39,19 @@ export async function judge(
     verdicts[index] = verdict
     if (verdict.kind === 'run') batch.inUse.add(verdict.entry.id)
   }
-  for (const [index, call] of calls.entries())
-    verdicts[index] ??= await answerSearch(call, state, context, batch)
+  for (const [index, call] of calls.entries()) verdicts[index] ??= await search(call, state, context, batch)
   return { verdicts, batch }
+}
+
+/** Loaded with the first search, as the ranking is: a program that starts need not hold it. */
+async function search(
+  call: ModelCall,
+  state: LedgerState,
+  context: Context,
+  batch: Batch,
+): Promise<AnswerVerdict> {
+  const { answerSearch } = await import('./answer-search.js')
+  return answerSearch(call, state, context, batch)
 }
 
 /** A call is read, resolved to its target, and checked. A tool that stands for another is judged first, then that other one. */

@@ -4,9 +4,7 @@ import { defaultTuning } from '../search/tuning.js'
 import { createWords } from '../search/words/lexicon-words.js'
 import { exampleWords } from './example-words.js'
 import { learnedTerms } from './learned-terms.js'
-
-/** Examples of one tool that count; of more, the last. */
-export const RING = 16
+import { RING } from './ring.js'
 
 export interface ExamplesIndex {
   /** To be given to a ranker as `learned`. */

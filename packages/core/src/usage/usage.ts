@@ -1,9 +1,11 @@
 /** What was learned from use: a ring of examples for each tool and principal, and the index of their terms that the ranker adds to its own. */
 import { shortHash } from '../base/hash.js'
+import { assertKnownKeys, invalid } from '../base/options.js'
 import type { Catalogue } from '../catalogue/catalogue.js'
 import type { TermIndex } from '../search/index/term-index.js'
-import { createExamplesIndexes, type ExamplesIndex, RING } from './examples-index.js'
-import { matchesFilter, type UsageExample, type UsageFilter, type UsageStore } from './usage-store.js'
+import { createExamplesIndexes, type ExamplesIndex } from './examples-index.js'
+import { addToRing, examplesIn, RING, type Ring } from './ring.js'
+import type { UsageExample, UsageFilter, UsageStore } from './usage-store.js'
 
 /** Examples are written together, this many or after this long. */
 const BATCH = 64
@@ -37,7 +39,7 @@ export interface Usage extends UsageControl {
   learn(principal: string, query: string, tools: readonly string[]): void
 }
 
-interface Settings {
+export interface UsageSettings {
   readonly catalogue: Catalogue
   readonly store: UsageStore
   /** What is learned for one is learned for all. */
@@ -46,13 +48,14 @@ interface Settings {
 }
 
 interface Learner {
-  readonly rings: Map<string, UsageExample[]>
+  /** By tool. */
+  readonly rings: Map<string, Ring>
   readonly terms: ExamplesIndex
   /** Tools whose terms are to be made anew before the next search. */
   readonly stale: Set<string>
 }
 
-export function createUsage({ catalogue, store, shared, report }: Settings): Usage {
+export function createUsage({ catalogue, store, shared, report }: UsageSettings): Usage {
   const learners = new Map<string, Learner>()
   const createIndex = createExamplesIndexes()
   const authored = createAuthored(catalogue, createIndex())
@@ -63,11 +66,15 @@ export function createUsage({ catalogue, store, shared, report }: Settings): Usa
   let revision = -1
 
   const keyOf = (principal: string) => (shared || principal === '' ? '' : shortHash(principal))
+  let reported = ''
+  /** What fails again and again is reported once. */
   const attempt = async (what: string, work: () => Promise<unknown>): Promise<void> => {
     try {
       await work()
     } catch (error) {
-      report(`${what}: ${String(error)}`)
+      const detail = `${what}: ${String(error)}`
+      if (detail !== reported) report(detail)
+      reported = detail
     }
   }
 
@@ -79,21 +86,28 @@ export function createUsage({ catalogue, store, shared, report }: Settings): Usa
     return made
   }
 
-  function add(example: UsageExample): void {
-    const { rings, stale } = learnerOf(example.principal)
-    const ring = rings.get(example.tool) ?? []
-    // Examples of another definition say nothing of this one.
-    const own = ring.filter(({ fingerprint }) => fingerprint === example.fingerprint)
-    rings.set(example.tool, [...own, example].slice(-RING))
-    stale.add(example.tool)
+  function add({ principal, tool, fingerprint, words }: UsageExample): void {
+    const { rings, stale } = learnerOf(principal)
+    rings.set(tool, addToRing(rings.get(tool), fingerprint, words))
+    stale.add(tool)
+  }
+
+  function* examples({ principal, tool }: UsageFilter = {}): Generator<UsageExample> {
+    for (const [key, { rings }] of learners)
+      if (principal === undefined || principal === key)
+        for (const [id, ring] of rings)
+          if (tool === undefined || tool === id)
+            for (const words of examplesIn(ring))
+              yield { principal: key, tool: id, fingerprint: ring.fingerprint, words }
   }
 
   const read = (): Promise<void> => {
     reading ??= attempt('could not be read', async () => {
-      const examples = await store.read()
+      const kept = await store.read()
       // What was learned while reading is newer.
-      const newer = [...learners.values()].flatMap(({ rings }) => [...rings.values()].flat())
-      for (const example of [...examples, ...newer]) add(example)
+      const newer = [...examples()]
+      learners.clear()
+      for (const example of [...kept, ...newer]) add(example)
     })
     return reading
   }
@@ -114,8 +128,8 @@ export function createUsage({ catalogue, store, shared, report }: Settings): Usa
     terms.put(
       [...stale].map((id) => {
         const fingerprint = catalogue.get(id)?.fingerprint
-        const own = (rings.get(id) ?? []).filter((example) => example.fingerprint === fingerprint)
-        return [id, own.map(({ words }) => words)]
+        const ring = rings.get(id)
+        return [id, ring && ring.fingerprint === fingerprint ? examplesIn(ring) : []]
       }),
     )
     stale.clear()
@@ -130,9 +144,17 @@ export function createUsage({ catalogue, store, shared, report }: Settings): Usa
       for (const id of rings.keys()) if (!changed || changed.has(id)) stale.add(id)
   }
 
-  const examples = () => [...learners.values()].flatMap(({ rings }) => [...rings.values()].flat())
-  const hashed = ({ principal, ...rest }: UsageFilter): UsageFilter =>
-    principal === undefined ? rest : { ...rest, principal: keyOf(principal) }
+  const hashed = (filter: UsageFilter): UsageFilter => {
+    assertKnownKeys(filter, ['principal', 'tool'], 'usage filter')
+    const { principal, ...rest } = filter
+    if (principal === undefined) return rest
+    if (shared)
+      throw invalid(
+        'principal',
+        'What is learned is shared here, so what one principal taught cannot be told from the rest. Leave `principal` out.',
+      )
+    return { ...rest, principal: keyOf(principal) }
+  }
 
   return {
     async learnedBy(principal) {
@@ -163,33 +185,28 @@ export function createUsage({ catalogue, store, shared, report }: Settings): Usa
       }
     },
     async status(filter = {}) {
+      const wanted = hashed(filter)
       await read()
       const byTool = new Map<string, number>()
-      for (const example of examples())
-        if (matchesFilter(example, hashed(filter)))
-          byTool.set(example.tool, (byTool.get(example.tool) ?? 0) + 1)
+      for (const { tool } of examples(wanted)) byTool.set(tool, (byTool.get(tool) ?? 0) + 1)
       const rows = [...byTool].map(([tool, count]) => ({ tool, examples: count }))
       rows.sort((a, b) => b.examples - a.examples || (a.tool < b.tool ? -1 : 1))
       return { tools: rows.length, examples: rows.reduce((sum, row) => sum + row.examples, 0), byTool: rows }
     },
     async forget(filter = {}) {
+      const wanted = hashed(filter)
       await read()
       await flush()
-      const wanted = hashed(filter)
-      for (const { rings, stale } of learners.values())
-        for (const [id, ring] of rings) {
-          rings.set(
-            id,
-            ring.filter((example) => !matchesFilter(example, wanted)),
-          )
-          stale.add(id)
-        }
+      for (const { principal, tool } of [...examples(wanted)]) {
+        learners.get(principal)?.rings.delete(tool)
+        learners.get(principal)?.stale.add(tool)
+      }
       // Not swallowed: who asks for something to be forgotten has to know that it was not.
       await store.forget(wanted)
     },
     async export() {
       await read()
-      return examples()
+      return [...examples()]
     },
     flush,
   }

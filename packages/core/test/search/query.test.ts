@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseQuery, queryCharacterLimit, quoteName } from '../../src/search/query.js'
+import { parseQuery, queryCharacterLimit } from '../../src/search/query.js'
+import { quoteName } from '../../src/search/quote-name.js'
 
 const nothing = { select: [], unload: [], must: [], filters: {}, text: '', problems: [] }
 

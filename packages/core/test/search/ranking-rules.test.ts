@@ -52,6 +52,37 @@ describe('concepts', () => {
     expect(searcherOf(catalogue).rank({ text, must: [] })[0]?.id).toBe(id)
   })
 
+  it('stand in for a word that no tool holds', () => {
+    const own = [
+      documentFor('office/list_events', { description: 'Lists the events of a calendar.' }),
+      documentFor('press/broadcast', { description: 'Sends a text, for example tomorrow.' }),
+      documentFor('press/archive', { description: 'Old texts.' }),
+    ]
+    const [best] = searcherOf(own).rank({ text: 'agenda for tomorrow', must: [] })
+    expect(best?.id).toBe('office/list_events')
+  })
+
+  it('of reading are asked for by a question', () => {
+    const own = ['create_event', 'delete_event', 'list_events'].map((name) => documentFor(`office/${name}`))
+    expect(searcherOf(own).rank({ text: 'which event', must: [] })[0]?.id).toBe('office/list_events')
+    expect(searcherOf(own).rank({ text: 'what', must: [] })).toEqual([])
+  })
+
+  it.each([
+    ['open a bug report', 'tracker/create_issue'],
+    ['log in to the shop', 'shop/login'],
+    ['get rid of a parcel', 'shop/delete_parcel'],
+  ])('of words that belong together: %s', (text, id) => {
+    const own = [
+      ...catalogue,
+      documentFor('shop/login', { description: 'Begins a session.' }),
+      documentFor('shop/read_log', { description: 'What happened in the shop.' }),
+      documentFor('shop/delete_parcel', { description: 'Deletes a parcel.' }),
+      documentFor('office/sales_report', { description: 'Makes a report.' }),
+    ]
+    expect(searcherOf(own).rank({ text, must: [] })[0]?.id).toBe(id)
+  })
+
   it('count less than the word itself', () => {
     const searcher = searcherOf([
       documentFor('a', { description: 'Shows a photo.' }),

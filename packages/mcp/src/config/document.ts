@@ -35,7 +35,8 @@ const WORDS: Readonly<Record<string, string>> = {
 /** Larger files are not configs. */
 const MOST_CHARACTERS = 4 * 1024 * 1024
 
-export function readDocument(text: string, file: string): ConfigDocument {
+/** `most`: clients keep more than their config in one file. */
+export function readDocument(text: string, file: string, { most = MOST_CHARACTERS } = {}): ConfigDocument {
   const bare = text.replace(/^\uFEFF/, '')
   const failed = (line: number | undefined, message: string, fix: string): ConfigDocument => ({
     file,
@@ -43,10 +44,10 @@ export function readDocument(text: string, file: string): ConfigDocument {
     problems: [{ file, path: '', line, message, fix, severity: 'error' }],
     lineOf: () => undefined,
   })
-  if (bare.length > MOST_CHARACTERS)
+  if (bare.length > most)
     return failed(
       undefined,
-      'the file is larger than 4 MB, which is too large for a config',
+      `the file is larger than ${most / 1024 / 1024} MB, which is too large for a config`,
       'Give the path of a config file',
     )
   if (bare.trim() === '')

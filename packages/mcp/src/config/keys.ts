@@ -62,6 +62,9 @@ const REACHED: Readonly<Record<string, Key>> = {
   },
 }
 
+/** Whoever writes one of these decides what is started or reached, and what is given to it. */
+export const REACHED_KEYS: ReadonlySet<string> = new Set(Object.keys(REACHED))
+
 /** How Toolwell treats the server. */
 const TREATED: Readonly<Record<string, Key>> = {
   description: {

@@ -70,7 +70,12 @@ function envFileOf({ raw, fields, scope, report, path }: EntryReader): Record<st
   if (fields.envFile === undefined) return {}
   const file = resolve(raw.folder, path('envFile'))
   try {
-    return readEnvFile(readFileSync(file, 'utf8'))
+    const values = readEnvFile(readFileSync(file, 'utf8'))
+    // Whoever writes that file does not decide what is run, or read.
+    const [name] = Object.entries(values).find(([, value]) => hasReference(value)) ?? []
+    if (name === undefined) return values
+    report(['envFile'], `the value of ${name} in it holds a reference`, 'Write the reference into "env"')
+    return {}
   } catch (error) {
     const { code = 'unknown' } = error as { code?: string }
     report(

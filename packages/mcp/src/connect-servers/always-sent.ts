@@ -30,7 +30,9 @@ export function alwaysSent(server: ServerConfig, { tools }: ServerDefinition): A
   let tokens = 0
   let all = 0
   for (const { name, description, inputSchema } of inOrder) {
-    const cost = estimate.count(JSON.stringify({ name, description, inputSchema }))
+    // As the wire with the longest form sends it.
+    const sent = { name: `${server.name}__${name}`, description, parameters: inputSchema }
+    const cost = estimate.count(JSON.stringify({ type: 'function', function: sent }))
     all += cost
     if (tokens + cost > server.surfaceTokens) beyond.push(name)
     else {

@@ -90,7 +90,7 @@ export function connectServers(
 
   const callerOf = (conversation?: string, principal?: string): Caller => ({
     client: principal || client,
-    ...defined({ conversation, handlers }),
+    ...defined({ conversation, handlers, capabilities: given.capabilities }),
   })
   const modelCaller = (server: string, conversation?: string, principal?: string): Caller => {
     const more = given.caller?.({ conversation, principal, server })
@@ -127,7 +127,7 @@ export function connectServers(
     servers: 'servers' in config ? config.servers : config,
     concurrency,
     guard,
-    publisher: createPublisher({ catalogue, runOn, warn }),
+    publisher: createPublisher({ catalogue, runOn, warn, wake: (server) => fleet.peek(server)?.wake() }),
     open: (server, onChange) =>
       new Upstream({
         server,
@@ -138,6 +138,7 @@ export function connectServers(
         auth: authOf(server),
         lister: callerOf(),
         lost: lostOf(server.name),
+        isPatient: given.patient ?? false,
         connectTimeout,
         now,
         random,

@@ -10,6 +10,8 @@ import { planUpdate, type UpdatedConfig, type UpdateReport } from './update.js'
 
 /** Milliseconds between looks at the locks: a file's date, read from a folder that is in memory. */
 const LOOK_EVERY = 1000
+/** Milliseconds that are waited for a server that could not be listed when an earlier program tried. */
+const PATIENCE_AFTER_FAILURE = 2000
 
 export interface FleetOptions {
   readonly servers: readonly ServerConfig[]
@@ -47,6 +49,10 @@ export class Fleet {
 
   get upstreams(): Upstream[] {
     return [...this.#upstreams.values()]
+  }
+
+  peek(name: string): Upstream | undefined {
+    return this.#upstreams.get(name)
   }
 
   find(name: string): Upstream {
@@ -150,11 +156,18 @@ export class Fleet {
         .finally(() => {
           if (this.#listing.get(name) === done) this.#listing.delete(name)
         })
-      if (upstream.definition === undefined) this.#listing.set(name, done)
+      if (upstream.definition !== undefined) return
+      const isHopeful = upstream.failedBefore === undefined
+      this.#listing.set(
+        name,
+        isHopeful ? done : bounded(done, PATIENCE_AFTER_FAILURE).then(() => void this.#listing.delete(name)),
+      )
     }
     const listed = upstreams.filter((upstream) => mustList(upstream, !unreviewed.includes(upstream)))
     for (const upstream of unreviewed) list(upstream, () => upstream.beginSlowly())
-    for (const upstream of listed) list(upstream, () => upstream.refresh())
+    for (const upstream of listed)
+      if (upstream.failedBefore?.isLately) upstream.lookLater()
+      else list(upstream, () => upstream.refresh())
   }
 
   #publish(upstream: Upstream): void {

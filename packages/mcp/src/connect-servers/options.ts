@@ -1,13 +1,18 @@
 /** What a host can say about its servers, and what counts where it says nothing. */
 import { ToolwellError } from '@toolwell/core'
-import { assertKnownKeys } from '@toolwell/core/internal'
+import { assertKnownKeys, defined } from '@toolwell/core/internal'
 import type { LoginStore } from '../auth/login-store.js'
 import type { ServerConfig } from '../config/server-config.js'
 import type { DefinitionCache } from '../definition/cache.js'
 import type { FirstUseStore } from '../trust/lock/first-use.js'
 import type { Reviewer } from '../trust/review.js'
 import { assertRules, type RuleSettings } from '../trust/scan/rules.js'
-import { assertHandlers, type Caller, type CallerHandlers } from '../upstream/caller.js'
+import {
+  assertCaller,
+  type Caller,
+  type CallerCapabilities,
+  type CallerHandlers,
+} from '../upstream/caller.js'
 import type { ServerAuth } from '../upstream/open-client.js'
 import type { ServerEvent } from '../upstream/server-state.js'
 
@@ -33,6 +38,8 @@ export interface ConnectOptions {
   readonly logs?: string | false
   /** What servers may ask of the callers of this program's conversations. */
   readonly handlers?: CallerHandlers
+  /** What can be done of what `handlers` are for; as `capabilities` of a caller. */
+  readonly capabilities?: CallerCapabilities
   /** Names this program to servers with `share: client`. */
   readonly client?: string
   /**
@@ -40,6 +47,11 @@ export interface ConnectOptions {
    * is used before `client` and `handlers`.
    */
   readonly caller?: (call: CallOrigin) => Caller
+  /**
+   * Wait in `settled` as long as it takes also for servers that could not be listed when an earlier program tried. Default: not
+   * at all within ten minutes, then two seconds; they are listed in the background all the same.
+   */
+  readonly patient?: boolean
   /** How many unknown servers are listed at a time. Default 8. */
   readonly concurrency?: number
   /** Milliseconds to start, shake hands and list. Default 30,000. */
@@ -67,8 +79,10 @@ const KEYS = [
   'auth',
   'logs',
   'handlers',
+  'capabilities',
   'client',
   'caller',
+  'patient',
   'concurrency',
   'connectTimeout',
   'onEvent',
@@ -97,7 +111,8 @@ export function readOptions(options: ConnectOptions): ConnectSettings {
     random = Math.random,
     ...rest
   } = options
-  if (rest.handlers !== undefined) assertHandlers(rest.handlers, 'connectServers.handlers')
+  const { handlers, capabilities } = rest
+  assertCaller(defined({ handlers, capabilities }), 'connectServers')
   if (!(concurrency >= 1))
     throw new ToolwellError('invalid-option', `concurrency must be at least 1, not ${String(concurrency)}.`, {
       path: 'concurrency',

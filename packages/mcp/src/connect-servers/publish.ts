@@ -26,7 +26,9 @@ export function sourceUpdate(upstream: Upstream, run: RunTool): SourceUpdate {
   const { server, definition, review } = upstream
   const state = sourceState(upstream)
   const tools = definition ? toTools(server, definition, run) : []
-  const description = definition ? describeServer(server, definition) : server.description
+  // What is held back says nothing to a model, not even what it is.
+  const isSpoken = definition !== undefined && review.server === undefined
+  const description = isSpoken ? describeServer(server, definition) : server.description
   // Everything besides the definition that decides what search makes of these tools.
   const use = JSON.stringify([
     description,
@@ -41,6 +43,11 @@ export function sourceUpdate(upstream: Upstream, run: RunTool): SourceUpdate {
     description,
     state,
     advice: sourceAdvice(server, state),
+    unusable: unusableIn(server, definition).flatMap(({ name, reason }) =>
+      // Of what is listed twice, one is there.
+      name === undefined || tools.some((tool) => tool.name === name) ? [] : [{ name, problem: reason }],
+    ),
+    tentative: upstream.isTentative,
     ...defined({ kept: definition && upstream.known.keptFor(use) }),
     quarantined: review.server === undefined ? [...review.quarantined.keys()] : tools.map(({ name }) => name),
   }
@@ -50,6 +57,8 @@ export interface PublisherOptions {
   readonly catalogue: Catalogue
   readonly runOn: (server: string) => RunTool
   readonly warn: (server: string, warning: ServerWarning) => void
+  /** Tries again to reach a server that failed. */
+  readonly wake: (server: string) => void
 }
 
 export interface Publisher {
@@ -60,7 +69,7 @@ export interface Publisher {
   remove(server: string): void
 }
 
-export function createPublisher({ catalogue, runOn, warn }: PublisherOptions): Publisher {
+export function createPublisher({ catalogue, runOn, warn, wake }: PublisherOptions): Publisher {
   const published = new Map<string, { readonly definition: ServerDefinition; readonly review: Review }>()
   return {
     publish(upstream) {
@@ -72,14 +81,17 @@ export function createPublisher({ catalogue, runOn, warn }: PublisherOptions): P
         !definition && (catalogue.sources.get(server.name)?.ids.size ?? 0) > 0 && server.enabled
       if (isSame || isAwaited) {
         const state = isAwaited && upstream.state === 'connecting' ? 'ready' : sourceState(upstream)
-        catalogue.setState(server.name, state, sourceAdvice(server, state))
+        catalogue.setState(server.name, state, sourceAdvice(server, state), upstream.isTentative)
         return false
       }
       if (definition) published.set(server.name, { definition, review })
       const unusable = unusableIn(server, definition)
       if (unusable.length > 0)
         warn(server.name, { code: 'entries-unusable', text: describeUnusable(unusable) })
-      catalogue.setSource(server.name, sourceUpdate(upstream, runOn(server.name)))
+      catalogue.setSource(server.name, {
+        ...sourceUpdate(upstream, runOn(server.name)),
+        wake: () => wake(server.name),
+      })
       return true
     },
     forget: (server) => void published.delete(server),

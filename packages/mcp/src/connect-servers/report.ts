@@ -75,7 +75,7 @@ export function reportOf(upstream: Upstream, trusted: ServerReport['trusted']): 
     warnings: review.warnings ?? [],
     trusted,
     starts: upstream.starts,
-    pids: upstream.pids,
+    pids: upstream.running.flatMap(({ connection }) => connection.pid ?? []),
     workspace: server.workspace.need,
     running: upstream.running.map(({ place: { folder, owner }, connection: { pid, era, busy } }) => ({
       pid,

@@ -18,6 +18,14 @@ export interface CachedDefinition {
   readonly notes?: unknown
 }
 
+/** That a server could not be listed. */
+export interface FailedListing {
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  /** Without secrets. */
+  readonly reason: string
+}
+
 /** A server may list other tools for a client that can do more; `asked` names what ours can. */
 export interface DefinitionCache {
   read(server: ServerConfig, asked?: string): CachedDefinition | undefined
@@ -29,6 +37,9 @@ export interface DefinitionCache {
     notes?: unknown,
   ): void
   forget(server: ServerConfig, asked?: string): void
+  /** That nothing is known of a server because it could not be listed. What is written or forgotten of it ends that. */
+  readFailure?(server: ServerConfig, asked?: string): FailedListing | undefined
+  writeFailure?(server: ServerConfig, failed: FailedListing, asked?: string): void
   /** Where to keep what is made of this definition; `use` names what else decides it. */
   kept?(
     server: ServerConfig,

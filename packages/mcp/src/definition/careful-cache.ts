@@ -27,6 +27,9 @@ export function carefulCache(cache: DefinitionCache, warn: WarningListener): Def
     write: (server, definition, asked, now, notes) =>
       attempt(`keep ${server.name}`, () => cache.write(server, definition, asked, now, notes)),
     forget: (server, asked) => attempt(`forget ${server.name}`, () => cache.forget(server, asked)),
+    readFailure: (server, asked) => attempt(`read ${server.name}`, () => cache.readFailure?.(server, asked)),
+    writeFailure: (server, failed, asked) =>
+      void attempt(`keep ${server.name}`, () => cache.writeFailure?.(server, failed, asked)),
     ...defined({
       kept: cache.kept
         ? (...[server, definition, use, asked]: Parameters<NonNullable<DefinitionCache['kept']>>) =>

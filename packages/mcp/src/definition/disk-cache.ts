@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { ServerConfig } from '../config/server-config.js'
-import { type DefinitionCache, serverFingerprint } from './cache.js'
+import { type DefinitionCache, type FailedListing, serverFingerprint } from './cache.js'
 import { createCacheFiles } from './cache-files.js'
 import type { ServerDefinition } from './server-definition.js'
 import { decodeDefinition, digestOf, encodeDefinition } from './stored-definition.js'
@@ -56,7 +56,20 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
       digests.set(cached.definition, digest)
       return cached
     },
+    readFailure(server, asked) {
+      const file = failureOf(fileOf(server, asked))
+      try {
+        const { at, reason } = JSON.parse(readFileSync(file, 'utf8')) as Partial<FailedListing>
+        return typeof at === 'number' && typeof reason === 'string' ? { at, reason } : undefined
+      } catch {
+        return undefined
+      }
+    },
+    writeFailure(server, failed, asked) {
+      files.put(failureOf(fileOf(server, asked)), JSON.stringify(failed))
+    },
     write(server, definition, asked, now = Date.now(), notes) {
+      files.remove(failureOf(fileOf(server, asked)))
       const digest = digestOf(JSON.stringify(definition))
       digests.set(definition, digest)
       const fingerprint = fingerprintOf(server, asked)
@@ -67,6 +80,7 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
     },
     forget(server, asked) {
       files.remove(fileOf(server, asked))
+      files.remove(failureOf(fileOf(server, asked)))
       for (const part of PARTS) files.remove(partOf(fileOf(server, asked), part))
     },
     kept(server, definition, use, asked) {
@@ -97,6 +111,10 @@ type Part = (typeof PARTS)[number]
 /** Beside the definition, because they are useless without it. */
 function partOf(file: string, part: Part): string {
   return file.replace(/jsonl$/, part)
+}
+
+function failureOf(file: string): string {
+  return file.replace(/jsonl$/, 'failed.json')
 }
 
 /** Begins with two hashes of 32 bytes: one names the definition and its use, one shows damage. */

@@ -9,12 +9,17 @@ export function usableTools(entries: readonly unknown[]): { tools: McpTool[]; un
   const tools: McpTool[] = []
   const unusable: UnusableEntry[] = []
   const first = new Map<string, McpTool>()
+  let total = 0
   for (const [index, entry] of entries.entries()) {
     const tool = entry as McpTool
     const leave = (reason: string) => unusable.push({ entry: index + 1, ...nameOf(entry), reason })
-    const problem = isTooDeep(entry)
-      ? `is nested more than ${MOST_DEPTH} levels deep`
-      : problemOf(asTool(entry))
+    const { size, reason } = measure(entry)
+    const problem =
+      reason ??
+      (total + size > MOST_OF_SERVER
+        ? `is left out: all before it take ${MOST_OF_SERVER / 1024 / 1024} MB, and no more is read of one server`
+        : problemOf(asTool(entry)))
+    if (problem === undefined) total += size
     const known = problem === undefined ? first.get(tool.name) : undefined
     if (problem !== undefined) leave(firstLine(problem, 300))
     else if (known === undefined) {
@@ -38,15 +43,31 @@ function asTool(entry: unknown): unknown {
 
 /** Fingerprints reach no deeper, so a change below this depth would not be noticed. */
 const MOST_DEPTH = 200
+/** Characters of one tool; the largest of real servers have some tens of thousands. */
+const MOST_OF_TOOL = 256 * 1024
+/** Characters of all tools of one server. Whatever is done with them takes time in proportion. */
+const MOST_OF_SERVER = 16 * 1024 * 1024
 
-/** Level by level: recursion would overflow the stack on hostile input. */
-function isTooDeep(entry: unknown): boolean {
-  let level: object[] = isObject(entry) ? [entry] : []
+/** Level by level: recursion would overflow the stack on hostile input. Ends where a bound is reached. */
+function measure(entry: unknown): { readonly size: number; readonly reason?: string } {
+  let size = 0
+  let level: unknown[] = [entry]
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MOST_DEPTH) return true
-    level = level.flatMap((each) => Object.values(each).filter(isObject))
+    if (depth > MOST_DEPTH + 1) return { size, reason: `is nested more than ${MOST_DEPTH} levels deep` }
+    const next: unknown[] = []
+    for (const each of level) {
+      // Brackets, commas and numbers count for a few characters each.
+      size += typeof each === 'string' ? each.length + 3 : 3
+      if (isObject(each))
+        for (const [key, value] of Object.entries(each)) {
+          size += Array.isArray(each) ? 0 : key.length + 3
+          next.push(value)
+        }
+      if (size > MOST_OF_TOOL) return { size, reason: `is larger than ${MOST_OF_TOOL / 1024} kB` }
+    }
+    level = next
   }
-  return false
+  return { size }
 }
 
 function isObject(value: unknown): value is object {

@@ -83,7 +83,7 @@ const LOG_LEVELS: readonly LoggingLevel[] = [
 ]
 
 /** Throws `invalid-option` for a handler that nobody would call. */
-export function assertHandlers(handlers: unknown, path: string): void {
+function assertHandlers(handlers: unknown, path: string): void {
   assertKnownKeys(handlers, HANDLER_KEYS, path)
   for (const [name, handler] of Object.entries(handlers as object))
     if (handler !== undefined && typeof handler !== 'function')

@@ -32,6 +32,14 @@ export interface KnownOptions {
  */
 export type Extent = 'whole' | 'part' | 'elsewhere'
 
+/** Milliseconds: a program that begins so soon after one that could not list a server does not wait for it. */
+const LATELY = 600_000
+
+export interface RecalledFailure {
+  readonly reason: string
+  readonly isLately: boolean
+}
+
 export class KnownDefinition {
   definition: ServerDefinition | undefined
   review: Review = NOTHING_FOUND
@@ -49,6 +57,24 @@ export class KnownDefinition {
     if (!server.enabled) return
     this.#cached = cache.read(server, this.#asked)
     if (this.#cached) this.#isNoted = guard.meet(server, this.#cached.definition, this.#cached.notes)
+  }
+
+  /** Why an earlier program could not list it, where nothing else is known of it. */
+  recallFailure(): RecalledFailure | undefined {
+    const { cache, server, now } = this.#options
+    const failed = this.#cached || !server.enabled ? undefined : cache.readFailure?.(server, this.#asked)
+    const age = failed === undefined ? -1 : now() - failed.at
+    if (!failed || age < 0) return undefined
+    const isLately = age < LATELY
+    // The next program need not wait for it, whatever comes of it in this one.
+    if (!isLately) this.noteFailure(failed.reason)
+    return { reason: failed.reason, isLately }
+  }
+
+  /** For the next program: it need not wait as long. */
+  noteFailure(reason: string): void {
+    const { cache, server, now } = this.#options
+    cache.writeFailure?.(server, { at: now(), reason }, this.#asked)
   }
 
   /** When the list was last read from the server. */

@@ -1,7 +1,8 @@
 /** Where the calls of a caller run: in which folder, in which era, and who else has the same process. */
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { defined } from '@toolwell/core/internal'
-import type { ServerConfig } from '../config/server-config.js'
+import { DEFAULTS, type ServerConfig } from '../config/server-config.js'
 import { type Caller, type CallerCapabilities, capabilitiesOf, capabilityKey } from './caller.js'
 
 export interface Place {
@@ -49,7 +50,18 @@ export function placeOf(server: ServerConfig, caller: Caller, speaksBoth: boolea
 export function serverIn(server: ServerConfig, folder: string): ServerConfig | { readonly problem: string } {
   const { workspace } = server
   if (folder === '' || folder === resolve(workspace.folder) || workspace.need === 'none') return server
+  if (!isFolder(folder))
+    return { problem: 'there is no such folder. Name the folder of the project as the workspace' }
   const { endpoint, commands, secrets, problems } = workspace.in(folder)
   if (problems.length > 0) return { problem: problems.join(' ') }
   return { ...server, endpoint, commands, secrets: [...server.secrets, ...secrets] }
+}
+
+/** What is kept running is kept where it is listed: folders come and go. */
+export function idleIn(folder: string, { lazy, idle }: ServerConfig, home: Pick<Place, 'folder'>): number {
+  return lazy || folder === home.folder ? idle : DEFAULTS.idle
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }

@@ -6,7 +6,7 @@ import type { Place } from './place.js'
 
 export interface PoolOptions {
   /** Milliseconds; infinite for never. */
-  readonly idle: number
+  readonly idle: (place: Place) => number
   readonly now: () => number
   readonly random: () => number
   /** A connection came, went, or is being opened. */
@@ -137,8 +137,10 @@ export class Pool {
     if (isDone) this.#retire(key, slot)
     // One timer for all calls, restarted after each. A connection that is in use when it fires stays open.
     else if (slot.idle) slot.idle.refresh()
-    else if (Number.isFinite(this.#options.idle)) {
-      slot.idle = setTimeout(() => this.#retire(key, slot), this.#options.idle)
+    else {
+      const idle = this.#options.idle(slot.place)
+      if (!Number.isFinite(idle)) return
+      slot.idle = setTimeout(() => this.#retire(key, slot), idle)
       slot.idle.unref()
     }
   }

@@ -1,50 +1,47 @@
 /** One server over its whole life: known, started on first use, shared, stopped when idle, started again when it died. */
 import type { CallToolResult } from '@modelcontextprotocol/client'
-import { definitionRedactor, redactor } from '../config/redact.js'
-import { resolveReferences } from '../config/references.js'
 import type { ServerConfig } from '../config/server-config.js'
 import type { DefinitionCache } from '../definition/cache.js'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
-import { withoutSecrets } from '../definition/without-secrets.js'
 import type { Guard } from '../trust/guard.js'
 import type { Review } from '../trust/review.js'
 import { abortable } from './abortable.js'
 import type { Breaker } from './breaker.js'
 import type { Caller } from './caller.js'
-import { type CallOptions, type Connection, openConnection } from './connection.js'
+import type { CallOptions, Connection } from './connection.js'
 import { ConnectionLost } from './connection-lost.js'
 import { createFailures, type Failures } from './failures.js'
-import { type Extent, KnownDefinition } from './known-definition.js'
+import { type Extent, KnownDefinition, type RecalledFailure } from './known-definition.js'
+import { Later } from './later.js'
 import { LoginNeed } from './login-need.js'
 import type { LostState } from './lost-state.js'
 import type { McpFailure } from './mcp-failure.js'
-import { asksForMore, type ServerAuth } from './open-client.js'
-import { type Place, placeOf, serverIn } from './place.js'
+import { asksForMore } from './open-client.js'
+import { idleIn, type Place, placeOf } from './place.js'
 import { Pool, type Running } from './pool.js'
 import { Relisting } from './relisting.js'
-import { createServerLog, logFileOf, type ServerLog } from './server-log.js'
 import type { ServerEvent, ServerState } from './server-state.js'
-import { VERSION } from './version.js'
-import type { Watchdog } from './watchdog.js'
+import { Starts, type StartsOptions } from './starts.js'
+import { isRepeatable, usableTool } from './usable-tool.js'
 
 /** A call waits this long for a server that rests after a failure; for longer rests it is answered at once. */
 const PATIENCE = 2000
 
-export interface UpstreamOptions {
-  readonly server: ServerConfig
-  readonly watchdog: Watchdog
-  /** Where what local servers write to standard error is kept; undefined: nowhere. */
-  readonly logs: string | undefined
+/** Milliseconds before a server that could not be listed is tried again without being asked for, at least; and how often. */
+const FIRST_RETRY = 1000
+const MOST_RETRIES = 10
+
+export interface UpstreamOptions extends StartsOptions {
   readonly cache: DefinitionCache
   readonly guard: Guard
-  readonly auth: ServerAuth | undefined
   /** Who lists: a server may offer other tools to a caller that can be asked more. */
   readonly lister: Caller
   /** Who has to hear that a server of this name has lost what it kept. */
   readonly lost: LostState
+  /** That an earlier program could not list it counts for nothing. */
+  readonly isPatient: boolean
   /** Milliseconds to start, shake hands and list. */
   readonly connectTimeout: number
-  readonly now: () => number
   readonly random: () => number
   readonly emit: (event: ServerEvent) => void
   /** The definition in use, its review or the state is another one now. */
@@ -57,6 +54,8 @@ export class Upstream {
   readonly known: KnownDefinition
   /** Why it is in this state, in words; empty where there is nothing to say. */
   reason = ''
+  /** Nothing is known of it, and an earlier program could not list it either: nobody need wait long for it, or at all. */
+  failedBefore: RecalledFailure | undefined
   /** How often it was started or reached. */
   starts = 0
   /** Calls that were sent to it. */
@@ -66,15 +65,13 @@ export class Upstream {
   readonly #failures: Failures
   /** Where whoever lists is. */
   readonly #home: Place
-  /** By folder: with what came out of references at the last start. */
-  readonly #started = new Map<string, ServerConfig>()
+  readonly #starts: Starts
   /** Of folders other than that one. */
   readonly #reasonsElsewhere = new Map<string, string>()
   readonly #login = new LoginNeed(() =>
     this.#options.auth?.watch?.(() => void this.refresh().catch(() => undefined)),
   )
   #lastState: ServerState | undefined
-  #revival: NodeJS.Timeout | undefined
   readonly #relisting = new Relisting()
   #refreshing: Promise<void> | undefined
   /** It was asked to speak the older protocol, and does not. */
@@ -82,20 +79,26 @@ export class Upstream {
   /** Calls that are not answered yet. */
   #underWay = 0
   #isRetired = false
+  /** When it has rested, is started or is listed again. */
+  readonly #later = new Later()
+  /** It is listed again although nobody asks: nobody waits for it either. */
+  #isRetrying = false
+  #retries = 0
   #onQuiet: (() => void) | undefined
 
   constructor(options: UpstreamOptions) {
     this.server = options.server
     this.#options = options
     this.#home = placeOf(options.server, options.lister, false)
-    this.#failures = createFailures(options.server, (text) => this.#hide(text))
+    this.#starts = new Starts(options)
+    this.#failures = createFailures(options.server, (text) => this.#starts.hide(text))
     this.#pool = new Pool({
-      idle: options.server.idle,
+      idle: ({ folder }) => idleIn(folder, this.server, this.#home),
       now: options.now,
       random: options.random,
       onChange: () => this.#announce(),
       onLost: (place, reason) => {
-        if (place.folder === this.#home.folder) this.reason = this.#hide(reason)
+        if (place.folder === this.#home.folder) this.reason = this.#starts.hide(reason)
         this.#revive()
       },
       onGone: ({ folder, owner, ...place }, reason) => {
@@ -108,26 +111,20 @@ export class Upstream {
       ...options,
       asked: this.#home.capabilities,
       onAdopted: ({ server: before }) => {
+        this.failedBefore = undefined
+        this.#retries = 0
         const { server: held } = this.review
         if (held !== undefined || this.reason === before) this.reason = held ?? ''
         this.#announce(true)
       },
     })
+    this.failedBefore = options.isPatient ? undefined : this.known.recallFailure()
+    this.#isRetrying = this.failedBefore !== undefined
+    this.reason = this.failedBefore?.reason ?? ''
   }
 
   get #connectTimeout(): number {
     return this.server.startTimeout ?? this.#options.connectTimeout
-  }
-
-  /** Secrets that come out of references are known by now. */
-  #log(started: ServerConfig): ServerLog | undefined {
-    const { logs, now } = this.#options
-    return logs === undefined ? undefined : createServerLog(logFileOf(started, logs), redactor(started), now)
-  }
-
-  #hide(text: string): string {
-    const said = this.#options.auth?.hide?.(text) ?? text
-    return [this.server, ...this.#started.values()].reduce((rest, server) => redactor(server)(rest), said)
   }
 
   get definition(): ServerDefinition | undefined {
@@ -149,20 +146,32 @@ export class Upstream {
     if (this.review.server !== undefined) return 'quarantined'
     const isListing = this.#refreshing !== undefined && this.server.lazy && this.calls === 0
     if (this.#pool.connections.length > 0 && !isListing) return 'ready'
-    if (this.#refreshing || this.#pool.isOpening) return 'connecting'
-    // One failure of a server that has worked is an accident: the next call may start it again.
-    if (this.#breaker.failures > (this.starts > 0 ? 1 : 0)) return 'failed'
+    if ((this.#refreshing || this.#pool.isOpening) && !this.#isRetrying) return 'connecting'
+    // Where it may be tried again, the next call does: one failure is an accident, and later ones rest for a while.
+    const isResting = this.#breaker.remaining() > 0 || !this.definition
+    if (this.isTentative && isResting) return 'failed'
     if (this.calls > 0) return 'idle'
     return this.definition ? 'cached' : 'connecting'
-  }
-
-  get pids(): number[] {
-    return this.#pool.connections.flatMap(({ pid }) => pid ?? [])
   }
 
   /** What runs now, and where. */
   get running(): Running[] {
     return this.#pool.running()
+  }
+
+  /** It failed when it was last used, and has not been seen working since. */
+  get isTentative(): boolean {
+    return this.#breaker.failures > 0 || (!this.definition && this.failedBefore !== undefined)
+  }
+
+  /** It failed, and somebody asks for it: it is tried again, if it has rested. */
+  wake(): void {
+    if (!this.isTentative || this.#login.isNeeded || this.#isRetired || this.#pool.closing.aborted) return
+    const isUnderWay = this.#refreshing !== undefined || this.#pool.isOpening
+    if (!isUnderWay && this.#breaker.remaining() > 0) return
+    // From now on somebody waits.
+    this.#isRetrying = false
+    this.refresh().catch(() => undefined)
   }
 
   /** Of the folder in which it is listed: what happens in another one says nothing about the server. */
@@ -175,7 +184,8 @@ export class Upstream {
     if (caller) return this.#refresh(caller)
     this.#refreshing ??= this.#refresh(this.#options.lister).finally(() => {
       this.#refreshing = undefined
-      this.#announce()
+      this.#isRetrying = false
+      this.#announce(true)
     })
     this.#announce()
     return this.#refreshing
@@ -231,7 +241,7 @@ export class Upstream {
         this.calls++
         this.#pool.use(place)
         const result = await connection.call(tool, input, options)
-        this.#pool.breaker(place).succeed()
+        this.#worked(place)
         this.#wasLetIn()
         return this.#options.lost.tell(this.server.name, place, result)
       } catch (error) {
@@ -246,6 +256,12 @@ export class Upstream {
     }
   }
 
+  #worked(place: Place): void {
+    const wasTentative = this.isTentative
+    this.#pool.breaker(place).succeed()
+    if (wasTentative && !this.isTentative) this.#announce(true)
+  }
+
   /** Tells the server that this caller has other roots now. */
   async rootsChanged(caller: Caller): Promise<void> {
     const places = [false, true].map((speaksBoth) => placeOf(this.server, caller, speaksBoth).key)
@@ -255,7 +271,7 @@ export class Upstream {
   /** Another takes its place: calls under way are answered, then it stops. Whoever used it hears that its state is gone. */
   async retire(): Promise<void> {
     this.#isRetired = true
-    clearTimeout(this.#revival)
+    this.#later.clear()
     this.#pool.giveUp()
     if (this.#underWay > 0)
       await new Promise<void>((resolve) => {
@@ -265,26 +281,15 @@ export class Upstream {
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#revival)
+    this.#later.clear()
     this.#login.end()
     await this.#pool.close(this.#failures.make('closed', `${this.server.name} was closed`))
   }
 
   /** The tool as it is now, if it may be called now. */
   #usable(name: string): McpTool {
-    const { server, review } = this
-    const fail = (kind: McpFailure['kind'], message: string) => this.#failures.make(kind, message)
     if (this.#pool.closing.aborted) throw this.#pool.closing.reason
-    if (!server.enabled) throw fail('disabled', `${server.name} is switched off in the config`)
-    if (review.server !== undefined)
-      throw fail('quarantined', `${server.name} is quarantined: ${review.server}`)
-    const why = review.quarantined.get(name)
-    if (why !== undefined) throw fail('quarantined', `${name} of ${server.name} is quarantined: ${why}`)
-    const tool = this.known.tool(name)
-    if (tool) return tool
-    // Not listed yet: whether there is such a tool shows when it is.
-    if (!this.definition) return { name, inputSchema: { type: 'object' } }
-    throw fail('unknown-tool', `${server.name} has no tool ${JSON.stringify(name)}`)
+    return usableTool(name, this.server, this.known, this.#failures)
   }
 
   async #acquire(place: Place, caller: Caller, signal: AbortSignal | undefined): Promise<Connection> {
@@ -317,41 +322,29 @@ export class Upstream {
 
   /** Opens, and lists unless the server has promised that what is known still holds. */
   async #open(place: Place, caller: Caller, mustList: boolean): Promise<Connection> {
-    const { auth, watchdog, guard } = this.#options
     const connectTimeout = this.#connectTimeout
     const deadline = AbortSignal.timeout(connectTimeout)
     const signal = AbortSignal.any([this.#pool.closing, deadline])
-    const written = serverIn(this.server, place.folder)
-    // Nothing was tried, so nothing has to rest.
-    if ('problem' in written)
-      throw this.#failures.make(
-        'unavailable',
-        `${this.server.name} cannot be used in ${JSON.stringify(place.folder)}: ${written.problem}`,
-      )
+    const server = this.#starts.serverFor(place, this.#failures)
     let connection: Connection | undefined
     try {
-      const waiting = guard.waitingCommand(written)
-      if (waiting !== undefined) throw this.#failures.make('quarantined', waiting)
-      const server = await resolveReferences(written, signal)
-      this.#started.set(place.folder, server)
-      const opened = await openConnection({
-        server,
-        version: VERSION,
-        watchdog,
-        capabilities: place.capabilities,
-        owner: Object.keys(place.owner).length > 0 ? caller : undefined,
-        era: this.known.era,
-        prefersLegacy: place.era === 'legacy',
-        auth,
-        hide: (text) => this.#hide(text),
-        log: this.#log(server),
-        timeout: connectTimeout,
-        signal,
-        onListChanged: () => connection && this.#relist(connection, place),
-      })
+      const opened = await this.#starts.start(
+        {
+          place,
+          server,
+          caller,
+          era: this.known.era,
+          timeout: connectTimeout,
+          signal,
+          onListChanged: () => connection && this.#relist(connection, place),
+        },
+        this.#failures,
+      )
       connection = opened
       if (place.era === 'legacy' && opened.era === 'modern') this.#isOnlyModern = true
-      if (mustList || !this.known.isCurrent) await this.#keep(await opened.list(signal), place)
+      // A promise about the list was made by another process, or by the server that is still there.
+      const isPromised = server.endpoint.type !== 'stdio' && this.known.isCurrent
+      if (mustList || !isPromised) await this.#keep(await opened.list(signal), place)
       this.starts++
       this.#login.set(false)
       this.#setReason(place, this.review.server ?? '')
@@ -363,6 +356,8 @@ export class Upstream {
       this.#login.set(failure.kind === 'needs-login')
       this.#setReason(place, failure.message)
       if (!this.#login.isNeeded) this.#pool.breaker(place).fail()
+      if (!this.#login.isNeeded && !this.definition && place.key === this.#home.key)
+        this.known.noteFailure(failure.message)
       this.#revive()
       throw failure
     }
@@ -377,12 +372,10 @@ export class Upstream {
     return folder === this.#home.folder ? this.reason : (this.#reasonsElsewhere.get(folder) ?? '')
   }
 
-  /** What a server repeats of its config is taken out before anything else sees it. */
   #keep(listed: ServerDefinition, place: Place): Promise<void> {
     // What it lists now is no longer for others to see.
     if (this.#isRetired && this.definition) return Promise.resolve()
-    const hide = definitionRedactor(this.#started.get(place.folder) ?? this.server)
-    const clean = withoutSecrets(listed, hide)
+    const clean = this.#starts.clean(listed, place)
     // What it speaks when it is asked to is not the newest that it speaks.
     const { era = clean.era } = place.era === 'legacy' ? (this.definition ?? {}) : {}
     return this.known.keep({ ...clean, era }, this.#extentIn(place))
@@ -401,7 +394,7 @@ export class Upstream {
         this.#wasLetIn()
       } catch (error) {
         if (connection.isClosed || this.#pool.closing.aborted) return
-        const text = `its list of tools has changed and could not be read: ${this.#hide(String(error))}`
+        const text = `its list of tools has changed and could not be read: ${this.#starts.hide(String(error))}`
         this.#options.emit({ kind: 'warning', server: this.server.name, code: 'list-failed', text })
       }
     })
@@ -410,11 +403,24 @@ export class Upstream {
   /** A server that is to be kept running is started again by itself. */
   #revive(): void {
     if (this.server.lazy || this.#isRetired || this.#pool.closing.aborted || this.#login.isNeeded) return
-    clearTimeout(this.#revival)
-    this.#revival = setTimeout(() => {
-      this.refresh().catch(() => undefined)
-    }, this.#breaker.remaining())
-    this.#revival.unref()
+    this.#later.in(this.#breaker.remaining(), () => void this.refresh().catch(() => undefined))
+  }
+
+  /**
+   * The end of a rest is news: calls may try again. What has never been listed is listed again by itself, a few times;
+   * after that when somebody asks for it.
+   */
+  lookLater(): void {
+    if (!this.server.lazy || this.#isRetired || this.#pool.closing.aborted) return
+    const rest = this.#breaker.remaining()
+    if (this.definition) this.#later.in(rest + 1, () => this.#announce())
+    else if (this.#retries < MOST_RETRIES)
+      this.#later.in(Math.max(rest, FIRST_RETRY), () => {
+        if (this.definition || this.#refreshing || this.#pool.isOpening) return
+        this.#retries++
+        this.#isRetrying = true
+        this.refresh().catch(() => undefined)
+      })
   }
 
   #callFailure(error: unknown, name: string, signal: AbortSignal | undefined): McpFailure {
@@ -440,13 +446,9 @@ export class Upstream {
     const { state } = this
     const moved = state !== this.#lastState
     this.#lastState = state
+    if (state === 'failed' && !this.#refreshing && !this.#pool.isOpening) this.lookLater()
     if (moved)
       this.#options.emit({ kind: 'server-state', server: this.server.name, state, reason: this.reason })
     if (moved || isChanged) this.#options.onChange(this)
   }
-}
-
-/** Repeating it does no harm, if what the server says of it can be believed. */
-function isRepeatable({ annotations }: McpTool, { trust }: ServerConfig): boolean {
-  return trust !== 'none' && (annotations?.readOnlyHint === true || annotations?.idempotentHint === true)
 }

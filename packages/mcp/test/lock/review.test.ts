@@ -202,12 +202,13 @@ describe('without a lock', () => {
     expect(review.list({ ...math(B), start: 'npx sums@2' }).warnings).toEqual([])
   })
 
-  it('remembers what is still listed of a server that invents names forever', () => {
+  it('forgets nothing for a server that invents names forever: what is new waits', () => {
     const seen = { fingerprint: 'sha256-0', definition: {} }
-    const old = Object.fromEntries(Array.from({ length: 50_001 }, (_, index) => [`t${index}`, seen]))
+    const old = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`t${index}`, seen]))
     const review = reviewer({ remembered: { start: '', instructions: '', tools: old } })
-    review.list(math(A, { ...A, name: 't7' }))
-    expect(Object.keys(review.remembered?.tools ?? {}).sort()).toEqual(['add', 't7'])
+    const { tools } = review.list(math(A, { ...A, name: 't7' }))
+    expect([kind(tools.get('add')), kind(tools.get('t7'))]).toEqual(['new', 'changed'])
+    expect(Object.keys(review.remembered?.tools ?? old)).toHaveLength(50_000)
   })
 
   it('holds back what looks poisoned, and does not remember it as good', () => {

@@ -164,7 +164,7 @@ async function call({ name, arguments: input = {}, _meta: meta }) {
 
 async function handle({ id, method, params }) {
   if (method === 'initialize') {
-    if (manners.mute) return
+    if (manners.mute || (manners.muteWhile && existsSync(manners.muteWhile))) return
     greeting = params
     return answer(id, {
       protocolVersion: params.protocolVersion,
@@ -175,6 +175,11 @@ async function handle({ id, method, params }) {
   }
   if (method === 'tools/list') {
     if (manners.muteList) return
+    // As it is, whatever that is: nested deeper than a program here could write.
+    if (manners.rawFrom) {
+      const list = readFileSync(manners.rawFrom, 'utf8')
+      return process.stdout.write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"tools":${list}}}\n`)
+    }
     if (manners.noList) return answer(id, { tools: 'none' })
     const list = tools()
     if (!manners.page)
@@ -199,7 +204,7 @@ async function handle({ id, method, params }) {
     return answer(id, {})
   }
   if (method === 'server/discover' && manners.diesOnProbe) process.exit(5)
-  if (method === 'server/discover' && manners.ignoresProbe) return
+  if (method === 'server/discover' && (manners.ignoresProbe || manners.muteWhile)) return
   if (id !== undefined) refuse(id, -32601, 'Method not found')
 }
 

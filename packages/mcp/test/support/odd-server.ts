@@ -20,6 +20,8 @@ export interface Manners {
   readonly endless?: boolean
   /** Never answers initialize. */
   readonly mute?: boolean
+  /** The same while this file exists. */
+  readonly muteWhile?: string
   readonly muteList?: boolean
   readonly noList?: boolean
   readonly diesOnProbe?: boolean
@@ -39,6 +41,8 @@ export interface Manners {
   readonly instructions?: string
   /** Lists what this file holds. */
   readonly toolsFrom?: string
+  /** The same, without reading it. */
+  readonly rawFrom?: string
   readonly tools?: readonly object[]
   /** Also lists tools that tell where it runs, what it was told and what it keeps. */
   readonly more?: boolean

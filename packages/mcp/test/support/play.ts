@@ -9,6 +9,8 @@ export interface Play {
   call(name: string, input: Record<string, unknown>, options?: { signal?: AbortSignal }): Promise<string>
   /** The tools array of the last request. */
   readonly tools: readonly string[]
+  /** What was sent, request by request. */
+  readonly requests: readonly string[]
 }
 
 export async function play(well: Toolwell, id: string, principal?: string): Promise<Play> {
@@ -16,11 +18,13 @@ export async function play(well: Toolwell, id: string, principal?: string): Prom
   const messages: ChatMessage[] = [{ role: 'user', content: `Go on with ${id}.` }]
   let next = 0
   let tools: string[] = []
+  const requests: string[] = []
   const run = async (
     calls: readonly (readonly [string, Record<string, unknown>])[],
     options: { signal?: AbortSignal } = {},
   ) => {
     const turn = await chat.begin(messages)
+    requests.push(JSON.stringify(turn.parts))
     tools = (turn.parts.tools ?? []).map((tool) => tool.function.name)
     const reply: ChatMessage = {
       role: 'assistant',
@@ -43,5 +47,6 @@ export async function play(well: Toolwell, id: string, principal?: string): Prom
     get tools() {
       return tools
     },
+    requests,
   }
 }

@@ -16,7 +16,7 @@ export function chatProtocol(options: ChatRuleOptions = {}): Protocol<ChatReques
     wantsStream: (body) => body.stream === true,
     renderOrder: (body) => chatRenderOrder(body, options.family),
     answer(answer, body, context) {
-      const completion = complete(answer, body, context)
+      const completion = complete(answer, body, context, options)
       const streamOptions = body.stream_options as { include_usage?: unknown } | null | undefined
       return {
         object: completionObject(completion),
@@ -30,10 +30,22 @@ export function chatProtocol(options: ChatRuleOptions = {}): Protocol<ChatReques
   }
 }
 
-function complete(answer: ScriptedAnswer, body: ChatRequestBody, context: AnswerContext): ChatCompletion {
+function complete(
+  answer: ScriptedAnswer,
+  body: ChatRequestBody,
+  context: AnswerContext,
+  { nineCharacterIds }: ChatRuleOptions,
+): ChatCompletion {
+  const nextId = () =>
+    nineCharacterIds
+      ? context
+          .nextCallId('')
+          .replace(/[^a-zA-Z0-9]/g, 'x')
+          .padStart(9, '0')
+      : context.nextCallId('call_')
   const { text, calls: scripted = [], finish } = answer
   const calls = scripted.map(({ name, arguments: input, id }) => ({
-    id: id ?? context.nextCallId('call_'),
+    id: id ?? nextId(),
     type: 'function' as const,
     function: { name, arguments: typeof input === 'string' ? input : JSON.stringify(input ?? {}) },
   }))

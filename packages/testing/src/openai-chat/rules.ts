@@ -18,7 +18,7 @@ import {
   wrongValue,
 } from '../shared/openai-wording.js'
 import type { Violation } from '../shared/protocol.js'
-import type { ChatRequestBody, ChatRole, ChatTool, ChatToolCall } from './request.js'
+import type { ChatMessage, ChatRequestBody, ChatRole, ChatTool, ChatToolCall } from './request.js'
 
 /** Why a strict server of this wire answers 400. */
 export type ChatViolation = Violation
@@ -33,6 +33,11 @@ export type ChatFamily = 'openai' | 'mistral' | 'template'
 export interface ChatRuleOptions {
   /** Default `openai`. */
   readonly family?: ChatFamily
+  /**
+   * Ids of calls have nine letters and digits, and the model here gives such. Mistral's API answers 400 to others: "Tool call id
+   * was call_98660886 but must be a-z, A-Z, 0-9, with a length of 9." (code 3280; `mistral-common`, the validator of calls).
+   */
+  readonly nineCharacterIds?: boolean
   /** OpenAI's limit is 128. */
   readonly maxTools?: number
   /** Characters of one tool's description. Azure and older OpenAI models stop at 1,024. */
@@ -60,6 +65,7 @@ export function chatViolationOf(body: unknown, options: ChatRuleOptions = {}): C
     streamViolation(body) ??
     // The shapes have been checked above, so the body is one.
     pairingViolation(body as ChatRequestBody) ??
+    (options.nineCharacterIds ? idViolation(body as ChatRequestBody) : undefined) ??
     (options.family === 'mistral' ? orderViolation(body as ChatRequestBody) : undefined)
   )
 }
@@ -278,6 +284,17 @@ function pairingViolation({ messages, tools = [] }: ChatRequestBody): Found {
     }
   }
   return unansweredViolation(batch, 'messages')
+}
+
+function idViolation({ messages }: ChatRequestBody): Found {
+  return eachOf([...messages], 'messages', (message, at) =>
+    eachOf([...((message as ChatMessage).tool_calls ?? [])], `${at}.tool_calls`, (call, place) => {
+      const { id } = call as ChatToolCall
+      if (/^[a-zA-Z0-9]{9}$/.test(id)) return undefined
+      const reason = `Tool call id was ${id} but must be a-z, A-Z, 0-9, with a length of 9.`
+      return violation(reason, `${place}.id`, '3280')
+    }),
+  )
 }
 
 /**

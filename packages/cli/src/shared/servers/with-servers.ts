@@ -62,6 +62,8 @@ export async function withServers<T>(
     logs: defaultLogFolder(terminal.env),
     logins,
     connectTimeout: timeout,
+    // Verbs that list every server want to know how each is now.
+    patient: refresh,
     onEvent(event) {
       if (event.kind === 'server-listed') took.set(event.server, performance.now() - started)
     },

@@ -3,6 +3,7 @@
 import { defined } from '../../base/guards.js'
 import type { WireSupport } from '../../surface/auto.js'
 import type { Prompts } from '../../surface/prompts.js'
+import { MISTRAL_IDS } from '../shared/mistral.js'
 import type { UnitCall } from '../shared/thread.js'
 import type { Wire } from '../shared/wire.js'
 import { contentOutput, withTakenMedia } from './media.js'
@@ -37,6 +38,8 @@ export interface AiWireOptions {
   readonly stored?: boolean
   /** The provider drops thinking that is no longer valid, or does not check it: nothing is left out here. */
   readonly keepsThinking?: boolean
+  /** The server is Mistral's. */
+  readonly mistral?: boolean
 }
 
 /** OpenAI's search brings tools between the messages, and takes none away. */
@@ -49,7 +52,14 @@ const NATIVE: Readonly<Record<NativeWay, NonNullable<WireSupport['native']>>> = 
 export function aiWire(
   protocol: Protocol,
   prompts: Prompts,
-  { beside = [], way, given = () => true, stored = false, keepsThinking = false }: AiWireOptions = {},
+  {
+    beside = [],
+    way,
+    given = () => true,
+    stored = false,
+    keepsThinking = false,
+    mistral = false,
+  }: AiWireOptions = {},
 ): Wire<AiMessage, AiReply, AiParts> {
   const { ids, opensWithUser = false, turns = false, answers, ran: _, ...others } = rules[protocol]
   const inMessages = { ...others, ...(answers ? { results: prompts.noOutput() } : {}) }
@@ -59,10 +69,13 @@ export function aiWire(
     traits: {
       // What a model is asked is the SDK's own; what a host gives may be anything.
       ...(stored ? { form: WIRE } : {}),
-      ...defined({ ids }),
+      ...defined({ ids: ids && mistral ? { ...ids, ...MISTRAL_IDS } : ids }),
+      modelSpeaksBetween: mistral,
       opensWithUser,
       thinking: protocol === 'anthropic' && !keepsThinking ? boundThinking : undefined,
       wordlessSearches: way === 'tool-search',
+      // The providers of Anthropic and Google make one turn of results and what follows them.
+      notesJoinAnswers: protocol !== 'anthropic' && protocol !== 'google',
       native: way && NATIVE[way],
     },
     normalise: (message) => normaliseMessage(withTakenMedia(message, protocol, prompts), inMessages),

@@ -1,9 +1,10 @@
 /** The Chat Completions wire: messages, functions, and the section in the system message. */
 import { isRecord } from '../../base/guards.js'
-import { assertKnownKeys } from '../../base/options.js'
+import { assertKnownKeys, assertOneOf } from '../../base/options.js'
 import type { ResultPart } from '../../result/part.js'
 import { isSendable } from '../../result/taken.js'
 import type { Prompts } from '../../surface/prompts.js'
+import { MISTRAL_IDS } from '../shared/mistral.js'
 import { dataUrl, writeParts } from '../shared/result-parts.js'
 import type { Wire } from '../shared/wire.js'
 import { callsIn, isCustomCall } from './calls.js'
@@ -30,6 +31,11 @@ export interface ChatParts<Message = ChatMessage> {
 export interface ChatOptions {
   /** Whether the server takes images in the message of a tool. Default false: OpenAI takes text alone there. */
   readonly imageResults?: boolean
+  /**
+   * Whose server it is. Default `openai`. `mistral`: ids of calls have nine letters and digits, and behind a result the model
+   * speaks before the user does.
+   */
+  readonly family?: 'openai' | 'mistral'
 }
 
 /** `prompts`: what has to be said in a history, in the host's words. */
@@ -37,11 +43,19 @@ export function chatWire(
   prompts: Prompts,
   options: ChatOptions = {},
 ): Wire<ChatMessage, ChatReply, ChatParts> {
-  assertKnownKeys(options, ['imageResults'], 'the options of openaiChat')
-  const { imageResults = false } = options
+  assertKnownKeys(options, ['imageResults', 'family'], 'the options of openaiChat')
+  const { imageResults = false, family = 'openai' } = options
+  assertOneOf('family', family, ['openai', 'mistral'])
+  const isMistral = family === 'mistral'
   return {
     name: WIRE,
-    traits: { form: WIRE, systemInMessages: true, ids: ID_RULES },
+    traits: {
+      form: WIRE,
+      systemInMessages: true,
+      ids: isMistral ? { ...ID_RULES, ...MISTRAL_IDS } : ID_RULES,
+      notesJoinAnswers: true,
+      modelSpeaksBetween: isMistral,
+    },
     read: readMessages,
     write: (units, view, warn = () => {}) => writeMessages(units, view.section, warn),
     ofHost: (units) =>

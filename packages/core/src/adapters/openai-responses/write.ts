@@ -5,7 +5,7 @@ import type { SurfaceView } from '../../surface/project.js'
 import { defaultPrompts, type Prompts } from '../../surface/prompts.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { CallAnswer } from '../../turn/run.js'
-import { revealed } from '../../turn/search-call/render.js'
+import { revealed } from '../../turn/search-call/revealed.js'
 import { bySource } from '../shared/namespace.js'
 import {
   argumentsObject,

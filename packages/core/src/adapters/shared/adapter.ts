@@ -3,7 +3,7 @@
 import type { Usage } from '../../accounting/measurement.js'
 import { defined, isRecord } from '../../base/guards.js'
 import { shortHash } from '../../base/hash.js'
-import { assertKnownKeys, invalid, kindOf } from '../../base/options.js'
+import { invalid, kindOf } from '../../base/options.js'
 import { plainJson } from '../../base/plain-json.js'
 import type { Conversation } from '../../conversation.js'
 import { createState } from '../../ledger/fold.js'
@@ -13,13 +13,16 @@ import { project, type SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { ImportedStep, ImportReport } from '../../turn/host-steps.js'
 import type { CallAnswer, RunOptions } from '../../turn/run.js'
-import { readMachineLine } from '../../turn/search-call/render.js'
+import { readMachineLine } from '../../turn/search-call/machine-line.js'
 import { type Anchors, anchorsOf, survivors } from './anchors.js'
 import { assertConversation, assertThread, assertWire } from './assert-adapter.js'
 import { thinkingIn, withoutStripped } from './bound-thinking.js'
 import { FED_BACK, isFedBack } from './fed-back.js'
 import { assertFirstRun } from './first-run.js'
+import { joinOwnWords } from './join-own-words.js'
 import { leaveBehind } from './leave-behind.js'
+import { speakBetween } from './mistral.js'
+import { assertReply, assertRequest } from './no-reply.js'
 import { noticePlace } from './notice-place.js'
 import { openWithUser } from './open-with-user.js'
 import { plainText } from './plain-text.js'
@@ -104,7 +107,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   }
   return {
     async begin(messages, request = {} as Prompt) {
-      assertKnownKeys(request, ['requestId', ...(wire.traits?.prompt ?? [])], 'begin')
+      assertRequest(request, wire.traits?.prompt ?? [])
       const entries = normalise(messages)
       const history = entries.flat()
       const anchors = anchorsOf(wire.read(history))
@@ -145,6 +148,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
             detail: error instanceof Error ? error.message : String(error),
           }),
         run: async (given, options) => {
+          assertReply(given)
           const reply = replyOf(given)
           if (form) assertOwnReply(form, reply)
           await record(requestId, isStreamed(given) ? given.usage : wire.usage?.(reply))
@@ -300,11 +304,13 @@ function compose<Message, Reply, Parts, Prompt extends object>(
   }
   const ofHost = wire.ofHost?.(anchors.placed.map(({ unit }) => unit)) ?? []
   const callable = new Set([...view.tools.map((tool) => tool.name), ...ofHost])
-  const { ids, opensWithUser, thinking } = wire.traits ?? {}
+  const { ids, opensWithUser, thinking, notesJoinAnswers, modelSpeaksBetween } = wire.traits ?? {}
   const bound = thinking ? withoutStripped(anchors.placed, view, thinking) : anchors.placed
   const settled = ids ? settleIds(bound, wire.name, ids, warn) : bound
   const repaired = repair(settled, view, callable, prompts, warn, wire.traits)
-  const begun = opensWithUser ? openWithUser(repaired, prompts, warn) : repaired
+  const joined = notesJoinAnswers ? joinOwnWords(repaired, prompts) : repaired
+  const spoken = modelSpeaksBetween ? speakBetween(joined, prompts) : joined
+  const begun = opensWithUser ? openWithUser(spoken, prompts, warn) : spoken
   const written = wire.write(weave(begun, view, warn), view, warn)
   // Off: the host's own array, unless a server would refuse it.
   return view.mode === 'off' && sameItems(written, messages) ? messages : written

@@ -16,6 +16,8 @@ export interface IdRules {
   readonly legal?: RegExp
   /** Characters. */
   readonly max?: number
+  /** A legal id in the place of one that is not. Default: a hash behind `call_`. */
+  readonly made?: (id: string) => string
   /** Where an id may occur only once: among the calls of one reply, or in the whole history. */
   readonly scope: 'turn' | 'history'
   /** What the id is called in the native piece of a call, and in that of an answer. */
@@ -57,7 +59,7 @@ export function settleIds(
   })
 }
 
-function createIds({ legal, max = Number.POSITIVE_INFINITY, scope }: IdRules) {
+function createIds({ legal, max = Number.POSITIVE_INFINITY, made, scope }: IdRules) {
   const taken = new Set<string>()
   const given = new Set<string>()
   const counts = new Map<string, number>()
@@ -65,6 +67,7 @@ function createIds({ legal, max = Number.POSITIVE_INFINITY, scope }: IdRules) {
   const numbered = (id: string, count: number) => {
     const plain = count === 1 ? id : `${id}_${count}`
     if (fits(plain)) return plain
+    if (made) return made(plain)
     return `call_${shortHash(id)}${count === 1 ? '' : `_${count}`}`
   }
   return {

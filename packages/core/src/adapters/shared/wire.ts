@@ -25,6 +25,10 @@ export interface WireTraits<Prompt extends object = object> {
   readonly opensWithUser?: boolean
   /** Where the provider searches by its own means, the answer to a search holds definitions and no words. */
   readonly wordlessSearches?: boolean
+  /** Servers take no message between an answer and the next reply: notices join the answer. */
+  readonly notesJoinAnswers?: boolean
+  /** Servers take the user behind an answer only where the model has spoken between. */
+  readonly modelSpeaksBetween?: boolean
   /** Servers take an answer wherever it stands behind its call, and not only directly behind it. */
   readonly answersAnywhere?: boolean
   /** The provider binds thinking to what stands before it, and refuses it behind other bytes. Absent: it does not. */

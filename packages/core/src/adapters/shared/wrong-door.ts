@@ -9,19 +9,23 @@ import { invalid } from '../../base/options.js'
 /** The forms of messages that have an adapter here. */
 export type Form = 'ai-sdk' | 'anthropic' | 'google' | 'openai-chat' | 'openai-responses'
 
-const FORMS: Readonly<Record<Form, { readonly api: string; readonly door: string }>> = {
+/** And messages as interfaces of the AI SDK keep them, which no adapter reads. */
+type AnyForm = Form | 'ui'
+
+const FORMS: Readonly<Record<AnyForm, { readonly api: string; readonly door: string }>> = {
   'ai-sdk': { api: 'the AI SDK', door: 'aiSdk' },
   anthropic: { api: 'Anthropic Messages', door: 'anthropic' },
   google: { api: 'the Gemini API', door: 'google' },
   'openai-chat': { api: 'Chat Completions', door: 'openaiChat' },
   'openai-responses': { api: 'the Responses API', door: 'openaiResponses' },
+  ui: { api: 'an interface (UIMessage)', door: '' },
 }
 
 /** Forms that an adapter reads besides its own. */
 const ALSO_READ: Readonly<Partial<Record<Form, Form>>> = { 'openai-responses': 'openai-chat' }
 
 /** The forms that a message has a sign of: mostly none or one. */
-function formsOf(message: unknown): readonly Form[] {
+function formsOf(message: unknown): readonly AnyForm[] {
   try {
     return isRecord(message) ? signsOf(message) : []
   } catch {
@@ -30,12 +34,15 @@ function formsOf(message: unknown): readonly Form[] {
   }
 }
 
-function signsOf(message: Readonly<Record<string, unknown>>): readonly Form[] {
+function signsOf(message: Readonly<Record<string, unknown>>): readonly AnyForm[] {
   const { role, type, content, parts, tool_calls: calls, tool_call_id: answered } = message
-  const kinds = Array.isArray(content) ? content.map((part: unknown) => isRecord(part) && part.type) : []
+  const pieces = Array.isArray(content) ? content.filter(isRecord) : []
   const item = type === 'function_call' || type === 'function_call_output'
+  const withParts = Array.isArray(parts) && content === undefined
+  // A part of Gemini has a field for its kind, and no type.
+  const isUi = withParts && parts.some((part: unknown) => isRecord(part) && typeof part.type === 'string')
   return [
-    ...(Array.isArray(parts) && content === undefined ? (['google'] as const) : []),
+    ...(withParts ? [isUi ? ('ui' as const) : ('google' as const)] : []),
     ...(item && role === undefined && typeof message.call_id === 'string'
       ? (['openai-responses'] as const)
       : []),
@@ -43,9 +50,19 @@ function signsOf(message: Readonly<Record<string, unknown>>): readonly Form[] {
     (role === 'assistant' && Array.isArray(calls) && calls.length > 0)
       ? (['openai-chat'] as const)
       : []),
-    ...(kinds.includes('tool_use') || kinds.includes('tool_result') ? (['anthropic'] as const) : []),
-    ...(kinds.includes('tool-call') || kinds.includes('tool-result') ? (['ai-sdk'] as const) : []),
+    ...new Set(pieces.flatMap((piece) => formOfPiece(piece) ?? [])),
   ]
+}
+
+/** Pieces of content that exist on one wire alone. Some servers of the Chat family have thinking of their own, without a signature. */
+function formOfPiece({ type, source, signature }: Readonly<Record<string, unknown>>): Form | undefined {
+  if (type === 'tool_use' || type === 'tool_result') return 'anthropic'
+  if (type === 'image' && isRecord(source)) return 'anthropic'
+  if (type === 'thinking' && typeof signature === 'string') return 'anthropic'
+  if (type === 'tool-call' || type === 'tool-result') return 'ai-sdk'
+  if (type === 'image_url' || type === 'input_audio') return 'openai-chat'
+  if (type === 'input_text' || type === 'output_text' || type === 'input_image') return 'openai-responses'
+  return undefined
 }
 
 /** A message without parts, where a message is its parts. */
@@ -62,7 +79,7 @@ function lacksParts(message: unknown): boolean {
 /** What is foreign in a history, in words; undefined where nothing is. Throws where nothing in it shows this form. */
 export function foreignEntry(form: Form, messages: readonly unknown[]): string | undefined {
   const forms = messages.map(formsOf)
-  const isRead = (each: Form) => each === form || each === ALSO_READ[form]
+  const isRead = (each: AnyForm) => each === form || each === ALSO_READ[form]
   const index = messages.findIndex((message, at) => {
     const signs = forms[at] ?? []
     return signs.length > 0 ? !signs.some(isRead) : form === 'google' && lacksParts(message)
@@ -74,18 +91,18 @@ export function foreignEntry(form: Form, messages: readonly unknown[]): string |
   throw invalid('messages', `${problem[0]?.toUpperCase()}${problem.slice(1)}. ${fixOf(form, other)}`)
 }
 
-function fixOf(form: Form, other: Form | undefined): string {
+function fixOf(form: Form, other: AnyForm | undefined): string {
   const here = FORMS[form].door
   if (!other) return 'Its messages are { role, parts: [{ text }] }.'
-  if (form === 'ai-sdk' && other === 'google')
-    return 'Messages of an interface (UIMessage) become those of a model by convertToModelMessages of the SDK.'
+  if (other === 'ui')
+    return 'convertToModelMessages of the AI SDK makes messages of a model of it, which aiSdk of @toolwell/core/ai-sdk reads.'
   const there = FORMS[other].door
   return `Use ${there} of @toolwell/core/${other}, or move the thread: ${here}(conversation).adopt(${there}(conversation).thread(messages)).`
 }
 
 /** Throws at a reply of another wire: to this one it would be a reply without calls. */
 export function assertOwnReply(form: Form, reply: unknown): void {
-  const forms = [...replyForms(reply), ...formsOf(reply)]
+  const forms: readonly AnyForm[] = [...replyForms(reply), ...formsOf(reply)]
   const [other] = forms
   if (other === undefined || forms.includes(form)) return
   throw invalid(

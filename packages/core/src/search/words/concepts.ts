@@ -6,8 +6,8 @@ export const actionGroups = `
   generate create produce make build draw render design compose
   delete remove erase clear drop discard destroy purge uninstall clean wipe rid trash dispose | cancel stop end revoke
   update edit modify change alter revise patch set adjust replace rename
-  get fetch retrieve read obtain load pull view access look lookup see check
-  list enumerate all browse display every show
+  get fetch retrieve read obtain load pull view access look lookup see check | what which when who whose where
+  list enumerate all browse display every show | what which
   search find query lookup locate discover look seek explore hunt
   send post publish submit deliver share forward dispatch transmit notify
   save store write persist record keep put export

@@ -19,6 +19,27 @@ function missing(query: ParsedQuery, context: Context): Source[] {
   )
 }
 
+/** Sources that failed may work again: whoever owns them is asked to try, and nobody waits for it here. */
+export function wakeMissing(query: ParsedQuery, context: Context): void {
+  for (const source of missing(query, context)) if (source.state === 'failed') wake(source)
+}
+
+/** The same for those whose tools were found, and that nobody has seen work since they failed. */
+export function wakeFound(entries: readonly Entry[], context: Context): void {
+  for (const name of new Set(entries.map((entry) => entry.source))) {
+    const source = context.catalogue.sources.get(name)
+    if (source?.tentative) wake(source)
+  }
+}
+
+function wake({ wake: tryAgain }: Source): void {
+  try {
+    tryAgain?.()
+  } catch {
+    // It stays as it is.
+  }
+}
+
 /** Waits where there is something to wait for, and nothing to answer with yet. */
 export async function waitForSources(
   query: ParsedQuery,

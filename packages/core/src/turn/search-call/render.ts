@@ -1,22 +1,15 @@
-/** Turns a search result into the text the model reads. The first line is for machines: `importHistory` reads it, and only it. */
+/** Turns a search result into the text the model reads, behind a line for machines. */
 
-import { defined } from '../../base/guards.js'
 import { quote, safeJson } from '../../base/text.js'
 import type { Match, SearchResult } from '../../search/result.js'
 import type { Context, Settings } from '../../surface/context.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import type { Prompts } from '../../surface/prompts.js'
-import type { Pin, WireTool } from '../../tool/wire-tool.js'
+import { type MachineLine, writeMachineLine } from './machine-line.js'
+import { revealed } from './revealed.js'
 
-/** Stands at the very start of every search answer. */
-const MARK = 'toolwell/1 '
 /** Characters of a description that an answer shows of a tool that is not loaded. */
 const OFFERED_DESCRIPTION = 120
-
-export interface MachineLine {
-  readonly loaded: readonly Pick<Pin, 'id' | 'fingerprint'>[]
-  readonly unloaded: readonly string[]
-}
 
 /**
  * `references`: the provider shows what was found. Then only the rest is said, which may be nothing; and where nothing was
@@ -29,21 +22,7 @@ export function renderSearch(
   references: boolean,
 ): string {
   if (references && revealed(result).length > 0) return renderRest(result, context.settings)
-  // It is paid for on every request: the beginning of a fingerprint tells two definitions of one tool apart.
-  const loaded = machine.loaded.map(({ id, fingerprint }) => [id, fingerprint.slice(0, 8)])
-  const unloaded = machine.unloaded.length > 0 ? { unloaded: machine.unloaded } : {}
-  const line = `${MARK}${safeJson({ loaded, ...unloaded })}`
-  return `${line}\n${renderedByFace(result, context) ?? renderText(result, context.settings)}`
-}
-
-/** The found tools that an answer shows in full, or refers to. */
-export function revealed(result: SearchResult): readonly WireTool[] {
-  return result.matches.flatMap(
-    ({ canonicalName: name, description, schemaPreview, strict, inputExamples, source }) =>
-      schemaPreview === undefined
-        ? []
-        : [{ name, description, inputSchema: schemaPreview, ...defined({ strict, inputExamples, source }) }],
-  )
+  return `${writeMachineLine(machine)}\n${renderedByFace(result, context) ?? renderText(result, context.settings)}`
 }
 
 /** All but the tools that are shown in full. */
@@ -54,8 +33,8 @@ function renderRest(result: SearchResult, settings: Settings): string {
 }
 
 function hasMoreToSay({ matches, more, unclear, ...lists }: SearchResult): boolean {
-  const { notFound, ambiguous, unavailable, evicted, unloaded, problems } = lists
-  const said = [matches, notFound, ambiguous, unavailable, evicted, unloaded, problems]
+  const { notFound, ambiguous, unavailable, leftOut, evicted, unloaded, problems } = lists
+  const said = [matches, notFound, ambiguous, unavailable, leftOut, evicted, unloaded, problems]
   return more > 0 || unclear || said.some((list) => list.length > 0)
 }
 
@@ -73,29 +52,6 @@ function renderedByFace(result: SearchResult, { settings, notify }: Context): st
   }
 }
 
-/** Reads the first line of an answer of ours. Anything unexpected gives undefined. */
-export function readMachineLine(answer: string): MachineLine | undefined {
-  const end = answer.indexOf('\n')
-  const line = end < 0 ? answer : answer.slice(0, end)
-  if (!line.startsWith(MARK)) return undefined
-  try {
-    const value: unknown = JSON.parse(line.slice(MARK.length))
-    if (typeof value !== 'object' || value === null) return undefined
-    const { loaded, unloaded = [] } = value as { loaded?: unknown; unloaded?: unknown }
-    if (!Array.isArray(loaded) || !Array.isArray(unloaded)) return undefined
-    const pairs = loaded.filter(
-      (pair): pair is [string, string] =>
-        Array.isArray(pair) && pair.every((part) => typeof part === 'string'),
-    )
-    return {
-      loaded: pairs.map(([id, fingerprint]) => ({ id, fingerprint })),
-      unloaded: unloaded.filter((id): id is string => typeof id === 'string'),
-    }
-  } catch {
-    return undefined
-  }
-}
-
 /** `isShown`: the matches to say something of, where the provider shows the others. */
 function renderText(result: SearchResult, settings: Settings, isShown?: (match: Match) => boolean): string {
   const { prompts } = settings
@@ -109,6 +65,7 @@ function renderText(result: SearchResult, settings: Settings, isShown?: (match: 
     result.notFound,
     result.ambiguous,
     result.unavailable,
+    result.leftOut,
   ].every((list) => list.length === 0)
   if (nothing && !isShown) lines.push(result.nextInstruction)
   const droppedNames = new Set(result.dropped.map((drop) => drop.name))
@@ -133,6 +90,7 @@ function linesFirst(result: SearchResult, prompts: Prompts): string[] {
   const nearest = result.matches.map(({ canonicalName }) => canonicalName)
   return [
     ...result.unavailable.map(({ name, state }) => prompts.searchUnavailable({ asked: name, state })),
+    ...result.leftOut.map((each) => prompts.searchLeftOut(each)),
     ...(result.unclear ? [prompts.searchUnclear({ nearest })] : []),
   ]
 }

@@ -1,41 +1,38 @@
 /** What was learned, in a file: one line for each example, only ever added to, so that two processes can write to it. */
-import { appendFile, open, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { appendFile, type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { makeFolder } from '../../ledger/stores/make-folder.js'
+import { RING } from '../ring.js'
 import { matchesFilter, readExample, type UsageExample, type UsageStore } from '../usage-store.js'
 
 /** The first line of the file. A newer format is neither read nor written. */
 const FORMAT = 1
 const HEAD = `{"toolwell-usage":${FORMAT}}\n`
+const HEAD_BYTES = 1000
 /** Of a larger file the end is read: what is newest. */
 const MOST_BYTES = 16 * 1024 * 1024
 /** A file with more lines than this, most of which no ring holds any more, is written anew. */
 const MANY_LINES = 20_000
-const RING = 16
 
 /**
- * Lines that cannot be read are passed over; an example that is lost is a lesson not learned and no more. Where two processes write,
- * each adds whole lines; what one adds in the moment in which the other shortens the file is lost.
+ * Lines that cannot be read are passed over; an example that is lost is a lesson not learned and no more. A file of a newer version,
+ * and one that is none of ours, are neither read nor changed. Where two processes write, each adds whole lines; what one adds in the
+ * moment in which the other shortens the file is lost, and what one forgets the other knows until it is started again.
  */
 export function fileUsage(path: string): UsageStore {
-  let isNewer = false
-
-  async function readAll(): Promise<UsageExample[]> {
-    const text = await readEnd(path)
-    if (text === undefined) return []
-    const lines = text.split('\n')
-    const head = parse(lines[0] ?? '') as { 'toolwell-usage'?: unknown } | undefined
-    const format = head?.['toolwell-usage']
-    isNewer = typeof format === 'number' && format > FORMAT
-    if (isNewer)
-      throw new Error(
-        `${path} was written by a newer version of Toolwell. Nothing is read from it or added to it.`,
-      )
-    return lines.flatMap((line) => readExample(parse(line)) ?? [])
+  /** All examples; undefined where there is no file. Throws where the file is not to be touched. */
+  async function readAll(): Promise<UsageExample[] | undefined> {
+    const text = await readFrom(path, readEnd)
+    if (text === undefined) return undefined
+    const examples = text.split('\n').flatMap((line) => readExample(parse(line)) ?? [])
+    const head = (await readFrom(path, readHead)) ?? ''
+    refuse(path, head, text.trim() !== '' && examples.length === 0)
+    return examples
   }
 
   async function rewrite(examples: readonly UsageExample[]): Promise<void> {
-    const temporary = `${path}.${process.pid}.tmp`
+    const temporary = `${path}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`
     try {
       await writeFile(temporary, HEAD + linesOf(examples), { mode: 0o600 })
       await rename(temporary, path)
@@ -47,24 +44,45 @@ export function fileUsage(path: string): UsageStore {
 
   return {
     async read() {
-      const examples = await readAll()
+      const examples = (await readAll()) ?? []
       if (examples.length <= MANY_LINES) return examples
       const kept = newestOf(examples)
       if (kept.length * 2 < examples.length) await rewrite(kept)
       return kept
     },
     async append(examples) {
-      if (isNewer || examples.length === 0) return
+      if (examples.length === 0) return
       makeFolder(dirname(path), 0o700)
-      const isNew = (await stat(path).catch(() => undefined)) === undefined
-      await appendFile(path, (isNew ? HEAD : '\n') + linesOf(examples), { mode: 0o600 })
+      const head = await readFrom(path, readHead)
+      // A head that is torn may have good lines behind it.
+      if (head !== undefined && formatOf(head) !== FORMAT) await readAll()
+      await appendFile(path, (head === undefined ? HEAD : '\n') + linesOf(examples), { mode: 0o600 })
     },
     async forget(filter) {
-      if (isNewer || (await stat(path).catch(() => undefined)) === undefined) return
       const examples = await readAll()
-      await rewrite(examples.filter((example) => !matchesFilter(example, filter)))
+      if (examples) await rewrite(examples.filter((example) => !matchesFilter(example, filter)))
     },
   }
+}
+
+/** `isForeign`: nothing in it can be read. */
+function refuse(path: string, head: string, isForeign: boolean): void {
+  const format = formatOf(head)
+  if (format !== undefined && format > FORMAT)
+    throw new Error(
+      `${path} was written by a newer version of Toolwell. Nothing is read from it or added to it. Use that version, or name another file.`,
+    )
+  if (format === undefined && isForeign)
+    throw new Error(
+      `${path} is not a file of learned uses. Nothing is read from it or added to it. Name another file, or delete this one.`,
+    )
+}
+
+function formatOf(head: string): number | undefined {
+  const format = ((parse(head.split('\n', 1)[0] ?? '') ?? {}) as { 'toolwell-usage'?: unknown })[
+    'toolwell-usage'
+  ]
+  return typeof format === 'number' ? format : undefined
 }
 
 /** The last of each tool and principal, in order. */
@@ -84,23 +102,31 @@ function linesOf(examples: readonly UsageExample[]): string {
   return examples.map((example) => `${JSON.stringify(example)}\n`).join('')
 }
 
-/** The whole file, or the first line and the end of a huge one. Undefined where there is none. */
-async function readEnd(path: string): Promise<string | undefined> {
+/** Undefined where there is no such file. */
+async function readFrom<T>(path: string, read: (file: FileHandle) => Promise<T>): Promise<T | undefined> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
-  if (!file) return undefined
   try {
-    const { size } = await file.stat()
-    const start = Math.max(0, size - MOST_BYTES)
-    const bytes = Buffer.alloc(size - start)
-    await file.read(bytes, 0, bytes.length, start)
-    const text = bytes.toString('utf8')
-    return start === 0 ? text : `\n${text.slice(text.indexOf('\n') + 1)}`
+    return file && (await read(file))
   } finally {
-    await file.close()
+    await file?.close()
   }
+}
+
+async function readHead(file: FileHandle): Promise<string> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
+  return buffer.toString('utf8', 0, bytesRead)
+}
+
+/** The whole file, or the whole lines at the end of a huge one. */
+async function readEnd(file: FileHandle): Promise<string> {
+  const { size } = await file.stat()
+  const start = Math.max(0, size - MOST_BYTES)
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start)
+  const text = buffer.toString('utf8', 0, bytesRead)
+  return start === 0 ? text : text.slice(text.indexOf('\n') + 1)
 }
 
 function parse(line: string): unknown {

@@ -5,9 +5,6 @@ import { type FirstUse, NOTHING_SEEN, ownTool, record, seenTool } from './first-
 import { namedTools } from './lock.js'
 import { approveCommand, visibleName } from './reasons.js'
 
-/** A server that invents names forever does not fill the disk: beyond this, only what it still lists is remembered. */
-const MOST_REMEMBERED = 50_000
-
 /** Only a person changes a pin; what is merely remembered is told once and remembered anew. */
 export function startWarning({ server }: ReviewSubject, before: string, isPinned: boolean): ServerWarning[] {
   const { start = '', name } = server
@@ -66,10 +63,7 @@ export function compareWithFirstUse(
       `${fresh.length} ${fresh.length === 1 ? 'tool' : 'tools'} of ${called} ${fresh.length === 1 ? 'is' : 'are'} trusted on first use`,
       `Pin ${fresh.length === 1 ? 'it' : 'them'} with: toolwell lock`,
     )
-  const isTooMuch = Object.keys(remembered?.tools ?? {}).length > MOST_REMEMBERED
-  const kept = Object.entries(remembered?.tools ?? {}).filter(
-    ([name]) => !isTooMuch || prints.tools.has(name),
-  )
+  const kept = Object.entries(remembered?.tools ?? {})
   const named = namedTools(server)
   const added = fresh.map((name) => [name, seenTool(named.get(name))] as const)
   const before = remembered ?? { ...NOTHING_SEEN, instructions }

@@ -98,7 +98,13 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
   }
 
   /** As SSH does it: what is met is remembered, and what is not what it was waits for a person. */
-  const byFirstUse = (subject: ReviewSubject, name: string, tool: unknown, print: string): Decision => {
+  const byFirstUse = (
+    subject: ReviewSubject,
+    name: string,
+    tool: unknown,
+    print: string,
+    isFull: boolean,
+  ): Decision => {
     const { server, trust, remembered } = subject
     const seen = ownTool(remembered?.tools, name)
     if (seen?.isApproved && seen.fingerprint === print)
@@ -110,6 +116,14 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
       return hold('changed', server.name, name, `${shown} is not what it was when first seen`, findings())
     if (trust === 'none')
       return hold('untrusted', server.name, name, `${shown} has not been approved`, findings())
+    if (!seen && isFull)
+      return hold(
+        'new',
+        server.name,
+        name,
+        `${visibleName(server.name)} has listed more than ${MOST_REMEMBERED} names`,
+        findings(),
+      )
     return byScan(subject, name, tool, print)
   }
 
@@ -177,13 +191,14 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
       const lock = subject.lock?.lock
       const locked = lock && ownServer(lock, server.name)
       const governing = locked || (lock && trust !== 'full') ? lock : undefined
+      const isFull = Object.keys(subject.remembered?.tools ?? {}).length >= MOST_REMEMBERED
       const tools = new Map<string, Decision>()
       for (const [name, tool] of namedTools(server)) {
         if (subject.offers?.(name) === false) continue
         const print = prints.tools.get(name) ?? fingerprint(tool)
         const decision = governing
           ? byLock(subject, governing, name, tool, print)
-          : byFirstUse(subject, name, tool, print)
+          : byFirstUse(subject, name, tool, print, isFull)
         tools.set(
           name,
           prints.twice.has(name)
@@ -216,6 +231,12 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
     },
   }
 }
+
+/**
+ * A server that invents names forever does not fill the disk: beyond this, what is new waits. Nothing is forgotten for it, or
+ * a changed tool could come back as a new one.
+ */
+const MOST_REMEMBERED = 50_000
 
 const isHard = (findings: readonly Finding[]) => findings.some(({ severity }) => severity === 'hard')
 

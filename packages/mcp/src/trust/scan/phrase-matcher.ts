@@ -19,6 +19,8 @@ interface Phrase {
   /** Begins with a negation: that is part of the phrase, and does not take it back. */
   readonly opensWithNot: boolean
   readonly length: number
+  /** Where its places begin among those of all phrases. */
+  readonly offset: number
   readonly gap: number
 }
 
@@ -41,31 +43,36 @@ interface Index {
   readonly exact: ReadonlyMap<string, readonly Filler[]>
   /** Beginnings of words: `instruction*`. */
   readonly stems: ReadonlyMap<string, readonly Filler[]>
+  /** By phrase and place: where the slots up to this place were last filled, from which token to which. Of all texts one after the other. */
+  readonly starts: Float64Array
+  readonly ends: Float64Array
+  /** The number of tokens so far: what was filled in an earlier text is before every sentence of this one. */
+  read: number
 }
 
 const SHORTEST_STEM = 2
 const LONGEST_STEM = 16
 
 export function matchPhrases(tokens: readonly Token[]): PhraseMatch[] {
-  const { phrases, uses, exact, stems } = index()
+  const all = index()
+  const { phrases, uses, exact, stems, starts, ends } = all
   const matches: PhraseMatch[] = []
-  /** By phrase and place: where the slots up to this place were last filled, from which token to which. */
-  const starts = phrases.map(({ length }) => new Int32Array(length).fill(-1))
-  const ends = phrases.map(({ length }) => new Int32Array(length).fill(-1))
+  const base = all.read
+  all.read += tokens.length + 1
   let sentence = 0
   const fill = (slot: number, first: number, last: number) => {
     for (const [number, place] of uses[slot] ?? []) {
       const phrase = phrases[number] as Phrase
-      const [start, end] = [starts[number] as Int32Array, ends[number] as Int32Array]
+      const own = phrase.offset + place
       let from = first
       if (place > 0) {
-        const before = end[place - 1] as number
+        const before = (ends[own - 1] as number) - base
         if (before < sentence || first <= before || first - before - 1 > phrase.gap) continue
-        from = start[place - 1] as number
+        from = (starts[own - 1] as number) - base
         if (from < sentence) continue
       }
-      start[place] = from
-      end[place] = last
+      starts[own] = base + from
+      ends[own] = base + last
       if (place === phrase.length - 1) {
         const { family, isWeak, opensWithNot } = phrase
         matches.push({ family, isWeak, opensWithNot, start: from, end: last })
@@ -103,6 +110,7 @@ function compile(): Index {
   const slots = new Map<string, number>()
   const exact = new Map<string, Filler[]>()
   const stems = new Map<string, Filler[]>()
+  let places = 0
 
   const slotOf = (alternatives: readonly string[]): number => {
     const key = alternatives.join('|')
@@ -134,7 +142,9 @@ function compile(): Index {
     if (filled.some((alternatives) => alternatives.length === 0)) return
     const gap = SPACELESS.includes(language) ? SPACELESS_GAP : GAP
     const opensWithNot = parts[0]?.includes('@not') ?? false
-    const number = phrases.push({ family, isWeak, opensWithNot, length: parts.length, gap }) - 1
+    const offset = places
+    places += parts.length
+    const number = phrases.push({ family, isWeak, opensWithNot, length: parts.length, offset, gap }) - 1
     // The last place first: one word does not fill two slots of a phrase.
     for (const [place, alternatives] of [...filled.entries()].reverse())
       uses[slotOf(alternatives)]?.push([number, place])
@@ -144,7 +154,8 @@ function compile(): Index {
       for (const text of list)
         if (language === 'every') for (const each of LANGUAGES) add(family, text, each)
         else add(family, text, language as Language)
-  return { phrases, uses, exact, stems }
+  const nowhere = () => new Float64Array(places).fill(-1)
+  return { phrases, uses, exact, stems, starts: nowhere(), ends: nowhere(), read: 0 }
 }
 
 const LANGUAGES = [...new Set(Object.values(words).flatMap((group) => Object.keys(group)))] as Language[]

@@ -107,6 +107,7 @@ export function findRoleImitation(where: string, text: string): Finding[] {
   const isQuoted = quotesIn(text)
   let soft: Finding | undefined
   for (const { why, pattern, needs, isHeading } of IMITATIONS) {
+    if (!pattern.test(text)) continue
     const every = new RegExp(pattern, `${pattern.flags}g`)
     for (let count = 0; count < MOST_MATCHES; count++) {
       const match = every.exec(text)

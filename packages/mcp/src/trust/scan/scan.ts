@@ -59,9 +59,10 @@ export interface Scanner {
 export function createScanner(servers: readonly ScannedServer[] = [], options: ScanOptions = {}): Scanner {
   const rules = assertRules(options, 'createScanner')
   const index = createNameIndex(servers)
+  const clean = createClean()
   const examine = (server: string, definition: unknown): Examination => {
     const asks = new Map<Ask, string>()
-    const all = scanDefinition(server, definition, recording(index, asks))
+    const all = scanDefinition(server, definition, recording(index, asks), clean)
     return { findings: inOrder(all.filter(({ rule }) => rules[rule] !== 'off')), asks }
   }
   return {
@@ -92,7 +93,7 @@ const SHORTEST = 12
 /** Text of plain printable characters hides nothing. */
 const MAY_HIDE = /[^\t\n\r -~]|\\/
 
-function scanDefinition(server: string, definition: unknown, index: NameIndex): Finding[] {
+function scanDefinition(server: string, definition: unknown, index: NameIndex, clean: Clean): Finding[] {
   const { fields, unread } = collectFields(definition)
   const findings: Finding[] = unread.map(({ where, why }) => finding('not-scanned', 'hard', where, '', why))
   const guard = (where: string, check: () => readonly Finding[]) => {
@@ -104,19 +105,39 @@ function scanDefinition(server: string, definition: unknown, index: NameIndex): 
       findings.push(finding('not-scanned', 'hard', where, '', why))
     }
   }
-  for (const field of fields) guard(field.where, () => scanField(field, server, index))
+  for (const field of fields) guard(field.where, () => scanField(field, server, index, clean))
   guard('', () => findSplit(fields))
   guard('', () => findClone(server, definition, index))
   return findings
 }
 
-function scanField({ where, kind, text }: Field, server: string, index: NameIndex): Finding[] {
+/** Texts in which nothing was found: parameters of one server are described in the same words again and again. */
+interface Clean {
+  has(kind: string, text: string): boolean
+  add(kind: string, text: string): void
+}
+
+const MOST_CLEAN = 20_000
+const LONGEST_CLEAN = 400
+
+function createClean(): Clean {
+  const known = new Set<string>()
+  return {
+    has: (kind, text) => text.length <= LONGEST_CLEAN && known.has(`${kind} ${text}`),
+    add(kind, text) {
+      if (text.length <= LONGEST_CLEAN && known.size < MOST_CLEAN) known.add(`${kind} ${text}`)
+    },
+  }
+}
+
+function scanField({ where, kind, text }: Field, server: string, index: NameIndex, clean: Clean): Finding[] {
   const isName = kind === 'name' || kind === 'parameter'
   const isOwn = kind === 'description' || kind === 'instructions'
   const findings: Finding[] = []
   if (MAY_HIDE.test(text)) findings.push(...findHidden(where, text))
   if (isName) findings.push(...findLookalikeNames(kind === 'name' ? server : undefined, where, text, index))
-  if (text.length < SHORTEST) return findings
+  if (text.length < SHORTEST || (!isOwn && clean.has(kind, text))) return findings
+  const before = findings.length
   const plain = squeezed(unveil(text))
   findings.push(
     ...findEncoded(where, text),
@@ -128,6 +149,7 @@ function scanField({ where, kind, text }: Field, server: string, index: NameInde
   )
   if (isOwn) findings.push(...findForeignTools(server, where, text, index))
   if (isOwn || kind === 'schema-text') findings.push(...findStuffing(where, text, isOwn))
+  if (findings.length === before) clean.add(kind, text)
   return findings
 }
 

@@ -1,6 +1,7 @@
 /** What a person does with the files of ledgers: look whether they are whole, cut off what is damaged, end a lock. */
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import type { LedgerEvent } from '../../event.js'
 import { type Damage, readChain, topOf } from './chain.js'
 import { sizeOf } from './files.js'
 import { ledgerAt } from './names.js'
@@ -41,6 +42,19 @@ export async function checkLedger(file: string): Promise<LedgerReport> {
     ...(damage ? { damage } : {}),
     ...(lock ? { lock } : {}),
   }
+}
+
+/** Everything that is whole in it, and the id of its conversation. */
+export async function readLedger(file: string): Promise<{
+  readonly id: string
+  readonly file: string
+  readonly events: readonly LedgerEvent[]
+  readonly damage?: Damage
+}> {
+  const base = baseOfFile(file)
+  const { events, damage } = await readChain(base)
+  const id = ledgerAt(`${basename(base)}.jsonl`) ?? basename(base)
+  return { id, file: `${base}.jsonl`, events, ...(damage ? { damage } : {}) }
 }
 
 /**

@@ -4,25 +4,27 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
 import { readDocument } from '@toolwell/mcp/internal'
-import type { ClientFile } from './clients.js'
-import type { Fields } from './convert.js'
+import { type ClaudeFolder, type ClientFile, claudeFolder, type Places } from './clients.js'
+import type { Fields } from './shapes.js'
 
 /** Whether a server of that file is switched off by such a list. */
 export type IsOff = (from: ClientFile, name: string) => boolean
 
-export function switchesOf({ home, folder }: { readonly home: string; readonly folder: string }): IsOff {
-  const gemini = geminiSwitches(home, folder)
-  const claude = claudeSwitches(home, folder)
+export function switchesOf({ home, folder, env }: Pick<Places, 'home' | 'folder' | 'env'>): IsOff {
+  const gemini = geminiSwitches(home, folder, '.gemini')
+  const qwen = geminiSwitches(home, folder, '.qwen')
+  const claude = claudeSwitches(claudeFolder(home, env), folder)
   return (from, name) => {
     if (from.client === 'gemini') return gemini(name)
+    if (from.client === 'qwen') return qwen(name)
     return from.client === 'claude-code' && claude(name, from.file === join(folder, '.mcp.json'))
   }
 }
 
 /** What is excluded anywhere is off; of two lists of what is allowed, that of the folder counts. */
-function geminiSwitches(home: string, folder: string) {
+function geminiSwitches(home: string, folder: string, inside: '.gemini' | '.qwen') {
   const lists = [folder, home]
-    .map((place) => contentOf(join(place, '.gemini', 'settings.json')))
+    .map((place) => contentOf(join(place, inside, 'settings.json')))
     .map((settings) => {
       const mcp = isRecord(settings.mcp) ? settings.mcp : {}
       return {
@@ -36,14 +38,14 @@ function geminiSwitches(home: string, folder: string) {
 }
 
 /** `isShared`: of the folder's `.mcp.json`, whose servers are agreed to one by one. */
-function claudeSwitches(home: string, folder: string) {
-  const { projects } = contentOf(join(home, '.claude.json'))
-  const own = isRecord(projects) && Object.hasOwn(projects, folder) ? projects[folder] : undefined
+function claudeSwitches(own: ClaudeFolder, folder: string) {
+  const { projects } = contentOf(own.file)
+  const here = isRecord(projects) && Object.hasOwn(projects, folder) ? projects[folder] : undefined
   const places = [
-    isRecord(own) ? own : {},
+    isRecord(here) ? here : {},
     contentOf(join(folder, '.claude', 'settings.local.json')),
     contentOf(join(folder, '.claude', 'settings.json')),
-    contentOf(join(home, '.claude', 'settings.json')),
+    contentOf(join(own.settings, 'settings.json')),
   ]
   const listed = (key: string) => places.flatMap((place) => namesIn(place[key]) ?? [])
   const off = listed('disabledMcpServers')

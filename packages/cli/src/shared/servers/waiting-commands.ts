@@ -1,0 +1,20 @@
+/** Servers whose entries run commands for secrets that nobody has approved. */
+import type { ServerConfig } from '@toolwell/mcp'
+import type { OpenServers } from './with-servers.js'
+
+export interface WaitingCommand {
+  readonly server: ServerConfig
+  readonly commands: readonly string[]
+}
+
+export function waitingCommands({
+  config,
+  firstUse,
+}: Pick<OpenServers, 'config' | 'firstUse'>): WaitingCommand[] {
+  return config.servers.flatMap((server) => {
+    if (server.commands.length === 0) return []
+    const approved = firstUse.read(server)?.commands ?? []
+    const commands = server.commands.filter((command) => !approved.includes(command))
+    return commands.length > 0 ? [{ server, commands }] : []
+  })
+}

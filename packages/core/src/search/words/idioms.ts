@@ -1,0 +1,42 @@
+/** Words of a query that mean something else together than one by one: "log in" loses its "in" to the stop words, and a bug report is no report. */
+
+/** What is said, in all its forms, and the word that tools use for it. */
+const idioms: Readonly<Record<string, readonly string[]>> = {
+  issue: ['bug report', 'bug reports'],
+  login: [
+    'log in',
+    'logging in',
+    'logged in',
+    'log into',
+    'logging into',
+    'sign in',
+    'signing in',
+    'sign into',
+  ],
+  logout: ['log out', 'logging out', 'sign out', 'signing out'],
+  register: ['sign up', 'signing up'],
+  setup: ['set up', 'setting up'],
+  lookup: ['look up', 'looking up'],
+  enable: ['turn on', 'turning on', 'switch on'],
+  disable: ['turn off', 'turning off', 'switch off'],
+  delete: ['get rid of', 'getting rid of', 'throw away'],
+  stop: ['shut down', 'shutting down'],
+  clean: ['clean up', 'cleaning up'],
+  backup: ['back up', 'backing up'],
+  rollback: ['roll back', 'rolling back'],
+  find: ['find out', 'finding out'],
+  task: ['to-do', 'to-dos', 'to do list', 'todo list'],
+}
+
+const meanings = new Map(
+  Object.entries(idioms).flatMap(([word, said]) => said.map((each) => [each, word] as const)),
+)
+const said = new RegExp(
+  `\\b(?:${[...meanings.keys()].sort((a, b) => b.length - a.length).join('|')})\\b`,
+  'gi',
+)
+
+/** The query with the word for each idiom. Linear in its length. */
+export function resolveIdioms(query: string): string {
+  return query.replace(said, (phrase) => meanings.get(phrase.toLowerCase()) ?? phrase)
+}

@@ -1,0 +1,40 @@
+/** The first line of every search answer, for machines: what was loaded and unloaded. `importHistory` reads it, and only it. */
+import { safeJson } from '../../base/text.js'
+import type { Pin } from '../../tool/wire-tool.js'
+
+/** Stands at the very start of every search answer. */
+const MARK = 'toolwell/1 '
+export interface MachineLine {
+  readonly loaded: readonly Pick<Pin, 'id' | 'fingerprint'>[]
+  readonly unloaded: readonly string[]
+}
+
+export function writeMachineLine(machine: MachineLine): string {
+  // It is paid for on every request: the beginning of a fingerprint tells two definitions of one tool apart.
+  const loaded = machine.loaded.map(({ id, fingerprint }) => [id, fingerprint.slice(0, 8)])
+  const unloaded = machine.unloaded.length > 0 ? { unloaded: machine.unloaded } : {}
+  return `${MARK}${safeJson({ loaded, ...unloaded })}`
+}
+
+/** Reads the first line of an answer of ours. Anything unexpected gives undefined. */
+export function readMachineLine(answer: string): MachineLine | undefined {
+  const end = answer.indexOf('\n')
+  const line = end < 0 ? answer : answer.slice(0, end)
+  if (!line.startsWith(MARK)) return undefined
+  try {
+    const value: unknown = JSON.parse(line.slice(MARK.length))
+    if (typeof value !== 'object' || value === null) return undefined
+    const { loaded, unloaded = [] } = value as { loaded?: unknown; unloaded?: unknown }
+    if (!Array.isArray(loaded) || !Array.isArray(unloaded)) return undefined
+    const pairs = loaded.filter(
+      (pair): pair is [string, string] =>
+        Array.isArray(pair) && pair.every((part) => typeof part === 'string'),
+    )
+    return {
+      loaded: pairs.map(([id, fingerprint]) => ({ id, fingerprint })),
+      unloaded: unloaded.filter((id): id is string => typeof id === 'string'),
+    }
+  } catch {
+    return undefined
+  }
+}

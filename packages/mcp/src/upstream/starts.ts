@@ -1,0 +1,102 @@
+/** Starts or reaches one server for a place, with everything that is known only then: its folder, and what comes out of references. */
+import { existsSync } from 'node:fs'
+import { definitionRedactor, redactor } from '../config/redact.js'
+import { resolveReferences } from '../config/references.js'
+import type { ServerConfig } from '../config/server-config.js'
+import { entryFolder } from '../config/translate-entry.js'
+import type { ServerDefinition } from '../definition/server-definition.js'
+import { withoutSecrets } from '../definition/without-secrets.js'
+import type { Guard } from '../trust/guard.js'
+import type { Caller } from './caller.js'
+import { type Connection, openConnection } from './connection.js'
+import type { Failures } from './failures.js'
+import type { ServerAuth } from './open-client.js'
+import { type Place, serverIn } from './place.js'
+import { createServerLog, logFileOf } from './server-log.js'
+import { VERSION } from './version.js'
+import type { Watchdog } from './watchdog.js'
+
+export interface StartsOptions {
+  readonly server: ServerConfig
+  readonly watchdog: Watchdog
+  readonly guard: Pick<Guard, 'waitingCommand'>
+  readonly auth: ServerAuth | undefined
+  /** Where what local servers write to standard error is kept; undefined: nowhere. */
+  readonly logs: string | undefined
+  readonly now: () => number
+}
+
+export interface StartRequest {
+  readonly place: Place
+  /** As it is in the folder. */
+  readonly server: ServerConfig
+  readonly caller: Caller
+  /** What it is known to speak. */
+  readonly era: 'legacy' | undefined
+  readonly timeout: number
+  readonly signal: AbortSignal
+  readonly onListChanged: () => void
+}
+
+export class Starts {
+  readonly #options: StartsOptions
+  /** By folder: the server of the last start. */
+  readonly #started = new Map<string, ServerConfig>()
+
+  constructor(options: StartsOptions) {
+    this.#options = options
+  }
+
+  /** Takes every secret of it out of a text, also what came out of references. */
+  hide(text: string): string {
+    const { auth, server } = this.#options
+    const all = [server, ...this.#started.values()]
+    return all.reduce((rest, each) => redactor(each)(rest), auth?.hide?.(text) ?? text)
+  }
+
+  /** What a server repeats of its config is taken out before anything else sees it. */
+  clean(listed: ServerDefinition, { folder }: Place): ServerDefinition {
+    return withoutSecrets(listed, definitionRedactor(this.#started.get(folder) ?? this.#options.server))
+  }
+
+  /** The server in the folder of a place. Throws where the config cannot be read for it: then nothing has been tried. */
+  serverFor({ folder }: Place, failures: Failures): ServerConfig {
+    const { server } = this.#options
+    const written = serverIn(server, folder)
+    if (!('problem' in written)) return written
+    throw failures.make(
+      'unavailable',
+      `${server.name} cannot be used in ${JSON.stringify(folder)}: ${written.problem}`,
+    )
+  }
+
+  async start(
+    { place, server: written, caller, ...rest }: StartRequest,
+    failures: Failures,
+  ): Promise<Connection> {
+    const { auth, guard, logs, now, watchdog } = this.#options
+    const waiting = guard.waitingCommand(written)
+    if (waiting !== undefined) throw failures.make('quarantined', waiting)
+    const server = await resolveReferences(written, { folder: commandFolder(written), signal: rest.signal })
+    this.#started.set(place.folder, server)
+    return openConnection({
+      ...rest,
+      server,
+      version: VERSION,
+      watchdog,
+      capabilities: place.capabilities,
+      owner: Object.keys(place.owner).length > 0 ? caller : undefined,
+      prefersLegacy: place.era === 'legacy',
+      auth,
+      hide: (text) => this.hide(text),
+      // Secrets that come out of references are known by now.
+      log: logs === undefined ? undefined : createServerLog(logFileOf(server, logs), redactor(server), now),
+    })
+  }
+}
+
+/** Where commands of a config run: beside its file. A config may also be a text without one. */
+function commandFolder({ file }: ServerConfig): string {
+  const beside = file === undefined ? '' : entryFolder(file)
+  return existsSync(beside) ? beside : process.cwd()
+}
