@@ -52,7 +52,9 @@ if (stays === undefined) {
   process.exit(0)
 }
 
-// What a hundred thousand callers leave behind: searches and refused calls over the wire.
+// What a hundred thousand callers leave behind: a few over the wire, the rest from where the wire ends. Every fiftieth searches.
+const { Halls } = await import('../../packages/gateway/dist/room/halls.js')
+const { callTool } = await import('../../packages/gateway/dist/answer/call-tool.js')
 const queries = [
   'create an issue',
   'send a message to a channel',
@@ -60,26 +62,42 @@ const queries = [
   'select:nothing',
   'list files in a folder',
 ]
-const asks = [
-  (index) => ({ name: 'tool_search', arguments: { query: `${queries[index % queries.length]} ${index}` } }),
-  (index) => ({ name: 'tool_call', arguments: { name: `none_${index}`, arguments: { index } } }),
-]
-const many = async (total) => {
-  for (let at = 0; at < total; at += 50)
-    await Promise.all(
-      Array.from({ length: 50 }, (_, index) =>
-        ask('tools/call', asks[(at + index) % 10 === 0 ? 0 : 1](at + index)),
-      ),
-    )
+const asked = (index) =>
+  index % 50 === 0
+    ? { name: 'tool_search', input: { query: `${queries[index % queries.length]} ${index}` } }
+    : { name: 'tool_call', input: { name: `none_${index % 997}`, arguments: { index } } }
+const overWire = async (total) => {
+  for (let index = 0; index < total; index++) {
+    const { name, input } = asked(index)
+    await ask('tools/call', { name, arguments: input })
+  }
+}
+const halls = new Halls({
+  files: () => [{ path: `${folder}/${count}.json` }],
+  env: {},
+  connect: {
+    cache: diskCache({ folder }),
+    firstUse: diskFirstUse({ folder: `${folder}/first-use` }),
+    logs: false,
+  },
+  onEvent: () => undefined,
+})
+const room = halls.find(undefined).hall.room(undefined)
+const { signal } = new AbortController()
+const within = async (total) => {
+  for (let index = 0; index < total; index++)
+    await callTool(room, { ...asked(index), caller: {}, workspace: undefined, signal }, () => undefined)
 }
 const heap = () => {
   for (let round = 0; round < 4; round++) globalThis.gc()
   return process.memoryUsage().heapUsed / 1024 / 1024
 }
-await many(5000)
+await overWire(500)
 figures.rss = process.memoryUsage.rss() / 1024 / 1024
+await within(1000)
 const before = heap()
-await many(Number(stays))
+await overWire(2000)
+await within(Number(stays) - 2000)
 const after = heap()
 process.stdout.write(
   JSON.stringify({ ...figures, heapBefore: before, heapAfter: after, asked: Number(stays) }),

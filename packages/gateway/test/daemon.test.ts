@@ -139,8 +139,8 @@ describe('a daemon', () => {
       )
     expect(await list(daemon.token)).toBe(200)
     const fresh = replaceToken(given.folder)
-    expect(await list(daemon.token)).toBe(401)
     expect(await list(fresh)).toBe(200)
+    expect(await list(daemon.token)).toBe(401)
     expect((await findDaemon(given.folder)).kind).toBe('running')
   })
 

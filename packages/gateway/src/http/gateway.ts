@@ -36,8 +36,8 @@ export type GatewayEvent =
 
 export interface GatewayOptions extends Omit<HallsOptions, 'onEvent'> {
   readonly version: string
-  /** Asked at every request: it may have been replaced. */
-  readonly token: () => string
+  /** Asked at every request: it may have been replaced. `isFresh`: as it is now, whatever was read a moment ago. */
+  readonly token: (isFresh: boolean) => string
   /** Where the token is, for whoever comes without it; a sentence. */
   readonly tokenHint?: string
   readonly instance?: string
@@ -168,6 +168,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
   const onMcp = toNodeHandler({ fetch: answer }, { maxRequestBodySize })
 
+  /** One that is not known may have been made a moment ago. */
+  const refusedBy = (request: IncomingMessage) =>
+    refusedToken(request, token(false), tokenHint) && refusedToken(request, token(true), tokenHint)
+
   const onRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
     const refused = refusedOrigin(request)
@@ -179,17 +183,20 @@ export function createGateway(options: GatewayOptions): Gateway {
         instance,
         version,
         protocol: PROTOCOL,
-        proof: proofOf(token(), (searchParams.get('challenge') ?? '').slice(0, 200)),
+        proof: proofOf(token(true), (searchParams.get('challenge') ?? '').slice(0, 200)),
       } satisfies Identity)
     if (!isMcp && pathname !== '/status' && pathname !== '/stop')
       return refuse(response, {
         status: 404,
         message: `There is nothing at ${pathname}. MCP clients connect to /mcp, /mcp/all or /mcp/PROFILE.`,
       })
-    const unknown = refusedToken(request, token(), tokenHint)
+    const unknown = refusedBy(request)
     if (unknown) return refuse(response, unknown)
     lastUsed = now()
-    if (isMcp) return onMcp(request as NodeIncomingMessageLike, response)
+    if (isMcp) {
+      const release = sessions.hold(header(request, 'mcp-session-id') ?? '')
+      return onMcp(request as NodeIncomingMessageLike, response).finally(release)
+    }
     if (pathname === '/status') return reply(response, 200, await inspect())
     if (request.method !== 'POST') return refuse(response, { status: 405, message: 'Ask /stop with POST.' })
     reply(response, 200, { stopping: true })
@@ -203,7 +210,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     const path = readPath(pathname)
     const refused =
       refusedOrigin(request) ??
-      refusedToken(request, token(), tokenHint) ??
+      refusedBy(request) ??
       (request.headers.upgrade !== UPGRADE || !path
         ? { status: 400, message: `${pathname} is not an endpoint for ${UPGRADE}.` }
         : undefined)

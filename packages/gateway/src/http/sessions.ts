@@ -23,7 +23,7 @@ interface Session {
   readonly server: Server
   readonly transport: WebStandardStreamableHTTPServerTransport
   lastUsed: number
-  /** Answers that are still being written, the open stream among them. */
+  /** Requests whose answers are still being written, the open stream among them. */
   open: number
 }
 
@@ -52,7 +52,18 @@ export class Sessions {
     if (session?.endpoint !== endpoint)
       return refusal(404, 'There is no such session. Begin a new one with initialize.')
     session.lastUsed = this.#options.now()
-    return this.#watched(session, await session.transport.handleRequest(request, options))
+    return session.transport.handleRequest(request, options)
+  }
+
+  /** A request of a session is under way, until the function is called that it gives: a stream may stay open for hours. */
+  hold(id: string): () => void {
+    const session = this.#sessions.get(id)
+    if (!session) return () => undefined
+    session.open++
+    return () => {
+      session.open--
+      session.lastUsed = this.#options.now()
+    }
   }
 
   /** Ends what has been silent for too long. */
@@ -88,38 +99,9 @@ export class Sessions {
     }
     await server.connect(transport)
     const response = await transport.handleRequest(request, options)
-    const session = this.#sessions.get(id)
     // It was refused: nothing has begun.
-    if (!session) await server.close()
-    return session ? this.#watched(session, response) : response
-  }
-
-  /** Counts the answer as open until its last byte is read. */
-  #watched(session: Session, response: Response): Response {
-    if (!response.body || !response.headers.get('content-type')?.includes('event-stream')) return response
-    session.open++
-    let isOpen = true
-    const done = () => {
-      if (!isOpen) return
-      isOpen = false
-      session.open--
-      session.lastUsed = this.#options.now()
-    }
-    const reader = response.body.getReader()
-    const body = new ReadableStream<Uint8Array>({
-      async pull(controller) {
-        const { done: isLast, value } = await reader.read().catch(() => ({ done: true, value: undefined }))
-        if (value) controller.enqueue(value)
-        if (!isLast) return
-        done()
-        controller.close()
-      },
-      cancel: (reason) => {
-        done()
-        return reader.cancel(reason)
-      },
-    })
-    return new Response(body, { status: response.status, headers: response.headers })
+    if (!this.#sessions.has(id)) await server.close()
+    return response
   }
 }
 
