@@ -31,7 +31,12 @@ export function writeMessages(
   known: ReadonlySet<string>,
   prompts: Prompts,
 ): AnthropicMessage[] {
-  return draft(units, known).flatMap((each) => toMessage(each, prompts))
+  const messages: AnthropicMessage[] = []
+  for (const each of draft(units, known)) {
+    const message = toMessage(each, prompts)
+    if (message) messages.push(message)
+  }
+  return messages
 }
 
 /** Units to messages. What was one message stays one; results that were made up join those beside them; a note joins the user's turn it follows. */
@@ -94,10 +99,14 @@ function addNote(drafts: Draft[], note: Unit): void {
   else drafts.splice(end, 0, { role: 'user', source: undefined, units: [note] })
 }
 
-function toMessage({ role, source, units, blocks = [] }: Draft, prompts: Prompts): AnthropicMessage[] {
-  if (source && sameItems(units, source.units)) return [source.message]
+/** Undefined where it would say nothing. */
+function toMessage(
+  { role, source, units, blocks = [] }: Draft,
+  prompts: Prompts,
+): AnthropicMessage | undefined {
+  if (source && sameItems(units, source.units)) return source.message
   const content = [...blocks, ...units.flatMap((unit) => toBlocks(unit, prompts))]
-  return content.length > 0 ? [{ ...source?.message, role, content }] : []
+  return content.length > 0 ? { ...source?.message, role, content } : undefined
 }
 
 function toBlocks(unit: Unit, prompts: Prompts): readonly AnthropicBlock[] {

@@ -41,7 +41,7 @@ export function chatWire(
   const { imageResults = false } = options
   return {
     name: WIRE,
-    traits: { form: WIRE, systemInMessages: true, ids: ID_RULES },
+    traits: { form: WIRE, readsInStretches: true, systemInMessages: true, ids: ID_RULES },
     read: readMessages,
     write: (units, view, warn = () => {}) => writeMessages(units, view.section, warn),
     ofHost: (units) =>

@@ -45,6 +45,7 @@ export function responsesWire(
     name: WIRE,
     traits: {
       form: WIRE,
+      readsInStretches: true,
       prompt: ['instructions'],
       native: native ? 'additions' : undefined,
       ids: ID_RULES,
