@@ -50,7 +50,8 @@ export function resultFolder(
       const file = fileOf(ledger, handle)
       try {
         const { mtimeMs } = await stat(file)
-        if (mtimeMs + maxAge <= Date.now()) return undefined
+        // A clock counts whole milliseconds, a disk parts of them.
+        if (Math.floor(mtimeMs) + maxAge <= Date.now()) return undefined
         return contentOf(JSON.parse(await readFile(file, 'utf8')), ledger, handle)
       } catch {
         // Gone meanwhile, or not ours: there is no such result.
