@@ -252,7 +252,8 @@ function verdicts({
   const { lines, add } = createLines()
   if (ours && other) {
     add('mean nDCG@10 against FTS5', ours.mean.ndcg10 / other.mean.ndcg10, { floor: 1.09, goal: 1.12 })
-    add('mean nDCG@10', ours.mean.ndcg10, { goal: 0.7 })
+    // What it was before anything was learned from use.
+    add('mean nDCG@10', ours.mean.ndcg10, { floor: 0.668, goal: 0.7 })
     const golden = ours.datasets['mcpproxy-golden']?.r5
     add(`mcpproxy-golden R@5 (published ${PUBLISHED_GATEWAY_R5})`, golden, { floor: 0.8, goal: 0.9 })
   }
@@ -285,7 +286,7 @@ function addLearning(add: ReturnType<typeof createLines>['add'], learning: Learn
     atMost: true,
   })
   add('bytes of what one tool has learned', learning.bytesPerTool, { floor: 700, goal: 400, atMost: true })
-  add('p50 with learning, against without', learning.p50Ratio, { floor: 1.5, goal: 1.1, atMost: true })
+  add('p50 with learning, against without', learning.p50Ratio, { floor: 1.1, goal: 1.05, atMost: true })
 }
 
 function addLoading(
@@ -312,12 +313,12 @@ function addLoading(
       atMost: true,
     })
   }
-  add('right tool loaded by one search, bridge', mean('bridge', 'loaded'), { floor: 0.7, goal: 0.72 })
+  add('right tool loaded by one search, bridge', mean('bridge', 'loaded'), { floor: 0.72, goal: 0.75 })
   for (const { delivery, answerTokens } of answers)
     if (delivery !== 'append')
       add(`tokens of an answer to agents on the real catalogue, ${delivery}`, answerTokens, {
-        floor: 850,
-        goal: 750,
+        floor: 750,
+        goal: 700,
         atMost: true,
       })
 }

@@ -36,12 +36,12 @@ for (;;) {
   console.log('tools sent:', turn.parts.tools?.map((tool) => tool.function.name).join(', '))
   const body = JSON.stringify({ model: 'any', ...turn.parts })
   const response = await fetch(`${model.url}/chat/completions`, { method: 'POST', body })
-  const { choices } = (await response.json()) as { choices: [{ message: ChatMessage }] }
-  const reply = choices[0].message
-  const { messages: results } = await turn.run(reply) // searches, checks arguments, runs tools
-  messages.push(reply, ...results)
+  const completion = (await response.json()) as { choices: [{ message: ChatMessage }] }
+  const { messages: results } = await turn.run(completion) // searches, checks arguments, runs tools
+  messages.push(completion.choices[0].message, ...results)
   if (results.length === 0) break
 }
 await model.close()
 console.log(messages.at(-2)?.content)
 console.log(messages.at(-1)?.content)
+console.log(well.report()) // what it cost, by the usage that the replies carry

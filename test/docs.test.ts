@@ -16,6 +16,7 @@ const files = [
     'packages/core/README.md',
     'packages/cli/README.md',
     'packages/mcp/README.md',
+    'packages/pi/README.md',
     'packages/presets/README.md',
     'packages/testing/README.md',
   ],
@@ -31,7 +32,7 @@ import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
 declare const ownTools: Tool[]
 declare const trackerTools: Tool[]
 declare const messages: ChatMessage[]
-declare function complete(body: object): Promise<ChatMessage>
+declare function complete(body: object): Promise<{ choices: [{ message: ChatMessage }] }>
 `
 
 interface Block {

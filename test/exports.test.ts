@@ -19,6 +19,8 @@ import * as store from '@toolwell/core/store'
 import * as jsonl from '@toolwell/core/stores/jsonl'
 import * as resultFolder from '@toolwell/core/stores/results'
 import * as usage from '@toolwell/core/usage'
+import * as gateway from '@toolwell/gateway'
+import * as gatewayBridge from '@toolwell/gateway/bridge'
 import * as mcp from '@toolwell/mcp'
 import * as mcpInternal from '@toolwell/mcp/internal'
 import * as lock from '@toolwell/mcp/lock'
@@ -193,6 +195,7 @@ it.each([
       'defaultLoginFolder',
       'describeWarning',
       'entryFolder',
+      'isOffered',
       'logFileOf',
       'readDocument',
       'readDuration',
@@ -224,6 +227,30 @@ it.each([
     ],
   ],
   ['@toolwell/mcp/scan', scan, ['SCAN_RULES', 'SCAN_VERSION', 'createScanner', 'scanServers']],
+  ['@toolwell/gateway', gateway, ['DEFAULT_PORT', 'PortInUse', 'createGateway', 'runDaemon']],
+  [
+    '@toolwell/gateway/bridge',
+    gatewayBridge,
+    [
+      'FolderProblem',
+      'PROTOCOL',
+      'StartProblem',
+      'WORKSPACE_HEADER',
+      'askDaemon',
+      'defaultGatewayFolder',
+      'endProcess',
+      'findDaemon',
+      'findOrStartDaemon',
+      'isAlive',
+      'logFileIn',
+      'preparePrivateFolder',
+      'readToken',
+      'replaceToken',
+      'runBridge',
+      'tokenFileIn',
+      'tokenIn',
+    ],
+  ],
 ])('%s exports these names and no other', (_path, door, names) => {
   expect(Object.keys(door).sort()).toEqual(names)
 })

@@ -192,7 +192,9 @@ describe('sources', () => {
   }
 
   it('have no `any` and no default export', () => {
-    expect(sources.flatMap((file) => banned(file, read(file)))).toEqual([])
+    // pi takes the default export of a module as the extension.
+    const ours = sources.filter((file) => file !== 'packages/pi/src/index.ts')
+    expect(ours.flatMap((file) => banned(file, read(file)))).toEqual([])
   })
 
   it.each([

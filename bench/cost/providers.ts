@@ -60,6 +60,13 @@ export const providers: readonly Provider[] = [
     prices: { read: 0.1, write: 1, output: 5 },
   },
   {
+    name: 'chat',
+    title: 'Chat Completions, automatic cache',
+    wire: 'openai-chat',
+    rule: { kind: 'prefix', minimum: 1024, step: 128, minutes: 10 },
+    prices: { read: 0.1, write: 1, output: 5 },
+  },
+  {
     name: 'no-cache',
     title: 'Chat Completions, cache not discounted',
     wire: 'openai-chat',

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 // The file that npm links as `toolwell`. It is committed, so that a clone has the link before its first build.
-import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -9,6 +8,7 @@ const source = new URL('../src/main.ts', import.meta.url)
 
 // Only a clone has sources; what is installed has been built.
 if (!existsSync(main) && existsSync(source)) {
+  const { spawnSync } = await import('node:child_process')
   const script = fileURLToPath(new URL('../../../scripts/run.mjs', import.meta.url))
   // Standard output belongs to the answer.
   const build = spawnSync(process.execPath, [script, 'build'], { stdio: ['ignore', 2, 2] })
@@ -17,4 +17,8 @@ if (!existsSync(main) && existsSync(source)) {
     process.exit(2)
   }
 }
-await import(main.href)
+const words = process.argv.slice(2)
+// A stdio client of the gateway loads next to nothing; everything else is the command.
+const isStdio = words[0] === 'serve' && words.includes('--stdio')
+const thin = new URL('../dist/serve/thin.js', import.meta.url)
+if (!isStdio || !(await (await import(thin.href)).runThin(words))) await import(main.href)

@@ -1,6 +1,7 @@
 /** The command without a process around it: words in, an exit code out. Verbs are listed here. */
 import { nearest } from '@toolwell/core/internal'
 import { approve } from './approve/verb.js'
+import { connect } from './connect/verb.js'
 import { doctor } from './doctor/verb.js'
 import { importVerb } from './import/verb.js'
 import { inspect } from './inspect/verb.js'
@@ -11,13 +12,22 @@ import { login } from './login/verb.js'
 import { logout } from './logout/verb.js'
 import { logs } from './logs/verb.js'
 import { search } from './search/verb.js'
+import { serve } from './serve/verb.js'
 import { readFlags } from './shared/flags.js'
 import { manualOf, overview } from './shared/help.js'
 import { Problem, usageProblem } from './shared/problem.js'
 import { OutputClosed, painter, type Terminal } from './shared/terminal.js'
 import type { ExitCode, Verb } from './shared/verb.js'
+import { status } from './status/verb.js'
+import { stop } from './stop/verb.js'
+import { token } from './token/verb.js'
+import { undo } from './undo/verb.js'
 
 const VERBS: readonly Verb[] = [
+  serve,
+  status,
+  stop,
+  token,
   search,
   learn,
   inspect,
@@ -27,6 +37,8 @@ const VERBS: readonly Verb[] = [
   ledger,
   logs,
   importVerb,
+  connect,
+  undo,
   login,
   logout,
 ]

@@ -1,5 +1,6 @@
 /** Where the command meets the process: the only file that knows its streams and sets its exit code. */
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { runToolwell } from './command.js'
 import { Problem } from './shared/problem.js'
 import { type Output, OutputClosed } from './shared/terminal.js'
@@ -33,6 +34,15 @@ function outputTo(stream: NodeJS.WriteStream): Output {
   }
 }
 
+function onInterrupt(listener: () => void): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  // Only the first: a second signal ends the process at once.
+  for (const signal of signals) process.once(signal, listener)
+  return () => {
+    for (const signal of signals) process.off(signal, listener)
+  }
+}
+
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 process.exitCode = await runToolwell(
   process.argv.slice(2),
@@ -45,7 +55,9 @@ process.exitCode = await runToolwell(
     errors: outputTo(process.stderr),
     env: process.env,
     folder: process.cwd(),
+    program: [process.execPath, fileURLToPath(new URL('../bin/toolwell.mjs', import.meta.url))],
     now: () => performance.now(),
+    onInterrupt,
   },
   { version },
 )

@@ -1,5 +1,5 @@
 /** What changed waits until somebody looked, with a lock and without one; nothing is approved that was not shown. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Home, homeWith, misbehaving } from './support/home.js'
@@ -302,17 +302,29 @@ it(
       own: 'cached ',
       sums: expect.stringMatching(/toolwell approve sums/),
     })
-    expect(existsSync(join(home.folder, 'RAN'))).toBe(false)
     const waiting = await home.run(['approve'])
     expect(waiting).toMatchObject({
       code: 1,
       output: expect.stringContaining('touch RAN; echo s3cr3t-0f-mine'),
     })
+    for (const words of [
+      ['doctor'],
+      ['lock'],
+      ['inspect', '--refresh'],
+      ['search', 'sums'],
+      ['approve', '--json'],
+    ])
+      await home.run(words)
+    // It runs in the folder of its config, so that is where it would have left its mark.
+    expect(existsSync(join(home.folder, 'RAN'))).toBe(false)
     expect((await home.run(['approve', 'sums'])).code).toBe(0)
+    expect(existsSync(join(home.folder, 'RAN'))).toBe(false)
+    rmSync(join(home.folder, 'toolwell.lock'), { force: true })
     expect(state((await home.run(['inspect', '--refresh', '--json'])).output)).toEqual({
       own: 'cached ',
       sums: 'cached ',
     })
+    expect(existsSync(join(home.folder, 'RAN'))).toBe(true)
   },
   WAIT,
 )

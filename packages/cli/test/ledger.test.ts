@@ -91,7 +91,9 @@ describe('unlock', () => {
 
 describe('wrong arguments', () => {
   it.each([
-    [['ledger'], 'What is to be done is missing.'],
+    [['ledger'], 'The file is missing.'],
+    [['ledger', 'nowhere.jsonl'], 'could not be used'],
+    [['ledger', 'check.jsonl', 'x'], 'There is no task "check.jsonl".'],
     [['ledger', 'chek', 'x'], 'Did you mean check?'],
     [['ledger', 'check'], 'The path is missing.'],
     [['ledger', 'check', 'a', 'b'], 'Unexpected argument "b".'],

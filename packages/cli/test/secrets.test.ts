@@ -11,25 +11,96 @@ import { type Home, homeWith } from './support/home.ts'
 
 const telling = fileURLToPath(new URL('support/telling-server.mjs', import.meta.url))
 
-/** Ways in which a secret is written. Each gets a number of its own, so that a leak names its place. */
-const FORMS: Readonly<Record<string, (mark: string) => string>> = {
-  prefixed: (mark) => `sk-live-${mark}Qz81kfW0`,
-  classic: (mark) => `ghp_${mark}R2d9vXcB7nM4`,
-  hex: (mark) => Buffer.from(`key${mark}`).toString('hex'),
-  uuid: (mark) => `${mark.padStart(8, 'a')}-4c1e-4b7a-9f10-7d3e5c2b1a90`,
-  base64: (mark) => `${Buffer.from(`pass+${mark}?/word`).toString('base64')}+/==`,
-  jwt: (mark) =>
-    `eyJhbGciOiJIUzI1NiJ9.${Buffer.from(`{"sub":"${mark}"}`).toString('base64url')}.s${mark}Gn4t`,
-  password: (mark) => `Tr0ub4dor&${mark}!`,
-  words: (mark) => `correct horse ${mark}battery staple`,
-  joined: (mark) => `tiger-lily-${mark}-moonshine`,
-  quoted: (mark) => `pa"ss\\wo'rd${mark}x`,
-  lower: (mark) => `hunterof${mark}gold`,
-  long: (mark) => `${mark}L${'0a1B2c3D4e5F'.repeat(60)}${mark}`,
-  lines: (mark) =>
-    `-----BEGIN PRIVATE KEY-----\nMIIEv${mark}kZ0hQ\n${mark}wYh7Kp3Q==\n-----END PRIVATE KEY-----`,
-  accented: (mark) => `geheimnis-${mark}-für-öl`,
+/** Random texts that say which secret they are of, wherever a piece of them turns up. Always the same ones. */
+function createRandom(seed: number) {
+  let state = seed
+  const pieces: string[] = []
+  const below = (limit: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * limit)
+  }
+  const of = (letters: string) => (length: number) => {
+    let text = ''
+    while (text.length < length) text += letters[below(letters.length)]
+    pieces.push(text)
+    return text
+  }
+  const lower = 'abcdefghijklmnopqrstuvwxyz'
+  const syllable = () => `${'bdfglmnprstv'[below(12)]}${'aeiou'[below(5)]}`
+  return {
+    pieces,
+    mixed: of(`${lower}${lower.toUpperCase()}0123456789`),
+    letters: of(`${lower}${lower.toUpperCase()}`),
+    lower: of(lower),
+    upper: of(lower.toUpperCase()),
+    capitals: of(`${lower.toUpperCase()}234567`),
+    digits: of('0123456789'),
+    hex: of('0123456789abcdef'),
+    base64: of(`${lower}${lower.toUpperCase()}0123456789+/`),
+    url: of(`${lower}${lower.toUpperCase()}0123456789-_`),
+    /** Can be spoken, and means nothing. */
+    word() {
+      const text = Array.from({ length: 5 }, syllable).join('')
+      pieces.push(text)
+      return text
+    },
+  }
 }
+type Random = ReturnType<typeof createRandom>
+
+/** Ways in which a secret is written. */
+const FORMS: Readonly<Record<string, (random: Random) => string>> = {
+  'sk-proj': (r) => `sk-proj-${r.mixed(32)}`,
+  'sk-ant': (r) => `sk-ant-api03-${r.url(24)}`,
+  sk_live: (r) => `sk_live_${r.mixed(24)}`,
+  ghp: (r) => `ghp_${r.mixed(36)}`,
+  github_pat: (r) => `github_pat_${r.mixed(22)}_${r.mixed(20)}`,
+  glpat: (r) => `glpat-${r.mixed(20)}`,
+  xoxb: (r) => `xoxb-${r.digits(11)}-${r.digits(12)}-${r.mixed(24)}`,
+  hook: (r) => `T0${r.capitals(8)}/B0${r.capitals(8)}/${r.mixed(24)}`,
+  AKIA: (r) => `AKIA${r.capitals(16)}`,
+  'aws secret': (r) => r.base64(40),
+  AIza: (r) => `AIza${r.url(35)}`,
+  npm: (r) => `npm_${r.mixed(36)}`,
+  jwt: (r) => `eyJhbGciOiJIUzI1NiJ9.${r.url(30)}.${r.url(20)}`,
+  hex: (r) => r.hex(32),
+  HEX: (r) => r.hex(40).toUpperCase(),
+  uuid: (r) => `${r.hex(8)}-4c1e-4b7a-9f10-${r.hex(12)}`,
+  base64: (r) => `${r.base64(22)}==`,
+  base64url: (r) => r.url(43),
+  key: (r) => `-----BEGIN PRIVATE KEY-----\n${r.base64(40)}\n${r.base64(20)}==\n-----END PRIVATE KEY-----`,
+  long: (r) => r.mixed(720),
+  lower: (r) => r.lower(16),
+  letters: (r) => r.letters(20),
+  upper: (r) => r.upper(16),
+  digits: (r) => r.digits(14),
+  password: (r) => `Tr0ub4dor&${r.mixed(8)}!`,
+  phrase: (r) => `${r.word()} ${r.word()} ${r.word()} ${r.word()}`,
+  'two words': (r) => `${r.word()} ${r.word()}`,
+  dashes: (r) => `${r.word()}-${r.word()}-${r.word()}`,
+  underscores: (r) => `${r.word()}_${r.word()}`,
+  word: (r) => r.word(),
+  'word and year': (r) => `${r.word()}2024`,
+  quotes: (r) => `pa"ss\\wo'rd${r.mixed(8)}x`,
+  accents: (r) => `geheimnis-${r.mixed(9)}-für-öl`,
+  'other script': (r) => `秘密${r.mixed(9)}の鍵`,
+  dollars: (r) => `$ecr$${r.mixed(9)}$$`,
+  braces: (r) => `[${r.mixed(9)}]{x}`,
+  percent: (r) => `100%${r.mixed(9)}%zz`,
+  assigned: (r) => `${r.mixed(9)}=${r.mixed(9)}==`,
+  'user and password': (r) => `ada:${r.mixed(10)}`,
+  'at and slash': (r) => `p@${r.mixed(9)}/${r.mixed(9)}`,
+  markup: (r) => `<${r.mixed(9)}>&amp;`,
+  six: (r) => `${r.mixed(4)}${r.digits(1)}${r.lower(1)}`.slice(0, 6),
+}
+
+/** May be names: they are shown in the path of an address. */
+const LIKE_NAMES: readonly string[] = ['word', 'underscores']
+/** May be a word of a sentence, or the name of a tool: where nothing says that it is a secret, a server may use it in its definitions. */
+const LIKE_WORDS: readonly string[] = ['word', 'underscores', 'dashes']
+const forms = Object.keys(FORMS)
+const formsFor = (place: string) =>
+  /path/.test(place) && !/missing/.test(place) ? forms.filter((form) => !LIKE_NAMES.includes(form)) : forms
 
 type Entry = Readonly<Record<string, unknown>>
 const program = (...args: string[]): Entry => ({ command: process.execPath, args: [telling, '{}', ...args] })
@@ -69,6 +140,21 @@ const ARGUMENTS: Readonly<Record<string, (secret: string) => string[]>> = {
   'connection string': (secret) => [`Server=db;User Id=sa;Password=${secret};`],
   'path that is missing': (secret) => [`/no/such/${plain(secret)}/file`],
   'after two dashes': (secret) => ['--', secret],
+  'switch that a runner has too': (secret) => ['-t', secret],
+  'another such switch': (secret) => ['-p', secret, '-i', secret, '--package', secret],
+  'system property of a word': (secret) => [`-Dworkspace=${secret}`],
+}
+
+/** Places in its environment. */
+const VARIABLES: Readonly<Record<string, (secret: string) => Record<string, string>>> = {
+  variable: (secret) => ({ WORKSPACE: secret }),
+  'named variable': (secret) => ({ API_KEY: secret }),
+  'address in a variable': (secret) => ({
+    DATABASE_URL: `postgres://ada:${plain(secret)}@db.example.com/app`,
+  }),
+  'JSON in a variable': (secret) => ({ SETTINGS: JSON.stringify({ auth: [{ token: secret }] }) }),
+  'connection string in a variable': (secret) => ({ DSN: `Server=db;User Id=sa;Password="${secret}";` }),
+  'user and password in a variable': (secret) => ({ LOGIN: `ada:${secret}` }),
 }
 
 /** Places that are only shown: the server is switched off. */
@@ -78,7 +164,22 @@ const SHOWN: Readonly<Record<string, (secret: string) => Entry>> = {
   ),
   'command line in command': (secret) => ({ command: `API_KEY=${secret} npx -y server` }),
   'command line with a flag': (secret) => ({ command: `npx -y server --key ${secret}` }),
-  env: (secret) => ({ ...npx(), env: { API_KEY: secret, plain: secret } }),
+  ...Object.fromEntries(
+    Object.entries(VARIABLES).map(([place, made]) => [
+      place,
+      (secret: string) => ({ ...npx(), env: made(secret) }),
+    ]),
+  ),
+  'arguments of a container': (secret) => ({
+    command: 'docker',
+    args: ['run', '-i', '--rm', '-p', '80:80', '-e', `KEY=${secret}`, 'image', secret, '-t', secret],
+  }),
+  'arguments behind cmd /c': (secret) => ({ command: 'cmd', args: ['/c', 'npx', '-y', 'server', secret] }),
+  'arguments of a module': (secret) => ({ command: 'python3', args: ['-m', 'server', '-m', secret] }),
+  'arguments of uvx': (secret) => ({
+    command: 'uvx',
+    args: ['--from', 'package', 'server', '--with', secret],
+  }),
   'default of a variable': (secret) => npx('--key', `\${NOT_SET_HERE:-${secret.replace(/[{}]/g, '')}}`),
   header: (secret) => ({
     ...url('https://example.com/mcp'),
@@ -107,7 +208,7 @@ const SHOWN: Readonly<Record<string, (secret: string) => Entry>> = {
 interface Planted {
   readonly place: string
   readonly form: string
-  readonly secret: string
+  readonly pieces: readonly string[]
 }
 
 function createPlanter() {
@@ -115,30 +216,39 @@ function createPlanter() {
   return {
     planted,
     plant(place: string, form: string): string {
-      const secret = FORMS[form]?.(`z${(planted.length + 1000).toString(36)}q`) ?? ''
-      planted.push({ place, form, secret })
+      const random = createRandom(7919 * (planted.length + 1))
+      const secret = FORMS[form]?.(random) ?? ''
+      const { pieces } = random
+      // A short one is looked for as a whole.
+      planted.push({ place, form, pieces: pieces.some(({ length }) => length >= WINDOW) ? pieces : [secret] })
       return secret
     },
   }
 }
 
-/** Every eight characters of a secret in a row are a leak: cut off is not hidden. Words of the form itself are not. */
-function leaksIn(text: string, planted: readonly Planted[]): string[] {
-  return planted.flatMap(({ place, form, secret }) => {
-    const mark = /z[0-9a-z]{2,3}q/.exec(secret)?.[0]
-    const pieces =
-      mark === undefined
-        ? [secret.slice(0, 12)]
-        : [secret.slice(Math.max(0, secret.indexOf(mark) - 3)).slice(0, 8)]
-    return pieces
-      .flatMap((piece) => [piece, encodeURIComponent(piece), JSON.stringify(piece).slice(1, -1)])
-      .filter((piece) => piece.length > 5 && text.includes(piece))
-      .slice(0, 1)
-      .map(
-        (piece) =>
-          `${form} in ${place}: …${text.slice(Math.max(0, text.indexOf(piece) - 60), text.indexOf(piece) + 30)}…`,
-      )
-  })
+/** So many characters of a secret in a row are a leak: cut off is not hidden. */
+const WINDOW = 7
+
+/** Every window of every secret, in the forms that outputs have, with whose it is. */
+function windowsOf(planted: readonly Planted[]): Map<string, Planted> {
+  const found = new Map<string, Planted>()
+  for (const each of planted)
+    for (const piece of each.pieces) {
+      const text = piece.length < WINDOW ? piece.padEnd(WINDOW, ' ') : piece
+      for (const form of [text, encodeURIComponent(text)])
+        for (let at = 0; at + WINDOW <= form.length; at++) found.set(form.slice(at, at + WINDOW), each)
+    }
+  return found
+}
+
+function leaksIn(text: string, windows: ReadonlyMap<string, Planted>): string[] {
+  const found = new Map<Planted, string>()
+  for (let at = 0; at + WINDOW <= text.length; at++) {
+    const owner = windows.get(text.slice(at, at + WINDOW))
+    if (owner && !found.has(owner))
+      found.set(owner, `${owner.form} in ${owner.place}: …${text.slice(Math.max(0, at - 60), at + 30)}…`)
+  }
+  return [...found.values()]
 }
 
 function filesIn(folder: string): string[] {
@@ -156,15 +266,16 @@ async function leaksOf(
   configs: readonly string[],
 ) {
   const found: string[] = []
+  const windows = windowsOf(planted)
   for (const words of calls) {
     const { output, errors } = await run(words)
     expect(output + errors).not.toBe('')
-    found.push(...leaksIn(output + errors, planted).map((leak) => `${words.join(' ')}: ${leak}`))
+    found.push(...leaksIn(output + errors, windows).map((leak) => `${words.join(' ')}: ${leak}`))
   }
   for (const file of filesIn(folder))
     if (!configs.some((config) => file.endsWith(config)))
       found.push(
-        ...leaksIn(readFileSync(file, 'utf8'), planted).map(
+        ...leaksIn(readFileSync(file, 'utf8'), windows).map(
           (leak) => `${file.slice(folder.length)}: ${leak}`,
         ),
       )
@@ -183,14 +294,20 @@ const VERBS = [
   ['lock', '--json'],
   ['lock', '--check'],
   ['lock', '--check', '--json'],
+  ['search', 'tell'],
   ['search', 'tell', '--json'],
+  ['search', 'started with', '--why', 'tell'],
+  ['learn', 'status'],
+  ['approve', '*'],
+  ['lock', '--approve', '*'],
+  ['doctor', '--json'],
 ]
 
 test('nothing that is switched off, or refused, shows a secret', async () => {
   const { planted, plant } = createPlanter()
   const servers = Object.fromEntries(
     Object.entries(SHOWN).flatMap(([place, made], at) =>
-      someOf(Object.keys(FORMS), at).map((form) => [
+      someOf(formsFor(place), at).map((form) => [
         `s${planted.length}`,
         { enabled: false, ...made(plant(place, form)) },
       ]),
@@ -216,24 +333,30 @@ test('nothing that is switched off, or refused, shows a secret', async () => {
 
 test('no server that tells what it was started with, or dies of it, makes a secret known', async () => {
   const { planted, plant } = createPlanter()
-  const forms = Object.keys(FORMS)
   const servers: Record<string, Entry> = {}
   for (const [at, [place, made]] of Object.entries(ARGUMENTS).entries()) {
-    const form = (step: number) => forms[(at + step) % forms.length] ?? ''
+    const usual = formsFor(place).filter((form) => !LIKE_WORDS.includes(form))
+    const form = (step: number) => usual[(at + step) % usual.length] ?? ''
     if (at % 3 === 0) servers[`lives${at}`] = program(...made(plant(place, form(0))))
     else servers[`dies${at}`] = program(...made(plant(`${place} of one that dies`, form(1))), '--dies')
   }
-  const env = Object.fromEntries(forms.map((form, at) => [`VARIABLE_${at}`, plant('env', form)]))
+  const env = Object.fromEntries(
+    forms.map((form, at) => [
+      `VARIABLE_${at}${LIKE_WORDS.includes(form) ? '_TOKEN' : ''}`,
+      plant('env', form),
+    ]),
+  )
   servers.env = { ...program(), env }
   servers.envdies = { ...program('--dies'), env }
   const home = homeWith({ 'toolwell.json': { mcpServers: servers } })
-  expect(await leaksOf(home, VERBS, planted, ['toolwell.json'])).toEqual([])
+  const logs = Object.keys(servers).map((name) => ['logs', name])
+  expect(await leaksOf(home, [...VERBS, ...logs], planted, ['toolwell.json'])).toEqual([])
 })
 
 test('no remote server that repeats what it is sent makes a secret known', async () => {
   const { planted, plant } = createPlanter()
   const server = createServer((request, response) => {
-    const told = `${request.url} ${Object.values(request.headers).join(' ')}`
+    const told = `${request.url} ${Object.values(request.headers).join(' ')} ${Buffer.from(request.headers.authorization?.slice(6) ?? '', 'base64')}`
     response
       .writeHead(request.url?.includes('moved') ? 307 : 400, { location: `/elsewhere${request.url}` })
       .end(told)
@@ -241,19 +364,24 @@ test('no remote server that repeats what it is sent makes a secret known', async
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const servers = Object.fromEntries(
-    Object.keys(FORMS).flatMap((form) => {
-      const ascii = (secret: string) => secret.replace(/[^\x20-\x7e]/g, '')
-      return [
-        [`path-${form}`, { url: `${base}/hooks/${plain(plant('path', form))}/mcp` }],
-        [`moved-${form}`, { url: `${base}/moved/${plain(plant('moved path', form))}/mcp` }],
-        [`query-${form}`, { url: `${base}/mcp?key=${plain(plant('query', form))}` }],
-        [
-          `header-${form}`,
-          { url: `${base}/mcp`, headers: { Authorization: `Bearer ${ascii(plant('header', form))}` } },
-        ],
-      ]
+  // Only these can be sent in a header.
+  const ascii = (secret: string) => secret.replace(/[^\x20-\x7e]/g, '')
+  const places: Readonly<Record<string, (secret: string) => Entry>> = {
+    path: (secret) => ({ url: `${base}/hooks/${plain(secret)}/mcp` }),
+    'moved path': (secret) => ({ url: `${base}/moved/${plain(secret)}/mcp` }),
+    query: (secret) => ({ url: `${base}/mcp?key=${plain(secret)}` }),
+    header: (secret) => ({ url: `${base}/mcp`, headers: { Authorization: `Bearer ${ascii(secret)}` } }),
+    basic: (secret) => ({
+      url: `${base}/mcp`,
+      headers: { Authorization: `Basic ${Buffer.from(`ada:${secret}`).toString('base64')}` },
     }),
+  }
+  const servers = Object.fromEntries(
+    forms.flatMap((form, at) =>
+      someOf(Object.keys(places), at)
+        .filter((place) => formsFor(place).includes(form))
+        .map((place) => [`s${planted.length}`, places[place]?.(plant(place, form)) ?? {}]),
+    ),
   )
   const home = homeWith({ 'toolwell.json': { mcpServers: servers } })
   const logins = Object.keys(servers)

@@ -180,6 +180,7 @@ export async function openConversation(
   guessed = log.state.calls.hiddenCalls
   if (log.state.results.size > 0) keeps()
   let latest: { readonly view: SurfaceView; readonly length: number } | undefined
+  let since = 0
   const eagerTotal = createEagerTotal()
   const counted = new Map<string, number>()
   const listed = hostArray()
@@ -204,6 +205,7 @@ export async function openConversation(
       throw new ToolwellError('invalid-option', 'begin needs a requestId: a text that is not empty.', {
         path: 'requestId',
       })
+    since = present ? log.started.since(present) : 0
     const known = log.state.requests.byId.get(requestId)
     if (known) {
       if (known.anchor !== anchor || known.wire !== wire)
@@ -264,7 +266,7 @@ export async function openConversation(
 
     begin: (request) => log.retried(() => begin(request)),
 
-    run: (calls, options = {}) => runCalls({ log, context, notify, keeps }, calls, options),
+    run: (calls, options = {}) => runCalls({ log, since, context, notify, keeps }, calls, options),
 
     load: (names, source = 'operator') =>
       log.retried(async () => {

@@ -4,6 +4,7 @@ export {
   checkLedger,
   type LedgerReport,
   ledgersAt,
+  readLedger,
   repairLedger,
   unlockLedger,
 } from './ledger/stores/jsonl/upkeep.js'

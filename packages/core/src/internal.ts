@@ -1,5 +1,6 @@
 /** Small parts that the other packages of this workspace are built with too. Not for hosts: they may change with any release. */
 
+export { type LedgerTurn, type LedgerTurns, turnsOf } from './accounting/turns.js'
 export { defined, isRecord } from './base/guards.js'
 export { canonicalJson, shortHash } from './base/hash.js'
 export { explainBadJson } from './base/json-error.js'

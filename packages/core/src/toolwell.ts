@@ -9,6 +9,7 @@ import { type Catalogue, createCatalogue } from './catalogue/catalogue.js'
 import { assertFloor, type Exposure, exposureOf } from './catalogue/exposure.js'
 import type { Policy } from './catalogue/gate.js'
 import { type Conversation, type ConversationShared, openConversation } from './conversation.js'
+import { type Face, type FaceOptions, openFace } from './face.js'
 import { createTell, type ToolwellEvent } from './ledger/events.js'
 import { memoryStore } from './ledger/stores/memory.js'
 import { createLazyRanking } from './search/lazy-ranking.js'
@@ -29,18 +30,25 @@ export interface OpenOptions {
   readonly policy?: Policy
 }
 
+export interface Explained extends Exposure {
+  readonly leftOut?: true
+  readonly findings?: readonly string[]
+}
+
 export interface Toolwell {
   readonly catalogue: Catalogue
   open(options: OpenOptions): Promise<Conversation>
+  /** Search and calls for callers that have no conversation: each is judged on its own, and nothing is kept. */
+  face(options?: FaceOptions): Face
   /** What was learned from use: how much, and to forget it. Learns nothing where the option `usage` is false. */
   readonly usage: UsageControl
   /** What the conversations opened here cost, in words: the last hundred of those that are still in use. */
   report(): string
   /**
    * Whether a tool is eager or deferred, and which rule decided; `leftOut` where a source lists it and it cannot be used, with
-   * the reason. Undefined for an unknown name.
+   * the reason; `findings`: what is odd about it, a field that nobody reads, say. Undefined for an unknown name.
    */
-  explain(name: string, agent?: string): (Exposure & { readonly leftOut?: true }) | undefined
+  explain(name: string, agent?: string): Explained | undefined
 }
 
 export function createToolwell(options: ToolwellOptions = {}): Toolwell {
@@ -97,6 +105,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
         child: false,
       })
     },
+    face: (given = {}) => openFace(shared, given, policies),
     report: () =>
       opened
         .all()
@@ -105,9 +114,14 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
     explain: (name, agent) => {
       const resolution = catalogue.resolve(name, () => true)
       const leftOut = resolution.kind === 'none' ? catalogue.leftOut(name) : undefined
-      if (leftOut) return { deferred: false, because: `left out: ${leftOut.detail}`, leftOut: true }
+      if (leftOut) return { deferred: false, because: `left out: ${leftOut.finding.detail}`, leftOut: true }
       if (resolution.kind !== 'found') return undefined
-      return exposureOf(resolution.entry, { ...settings, ...defined({ agent }) })
+      const { entry } = resolution
+      const findings = catalogue.findings
+        .filter(({ source, tool }) => source === entry.source && tool === entry.tool.name)
+        .map(({ detail }) => detail)
+      const exposure = exposureOf(entry, { ...settings, ...defined({ agent }) })
+      return findings.length === 0 ? exposure : { ...exposure, findings }
     },
   }
 }

@@ -165,17 +165,22 @@ describe('a tool in the shape of another library', () => {
     [
       'OpenAI, chat',
       { type: 'function', function: { name: 'book', parameters: {} } },
-      /OpenAI's shape.*function\.parameters/,
+      /Tool "book" is in OpenAI's shape; importTools of @toolwell\/core\/openai-chat/,
     ],
     [
       'OpenAI, responses',
       { type: 'function', name: 'book', parameters: {} },
-      /give its parameters as inputSchema/,
+      /OpenAI's shape; importTools of @toolwell\/core\/openai-responses/,
     ],
     [
       'Anthropic',
       { name: 'book', input_schema: { type: 'object' } },
-      /Anthropic's shape; give its input_schema/,
+      /Anthropic's shape; importTools of @toolwell\/core\/anthropic/,
+    ],
+    [
+      'parameters alone',
+      { name: 'book', parameters: { type: 'object' } },
+      /has parameters and no inputSchema; give its parameters as inputSchema/,
     ],
     ['AI SDK', { description: 'Books', inputSchema: z.object({}) }, /importTools of @toolwell\/core\/ai-sdk/],
   ])('%s is told what to do', (_, tool, says) => {

@@ -138,3 +138,37 @@ describe.each(native)('$label: a redefinition', ({ wire }) => {
     expect(JSON.stringify(parts).split('Files with more care')).toHaveLength(2)
   })
 })
+
+describe.each(wires)('$label: a server that counts its call ids anew', ({ wire }) => {
+  /** The same call under the same id, in a reply of its own. */
+  const read = (index: number, parts: object) => {
+    const given = { value: 'x' }
+    const calls = [{ id: 'call_0', name: 'read_file', arguments: wire.text ? JSON.stringify(given) : given }]
+    return wire.reply(parts, { calls }, index)
+  }
+
+  it.each([0, 2])('has its calls run after a compaction that keeps %i messages', async (keep) => {
+    let ran = 0
+    const tools = [tool('read_file', { execute: () => ++ran }), ...server('mail', ['send_mail'])]
+    const { line, messages, begin, say } = await open(wire, { tools })
+    for (const index of [0, 1]) {
+      const turn = await begin()
+      const { reply, messages: replied } = read(index, turn.parts)
+      messages.push(...replied, ...(await turn.run(reply)).messages)
+    }
+    expect(ran).toBe(2)
+    const before = [...messages]
+    messages.splice(0, messages.length, wire.user('So far: read.'), ...messages.slice(messages.length - keep))
+    await line.compact(before, messages)
+    say('Read it again.')
+    const turn = await begin()
+    const { reply } = read(2, turn.parts)
+    const [answer] = (await turn.run(reply)).answers
+    expect(answer?.outcome.kind).toBe('result')
+    expect(ran).toBe(3)
+    // The same reply once more, by whoever still has it: that is no new call.
+    const [again] = (await (await begin()).run(structuredClone(reply) as never)).answers
+    expect(again?.outcome.kind).toBe('already-started')
+    expect(ran).toBe(3)
+  })
+})

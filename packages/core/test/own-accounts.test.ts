@@ -183,6 +183,33 @@ it.each(majors)('A1: through AI SDK $major, whole and streamed', async ({ major 
   }
 })
 
+it.each([0.4, 0.7, 1.6])(
+  'A1: where the provider counts %d times as much, its figures hold',
+  async (factor) => {
+    for (const mode of ['on', 'off'] as const) {
+      const conversation = await createToolwell({ tools, mode }).open({ id: 'a' })
+      const messages: ChatMessage[] = [{ role: 'user', content: 'Go.' }]
+      let counted = 0
+      for (const id of ['a', 'b', 'c']) {
+        const turn = await openaiChat(conversation).begin(messages)
+        const usage = { prompt_tokens: Math.round((factor * JSON.stringify(turn.parts).length) / 4) }
+        counted += usage.prompt_tokens
+        const call = { id, type: 'function', function: { name: 'box__tool_7', arguments: '{"value":"x"}' } }
+        const reply = { role: 'assistant', content: null, tool_calls: [call] }
+        const { messages: results } = await turn.run({ choices: [{ message: reply }], usage })
+        messages.push(reply as ChatMessage, ...results)
+      }
+      const { accounting } = conversation.inspect()
+      expect(accounting.measured).toBe(3)
+      expect(accounting.actual / counted).toBeGreaterThan(0.98)
+      expect(accounting.actual / counted).toBeLessThan(1.02)
+      // With every tool sent, what was is what would have been.
+      if (mode === 'off') expect(accounting.saved).toBe(0)
+      else expect(accounting.saved).toBeGreaterThan(0)
+    }
+  },
+)
+
 it('a stream that broke off is not run', async () => {
   const conversation = await createToolwell({ tools, mode: 'on' }).open({ id: 'a' })
   const turn = await openaiChat(conversation).begin([{ role: 'user', content: 'Go.' }])

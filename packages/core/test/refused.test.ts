@@ -57,6 +57,40 @@ describe('a refused request', () => {
     expect((await post(endpoint.url, '/responses', { model: 'x', ...second.parts })).status).toBe(200)
   })
 
+  it('on Responses also within a thread: the server does not know namespaces', async () => {
+    const endpoint = await startScriptedEndpoint(responsesProtocol({ namespaces: false }), {
+      model: [
+        { calls: [{ name: 'tool_search', arguments: { query: 'select:tracker__create_issue' } }] },
+        {
+          calls: [
+            { name: 'tool_call', arguments: { name: 'tracker__create_issue', arguments: { value: 'x' } } },
+          ],
+        },
+        { text: 'done' },
+      ],
+    })
+    onTestFinished(() => endpoint.close())
+    const conversation = await createToolwell({ tools: mixed(), mode: 'on' }).open({ id: 'a' })
+    const items: ResponsesItem[] = [{ role: 'user', content: 'go' }]
+    const statuses: number[] = []
+    for (let isDone = false; !isDone; ) {
+      const turn = await openaiResponses(conversation).begin(items)
+      const { status, text } = await post(endpoint.url, '/responses', { model: 'x', ...turn.parts })
+      statuses.push(status)
+      if (status === 400) {
+        expect(text).toContain('unknown variant')
+        expect(await turn.refused(new Error(text))).toBe(true)
+        continue
+      }
+      const reply = JSON.parse(text) as { output: ResponsesItem[] }
+      const { messages } = await turn.run(reply)
+      items.push(...reply.output, ...messages)
+      isDone = messages.length === 0
+    }
+    expect(statuses).toEqual([200, 400, 200, 200])
+    expect(JSON.stringify(items)).toContain('create_issue ran with')
+  })
+
   it('says no where there is nothing else to try, or where it is not the last request', async () => {
     const conversation = await createToolwell({ tools: mixed(), mode: 'on' }).open({ id: 'a' })
     const messages: ChatMessage[] = [{ role: 'user', content: 'go' }]

@@ -100,6 +100,7 @@ describe('a search result', () => {
       loadedAfter: ['tracker__create_issue'],
       nextInstruction: '1 tool loaded. Call it with tool_call:',
       dropped: [],
+      leftOut: [],
       notFound: [],
       ambiguous: [],
       unavailable: [],

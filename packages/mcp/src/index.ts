@@ -19,17 +19,21 @@ export { type ConfigProblem, describeProblem } from './config/problem.js'
 export type { Profile } from './config/profiles.js'
 export {
   defineServer,
+  type EndpointOptions,
   type HttpEndpoint,
+  type InWorkspace,
   type OAuthSettings,
   type ServerConfig,
   type ServerOptions,
+  type ServerWorkspace,
   type Share,
   type StdioEndpoint,
   type Trust,
 } from './config/server-config.js'
 export { connectServers, type Servers } from './connect-servers/connect-servers.js'
-export type { ConnectOptions } from './connect-servers/options.js'
-export type { ServerReport } from './connect-servers/report.js'
+export type { CallOrigin, ConnectOptions } from './connect-servers/options.js'
+export type { RunningServer, ServerReport } from './connect-servers/report.js'
+export type { UpdatedConfig, UpdateReport } from './connect-servers/update.js'
 export type { CachedDefinition, DefinitionCache } from './definition/cache.js'
 export { type CacheOptions, diskCache } from './definition/disk-cache.js'
 export { memoryCache } from './definition/memory-cache.js'
@@ -40,8 +44,9 @@ export type { FirstUse, FirstUseStore, SeenTool } from './trust/lock/first-use.j
 export { memoryFirstUse } from './trust/lock/memory-first-use.js'
 export type { Review, Reviewer, ReviewFinding, ReviewRequest } from './trust/review.js'
 export type { Rule, RuleSettings } from './trust/scan/rules.js'
-export type { Caller, CallerHandlers } from './upstream/caller.js'
+export type { Caller, CallerCapabilities, CallerHandlers, LogMessage } from './upstream/caller.js'
 export type { CallOptions, Progress } from './upstream/connection.js'
+export type { LossReason } from './upstream/lost-state.js'
 export { type FailureKind, McpFailure } from './upstream/mcp-failure.js'
 export type { ServerAuth } from './upstream/open-client.js'
 export type { ServerEvent, ServerState } from './upstream/server-state.js'

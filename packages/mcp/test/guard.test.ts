@@ -335,7 +335,7 @@ it('notes are of the definition they are kept with, also after a caller was show
   const names = run.report('everything').tools
   await run.servers.call('everything', 'echo', { message: 'x' }, { caller: {} })
   expect(run.report('everything').tools).toEqual(names)
-  const { notes } = cache.read(everything, 'elicitation') ?? {}
+  const { notes } = cache.read(everything, '{"elicitation":{"form":{}}}') ?? {}
   const noted = (notes as { tools: [string, unknown][] }).tools.map(([name]) => name)
   expect(noted.sort()).toEqual([...names].sort())
 })

@@ -383,7 +383,9 @@ describe('what a server lists', () => {
       null,
       describedTool('odd annotations', { annotations: 7, title: 9, outputSchema: { type: 'nonsense' } }),
     ]
-    const { well, servers, text } = await setup([odd({ tools: tools as object[] })])
+    const toolsFrom = join(temporary(), 'list.json')
+    writeFileSync(toolsFrom, JSON.stringify(tools))
+    const { well, servers, text } = await setup([odd({ toolsFrom })])
     const names = [...well.catalogue.entries()].map(({ tool, wireName }) => [tool.name, wireName])
     expect(names.map(([name]) => name).sort()).toEqual(['good', long, 'odd annotations'].sort())
     for (const [, wireName] of names) expect(wireName).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/)

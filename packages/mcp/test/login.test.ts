@@ -10,6 +10,7 @@ import {
   logout,
   McpFailure,
   type ServerConfig,
+  type ServerOptions,
   type ServerWarning,
 } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
@@ -35,10 +36,7 @@ const agree = (pages: string[] = []): Pick<LoginOptions, 'onAddress'> => ({
 const only = (folder: string) =>
   join(folder, readdirSync(folder).find((name) => name.endsWith('.json')) ?? '')
 
-async function loggedIn(
-  options: Parameters<typeof startProtected>[0] = {},
-  more: Partial<ServerConfig> = {},
-) {
+async function loggedIn(options: Parameters<typeof startProtected>[0] = {}, more: ServerOptions = {}) {
   const remote = await startProtected(options)
   const folder = temporary()
   const store = diskLogins({ folder })

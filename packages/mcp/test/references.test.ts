@@ -82,6 +82,48 @@ describe('a reference in a config', () => {
   })
 })
 
+describe("a command in the user's own entry", () => {
+  const load = (folder: string, own: object, project: object) =>
+    loadConfig({
+      files: [
+        { path: join(folder, 'toolwell', 'toolwell.json'), text: JSON.stringify({ mcpServers: { s: own } }) },
+        { path: join(folder, 'toolwell.json'), text: JSON.stringify({ mcpServers: { s: project } }) },
+      ],
+      env: { XDG_CONFIG_HOME: folder },
+      workspaceFolder: folder,
+    })
+  const runs = '${cmd:echo h1dden-one}'
+
+  it.each([
+    ['is put there by a project', { command: 'x' }, { env: { KEY: runs } }],
+    [
+      'is given to what a project names',
+      { command: 'x', env: { KEY: runs } },
+      { args: ['--to', 'elsewhere'] },
+    ],
+    ['is sent in headers of a project', { url: 'http://127.0.0.1/mcp' }, { headers: { key: runs } }],
+  ])('waits for approval where it %s', (_, own, project) => {
+    expect(load(temporary(), own, project).servers).toMatchObject([{ commands: ['echo h1dden-one'] }])
+  })
+
+  it('is run where a project only says how the server is treated', () => {
+    const { servers } = load(
+      temporary(),
+      { command: 'x', env: { KEY: runs } },
+      { alwaysLoad: true, deny: ['a'] },
+    )
+    expect(servers).toMatchObject([{ commands: [], alwaysLoad: ['*'] }])
+  })
+
+  it('is not brought by a file of variables', () => {
+    const folder = temporary()
+    writeFileSync(join(folder, '.env'), `A=1\nKEY=${runs}\n`)
+    const { problems, servers } = load(folder, { command: 'x', envFile: join(folder, '.env') }, {})
+    expect(servers).toEqual([])
+    expect(problems).toMatchObject([{ message: 'the value of KEY in it holds a reference' }])
+  })
+})
+
 it('variables of Gemini are expanded in its own file', () => {
   const file = join(temporary(), '.gemini', 'settings.json')
   const entry = {

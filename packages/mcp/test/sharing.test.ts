@@ -15,11 +15,11 @@ import { play } from './support/play.js'
 import { setup } from './support/setup.js'
 
 /** A caller that answers every question with its own name, and remembers what it was asked. */
-function person(name: string, conversation = 'one') {
+function person(name: string, { hasRoots = true } = {}) {
   const asked: string[] = []
   const caller: Caller = {
     client: name,
-    conversation,
+    conversation: 'one',
     handlers: {
       elicit: async ({ message }) => {
         asked.push(message)
@@ -29,14 +29,20 @@ function person(name: string, conversation = 'one') {
         asked.push('sample')
         return { model: name, role: 'assistant', content: { type: 'text', text: name } }
       },
-      roots: () => {
-        asked.push('roots')
-        return [{ uri: `file:///${name}` }]
-      },
+      ...(hasRoots
+        ? {
+            roots: () => {
+              asked.push('roots')
+              return [{ uri: `file:///${name}` }]
+            },
+          }
+        : {}),
     },
   }
   return { name, caller, asked }
 }
+
+const as = ({ caller }: { readonly caller: Caller }) => ({ caller })
 
 describe('share', () => {
   const pidOf = async (server: ServerConfig, callers: readonly Caller[]) => {
@@ -85,11 +91,11 @@ describe('a question of a server', () => {
       const { text } = await setup([oddServer('odd', {}, { share })])
       const ada = person('ada')
       const bob = person('bob')
-      expect(JSON.parse(await text('odd', 'ask', { question: 'A?' }, ada))).toMatchObject({
+      expect(JSON.parse(await text('odd', 'ask', { question: 'A?' }, as(ada)))).toMatchObject({
         content: { name: 'ada' },
       })
-      expect(JSON.parse(await text('odd', 'sample', {}, bob))).toMatchObject({ model: 'bob' })
-      expect(JSON.parse(await text('odd', 'roots', {}, ada))).toEqual({ roots: [{ uri: 'file:///ada' }] })
+      expect(JSON.parse(await text('odd', 'sample', {}, as(bob)))).toMatchObject({ model: 'bob' })
+      expect(JSON.parse(await text('odd', 'roots', {}, as(ada)))).toEqual({ roots: [{ uri: 'file:///ada' }] })
       expect([ada.asked, bob.asked]).toEqual([['A?', 'roots'], ['sample']])
     },
   )
@@ -97,24 +103,29 @@ describe('a question of a server', () => {
   it('of calls at the same time reaches each its own, where each has a connection', async () => {
     const { text } = await setup([oddServer('odd', {}, { share: 'client' })])
     const people = Array.from({ length: 5 }, (_, index) => person(`person-${index}`))
-    const answers = await Promise.all(people.map((each) => text('odd', 'ask', { question: each.name }, each)))
+    const answers = await Promise.all(
+      people.map((each) => text('odd', 'ask', { question: each.name }, as(each))),
+    )
     expect(answers.map((answer) => JSON.parse(answer).content.name)).toEqual(people.map(({ name }) => name))
     for (const { name, asked } of people) expect(asked).toEqual([name])
   })
 
   it('that may be meant for either of two callers on one pipe reaches neither, and the server is told why', async () => {
     const { text, servers } = await setup([oddServer('odd')])
-    const ada = person('ada')
-    const bob = person('bob')
-    await text('odd', 'echo', {}, ada)
+    // Roots would give each a connection of its own.
+    const ada = person('ada', { hasRoots: false })
+    const bob = person('bob', { hasRoots: false })
+    await text('odd', 'echo', {}, as(ada))
     const abort = new AbortController()
-    const waiting = servers.call('odd', 'wait', {}, { ...bob, signal: abort.signal }).catch(() => 'cancelled')
-    const answer = JSON.parse(await text('odd', 'ask', { question: 'Whose?' }, ada))
+    const waiting = servers
+      .call('odd', 'wait', {}, { ...as(bob), signal: abort.signal })
+      .catch(() => 'cancelled')
+    const answer = JSON.parse(await text('odd', 'ask', { question: 'Whose?' }, as(ada)))
     expect(answer.message).toMatch(/not clear whose call/)
     abort.abort()
     await waiting
     expect([ada.asked, bob.asked]).toEqual([[], []])
-    expect(JSON.parse(await text('odd', 'ask', { question: 'Now?' }, ada))).toMatchObject({
+    expect(JSON.parse(await text('odd', 'ask', { question: 'Now?' }, as(ada)))).toMatchObject({
       action: 'accept',
     })
   })
@@ -122,7 +133,7 @@ describe('a question of a server', () => {
   it('is never asked of a caller that answers none', async () => {
     const { text } = await setup([oddServer('odd')])
     const ada = person('ada')
-    await text('odd', 'ask', {}, ada)
+    await text('odd', 'ask', {}, as(ada))
     // Without the capability, the SDK on our side answers that there is no such method.
     expect(JSON.parse(await text('odd', 'ask', { question: 'Anyone?' }))).toMatchObject({ code: -32601 })
     expect(ada.asked).toHaveLength(1)
@@ -133,9 +144,9 @@ describe('a question of a server', () => {
   }, async () => {
     const { url } = await startEverything('streamableHttp')
     // The server shows the tool only to those who can answer.
-    const { handlers = {} } = person('lister').caller
+    const { handlers = {} } = person('lister', { hasRoots: false }).caller
     const { servers } = await setup([defineServer('everything', { url })], { handlers })
-    const people = Array.from({ length: 4 }, (_, index) => person(`person-${index}`))
+    const people = Array.from({ length: 4 }, (_, index) => person(`person-${index}`, { hasRoots: false }))
     const results = await Promise.all(
       people.map(({ caller }) =>
         servers.call('everything', 'trigger-sampling-request', { prompt: 'x', maxTokens: 10 }, { caller }),
@@ -157,7 +168,7 @@ describe('a question of a server', () => {
     for (const server of ['http', 'pipe']) {
       const people = Array.from({ length: 4 }, (_, index) => person(`person-${index}`))
       const answers = await Promise.all(
-        people.map((each) => text(server, 'ask', { question: each.name }, each)),
+        people.map((each) => text(server, 'ask', { question: each.name }, as(each))),
       )
       expect(answers).toEqual(people.map(({ name }) => JSON.stringify({ name })))
       for (const { name, asked } of people) expect(asked).toEqual([name])

@@ -22,6 +22,19 @@ it.each(['inputSchema', 'outputSchema', '_meta', 'annotations'])(
   },
 )
 
+it('tells the catalogue of what cannot be used, and not of what is listed twice', async () => {
+  const tools = [
+    describedTool('fine'),
+    describedTool('fine'),
+    { name: 'odd', inputSchema: { type: 'string' } },
+  ]
+  const { well } = await setup([oddServer('odd', { tools: tools as never })])
+  expect([...well.catalogue.leftOuts.values()].map(({ entry }) => entry.wireName)).toEqual(['odd__odd'])
+  expect(well.explain('odd__odd')?.because).toBe(
+    'left out: odd has an inputSchema of type "string"; the top level of a tool\'s input must be "object"',
+  )
+})
+
 it('goes on with the other tools of such a server, at once and from the cache', async () => {
   const tools = [describedTool('fine'), describedTool('deep', { _meta: nested(1000) })]
   const { report, text, servers, well } = await setup([oddServer('odd', { tools })])

@@ -18,36 +18,56 @@ export interface Plan {
   readonly same: readonly string[]
   /** There already, and another: it stays. */
   readonly kept: readonly { readonly name: string; readonly from: ClientFile }[]
+  /** By file and by the name there: what each is called here. What is missing was not taken over. */
+  readonly placed: ReadonlyMap<ClientFile, ReadonlyMap<string, string>>
 }
 
 type Existing = Readonly<Record<string, unknown>>
 
-export function planOf(found: readonly ClientServers[], existing: Existing): Plan {
+/** `known`: what an entry was called when it was taken over before, which holds whatever became of it here. */
+export function planOf(
+  found: readonly ClientServers[],
+  existing: Existing,
+  known: (from: ClientFile, name: string) => string | undefined = () => undefined,
+): Plan {
   const add: (Addition & { readonly from: ClientFile[] })[] = []
   const same = new Set<string>()
   const kept: Plan['kept'][number][] = []
   const isTaken = (name: string) => Object.hasOwn(existing, name) || add.some((each) => each.name === name)
+  const placed = new Map<ClientFile, Map<string, string>>()
+  const place = (from: ClientFile, name: string, here: string) => {
+    const own = placed.get(from) ?? new Map<string, string>()
+    placed.set(from, own.set(name, here))
+  }
   for (const { from, servers } of found)
     for (const [name, { entry, left }] of servers) {
       const isEqual = (other: unknown) => plainly(other) === plainly(entry)
-      const known = add.find((each) => (each.was ?? each.name) === name && isEqual(each.entry))
+      const before = known(from, name)
+      const added = add.find((each) => (each.was ?? each.name) === name && isEqual(each.entry))
       const first = add.find((each) => each.name === name)
-      const there = placesOf(existing, name, from.client).find((place) => isEqual(existing[place]))
-      if (known) known.from.push(from)
-      else if (there !== undefined) same.add(there)
-      else if (Object.hasOwn(existing, name)) kept.push({ name, from })
-      else if (!first) add.push({ name, entry, from: [from], left })
+      const there =
+        before !== undefined && Object.hasOwn(existing, before)
+          ? before
+          : placesOf(existing, name, from.client).find((each) => isEqual(existing[each]))
+      if (added) {
+        added.from.push(from)
+        place(from, name, added.name)
+      } else if (there !== undefined) {
+        same.add(there)
+        place(from, name, there)
+      } else if (Object.hasOwn(existing, name)) kept.push({ name, from })
+      else if (!first) {
+        add.push({ name, entry, from: [from], left })
+        place(from, name, name)
+      }
       // One client with two files: the stronger one was read first.
-      else if (!first.from.some(({ client }) => client === from.client))
-        add.push({
-          name: freeName(`${name}-${from.client}`, isTaken),
-          entry,
-          from: [from],
-          was: name,
-          left,
-        })
+      else if (!first.from.some(({ client }) => client === from.client)) {
+        const free = freeName(`${name}-${from.client}`, isTaken)
+        add.push({ name: free, entry, from: [from], was: name, left })
+        place(from, name, free)
+      }
     }
-  return { add, same: [...same], kept }
+  return { add, same: [...same], kept, placed }
 }
 
 /** Clients differ in how much they write out: what says no more than leaving it out counts as left out. */

@@ -2,10 +2,11 @@
 
 import { readFileSync } from 'node:fs'
 import { isRecord } from '@toolwell/core/internal'
-import { entryFolder, readDocument, type Translated } from '@toolwell/mcp/internal'
-import { parse as parseToml } from 'smol-toml'
+import { entryFolder, type Translated } from '@toolwell/mcp/internal'
 import type { ClientFile } from './clients.js'
-import { convert, type Fields } from './convert.js'
+import { convert } from './convert.js'
+import { parseClient } from './parse-client.js'
+import { type Fields, type Shape, shapeOf } from './shapes.js'
 import type { IsOff } from './switches.js'
 
 export interface ClientServers {
@@ -29,43 +30,69 @@ export function readClient(from: ClientFile, folder: string, isOff: IsOff): Clie
       ? undefined
       : { ...nothing, problem: `it cannot be read (${code})` }
   }
-  const value = from.shape === 'codex' ? toml(text) : json(text, from.file)
-  if (typeof value === 'string') return { ...nothing, problem: value }
+  const shape = shapeOf(from.shape)
+  const parsed = parseClient(text, shape.format, from.file)
+  if ('problem' in parsed) {
+    const { message, line } = parsed.problem
+    return { ...nothing, problem: `${message}${line === undefined ? '' : ` (line ${line})`}` }
+  }
+  const beside = entryFolder(from.file)
+  const { value } = parsed
+  const projects =
+    from.shape === 'claude-code' ? valueAt(value, ['projects', folder, 'mcpServers']) : undefined
+  return serversOf(from, isOff, value, [
+    // What was added for this folder alone counts first.
+    ...entriesOf(projects).map((each) => ({ ...each, beside: folder })),
+    ...shape.tables.flatMap((path) => entriesOf(valueAt(value, path)).map((each) => ({ ...each, beside }))),
+  ])
+}
+
+/** Those of one table, as `connect` reads it. */
+export function readTable(
+  from: ClientFile,
+  value: Fields,
+  path: readonly string[],
+  isOff: IsOff,
+): ClientServers {
+  const beside = entryFolder(from.file)
+  const entries = entriesOf(valueAt(value, path)).map((each) => ({ ...each, beside }))
+  return serversOf(from, isOff, value, entries) ?? { from, servers: new Map(), refused: new Map() }
+}
+
+/** `beside`: the folder that relative paths of an entry start from. */
+function serversOf(
+  from: ClientFile,
+  isOff: IsOff,
+  whole: Fields,
+  entries: readonly { readonly name: string; readonly entry: unknown; readonly beside: string }[],
+): ClientServers | undefined {
+  const shape: Shape = shapeOf(from.shape)
   const servers = new Map<string, Translated>()
   const refused = new Map<string, string>()
-  for (const { name, entry, beside } of entriesIn(value, from, folder)) {
-    const made = nameProblem(name) ?? convert(entry, from.shape, beside)
+  for (const { name, entry, beside } of entries) {
+    const made = nameProblem(name) ?? convert(entry, shape, whole, beside)
     if (typeof made === 'string') refused.set(name, made)
-    else if (!servers.has(name))
+    else if (made && !servers.has(name))
       servers.set(name, isOff(from, name) ? { ...made, entry: { ...made.entry, enabled: false } } : made)
   }
   return servers.size + refused.size === 0 ? undefined : { from, servers, refused }
 }
 
-/** `beside`: the folder that relative paths of an entry start from. */
-function entriesIn(
-  value: Fields,
-  { shape, file }: ClientFile,
-  folder: string,
-): { readonly name: string; readonly entry: unknown; readonly beside: string }[] {
-  const at = (...path: string[]) =>
-    path.reduce<unknown>(
-      (inner, key) => (isRecord(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
-      value,
-    )
-  const tables = {
-    servers: [at('mcpServers'), at('servers')],
-    // What was added for this folder alone counts first.
-    'claude-code': [at('projects', folder, 'mcpServers'), at('mcpServers')],
-    gemini: [at('mcpServers')],
-    codex: [at('mcp_servers')],
-    opencode: [at('mcp')],
-    'vscode-settings': [at('mcp', 'servers')],
-  }[shape]
-  return tables.flatMap((table, index) => {
-    const beside = shape === 'claude-code' && index === 0 ? folder : entryFolder(file)
-    return isRecord(table) ? Object.entries(table).map(([name, entry]) => ({ name, entry, beside })) : []
-  })
+/** Of an object by key; of a list by the name of each. */
+export function entriesOf(table: unknown): { readonly name: string; readonly entry: unknown }[] {
+  if (Array.isArray(table))
+    return table.map((entry: unknown, at) => ({
+      name: isRecord(entry) && typeof entry.name === 'string' ? entry.name : `number ${at + 1}`,
+      entry,
+    }))
+  return isRecord(table) ? Object.entries(table).map(([name, entry]) => ({ name, entry })) : []
+}
+
+export function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (inner, key) => (isRecord(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
+    value,
+  )
 }
 
 /** A server of this name would be Toolwell in front of itself. */
@@ -73,22 +100,4 @@ function nameProblem(name: string): string | undefined {
   if (name === 'toolwell') return 'it is Toolwell itself'
   if (name.trim() === '' || name.length > 200) return 'its name cannot be used'
   return undefined
-}
-
-function json(text: string, file: string): Fields | string {
-  if (text.trim() === '') return {}
-  const { value, problems } = readDocument(text, file)
-  if (value) return value
-  const [{ message, line } = { message: 'it cannot be read', line: undefined }] = problems
-  return `${message}${line === undefined ? '' : ` (line ${line})`}`
-}
-
-function toml(text: string): Fields | string {
-  try {
-    return parseToml(text) as Fields
-  } catch (error) {
-    // The message shows the line, which may hold a secret.
-    const { line } = error as { line?: number }
-    return `this is not TOML${line === undefined ? '' : ` (line ${line})`}`
-  }
 }

@@ -5,24 +5,26 @@ import { join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
 import { readDocument } from '@toolwell/mcp/internal'
 import type { ClientFile } from './clients.js'
-import type { Fields } from './convert.js'
+import type { Fields } from './shapes.js'
 
 /** Whether a server of that file is switched off by such a list. */
 export type IsOff = (from: ClientFile, name: string) => boolean
 
 export function switchesOf({ home, folder }: { readonly home: string; readonly folder: string }): IsOff {
-  const gemini = geminiSwitches(home, folder)
+  const gemini = geminiSwitches(home, folder, '.gemini')
+  const qwen = geminiSwitches(home, folder, '.qwen')
   const claude = claudeSwitches(home, folder)
   return (from, name) => {
     if (from.client === 'gemini') return gemini(name)
+    if (from.client === 'qwen') return qwen(name)
     return from.client === 'claude-code' && claude(name, from.file === join(folder, '.mcp.json'))
   }
 }
 
 /** What is excluded anywhere is off; of two lists of what is allowed, that of the folder counts. */
-function geminiSwitches(home: string, folder: string) {
+function geminiSwitches(home: string, folder: string, inside: '.gemini' | '.qwen') {
   const lists = [folder, home]
-    .map((place) => contentOf(join(place, '.gemini', 'settings.json')))
+    .map((place) => contentOf(join(place, inside, 'settings.json')))
     .map((settings) => {
       const mcp = isRecord(settings.mcp) ? settings.mcp : {}
       return {

@@ -18,17 +18,20 @@ export interface Preview {
   readonly problems: readonly ConfigProblem[]
 }
 
+/** As short as it is clear: from the folder, or from the home folder. */
+export function nearPath(file: string, { home, folder }: { home: string; folder: string }): string {
+  const inside = relative(folder, file)
+  if (!inside.startsWith('..')) return inside
+  const own = relative(home, file)
+  return own.startsWith('..') ? file : `~/${own}`
+}
+
 export function previewText(
   { target, found, plan, read, problems }: Preview,
   { home, folder }: { home: string; folder: string },
   paint: Paint,
 ): string {
-  const near = (file: string) => {
-    const inside = relative(folder, file)
-    if (!inside.startsWith('..')) return inside
-    const own = relative(home, file)
-    return own.startsWith('..') ? file : `~/${own}`
-  }
+  const near = (file: string) => nearPath(file, { home, folder })
   const lines = [paint('Found', 'bold')]
   for (const { from, servers, refused, problem } of found) {
     lines.push(`  ${from.label.padEnd(14)}  ${near(from.file)}  ${problem ?? plural(servers.size, 'server')}`)
@@ -47,7 +50,8 @@ export function previewText(
   return `${lines.join('\n')}\n`
 }
 
-function additionLines(
+/** One server that comes, and what is to be known of it. */
+export function additionLines(
   { name, entry, from, was, left }: Addition,
   server: ServerConfig | undefined,
   problems: readonly ConfigProblem[],
@@ -79,7 +83,7 @@ function additionLines(
 const WITHIN = /^mcpServers(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.?/
 
 /** As it will be read; where that cannot be done, as it is written. */
-function endpointOf(entry: Addition['entry'], server: ServerConfig | undefined): string {
+export function endpointOf(entry: Addition['entry'], server: ServerConfig | undefined): string {
   if (server) return showEndpoint(server.endpoint, server.secrets)
   const { command, url, args } = entry
   return typeof command === 'string'

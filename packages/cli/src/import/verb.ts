@@ -1,12 +1,12 @@
 /** `toolwell import`: takes over the servers of other clients into toolwell.json, after showing what that means. */
-import { homedir, platform } from 'node:os'
+import { platform } from 'node:os'
 import { resolve } from 'node:path'
 import { nearest } from '@toolwell/core/internal'
+import { askYes, isScreen } from '../shared/ask-yes.js'
 import { Problem, usageProblem } from '../shared/problem.js'
-import { readLines } from '../shared/read-lines.js'
-import { painter, type Terminal } from '../shared/terminal.js'
+import { painter } from '../shared/terminal.js'
 import { defineVerb } from '../shared/verb.js'
-import { CLIENTS, clientFiles } from './clients.js'
+import { CLIENTS, clientFiles, homeOf } from './clients.js'
 
 export const importVerb = defineVerb({
   name: 'import',
@@ -50,7 +50,7 @@ export const importVerb = defineVerb({
         meant ? `Did you mean ${meant}?` : `Known: ${CLIENTS.join(', ')}.`,
       )
     }
-    const home = env.HOME || env.USERPROFILE || homedir()
+    const home = homeOf(env)
     const files = clientFiles({ home, folder, platform: platform(), env }).filter(
       ({ client }) => only === undefined || client === only,
     )
@@ -81,7 +81,7 @@ export const importVerb = defineVerb({
     const isWanted =
       plan.add.length === 0 ||
       flags.yes === true ||
-      (!isJson && (await isAgreed(plan.add.length, target.file, terminal)))
+      (!isJson && (await askYes(question(plan.add.length, target.file), terminal)))
     const isWritten = isWanted && plan.add.length > 0
     if (isWritten) await writeTarget(target, text)
     if (isJson) await output.write(previewJson(preview, isWritten))
@@ -99,15 +99,5 @@ export const importVerb = defineVerb({
   },
 })
 
-const isScreen = ({ output, errors }: Terminal) => output.isTerminal && errors.isTerminal
-
-/** Asked only on a terminal; in a pipe, --yes is needed. */
-async function isAgreed(number: number, file: string, terminal: Terminal): Promise<boolean> {
-  if (!isScreen(terminal)) return false
-  await terminal.output.write(
-    `\nWrite ${number === 1 ? 'this server' : `these ${number} servers`} to ${file}? [y/N] `,
-  )
-  for await (const { text } of readLines(terminal.input, 'standard input'))
-    return /^\s*y(?:es)?\s*$/i.test(text)
-  return false
-}
+const question = (number: number, file: string) =>
+  `\nWrite ${number === 1 ? 'this server' : `these ${number} servers`} to ${file}?`

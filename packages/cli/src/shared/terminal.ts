@@ -15,8 +15,12 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
   /** The folder that relative paths start from. */
   readonly folder: string
+  /** How this command is started again: node and the script, both by their absolute paths. */
+  readonly program: readonly [node: string, script: string]
   /** Milliseconds. */
   now(): number
+  /** Calls back when the command is to end, once. Gives the function that stops listening. */
+  onInterrupt?(listener: () => void): () => void
 }
 
 /** The reader went away, as `| head` does. The command ends silently. */

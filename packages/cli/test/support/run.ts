@@ -2,10 +2,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { runToolwell } from '../../src/command.js'
 import { type Output, OutputClosed, type Terminal } from '../../src/shared/terminal.js'
 import type { Verb } from '../../src/shared/verb.js'
+
+/** As the installed command names it. */
+export const script = fileURLToPath(new URL('../../bin/toolwell.mjs', import.meta.url))
 
 export interface Run {
   readonly code: number
@@ -20,6 +24,8 @@ export interface Setting {
   /** Which streams are screens, and how wide. */
   readonly screen?: { readonly output?: number; readonly errors?: number }
   readonly now?: () => number
+  /** Node and the script, where they are elsewhere. */
+  readonly program?: Terminal['program']
   /** The reader of standard output goes away after this many pieces. */
   readonly closesAfter?: number
   readonly verbs?: readonly Verb[]
@@ -52,6 +58,7 @@ export async function toolwell(words: readonly string[], setting: Setting = {}):
     errors: outputOf('errors'),
     env,
     folder,
+    program: setting.program ?? [process.execPath, script],
     now,
   }
   const { verbs, version } = setting

@@ -197,9 +197,9 @@ export function account(state: LedgerState, prices: Partial<CacheRule> = {}): Ac
     requests: records.length,
     metaRequests: records.filter(isMeta).length,
     measured,
-    actual,
-    counterfactual,
-    saved: counterfactual - actual,
+    actual: Math.round(actual),
+    counterfactual: Math.round(counterfactual),
+    saved: Math.round(counterfactual) - Math.round(actual),
     cost: bill.total(),
     reread,
     tokens,
@@ -208,13 +208,27 @@ export function account(state: LedgerState, prices: Partial<CacheRule> = {}): Ac
 }
 
 /** Everything the request sends, and what the provider adds to it. */
-function inputOf({ tokens, messageTokens = 0 }: RequestRecord): number {
-  return toolsOf(tokens) + messageTokens + (tokens.revealed ?? 0)
+function inputOf(record: RequestRecord): number {
+  return countedHere(record) * scaleOf(record)
 }
 
 /** The same with every tool sent eagerly. */
 function eagerInputOf(record: RequestRecord): number {
-  return record.tokens.everythingEager + foreignMessages(record)
+  return record.tokens.everythingEager * scaleOf(record) + foreignMessages(record)
+}
+
+function countedHere({ tokens, messageTokens = 0 }: RequestRecord): number {
+  return toolsOf(tokens) + messageTokens + (tokens.revealed ?? 0)
+}
+
+/**
+ * Definitions are counted here, and another tokenizer may find less in them than that. It shows where they alone come to more than
+ * the provider counted in all: then its figure holds, and definitions are taken to cost less in proportion.
+ */
+function scaleOf(record: RequestRecord): number {
+  const { inputTokens, messageTokens } = record
+  const own = countedHere(record)
+  return messageTokens === 0 && inputTokens !== undefined && inputTokens < own ? inputTokens / own : 1
 }
 
 /** Adds up what requests cost where a prefix that stayed the same is read from the cache. Idle times are not known here. */
@@ -255,7 +269,7 @@ function createBill(prices: Partial<CacheRule>) {
 function keptOf(previous: RequestRecord, record: RequestRecord): number {
   if (previous.latch !== record.latch) return 0
   if (previous.toolsVersion === record.toolsVersion) return inputOf(previous)
-  return toolsOf(previous.tokens) - record.tokens.rewritten
+  return (toolsOf(previous.tokens) - record.tokens.rewritten) * scaleOf(previous)
 }
 
 function isMeta(record: RequestRecord): boolean {

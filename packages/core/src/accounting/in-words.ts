@@ -1,16 +1,25 @@
 /** Every event and notice as one line in words, for `debug` and for whoever reads a ledger. */
-import { quote } from '../base/text.js'
+import { quote, showInvisible } from '../base/text.js'
 import type { LedgerEvent } from '../ledger/event.js'
 import type { ToolwellEvent } from '../ledger/events.js'
 import type { Notice } from '../tool/notice.js'
 import { short, toolsOf } from './figures.js'
 
 export function inWords({ conversation, ...event }: ToolwellEvent): string {
-  const line = 'anchor' in event ? eventInWords(event) : noticeInWords(event)
+  const line = 'anchor' in event ? eventInWords(event) : oneLine(noticeInWords(event))
   return conversation === '' ? line : `${quote(conversation, 60)} · ${line}`
 }
 
+/** Names and details may come from a server: none begins a line of its own, or hides in one. */
+function oneLine(text: string): string {
+  return showInvisible(text.replace(/\s+/g, ' '))
+}
+
 export function eventInWords(event: LedgerEvent): string {
+  return oneLine(wordsOf(event))
+}
+
+function wordsOf(event: LedgerEvent): string {
   switch (event.kind) {
     case 'latched': {
       const how =
@@ -48,7 +57,7 @@ export function eventInWords(event: LedgerEvent): string {
     case 'requested':
       return `request ${event.requestId}: ${short(toolsOf(event.tokens))} of ${short(event.tokens.everythingEager)} tokens of tools`
     case 'measured':
-      return `request ${event.requestId} came to ${figures(event)}`
+      return `request ${event.requestId} came to ${usageInWords(event)}`
     case 'compacted':
       return `compacted: ${Object.keys(event.kept).length} anchors kept`
     case 'cleared':
@@ -68,8 +77,15 @@ function found({ loaded, dropped, missed, tokens }: Extract<LedgerEvent, { kind:
   return parts.join(', ')
 }
 
-function figures(event: Extract<LedgerEvent, { kind: 'measured' }>): string {
-  const { messageTokens, inputTokens, cachedTokens, outputTokens } = event
+export function usageInWords({
+  messageTokens,
+  inputTokens,
+  cachedTokens,
+  outputTokens,
+}: Pick<
+  Extract<LedgerEvent, { kind: 'measured' }>,
+  'messageTokens' | 'inputTokens' | 'cachedTokens' | 'outputTokens'
+>): string {
   if (inputTokens === undefined) return `${short(messageTokens)} tokens of messages`
   const cached = cachedTokens === undefined ? '' : `, ${short(cachedTokens)} of them cached`
   const output = outputTokens === undefined ? '' : `, ${short(outputTokens)} output`

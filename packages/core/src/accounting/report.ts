@@ -5,11 +5,17 @@ import type { Inspection } from './projections.js'
 
 export function reportOn(
   id: string,
-  { accounting, mode, delivery, searchHistory, loadedLazyTools }: Inspection,
+  {
+    accounting,
+    mode,
+    delivery,
+    searchHistory,
+    loadedLazyTools,
+  }: Pick<Inspection, 'accounting' | 'mode' | 'delivery' | 'searchHistory' | 'loadedLazyTools'>,
 ): string {
   const { requests, metaRequests, measured, actual, counterfactual, saved, cost, provider } = accounting
   const how = mode === 'on' ? `deferred (${delivery})` : mode === 'off' ? 'every tool sent' : 'no request yet'
-  const only = metaRequests > 0 ? `, ${metaRequests} of them only searched` : ''
+  const only = metaRequests > 0 ? `, ${metaRequests} of them only to search or guess` : ''
   const lines = [`${quote(id, 80)}: ${count(requests, 'request')}${only}; ${how}`]
   if (measured > 0) {
     lines.push(row('input tokens', actual, counterfactual, saved))

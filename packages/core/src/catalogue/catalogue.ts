@@ -8,12 +8,14 @@ import { showInvisible } from '../base/text.js'
 import type { Finding, KeptParts, SourceChange, SourceState } from '../tool/source.js'
 import { assertTool, type Tool } from '../tool/tool.js'
 import { createEntry, type Entry } from './entry.js'
+import { isCalled, isLeftOutId, type LeftOut, leaveOut, type UnusableTool } from './left-out.js'
 import { createLookAlikes, type LookAlikes } from './look-alikes.js'
 import { createNameIndex, type NameIndex, type Resolution } from './name-index.js'
 import { usableTools } from './usable-tools.js'
 
 export type { Finding, KeptParts, SourceChange, SourceState, StoredPart } from '../tool/source.js'
 export type { Entry } from './entry.js'
+export type { LeftOut, UnusableTool } from './left-out.js'
 
 export interface Source {
   readonly name: string
@@ -38,6 +40,8 @@ export interface SourceUpdate {
   readonly locked?: boolean
   /** Names of tools that must not be seen or called, for reasons of the source's own. */
   readonly quarantined?: readonly string[]
+  /** What it lists besides and cannot be used: told where somebody looks for it. */
+  readonly unusable?: readonly UnusableTool[]
   /** Keeps what is made of these tools for the next start. */
   readonly kept?: KeptParts
 }
@@ -57,8 +61,10 @@ export interface Catalogue {
   readonly hostTools: readonly Tool[]
   entries(): IterableIterator<Entry>
   get(id: string): Entry | undefined
-  /** Why a tool that a source lists is not among the entries: its definition cannot be used. Undefined for any other name. */
-  leftOut(name: string): Finding | undefined
+  /** What sources list and cannot be used, so that it is not among the entries; by an id that no tool has. */
+  readonly leftOuts: ReadonlyMap<string, LeftOut>
+  /** The one of these that is called so. */
+  leftOut(name: string): LeftOut | undefined
   /** Replaces the tools of a source by these. Costs what the source holds. */
   setSource(name: string, update: SourceUpdate): void
   /** Changes only the state: tools of a source that is not ready stay known. */
@@ -95,11 +101,12 @@ class MapCatalogue implements Catalogue {
   revision = 0
   hostTools: readonly Tool[] = []
   readonly sources = new Map<string, Source>()
+  readonly leftOuts = new Map<string, LeftOut>()
   readonly #reserved: ReadonlySet<string>
   readonly #entries = new Map<string, Entry>()
   readonly #wireNames = new Map<string, string>()
   readonly #groups = new Map<string, Set<string>>()
-  readonly #findings = new Map<string, Finding[]>()
+  readonly #findings = new Map<string, readonly Finding[]>()
   /** Whether a source is locked, also while it is away. */
   readonly #locked = new Map<string, boolean>()
   /** By locked source: the fingerprint that was seen first or approved last. It outlives the tool and the source. */
@@ -148,14 +155,8 @@ class MapCatalogue implements Catalogue {
   }
 
   leftOut(name: string) {
-    const asked = foldName(name)
-    return [...this.#findings.values()]
-      .flat()
-      .find(
-        ({ kind, source, tool }) =>
-          kind === 'invalid-tool' &&
-          [tool, toolId(source, tool), `${source} ${tool}`].some((each) => foldName(each) === asked),
-      )
+    for (const each of this.leftOuts.values()) if (isCalled(each, name)) return each
+    return undefined
   }
 
   setHostTools(tools: readonly Tool[]) {
@@ -185,7 +186,7 @@ class MapCatalogue implements Catalogue {
       )
     assertKnownKeys(
       update,
-      ['tools', 'description', 'state', 'advice', 'locked', 'quarantined', 'kept'],
+      ['tools', 'description', 'state', 'advice', 'locked', 'quarantined', 'unusable', 'kept'],
       `setSource(${JSON.stringify(name)})`,
     )
     if (!Array.isArray(update.tools))
@@ -198,7 +199,7 @@ class MapCatalogue implements Catalogue {
     const previous = this.sources.get(name)
     const locked = update.locked ?? this.#locked.get(name) ?? false
     this.#locked.set(name, locked)
-    const { tools: next, findings } = usableTools(name, update.tools)
+    const { tools: next, findings, leftOut } = usableTools(name, update.tools, update.unusable)
 
     this.revision++
     const before = this.revision - 1
@@ -215,6 +216,13 @@ class MapCatalogue implements Catalogue {
     for (const id of previous?.ids ?? []) if (!ids.has(id)) this.#drop(id)
     this.#names.setDeprecated(name, next)
     this.#findings.set(name, findings)
+    this.#forgetLeftOut(name)
+    for (const [index, each] of leftOut.entries()) {
+      const wireName = wireNameOf(name, each.name, this.#reserved, this.#naming)
+      const made = leaveOut(name, wireName, each, each.finding, index)
+      this.leftOuts.set(made.entry.id, made)
+      this.#touch(made.entry.id)
+    }
     this.sources.set(name, {
       name,
       description: update.description ?? previous?.description ?? '',
@@ -247,6 +255,7 @@ class MapCatalogue implements Catalogue {
     for (const id of source.ids) this.#drop(id)
     this.#names.setDeprecated(name, new Map())
     this.#findings.delete(name)
+    this.#forgetLeftOut(name)
     if (name !== HOST) this.#looks.removeSource(name)
     this.sources.delete(name)
     this.#report(name, this.revision - 1, [])
@@ -272,7 +281,7 @@ class MapCatalogue implements Catalogue {
   #report(name: string, before: number, findings: readonly Finding[]) {
     for (const waiter of [...this.#waiters]) waiter()
     if (!this.#onChange) return
-    const changed = [...this.changesSince(before)].sort()
+    const changed = [...this.changesSince(before)].filter((id) => !isLeftOutId(id)).sort()
     if (changed.length === 0 && findings.length === 0 && this.sources.has(name)) return
     const source = this.sources.get(name)
     const quarantined = changed.filter((id) => this.#entries.get(id)?.quarantined)
@@ -405,6 +414,11 @@ class MapCatalogue implements Catalogue {
     this.#renamed.delete(id)
     this.#entries.delete(id)
     this.#touch(id)
+  }
+
+  #forgetLeftOut(source: string) {
+    for (const [id, { entry }] of this.leftOuts)
+      if (entry.source === source && this.leftOuts.delete(id)) this.#touch(id)
   }
 
   #forget(entry: Entry) {

@@ -1,23 +1,52 @@
 /** What a source lists, sorted: the tools that can be used by their names, and what is odd about the others. */
 import { showInvisible } from '../base/text.js'
 import type { Finding } from '../tool/source.js'
-import { problemOf, type Tool } from '../tool/tool.js'
+import { nameOfTool, problemOf, type Tool } from '../tool/tool.js'
+import type { UnusableTool } from './left-out.js'
 import { oddFields } from './odd-fields.js'
 
-export function usableTools(source: string, listed: readonly Tool[]) {
+/** `unusable`: what its owner has sorted out before. */
+export function usableTools(
+  source: string,
+  listed: readonly Tool[],
+  unusable: readonly UnusableTool[] = [],
+): {
+  readonly tools: ReadonlyMap<string, Tool>
+  readonly findings: readonly Finding[]
+  readonly leftOut: readonly (UnusableTool & { readonly finding: Finding })[]
+} {
   const tools = new Map<string, Tool>()
   const findings: Finding[] = []
+  const leftOut: (UnusableTool & { readonly finding: Finding })[] = []
+  const find = (kind: Finding['kind'], name: string, problem: string) => {
+    const finding = { kind, source, tool: name, detail: showInvisible(`${name} ${problem}`) }
+    findings.push(finding)
+    return finding
+  }
+  const leave = (kind: Finding['kind'], tool: UnusableTool) =>
+    leftOut.push({ ...tool, finding: find(kind, tool.name, tool.problem) })
   for (const tool of listed) {
-    const name = typeof tool?.name === 'string' ? tool.name : String(tool)
-    const find = (kind: Finding['kind'], problem: string) =>
-      findings.push({ kind, source, tool: name, detail: showInvisible(`${name} ${problem}`) })
+    const name = nameOfTool(tool)
     const problem = problemOf(tool)
-    if (problem) find('invalid-tool', problem)
-    else if (tools.has(name)) find('duplicate-tool', 'is listed twice; the first one is kept')
+    if (problem) leave('invalid-tool', { name, description: descriptionOf(tool), problem })
+    else if (tools.has(name))
+      leave('duplicate-tool', {
+        name,
+        description: descriptionOf(tool),
+        problem: 'is listed twice; the first one is kept',
+      })
     else {
       tools.set(name, tool)
-      for (const odd of oddFields(tool)) find('odd-field', odd)
+      for (const odd of oddFields(tool)) find('odd-field', name, odd)
     }
   }
-  return { tools, findings }
+  for (const each of unusable) leave('invalid-tool', each)
+  return { tools, findings, leftOut }
+}
+
+/** Of whatever it is. */
+function descriptionOf(tool: unknown): string {
+  const { description, function: inner } = (tool ?? {}) as { description?: unknown; function?: unknown }
+  const own = description ?? (inner as { description?: unknown } | undefined)?.description
+  return typeof own === 'string' ? own : ''
 }

@@ -20,7 +20,8 @@ export type Body = Readonly<Record<string, unknown>>
 export type AnyWire = Wire<unknown, unknown, Body>
 
 export interface BodyKind {
-  wire(conversation: Conversation): AnyWire
+  /** `native`: the framework keeps answers in the form of the wire. */
+  wire(conversation: Conversation, native: boolean): AnyWire
   /** The key of the history. */
   readonly history: string
   /** The key of the system prompt, where it is no message. */
@@ -28,15 +29,9 @@ export interface BodyKind {
   assemble(events: AsyncIterable<unknown>): Promise<StreamedReply<unknown, unknown>>
 }
 
-/**
- * Nothing is revealed by the provider's own means: a framework writes the result of a search as text, and no server takes
- * a reference or a definition in that form.
- */
-const native = false
-
 export const bodyKinds = {
   anthropic: {
-    wire: ({ prompts }) => anthropicWire(prompts, { native }) as unknown as AnyWire,
+    wire: ({ prompts }, native) => anthropicWire(prompts, { native }) as unknown as AnyWire,
     history: 'messages',
     prompt: 'system',
     assemble: assembleAnthropic,
@@ -53,7 +48,8 @@ export const bodyKinds = {
     assemble: assembleChat,
   },
   'openai-responses': {
-    wire: ({ loader, prompts }) => responsesWire(loader, prompts, { native }) as unknown as AnyWire,
+    // The provider's own search is no call of a function: a framework would not run it.
+    wire: ({ loader, prompts }) => responsesWire(loader, prompts, { native: false }) as unknown as AnyWire,
     history: 'input',
     prompt: 'instructions',
     assemble: assembleResponses,

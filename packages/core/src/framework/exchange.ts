@@ -1,11 +1,13 @@
 /** One request of a framework: its body goes through an adapter, and the calls of its reply are run as they are started. */
 
 import { createAdapter } from '../adapters/shared/adapter.js'
+import { anchorsOf, survivors } from '../adapters/shared/anchors.js'
 import { plainText } from '../adapters/shared/plain-text.js'
 import type { StreamedReply } from '../adapters/shared/streamed.js'
 import { argumentsObject, type UnitCall } from '../adapters/shared/thread.js'
+import { defined } from '../base/guards.js'
 import type { Conversation } from '../conversation.js'
-import type { CallAnswer, Execute } from '../turn/run.js'
+import type { CallAnswer, Execute, RunOptions } from '../turn/run.js'
 import { type Body, type BodyKind, historyIn, namesIn, othersIn } from './bodies.js'
 
 /** A call that a framework has started. */
@@ -22,12 +24,21 @@ export interface Exchange {
   replied(reply: unknown): void
   /** A call of the reply as the model wrote it: by its id, or where the framework gives ids of its own, by what it says. */
   find(started: FrameworkCall): Promise<UnitCall | undefined>
-  run(call: UnitCall): Promise<CallAnswer>
+  run(call: UnitCall, options: CallOptions): Promise<FrameworkAnswer>
 }
+
+export interface FrameworkAnswer extends CallAnswer {
+  /** The answer as the adapter of the wire writes it. */
+  readonly messages: readonly unknown[]
+}
+
+/** What a framework brings along to one call. */
+export type CallOptions = Pick<RunOptions, 'signal' | 'onProgress'>
 
 interface Started {
   readonly call: UnitCall
-  resolve(answer: CallAnswer): void
+  readonly options: CallOptions
+  resolve(answer: FrameworkAnswer): void
   reject(error: unknown): void
 }
 
@@ -36,13 +47,23 @@ export async function openExchange(
   conversation: Conversation,
   kind: BodyKind,
   body: Body,
-  isOurs: (name: string) => boolean,
-  execute: Execute | undefined,
+  {
+    isOurs,
+    execute,
+    isCompacted,
+    native,
+  }: {
+    isOurs(name: string): boolean
+    readonly execute: Execute | undefined
+    /** The history is shorter than the one before. */
+    readonly isCompacted: boolean
+    readonly native: boolean
+  },
 ): Promise<Exchange | undefined> {
   const history = historyIn(body, kind)
   const names = namesIn(body)
   if (!history || !names.includes(conversation.loader)) return undefined
-  const wire = kind.wire(conversation)
+  const wire = kind.wire(conversation, native)
   const beside = names.filter((name) => !isOurs(name))
   const adapter = createAdapter(conversation, {
     ...wire,
@@ -52,6 +73,7 @@ export async function openExchange(
     usage: () => undefined,
   })
   const prompt = kind.prompt !== undefined && body[kind.prompt] !== undefined ? kind.prompt : undefined
+  if (isCompacted) await compact(conversation, anchorsOf(adapter.thread(history)).names)
   const turn = await adapter.begin(history, prompt === undefined ? {} : { [prompt]: body[prompt] })
   const { tools: _, ...rest } = body
   const ours = (turn.parts.tools ?? []) as readonly unknown[]
@@ -67,9 +89,12 @@ export async function openExchange(
     try {
       const { answers } = await turn.run(
         some.map(({ call }) => call),
-        execute ? { execute } : {},
+        { ...defined({ execute }), ...together(some) },
       )
-      for (const [index, { resolve }] of some.entries()) resolve(answers[index] as CallAnswer)
+      for (const [index, { call, resolve }] of some.entries()) {
+        const answer = answers[index] as CallAnswer
+        resolve({ ...answer, messages: wire.answer([answer], turn.view, [call]) })
+      }
     } catch (error) {
       for (const { reject } of some) reject(error)
     }
@@ -100,12 +125,34 @@ export async function openExchange(
       if (found) taken.add(found)
       return found
     },
-    run: (call) =>
+    run: (call, options) =>
       new Promise((resolve, reject) => {
-        started.push({ call, resolve, reject })
+        started.push({ call, options, resolve, reject })
         // Calls that are started together are judged together.
         if (started.length === 1) setTimeout(flush, 0)
       }),
+  }
+}
+
+/** What the ledger knows is compared with what is left: the longer history is gone. */
+function compact(conversation: Conversation, names: readonly string[]): Promise<void> {
+  const kept = survivors(
+    conversation.events.map(({ anchor }) => anchor),
+    names,
+  )
+  const survived = new Set(Object.values(kept))
+  const anchor = names.find((name) => !survived.has(name)) ?? names.at(-1)
+  return conversation.compact({ kept, ...defined({ anchor }) })
+}
+
+/** Calls of one reply end together: a framework that stops one stops them all. */
+function together(some: readonly Started[]): CallOptions {
+  const signals = some.flatMap(({ options: { signal } }) => signal ?? [])
+  return {
+    ...(signals.length > 0 ? { signal: AbortSignal.any(signals) } : {}),
+    onProgress(progress) {
+      some.find(({ call }) => call.id === progress.callId)?.options.onProgress?.(progress)
+    },
   }
 }
 

@@ -9,17 +9,22 @@ import { assertKnownKeys, assertOneOf } from '../base/options.js'
 import type { Conversation } from '../conversation.js'
 import { BRIDGE_NAME } from '../surface/meta-tools.js'
 import type { JsonSchema } from '../tool/tool.js'
-import type { CallAnswer, Execute } from '../turn/run.js'
+import type { CallAnswer, Execute, RunOptions } from '../turn/run.js'
 import { type Body, bodyKinds } from './bodies.js'
-import { type Exchange, type FrameworkCall, openExchange } from './exchange.js'
+import { type Exchange, type FrameworkAnswer, type FrameworkCall, openExchange } from './exchange.js'
 
-export type { FrameworkCall } from './exchange.js'
+export type { FrameworkAnswer, FrameworkCall } from './exchange.js'
 
 export interface FrameworkOptions {
   /** What the framework's client speaks. */
   readonly wire: keyof typeof bodyKinds
   /** Runs a tool. Default: its own `execute`. */
   readonly execute?: Execute
+  /**
+   * Whether tools may be revealed by the provider's own means, on Anthropic's wire. Default false: a framework that writes the
+   * answer of a search as text loses the references in it. True: `messages` of an answer stand in its place in every request.
+   */
+  readonly native?: boolean
 }
 
 /** What a framework has to know of a tool to run it. What the model sees of it is decided request by request. */
@@ -34,8 +39,17 @@ export interface Framework {
   tools(): readonly FrameworkTool[]
   /** Give this to the framework's client. A request that does not offer the loader goes out as it is. */
   readonly fetch: typeof globalThis.fetch
+  /**
+   * The body to send instead of this one, for a framework that shows its requests and keeps its client. Undefined where the
+   * request does not offer the loader.
+   */
+  request(body: object): Promise<Readonly<Record<string, unknown>> | undefined>
+  /** The reply to the last request in the form of the wire, where the framework does not send by `fetch`. */
+  replied(reply: unknown): void
+  /** The next request comes with a shortened history: what it no longer shows is shown again. */
+  compacted(): void
   /** Answers a call by any name, also one that nobody has: `text` of the answer is the result. */
-  run(call: FrameworkCall): Promise<CallAnswer>
+  run(call: FrameworkCall, options?: Pick<RunOptions, 'signal' | 'onProgress'>): Promise<FrameworkAnswer>
 }
 
 /** So many requests are remembered: only the last has calls that are still to be started, but requests may overlap. */
@@ -43,12 +57,13 @@ const REMEMBERED = 8
 
 export function framework(conversation: Conversation, options: FrameworkOptions): Framework {
   assertConversation(conversation)
-  assertKnownKeys(options, ['wire', 'execute'], 'the options of framework')
+  assertKnownKeys(options, ['wire', 'execute', 'native'], 'the options of framework')
   assertOneOf('wire', options.wire, Object.keys(bodyKinds))
-  const { execute } = options
+  const { execute, native = false } = options
   const kind = bodyKinds[options.wire]
   const { catalogue, loader } = conversation
   const exchanges: Exchange[] = []
+  let isCompacted = false
   const tools = (): readonly FrameworkTool[] => {
     const own = new Set(catalogue.hostTools)
     const entries = [...catalogue.entries()]
@@ -68,8 +83,17 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
 
   const open = async (body: object) => {
     const names = new Set(tools().map(({ name }) => name))
-    const exchange = await openExchange(conversation, kind, body as Body, (name) => names.has(name), execute)
-    if (exchange) exchanges.push(exchange)
+    const isOurs = (name: string) => names.has(name)
+    const exchange = await openExchange(conversation, kind, body as Body, {
+      isOurs,
+      execute,
+      isCompacted,
+      native,
+    })
+    if (exchange) {
+      isCompacted = false
+      exchanges.push(exchange)
+    }
     if (exchanges.length > REMEMBERED) exchanges.shift()
     return exchange
   }
@@ -88,18 +112,26 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
       return response
     },
 
-    async run(call) {
+    request: async (body) => (await open(body))?.body,
+
+    replied: (reply) => exchanges.at(-1)?.replied(reply),
+
+    compacted() {
+      isCompacted = true
+    },
+
+    async run(call, options = {}) {
       for (const exchange of exchanges.toReversed()) {
         const written = await exchange.find(call)
-        if (written) return exchange.run(written)
+        if (written) return exchange.run(written, options)
       }
       const { id, name, input } = call
       const made = { id, name, input: { value: input } }
       const last = exchanges.at(-1)
-      if (last) return last.run(made)
+      if (last) return last.run(made, options)
       // From an earlier process: no request of this one has led to it.
-      const [answer] = await conversation.run([{ ...made, callId: id, anchor: `call:${id}` }])
-      return answer as CallAnswer
+      const [answer] = await conversation.run([{ ...made, callId: id, anchor: `call:${id}` }], options)
+      return { ...(answer as CallAnswer), messages: [] }
     },
   }
 }

@@ -4,16 +4,15 @@ import type { LedgerEvent, LedgerFact } from './event.js'
 import { fold, type LedgerState } from './fold.js'
 import {
   anchorBehind,
-  noteStarted,
   numbered,
   type OpenedLedger,
   openLedger,
   readEvents,
   readLedger,
-  startedName,
   tailOf,
 } from './open-ledger.js'
 import { type Origin, writeSnapshot } from './snapshot.js'
+import type { StartedCalls } from './started-calls.js'
 import type { LedgerStore } from './store.js'
 
 /** A fact and the call or message it holds after. */
@@ -32,8 +31,8 @@ export interface LedgerLog {
   all(): Promise<readonly LedgerEvent[]>
   /** Runs one step after the other; a failed step does not stop the next. */
   exclusive<T>(step: () => Promise<T>): Promise<T>
-  /** Whether this very call was written down as started at this anchor: it may have run, whoever it was. */
-  hasStarted(anchor: string, key: string): boolean
+  /** Which calls someone has started. */
+  readonly started: Pick<StartedCalls, 'has' | 'since'>
   /** A step that only writes: where someone else wrote first, it is taken again from what is true now, until it is done. */
   retried<T>(step: () => Promise<T>): Promise<T>
   /** The same within a step. */
@@ -65,7 +64,7 @@ export function createLog(
   const add = (event: LedgerEvent) => {
     events.push(event)
     state = fold(state, event)
-    noteStarted(started, event)
+    started.note(event)
     lastAnchor = anchorBehind(event)
   }
 
@@ -97,7 +96,9 @@ export function createLog(
       queue = next.catch(() => undefined)
       return next
     },
-    hasStarted: (anchor, key) => started.has(startedName(anchor, key)) || started.has(startedName(anchor)),
+    get started() {
+      return started
+    },
     retried: (step) => log.exclusive(() => log.untilDone(step)),
     async untilDone(step) {
       for (let attempt = 0, inVain = 0; ; attempt++) {

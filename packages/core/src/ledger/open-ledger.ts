@@ -6,6 +6,7 @@ import type { LedgerEvent } from './event.js'
 import { createState, fold } from './fold.js'
 import { assertEvents } from './shape.js'
 import { type Origin, readSnapshot, type Sum } from './snapshot.js'
+import { createStartedCalls } from './started-calls.js'
 import type { LedgerStore } from './store.js'
 import { upgradeEvent } from './upgrade.js'
 
@@ -58,7 +59,7 @@ export function sumUp(ledger: string, events: readonly LedgerEvent[]): OpenedLed
     ...addUp(
       {
         state: createState(),
-        started: new Set(),
+        started: createStartedCalls(),
         lastAnchor: '',
         parent: first?.kind === 'inherited' ? first.parent : undefined,
         origin: own?.kind === 'forked' ? own.origin : undefined,
@@ -76,7 +77,7 @@ function addUp(sum: Sum, events: readonly LedgerEvent[]): Sum {
   const { started } = sum
   for (const event of events) {
     state = fold(state, event)
-    noteStarted(started, event)
+    started.note(event)
     lastAnchor = anchorBehind(event)
   }
   return { ...sum, state, lastAnchor }
@@ -86,20 +87,6 @@ function addUp(sum: Sum, events: readonly LedgerEvent[]): Sum {
 export function anchorBehind(event: LedgerEvent): string {
   // Nothing of the new history stands yet.
   return event.kind === 'cleared' ? '' : event.anchor
-}
-
-/** A call by its place and by what it was. Older events do not say what it was: those have no key. */
-export function startedName(anchor: string, key = ''): string {
-  return `${key}\n${anchor}`
-}
-
-/**
- * Anchors are unique within a history; after a clear it begins anew. Where a reply was lost, the next one may use its ids again for
- * other calls.
- */
-export function noteStarted(started: Set<string>, event: LedgerEvent): void {
-  if (event.kind === 'cleared') started.clear()
-  if (event.kind === 'call-started') started.add(startedName(event.anchor, event.key))
 }
 
 function originIn(own: readonly LedgerEvent[]): Origin | undefined {

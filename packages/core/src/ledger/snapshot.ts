@@ -7,6 +7,7 @@ import { isRecord } from '../base/guards.js'
 import { canonicalJson, shortHash } from '../base/hash.js'
 import type { Pin } from '../tool/wire-tool.js'
 import type { LedgerEvent, SurfaceTokens } from './event.js'
+import { createStartedCalls, type StartedCalls, type WrittenCalls } from './started-calls.js'
 import {
   createState,
   type Insert,
@@ -23,8 +24,7 @@ export const FOLD_VERSION = 1
 /** Everything that is known of a ledger without its events. */
 export interface Sum {
   readonly state: LedgerState
-  /** Calls that were started: `startedName` of each. */
-  readonly started: Set<string>
+  readonly started: StartedCalls
   /** Where a step of the host's own belongs. */
   readonly lastAnchor: string
   /** Whose child it is, if it is one. */
@@ -48,7 +48,7 @@ export function writeSnapshot(sum: Sum, last: LedgerEvent): string {
     lastAnchor,
     parent,
     origin,
-    started: [...started],
+    started: started.written(),
     ...stateToJson(state, lists),
   }
   return JSON.stringify({ ...written, lists: lists.all })
@@ -63,7 +63,7 @@ export function readSnapshot(text: string, last: LedgerEvent | undefined): Sum |
     const { lastAnchor, parent, origin, started } = value as unknown as Written
     return {
       state: stateFromJson(value as unknown as Written),
-      started: new Set(started),
+      started: createStartedCalls(started),
       lastAnchor,
       parent,
       origin,
@@ -79,7 +79,7 @@ function nameOf(event: LedgerEvent): string {
 
 type Written = ReturnType<typeof stateToJson> &
   Pick<Sum, 'lastAnchor' | 'parent' | 'origin'> & {
-    readonly started: readonly string[]
+    readonly started: WrittenCalls
     readonly lists: readonly (readonly string[])[]
   }
 

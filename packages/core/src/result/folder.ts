@@ -50,7 +50,7 @@ export function resultFolder(
       const file = fileOf(ledger, handle)
       try {
         const { mtimeMs } = await stat(file)
-        // A clock counts whole milliseconds, a disk parts of them.
+        // A file's time has fractions of a millisecond, the clock has none.
         if (Math.floor(mtimeMs) + maxAge <= Date.now()) return undefined
         return contentOf(JSON.parse(await readFile(file, 'utf8')), ledger, handle)
       } catch {

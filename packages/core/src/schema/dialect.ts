@@ -10,6 +10,8 @@ import { normaliseSchema, schemaProblems } from './repair.js'
 export interface Dialect {
   /** The longest description a tool may have. Descriptions inside a schema are not limited. */
   readonly description?: number
+  /** The same for the loader, where only its long list of what is hidden is at stake: what does not fit goes into its schema. */
+  readonly loader?: number
   /** The most tools that one request may declare. */
   readonly tools?: number
   /** Keywords that are refused at the top of a schema, and nowhere else. */
@@ -36,6 +38,8 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
   'ai-sdk': CHAT,
   'openai-responses': { notAtTop: ['oneOf', 'anyOf', 'allOf', 'enum', 'not'], whole: true },
   google: { tools: 512, dropped: ['$schema'] },
+  // Claude Code cuts the description of an MCP tool at 2 kB; what a schema says is whole.
+  mcp: { loader: 1900 },
 }
 
 /** What a wire demands; nothing where it is not known. */
@@ -46,6 +50,11 @@ export function dialectOf(wire: string): Dialect {
 /** The longest description a tool may have on a wire. */
 export function descriptionLimit(wire: string): number {
   return dialectOf(wire).description ?? Number.POSITIVE_INFINITY
+}
+
+/** The longest description that the loader may have on a wire. */
+export function loaderLimit(wire: string): number {
+  return dialectOf(wire).loader ?? descriptionLimit(wire)
 }
 
 /** The most tools that one request may declare on a wire. */

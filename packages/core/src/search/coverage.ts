@@ -6,7 +6,7 @@ const briefWords = 2.5
 const heldShare = 0.5
 
 /** Coverage below which the best answer does not clearly do what was asked for. docs/search-measured.md has the curve. */
-export const clearCoverage = 0.65
+export const clearCoverage = 0.7
 
 /**
  * From 0 to 1. Relevance compares with the whole query, which is unfair to a long one; the bare score grows with its length. This

@@ -6,8 +6,11 @@ import type { LearnedTerms } from './searcher.js'
 export interface Learned {
   /** How many tools have learned a term. */
   frequencyOf(term: number): number
-  /** Visits the tools that have learned a term, each with the strength of it (see `impact.ts`). */
-  forEach(term: number, visit: (slot: number, byte: number) => void): void
+  /** Visits the tools that have learned a term, a range of postings at a time: of a slot, where the tool stands, and the strength. */
+  forEach(
+    term: number,
+    visit: (slots: Uint16Array, places: Int32Array, bytes: Uint8Array, start: number, end: number) => void,
+  ): void
 }
 
 /** Where each tool of one index of examples stands in the index of tools; -1 for one that is not there. */
@@ -42,12 +45,9 @@ export function createLearned(index: TermIndex): (learned: readonly LearnedTerms
           for (const segment of segments) {
             const position = positionOf(segment, term)
             if (position < 0) continue
-            const { slots, bytes, base } = segment
-            const end = segment.offsets[position + 1] as number
-            for (let posting = segment.offsets[position] as number; posting < end; posting += 1) {
-              const slot = places[base + (slots[posting] as number)] as number
-              if (slot >= 0) visit(slot, bytes[posting] as number)
-            }
+            const { slots, bytes, base, offsets } = segment
+            const own = base === 0 ? places : places.subarray(base)
+            visit(slots, own, bytes, offsets[position] as number, offsets[position + 1] as number)
           }
       },
     }

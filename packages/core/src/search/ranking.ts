@@ -43,12 +43,12 @@ function follow(
     else {
       const ids =
         revision < 0
-          ? [...catalogue.entries()].map((entry) => entry.id)
+          ? [...catalogue.entries(), ...leftOutEntries(catalogue)].map((entry) => entry.id)
           : [...catalogue.changesSince(revision)]
       const put = []
       const remove = []
       for (const id of ids) {
-        const entry = catalogue.get(id)
+        const entry = catalogue.get(id) ?? catalogue.leftOuts.get(id)?.entry
         if (entry) put.push(toDocument(entry, catalogue))
         else remove.push(id)
       }
@@ -91,11 +91,17 @@ async function loadAll(catalogue: Catalogue, searcher: LexicalSearcher): Promise
       documents: () => entries.map((entry) => toDocument(entry, catalogue)),
     })
   }
+  // What cannot be used is ranked all the same: a search that would have found it says so.
+  made.push(...leftOutEntries(catalogue))
   // Tools of Toolwell's own have no source.
   for (const entry of catalogue.entries()) if (!catalogue.sources.has(entry.source)) made.push(entry)
   await searcher.fill(documentsOf(made, catalogue))
   await inPieces(parts, (part) => searcher.load([part]))
   if (isLarge) await turn()
+}
+
+function leftOutEntries(catalogue: Catalogue): Entry[] {
+  return [...catalogue.leftOuts.values()].map(({ entry }) => entry)
 }
 
 function* documentsOf(entries: readonly Entry[], catalogue: Catalogue): Generator<SearchDocument> {

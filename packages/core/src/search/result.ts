@@ -41,6 +41,8 @@ export interface SearchResult {
   readonly notFound: readonly { readonly name: string; readonly nearest: readonly string[] }[]
   readonly ambiguous: readonly { readonly name: string; readonly candidates: readonly string[] }[]
   readonly unavailable: readonly { readonly name: string; readonly state: string }[]
+  /** What a source lists and cannot be used, with the reason, quoted. */
+  readonly leftOut: readonly { readonly name: string; readonly problem: string }[]
   /** Nothing clearly does what was asked for; the matches are only the nearest, three at most. */
   readonly unclear: boolean
   /** Tools that fit as well and are not shown: the limit was reached. */

@@ -37,6 +37,7 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
   let clauseBest = new Float32Array(0)
   let learned: Learned | undefined
   let gains = new Float32Array(0)
+  let held = new Uint8Array(0)
   const gainOf = gainTable(strengths)
 
   const worthAt = (frequency: number): number =>
@@ -78,12 +79,30 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
       // A word that only one tool was ever asked by is rare by accident, not because it tells tools apart.
       const worth = term.weight * Math.min(worthOf(term) / term.weight, worthAt(leastFrequency))
       if (worth === 0) continue
-      const byteAt = index.reader(term.hash)
-      from.forEach(term.hash, (slot, byte) => {
-        const gain = worth * gainOf(byteAt(slot), byte)
-        scores[slot] = (scores[slot] as number) + gain
-        gains[slot] = (gains[slot] as number) + gain
+      // What each tool holds of the term is written down, read for those that have learned it, and taken away again.
+      writeHeld(term.hash, true)
+      from.forEach(term.hash, (slots, places, bytes, start, end) => {
+        for (let posting = start; posting < end; posting += 1) {
+          const slot = places[slots[posting] as number] as number
+          if (slot < 0) continue
+          const gain = worth * (gainOf[(held[slot] as number) * 128 + (bytes[posting] as number)] as number)
+          scores[slot] = (scores[slot] as number) + gain
+          gains[slot] = (gains[slot] as number) + gain
+        }
       })
+      writeHeld(term.hash, false)
+    }
+  }
+
+  /** `held`: 0 where a tool does not hold the term, else its strength and one. */
+  function writeHeld(hash: number, isHeld: boolean): void {
+    for (const segment of index.segments) {
+      const position = positionOf(segment, hash)
+      if (position < 0) continue
+      const { slots, bytes, base } = segment
+      const end = segment.offsets[position + 1] as number
+      for (let posting = segment.offsets[position] as number; posting < end; posting += 1)
+        held[base + (slots[posting] as number)] = isHeld ? ((bytes[posting] as number) & 0x7f) + 1 : 0
     }
   }
 
@@ -127,6 +146,7 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
       if (known) {
         if (gains.length < count) {
           gains = new Float32Array(count)
+          held = new Uint8Array(count)
         }
         gains.fill(0, 0, count)
         addLearned(whole, known)
@@ -143,15 +163,15 @@ function highestOf(scores: Float32Array, count: number): number {
   return highest
 }
 
-/** How much stronger a term is in a tool that holds it by one byte (-1: not at all) and has learned it by another. */
-function gainTable(strengths: Float64Array): (held: number, byte: number) => number {
+/** How much stronger a term is in a tool that has learned it by a byte (the column), and holds it by one (the row; 0: not at all). */
+function gainTable(strengths: Float64Array): Float32Array {
   const frequencyOf = (strength: number) => (saturation * strength) / Math.max(1e-6, strongest - strength)
   const table = new Float32Array(129 * 128)
-  for (let held = 0; held <= 128; held += 1)
+  for (let row = 0; row <= 128; row += 1)
     for (let byte = 0; byte < 128; byte += 1) {
-      const before = held === 128 ? 0 : (strengths[held] as number)
+      const before = row === 0 ? 0 : (strengths[row - 1] as number)
       const both = frequencyOf(before) + frequencyOf(strengths[byte] as number)
-      table[held * 128 + byte] = Math.max(0, (strongest * both) / (saturation + both) - before)
+      table[row * 128 + byte] = Math.max(0, (strongest * both) / (saturation + both) - before)
     }
-  return (held, byte) => table[(held < 0 ? 128 : held & 0x7f) * 128 + (byte & 0x7f)] as number
+  return table
 }

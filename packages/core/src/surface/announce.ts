@@ -16,6 +16,12 @@ export function unframed(text: string, prompts: Prompts): string {
   return text.startsWith(before) ? text.slice(before.length) : text
 }
 
+/** Whether all of it is ours: one frame, or several. */
+export function isFramed(text: string, prompts: Prompts): boolean {
+  const [before = '', after = ''] = prompts.frame({ body: PLACE }).split(PLACE)
+  return before !== '' && text.startsWith(before) && text.endsWith(after)
+}
+
 /** Stands for a body to see what a frame puts before it. */
 const PLACE = '\u0000'
 

@@ -1,5 +1,6 @@
 /** One decision, made before the first request from what is known then: are tools deferred, and how do they reach the model. */
 
+import { estimate } from '../base/tokens.js'
 import { breakEven } from '../costs/pricing.js'
 import type { LedgerFact } from '../ledger/event.js'
 import type { LedgerState } from '../ledger/fold.js'
@@ -77,6 +78,12 @@ const CARD_TOKENS = 25
 /** Tokens of the first messages where nobody has told. */
 const USUAL_PROMPT = 3000
 
+/**
+ * The estimate finds more in definitions than o200k does: 7 % in total, 14 % in the median of 2,496 real tools. Near the line that alone
+ * must not decide.
+ */
+const ESTIMATED = 1.1
+
 /** The host's own threshold, or where deferral breaks even on this wire. */
 function leastTokens({ settings, prices }: Context, sizes: Sizes, { text, native }: WireSupport): number {
   if (settings.threshold !== undefined) return settings.threshold
@@ -84,7 +91,8 @@ function leastTokens({ settings, prices }: Context, sizes: Sizes, { text, native
   const messages = text ? settings.tokenizer.count(text()) : USUAL_PROMPT
   const bridged =
     native === undefined && prices.read < prices.write && ['auto', 'bridge'].includes(settings.delivery)
-  return breakEven(settings.auto, { surface, prompt: messages + sizes.eagerTokens, bridged }, prices)
+  const least = breakEven(settings.auto, { surface, prompt: messages + sizes.eagerTokens, bridged }, prices)
+  return settings.tokenizer === estimate ? Math.round(least * ESTIMATED) : least
 }
 
 function chooseDelivery(

@@ -3,9 +3,10 @@
 import type { Entry } from '../catalogue/catalogue.js'
 import type { LedgerFact } from '../ledger/event.js'
 import type { LedgerState } from '../ledger/fold.js'
-import { descriptionLimit } from '../schema/dialect.js'
+import { loaderLimit } from '../schema/dialect.js'
 import type { Pin, WireTool } from '../tool/wire-tool.js'
 import { decide, type WireSupport } from './auto.js'
+import { canFind } from './can-find.js'
 import { listCards } from './cards.js'
 import type { Context } from './context.js'
 import { deliveries, type Place } from './deliveries.js'
@@ -112,7 +113,7 @@ export function latchFact(
             strong,
           }),
         inSection ? '' : list,
-        descriptionLimit(wire),
+        loaderLimit(wire),
       ),
     )
   if (bridge) metaTools.push(bridgeTool(face, prompts))
@@ -121,6 +122,7 @@ export function latchFact(
     loader: face.name,
     bridge,
     deferred: unloaded.length,
+    findable: canFind(context),
     cards: inSection ? list : '',
     strong,
   })

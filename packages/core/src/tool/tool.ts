@@ -228,8 +228,7 @@ export function problemOf(tool: unknown): string | undefined {
   if (typeof tool !== 'object' || tool === null) return 'is not an object'
   if (validated.has(tool)) return undefined
   const { name, description, inputSchema } = tool as Partial<Tool>
-  if (name === undefined && isOpenAiShape(tool))
-    return "is in OpenAI's shape; give { name, description, inputSchema: function.parameters } of it"
+  if (name === undefined && isOpenAiShape(tool)) return `is in OpenAI's shape; ${imported('openai-chat')}`
   if (name === undefined && inputSchema !== undefined)
     return 'has no name; tools of the AI SDK have theirs as keys, and importTools of @toolwell/core/ai-sdk reads those'
   if (typeof name !== 'string' || name.trim() === '') return 'has no name'
@@ -247,7 +246,7 @@ export function problemOf(tool: unknown): string | undefined {
     return 'has an inputSchema that is not an object; give { "type": "object", "properties": { … } }'
   const type = (schema as { type?: unknown }).type
   if (type !== undefined && type !== 'object')
-    return `has an inputSchema of type ${JSON.stringify(type)}; the top level of a tool's input must be "object"`
+    return `has an inputSchema of ${typeName(type)}; the top level of a tool's input must be "object"`
   try {
     if (isPlainJson(schema)) return undefined
     const found = nestingProblem(schema, new Set())
@@ -258,10 +257,18 @@ export function problemOf(tool: unknown): string | undefined {
   }
 }
 
+/** Only words of JSON Schema itself are repeated: the model may read this. */
+function typeName(type: unknown): string {
+  const known = ['string', 'number', 'integer', 'boolean', 'array', 'null']
+  return typeof type === 'string' && known.includes(type) ? `type ${JSON.stringify(type)}` : 'another type'
+}
+
 function isOpenAiShape(tool: object): boolean {
   const { type, function: inner } = tool as { readonly type?: unknown; readonly function?: unknown }
   return type === 'function' && typeof inner === 'object' && inner !== null
 }
+
+const imported = (door: string) => `importTools of @toolwell/core/${door} reads a list of these`
 
 /** Tools as other libraries write them: each is told what to do. */
 function foreignShape(tool: object): string | undefined {
@@ -271,7 +278,8 @@ function foreignShape(tool: object): string | undefined {
   if (typeof inputSchema === 'object' && inputSchema !== null && '_def' in inputSchema)
     return 'has an inputSchema that is a validator object, not JSON Schema; convert it first (zod: z.toJSONSchema(schema))'
   if (inputSchema !== undefined) return undefined
-  if ('input_schema' in tool) return "is in Anthropic's shape; give its input_schema as inputSchema"
+  if ('input_schema' in tool) return `is in Anthropic's shape; ${imported('anthropic')}`
+  if ('parameters' in tool && 'type' in tool) return `is in OpenAI's shape; ${imported('openai-responses')}`
   if ('parameters' in tool) return 'has parameters and no inputSchema; give its parameters as inputSchema'
   return undefined
 }
@@ -307,9 +315,17 @@ function isPlainJson(value: unknown, depth = 0): boolean {
   return true
 }
 
+/** What a value that should be a tool is called, in whichever library's shape it is. */
+export function nameOfTool(tool: unknown): string {
+  if (typeof tool !== 'object' || tool === null) return String(tool)
+  const { name, function: inner } = tool as { readonly name?: unknown; readonly function?: unknown }
+  const own = name ?? (inner as { readonly name?: unknown } | null | undefined)?.name
+  return typeof own === 'string' ? own : '(no name)'
+}
+
 export function assertTool(tool: Tool): void {
   const problem = problemOf(tool)
   if (problem === undefined) return
-  const name = typeof tool?.name === 'string' ? tool.name : String(tool)
+  const name = nameOfTool(tool)
   throw new ToolwellError('invalid-tool', `Tool ${JSON.stringify(name)} ${problem}.`, { tool: name, problem })
 }

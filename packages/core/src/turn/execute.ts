@@ -27,6 +27,8 @@ export interface RunOptions {
 
 export interface Runner {
   readonly log: LedgerLog
+  /** The event with which the history of the last request begins: what was started before is another call. */
+  readonly since: number
   context(): Context
   notify(notice: Notice): void
   /** A result is kept: from now on this conversation has the tool that reads it. */

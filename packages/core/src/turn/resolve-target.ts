@@ -5,6 +5,7 @@ import type { Entry, Source } from '../catalogue/catalogue.js'
 import type { Resolution } from '../catalogue/name-index.js'
 import { isOnSurface } from '../ledger/fold.js'
 import { quoteName } from '../search/query.js'
+import { canFind } from '../surface/can-find.js'
 import type { Context } from '../surface/context.js'
 import type { Pin } from '../tool/wire-tool.js'
 import type { CallStep, JudgedAt, ReadCall, Refusal } from './checks.js'
@@ -48,7 +49,11 @@ export function resolveTarget(read: ReadCall, at: JudgedAt): CallStep | Refusal 
     return refuse('unknown', prompts.isGroup({ asked: quote(asked), names, load }))
   }
   const close = suggest(asked, context, batch)
-  const found = { asked: quote(asked), nearest: close, loader: deferring ? loader : undefined }
+  const found = {
+    asked: quote(asked),
+    nearest: close,
+    loader: deferring && canFind(context) ? loader : undefined,
+  }
   return refuse('unknown', prompts.unknown(found))
 }
 

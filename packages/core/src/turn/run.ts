@@ -95,7 +95,7 @@ async function start(runner: Runner, calls: readonly ModelCall[]): Promise<Judge
     const { verdicts, batch } = await judge(calls, log.state, context())
     const { prompts } = context().settings
     const fenced = verdicts.map((verdict) =>
-      verdict.kind === 'run' && log.hasStarted(verdict.call.anchor, verdict.key)
+      verdict.kind === 'run' && log.started.has(verdict.call.anchor, verdict.key, runner.since)
         ? alreadyStarted(verdict, prompts.alreadyStarted())
         : verdict,
     )

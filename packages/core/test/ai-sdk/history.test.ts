@@ -141,3 +141,23 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     expect(host.statuses()).toEqual([200, 200, 200, 200])
   })
 })
+
+describe.each(
+  majors.flatMap(({ major }) => (['chat', 'responses'] as const).map((wire) => ({ major, wire }))),
+)('AI SDK $major over $wire: a call within which the reply ended', ({ major, wire }) => {
+  it('stands in the history as valid JSON, and is answered with what happened', async () => {
+    const finish = wire === 'chat' ? 'length' : 'max_output_tokens'
+    const cut = { calls: [call('read_file', '{"value":"se')], finish }
+    // The SDK ends its loop there, so the user is the next to speak.
+    const host = await startHost({ major, wire, script: [cut, said(), said()], strictOrder: false })
+    await host.ask('Go.')
+    await host.ask('Go on.')
+    await host.ask('Thanks.')
+    expect(host.statuses()).toEqual([200, 200, 200])
+    for (const index of [1, 2]) {
+      expect(host.raw(index)).toContain('are not a JSON object: the text ends too early')
+      expect(host.raw(index)).toContain('Nothing was run.')
+      expect(host.raw(index)).not.toContain('it is not known whether it ran')
+    }
+  })
+})

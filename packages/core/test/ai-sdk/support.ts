@@ -73,7 +73,7 @@ const protocols = {
   /** As Mistral has it: behind a result only the model speaks. */
   chat: (strictOrder: boolean) => chatProtocol({ family: strictOrder ? 'mistral' : 'openai' }),
   anthropic: (_: boolean, deferral = true) => anthropicProtocol({ deferral }),
-  responses: (strictOrder: boolean) => responsesProtocol({ strictOrder }),
+  responses: (strictOrder: boolean, toolSearch = true) => responsesProtocol({ strictOrder, toolSearch }),
   /** As Gemini 3 has it: calls need the signatures they came with. */
   google: () => googleProtocol({ thoughtSignatures: true }),
   /** With the beta by which tools come and go in system messages. */
@@ -136,7 +136,7 @@ export interface Setup {
   readonly script: readonly ScriptedReply[]
   /** Off where the user speaks behind a tool's result. Default on. */
   readonly strictOrder?: boolean
-  /** Off for a server of Anthropic's wire that does not defer tools. Default on. */
+  /** Off for a server that does not defer tools by its own means. Default on. */
   readonly deferral?: boolean
   readonly options?: ToolwellOptions
   readonly adapter?: AiSdkOptions

@@ -333,6 +333,21 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     expect(answers).toMatchObject([{ outcome: { kind: 'result' } }])
   })
 
+  it.each(['generate', 'stream'])(
+    'gives way to the bridge where the server refuses the search (%s)',
+    async (way) => {
+      const script = [calls(bridged(name)), said()]
+      const host = await startHost({ major, wire, script, options, deferral: false })
+      if (way === 'generate') await host.ask('Go.')
+      else await host.askStreaming('Go.')
+      // The refused request, and what went on.
+      expect(host.statuses()).toEqual([400, 200, 200])
+      expect(host.names(1)).toEqual(['read_file', 'write_file', 'tool_search', 'tool_call'])
+      expect(host.raw(2)).toContain('create_issue ran with')
+      expect(host.conversation.inspect().delivery).toBe('bridge')
+    },
+  )
+
   it('gives way to the bridge, with a warning, where the provider does not know the search', async () => {
     const script = [said(), calls(bridged(name)), said()]
     const host = await startHost({ major, wire, script, options })

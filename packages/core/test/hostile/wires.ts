@@ -17,6 +17,12 @@ import fc from 'fast-check'
 import { transformationsOf } from '../../../testing/src/anthropic/binding.js'
 import { anthropicRenderOrder } from '../../../testing/src/anthropic/usage.js'
 
+/** What a message begins with, as text or as a list of parts. */
+function firstWords(content: unknown): string {
+  const [part = content] = Array.isArray(content) ? (content as unknown[]) : []
+  return String((part as { readonly text?: unknown } | undefined)?.text ?? part)
+}
+
 type Thread = ReturnType<ReturnType<typeof openaiChat>['thread']>
 
 export interface Turn {
@@ -70,6 +76,20 @@ export interface Wire {
 }
 
 const SYSTEM = 'You are careful.'
+
+/**
+ * A notice that stands by itself behind the result of a tool. Mistral refuses any message there, and chat templates drop the
+ * reasoning before it. A host may speak there itself.
+ */
+function loneNotice(list: unknown): string | undefined {
+  const entries = (Array.isArray(list) ? list : []) as readonly Readonly<Record<string, unknown>>[]
+  const isResult = ({ role, type }: (typeof entries)[number] = {}) =>
+    role === 'tool' || type === 'function_call_output' || type === 'tool_search_output'
+  const at = entries.findIndex(
+    ({ content }, index) => isResult(entries[index - 1]) && firstWords(content).startsWith('<tool-update>'),
+  )
+  return at < 0 ? undefined : `a notice stands between a result and the next reply, at ${at}`
+}
 const THINKING = {
   max_tokens: 99,
   thinking: { type: 'adaptive', block_binding: { prefix_mismatch_behavior: 'drop_block' } },
@@ -85,7 +105,10 @@ function create<Body extends object>(
 ) {
   const body = (parts: object) => ({ model: 'scripted', ...more, ...parts }) as unknown as Body
   return {
-    violationOf: (parts: object) => protocol.violationOf(body(parts))?.message,
+    violationOf(parts: object) {
+      const { messages, input } = parts as { readonly messages?: unknown; readonly input?: unknown }
+      return protocol.violationOf(body(parts))?.message ?? loneNotice(messages) ?? loneNotice(input)
+    },
     rendered: (parts: object) => protocol.renderOrder(body(parts)),
     toolsOf: (parts: object) => (parts as { readonly tools?: unknown }).tools ?? [],
     reply(
@@ -192,10 +215,14 @@ const gemini: Wire = {
     } as Line
   },
   user: (text) => ({ role: 'user', parts: [{ text }] }),
-  ...create(googleProtocol(), {}, (answer: { candidates: { content: GoogleContent }[] }) => {
-    const reply = answer.candidates[0]?.content as GoogleContent
-    return { reply, messages: [reply] }
-  }),
+  ...create(
+    googleProtocol({ thoughtSignatures: true }),
+    {},
+    (answer: { candidates: { content: GoogleContent }[] }) => {
+      const reply = answer.candidates[0]?.content as GoogleContent
+      return { reply, messages: [reply] }
+    },
+  ),
 }
 
 /** The third is the second with the beta by which tools come and go between messages. */

@@ -62,6 +62,9 @@ const REACHED: Readonly<Record<string, Key>> = {
   },
 }
 
+/** Whoever writes one of these decides what is started or reached, and what is given to it. */
+export const REACHED_KEYS: ReadonlySet<string> = new Set(Object.keys(REACHED))
+
 /** How Toolwell treats the server. */
 const TREATED: Readonly<Record<string, Key>> = {
   description: {
@@ -97,6 +100,11 @@ const TREATED: Readonly<Record<string, Key>> = {
     about: 'Only tools whose name fits one of these patterns. * stands for any characters.',
   },
   deny: { kind: 'strings', about: 'No tool whose name fits one of these patterns, whatever allow says.' },
+  readOnly: {
+    kind: 'strings',
+    about:
+      'Tools that you hold to change nothing, by patterns of names: the gateway runs them through tool_read, which a client may allow for ever. What a server says of itself does not count.',
+  },
   timeout: {
     kind: 'duration',
     about:
@@ -119,8 +127,14 @@ const TREATED: Readonly<Record<string, Key>> = {
   },
   share: {
     kind: 'choice',
-    values: ['all', 'client', 'conversation'],
-    about: 'Who shares one running server: everyone (default), one client, or one conversation.',
+    values: ['all', 'workspace', 'client', 'conversation'],
+    about:
+      'Who shares one running server: everyone (default; everyone in one folder, where the server may depend on the folder), everyone in one folder in any case, one client, or one conversation.',
+  },
+  workspace: {
+    kind: 'boolean',
+    about:
+      'Whether the server depends on the folder of a project. True: each folder has its own. False: one serves all, and is not told of folders. Left out: it depends on it, unless it has a cwd or url of its own and nothing names ${workspaceFolder}.',
   },
 }
 

@@ -1,13 +1,13 @@
 /** Reads config files, the weaker first, and gives the servers of a profile with everything that is wrong, as data. */
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { isRecord, nearest } from '@toolwell/core/internal'
 import type { RuleSettings } from '../trust/scan/rules.js'
 import { checkEntry } from './check-entry.js'
 import { type ConfigDocument, pathText, problemIn, readDocument } from './document.js'
-import { withCommonVariables } from './foreign-variables.js'
-import { FILE_KEYS } from './keys.js'
+import { dialectOf, withCommonVariables } from './foreign-variables.js'
+import { FILE_KEYS, REACHED_KEYS } from './keys.js'
 import type { ConfigProblem } from './problem.js'
 import { applyProfile, type Profile, profilesOf } from './profiles.js'
 import { problemAt, type RawEntry } from './raw-entry.js'
@@ -101,7 +101,7 @@ export function loadConfig(options: LoadOptions): Config {
       const isBroken = wrong.some(({ severity }) => severity === 'error')
       if (below && isPatch)
         entries.set(raw.name, {
-          raw: below.raw,
+          raw: { ...below.raw, isOwn: below.raw.isOwn && (isOwn || !isReached(fields)) },
           fields: { ...below.fields, ...fields },
           refused: new Set([...below.refused, ...refused]),
           isBroken: isBroken || below.isBroken,
@@ -145,11 +145,15 @@ export function loadConfig(options: LoadOptions): Config {
   }
 }
 
+const isReached = (fields: object) => Object.keys(fields).some((key) => REACHED_KEYS.has(key))
+
 function open(path: string, file: ConfigFile, problems: ConfigProblem[]): ConfigDocument | undefined {
   if (file.text !== undefined) return readDocument(file.text, path)
-  if (path.endsWith('.toml')) {
-    const fix = 'Take its servers over with: toolwell import --from codex'
-    problems.push({ file: path, path: '', line: undefined, message: 'this is TOML', fix, severity: 'error' })
+  const [, format] = /\.(toml|ya?ml)$/.exec(path) ?? []
+  if (format !== undefined) {
+    const fix = `Take its servers over with: toolwell import${format === 'toml' ? ' --from codex' : ''}`
+    const message = `this is ${format === 'toml' ? 'TOML' : 'YAML'}`
+    problems.push({ file: path, path: '', line: undefined, message, fix, severity: 'error' })
     return undefined
   }
   try {
@@ -197,7 +201,7 @@ function* entriesOf(
   problems: ConfigProblem[],
 ): Generator<RawEntry> {
   const { value: whole = {}, file } = document
-  const isGemini = foreign && basename(dirname(file)) === '.gemini'
+  const dialect = foreign ? dialectOf(file) : 'common'
   for (const { path, folder } of tablesIn(whole, { file, workspaceFolder, foreign })) {
     const value = valueAt(whole, path)
     if (value === undefined || value === null) continue
@@ -208,7 +212,7 @@ function* entriesOf(
       continue
     }
     for (const name of Object.keys(value)) {
-      const written = isGemini ? withCommonVariables(value[name], 'gemini') : value[name]
+      const written = dialect === 'common' ? value[name] : withCommonVariables(value[name], dialect)
       const raw = { name, document, path: [...path, name], value: written, folder, foreign, isOwn }
       const wrong = nameProblem(name)
       if (wrong) problems.push(problemAt(raw, [], wrong, 'Rename it', 'error'))

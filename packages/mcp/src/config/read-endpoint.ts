@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { EntryReader } from './entry-reader.js'
 import { readEnvFile } from './env-file.js'
+import { hasReference } from './references.js'
 import type { HttpEndpoint, ServerConfig, StdioEndpoint } from './server-config.js'
 import { showLine, showPath } from './show-word.js'
 import { isRelativeCommand } from './translate-entry.js'
@@ -54,6 +55,8 @@ function readLocal(reader: EntryReader): StdioEndpoint {
       'warning',
     )
   }
+  if (fields.cwd === undefined && hasReference(scope.workspaceFolder))
+    report([], 'the name of the workspace folder is a reference of its own', 'Rename the folder')
   return {
     type: 'stdio',
     command: isRelativeCommand(program) ? resolve(raw.folder, program) : program,
@@ -67,7 +70,12 @@ function envFileOf({ raw, fields, scope, report, path }: EntryReader): Record<st
   if (fields.envFile === undefined) return {}
   const file = resolve(raw.folder, path('envFile'))
   try {
-    return readEnvFile(readFileSync(file, 'utf8'))
+    const values = readEnvFile(readFileSync(file, 'utf8'))
+    // Whoever writes that file does not decide what is run, or read.
+    const [name] = Object.entries(values).find(([, value]) => hasReference(value)) ?? []
+    if (name === undefined) return values
+    report(['envFile'], `the value of ${name} in it holds a reference`, 'Write the reference into "env"')
+    return {}
   } catch (error) {
     const { code = 'unknown' } = error as { code?: string }
     report(

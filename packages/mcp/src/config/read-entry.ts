@@ -5,6 +5,7 @@ import { createEntryReader, type EntryReader } from './entry-reader.js'
 import type { ConfigProblem } from './problem.js'
 import type { RawEntry } from './raw-entry.js'
 import { readEndpoint } from './read-endpoint.js'
+import { readWorkspace } from './read-workspace.js'
 import { commandsOf, hasReference } from './references.js'
 import { DEFAULTS, type OAuthSettings, type ServerConfig, type Share, type Trust } from './server-config.js'
 import type { VariableScope } from './variables.js'
@@ -43,11 +44,13 @@ export function readEntry(
     allow: fields.allow as string[] | undefined,
     within: undefined,
     deny: (fields.deny as string[] | undefined) ?? [],
+    readOnly: (fields.readOnly as string[] | undefined) ?? [],
     timeout,
     startTimeout,
     idle,
     trust: (fields.trust as Trust | undefined) ?? 'first-use',
     share: (fields.share as Share | undefined) ?? 'all',
+    workspace: readWorkspace(raw, fields, scope, refused),
     oauth,
     commands: raw.isOwn ? [] : commandsOf({ endpoint }),
     secrets: [

@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
+import { defined } from '@toolwell/core/internal'
 import type { ServerConfig } from './server-config.js'
 
 /** `${env:X}` is read with the config: it cannot change while the program runs. */
@@ -37,8 +38,17 @@ function textsOf(endpoint: ServerConfig['endpoint']): string[] {
     : [endpoint.url, ...Object.values(endpoint.headers)]
 }
 
+export interface ResolveOptions {
+  /** The folder that commands run in: paths in them start from it, as those of `${file:…}` do. */
+  readonly folder?: string
+  readonly signal?: AbortSignal
+}
+
 /** The server as it is started: every reference replaced, and what came out of it among its secrets. */
-export async function resolveReferences(server: ServerConfig, signal?: AbortSignal): Promise<ServerConfig> {
+export async function resolveReferences(
+  server: ServerConfig,
+  options: ResolveOptions = {},
+): Promise<ServerConfig> {
   const { endpoint } = server
   if (!textsOf(endpoint).some(hasReference)) return server
   const values = new Map<string, string>()
@@ -46,7 +56,7 @@ export async function resolveReferences(server: ServerConfig, signal?: AbortSign
   for (const text of textsOf(endpoint))
     for (const [whole, kind, argument = ''] of text.matchAll(REFERENCE))
       if (!values.has(whole))
-        values.set(whole, kind === 'file' ? await readSecret(argument) : await runSecret(argument, signal))
+        values.set(whole, kind === 'file' ? await readSecret(argument) : await runSecret(argument, options))
   // Not expanded again: what comes out of a file or a command is a value.
   const put = (text: string) => text.replace(REFERENCE, (whole) => values.get(whole) ?? '')
   const putAll = (texts: Readonly<Record<string, string>>) =>
@@ -80,13 +90,13 @@ async function readSecret(file: string): Promise<string> {
 }
 
 /** Neither what it prints nor what it says when it fails is told: both may hold the secret. */
-function runSecret(command: string, signal: AbortSignal | undefined): Promise<string> {
+function runSecret(command: string, { folder, signal }: ResolveOptions): Promise<string> {
   const [shell, flag] = process.platform === 'win32' ? ['cmd.exe', '/c'] : ['/bin/sh', '-c']
   return new Promise((done, fail) => {
     execFile(
       shell,
       [flag, command],
-      { timeout: COMMAND_TIMEOUT, windowsHide: true, ...(signal ? { signal } : {}) },
+      { timeout: COMMAND_TIMEOUT, windowsHide: true, ...defined({ signal, cwd: folder }) },
       (error, output) => {
         const value = withoutEnd(output)
         if (!error && value !== '') return done(value)

@@ -1,7 +1,7 @@
 /** One server as it will be used: every variable expanded, every default filled in. The noun of this package. */
 
 export type Trust = 'full' | 'first-use' | 'follow' | 'none'
-export type Share = 'all' | 'client' | 'conversation'
+export type Share = 'all' | 'workspace' | 'client' | 'conversation'
 
 export interface StdioEndpoint {
   readonly type: 'stdio'
@@ -16,6 +16,25 @@ export interface HttpEndpoint {
   readonly type: 'http' | 'sse' | 'auto'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
+}
+
+/** A server and the folder of a project. */
+export interface ServerWorkspace {
+  /** The folder that its endpoint was made for. A caller that names none means this one. */
+  readonly folder: string
+  /** `each` folder has a server of its own; `none`: known not to depend on a folder. */
+  readonly need: 'each' | 'none'
+  /** The config says so itself: then the server is not told of folders either. */
+  readonly isStated: boolean
+  /** Names what is written of it before the folder is filled in: the same for two that are the same in every folder. */
+  readonly written: string
+  /** How it is started for another folder. */
+  readonly in: (folder: string) => InWorkspace
+}
+
+export interface InWorkspace extends Pick<ServerConfig, 'endpoint' | 'commands' | 'secrets'> {
+  /** Why it cannot be started there: an `envFile` that is missing, say. */
+  readonly problems: readonly string[]
 }
 
 /** What a login to a remote server needs beyond what the server says of itself. */
@@ -50,6 +69,8 @@ export interface ServerConfig {
   /** What a profile allows: a tool must pass this and `allow`. Undefined: every tool. */
   readonly within: readonly string[] | undefined
   readonly deny: readonly string[]
+  /** Patterns of tools that a person holds to change nothing: the gateway runs them without being asked for more. */
+  readonly readOnly: readonly string[]
   /** Milliseconds. */
   readonly timeout: number
   /** Milliseconds to start and list. Undefined: what the program says. */
@@ -58,6 +79,7 @@ export interface ServerConfig {
   readonly idle: number
   readonly trust: Trust
   readonly share: Share
+  readonly workspace: ServerWorkspace
   readonly oauth: OAuthSettings | undefined
   /** Commands of `${cmd:…}` that are run only once they are approved: the entry is not in the user's own file. */
   readonly commands: readonly string[]
@@ -67,24 +89,37 @@ export interface ServerConfig {
 
 export const DEFAULTS = { timeout: 60_000, startTimeout: 30_000, idle: 300_000, surfaceTokens: 1500 } as const
 
-export type ServerOptions = Partial<Omit<ServerConfig, 'name' | 'endpoint'>>
+export type ServerOptions = Partial<Omit<ServerConfig, 'name' | 'endpoint' | 'workspace'>> & {
+  /** Whether it depends on the folder of a project. Default: it does unless it has a `cwd` or `url`. */
+  readonly workspace?: boolean
+}
 
-/** A server written in code instead of a file. */
+export type EndpointOptions =
+  | (Partial<Omit<StdioEndpoint, 'type'>> & { readonly command: string })
+  | (Partial<HttpEndpoint> & { readonly url: string })
+
+/** A server written in code instead of a file. An endpoint that depends on the folder of a project is a function of it. */
 export function defineServer(
   name: string,
-  endpoint:
-    | (Partial<Omit<StdioEndpoint, 'type'>> & { readonly command: string })
-    | (Partial<HttpEndpoint> & { readonly url: string }),
-  options: ServerOptions = {},
+  endpoint: EndpointOptions | ((workspaceFolder: string) => EndpointOptions),
+  { workspace: needsFolder, ...options }: ServerOptions = {},
 ): ServerConfig {
-  const whole: ServerConfig['endpoint'] =
-    'command' in endpoint
-      ? { args: [], env: {}, cwd: process.cwd(), ...endpoint, type: 'stdio' }
-      : { type: 'auto', headers: {}, ...endpoint }
-  const given = whole.type === 'stdio' ? Object.values(whole.env) : Object.values(whole.headers)
+  const folder = process.cwd()
+  const written = (place: string) => (typeof endpoint === 'function' ? endpoint(place) : endpoint)
+  const inFolder = (place: string): Pick<InWorkspace, 'endpoint' | 'secrets'> => {
+    const whole = wholeEndpoint(written(place), place)
+    const given = Object.values(whole.type === 'stdio' ? whole.env : whole.headers)
+    return {
+      endpoint: whole,
+      secrets: [...(options.secrets ?? []), ...given, options.oauth?.clientSecret ?? []].flat(),
+    }
+  }
+  const own = inFolder(folder)
+  const isFixed =
+    typeof endpoint !== 'function' && (own.endpoint.type !== 'stdio' || 'cwd' in written(folder))
   return {
     name,
-    endpoint: whole,
+    endpoint: own.endpoint,
     description: '',
     enabled: true,
     lazy: true,
@@ -95,6 +130,7 @@ export function defineServer(
     allow: undefined,
     within: undefined,
     deny: [],
+    readOnly: [],
     timeout: DEFAULTS.timeout,
     startTimeout: undefined,
     idle: DEFAULTS.idle,
@@ -104,8 +140,21 @@ export function defineServer(
     // Whoever wrote the program may run commands.
     commands: [],
     ...options,
-    secrets: [...(options.secrets ?? []), ...given, options.oauth?.clientSecret ?? []].flat(),
+    workspace: {
+      folder,
+      need: (needsFolder ?? !isFixed) ? 'each' : 'none',
+      isStated: needsFolder !== undefined,
+      written: typeof endpoint === 'function' ? endpoint.toString() : '',
+      in: (place) => ({ ...inFolder(place), commands: options.commands ?? [], problems: [] }),
+    },
+    secrets: own.secrets,
   }
+}
+
+function wholeEndpoint(endpoint: EndpointOptions, folder: string): ServerConfig['endpoint'] {
+  return 'command' in endpoint
+    ? { args: [], env: {}, cwd: folder, ...endpoint, type: 'stdio' }
+    : { type: 'auto', headers: {}, ...endpoint }
 }
 
 /** Credentials in the config are used instead of a login. */

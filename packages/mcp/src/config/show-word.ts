@@ -4,7 +4,9 @@
  */
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { basename, resolve } from 'node:path'
+import { resolve } from 'node:path'
+import { isOpaque } from './is-opaque.js'
+import { namesRun } from './names-run.js'
 
 export const HIDDEN = '***'
 
@@ -18,7 +20,7 @@ const asIs = (text: string): Shown => ({ text, hidden: [] })
 const hide = (text: string): Shown => ({ text: HIDDEN, hidden: [text] })
 
 /** Words of command lines that say nothing of their user. */
-const USUAL: ReadonlySet<string> = new Set(
+export const USUAL: ReadonlySet<string> = new Set(
   `true false yes no on off stdio http https sse tcp streamable-http streamableHttp x run exec dlx tool start serve server mcp mcp-remote
   mcp-server localhost 127.0.0.1 0.0.0.0 ::1 host bridge always missing never latest next debug info warn warning error silent verbose
   trace json text production development test main dev env export node npx npm pnpm yarn bun bunx deno uv uvx pipx python python3 docker
@@ -27,16 +29,15 @@ const USUAL: ReadonlySet<string> = new Set(
   ),
 )
 
-const RUNNERS = /^(?:npx|npm|pnpm|pnpx|yarn|bun|bunx|uvx?|pipx|docker|podman|deno)(?:\.(?:cmd|exe))?$/i
-/** Switches of these that no value follows, or a package. */
-const BEFORE_PACKAGE =
-  /^(?:-y|--yes|-i|-t|-it|-q|--rm|--init|--quiet|--interactive|--from|--with|--package|-p|-A|--allow-\w+(?:=.*)?|--pull=\w+)$/
 const PACKAGE = /^(?:(?:npm|jsr):)?(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][a-z0-9._/-]*(?:[@:][\w.^~*-]+)?$/i
 const SCOPED = /^(?:(?:npm|jsr):)?@[a-z0-9][\w.-]*\/[a-z0-9][\w.-]*(?:@[\w.^~*-]+)?$/i
-const SECRET_FLAG = /(?:key|token|secret|passw(?:or)?d|pwd|pass|pin|auth|credential|bearer|pat|cookie)s?$/i
+/** Names of what is secret: switches, variables, headers. */
+export const SECRET_NAME =
+  /(?:key|token|secret|passw(?:or)?d|pwd|pass(?:phrase)?|pin|otp|auth|credential|bearer|pat|cookie|session|jwt|dsn|sig(?:nature)?|seed|salt|mnemonic)s?$/i
 const FLAG = /^--?[A-Za-z][A-Za-z]{0,19}(?:[-_.][A-Za-z0-9]{1,15}){0,5}$/
 /** Long switches with one dash that are no letters with a value behind them. */
-const ONE_DASH = /^-(?:[A-Za-z]|jar|it|rm|cp|server|client|NoProfile|ExecutionPolicy|File|Command)$/
+const ONE_DASH =
+  /^-(?:[A-Za-z]|jar|it|rm|cp|server|client|NoProfile|ExecutionPolicy|File|Command|(?:api-?|access-?|auth-?)?(?:key|token)|pass|password|secret|auth)$/i
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
 const REFERENCE = /^\$\{(env|file|cmd):[^{}]*\}$|^\$\{[A-Za-z_]\w*\}$/
 
@@ -47,21 +48,12 @@ export function showLine(command: string, args: readonly string[], cwd: string):
 
 /** The same, word by word. */
 export function showWords(command: string, args: readonly string[], cwd: string): Shown[] {
-  const isRunner = RUNNERS.test(basename(command))
-  const isPython = /^python[\d.]*(?:\.exe)?$/i.test(basename(command))
-  let hasPackage = false
-  const shown = args.map((word, at) => {
-    const before = args[at - 1] ?? ''
-    const isValue = before.startsWith('-') && !BEFORE_PACKAGE.test(before)
-    const isPackage = isRunner && !word.startsWith('-') && !isValue && !USUAL.has(word)
-    if (isPackage && PACKAGE.test(word) && !isOpaque(word) && (!hasPackage || /^-/.test(before))) {
-      hasPackage = true
-      return asIs(word)
-    }
-    if (isPython && before === '-m' && /^[a-z_]\w*(?:\.\w+)*$/i.test(word) && !isOpaque(word))
-      return asIs(word)
-    return showWord(word, before, cwd)
-  })
+  const names = namesRun(command, args)
+  const shown = args.map((word, at) =>
+    names.has(at) && PACKAGE.test(word) && !isOpaque(word)
+      ? asIs(word)
+      : showWord(word, args[at - 1] ?? '', cwd),
+  )
   return [showProgram(command, cwd), ...shown]
 }
 
@@ -74,14 +66,13 @@ function showProgram(command: string, cwd: string): Shown {
 }
 
 function showWord(word: string, before: string, cwd: string): Shown {
-  if (SECRET_FLAG.test(before) && before.startsWith('-') && !FLAG.test(word)) return hide(word)
+  if (SECRET_NAME.test(before) && before.startsWith('-') && !FLAG.test(word)) return hide(word)
   if (isHarmless(word, cwd)) return asIs(word)
   const [, kind] = REFERENCE.exec(word) ?? []
   if (REFERENCE.test(word)) return asIs(kind === 'cmd' ? '${cmd:…}' : word)
   if (SCHEME.test(word)) return showUrl(word)
   if (/^-\w/.test(word) && !word.startsWith('--') && !word.includes('=')) {
-    if (ONE_DASH.test(word) || (word.length <= 12 && SECRET_FLAG.test(word) && FLAG.test(word)))
-      return asIs(word)
+    if (ONE_DASH.test(word)) return asIs(word)
     return { text: `${word.slice(0, 2)}${HIDDEN}`, hidden: [word.slice(2)] }
   }
   if (FLAG.test(word) && !isOpaque(word)) return asIs(word)
@@ -179,18 +170,10 @@ export function showUrl(url: string): Shown {
 /** Names of things, not of keys: words without digits, versions. */
 function isPlainSegment(part: string): boolean {
   return (
-    /^[a-z]{1,14}(?:[-_.][a-z]{1,14})?$/i.test(part) ||
+    (/^[a-z]{1,14}(?:[-_.][a-z]{1,14})?$/i.test(part) && !isOpaque(part)) ||
     /^v?\d{1,2}(?:\.\d{1,2}){0,2}$/.test(part) ||
     REFERENCE.test(part)
   )
-}
-
-/** Long, or letters and digits in turns. */
-export function isOpaque(text: string): boolean {
-  return text.split(/[-_./@:=]/).some((piece) => {
-    const turns = piece.match(/[A-Za-z](?=\d)|\d(?=[A-Za-z])/g)?.length ?? 0
-    return piece.length > 24 || (piece.length >= 7 && turns >= 2) || (piece.length >= 12 && /\d/.test(piece))
-  })
 }
 
 function isHarmless(word: string, cwd: string): boolean {

@@ -1,11 +1,16 @@
 /** How a server is started or reached, as it is remembered and pinned: program, package and version, switches, address. No secret, and the same in another folder or on another machine. */
 import { existsSync } from 'node:fs'
 import { basename, dirname, relative, resolve } from 'node:path'
+import { startRedactor } from './redact.js'
 import type { ServerConfig } from './server-config.js'
 import { HIDDEN, showUrl, showWords } from './show-word.js'
 import { isAbsolutePath } from './translate-entry.js'
 
-export function startOf({ endpoint, file }: Pick<ServerConfig, 'endpoint' | 'file'>): string {
+export function startOf(server: Pick<ServerConfig, 'endpoint' | 'file' | 'secrets'>): string {
+  return startRedactor(server)(shownStart(server))
+}
+
+function shownStart({ endpoint, file }: Pick<ServerConfig, 'endpoint' | 'file'>): string {
   if (endpoint.type !== 'stdio') return showUrl(endpoint.url).text
   const { command, args, cwd } = endpoint
   const folders = [cwd, ...(file === undefined ? [] : [dirname(file)])]

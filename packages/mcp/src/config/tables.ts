@@ -64,6 +64,12 @@ export function elsewhere(
       'these are servers as opencode writes them',
       'Take them over with: toolwell import --from opencode',
     )
+  if (isRecord(value.context_servers) && Object.keys(value.context_servers).length > 0)
+    return told(
+      ['context_servers'],
+      'these are servers as Zed writes them',
+      'Take them over with: toolwell import --from zed',
+    )
   const folders = Object.entries(isRecord(value.projects) ? value.projects : {})
     .filter(([, each]) => Object.keys(Object(valueAt(each, ['mcpServers']))).length > 0)
     .map(([folder]) => folder)

@@ -1,7 +1,7 @@
 /** An entry of another client with our keys, for a file in another folder. Values are kept as they are. */
 import { basename, dirname, isAbsolute, resolve } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
-import { ownKey } from './keys.js'
+import { FOREIGN_OAUTH_KEYS, ownKey, SERVER_KEYS } from './keys.js'
 import { absoluteReference } from './references.js'
 
 export interface Translated {
@@ -19,7 +19,11 @@ export function translateEntry(value: Readonly<Record<string, unknown>>, folder:
     if (own.kind === 'silent') continue
     // Some clients say here whether there is a login at all, which the server says by itself.
     if (own.kind !== 'known' || (own.name === 'oauth' && typeof each === 'boolean')) left.push(given)
-    else if (own.name === 'timeout' && typeof each === 'number')
+    else if (own.name === 'oauth' && isRecord(each)) {
+      const login = knownLogin(each)
+      left.push(...login.left.map((key) => `${given}.${key}`))
+      if (Object.keys(login.settings).length > 0) entry.oauth = login.settings
+    } else if (own.name === 'timeout' && typeof each === 'number')
       entry.timeout = each < 1000 ? `${each}s` : `${each}ms`
     else if (own.name !== 'enabled' || own.value !== true) entry[own.name] = own.value
     if (given === 'httpUrl') entry.type = 'http'
@@ -34,6 +38,19 @@ export function translateEntry(value: Readonly<Record<string, unknown>>, folder:
   return { entry, left }
 }
 
+/** What is said of a login, without what only its client knows: in our own file an unknown key is an error. */
+function knownLogin(value: Readonly<Record<string, unknown>>) {
+  const known = SERVER_KEYS.oauth
+  const settings: Record<string, unknown> = {}
+  const left: string[] = []
+  for (const [given, each] of Object.entries(value)) {
+    const name = FOREIGN_OAUTH_KEYS[given] ?? given
+    if (known?.kind === 'object' && Object.hasOwn(known.keys, name)) settings[name] = each
+    else if (each !== null && each !== undefined) left.push(given)
+  }
+  return { settings, left }
+}
+
 /** `${file:PATH}` is relative to the file that it is written in. */
 function absoluteFiles<T>(value: T, folder: string): T
 function absoluteFiles(value: unknown, folder: string): unknown {
@@ -46,11 +63,14 @@ function absoluteFiles(value: unknown, folder: string): unknown {
 }
 
 /** Folders of clients inside a project: paths in their files start from the folder above. */
-const CLIENT_FOLDERS: ReadonlySet<string> = new Set(['.vscode', '.cursor', '.gemini', '.codex'])
+const CLIENT_FOLDERS: ReadonlySet<string> = new Set(
+  '.vscode .cursor .gemini .codex .qwen .zed .kilo .kilocode .kimi-code .github .continue'.split(' '),
+)
 
 /** What relative paths of a file's entries start from. */
 export function entryFolder(file: string): string {
-  const folder = dirname(file)
+  // Continue has a folder of files below its own.
+  const folder = dirname(file).replace(/(?<=[\\/]\.continue)[\\/]mcpServers$/, '')
   return CLIENT_FOLDERS.has(basename(folder)) ? dirname(folder) : folder
 }
 

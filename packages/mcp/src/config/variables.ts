@@ -33,6 +33,9 @@ export function expand(text: string, scope: VariableScope): Expanded {
   }
   const expanded = text.replace(VARIABLE, (whole, inner: string) => {
     const known = wellKnown(inner, scope)
+    // Whoever names a folder does not decide what is run.
+    if (known !== undefined && hasReference(known))
+      return fail(`${whole} is a folder whose name is a reference of its own`, 'Rename the folder')
     if (known !== undefined) return known
     const [, kind = '', rest = ''] = /^([a-z]+):(?!-)(.*)$/i.exec(inner) ?? []
     if (kind === 'file' || kind === 'cmd')

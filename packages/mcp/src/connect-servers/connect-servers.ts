@@ -1,7 +1,7 @@
 /** Servers as sources of a catalogue: each joins when it is known, and none waits for another. */
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { Catalogue } from '@toolwell/core'
-import { defined } from '@toolwell/core/internal'
+import { assertKnownKeys, defined } from '@toolwell/core/internal'
 import { diskLogins } from '../auth/login-store.js'
 import { storedAuth } from '../auth/stored-auth.js'
 import { isOffered } from '../config/is-offered.js'
@@ -14,8 +14,9 @@ import type { ServerWarning } from '../definition/warning.js'
 import { createGuard } from '../trust/guard.js'
 import { carefulFirstUse } from '../trust/lock/careful-first-use.js'
 import { diskFirstUse } from '../trust/lock/disk-first-use.js'
-import type { Caller } from '../upstream/caller.js'
+import { assertCaller, type Caller } from '../upstream/caller.js'
 import type { CallOptions } from '../upstream/connection.js'
+import { LostState } from '../upstream/lost-state.js'
 import { McpFailure } from '../upstream/mcp-failure.js'
 import { defaultLogFolder } from '../upstream/server-log.js'
 import type { ServerEvent } from '../upstream/server-state.js'
@@ -26,6 +27,7 @@ import { type ConnectOptions, readOptions } from './options.js'
 import { createPublisher } from './publish.js'
 import { reportOf, type ServerReport } from './report.js'
 import type { RunTool } from './source-tools.js'
+import type { UpdatedConfig, UpdateReport } from './update.js'
 
 export interface Servers {
   inspect(): ServerReport[]
@@ -40,13 +42,23 @@ export interface Servers {
   ): Promise<CallToolResult>
   /** Waits until no server is being listed for the first time, but no longer than this; gives those that still are. */
   settled(milliseconds?: number): Promise<string[]>
-  /** Lists a server again, started for it where needed. */
-  refresh(server: string): Promise<void>
+  /** Lists a server again, started for it where needed; as a caller sees it, where one is given and nothing is known of it yet. */
+  refresh(server: string, caller?: Caller): Promise<void>
+  /**
+   * Takes another config into use, at once. Servers that are the same in it keep their processes. On those that changed or
+   * are gone, calls that are under way are answered first. Where a file cannot be read, nothing changes; where one entry
+   * is wrong, that server goes on as it was.
+   */
+  update(config: UpdatedConfig): UpdateReport
+  /** Tells the running servers of this caller that its roots are others now. */
+  rootsChanged(caller: Caller): Promise<void>
   /** Reads the locks again and reviews what is in use, at once. A lock that has changed is noticed within a second without it. */
   reviewAgain(server?: string): void
   /** Stops every server. Idempotent. */
   close(): Promise<void>
 }
+
+const CALL_KEYS = ['caller', 'signal', 'onProgress', 'meta'] as const satisfies readonly (keyof CallOptions)[]
 
 /** Returns at once: what is cached can be searched now, the rest joins when it has been listed. */
 export function connectServers(
@@ -80,19 +92,42 @@ export function connectServers(
     client: principal || client,
     ...defined({ conversation, handlers }),
   })
+  const modelCaller = (server: string, conversation?: string, principal?: string): Caller => {
+    const more = given.caller?.({ conversation, principal, server })
+    if (more !== undefined) assertCaller(more, 'what connectServers.caller gives')
+    return { ...callerOf(conversation, principal), ...more }
+  }
+  /** By name: the server of a tool may be another one by the time it runs. */
+  const call = (server: string, tool: string, input: Record<string, unknown>, callOptions: CallOptions) => {
+    const upstream = fleet.find(server)
+    if (!isOffered(tool, upstream.server))
+      throw new McpFailure(
+        'unknown-tool',
+        server,
+        `the config does not offer ${JSON.stringify(tool)} of ${server}`,
+      )
+    return upstream.call(tool, input, callOptions)
+  }
   const runOn =
-    (upstream: Upstream): RunTool =>
-    (tool, input, { signal, conversation, principal, onProgress }) =>
-      upstream.call(tool, input, {
-        caller: callerOf(conversation, principal),
+    (server: string): RunTool =>
+    async (tool, input, { signal, conversation, principal, onProgress }) =>
+      call(server, tool, input, {
+        caller: modelCaller(server, conversation, principal),
         ...defined({ signal, onProgress }),
       })
+  /** By name: what a server kept is lost with its config too. */
+  const losses = new Map<string, LostState>()
+  const lostOf = (server: string): LostState => {
+    const known = losses.get(server) ?? new LostState()
+    losses.set(server, known)
+    return known
+  }
 
   const fleet = new Fleet({
     servers: 'servers' in config ? config.servers : config,
     concurrency,
     guard,
-    publish: createPublisher({ catalogue, runOn, warn }),
+    publisher: createPublisher({ catalogue, runOn, warn }),
     open: (server, onChange) =>
       new Upstream({
         server,
@@ -102,6 +137,7 @@ export function connectServers(
         guard,
         auth: authOf(server),
         lister: callerOf(),
+        lost: lostOf(server.name),
         connectTimeout,
         now,
         random,
@@ -118,17 +154,25 @@ export function connectServers(
     },
     definition: (server) => fleet.find(server).definition,
     async call(server, tool, input, callOptions = {}) {
-      const upstream = fleet.find(server)
-      if (!isOffered(tool, upstream.server))
-        throw new McpFailure(
-          'unknown-tool',
-          server,
-          `the config does not offer ${JSON.stringify(tool)} of ${server}`,
-        )
-      return upstream.call(tool, input, { ...callOptions, caller: callOptions.caller ?? callerOf() })
+      assertKnownKeys(callOptions, CALL_KEYS, 'servers.call')
+      if (callOptions.caller) assertCaller(callOptions.caller)
+      return call(server, tool, input, { ...callOptions, caller: callOptions.caller ?? callerOf() })
     },
     settled: (milliseconds = 2000) => fleet.settled(milliseconds),
-    refresh: (server) => fleet.find(server).refresh(),
+    async refresh(server, caller) {
+      if (caller) assertCaller(caller)
+      await fleet.find(server).refresh(caller)
+    },
+    update(updated) {
+      const report = fleet.update(updated)
+      for (const change of ['added', 'changed', 'removed'] as const)
+        for (const server of report[change]) emit({ kind: 'server-updated', server, change })
+      return report
+    },
+    async rootsChanged(caller) {
+      assertCaller(caller)
+      await Promise.all(fleet.upstreams.map((upstream) => upstream.rootsChanged(caller)))
+    },
     reviewAgain(server) {
       guard.reset()
       for (const upstream of server === undefined ? fleet.upstreams : [fleet.find(server)])

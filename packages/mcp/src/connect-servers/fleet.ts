@@ -4,8 +4,9 @@ import type { ServerConfig } from '../config/server-config.js'
 import type { Guard } from '../trust/guard.js'
 import { McpFailure } from '../upstream/mcp-failure.js'
 import type { Upstream } from '../upstream/upstream.js'
-import { bounded, createLane } from './lane.js'
-import type { Publish } from './publish.js'
+import { bounded, createLane, type Lane } from './lane.js'
+import type { Publisher } from './publish.js'
+import { planUpdate, type UpdatedConfig, type UpdateReport } from './update.js'
 
 /** Milliseconds between looks at the locks: a file's date, read from a folder that is in memory. */
 const LOOK_EVERY = 1000
@@ -13,8 +14,8 @@ const LOOK_EVERY = 1000
 export interface FleetOptions {
   readonly servers: readonly ServerConfig[]
   readonly open: (server: ServerConfig, onChange: (upstream: Upstream) => void) => Upstream
-  readonly publish: Publish
-  readonly guard: Pick<Guard, 'compare'>
+  readonly publisher: Publisher
+  readonly guard: Pick<Guard, 'compare' | 'forget'>
   /** How many are listed at a time. */
   readonly concurrency: number
 }
@@ -27,12 +28,18 @@ export class Fleet {
   readonly #looking: NodeJS.Timeout
   #comparing: Promise<void> | undefined
   #closing: Promise<void> | undefined
+  /** No longer in use; they end when their calls are answered. */
+  readonly #superseded = new Set<Upstream>()
+  readonly #retiring = new Set<Promise<void>>()
+  readonly #lane: Lane
 
   /** Returns at once: what is cached is published now, the rest when it has been listed. */
   constructor(options: FleetOptions) {
     this.#options = options
+    this.#lane = createLane(options.concurrency)
+    assertDistinct(options.servers)
     for (const server of options.servers) this.#open(server)
-    this.#start()
+    this.#start(this.upstreams)
     // Tools that are held back are not called, so a lock that releases them has to be looked for.
     this.#looking = setInterval(() => this.lookAgain(), LOOK_EVERY)
     this.#looking.unref()
@@ -71,44 +78,87 @@ export class Fleet {
   /** Stops every server. Idempotent. */
   close(): Promise<void> {
     clearInterval(this.#looking)
-    this.#closing ??= Promise.all(this.upstreams.map((upstream) => upstream.close())).then(() => undefined)
+    this.#closing ??= this.#close()
     return this.#closing
   }
 
+  async #close(): Promise<void> {
+    const all = [...this.upstreams, ...this.#superseded]
+    await Promise.all([...all.map((upstream) => upstream.close()), ...this.#retiring])
+  }
+
+  /** Takes a new config into use at once. Servers that are the same in it are not touched. */
+  update(config: UpdatedConfig): UpdateReport {
+    if (this.#closing) throw new McpFailure('closed', '', 'the servers were closed')
+    assertDistinct('servers' in config ? config.servers : config)
+    const { servers, ...report } = planUpdate(
+      this.upstreams.map(({ server }) => server),
+      config,
+    )
+    if (!report.isApplied) return report
+    const { publisher, guard } = this.#options
+    const before = new Map(this.#upstreams)
+    for (const name of [...report.removed, ...report.changed]) {
+      const upstream = before.get(name)
+      this.#upstreams.delete(name)
+      publisher.forget(name)
+      guard.forget(name)
+      if (upstream) this.#retire(upstream)
+    }
+    for (const name of report.removed) publisher.remove(name)
+    const fresh = servers.filter(({ name }) => !this.#upstreams.has(name))
+    for (const server of fresh) this.#open(server)
+    // In the order of the config, as at a start.
+    const opened = new Map(this.#upstreams)
+    this.#upstreams.clear()
+    for (const { name } of servers) {
+      const upstream = opened.get(name)
+      if (upstream) this.#upstreams.set(name, upstream)
+    }
+    this.#start(fresh.flatMap(({ name }) => this.#upstreams.get(name) ?? []))
+    this.#compare()
+    return report
+  }
+
+  #retire(upstream: Upstream): void {
+    this.#superseded.add(upstream)
+    const ending = upstream.retire().finally(() => {
+      this.#superseded.delete(upstream)
+      this.#retiring.delete(ending)
+    })
+    this.#retiring.add(ending)
+  }
+
   #open(server: ServerConfig): void {
-    if (this.#upstreams.has(server.name))
-      throw new ToolwellError(
-        'invalid-option',
-        `Two servers are named ${JSON.stringify(server.name)}. Rename one.`,
-        { path: server.name },
-      )
     const upstream = this.#options.open(server, (changed) => {
       if (this.#upstreams.get(server.name) === changed) this.#publish(changed)
     })
     this.#upstreams.set(server.name, upstream)
   }
 
-  #start(): void {
+  #start(upstreams: readonly Upstream[]): void {
     // Every server that is cached is met before one is reviewed: what is found in one may depend on the names of another.
-    const unreviewed = this.upstreams.filter((upstream) => !upstream.known.begin())
-    for (const upstream of this.upstreams) this.#publish(upstream)
-    const lane = createLane(this.#options.concurrency)
+    const unreviewed = upstreams.filter((upstream) => !upstream.known.begin())
+    for (const upstream of upstreams) this.#publish(upstream)
     const list = (upstream: Upstream, work: () => Promise<void>) => {
       const { name } = upstream.server
-      const done = lane(async () => {
-        if (!this.#closing) await work()
+      const isCurrent = () => !this.#closing && this.#upstreams.get(name) === upstream
+      const done: Promise<void> = this.#lane(async () => {
+        if (isCurrent()) await work()
       })
         .catch(() => undefined)
-        .finally(() => this.#listing.delete(name))
+        .finally(() => {
+          if (this.#listing.get(name) === done) this.#listing.delete(name)
+        })
       if (upstream.definition === undefined) this.#listing.set(name, done)
     }
-    const listed = this.upstreams.filter((upstream) => mustList(upstream, !unreviewed.includes(upstream)))
+    const listed = upstreams.filter((upstream) => mustList(upstream, !unreviewed.includes(upstream)))
     for (const upstream of unreviewed) list(upstream, () => upstream.beginSlowly())
     for (const upstream of listed) list(upstream, () => upstream.refresh())
   }
 
   #publish(upstream: Upstream): void {
-    if (!this.#closing && this.#options.publish(upstream)) this.#compare()
+    if (!this.#closing && this.#options.publisher.publish(upstream)) this.#compare()
   }
 
   /** New names may change the findings in other servers: a tool may now look like one of theirs. */
@@ -123,6 +173,21 @@ export class Fleet {
       .finally(() => {
         this.#comparing = undefined
       })
+  }
+}
+
+function assertDistinct(servers: readonly ServerConfig[]): void {
+  const seen = new Set<string>()
+  for (const { name } of servers) {
+    if (seen.has(name))
+      throw new ToolwellError(
+        'invalid-option',
+        `Two servers are named ${JSON.stringify(name)}. Rename one.`,
+        {
+          path: name,
+        },
+      )
+    seen.add(name)
   }
 }
 

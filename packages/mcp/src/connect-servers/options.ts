@@ -7,7 +7,7 @@ import type { DefinitionCache } from '../definition/cache.js'
 import type { FirstUseStore } from '../trust/lock/first-use.js'
 import type { Reviewer } from '../trust/review.js'
 import { assertRules, type RuleSettings } from '../trust/scan/rules.js'
-import type { CallerHandlers } from '../upstream/caller.js'
+import { assertHandlers, type Caller, type CallerHandlers } from '../upstream/caller.js'
 import type { ServerAuth } from '../upstream/open-client.js'
 import type { ServerEvent } from '../upstream/server-state.js'
 
@@ -35,6 +35,11 @@ export interface ConnectOptions {
   readonly handlers?: CallerHandlers
   /** Names this program to servers with `share: client`. */
   readonly client?: string
+  /**
+   * More of who calls, for calls that a model makes: the folder of its project, say. Asked for every such call; what it gives
+   * is used before `client` and `handlers`.
+   */
+  readonly caller?: (call: CallOrigin) => Caller
   /** How many unknown servers are listed at a time. Default 8. */
   readonly concurrency?: number
   /** Milliseconds to start, shake hands and list. Default 30,000. */
@@ -42,6 +47,14 @@ export interface ConnectOptions {
   readonly onEvent?: (event: ServerEvent) => void
   readonly now?: () => number
   readonly random?: () => number
+}
+
+/** Where a model's call comes from. */
+export interface CallOrigin {
+  readonly conversation: string | undefined
+  /** Who the conversation acts for. */
+  readonly principal: string | undefined
+  readonly server: string
 }
 
 const KEYS = [
@@ -55,6 +68,7 @@ const KEYS = [
   'logs',
   'handlers',
   'client',
+  'caller',
   'concurrency',
   'connectTimeout',
   'onEvent',
@@ -83,6 +97,7 @@ export function readOptions(options: ConnectOptions): ConnectSettings {
     random = Math.random,
     ...rest
   } = options
+  if (rest.handlers !== undefined) assertHandlers(rest.handlers, 'connectServers.handlers')
   if (!(concurrency >= 1))
     throw new ToolwellError('invalid-option', `concurrency must be at least 1, not ${String(concurrency)}.`, {
       path: 'concurrency',

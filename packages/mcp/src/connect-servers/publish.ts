@@ -26,7 +26,9 @@ export function sourceUpdate(upstream: Upstream, run: RunTool): SourceUpdate {
   const { server, definition, review } = upstream
   const state = sourceState(upstream)
   const tools = definition ? toTools(server, definition, run) : []
-  const description = definition ? describeServer(server, definition) : server.description
+  // What is held back says nothing to a model, not even what it is.
+  const isSpoken = definition !== undefined && review.server === undefined
+  const description = isSpoken ? describeServer(server, definition) : server.description
   // Everything besides the definition that decides what search makes of these tools.
   const use = JSON.stringify([
     description,
@@ -41,6 +43,10 @@ export function sourceUpdate(upstream: Upstream, run: RunTool): SourceUpdate {
     description,
     state,
     advice: sourceAdvice(server, state),
+    unusable: unusableIn(server, definition).flatMap(({ name, reason }) =>
+      // Of what is listed twice, one is there.
+      name === undefined || tools.some((tool) => tool.name === name) ? [] : [{ name, problem: reason }],
+    ),
     ...defined({ kept: definition && upstream.known.keptFor(use) }),
     quarantined: review.server === undefined ? [...review.quarantined.keys()] : tools.map(({ name }) => name),
   }
@@ -48,27 +54,41 @@ export function sourceUpdate(upstream: Upstream, run: RunTool): SourceUpdate {
 
 export interface PublisherOptions {
   readonly catalogue: Catalogue
-  readonly runOn: (upstream: Upstream) => RunTool
+  readonly runOn: (server: string) => RunTool
   readonly warn: (server: string, warning: ServerWarning) => void
 }
 
-/** Brings the catalogue up to what is known of a server. True where its tools may be others than before. */
-export type Publish = (upstream: Upstream) => boolean
+export interface Publisher {
+  /** Brings the catalogue up to what is known of a server. True where its tools may be others than before. */
+  publish(upstream: Upstream): boolean
+  /** What is known of a server of this name is told anew, whatever was told last. */
+  forget(server: string): void
+  remove(server: string): void
+}
 
-export function createPublisher({ catalogue, runOn, warn }: PublisherOptions): Publish {
+export function createPublisher({ catalogue, runOn, warn }: PublisherOptions): Publisher {
   const published = new Map<string, { readonly definition: ServerDefinition; readonly review: Review }>()
-  return (upstream) => {
-    const { server, definition, review } = upstream
-    const last = published.get(server.name)
-    if (last !== undefined && last.definition === definition && last.review === review) {
-      const state = sourceState(upstream)
-      catalogue.setState(server.name, state, sourceAdvice(server, state))
-      return false
-    }
-    if (definition) published.set(server.name, { definition, review })
-    const unusable = unusableIn(server, definition)
-    if (unusable.length > 0) warn(server.name, { code: 'entries-unusable', text: describeUnusable(unusable) })
-    catalogue.setSource(server.name, sourceUpdate(upstream, runOn(upstream)))
-    return true
+  return {
+    publish(upstream) {
+      const { server, definition, review } = upstream
+      const last = published.get(server.name)
+      const isSame = last !== undefined && last.definition === definition && last.review === review
+      // What another config had of this name stays in sight until the list of this one is there.
+      const isAwaited =
+        !definition && (catalogue.sources.get(server.name)?.ids.size ?? 0) > 0 && server.enabled
+      if (isSame || isAwaited) {
+        const state = isAwaited && upstream.state === 'connecting' ? 'ready' : sourceState(upstream)
+        catalogue.setState(server.name, state, sourceAdvice(server, state))
+        return false
+      }
+      if (definition) published.set(server.name, { definition, review })
+      const unusable = unusableIn(server, definition)
+      if (unusable.length > 0)
+        warn(server.name, { code: 'entries-unusable', text: describeUnusable(unusable) })
+      catalogue.setSource(server.name, sourceUpdate(upstream, runOn(server.name)))
+      return true
+    },
+    forget: (server) => void published.delete(server),
+    remove: (server) => catalogue.removeSource(server),
   }
 }

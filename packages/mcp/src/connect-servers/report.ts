@@ -34,8 +34,23 @@ export interface ServerReport {
   readonly trusted: 'lock' | 'first-use' | 'config' | 'nothing'
   readonly starts: number
   readonly pids: readonly number[]
+  /** Whether each folder of a project has a server of its own, or one serves all. */
+  readonly workspace: 'each' | 'none'
+  /** What runs now. */
+  readonly running: readonly RunningServer[]
   /** When the list was last read from the server, in milliseconds since the epoch. */
   readonly listedAt: number | undefined
+}
+
+export interface RunningServer {
+  readonly pid: number | null
+  readonly era: 'modern' | 'legacy'
+  /** The folder that it runs for; empty where it is the same for all. */
+  readonly workspace: string
+  /** Whose it is alone, by `share`. */
+  readonly owner: { readonly client?: string; readonly conversation?: string }
+  /** Calls under way. */
+  readonly busy: number
 }
 
 export function reportOf(upstream: Upstream, trusted: ServerReport['trusted']): ServerReport {
@@ -61,6 +76,14 @@ export function reportOf(upstream: Upstream, trusted: ServerReport['trusted']): 
     trusted,
     starts: upstream.starts,
     pids: upstream.pids,
+    workspace: server.workspace.need,
+    running: upstream.running.map(({ place: { folder, owner }, connection: { pid, era, busy } }) => ({
+      pid,
+      era,
+      workspace: folder,
+      owner,
+      busy,
+    })),
     listedAt: upstream.known.listedAt,
   }
 }

@@ -50,6 +50,8 @@ export interface Guard {
   waitingCommand(server: ServerConfig): string | undefined
   /** What has been approved of it has changed since it was reviewed. Costs a look at the file. */
   isStale(server: ServerConfig): boolean
+  /** A server is gone: its names count no longer. */
+  forget(server: string): void
   /** Reads the locks again, whatever they look like. */
   reset(): void
 }
@@ -64,6 +66,13 @@ export function createGuard({ firstUse, lock, scan, rules = {}, review: own }: G
     string,
     { readonly definition: ServerDefinition; readonly before: FirstUse | undefined; readonly stamp: string }
   >()
+  /** A record that vanishes while the program runs, with a folder that is moved say, is not forgotten by it. */
+  const remembered = new Map<string, FirstUse>()
+  const recall = (server: ServerConfig): FirstUse | undefined => {
+    const seen = firstUse.read(server) ?? remembered.get(server.name)
+    if (seen) remembered.set(server.name, seen)
+    return seen
+  }
   const by = new Map<string, ServerDecision['by']>()
   /** Definitions that are as first seen, and in which nothing was found: most of them, at every start. */
   const settled = new Map<string, ServerDefinition>()
@@ -94,7 +103,7 @@ export function createGuard({ firstUse, lock, scan, rules = {}, review: own }: G
     const prints = examinations.meet(listed)
     const last = met.get(server.name)
     const isKnown = last?.definition === definition && last.stamp === grounds.stamp
-    const record = isKnown ? last.before : state ? undefined : firstUse.read(server)
+    const record = isKnown ? last.before : state ? undefined : recall(server)
     const before = wasMet(record) ? record : undefined
     const { decision, remember } = review.judge({
       server: listed,
@@ -105,7 +114,11 @@ export function createGuard({ firstUse, lock, scan, rules = {}, review: own }: G
       remembered: state ? undefined : before,
     })
     by.set(server.name, decision.by)
-    if (remember) firstUse.write(server, { ...defined({ commands: record?.commands }), ...remember })
+    if (remember) {
+      const seen = { ...defined({ commands: record?.commands }), ...remember }
+      remembered.set(server.name, seen)
+      firstUse.write(server, seen)
+    }
     // Also where nothing was written: reading may have moved it.
     const stamp = state ? '' : firstUse.stamp(server)
     judgedBy.set(server.name, { lock: state, stamp })
@@ -154,6 +167,14 @@ export function createGuard({ firstUse, lock, scan, rules = {}, review: own }: G
       const approved = firstUse.read(server)?.commands ?? []
       if (server.commands.every((command) => approved.includes(command))) return undefined
       return `the entry of ${server.name} runs a command for a secret, and is not in your own config file: see it, and approve it, with: ${approveCommand(server.name)}`
+    },
+    forget(server) {
+      met.delete(server)
+      by.delete(server)
+      settled.delete(server)
+      judgedBy.delete(server)
+      examinations.forget(server)
+      review.reset(server)
     },
     reset() {
       settled.clear()

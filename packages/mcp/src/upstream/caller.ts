@@ -1,87 +1,158 @@
 /** Who makes a call, and what a server may ask of whoever made it. */
 
-import { AsyncLocalStorage } from 'node:async_hooks'
+import { isAbsolute } from 'node:path'
 import type {
   ClientCapabilities,
   CreateMessageRequestParams,
   CreateMessageResult,
+  CreateMessageResultWithTools,
   ElicitRequestParams,
   ElicitResult,
+  LoggingLevel,
   Root,
 } from '@modelcontextprotocol/client'
-import { defined } from '@toolwell/core/internal'
-import type { ServerConfig } from '../config/server-config.js'
+import { ToolwellError } from '@toolwell/core'
+import { assertKnownKeys, canonicalJson, defined, isRecord } from '@toolwell/core/internal'
 
-/** What a server may ask back. Left out: the server is told that it cannot be asked. */
-export interface CallerHandlers {
-  readonly elicit?: (request: ElicitRequestParams, signal: AbortSignal) => Promise<ElicitResult>
-  readonly sample?: (request: CreateMessageRequestParams, signal: AbortSignal) => Promise<CreateMessageResult>
-  readonly roots?: () => readonly Root[] | Promise<readonly Root[]>
+/** A line that a server logs. */
+export interface LogMessage {
+  readonly level: LoggingLevel
+  readonly logger?: string
+  readonly data: unknown
 }
+
+/** What a server may ask back, and tell. Left out: the server is told that it cannot be asked. */
+export interface CallerHandlers {
+  /** Asks the user for input: a form, or where `capabilities` say so an address to open. */
+  readonly elicit?: (request: ElicitRequestParams, signal: AbortSignal) => Promise<ElicitResult>
+  /** Asks the caller's model; with tools only where `capabilities` say so. */
+  readonly sample?: (
+    request: CreateMessageRequestParams,
+    signal: AbortSignal,
+  ) => Promise<CreateMessageResult | CreateMessageResultWithTools>
+  /** The folders that the caller works in. */
+  readonly roots?: () => readonly Root[] | Promise<readonly Root[]>
+  /** What the server logs while it works for this caller. */
+  readonly log?: (message: LogMessage) => void
+}
+
+/** What a caller can do, as the protocol writes it. */
+export type CallerCapabilities = Pick<ClientCapabilities, 'elicitation' | 'sampling' | 'roots'>
 
 export interface Caller {
-  /** One program or person; `share: client` keeps a server for each. */
+  /** One program or person; `share: client` keeps a server for each. Those without one count as one client. */
   readonly client?: string
-  /** `share: conversation` keeps a server for each. */
+  /** `share: conversation` keeps a server for each. Left out: all of it is one conversation of the client. */
   readonly conversation?: string
+  /** The folder of the project, absolute. Left out: the one that the config was read for. */
+  readonly workspace?: string
+  /** What the caller itself speaks: a server that speaks both is spoken to in the same way. Left out: the newest that the server speaks. */
+  readonly era?: 'modern' | 'legacy'
   readonly handlers?: CallerHandlers
+  /** What it can do of what its handlers are for. Left out: forms, completions without tools, roots that do not change. */
+  readonly capabilities?: CallerCapabilities
+  /** From which level on it wants to have logs. Left out: what the server sends by itself. */
+  readonly logLevel?: LoggingLevel
 }
 
-export function capabilitiesOf({ elicit, sample, roots }: CallerHandlers = {}): ClientCapabilities {
+const CALLER_KEYS = [
+  'client',
+  'conversation',
+  'workspace',
+  'era',
+  'handlers',
+  'capabilities',
+  'logLevel',
+] as const satisfies readonly (keyof Caller)[]
+const HANDLER_KEYS = ['elicit', 'sample', 'roots', 'log'] as const satisfies readonly (keyof CallerHandlers)[]
+const CAPABILITY_KEYS = {
+  elicitation: 'elicit',
+  sampling: 'sample',
+  roots: 'roots',
+} as const satisfies Record<keyof CallerCapabilities, keyof CallerHandlers>
+/** The most talkative first. */
+const LOG_LEVELS: readonly LoggingLevel[] = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+]
+
+/** Throws `invalid-option` for a handler that nobody would call. */
+export function assertHandlers(handlers: unknown, path: string): void {
+  assertKnownKeys(handlers, HANDLER_KEYS, path)
+  for (const [name, handler] of Object.entries(handlers as object))
+    if (handler !== undefined && typeof handler !== 'function')
+      throw invalid(`${path}.${name}`, `${path}.${name} must be a function.`)
+}
+
+/** Throws `invalid-option` for a caller that means something else than it says. */
+export function assertCaller(caller: Caller, path = 'caller'): void {
+  assertKnownKeys(caller, CALLER_KEYS, path)
+  const { workspace, era, handlers, capabilities, logLevel } = caller
+  if (handlers !== undefined) assertHandlers(handlers, `${path}.handlers`)
+  if (workspace !== undefined && (typeof workspace !== 'string' || !isAbsolute(workspace)))
+    throw invalid(`${path}.workspace`, `${path}.workspace must be the absolute path of a folder.`)
+  if (era !== undefined && era !== 'modern' && era !== 'legacy')
+    throw invalid(`${path}.era`, `${path}.era must be "modern" or "legacy".`)
+  if (logLevel !== undefined && !LOG_LEVELS.includes(logLevel))
+    throw invalid(`${path}.logLevel`, `${path}.logLevel must be one of ${LOG_LEVELS.join(', ')}.`)
+  if (capabilities === undefined) return
+  assertKnownKeys(capabilities, Object.keys(CAPABILITY_KEYS), `${path}.capabilities`)
+  for (const [name, handler] of Object.entries(CAPABILITY_KEYS))
+    if (capabilities[name as keyof CallerCapabilities] !== undefined && handlers?.[handler] === undefined)
+      throw invalid(
+        `${path}.capabilities`,
+        `${path}.capabilities.${name} needs ${path}.handlers.${handler}: a server would ask, and nobody would answer.`,
+      )
+}
+
+const invalid = (path: string, message: string) => new ToolwellError('invalid-option', message, { path })
+
+/** What a server is told that it may ask: what the caller can do, and has a handler for. */
+export function capabilitiesOf({ handlers = {}, capabilities }: Caller): CallerCapabilities {
+  const { elicit, sample, roots } = handlers
+  const { elicitation, sampling, roots: changing } = capabilities ?? DEFAULT_CAPABILITIES
+  const has = (value: unknown) => (value === undefined ? undefined : {})
   return defined({
-    elicitation: elicit && { form: {}, url: {} },
-    sampling: sample && {},
-    roots: roots && {},
+    elicitation:
+      elicit && elicitation
+        ? // Where neither is named, forms are meant.
+          defined({
+            form: has(elicitation.form ?? (elicitation.url === undefined ? {} : undefined)),
+            url: has(elicitation.url),
+          })
+        : undefined,
+    sampling:
+      sample && sampling
+        ? defined({ context: has(sampling.context), tools: has(sampling.tools) })
+        : undefined,
+    roots: roots && changing ? defined({ listChanged: changing.listChanged || undefined }) : undefined,
   })
 }
 
-/** Finds the caller that a server's question is meant for, or nobody. */
-export interface Attribution {
-  /** Does the work as this caller. */
-  during<T>(caller: Caller, work: () => Promise<T>): Promise<T>
-  /** Does the work for no caller: what outlives a call must not be taken for part of it. */
-  apart<T>(work: () => T): T
-  current(): Caller | undefined
+const DEFAULT_CAPABILITIES: CallerCapabilities = { elicitation: { form: {} }, sampling: {}, roots: {} }
+
+/** What may be asked, as a key. */
+export function capabilityKey(capabilities: CallerCapabilities): string {
+  return Object.keys(capabilities).length === 0 ? '' : canonicalJson(capabilities)
 }
 
-/**
- * Where the question comes with the call (a stream of its own, an answer that asks), the call is known. On a pipe that
- * carries everything, it is the caller's whose calls are under way, if they are all of one; the owner's if the whole
- * connection is one caller's; otherwise no caller's, because a guess could show one user what is meant for another.
- */
-export function createAttribution(owner: Caller | undefined): Attribution {
-  const storage = new AsyncLocalStorage<Caller>()
-  const underWay = new Map<symbol, Caller>()
-  return {
-    async during(caller, work) {
-      const key = Symbol()
-      underWay.set(key, caller)
-      try {
-        return await storage.run(caller, work)
-      } finally {
-        underWay.delete(key)
-      }
-    },
-    apart: (work) => storage.exit(work),
-    current() {
-      const known = storage.getStore()
-      if (known) return known
-      const handlers = new Set([...underWay.values()].map((caller) => caller.handlers))
-      if (handlers.size === 1) return [...underWay.values()][0]
-      return handlers.size === 0 ? owner : undefined
-    },
-  }
+/** Whether all of these are among those. */
+export function isWithin(these: unknown, those: unknown): boolean {
+  if (!isRecord(these) || !isRecord(those)) return these === undefined || isRecord(these) === isRecord(those)
+  return Object.keys(these).every((key) => Object.hasOwn(those, key) && isWithin(these[key], those[key]))
 }
 
-/** Which callers share a connection. A server learns at the start what it may ask, so callers that answer different questions cannot share. */
-export function keyOf({ share }: ServerConfig, caller: Caller): string {
-  const { client = '', conversation = '' } = caller
-  const asked = capabilityKey(caller)
-  if (share === 'all') return asked
-  return JSON.stringify(share === 'client' ? [client, asked] : [client, conversation, asked])
+/** Whether a caller that asked for this level wants a line of that one. */
+export function isLoudEnough(level: LoggingLevel, from: LoggingLevel | undefined): boolean {
+  return from === undefined || LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(from)
 }
 
-/** What may be asked of a caller, as a key. */
-export function capabilityKey({ handlers }: Caller): string {
-  return handlers ? Object.keys(capabilitiesOf(handlers)).join(' ') : ''
+export function isLogLevel(value: unknown): value is LoggingLevel {
+  return LOG_LEVELS.includes(value as LoggingLevel)
 }

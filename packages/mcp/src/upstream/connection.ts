@@ -7,19 +7,20 @@ import {
   isJSONRPCRequest,
   isJSONRPCResponse,
   type JSONRPCMessage,
-  type ListRootsResult,
-  ProtocolError,
+  LOG_LEVEL_META_KEY,
+  type LoggingLevel,
   type RequestId,
-  SdkError,
-  SdkErrorCode,
   type Transport,
 } from '@modelcontextprotocol/client'
 import { defined } from '@toolwell/core/internal'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
-import { type Caller, capabilitiesOf, createAttribution } from './caller.js'
+import { createAttribution } from './attribution.js'
+import { type Caller, type CallerCapabilities, isLoudEnough, type LogMessage } from './caller.js'
+import { ConnectionLost, lostOr } from './connection-lost.js'
 import { listTools } from './list-tools.js'
-import { needsLogin, type OpenOptions, openClient, statusOf } from './open-client.js'
+import { type OpenOptions, openClient } from './open-client.js'
 import { ProcessTransport } from './process-transport.js'
+import { answerQuestions, loggedIn, passLog } from './questions.js'
 
 /** Messages since the last one that we sent. More is a flood. */
 const MOST_UNASKED = 20_000
@@ -36,16 +37,8 @@ export interface CallOptions {
   readonly caller?: Caller
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: Progress) => void
-}
-
-/** A call that the connection did not survive. `sent` is false where the server cannot have seen it. */
-export class ConnectionLost extends Error {
-  readonly sent: boolean
-  constructor(message: string, sent: boolean, options: { cause?: unknown } = {}) {
-    super(message, options)
-    this.name = 'ConnectionLost'
-    this.sent = sent
-  }
+  /** Goes with the call as `_meta`: `traceparent`, say. What the protocol itself writes there is left out. */
+  readonly meta?: Readonly<Record<string, unknown>>
 }
 
 export interface Connection {
@@ -58,23 +51,24 @@ export interface Connection {
   readonly closed: Promise<string>
   list(signal: AbortSignal): Promise<ServerDefinition>
   call(tool: McpTool, input: Record<string, unknown>, options: CallOptions): Promise<CallToolResult>
+  /** Tells the server that its caller has other roots now, where that was announced. */
+  rootsChanged(): Promise<void>
   close(): Promise<void>
 }
 
-export interface ConnectionOptions extends Omit<OpenOptions, 'capabilities' | 'prepare'> {
-  /** Whose questions may be asked at all; the caller that the connection belongs to, where it belongs to one. */
-  readonly handlers: Caller['handlers']
+export interface ConnectionOptions extends Omit<OpenOptions, 'prepare'> {
+  readonly capabilities: CallerCapabilities
+  /** The caller that the connection belongs to, where it belongs to one. */
   readonly owner: Caller | undefined
 }
 
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
-  const { server, handlers, owner, timeout } = options
+  const { server, capabilities, owner, timeout, hide } = options
   const attribution = createAttribution(owner)
   const { client, transport } = await attribution.apart(() =>
     openClient({
       ...options,
-      capabilities: capabilitiesOf(handlers),
-      prepare: (made) => answerQuestions(made, attribution.current, handlers),
+      prepare: (made) => answerQuestions(made, attribution.current, capabilities),
     }),
   )
   const era = client.getProtocolEra() ?? 'legacy'
@@ -93,12 +87,24 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   const epitaph = () => (transport instanceof ProcessTransport ? transport.epitaph : undefined)
   client.onclose = () => finish(epitaph() ?? 'the connection was closed')
   client.onerror = () => undefined
-  // Tracking whose call it is costs a fifth of a call, and is needed only where something can be asked.
-  const canAsk = Object.keys(capabilitiesOf(handlers)).length > 0
-  guard(transport, canAsk, (reason) => {
-    finish(reason)
-    void client.close().catch(() => undefined)
-  })
+  const canAsk = Object.keys(capabilities).length > 0
+  guard(
+    transport,
+    canAsk,
+    (reason) => {
+      finish(reason)
+      void client.close().catch(() => undefined)
+    },
+    (line) => passLog(line, attribution.current(), hide),
+  )
+  let level: LoggingLevel | undefined
+  /** In the older protocol the level is that of the connection: the most talkative that a caller on it has asked for. */
+  const listen = async (wanted: LoggingLevel | undefined) => {
+    const isEnough = wanted === undefined || (level !== undefined && isLoudEnough(wanted, level))
+    if (isEnough || era === 'modern' || !client.getServerCapabilities()?.logging) return
+    level = wanted
+    await client.setLoggingLevel(wanted, { timeout }).catch(() => undefined)
+  }
   if (era === 'legacy') {
     // Also from servers that do not say beforehand that they will send it.
     client.setNotificationHandler('notifications/tools/list_changed', () => options.onListChanged())
@@ -126,12 +132,25 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
         era,
       }
     },
-    async call(tool, input, { caller = {}, signal, onProgress }) {
+    async call(tool, input, { caller = {}, signal, onProgress, meta }) {
       if (isClosed) throw new ConnectionLost('the connection was closed', false)
       busy++
       try {
+        const { handlers, logLevel } = caller
+        if (handlers?.log && logLevel !== undefined) await listen(logLevel)
+        const sent = {
+          ...ownMeta(meta),
+          ...(era === 'modern' && handlers?.log && logLevel !== undefined
+            ? { [LOG_LEVEL_META_KEY]: logLevel }
+            : {}),
+        }
+        const params = {
+          name: tool.name,
+          arguments: input,
+          ...(Object.keys(sent).length > 0 ? { _meta: sent } : {}),
+        }
         const work = () =>
-          send(client, era, tool, input, {
+          send(client, era, tool, params, {
             timeout: server.timeout,
             // Whoever watches a call sees that it is alive; then it may take longer.
             ...(onProgress
@@ -143,12 +162,17 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
               : {}),
             ...defined({ signal }),
           })
-        return await (canAsk ? attribution.during(caller, work) : work())
+        return await attribution.during(caller, canAsk || handlers?.log !== undefined, work)
       } catch (error) {
         throw lostOr(error, isClosed, end ?? epitaph())
       } finally {
         busy--
       }
+    },
+    async rootsChanged() {
+      // In the newer protocol, roots are asked for whenever they are needed.
+      if (capabilities.roots?.listChanged && era === 'legacy')
+        await client.sendRootsListChanged().catch(() => undefined)
     },
     async close() {
       await client.close().catch(() => undefined)
@@ -168,10 +192,9 @@ function send(
   client: Client,
   era: 'modern' | 'legacy',
   tool: McpTool,
-  input: Record<string, unknown>,
+  params: Parameters<Client['callTool']>[0],
   options: SendOptions,
 ): Promise<CallToolResult> {
-  const params = { name: tool.name, arguments: input }
   if (era === 'modern' && JSON.stringify(tool.inputSchema).includes('x-mcp-header')) {
     const { outputSchema: _, ...toolDefinition } = tool
     return client.callTool(params, { ...options, toolDefinition })
@@ -179,34 +202,10 @@ function send(
   return client.request({ method: 'tools/call', params }, options)
 }
 
-function answerQuestions(
-  client: Client,
-  current: () => Caller | undefined,
-  handlers: Caller['handlers'] = {},
-): void {
-  const asked = <K extends 'elicit' | 'sample' | 'roots'>(
-    kind: K,
-  ): NonNullable<NonNullable<Caller['handlers']>[K]> => {
-    const handler = current()?.handlers?.[kind]
-    if (handler) return handler as NonNullable<NonNullable<Caller['handlers']>[K]>
-    throw new ProtocolError(
-      -32603,
-      'This cannot be answered: it is not clear whose call it belongs to. Calls of several clients are under way on one connection.',
-    )
-  }
-  if (handlers.elicit)
-    client.setRequestHandler('elicitation/create', (request, context) =>
-      asked('elicit')(request.params, context.mcpReq.signal),
-    )
-  if (handlers.sample)
-    client.setRequestHandler('sampling/createMessage', (request, context) =>
-      asked('sample')(request.params, context.mcpReq.signal),
-    )
-  if (handlers.roots)
-    client.setRequestHandler(
-      'roots/list',
-      async (): Promise<ListRootsResult> => ({ roots: [...(await asked('roots')())] }),
-    )
+/** What a caller may say beside its call: neither who calls nor what is spoken, which is ours to say. */
+function ownMeta(meta: CallOptions['meta'] = {}): Record<string, unknown> {
+  const isOurs = (key: string) => key === 'progressToken' || key.startsWith('io.modelcontextprotocol/')
+  return Object.fromEntries(Object.entries(meta).filter(([key]) => !isOurs(key)))
 }
 
 /** List changes arrive on a stream. When the stream ends by itself, a change may have been missed. */
@@ -219,7 +218,12 @@ async function watchSubscription(client: Client, onListChanged: () => void): Pro
  * Ends a connection that floods us, and hands every answer over in the context of its question: on a pipe, an answer that
  * asks for something would otherwise belong to no caller.
  */
-function guard(transport: Transport, canAsk: boolean, drown: (reason: string) => void): void {
+function guard(
+  transport: Transport,
+  canAsk: boolean,
+  drown: (reason: string) => void,
+  log: (line: LogMessage) => void,
+): void {
   let unasked = 0
   const contexts = new Map<RequestId, <T>(work: () => T) => T>()
   const { onmessage } = transport
@@ -236,55 +240,13 @@ function guard(transport: Transport, canAsk: boolean, drown: (reason: string) =>
     unasked++
     if (unasked === MOST_UNASKED) drown(`the server sent ${MOST_UNASKED} unasked messages`)
     if (unasked >= MOST_UNASKED) return
+    // Here and not in the SDK, which may come to it only when the call is over.
+    const line = loggedIn(message)
+    if (line) return log(line)
     const id = contexts.size > 0 && isJSONRPCResponse(message) ? message.id : undefined
     const within = id === undefined ? undefined : contexts.get(id)
     if (id === undefined || !within) return onmessage?.(message, extra)
     contexts.delete(id)
     within(() => onmessage?.(message, extra))
   }) as NonNullable<Transport['onmessage']>
-}
-
-/** Tells an answer with an error from a connection that is gone. */
-function lostOr(error: unknown, isClosed: boolean, epitaph: string | undefined): unknown {
-  if (error instanceof ProtocolError || needsLogin(error)) return error
-  const code = error instanceof SdkError ? error.code : undefined
-  if (code === SdkErrorCode.RequestTimeout) return error
-  const why = epitaph ?? (error instanceof Error ? error.message : String(error))
-  if (code === SdkErrorCode.NotConnected) return new ConnectionLost(why, false, { cause: error })
-  if (isForgotten(error)) return new ConnectionLost(why, false, { cause: error })
-  if (isRefused(error)) return new ConnectionLost(why, false, { cause: error })
-  if (
-    isClosed ||
-    code === SdkErrorCode.ConnectionClosed ||
-    code === SdkErrorCode.SendFailed ||
-    isNetwork(error)
-  )
-    return new ConnectionLost(why, true, { cause: error })
-  return error
-}
-
-/** The server does not know our session any more, and has not run the call. Some say so only in the message. */
-function isForgotten(error: unknown): boolean {
-  const status = statusOf(error)
-  return status === 404 || (status === 400 && error instanceof Error && /session/i.test(error.message))
-}
-
-/** Nothing listened at the address: the call was not delivered. */
-function isRefused(error: unknown): boolean {
-  return causes(error).some(({ code }) => code === 'ECONNREFUSED' || code === 'ENOTFOUND')
-}
-
-function isNetwork(error: unknown): boolean {
-  return causes(error).some(
-    ({ code, name }) =>
-      typeof code === 'string' && /^(?:E[A-Z]+|UND_ERR_\w+)$/.test(code) && name !== 'AbortError',
-  )
-}
-
-/** The error, what caused it, and so on; of several tries at once, every one. */
-function causes(error: unknown, depth = 0): { code?: unknown; name?: unknown }[] {
-  if (typeof error !== 'object' || error === null || depth > 5) return []
-  const { cause, errors } = error as { cause?: unknown; errors?: unknown }
-  const several = Array.isArray(errors) ? errors.flatMap((each) => causes(each, depth + 1)) : []
-  return [error, ...causes(cause, depth + 1), ...several]
 }

@@ -1,7 +1,8 @@
 /** What went wrong with a server or a call, in words that say what to do, without anything secret. */
 import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
 import { hasOwnCredentials, type ServerConfig } from '../config/server-config.js'
-import { ConnectionLost } from './connection.js'
+import { hidden } from '../definition/without-secrets.js'
+import { ConnectionLost } from './connection-lost.js'
 import { type FailureKind, McpFailure } from './mcp-failure.js'
 import { asksForMore, needsLogin } from './open-client.js'
 import { ProgramFailure } from './process-failure.js'
@@ -31,7 +32,7 @@ export function loginAdvice(server: Pick<ServerConfig, 'name' | 'endpoint'>): st
 export function createFailures(server: ServerConfig, hide: (text: string) => string): Failures {
   const { name, timeout } = server
   const make = (kind: FailureKind, message: string, cause?: unknown) =>
-    new McpFailure(kind, name, hide(message), { cause })
+    new McpFailure(kind, name, hide(message), { cause, ...answered(cause, hide) })
   const login = (cause: unknown) => {
     const scope = asksForMore(cause) ? cause.requiredScope?.replace(/[^\x21-\x7e ]/g, '').slice(0, 200) : ''
     const more = asksForMore(cause) ? ` that grants more${scope ? ` (${scope})` : ''}` : ''
@@ -72,6 +73,12 @@ export function createFailures(server: ServerConfig, hide: (text: string) => str
       return make('error', `${name} ${verb} ${tool}: ${messageOf(why, hide)}`, error)
     },
   }
+}
+
+/** What the server itself answered, for callers that pass it on. */
+function answered(cause: unknown, hide: (text: string) => string): { code?: number; data?: unknown } {
+  if (!(cause instanceof ProtocolError)) return {}
+  return { code: cause.code, data: hidden(cause.data, hide) }
 }
 
 /** What a program printed before we gave up on it. */

@@ -11,20 +11,26 @@ import {
 } from '../definition/server-definition.js'
 import type { Guard } from '../trust/guard.js'
 import { NOTHING_FOUND, type Review } from '../trust/review.js'
-import { type Caller, capabilityKey } from './caller.js'
+import { type CallerCapabilities, capabilityKey, isWithin } from './caller.js'
 import type { ServerEvent } from './server-state.js'
 
 export interface KnownOptions {
   readonly server: ServerConfig
   readonly cache: DefinitionCache
   readonly guard: Guard
-  /** Who lists: a server may offer other tools to a caller that can be asked more. */
-  readonly lister: Caller
+  /** What may be asked of whoever lists: a server may offer other tools to a caller that can be asked more. */
+  readonly asked: CallerCapabilities
   readonly now: () => number
   readonly emit: (event: ServerEvent) => void
   /** Another definition, or another review of it, is in use now. */
   readonly onAdopted: (before: Review) => void
 }
+
+/**
+ * How much a list says: `whole`, that of whoever lists; a `part` of it, for a caller that can do less, which adds and
+ * changes tools; or one from elsewhere (another folder, a caller that can do more), which only changes them.
+ */
+export type Extent = 'whole' | 'part' | 'elsewhere'
 
 export class KnownDefinition {
   definition: ServerDefinition | undefined
@@ -37,9 +43,9 @@ export class KnownDefinition {
   #tools = new Map<string, McpTool>()
 
   constructor(options: KnownOptions) {
-    const { server, cache, guard, lister } = options
+    const { server, cache, guard, asked } = options
     this.#options = options
-    this.#asked = server.enabled ? capabilityKey(lister) : ''
+    this.#asked = server.enabled ? capabilityKey(asked) : ''
     if (!server.enabled) return
     this.#cached = cache.read(server, this.#asked)
     if (this.#cached) this.#isNoted = guard.meet(server, this.#cached.definition, this.#cached.notes)
@@ -73,9 +79,10 @@ export class KnownDefinition {
     return this.#tools.get(name)
   }
 
-  /** Whether this caller is shown the same list as the one that lists. */
-  isWholeFor(caller: Caller): boolean {
-    return capabilityKey(caller) === this.#asked
+  /** What the list for a caller of which this may be asked says. */
+  extentFor(capabilities: CallerCapabilities): Extent {
+    if (!this.definition || capabilityKey(capabilities) === this.#asked) return 'whole'
+    return isWithin(capabilities, this.#options.asked) ? 'part' : 'elsewhere'
   }
 
   /** Where what search makes of the definition in use is kept; `use` names what else decides it. */
@@ -101,11 +108,11 @@ export class KnownDefinition {
     this.#store(cached.definition, cached.savedAt)
   }
 
-  /** Takes what a server has listed into use. A list for a caller that can do less, or more, changes tools and adds or removes none. */
-  async keep(listed: ServerDefinition, isWhole: boolean): Promise<void> {
+  /** Takes what a server has listed into use. */
+  async keep(listed: ServerDefinition, extent: Extent): Promise<void> {
     const { guard, server } = this.#options
     const whole = (known = this.definition): ServerDefinition =>
-      isWhole || !known ? listed : { ...known, tools: merged(known, listed) }
+      extent === 'whole' || !known ? listed : { ...known, tools: merged(known, listed, extent) }
     await guard.prepare(server, whole())
     const now = this.#options.now()
     const known = this.definition
@@ -162,7 +169,9 @@ export class KnownDefinition {
   }
 }
 
-function merged(known: ServerDefinition, listed: ServerDefinition): McpTool[] {
+function merged(known: ServerDefinition, listed: ServerDefinition, extent: Extent): McpTool[] {
   const now = toolsByName(listed.tools)
-  return known.tools.map((tool) => now.get(tool.name) ?? tool)
+  const before = toolsByName(known.tools)
+  const added = extent === 'part' ? listed.tools.filter(({ name }) => !before.has(name)) : []
+  return [...known.tools.map((tool) => now.get(tool.name) ?? tool), ...added]
 }

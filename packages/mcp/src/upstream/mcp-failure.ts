@@ -29,13 +29,24 @@ const brand = Symbol.for('toolwell.mcp.failure')
 export class McpFailure extends Error {
   readonly kind: FailureKind
   readonly server: string
+  /** Where the server answered with an error of the protocol: its code. */
+  readonly code: number | undefined
+  /** And what it sent with it, without secrets. */
+  readonly data: unknown
   readonly [brand] = true
 
-  constructor(kind: FailureKind, server: string, message: string, options: { cause?: unknown } = {}) {
+  constructor(
+    kind: FailureKind,
+    server: string,
+    message: string,
+    { code, data, ...options }: { cause?: unknown; code?: number | undefined; data?: unknown } = {},
+  ) {
     super(message, options)
     this.name = 'McpFailure'
     this.kind = kind
     this.server = server
+    this.code = code
+    this.data = data
   }
 
   static is(value: unknown): value is McpFailure {

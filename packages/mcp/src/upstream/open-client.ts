@@ -7,6 +7,7 @@ import {
   type FetchLike,
   InsufficientScopeError,
   type OAuthClientProvider,
+  ProtocolError,
   SdkError,
   SdkErrorCode,
   SdkHttpError,
@@ -45,6 +46,8 @@ export interface OpenOptions {
   readonly capabilities: ClientCapabilities
   /** Known from before: the server need not be asked. */
   readonly era: 'legacy' | undefined
+  /** The older protocol, for a caller that speaks nothing newer. A server that does not speak it is spoken to as it wants. */
+  readonly prefersLegacy?: boolean
   readonly auth: ServerAuth | undefined
   /** Takes the server's secrets out of a text. */
   readonly hide: (text: string) => string
@@ -65,6 +68,16 @@ export interface OpenClient {
 }
 
 export async function openClient(options: OpenOptions): Promise<OpenClient> {
+  if (!options.prefersLegacy) return openAs(options)
+  try {
+    return await openAs({ ...options, era: 'legacy' })
+  } catch (error) {
+    if (options.signal.aborted || !speaksOnlyNewer(error)) throw error
+    return openAs(options)
+  }
+}
+
+async function openAs(options: OpenOptions): Promise<OpenClient> {
   const { endpoint } = options.server
   if (endpoint.type === 'stdio') {
     const { watchdog, hide, log } = options
@@ -195,6 +208,14 @@ function sse(
 function isRefusedProbe(error: unknown): boolean {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
   return cause instanceof SdkError && cause.code === SdkErrorCode.EraNegotiationFailed
+}
+
+/** It answered, and does not want to be greeted in the older way. */
+function speaksOnlyNewer(error: unknown): boolean {
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
+    if (at instanceof ProtocolError || speaksNoStreamableHttp(at)) return true
+  }
+  return false
 }
 
 function speaksNoStreamableHttp(error: unknown): boolean {

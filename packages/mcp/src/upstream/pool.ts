@@ -1,6 +1,8 @@
 /** The running connections of one server: each opened once however many wait for it, and closed when nobody has used it for a while. */
 import { type Breaker, createBreaker } from './breaker.js'
 import type { Connection } from './connection.js'
+import type { LossReason } from './lost-state.js'
+import type { Place } from './place.js'
 
 export interface PoolOptions {
   /** Milliseconds; infinite for never. */
@@ -10,27 +12,54 @@ export interface PoolOptions {
   /** A connection came, went, or is being opened. */
   readonly onChange: () => void
   /** A connection ended that nobody closed. */
-  readonly onLost: (reason: string) => void
+  readonly onLost: (place: Place, reason: string) => void
+  /** A connection that was called on is gone, while its callers may come again. */
+  readonly onGone: (place: Place, reason: LossReason) => void
+}
+
+export interface Running {
+  readonly place: Place
+  readonly connection: Connection
 }
 
 interface Slot {
+  readonly place: Place
   /** Those who have it, or wait for it. */
   users: number
   opening: Promise<Connection> | undefined
   connection: Connection | undefined
   idle: NodeJS.Timeout | undefined
+  /** A call was sent on it. */
+  isUsed: boolean
 }
 
 export class Pool {
-  readonly breaker: Breaker
   readonly #options: PoolOptions
   readonly #slots = new Map<string, Slot>()
+  /** By folder: what fails in one project may work in another. */
+  readonly #breakers = new Map<string, Breaker>()
   readonly #closing = new AbortController()
   readonly #ending = new Set<Promise<void>>()
 
   constructor(options: PoolOptions) {
     this.#options = options
-    this.breaker = createBreaker(options.now, options.random)
+  }
+
+  breaker({ folder }: Pick<Place, 'folder'>): Breaker {
+    const known = this.#breakers.get(folder) ?? createBreaker(this.#options.now, this.#options.random)
+    this.#breakers.set(folder, known)
+    return known
+  }
+
+  /** Those that run now, with where. */
+  running(): Running[] {
+    return [...this.#slots.values()].flatMap(({ place, connection }) =>
+      connection ? [{ place, connection }] : [],
+    )
+  }
+
+  find({ key }: Pick<Place, 'key'>): Connection | undefined {
+    return this.#slots.get(key)?.connection
   }
 
   get connections(): Connection[] {
@@ -50,12 +79,15 @@ export class Pool {
    * Opened once, however many wait for it; every `acquire` that succeeds needs its `release`. Until then nothing but
    * the connection's own end, or ours, takes it away.
    */
-  async acquire(key: string, open: () => Promise<Connection>): Promise<Connection> {
+  async acquire(place: Place, open: () => Promise<Connection>): Promise<Connection> {
+    const { key } = place
     const slot = this.#slots.get(key) ?? {
+      place,
       users: 0,
       opening: undefined,
       connection: undefined,
       idle: undefined,
+      isUsed: false,
     }
     this.#slots.set(key, slot)
     slot.users++
@@ -74,7 +106,7 @@ export class Pool {
 
   async #open(key: string, slot: Slot, open: () => Promise<Connection>): Promise<Connection> {
     try {
-      const rest = this.breaker.remaining()
+      const rest = this.breaker(slot.place).remaining()
       if (rest > 0) await sleep(rest, this.#closing.signal)
       const connection = await open()
       if (this.#closing.signal.aborted) {
@@ -84,9 +116,9 @@ export class Pool {
       slot.connection = connection
       void connection.closed.then((reason) => {
         if (slot.connection !== connection) return
-        this.#forget(key, slot)
-        this.breaker.fail()
-        this.#options.onLost(reason)
+        this.#forget(key, slot, 'ended')
+        this.breaker(slot.place).fail()
+        this.#options.onLost(slot.place, reason)
         this.#options.onChange()
       })
       return connection
@@ -97,7 +129,7 @@ export class Pool {
   }
 
   /** When the last user leaves, the idle timer starts, or with `isDone` the connection is closed at once. */
-  release(key: string, isDone = false): void {
+  release({ key }: Place, isDone = false): void {
     const slot = this.#slots.get(key)
     if (!slot) return
     this.#leave(key, slot)
@@ -111,6 +143,23 @@ export class Pool {
     }
   }
 
+  /** A call is sent: from now on the server may keep something for whoever called. */
+  use({ key }: Place): void {
+    const slot = this.#slots.get(key)
+    if (slot) slot.isUsed = true
+  }
+
+  /** Tells of every connection that was called on, as gone: others take their place. */
+  giveUp(): void {
+    for (const slot of this.#slots.values()) this.#tell(slot, 'changed')
+  }
+
+  #tell(slot: Slot, reason: LossReason): void {
+    if (!slot.isUsed) return
+    slot.isUsed = false
+    this.#options.onGone(slot.place, reason)
+  }
+
   #leave(key: string, slot: Slot): void {
     slot.users--
     if (slot.users === 0 && !slot.connection && !slot.opening && this.#slots.get(key) === slot)
@@ -121,7 +170,7 @@ export class Pool {
   #retire(key: string, slot: Slot): void {
     const { connection } = slot
     if (!connection || slot.users > 0) return
-    this.#forget(key, slot)
+    this.#forget(key, slot, 'idle')
     this.#end(connection)
     this.#options.onChange()
   }
@@ -132,11 +181,11 @@ export class Pool {
   }
 
   /** Closes a connection that does not. */
-  drop(key: string, connection: Connection): void {
+  drop({ key }: Place, connection: Connection): void {
     const slot = this.#slots.get(key)
     if (slot?.connection === connection) {
-      this.#forget(key, slot)
-      this.breaker.fail()
+      this.#forget(key, slot, 'ended')
+      this.breaker(slot.place).fail()
       this.#options.onChange()
     }
     this.#end(connection)
@@ -147,14 +196,16 @@ export class Pool {
     const slots = [...this.#slots]
     const ends = slots.map(async ([key, slot]) => {
       const { connection, opening } = slot
-      this.#forget(key, slot)
+      this.#forget(key, slot, undefined)
       await connection?.close()
       await opening?.catch(() => undefined)
     })
     await Promise.all([...ends, ...this.#ending])
   }
 
-  #forget(key: string, slot: Slot): void {
+  #forget(key: string, slot: Slot, reason: LossReason | undefined): void {
+    if (slot.connection && reason) this.#tell(slot, reason)
+    slot.isUsed = false
     clearTimeout(slot.idle)
     slot.idle = undefined
     slot.connection = undefined

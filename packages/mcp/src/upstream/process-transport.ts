@@ -263,9 +263,12 @@ export class ProcessTransport implements Transport {
   }
 }
 
-/** The end of a text, from the beginning of a word on: what is cut in two can no longer be recognised as a secret. */
+/** The end of a text, from the beginning of a line on, or of a word: what is cut in two can no longer be recognised as a secret. */
 function tailOf(text: string): string {
-  return text.length <= KEPT_ERRORS ? text : text.slice(-KEPT_ERRORS).replace(/^\S*\s?/, '')
+  if (text.length <= KEPT_ERRORS) return text
+  const tail = text.slice(-KEPT_ERRORS)
+  const line = tail.indexOf('\n')
+  return line < 0 || line === tail.length - 1 ? tail.replace(/^\S*\s?/, '') : tail.slice(line + 1)
 }
 
 async function within(work: Promise<void>, milliseconds: number): Promise<boolean> {

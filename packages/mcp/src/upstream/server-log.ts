@@ -10,6 +10,8 @@ import { digestOf } from '../definition/stored-definition.js'
 const MOST_BYTES = 512 * 1024
 /** A line without an end is cut into pieces of this length. */
 const MOST_LINE = 16 * 1024
+/** What is kept of such a line for the next piece: a secret that has only begun is still whole there. */
+const LONGEST_SECRET = 4096
 
 export function defaultLogFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
   const base =
@@ -62,8 +64,9 @@ export function createServerLog(file: string, hide: (text: string) => string, no
       const lines = (rest + text).split(/\r?\n/)
       rest = lines.pop() ?? ''
       if (rest.length > MOST_LINE) {
-        lines.push(rest)
-        rest = ''
+        const told = hide(rest)
+        if (told.length > LONGEST_SECRET) lines.push(told.slice(0, -LONGEST_SECRET))
+        rest = told.slice(-LONGEST_SECRET)
       }
       put(lines)
     },

@@ -37,3 +37,4 @@ export function createModernServer(options = {}) {
 }
 
 if (process.argv[2] === 'stdio') serveStdio(() => createModernServer())
+if (process.argv[2] === 'stdio-modern') serveStdio(() => createModernServer(), { legacy: 'reject' })

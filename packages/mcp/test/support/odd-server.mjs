@@ -53,6 +53,10 @@ const named = (name, more = {}) => ({
   inputSchema: { type: 'object', properties: {} },
   ...more,
 })
+/** What a caller is, as the server is told; what it keeps; where it runs. */
+const MORE = ['cwd', 'told', 'log', 'refuse', 'count']
+let greeting
+let counted = 0
 let round = 0
 let calls = 0
 const ignored = []
@@ -78,6 +82,7 @@ function tools() {
     named('progress'),
     named('change'),
     named('fail'),
+    ...(manners.more ? MORE.map((name) => named(name)) : []),
   ]
   if (manners.shuffles) return round % 2 ? list : [...list].reverse()
   if (manners.changesWhile && existsSync(manners.changesWhile))
@@ -106,6 +111,18 @@ async function call({ name, arguments: input = {}, _meta: meta }) {
     if (input.unless && existsSync(input.unless)) return text('survived')
     if (input.unless) appendFileSync(input.unless, '')
     process.exit(7)
+  }
+  if (name === 'cwd') return text(process.cwd())
+  if (name === 'told')
+    return text(
+      JSON.stringify({ capabilities: greeting.capabilities, meta, env: process.env[input.env ?? ''] }),
+    )
+  if (name === 'count') return text(++counted)
+  if (name === 'refuse') throw { code: input.code ?? -32042, message: 'Not like this', data: input.data }
+  if (name === 'log') {
+    for (const level of ['debug', 'warning'])
+      write({ method: 'notifications/message', params: { level, logger: 'odd', data: input.data ?? level } })
+    return text('logged')
   }
   if (name === 'fail') return { ...text('it did not work'), isError: true }
   if (name === 'ask')
@@ -148,9 +165,10 @@ async function call({ name, arguments: input = {}, _meta: meta }) {
 async function handle({ id, method, params }) {
   if (method === 'initialize') {
     if (manners.mute) return
+    greeting = params
     return answer(id, {
       protocolVersion: params.protocolVersion,
-      capabilities: { tools: { listChanged: true } },
+      capabilities: { tools: { listChanged: true }, ...(manners.more ? { logging: {} } : {}) },
       serverInfo: { name: 'odd', version: '1.0.0', title: manners.title ?? 'An odd server' },
       ...(manners.instructions ? { instructions: manners.instructions } : {}),
     })
@@ -169,7 +187,17 @@ async function handle({ id, method, params }) {
       ...(more ? { nextCursor: String(manners.circle ? 0 : next) } : {}),
     })
   }
-  if (method === 'tools/call') return answer(id, await call(params))
+  if (method === 'tools/call') {
+    try {
+      return answer(id, await call(params))
+    } catch (error) {
+      return write({ id, error })
+    }
+  }
+  if (method === 'logging/setLevel') {
+    log(`level ${params.level}`)
+    return answer(id, {})
+  }
   if (method === 'server/discover' && manners.diesOnProbe) process.exit(5)
   if (method === 'server/discover' && manners.ignoresProbe) return
   if (id !== undefined) refuse(id, -32601, 'Method not found')
@@ -182,6 +210,7 @@ lines.on('line', (line) => {
     log(`cancelled ${message.params.requestId}`)
     for (const resume of ignored.splice(0)) resume()
   }
+  if (message.method === 'notifications/roots/list_changed') log('roots changed')
   if (message.method === undefined) {
     asked.get(message.id)?.(message.result ?? message.error)
     asked.delete(message.id)

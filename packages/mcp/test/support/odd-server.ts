@@ -40,6 +40,8 @@ export interface Manners {
   /** Lists what this file holds. */
   readonly toolsFrom?: string
   readonly tools?: readonly object[]
+  /** Also lists tools that tell where it runs, what it was told and what it keeps. */
+  readonly more?: boolean
 }
 
 /** `mark` stands on the command line, for tests that count processes. */

@@ -44,6 +44,11 @@ export interface ResponsesRuleOptions {
   /** Whether the model has the API's own tool search; so when absent. gpt-5.4-nano and older models refuse it. */
   readonly toolSearch?: boolean
   /**
+   * Whether the server knows tools of the kind `namespace`; so when absent. Compatible servers and proxies lag behind: xAI's
+   * answers 422 "unknown variant `namespace`" (maximhq/bifrost#5428), others refuse the whole request (coder/coder#28656).
+   */
+  readonly namespaces?: boolean
+  /**
    * Judges a function without `strict` as if it were true. OpenAI tries strict mode on such a function and falls back
    * in silence where the schema does not allow it: a host that means `strict: false` has to say so, and this shows
    * where it does not.

@@ -59,6 +59,12 @@ export function toolListViolation(
         `${place}.type`,
         'unsupported_value',
       )
+    if (tool.type === 'namespace' && options.namespaces === false)
+      return violation(
+        `${place}.type: unknown variant \`namespace\`, expected one of \`function\`, \`custom\``,
+        `${place}.type`,
+        'unknown_variant',
+      )
     const found = toolViolation(tool, place, options)
     if (found || tool.name === undefined) return found
     // A namespace and a function may share a name: they are never called in the same place.

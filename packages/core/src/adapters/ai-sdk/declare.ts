@@ -1,5 +1,6 @@
 /** The tools of one request: those of the view, in its order, with what the SDK would send besides a definition. */
 
+import { defined } from '../../base/guards.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { Tool } from '../../tool/tool.js'
@@ -43,7 +44,7 @@ export function declare(
     const own = byName.get(tool.name)
     if (!own) missing.push(tool.name)
     if (!own || view.mode === 'off') return own ? [own] : []
-    return [defined(own, tool, schemaOf(tool))]
+    return [written(own, tool, schemaOf(tool))]
   }
   const others = given.filter((tool) => !ours(tool.name))
   const tools = [...others, ...view.tools.flatMap(found)]
@@ -54,7 +55,7 @@ export function declare(
     const searching = tools.map((tool) => (tool.name === loader?.name ? searchTool(loader) : tool))
     return { tools: searching, missing, inText }
   }
-  const reserve = defined({ type: 'function', name: RESERVE.name }, RESERVE, objectSchema(RESERVE))
+  const reserve = written({ type: 'function', name: RESERVE.name }, RESERVE, objectSchema(RESERVE))
   return {
     tools: [...tools, ...[reserve, ...view.declaredHidden.flatMap(found)].map(deferred)],
     missing,
@@ -62,8 +63,16 @@ export function declare(
   }
 }
 
-function defined(own: AiFunction, tool: WireTool | Tool, schema: Schema): AiFunction {
+/** The definition is that of the view, all of it: what was sent of it stays until the next latch. The rest is the SDK's. */
+function written(given: AiFunction, tool: WireTool | Tool, inputSchema: Schema): AiFunction {
+  const { strict: _, inputExamples: __, ...own } = given
+  const { strict, inputExamples } = tool
   // A description that changes while the program runs is the SDK's to make; such a tool is never deferred.
   const changing = tool.description === '' && own.description !== undefined
-  return { ...own, ...(changing ? {} : { description: tool.description }), inputSchema: schema }
+  return {
+    ...own,
+    ...(changing ? {} : { description: tool.description }),
+    inputSchema,
+    ...defined({ strict, inputExamples: inputExamples?.map((input) => ({ input })) }),
+  }
 }

@@ -16,6 +16,7 @@ import type { Exchange } from './model.js'
 import { type NativeOptions, type NativeWay, nativeWay } from './native-way.js'
 import { protocolOf } from './protocol.js'
 import { readMessages } from './read.js'
+import { isRefusal } from './refusal.js'
 import type { Registry } from './registry.js'
 import { createReplyReader } from './reply.js'
 import { targetRunner } from './targets.js'
@@ -181,14 +182,4 @@ function lateCall(shown: string, input: unknown, id: string): UnitCall {
   if (shown !== BRIDGE_NAME || typeof value.name !== 'string')
     return { id, name: shown, input: { value: input } }
   return { id, name: value.name, input: { value: argumentsObject({ value: value.arguments ?? {} }) } }
-}
-
-/** What servers say that do not defer tools: the words of the wire that they do not know. */
-const NATIVE_WORDS = /defer_loading|tool_search|tool_reference|tool_addition|additional_tools|deferred/i
-
-function isRefusal(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  const { statusCode, responseBody } = error as Error & { statusCode?: unknown; responseBody?: unknown }
-  const isBadRequest = statusCode === 400 || statusCode === 404 || statusCode === 422
-  return isBadRequest && NATIVE_WORDS.test(`${error.message} ${String(responseBody ?? '')}`)
 }

@@ -70,12 +70,13 @@ export function foundIn(output: unknown): readonly (readonly [string, FoundFunct
   })
 }
 
-/** Not strict, and said outright: without that the provider tries strict mode, and changes schemas that happen to allow it. */
+/** Not strict unless its owner asks for it, and said outright: without that the provider tries strict mode, and changes schemas that happen to allow it. */
 export function foundFunction(tool: WireTool): FoundFunction {
   const { name, description } = tool
   const parameters = objectSchema(fitted(tool, 'openai-responses'))
+  const strict = tool.strict === true
   const source = tool.source === undefined ? {} : { source: tool.source }
-  return { type: 'function', name, description, parameters, strict: false, defer_loading: true, ...source }
+  return { type: 'function', name, description, parameters, strict, defer_loading: true, ...source }
 }
 
 function isFunction(value: unknown): value is FoundFunction {

@@ -16,6 +16,8 @@ export interface HostTool {
   readonly type?: string
   readonly description?: unknown
   readonly inputSchema?: unknown
+  readonly strict?: unknown
+  readonly inputExamples?: unknown
   readonly needsApproval?: unknown
   readonly execute?: (input: unknown, options: AiExecuteOptions) => unknown
   readonly toModelOutput?: (result: unknown) => unknown
@@ -63,6 +65,8 @@ export async function importTools<Tools extends Readonly<Record<string, object>>
         inputSchema,
         ...(validate ? { validate: (input: unknown) => validation(input, validate) } : {}),
         ...(typeof description === 'function' ? { dynamicDescription: true } : {}),
+        ...(typeof tool.strict === 'boolean' ? { strict: tool.strict } : {}),
+        ...examplesOf(tool),
         // It says itself what of its output the model reads.
         ...(tool.toModelOutput ? { maxResultTokens: false as const } : {}),
         ...describe(name, tool),
@@ -70,6 +74,16 @@ export async function importTools<Tools extends Readonly<Record<string, object>>
       return made
     }),
   )
+}
+
+/** The SDK wraps each example, so that it can say more about it one day. */
+function examplesOf({ inputExamples }: HostTool): Pick<Tool, 'inputExamples'> {
+  if (!Array.isArray(inputExamples)) return {}
+  return {
+    inputExamples: inputExamples.flatMap((example: unknown) =>
+      isRecord(example) && isRecord(example.input) ? [example.input] : [],
+    ),
+  }
 }
 
 function providerDefined(name: string): ToolwellError {

@@ -38,6 +38,8 @@ export interface AiFunction {
   readonly name: string
   readonly description?: string
   readonly inputSchema?: unknown
+  readonly strict?: boolean
+  readonly inputExamples?: readonly { readonly input: unknown }[]
 }
 
 /** What the SDK asks a model. */

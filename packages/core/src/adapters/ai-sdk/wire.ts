@@ -63,6 +63,8 @@ export function aiWire(
       opensWithUser,
       thinking: protocol === 'anthropic' && !keepsThinking ? boundThinking : undefined,
       wordlessSearches: way === 'tool-search',
+      // The providers of Anthropic and Google make one turn of results and what follows them.
+      notesJoinAnswers: protocol !== 'anthropic' && protocol !== 'google',
       native: way && NATIVE[way],
     },
     normalise: (message) => normaliseMessage(withTakenMedia(message, protocol, prompts), inMessages),

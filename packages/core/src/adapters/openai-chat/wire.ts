@@ -41,7 +41,13 @@ export function chatWire(
   const { imageResults = false } = options
   return {
     name: WIRE,
-    traits: { form: WIRE, readsInStretches: true, systemInMessages: true, ids: ID_RULES },
+    traits: {
+      form: WIRE,
+      readsInStretches: true,
+      systemInMessages: true,
+      ids: ID_RULES,
+      notesJoinAnswers: true,
+    },
     read: readMessages,
     write: (units, view, warn = () => {}) => writeMessages(units, view.section, warn),
     ofHost: (units) =>

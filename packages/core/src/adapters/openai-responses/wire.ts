@@ -50,6 +50,7 @@ export function responsesWire(
       native: native ? 'additions' : undefined,
       ids: ID_RULES,
       answersAnywhere: true,
+      notesJoinAnswers: true,
       wordlessSearches: native,
     },
     normalise: normaliseItem,

@@ -18,6 +18,7 @@ import { assertConversation, assertThread, assertWire } from './assert-adapter.j
 import { thinkingIn } from './bound-thinking.js'
 import { createFedBack, FED_BACK } from './fed-back.js'
 import { assertFirstRun } from './first-run.js'
+import { joinOwnWords } from './join-own-words.js'
 import { leaveBehind } from './leave-behind.js'
 import { noticePlace } from './notice-place.js'
 import { openWithUser } from './open-with-user.js'
@@ -299,9 +300,10 @@ function compose<Message, Reply, Parts, Prompt extends object>(
   }
   const callable = new Set(view.tools.map((tool) => tool.name))
   for (const { ofHost } of stretches) for (const name of ofHost) callable.add(name)
-  const { opensWithUser } = wire.traits ?? {}
+  const { opensWithUser, notesJoinAnswers } = wire.traits ?? {}
   const repaired = repairStretches(wire, stretches, view, callable, prompts, warn)
-  const begun = opensWithUser ? openWithUser(repaired, prompts, warn) : repaired
+  const joined = notesJoinAnswers ? joinOwnWords(repaired, prompts) : repaired
+  const begun = opensWithUser ? openWithUser(joined, prompts, warn) : joined
   const made = wire.write(weave(begun, view, warn), view, warn)
   const written = given.size === 0 ? made : made.map((message) => given.get(message) ?? message)
   // Off: the host's own array, unless a server would refuse it.

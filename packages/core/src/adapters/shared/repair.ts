@@ -5,7 +5,7 @@
 
 import { isRecord } from '../../base/guards.js'
 import { shortHash } from '../../base/hash.js'
-import { safeJson } from '../../base/text.js'
+import { quote, safeJson } from '../../base/text.js'
 import type { Insert } from '../../ledger/fold.js'
 import { quoteName } from '../../search/query.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
@@ -15,6 +15,7 @@ import { createOpenCalls } from './open-calls.js'
 import {
   argumentsObject,
   argumentsText,
+  hasUnreadableArguments,
   type Placed,
   referencesText,
   type Unit,
@@ -98,7 +99,7 @@ export function settleOrder(
         warn('call-interrupted', `answered the interrupted call ${safeJson(call.id)}`)
         const anchor = item.calls[position] ?? ''
         output.push({
-          unit: { kind: 'answer', callId: call.id, text: prompts.interrupted() },
+          unit: { kind: 'answer', callId: call.id, text: unanswered(call, prompts) },
           anchor,
           calls: [],
         })
@@ -136,6 +137,13 @@ export function isOrderly(placed: readonly Placed[], answersAnywhere = false): b
 export function strays(placed: readonly Placed[]): boolean {
   const { pairings } = pairUp(placed)
   return placed.some((item) => item.unit.kind === 'answer' && pairings.get(item) !== 'answers')
+}
+
+/** Whether it ran is not known, unless nobody could read its arguments: then it did not. */
+function unanswered(call: UnitCall, prompts: Prompts): string {
+  if (!hasUnreadableArguments(call)) return prompts.interrupted()
+  // Not in the words of the engine's parser: they differ between versions of it, and this has the same bytes everywhere.
+  return prompts.badArguments({ name: quote(call.name), problem: 'the text ends too early, or is malformed' })
 }
 
 /** Each answer with the call that it belongs to, wherever in the history that is; `answers` by the place of the call in its reply. */

@@ -85,6 +85,13 @@ export function hasObjectArguments({ input }: Pick<UnitCall, 'input'>): boolean 
   return 'value' in input && isRecord(input.value)
 }
 
+/** The model wrote what is no JSON: as it stands in a reply, or told inside an object, as `argumentsObject` makes it. */
+export function hasUnreadableArguments({ input }: Pick<UnitCall, 'input'>): boolean {
+  if (!('value' in input)) return true
+  const { value } = input
+  return isRecord(value) && typeof value.unparsable === 'string' && Object.keys(value).length === 1
+}
+
 /**
  * Arguments as text, for wires that carry text: as the model wrote them where that is known and an object. What is no JSON
  * is told inside an object, so that every server takes the history.

@@ -30,6 +30,8 @@ export interface WireTraits<Prompt extends object = object> {
    * of the one before: then only what is new is read. Absent: all of it, with every request.
    */
   readonly readsInStretches?: boolean
+  /** Servers take no message between an answer and the next reply: notices join the answer. */
+  readonly notesJoinAnswers?: boolean
   /** Servers take an answer wherever it stands behind its call, and not only directly behind it. */
   readonly answersAnywhere?: boolean
   /** The provider binds thinking to what stands before it, and refuses it behind other bytes. Absent: it does not. */

@@ -1,6 +1,7 @@
 /** `select:` and `unload:`: what a query asks for by exact name. */
 import { nearest } from '../../base/nearest.js'
-import type { Entry } from '../../catalogue/catalogue.js'
+import { quote } from '../../base/text.js'
+import type { Entry, LeftOut } from '../../catalogue/catalogue.js'
 import type { LedgerFact } from '../../ledger/event.js'
 import { isLoaded, type LedgerState } from '../../ledger/fold.js'
 import type { Context } from '../../surface/context.js'
@@ -16,6 +17,7 @@ export interface Misses {
   readonly notFound: { name: string; nearest: string[] }[]
   readonly ambiguous: { name: string; candidates: string[] }[]
   readonly unavailable: { name: string; state: string }[]
+  readonly leftOut: { name: string; problem: string }[]
 }
 
 export function selectNamed(
@@ -37,7 +39,9 @@ export function selectNamed(
     const [blocked] = entries
     if (usable.length === 0) {
       const availability = blocked ? gate.availability(blocked, 'load') : 'denied'
-      if (!blocked || availability === 'denied')
+      const leftOut = blocked ? undefined : catalogue.leftOut(name)
+      if (leftOut && gate.visible(leftOut.entry)) misses.leftOut.push(toLeftOut(leftOut))
+      else if (!blocked || availability === 'denied')
         misses.notFound.push({ name, nearest: suggest(name, context, batch) })
       else
         misses.unavailable.push({ name: blocked.wireName, state: awayState(blocked, availability, context) })
@@ -55,6 +59,11 @@ export function selectNamed(
       score: Number.POSITIVE_INFINITY,
     }))
   })
+}
+
+/** As an answer names it. */
+export function toLeftOut({ entry, problem }: LeftOut): { name: string; problem: string } {
+  return { name: entry.wireName, problem: quote(problem, 200) }
 }
 
 export function unloadNamed(

@@ -45,7 +45,8 @@ export function createAllowance(
   context: Context,
 ) {
   const { loadLimit, largeTool, resultBudget } = context.settings
-  const withSchemas = answerForm(state, context.settings) !== 'signature'
+  const form = answerForm(state, context.settings)
+  const withSchemas = form !== 'signature'
   const fresh = candidates.filter(
     (candidate) => !candidate.explicit && !isOnSurface(state, candidate.entry.id),
   )
@@ -64,6 +65,7 @@ export function createAllowance(
       wasSetAside = false,
     ): Verdict {
       const cost = unit.reduce((sum, member) => sum + context.cost(member), 0)
+      const added = cost - (form === 'schema' ? namesCost(unit, context) : 0)
       if (explicit) return 'load'
       if (cost > largeTool) return 'too-large'
       if (named) return 'load'
@@ -73,15 +75,20 @@ export function createAllowance(
       const share = rivals.size > 1 ? Math.max(1, Math.floor(loadLimit / rivals.size)) : loadLimit
       if (!wasSetAside && taken >= share) return 'diversity'
       if (withSchemas && cost > schemaRoom) return 'result-budget'
-      if (cost > (isFirst ? budget.first : tokensLeft)) return isFirst && !unclear ? 'too-large' : 'offer'
+      if (added > (isFirst ? budget.first : tokensLeft)) return isFirst && !unclear ? 'too-large' : 'offer'
       isFirst = false
-      tokensLeft -= cost
+      tokensLeft -= added
       left -= unit.length
       schemaRoom -= cost
       perSource.set(entry.source, taken + 1)
       return 'load'
     },
   }
+}
+
+/** An answer that holds the schemas holds the names of what it only offers, too: loading adds the rest. */
+function namesCost(unit: readonly Entry[], { settings }: Context): number {
+  return unit.reduce((sum, { wireName }) => sum + settings.tokenizer.count(wireName), 0)
 }
 
 interface Budget {

@@ -2,13 +2,16 @@
 import { quote } from '../../base/text.js'
 import type { ParsedQuery } from '../../search/query.js'
 import type { SearchResult } from '../../search/result.js'
+import { canFind } from '../../surface/can-find.js'
 import type { Context } from '../../surface/context.js'
 import { passes } from './keyword-hits.js'
 import { offersIn, sentenceOnOffers } from './render.js'
 
 /** Conditions of a query that no tool meets, whatever else it asks for. */
 export async function unmetConditions({ must, filters }: ParsedQuery, context: Context): Promise<string[]> {
-  const meets = must.length === 0 || (await context.rank({ text: '', must, limit: 1 })).length > 0
+  const accept = (id: string) => context.catalogue.get(id) !== undefined
+  const met = must.length === 0 ? [] : await context.rank({ text: '', must, limit: 1, accept })
+  const meets = must.length === 0 || met.some(({ id }) => accept(id))
   const words = must.map((word) => `+${word}`).join(' ')
   const empty = Object.entries(filters).filter(([name, value]) => {
     const only = { filters: { [name]: value } }
@@ -36,11 +39,12 @@ export function overviewOf({ catalogue, gate }: Context): { name: string; count:
 /** What the model should do now; empty where the lists of what was not found or not loaded say it all. */
 export function nextInstruction(
   found: Omit<SearchResult, 'nextInstruction'>,
-  { settings }: Context,
+  context: Context,
   bridge: string | undefined,
 ): string {
+  const { settings } = context
   const { prompts } = settings
-  const { query, matches, unloaded, notFound, ambiguous, unavailable, overview } = found
+  const { query, matches, unloaded, notFound, ambiguous, unavailable, leftOut, overview } = found
   if (found.repeated) return prompts.searchAgain()
   const fresh = matches.filter((match) => match.fresh).length
   if (fresh > 0) return prompts.searchLoaded({ count: fresh, bridge })
@@ -52,8 +56,10 @@ export function nextInstruction(
     return prompts.searchAlready({ bridge: loaded.some((match) => match.bridged) ? bridge : undefined })
   const offers = offersIn(found)
   if (offers.length > 0) return sentenceOnOffers(offers, settings)
-  if ([matches, unloaded, notFound, ambiguous, unavailable].some((list) => list.length > 0)) return ''
+  const lists = [matches, unloaded, notFound, ambiguous, unavailable, leftOut]
+  if (lists.some((list) => list.length > 0)) return ''
   if (query.trim() === '') return prompts.searchEmpty()
   const sources = overview.map(({ name, count }) => ({ name: name === '' ? '' : quote(name, 60), count }))
-  return prompts.searchMissed({ query: quote(query), sources })
+  const findable = sources.length > 0 && canFind(context)
+  return prompts.searchMissed({ query: quote(query), sources, findable })
 }

@@ -7,7 +7,7 @@ import type { Context } from '../../surface/context.js'
 import { BRIDGE_NAME, type SearchRequest } from '../../surface/meta-tools.js'
 import type { Dropped } from '../../tool/reasons.js'
 import type { Batch } from '../load/batch.js'
-import { loadedNames, type Misses, selectNamed, unloadNamed } from './by-name.js'
+import { loadedNames, type Misses, selectNamed, toLeftOut, unloadNamed } from './by-name.js'
 import { type Candidate, toMatch } from './candidate.js'
 import { nextInstruction, overviewOf, unmetConditions } from './describe.js'
 import { keywordHits } from './keyword-hits.js'
@@ -49,7 +49,7 @@ export async function find(
   const query = parseQuery(request.query)
   const limit = limitOf(request.limit, context.settings.face.limit)
   const loadedBefore = loadedNames(state, context)
-  const misses: Misses = { notFound: [], ambiguous: [], unavailable: [] }
+  const misses: Misses = { notFound: [], ambiguous: [], unavailable: [], leftOut: [] }
   const hitsNow = () => keywordHits(query, request, limit, state, context)
 
   await waitForSources(query, context, async () => {
@@ -60,6 +60,7 @@ export async function find(
   const selected = selectNamed(query.select, context, batch, misses)
   const ranked = await hitsNow()
   misses.unavailable.push(...ranked.unavailable.map(({ name, state }) => ({ name, state })))
+  misses.leftOut.push(...ranked.leftOut.map(toLeftOut))
   const hasAnswer = selected.length + unloaded.length > 0 || (ranked.hits.length > 0 && !ranked.unclear)
   misses.unavailable.push(...awaySources(query, context, hasAnswer))
   const candidates = distinct([...selected, ...ranked.hits])

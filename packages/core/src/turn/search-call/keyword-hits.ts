@@ -1,5 +1,5 @@
 /** The tools that fit a query's words: ranked, sorted out by whether they can be used, and cut to those that answer. */
-import type { Entry } from '../../catalogue/catalogue.js'
+import type { Entry, LeftOut } from '../../catalogue/catalogue.js'
 import { isOnSurface, type LedgerState } from '../../ledger/fold.js'
 import { clearCoverage } from '../../search/coverage.js'
 import type { ParsedQuery } from '../../search/query.js'
@@ -32,11 +32,13 @@ export interface KeywordHits {
   readonly more: number
   /** Tools that fit as well as the best hit, or where nothing clearly fits, but whose source is away. */
   readonly unavailable: readonly { readonly name: string; readonly state: string }[]
+  /** What fits as well, or where nothing clearly fits, and has a definition that cannot be used. */
+  readonly leftOut: readonly LeftOut[]
   /** The hits are only the nearest there is: none accounts for enough of what was asked for. */
   readonly unclear: boolean
 }
 
-const NONE: KeywordHits = { hits: [], weak: [], more: 0, unavailable: [], unclear: false }
+const NONE: KeywordHits = { hits: [], weak: [], more: 0, unavailable: [], leftOut: [], unclear: false }
 
 export async function keywordHits(
   query: ParsedQuery,
@@ -59,10 +61,14 @@ export async function keywordHits(
     autoLoad !== 'all' && cut.hits.length > 0 && cut.hits.every(({ coverage }) => coverage < clearCoverage)
   const best = cut.hits.reduce((highest, { score }) => Math.max(highest, score), 0)
   // Beside what can be used, one that is away is named where it would have come first.
-  const unavailable = sorted.unavailable.filter(({ score }) => unclear || score >= best)
+  const wouldBeFirst = ({ score }: { readonly score: number }) => unclear || score >= best
+  const unavailable = sorted.unavailable.filter(wouldBeFirst)
+  const leftOut = sorted.leftOut.filter(
+    (each) => wouldBeFirst(each) && each.score >= sorted.bestAway * rivalShare(cutOff),
+  )
   return unclear
-    ? { ...cutTo(Math.min(limit, NEAREST)), more: 0, weak: [], unavailable, unclear }
-    : { ...cut, unavailable, unclear }
+    ? { ...cutTo(Math.min(limit, NEAREST)), more: 0, weak: [], unavailable, leftOut, unclear }
+    : { ...cut, unavailable, leftOut, unclear }
 }
 
 /** Ranked and sorted out; again with more of them, where what is denied or away has left too few. */
@@ -93,7 +99,7 @@ async function rankedTools(
     must,
     limit,
     accept: (id) => {
-      const entry = context.catalogue.get(id)
+      const entry = context.catalogue.get(id) ?? context.catalogue.leftOuts.get(id)?.entry
       return entry !== undefined && passes(entry, query, request)
     },
   })
@@ -117,7 +123,8 @@ interface SortedHits {
   readonly hits: readonly Hit[]
   readonly weak: readonly Hit[]
   readonly unavailable: readonly { readonly name: string; readonly state: string; readonly score: number }[]
-  /** The best score of a tool whose source is away: next to it, what fits half as well is no answer either. */
+  readonly leftOut: readonly (LeftOut & { readonly score: number })[]
+  /** The best score of a tool whose source is away or that cannot be used: next to it, what fits half as well is no answer either. */
   readonly bestAway: number
 }
 
@@ -136,6 +143,7 @@ function sortOut(
   const weak: Hit[] = []
   const loadedOnes: Hit[] = []
   const unavailable: { name: string; state: string; score: number }[] = []
+  const leftOut: (LeftOut & { score: number })[] = []
   const seen = new Set<string>()
   let bestAway = 0
   const inOrder = [...[...named.keys()].map((id): Ranked => ({ id, score: EXACT, relevance: 1 })), ...ranked]
@@ -148,6 +156,14 @@ function sortOut(
     ownRelevance = relevance,
   } of inOrder) {
     const entry = context.catalogue.get(id)
+    const left = entry ? undefined : context.catalogue.leftOuts.get(id)
+    if (left && relevance >= cutOff && leftOut.length < limit && !seen.has(id)) {
+      seen.add(id)
+      if (passes(left.entry, query, request) && context.gate.visible(left.entry)) {
+        bestAway = Math.max(bestAway, score)
+        leftOut.push({ ...left, score })
+      }
+    }
     if (!entry || seen.has(id) || !passes(entry, query, request)) continue
     seen.add(id)
     const fits = relevance >= cutOff
@@ -181,16 +197,16 @@ function sortOut(
     else if (relevance >= cutOff * SUGGESTED && weak.length < limit) weak.push(hit)
   }
   // Where nothing else fits, "there is no such tool" would be untrue of one that is loaded.
-  return { hits: hits.length > 0 ? hits : loadedOnes, weak, unavailable, bestAway }
+  return { hits: hits.length > 0 ? hits : loadedOnes, weak, unavailable, leftOut, bestAway }
 }
 
 /** Keeps what answers: named tools, then those that score near the best, as many as the limit allows. */
 export function cutHits(
-  { hits, weak, bestAway }: Omit<SortedHits, 'unavailable'>,
+  { hits, weak, bestAway }: Omit<SortedHits, 'unavailable' | 'leftOut'>,
   limit: number,
   share: number,
   isLoadedTool: (id: string) => boolean,
-): Omit<KeywordHits, 'unavailable' | 'unclear' | 'hits'> & { readonly hits: readonly Hit[] } {
+): Omit<KeywordHits, 'unavailable' | 'leftOut' | 'unclear' | 'hits'> & { readonly hits: readonly Hit[] } {
   const byName = hits.filter((hit) => hit.named)
   const byWords = hits.filter((hit) => !hit.named)
   const isFresh = ({ entry }: Hit) => !isLoadedTool(entry.id)

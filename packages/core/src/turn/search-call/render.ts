@@ -54,8 +54,8 @@ function renderRest(result: SearchResult, settings: Settings): string {
 }
 
 function hasMoreToSay({ matches, more, unclear, ...lists }: SearchResult): boolean {
-  const { notFound, ambiguous, unavailable, evicted, unloaded, problems } = lists
-  const said = [matches, notFound, ambiguous, unavailable, evicted, unloaded, problems]
+  const { notFound, ambiguous, unavailable, leftOut, evicted, unloaded, problems } = lists
+  const said = [matches, notFound, ambiguous, unavailable, leftOut, evicted, unloaded, problems]
   return more > 0 || unclear || said.some((list) => list.length > 0)
 }
 
@@ -109,6 +109,7 @@ function renderText(result: SearchResult, settings: Settings, isShown?: (match: 
     result.notFound,
     result.ambiguous,
     result.unavailable,
+    result.leftOut,
   ].every((list) => list.length === 0)
   if (nothing && !isShown) lines.push(result.nextInstruction)
   const droppedNames = new Set(result.dropped.map((drop) => drop.name))
@@ -133,6 +134,7 @@ function linesFirst(result: SearchResult, prompts: Prompts): string[] {
   const nearest = result.matches.map(({ canonicalName }) => canonicalName)
   return [
     ...result.unavailable.map(({ name, state }) => prompts.searchUnavailable({ asked: name, state })),
+    ...result.leftOut.map((each) => prompts.searchLeftOut(each)),
     ...(result.unclear ? [prompts.searchUnclear({ nearest })] : []),
   ]
 }

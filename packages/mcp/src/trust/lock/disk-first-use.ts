@@ -1,5 +1,5 @@
 /** What was first seen, on disk: in the user's folder for data, because a cache may be deleted at any time. */
-import { existsSync, readdirSync, renameSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
@@ -56,18 +56,28 @@ export function diskFirstUse({
     const text = files.get(file)?.toString('utf8')
     return text === undefined ? undefined : decoded(text)
   }
-  /** The folder of the config was moved: its record is the one whose config is gone and that was started the same way. */
+  const put = (server: ServerConfig, seen: FirstUse) => {
+    const stored = { toolwell: FORMAT, scope: scopeOf(server), name: server.name, ...seen }
+    files.put(fileOf(server), `${JSON.stringify(stored, null, 1)}\n`)
+  }
+  /** The folder of the config was moved: its record is the one whose config is gone and that was started the same way, but for the version. */
   const takeOver = (server: ServerConfig) => {
     if (server.file === undefined || !existsSync(folder)) return
     const start = startOf(server)
+    const found: { readonly file: string; readonly seen: FirstUse }[] = []
     for (const name of readdirSync(folder)) {
       if (!name.startsWith(prefixOf(server)) || !name.endsWith('.json')) continue
-      const stored = open(join(folder, name))
-      if (!stored || stored.name !== server.name || stored.seen.start !== start) continue
+      const file = join(folder, name)
+      const stored = open(file)
+      if (!stored || stored.name !== server.name) continue
       if (stored.scope.startsWith('program ') || existsSync(stored.scope)) continue
-      renameSync(join(folder, name), fileOf(server))
-      return
+      if (unversioned(stored.seen.start) === unversioned(start)) found.push({ file, seen: stored.seen })
     }
+    const own = found.find(({ seen }) => seen.start === start) ?? found[0]
+    if (!own) return
+    // Under its new config: a program that still runs with the old one must not take it back.
+    put(server, own.seen)
+    files.remove(own.file)
   }
   return {
     read(server) {
@@ -87,10 +97,7 @@ export function diskFirstUse({
       )
       return undefined
     },
-    write(server, seen) {
-      const stored = { toolwell: FORMAT, scope: scopeOf(server), name: server.name, ...seen }
-      files.put(fileOf(server), `${JSON.stringify(stored, null, 1)}\n`)
-    },
+    write: put,
     stamp(server) {
       try {
         const { mtimeNs, size, ino } = statSync(fileOf(server), { bigint: true })
@@ -101,6 +108,10 @@ export function diskFirstUse({
     },
   }
 }
+
+/** `@scope/name@1.2.3`, `image:1.2`. */
+const unversioned = (start: string) =>
+  start.replace(/(?<=[\w-])[@:](?:v?[\d^~*][\w.+-]*|latest|next)(?=\s|$)/g, '')
 
 interface Stored {
   readonly scope: string

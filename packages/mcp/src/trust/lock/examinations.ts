@@ -24,6 +24,8 @@ export interface Examinations {
   /** Scans again what other names have changed, a little at a time. */
   compare(isOver: () => boolean): Promise<Compared>
   notesOf(server: string): ReviewNotes | undefined
+  /** Its names count no longer. */
+  forget(server: string): void
 }
 
 export interface Compared {
@@ -127,6 +129,7 @@ export function createExaminations({ scan: isOn = true, rules = {} }: Examinatio
       while (isOn && hasNewNames && !isOver()) {
         hasNewNames = false
         for (const [name, { server }] of [...met]) {
+          if (!met.has(name)) continue
           const prints = meet(server)
           const tools = namedTools(server)
           for (const [print, old] of [...resultsOf(name)]) {
@@ -152,6 +155,12 @@ export function createExaminations({ scan: isOn = true, rules = {} }: Examinatio
       return known && isOn
         ? writeNotes(meet(known.server), (print) => results.get(server)?.get(print), stamp)
         : undefined
+    },
+    forget(server) {
+      if (!met.delete(server)) return
+      results.delete(server)
+      scanner = undefined
+      hasNewNames = true
     },
   }
 }

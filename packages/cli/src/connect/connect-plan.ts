@@ -1,0 +1,230 @@
+/** What `connect` would change, in which file. Nothing is written here. */
+import { isRecord } from '@toolwell/core/internal'
+import { type ConfigProblem, defaultConfigFiles, loadConfig, type ServerConfig } from '@toolwell/mcp'
+import type { OwnFile } from '../import/clients.js'
+import { parseClient } from '../import/parse-client.js'
+import { type Addition, planOf } from '../import/plan.js'
+import { type ClientServers, entriesOf, readTable, valueAt } from '../import/read-client.js'
+import { shapeOf } from '../import/shapes.js'
+import type { IsOff } from '../import/switches.js'
+import { readTarget } from '../import/target.js'
+import type { Terminal } from '../shared/terminal.js'
+import { type ClientState, readState, textOf } from './client-file.js'
+import type { Table } from './edit/change.js'
+import { changeServers, sourceOf } from './edit/change-servers.js'
+import { Refusal, refusalIn } from './edit/refusal.js'
+import { ENTRY_NAME, entryOf, isOurs } from './entry.js'
+import type { ClientRecord, Records, TakenEntry } from './records.js'
+import { restore } from './restore.js'
+
+/** Where imported servers go, in toolwell.json. */
+export const SERVERS: Table = { path: ['mcpServers'], isList: false }
+
+export interface ClientPlan {
+  readonly from: OwnFile
+  readonly state: ClientState
+  readonly table: Table
+  /** The bytes that `undo` gives back. */
+  readonly base: Buffer | undefined
+  readonly next: Buffer
+  readonly taken: readonly TakenEntry[]
+  /** Servers that are left where they are, and why. */
+  readonly stays: ReadonlyMap<string, string>
+  /** What else is to be known. */
+  readonly notes: readonly string[]
+  /** Nothing is to be written. */
+  readonly isDone: boolean
+}
+
+export interface RefusedClient {
+  readonly from: OwnFile
+  readonly refusal: Refusal
+}
+
+export interface ConnectPlan {
+  readonly clients: readonly ClientPlan[]
+  readonly refused: readonly RefusedClient[]
+  readonly servers: {
+    readonly file: string
+    readonly text: string | undefined
+    readonly next: string
+    readonly add: readonly Addition[]
+    readonly read: ReadonlyMap<string, ServerConfig>
+    readonly problems: readonly ConfigProblem[]
+  }
+}
+
+export interface PlanOptions {
+  readonly targets: readonly OwnFile[]
+  readonly records: Records
+  readonly isOff: IsOff
+  readonly profile: string | undefined
+}
+
+export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPlan {
+  const { env, folder } = terminal
+  const [own] = defaultConfigFiles(folder, env)
+  const target = readTarget(own?.path ?? '')
+  const records = options.records.clients()
+  const refused: RefusedClient[] = []
+  const opened = options.targets.flatMap((from, at) => {
+    try {
+      return [openClient(from, options, records, options.targets.slice(0, at))]
+    } catch (error) {
+      refused.push({ from, refusal: refusalIn(error) })
+      return []
+    }
+  })
+  const knownName = (from: unknown, name: string) =>
+    opened.find((each) => each.from === from)?.record?.taken.find((each) => each.name === name)?.as
+  const plan = planOf(
+    opened.map(({ found }) => found),
+    target.servers,
+    knownName,
+  )
+  const read = (add: readonly Addition[]) => {
+    const next = changeServers(target.text ?? '', 'json', SERVERS, {
+      remove: [],
+      add: add.map(({ name, entry }) => ({ name, value: entry })),
+    })
+    return {
+      next,
+      config: loadConfig({ files: [{ path: target.file, text: next }], env, workspaceFolder: folder }),
+    }
+  }
+  const first = read(plan.add)
+  const wrong = new Map(
+    first.config.problems
+      .filter(({ severity, server }) => severity === 'error' && server !== undefined)
+      .map(({ server, message, fix }) => [server, `${message}. ${fix}`]),
+  )
+  const add = plan.add.filter(({ name }) => !wrong.has(name))
+  const { next, config } = add.length === plan.add.length ? first : read(add)
+  const clients = opened.flatMap((each) => {
+    const placed = plan.placed.get(each.from) ?? new Map<string, string>()
+    try {
+      return [planClient(each, placed, wrong, options, terminal)]
+    } catch (error) {
+      refused.push({ from: each.from, refusal: refusalIn(error) })
+      return []
+    }
+  })
+  // Servers of a file that is refused stay there, and nowhere else.
+  const used = new Set(clients.flatMap(({ taken }) => taken.map(({ as }) => as)))
+  const needed = add.filter(({ name }) => used.has(name))
+  const last = needed.length === add.length ? { next, config } : read(needed)
+  return {
+    clients,
+    refused,
+    servers: {
+      file: target.file,
+      text: target.text,
+      next: needed.length === 0 ? (target.text ?? '') : last.next,
+      add: needed,
+      read: new Map(last.config.servers.map((server) => [server.name, server])),
+      problems: last.config.problems,
+    },
+  }
+}
+
+interface OpenedClient {
+  readonly from: OwnFile
+  readonly state: ClientState
+  readonly record: ClientRecord | undefined
+  readonly base: Buffer | undefined
+  readonly text: string
+  readonly table: Table
+  readonly value: Readonly<Record<string, unknown>>
+  readonly found: ClientServers
+}
+
+/** A file that is connected already is looked at as it would be without. */
+function openClient(
+  from: OwnFile,
+  { records, isOff }: PlanOptions,
+  all: readonly ClientRecord[],
+  earlier: readonly OwnFile[],
+): OpenedClient {
+  const state = readState(from.file)
+  const twin = earlier.find((each) => samePlace(each, state.real))
+  if (twin) throw new Refusal(`it is the same file as that of ${twin.label}`, 'Nothing needs to be done')
+  const record = all.find(({ real }) => real === state.real)
+  const base = record ? restore(record, state.bytes, records.before(record)).bytes : state.bytes
+  const text = textOf(base) ?? ''
+  const shape = shapeOf(from.shape)
+  const parsed = parseClient(text, shape.format, from.file)
+  if ('problem' in parsed) throw new Refusal(parsed.problem.message, 'Fix the file', parsed.problem.line)
+  const { value } = parsed
+  const path = shape.tables.find((each) => isPresent(valueAt(value, each))) ?? shape.tables[0] ?? []
+  const table = { path, isList: shape.isList === true }
+  return { from, state, record, base, text, table, value, found: readTable(from, value, path, isOff) }
+}
+
+function isPresent(value: unknown): boolean {
+  return isRecord(value) || Array.isArray(value)
+}
+
+function samePlace(other: OwnFile, real: string): boolean {
+  try {
+    return readState(other.file).real === real
+  } catch {
+    return false
+  }
+}
+
+function planClient(
+  { from, state, record, base, text, table, value, found }: OpenedClient,
+  placed: ReadonlyMap<string, string>,
+  wrong: ReadonlyMap<string | undefined, string>,
+  { isOff, profile }: PlanOptions,
+  { program }: Terminal,
+): ClientPlan {
+  const { format } = shapeOf(from.shape)
+  const entries = new Map(entriesOf(valueAt(value, table.path)).map(({ name, entry }) => [name, entry]))
+  if (entries.has(ENTRY_NAME) && !isOurs(entries.get(ENTRY_NAME)))
+    throw new Refusal(
+      `an entry called ${ENTRY_NAME} is there already, and it does not start this command`,
+      'Rename or remove that entry',
+    )
+  const stays = new Map([...found.refused].filter(([name]) => name !== ENTRY_NAME))
+  const taken: TakenEntry[] = []
+  for (const name of found.servers.keys()) {
+    const as = placed.get(name)
+    // What was taken over before stays so, also where a variable is not set for once.
+    const isKnown = record?.taken.some((each) => each.name === name) === true
+    const why = as === undefined || isKnown ? undefined : wrong.get(as)
+    if (as === undefined)
+      stays.set(name, 'toolwell.json has another server of that name. Rename one of the two')
+    else if (why !== undefined) stays.set(name, why)
+    else taken.push(takenEntry(name, as, entries.get(name), sourceOf(text, format, table, name), table))
+  }
+  const next = changeServers(text, format, table, {
+    remove: [...taken.map(({ name }) => name), ...(entries.has(ENTRY_NAME) ? [ENTRY_NAME] : [])],
+    add: [{ name: ENTRY_NAME, value: entryOf(from.shape, program, profile) }],
+  })
+  const bytes = Buffer.from(next, 'utf8')
+  return {
+    from,
+    state,
+    table,
+    base,
+    next: bytes,
+    taken,
+    stays,
+    notes: isOff(from, ENTRY_NAME)
+      ? [`${from.label} starts only some servers, by a list of its own: add "${ENTRY_NAME}" to it`]
+      : [],
+    isDone: state.bytes !== undefined && bytes.equals(state.bytes),
+  }
+}
+
+function takenEntry(
+  name: string,
+  as: string,
+  entry: unknown,
+  source: string | undefined,
+  { isList }: Table,
+): TakenEntry {
+  const { name: _, ...others } = isRecord(entry) ? entry : { name }
+  return { name, as, value: isList ? others : entry, ...(source === undefined ? {} : { source }) }
+}

@@ -1,0 +1,117 @@
+/** Changes the servers in the text of a client's config, and makes sure that nothing else means anything else afterwards. */
+import { canonicalJson, isRecord } from '@toolwell/core/internal'
+import { parseClient } from '../../import/parse-client.js'
+import { entriesOf, valueAt } from '../../import/read-client.js'
+import type { Fields, Shape } from '../../import/shapes.js'
+import type { Change, Editor, Table } from './change.js'
+import { jsonEditor } from './edit-json.js'
+import { tomlEditor } from './edit-toml.js'
+import { yamlEditor } from './edit-yaml.js'
+import { Refusal } from './refusal.js'
+
+const EDITORS: Readonly<Record<Shape['format'], Editor>> = {
+  json: jsonEditor,
+  toml: tomlEditor,
+  yaml: yamlEditor,
+}
+
+/** Throws `Refusal`. The byte order mark, line ends and everything but the entries stay as they are. */
+export function changeServers(text: string, format: Shape['format'], table: Table, change: Change): string {
+  if (change.remove.length + change.add.length === 0) return text
+  const mark = text.startsWith('\uFEFF') ? '\uFEFF' : ''
+  const bare = text.slice(mark.length)
+  const eol = /\r?\n/.exec(bare)?.[0] ?? '\n'
+  const before = read(bare, format)
+  const wanted = normal(valueAfter(before, table, change), table)
+  const withoutSources = { ...change, add: change.add.map(({ name, value }) => ({ name, value })) }
+  const attempts = change.add.some(({ source }) => source !== undefined) ? [change, withoutSources] : [change]
+  for (const attempt of attempts) {
+    const after = EDITORS[format].change(bare, table, attempt, eol)
+    if (isMeant(after, format, table, wanted) && (format !== 'json' || isStrict(after) >= isStrict(bare)))
+      return mark + after
+  }
+  throw new Refusal(
+    'its servers cannot be changed without changing more of it',
+    'Change the file by hand, or write each server on lines of its own',
+  )
+}
+
+/** The text of an entry, to be put back later as it was. */
+export function sourceOf(
+  text: string,
+  format: Shape['format'],
+  table: Table,
+  name: string,
+): string | undefined {
+  try {
+    return EDITORS[format].sourceOf(text.replace(/^\uFEFF/, ''), table, name)
+  } catch (error) {
+    if (error instanceof Refusal) return undefined
+    throw error
+  }
+}
+
+/** What the file says once its servers are changed. */
+export function valueAfter(before: Fields, { path, isList }: Table, { remove, add }: Change): Fields {
+  const present = valueAt(before, path)
+  const entries = entriesOf(present).filter(({ name }) => !remove.includes(name))
+  const table = isList
+    ? [
+        ...entries.map(({ entry }) => entry),
+        ...add.map(({ name, value }) => ({ name, ...(isRecord(value) ? value : {}) })),
+      ]
+    : Object.fromEntries([
+        ...entries.map(({ name, entry }) => [name, entry] as const),
+        ...add.map(({ name, value }) => [name, value] as const),
+      ])
+  return withValue(before, path, table)
+}
+
+function withValue(value: Fields, [key = '', ...rest]: readonly string[], inner: unknown): Fields {
+  const below = value[key]
+  return { ...value, [key]: rest.length === 0 ? inner : withValue(isRecord(below) ? below : {}, rest, inner) }
+}
+
+/** Whether two texts say the same; an empty table is as good as none, and the order of servers says nothing. */
+export function saysTheSame(a: Fields, b: Fields, table: Table): boolean {
+  return normal(a, table) === normal(b, table)
+}
+
+function normal(value: Fields, { path, isList }: Table): string {
+  const plain: Fields = JSON.parse(JSON.stringify(value))
+  // A member of a list without a name is known by what it says.
+  const entries = entriesOf(valueAt(plain, path)).map(({ name, entry }) =>
+    canonicalJson(isList && !(isRecord(entry) && typeof entry.name === 'string') ? [entry] : [name, entry]),
+  )
+  const table = entries.length === 0 ? null : entries.sort()
+  return canonicalJson(withoutEmpty(withValue(plain, path, table), path))
+}
+
+/** A parent that holds nothing but the empty table was made for it. */
+function withoutEmpty(value: Fields, [key = '', ...rest]: readonly string[]): Fields {
+  const { [key]: below, ...others } = value
+  const inner = rest.length > 0 && isRecord(below) ? withoutEmpty(below, rest) : below
+  const isEmpty = inner === null || (isRecord(inner) && Object.keys(inner).length === 0)
+  return isEmpty ? others : { ...others, [key]: inner }
+}
+
+function read(text: string, format: Shape['format']): Fields {
+  const parsed = parseClient(text, format, '')
+  if ('value' in parsed) return parsed.value
+  throw new Refusal(parsed.problem.message, 'Fix the file', parsed.problem.line)
+}
+
+function isMeant(text: string, format: Shape['format'], table: Table, wanted: string): boolean {
+  const parsed = parseClient(text, format, '')
+  return 'value' in parsed && normal(parsed.value, table) === wanted
+}
+
+/** Comments and trailing commas make it 0: many clients take neither. */
+function isStrict(text: string): 0 | 1 {
+  try {
+    if (text.trim() !== '') JSON.parse(text)
+    return 1
+  } catch {
+    return 0
+  }
+}

@@ -1,0 +1,182 @@
+/** What was changed where, with the bytes from before: in the user's folder for data, for its owner alone. */
+import { createHash, randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isRecord } from '@toolwell/core/internal'
+import { makeFolder } from '@toolwell/core/internal/node'
+import { defaultFirstUseFolder } from '@toolwell/mcp/internal'
+import { SHAPES, type ShapeName } from '../import/shapes.js'
+import { Problem } from '../shared/problem.js'
+import type { Terminal } from '../shared/terminal.js'
+import { digestOf } from './client-file.js'
+import type { NewEntry, Table } from './edit/change.js'
+
+const FORMAT = 1
+
+/** A server that was taken over. */
+export interface TakenEntry extends NewEntry {
+  /** What it is called in toolwell.json. */
+  readonly as: string
+}
+
+export interface ClientRecord {
+  readonly format: typeof FORMAT
+  readonly client: string
+  readonly label: string
+  readonly shape: ShapeName
+  /** As it was named, and where links led to. */
+  readonly file: string
+  readonly real: string
+  readonly table: Table
+  /** Digests of the bytes; without `before` there was no file. */
+  readonly before?: string
+  readonly after: string
+  readonly taken: readonly TakenEntry[]
+}
+
+/** What was added to toolwell.json. */
+export interface ServersRecord {
+  readonly format: typeof FORMAT
+  readonly file: string
+  readonly before?: string
+  readonly after: string
+  /** By name: the digest of the entry, so that a changed one is known as the user's own. */
+  readonly added: Readonly<Record<string, string>>
+}
+
+export interface Records {
+  readonly folder: string
+  clients(): ClientRecord[]
+  /** The bytes from before; undefined where there was no file. */
+  before(record: { readonly before?: string }): Buffer | undefined
+  write(record: ClientRecord, before: Buffer | undefined): void
+  remove(record: ClientRecord): void
+  servers(): ServersRecord | undefined
+  writeServers(record: ServersRecord, before: Buffer | undefined): void
+  removeServers(): void
+  /** Keeps what is about to be lost; gives the path. */
+  keep(bytes: Buffer): string
+}
+
+export function recordsFolder(env: Terminal['env']): string {
+  return join(dirname(defaultFirstUseFolder(env)), 'connect')
+}
+
+export function openRecords(folder: string): Records {
+  const inside = (name: string) => join(folder, name)
+  const backupOf = (digest: string) => inside(`${digest.slice(0, 40)}.before`)
+  const fileOf = ({ real }: { readonly real: string }) =>
+    inside(`client-${createHash('sha256').update(real).digest('hex').slice(0, 32)}.json`)
+  const serversFile = inside('servers.json')
+  const readAll = () => clientFiles(folder).map((name) => read(inside(name), isClientRecord))
+  /** A backup that no record names any more. */
+  const sweep = () => {
+    const used = new Set([...readAll(), readServers()].map((each) => each?.before).filter(Boolean))
+    for (const name of namesIn(folder))
+      if (name.endsWith('.before') && ![...used].some((digest) => backupOf(String(digest)) === inside(name)))
+        rmSync(inside(name), { force: true })
+  }
+  const readServers = () =>
+    namesIn(folder).includes('servers.json') ? read(serversFile, isServersRecord) : undefined
+  const store = (file: string, record: ClientRecord | ServersRecord, before: Buffer | undefined) => {
+    makeFolder(folder, 0o700)
+    // The bytes first: a record without them would be a promise that cannot be kept.
+    if (before && record.before !== undefined) writeWhole(backupOf(record.before), before)
+    writeWhole(file, `${JSON.stringify(record, null, 2)}\n`)
+    sweep()
+  }
+  return {
+    folder,
+    clients: readAll,
+    before({ before }) {
+      if (before === undefined) return undefined
+      const file = backupOf(before)
+      try {
+        const bytes = readFileSync(file)
+        if (digestOf(bytes) === before) return bytes
+      } catch {
+        // Told below.
+      }
+      throw new Problem(
+        `The copy from before, ${file}, is missing or damaged.`,
+        `Restore it, or edit the client's file by hand and delete ${folder}.`,
+        { reason: 'damaged' },
+      )
+    },
+    write: (record, before) => store(fileOf(record), record, before),
+    remove(record) {
+      rmSync(fileOf(record), { force: true })
+      sweep()
+    },
+    servers: readServers,
+    writeServers: (record, before) => store(serversFile, record, before),
+    removeServers() {
+      rmSync(serversFile, { force: true })
+      sweep()
+    },
+    keep(bytes) {
+      const file = inside(`overwritten-${(digestOf(bytes) ?? '').slice(0, 16)}`)
+      makeFolder(folder, 0o700)
+      writeWhole(file, bytes)
+      return file
+    },
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort()
+  } catch {
+    return []
+  }
+}
+
+const clientFiles = (folder: string) => namesIn(folder).filter((name) => /^client-.*\.json$/.test(name))
+
+function read<T>(file: string, isValid: (value: unknown) => value is T): T {
+  let value: unknown
+  try {
+    value = JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    value = undefined
+  }
+  if (isValid(value)) return value
+  throw new Problem(
+    `${file} is damaged, or was written by a newer version.`,
+    'Use that version; or delete the file, and the client keeps its config as it is.',
+    { reason: 'damaged' },
+  )
+}
+
+function isClientRecord(value: unknown): value is ClientRecord {
+  return (
+    isRecord(value) &&
+    value.format === FORMAT &&
+    typeof value.shape === 'string' &&
+    Object.hasOwn(SHAPES, value.shape) &&
+    ['client', 'label', 'file', 'real', 'after'].every((key) => typeof value[key] === 'string') &&
+    isRecord(value.table) &&
+    Array.isArray(value.taken)
+  )
+}
+
+function isServersRecord(value: unknown): value is ServersRecord {
+  return isRecord(value) && value.format === FORMAT && typeof value.file === 'string' && isRecord(value.added)
+}
+
+/** Values of environment and headers are in it. */
+function writeWhole(file: string, content: string | Buffer): void {
+  const draft = `${file}.${randomUUID()}.tmp`
+  try {
+    writeFileSync(draft, content, { mode: 0o600, flag: 'wx' })
+    renameSync(draft, file)
+  } catch (cause) {
+    rmSync(draft, { force: true })
+    const { code = '' } = cause as NodeJS.ErrnoException
+    throw new Problem(
+      `${file} cannot be written (${code}).`,
+      'Check that its folder may be written to. No client was changed.',
+      { cause, reason: 'unwritable' },
+    )
+  }
+}

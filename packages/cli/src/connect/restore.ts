@@ -1,0 +1,90 @@
+/** A client's file as it was before it was connected: to the byte where that is possible, otherwise with what was changed since. */
+import { canonicalJson } from '@toolwell/core/internal'
+import { parseClient } from '../import/parse-client.js'
+import { entriesOf, valueAt } from '../import/read-client.js'
+import { type Fields, shapeOf } from '../import/shapes.js'
+import { digestOf, textOf } from './client-file.js'
+import { changeServers, saysTheSame, valueAfter } from './edit/change-servers.js'
+import { Refusal } from './edit/refusal.js'
+import { ENTRY_NAME, isOurs } from './entry.js'
+import type { ClientRecord, TakenEntry } from './records.js'
+
+export interface Restored {
+  /** Undefined: there is to be no file. */
+  readonly bytes: Buffer | undefined
+  /** `exact`: every byte as before. `merged`: with what was changed since. */
+  readonly how: 'exact' | 'merged'
+  /** Servers that are put back into a file that was changed since. */
+  readonly back: readonly string[]
+}
+
+/** Throws `Refusal` where what was changed since is in the way. */
+export function restore(
+  record: ClientRecord,
+  current: Buffer | undefined,
+  before: Buffer | undefined,
+): Restored {
+  const exact: Restored = { bytes: before, how: 'exact', back: [] }
+  const digest = digestOf(current)
+  if (digest === record.after || digest === record.before) return exact
+  if (current === undefined)
+    throw new Refusal(
+      'the file is gone since it was connected',
+      'To have it back as it was before, add --overwrite',
+    )
+  const { format } = shapeOf(record.shape)
+  const { table, taken } = record
+  const now = parsed(textOf(current) ?? '', format)
+  // Only written anew: what it says is what was written.
+  const was = before === undefined ? {} : parsed(textOf(before) ?? '', format)
+  const entries = new Map(entriesOf(valueAt(now, table.path)).map(({ name, entry }) => [name, entry]))
+  const ours = entries.get(ENTRY_NAME)
+  const written = valueAfter(was, table, {
+    remove: [ENTRY_NAME, ...taken.map(({ name }) => name)],
+    add: ours === undefined ? [] : [{ name: ENTRY_NAME, value: ours }],
+  })
+  const isForeign = ours !== undefined && !isOurs(ours)
+  if (!isForeign && saysTheSame(now, written, table)) return exact
+  if (isForeign)
+    throw new Refusal(
+      `its entry ${ENTRY_NAME} is no longer the one that was written`,
+      'Remove or rename that entry, or add --overwrite to have the file as it was before',
+    )
+  const { conflict, back } = putBack(taken, entries, table.isList)
+  if (conflict !== undefined)
+    throw new Refusal(
+      `another server is called ${JSON.stringify(conflict)} there now, as one that was taken over`,
+      'Rename that one, or add --overwrite to have the file as it was before',
+    )
+  const change = { remove: ours === undefined ? [] : [ENTRY_NAME], add: back }
+  const text = changeServers(textOf(current) ?? '', format, table, change)
+  // A file that was made for the entry alone goes with it.
+  const isEmpty = before === undefined && saysTheSame(parsed(text, format), {}, table)
+  return {
+    bytes: isEmpty ? undefined : Buffer.from(text, 'utf8'),
+    how: 'merged',
+    back: back.map(({ name }) => name),
+  }
+}
+
+/** Those that are not there again already. */
+function putBack(
+  taken: readonly TakenEntry[],
+  entries: ReadonlyMap<string, unknown>,
+  isList: boolean,
+): { readonly conflict: string | undefined; readonly back: readonly TakenEntry[] } {
+  const asWritten = ({ name, value }: TakenEntry) => (isList ? { name, ...(value as object) } : value)
+  const plain = (value: unknown) => canonicalJson(JSON.parse(JSON.stringify(value ?? null)))
+  const back = taken.filter(({ name }) => !entries.has(name))
+  const other = taken.find(
+    (each) => entries.has(each.name) && plain(entries.get(each.name)) !== plain(asWritten(each)),
+  )
+  return { conflict: other?.name, back }
+}
+
+function parsed(text: string, format: 'json' | 'toml' | 'yaml'): Fields {
+  const found = parseClient(text, format, '')
+  if ('value' in found) return found.value
+  const { message, line } = found.problem
+  throw new Refusal(message, 'Fix the file, or add --overwrite to have it as it was before', line)
+}

@@ -1,0 +1,125 @@
+/** The servers that were taken over, in toolwell.json: added with a record, and taken out again when no client needs them. */
+import { createHash } from 'node:crypto'
+import { canonicalJson, defined } from '@toolwell/core/internal'
+import { parseClient } from '../import/parse-client.js'
+import type { Addition } from '../import/plan.js'
+import { valueAt } from '../import/read-client.js'
+import { type ClientState, digestOf, readState, replaceFile, textOf } from './client-file.js'
+import { SERVERS } from './connect-plan.js'
+import { changeServers } from './edit/change-servers.js'
+import { Refusal } from './edit/refusal.js'
+import type { Records, ServersRecord } from './records.js'
+
+/** Throws `Refusal`. The record comes first: what is in the file is always accounted for. */
+export async function addServers(
+  records: Records,
+  file: string,
+  add: readonly Addition[],
+  next: string,
+): Promise<void> {
+  if (add.length === 0) return
+  const state = readState(file)
+  const known = records.servers()
+  const { base, added } =
+    known && known.file === file ? rebased(known, state, records) : { base: state.bytes, added: {} }
+  const bytes = Buffer.from(next, 'utf8')
+  const record: ServersRecord = {
+    format: 1,
+    file,
+    ...defined({ before: digestOf(base) }),
+    after: digestOf(bytes) ?? '',
+    added: { ...added, ...Object.fromEntries(add.map(({ name, entry }) => [name, entryDigest(entry)])) },
+  }
+  records.writeServers(record, base)
+  try {
+    await replaceFile(state, bytes)
+  } catch (error) {
+    if (known) records.writeServers(known, records.before(known))
+    else records.removeServers()
+    throw error
+  }
+}
+
+/** What the file would be without us: as it was before, or as its user has made it since. */
+function rebased(known: ServersRecord, state: ClientState, records: Records) {
+  if (digestOf(state.bytes) === known.after) return { base: records.before(known), added: known.added }
+  const added = unchanged(known, state)
+  const text = textOf(state.bytes) ?? ''
+  const base = changeServers(text, 'json', SERVERS, { remove: Object.keys(added), add: [] })
+  return { base: Buffer.from(base, 'utf8'), added }
+}
+
+/** What was added and is still what it was; everything else is the user's own. */
+function unchanged({ added }: ServersRecord, { bytes }: ClientState): Record<string, string> {
+  const parsed = parseClient(textOf(bytes) ?? '', 'json', '')
+  if ('problem' in parsed) throw new Refusal(parsed.problem.message, 'Fix the file', parsed.problem.line)
+  return Object.fromEntries(
+    Object.entries(added).filter(
+      ([name, digest]) => entryDigest(valueAt(parsed.value, [...SERVERS.path, name])) === digest,
+    ),
+  )
+}
+
+export interface Pruned {
+  readonly file: string
+  readonly removed: readonly string[]
+  /** Changed since by their user. */
+  readonly kept: readonly string[]
+  /** Undefined: there is to be no file. */
+  readonly bytes: Buffer | undefined
+  readonly state: ClientState
+  readonly record: ServersRecord
+  readonly isLast: boolean
+}
+
+/** What goes when only the clients stay connected whose servers are `used`. Undefined where nothing does. Throws `Refusal`. */
+export function planPrune(records: Records, used: ReadonlySet<string>, isLast: boolean): Pruned | undefined {
+  const record = records.servers()
+  if (!record) return undefined
+  const state = readState(record.file)
+  const unused = Object.keys(record.added).filter((name) => !used.has(name))
+  if (unused.length === 0 && !isLast) return undefined
+  const isInStep = digestOf(state.bytes) === record.after
+  if (isLast && isInStep)
+    return {
+      file: record.file,
+      removed: unused,
+      kept: [],
+      bytes: records.before(record),
+      state,
+      record,
+      isLast,
+    }
+  if (state.bytes === undefined)
+    return { file: record.file, removed: [], kept: [], bytes: undefined, state, record, isLast }
+  const mine = unchanged(record, state)
+  const removed = unused.filter((name) => Object.hasOwn(mine, name))
+  const text = changeServers(textOf(state.bytes) ?? '', 'json', SERVERS, { remove: removed, add: [] })
+  const kept = unused.filter((name) => !removed.includes(name) && isThere(text, name))
+  return { file: record.file, removed, kept, bytes: Buffer.from(text, 'utf8'), state, record, isLast }
+}
+
+function isThere(text: string, name: string): boolean {
+  const parsed = parseClient(text, 'json', '')
+  return 'value' in parsed && valueAt(parsed.value, [...SERVERS.path, name]) !== undefined
+}
+
+export async function prune(records: Records, pruned: Pruned): Promise<void> {
+  const { state, bytes, record, removed, kept, isLast } = pruned
+  const isInStep = digestOf(state.bytes) === record.after
+  if (digestOf(bytes) !== digestOf(state.bytes)) await replaceFile(state, bytes)
+  const gone = new Set([...removed, ...kept])
+  const added = Object.fromEntries(Object.entries(record.added).filter(([name]) => !gone.has(name)))
+  if (isLast || bytes === undefined) records.removeServers()
+  else
+    records.writeServers(
+      { ...record, added, after: isInStep ? (digestOf(bytes) ?? '') : record.after },
+      records.before(record),
+    )
+}
+
+function entryDigest(entry: unknown): string {
+  return createHash('sha256')
+    .update(canonicalJson(entry ?? null))
+    .digest('hex')
+}

@@ -1,0 +1,61 @@
+/** The clients on this machine, and the one file of each that an entry is written into. */
+import { existsSync, readFileSync } from 'node:fs'
+import { nearest } from '@toolwell/core/internal'
+import { CLIENTS, type OwnFile, ownFiles, type Places } from '../import/clients.js'
+import { parseClient } from '../import/parse-client.js'
+import { valueAt } from '../import/read-client.js'
+import { shapeOf } from '../import/shapes.js'
+import { Problem, usageProblem } from '../shared/problem.js'
+
+/** `named`: only these. A client that is named and is not there is a problem. */
+export function targetsOf(places: Places, named: readonly string[]): OwnFile[] {
+  checkNames(named)
+  const all = ownFiles(places).filter(
+    ({ shape, file }) => shape !== 'vscode-settings' && !/[\\/]mcpServers[\\/][^\\/]+$/.test(file),
+  )
+  const meant = all.filter(({ client }) => named.length === 0 || named.includes(client))
+  const found = meant.filter(({ file, marker }) => existsSync(file) || existsSync(marker))
+  const missing = named.find((name) => !found.some(({ client }) => client === name))
+  const looked = (files: readonly OwnFile[]) => files.map(({ file }) => `  ${file}`).join('\n')
+  if (missing !== undefined) {
+    const own = all.filter(({ client }) => client === missing)
+    throw new Problem(
+      `${own[0]?.label ?? missing} was not found on this machine. Looked for:\n${looked(own)}\n`,
+      'Start it once, so that it makes its folder, and run this again.',
+      { reason: 'nothing-found' },
+    )
+  }
+  if (found.length === 0)
+    throw new Problem(
+      `No client was found on this machine. Looked for:\n${looked(all)}\n`,
+      'Start your client once, so that it makes its folder, and run this again.',
+      { reason: 'nothing-found' },
+    )
+  // Of several names for one file of a client, the one that is there and has servers.
+  return found.filter((each) => {
+    const twins = found.filter((other) => other.client === each.client && other.marker === each.marker)
+    const best = twins.find(hasServers) ?? twins.find(({ file }) => existsSync(file)) ?? twins[0]
+    return best === each
+  })
+}
+
+export function checkNames(named: readonly string[]): void {
+  for (const name of named) {
+    if (CLIENTS.some((client) => client === name)) continue
+    const [meant] = nearest(name, CLIENTS, 1)
+    throw usageProblem(
+      `${JSON.stringify(name)} is not a known client.`,
+      meant ? `Did you mean ${meant}?` : `Known: ${CLIENTS.join(', ')}.`,
+    )
+  }
+}
+
+function hasServers({ file, shape: name }: OwnFile): boolean {
+  const shape = shapeOf(name)
+  try {
+    const found = parseClient(readFileSync(file, 'utf8'), shape.format, file)
+    return 'value' in found && shape.tables.some((path) => valueAt(found.value, path) !== undefined)
+  } catch {
+    return false
+  }
+}

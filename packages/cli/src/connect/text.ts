@@ -1,0 +1,139 @@
+/** What `connect` would do, for people and for programs. Values of environment and headers are in neither. */
+import { defined, firstLine } from '@toolwell/core/internal'
+import { additionLines, endpointOf, nearPath } from '../import/text.js'
+import { plural } from '../shared/table.js'
+import type { Paint } from '../shared/terminal.js'
+import type { ClientPlan, ConnectPlan, RefusedClient } from './connect-plan.js'
+import type { Refusal } from './edit/refusal.js'
+import { ENTRY_NAME } from './entry.js'
+
+interface Near {
+  readonly home: string
+  readonly folder: string
+}
+
+export function connectText(
+  plan: ConnectPlan,
+  program: readonly [string, string],
+  profile: string | undefined,
+  near: Near,
+  paint: Paint,
+): string {
+  const { servers, clients, refused } = plan
+  const lines = clients.flatMap((client) => clientLines(client, program, profile, near, paint))
+  for (const each of refused) lines.push(...refusedLines(each, near, paint))
+  if (servers.add.length > 0) {
+    lines.push(paint(`For ${nearPath(servers.file, near)}`, 'bold'))
+    for (const addition of servers.add)
+      lines.push(...additionLines(addition, servers.read.get(addition.name), servers.problems, paint))
+    lines.push('')
+  }
+  return `${lines.join('\n').trimEnd()}\n`
+}
+
+function clientLines(
+  { from, state, taken, stays, notes, isDone }: ClientPlan,
+  program: readonly [string, string],
+  profile: string | undefined,
+  near: Near,
+  paint: Paint,
+): string[] {
+  const head = `${paint(from.label, 'bold')}  ${nearPath(from.file, near)}`
+  const place = state.real === from.file ? '' : `  (a link to ${nearPath(state.real, near)})`
+  const line = [...program, 'serve', '--stdio', ...(profile === undefined ? [] : ['--profile', profile])]
+  const changes = isDone
+    ? ['  is connected already']
+    : [
+        ...taken.map(({ name, as }) => `  - ${firstLine(name, 60)}  ${goesTo(name, as)}`),
+        `  + ${paint(ENTRY_NAME, 'name')}  ${line.join(' ')}`,
+      ]
+  return [
+    `${head}${place}${state.bytes === undefined ? '  (a new file)' : ''}`,
+    ...changes,
+    ...[...stays].map(([name, why]) => `    ${firstLine(name, 60)}  stays: ${sentence(firstLine(why, 300))}`),
+    ...notes.map((note) => `  ! ${sentence(note)}`),
+    '',
+  ]
+}
+
+function goesTo(name: string, as: string): string {
+  return as === name ? 'goes to toolwell.json' : `goes to toolwell.json as ${firstLine(as, 80)}`
+}
+
+export function refusedLines(
+  {
+    from,
+    refusal,
+  }: Pick<RefusedClient, 'refusal'> & { readonly from: { readonly label: string; readonly file: string } },
+  near: Near,
+  paint: Paint,
+): string[] {
+  return [
+    `${paint(from.label, 'bold')}  ${nearPath(from.file, near)}`,
+    `  ${paint('!', 'error')} ${refusalText(refusal)} It is left alone.`,
+    '',
+  ]
+}
+
+/** Two sentences: what is wrong and where, and what to do. */
+export function refusalText({ message, fix, line }: Refusal): string {
+  const where = line === undefined ? '' : ` (line ${line})`
+  return `${sentence(upperFirst(`${firstLine(message, 300)}${where}`))} ${sentence(firstLine(fix, 300))}`
+}
+
+export function sentence(text: string): string {
+  return /[.?!]$/.test(text) ? text : `${text}.`
+}
+
+function upperFirst(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
+}
+
+export function question(clients: readonly ClientPlan[]): string {
+  const open = clients.filter(({ isDone }) => !isDone)
+  return `\nWrite ${plural(open.length, 'file')}? A copy of each is kept, and "toolwell undo" puts it back.`
+}
+
+export function connectJson(
+  plan: ConnectPlan,
+  refused: readonly RefusedClient[],
+  isWritten: boolean,
+  folder: string,
+): string {
+  const { servers } = plan
+  const isRefused = (client: ClientPlan) => refused.some(({ from }) => from === client.from)
+  const value = {
+    written: isWritten,
+    backups: folder,
+    clients: plan.clients
+      .filter((client) => !isRefused(client))
+      .map((client) => ({
+        client: client.from.client,
+        file: client.from.file,
+        ...(client.state.real === client.from.file ? {} : { target: client.state.real }),
+        state: client.isDone || isWritten ? 'connected' : 'planned',
+        changed: !client.isDone,
+        taken: client.taken.map(({ name, as }) => ({ name, as })),
+        stays: Object.fromEntries(client.stays),
+        notes: client.notes,
+      })),
+    refused: refused.map(({ from, refusal }) => refusedJson(from, refusal)),
+    servers: {
+      file: servers.file,
+      added: servers.add.map(({ name, entry, from, left }) => ({
+        name,
+        endpoint: endpointOf(entry, servers.read.get(name)),
+        from: from.map(({ file }) => file),
+        left,
+      })),
+    },
+  }
+  return `${JSON.stringify(value, null, 2)}\n`
+}
+
+export function refusedJson(
+  { client, file }: { readonly client: string; readonly file: string },
+  { message, fix, line }: Refusal,
+) {
+  return { client, file, message, fix, ...defined({ line }) }
+}

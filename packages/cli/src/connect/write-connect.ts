@@ -1,0 +1,57 @@
+/** Carries out a plan of `connect`, one file after the other. Whatever happens in between, `undo` knows what to do. */
+import { defined } from '@toolwell/core/internal'
+import { digestOf, replaceFile } from './client-file.js'
+import type { ClientPlan, ConnectPlan, RefusedClient } from './connect-plan.js'
+import { refusalIn } from './edit/refusal.js'
+import type { Records } from './records.js'
+import { addServers, planPrune, prune } from './servers-file.js'
+
+export interface Connected {
+  readonly written: readonly ClientPlan[]
+  readonly refused: readonly RefusedClient[]
+}
+
+/** First the servers, then what kept them: a crash in between leaves a server in two places, never in none. */
+export async function writeConnect(plan: ConnectPlan, records: Records): Promise<Connected> {
+  const { file, add, next } = plan.servers
+  await addServers(records, file, add, next)
+  const written: ClientPlan[] = []
+  const refused: RefusedClient[] = []
+  for (const client of plan.clients) {
+    const before = records.clients().find(({ real }) => real === client.state.real)
+    records.write(recordOf(client), client.base)
+    try {
+      if (!client.isDone) await replaceFile(client.state, client.next)
+      written.push(client)
+    } catch (error) {
+      if (before) records.write(before, records.before(before))
+      else records.remove(recordOf(client))
+      refused.push({ from: client.from, refusal: refusalIn(error) })
+    }
+  }
+  if (refused.length > 0) await pruneUnused(records)
+  return { written, refused }
+}
+
+/** Takes out again what no client needs, because its file could not be written. */
+async function pruneUnused(records: Records): Promise<void> {
+  const clients = records.clients()
+  const used = new Set(clients.flatMap(({ taken }) => taken.map(({ as }) => as)))
+  const pruned = planPrune(records, used, clients.length === 0)
+  if (pruned) await prune(records, pruned)
+}
+
+function recordOf({ from, state, table, base, next, taken }: ClientPlan) {
+  return {
+    format: 1 as const,
+    client: from.client,
+    label: from.label,
+    shape: from.shape,
+    file: from.file,
+    real: state.real,
+    table,
+    ...defined({ before: digestOf(base) }),
+    after: digestOf(next) ?? '',
+    taken,
+  }
+}

@@ -1,0 +1,90 @@
+/** The gateway in this process: says where it is, what happens, and ends when it is asked to. */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type Daemon, type GatewayEvent, PortInUse, runDaemon } from '@toolwell/gateway'
+import { FolderProblem, tokenFileIn } from '@toolwell/gateway/bridge'
+import { type ConfigFile, defaultConfigFiles } from '@toolwell/mcp'
+import { Problem } from '../shared/problem.js'
+import type { Terminal } from '../shared/terminal.js'
+import type { ExitCode } from '../shared/verb.js'
+import { version } from '../shared/version.js'
+import { inWords } from './events.js'
+
+export interface ServeOptions {
+  readonly folder: string
+  readonly port: number | undefined
+  readonly config: string | undefined
+  readonly isJson: boolean
+  readonly byBridge: boolean
+}
+
+export async function runServe(options: ServeOptions, terminal: Terminal): Promise<ExitCode> {
+  const { folder, port, config, isJson, byBridge } = options
+  const { output, errors, env } = terminal
+  const say = (line: string) => output.write(`${line}\n`).catch(() => undefined)
+  const onEvent = (event: GatewayEvent) => {
+    if (isJson) void say(JSON.stringify({ ...event, at: Date.now() }))
+    else {
+      const line = inWords(event)
+      if (line !== undefined) void say(line)
+    }
+  }
+  const started = await runDaemon({
+    folder,
+    startedBy: byBridge ? 'bridge' : 'person',
+    version: version(),
+    files: filesOf(config, terminal),
+    env,
+    connect: {},
+    onEvent,
+    ...(port === undefined ? {} : { port }),
+  }).catch((error) => {
+    throw inOwnWords(error)
+  })
+  if (started.kind === 'another') {
+    const { pid, port: other } = started.file
+    await errors.write(
+      `toolwell: A gateway runs already: process ${pid}, http://127.0.0.1:${other}/mcp. Stop it with: toolwell stop\n`,
+    )
+    // For a bridge that is what it wanted.
+    return byBridge ? 0 : 1
+  }
+  const { daemon } = started
+  if (isJson)
+    await say(JSON.stringify({ kind: 'listening', url: daemon.url, tokenFile: tokenFileIn(folder) }))
+  else await say(welcome(daemon, folder))
+  const unwatch = terminal.onInterrupt?.(() => void daemon.close())
+  const why = await daemon.stopped.finally(unwatch)
+  if (!isJson) await say(why === 'idle' ? 'Stopped: no client was left.' : 'Stopped.')
+  return 0
+}
+
+function welcome({ url, file }: Daemon, folder: string): string {
+  return [
+    `The gateway is at ${url}/mcp (process ${file.pid}).`,
+    `Its token is in ${tokenFileIn(folder)}; toolwell token prints it.`,
+    'Ctrl-C stops it.',
+  ].join('\n')
+}
+
+/** What was asked for counts everywhere; otherwise the user's own file, and that of the caller's folder. */
+function filesOf(config: string | undefined, { folder, env }: Terminal) {
+  if (config === undefined)
+    return (workspace: string | undefined): ConfigFile[] => {
+      const [own, project] = defaultConfigFiles(workspace ?? folder, env)
+      return [own, ...(workspace === undefined ? [] : [project])].filter((file) => file !== undefined)
+    }
+  const path = resolve(folder, config)
+  if (!existsSync(path)) throw new Problem(`There is no file ${path}.`, 'Check the path behind --config.')
+  return (): ConfigFile[] => [{ path }]
+}
+
+function inOwnWords(error: unknown): unknown {
+  if (error instanceof PortInUse)
+    return new Problem(error.message, 'Give another with --port PORT, or 0 for any that is free.', {
+      reason: 'port-in-use',
+    })
+  if (error instanceof FolderProblem)
+    return new Problem(error.message, '', { reason: 'folder', cause: error })
+  return error
+}

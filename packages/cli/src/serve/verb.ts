@@ -1,0 +1,86 @@
+/** `toolwell serve`: the gateway in the foreground, or one stdio client's way to the one that runs. */
+import { folderFlag, gatewayFolder } from '../shared/gateway/flags.js'
+import { usageProblem } from '../shared/problem.js'
+import { serverFlags } from '../shared/servers/flags.js'
+import { defineVerb } from '../shared/verb.js'
+
+export const serve = defineVerb({
+  name: 'serve',
+  summary: 'One MCP server in front of all your servers, for every client.',
+  usage: ['[--port PORT] [--config FILE]', '--stdio [--profile NAME] [--all]'],
+  flags: {
+    stdio: {
+      type: 'boolean',
+      description:
+        'Serve one client over standard input and output, through the gateway that runs. Starts it where none does.',
+    },
+    profile: serverFlags.profile,
+    all: {
+      type: 'boolean',
+      description: 'With --stdio: list every tool, for clients that defer by themselves.',
+    },
+    port: {
+      type: 'string',
+      valueHint: 'PORT',
+      description: 'The port on 127.0.0.1. Default 7411; 0: any that is free.',
+    },
+    config: serverFlags.config,
+    folder: folderFlag,
+    json: { type: 'boolean', description: 'Where it listens, and every event, as lines of JSON.' },
+    'by-bridge': { type: 'boolean', description: 'For --stdio itself: stops when no client is left.' },
+  },
+  notes: [
+    'Clients on HTTP use http://127.0.0.1:PORT/mcp (three tools: search, read, call), /mcp/all (every tool) or\n/mcp/PROFILE, with the header "Authorization: Bearer TOKEN"; `toolwell token` prints it. Clients over stdio start\n`toolwell serve --stdio` and need no token in their config.',
+    'No server is started before one of its tools is called. A config that changes is read again. One gateway runs for\neach user; one that a stdio client started stops when no client has been there for ten minutes.',
+  ],
+  examples: [
+    { line: 'toolwell serve', about: 'the gateway, until Ctrl-C' },
+    { line: 'toolwell serve --stdio --profile work', about: 'what a client starts, as its MCP server' },
+    {
+      line: 'toolwell serve --port 8123 --config .mcp.json',
+      about: 'another port, the servers of another client',
+    },
+  ],
+  exits: {
+    0: 'It was stopped, or the client is gone.',
+    1: 'Another gateway runs already.',
+    2: 'Wrong flags, no config, a port or a folder that cannot be used.',
+  },
+  async run(flags, terminal) {
+    const { stdio, all, profile, port, config } = flags
+    const folder = gatewayFolder(flags.folder, terminal)
+    if (stdio) {
+      if (port !== undefined || config !== undefined)
+        throw usageProblem(
+          '--stdio goes to the gateway that runs, which has its own port and config.',
+          'Leave out --port and --config.',
+        )
+      const { runStdio } = await import('./thin.js')
+      return runStdio({ folder, profile, all: all === true })
+    }
+    if (profile !== undefined || all)
+      throw usageProblem(
+        '--profile and --all are for --stdio.',
+        'Clients on HTTP choose by the path: /mcp/PROFILE, /mcp/all.',
+      )
+    const { runServe } = await import('./run-serve.js')
+    return runServe(
+      {
+        folder,
+        port: portOf(port),
+        config,
+        isJson: flags.json === true,
+        byBridge: flags['by-bridge'] === true,
+      },
+      terminal,
+    )
+  },
+})
+
+function portOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const port = Number(text)
+  if (!/^\d{1,5}$/.test(text) || port > 65_535)
+    throw usageProblem(`--port ${JSON.stringify(text)} is not a port.`, 'Give a number from 0 to 65535.')
+  return port
+}

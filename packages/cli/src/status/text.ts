@@ -1,0 +1,87 @@
+/** The status of the gateway on a screen. */
+import type { GatewayReport, HallReport } from '@toolwell/gateway'
+import type { DaemonFile } from '@toolwell/gateway/bridge'
+import { count, plural, table } from '../shared/table.js'
+import { version } from '../shared/version.js'
+
+export function statusText(given: unknown, file: DaemonFile): string {
+  const report = given as GatewayReport
+  const { clients, counts, halls, memory } = report
+  const processes = halls.flatMap(({ servers }) => servers.flatMap(({ pids }) => pids)).length
+  const own = version()
+  return [
+    `http://127.0.0.1:${file.port}/mcp  process ${report.pid}, version ${report.version}, up ${duration(report.uptime)}, ${file.startedBy === 'bridge' ? 'stops when no client is left' : 'stays until it is stopped'}`,
+    ...(own === report.version
+      ? []
+      : [`This command is version ${own}. Restart the gateway to have it serve that: toolwell stop`]),
+    `${plural(counts.calls, 'call')} (${count(counts.failed)} failed), ${plural(counts.searches, 'search', 'searches')}; memory ${megabytes(memory.gateway)}${memory.servers === undefined ? '' : `, servers ${megabytes(memory.servers)}`} in ${plural(processes, 'process', 'processes')}`,
+    '',
+    ...(clients.length === 0
+      ? ['No clients.']
+      : table(
+          [
+            { title: 'client' },
+            { title: 'over' },
+            { title: 'endpoint' },
+            { title: 'calls', align: 'right' },
+            { title: 'folder' },
+          ],
+          clients.map(({ name, kind, endpoint, calls, workspace }) => [
+            name || '(unnamed)',
+            kind,
+            endpoint,
+            count(calls),
+            workspace ?? '',
+          ]),
+        )),
+    ...halls.flatMap((hall) => ['', ...hallText(hall)]),
+    '',
+    `Search answers came to about ${count(report.answerTokens)} tokens in all.`,
+    '',
+  ].join('\n')
+}
+
+function hallText({ workspace, files, problem, servers, homeless, tokens }: HallReport): string[] {
+  const held = servers.filter(({ quarantined }) => Object.keys(quarantined).length > 0)
+  return [
+    `${workspace ?? 'Without a folder'}: ${files.join(', ') || 'no config file'}`,
+    ...(problem === undefined ? [] : [`! The config cannot be used as it is now: ${problem}`]),
+    ...(servers.length === 0
+      ? []
+      : table(
+          [
+            { title: 'server' },
+            { title: 'state' },
+            { title: 'tools', align: 'right' },
+            { title: 'processes' },
+            { title: '' },
+          ],
+          servers.map(({ name, state, tools, pids, reason }) => [
+            name,
+            state,
+            count(tools),
+            pids.join(' '),
+            reason,
+          ]),
+        )),
+    ...(homeless.length === 0 ? [] : [`Not used, because they need a folder: ${homeless.join(', ')}`]),
+    ...held.map(
+      ({ name, quarantined }) =>
+        `! ${name}: ${Object.keys(quarantined).join(', ')} held back. Look at them with: toolwell approve ${name}`,
+    ),
+    `A request carries ${count(tokens.list)} tokens of tools instead of ${count(tokens.all)}.`,
+  ]
+}
+
+function duration(milliseconds: number): string {
+  const minutes = Math.floor(milliseconds / 60_000)
+  return minutes < 1
+    ? `${Math.floor(milliseconds / 1000)} s`
+    : minutes < 120
+      ? `${minutes} min`
+      : `${Math.floor(minutes / 60)} h`
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 1024 / 1024)} MB`
+}

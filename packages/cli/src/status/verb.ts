@@ -1,0 +1,44 @@
+/** `toolwell status`: what the gateway that runs is doing. */
+import { folderFlag, gatewayFolder } from '../shared/gateway/flags.js'
+import { Problem } from '../shared/problem.js'
+import { defineVerb } from '../shared/verb.js'
+
+export const status = defineVerb({
+  name: 'status',
+  summary: 'Show the gateway that runs: clients, servers, processes, memory, tokens saved.',
+  usage: [''],
+  flags: {
+    folder: folderFlag,
+    json: { type: 'boolean', description: 'The answer as JSON.' },
+  },
+  examples: [
+    { line: 'toolwell status', about: 'at a glance' },
+    { line: 'toolwell status --json', about: 'for a program' },
+  ],
+  exits: { 0: 'It is running.', 1: 'None is.', 2: 'Wrong flags, or it does not answer.' },
+  async run(flags, terminal) {
+    const { askDaemon, findDaemon } = await import('@toolwell/gateway/bridge')
+    const { output } = terminal
+    const found = await findDaemon(gatewayFolder(flags.folder, terminal))
+    if (found.kind === 'none') {
+      await output.write(
+        flags.json ? '{"running":false}\n' : 'No gateway is running. Start it with: toolwell serve\n',
+      )
+      return 1
+    }
+    if (found.kind === 'silent')
+      throw new Problem(
+        `The gateway (process ${found.file.pid}) does not answer.`,
+        'End its process with: toolwell stop --force',
+        { reason: 'silent' },
+      )
+    const report = await askDaemon(found, 'GET', '/status')
+    if (flags.json) {
+      await output.write(`${JSON.stringify({ running: true, ...found.file, ...(report as object) })}\n`)
+      return 0
+    }
+    const { statusText } = await import('./text.js')
+    await output.write(statusText(report, found.file))
+    return 0
+  },
+})

@@ -1,0 +1,107 @@
+/** Plans, shows, asks, and puts back. */
+import { digestOf, replaceFile } from '../connect/client-file.js'
+import { type Refusal, refusalIn } from '../connect/edit/refusal.js'
+import { type ClientRecord, openRecords, type Records, recordsFolder } from '../connect/records.js'
+import { prune } from '../connect/servers-file.js'
+import { checkNames } from '../connect/targets.js'
+import { refusalText } from '../connect/text.js'
+import { withLock } from '../connect/with-lock.js'
+import { homeOf } from '../import/clients.js'
+import { askYes, isScreen } from '../shared/ask-yes.js'
+import { Problem } from '../shared/problem.js'
+import { plural } from '../shared/table.js'
+import { painter, type Terminal } from '../shared/terminal.js'
+import type { ExitCode } from '../shared/verb.js'
+import { undoJson, undoText } from './text.js'
+import { planUndo, type UndoPlan } from './undo-plan.js'
+
+export interface UndoOptions {
+  readonly clients: readonly string[]
+  readonly isOverwriting: boolean
+  readonly isDryRun: boolean
+  readonly isYes: boolean
+  readonly isJson: boolean
+}
+
+type Failed = { readonly record: ClientRecord; readonly refusal: Refusal }
+
+export async function runUndo(options: UndoOptions, terminal: Terminal): Promise<ExitCode> {
+  const { output, errors, env, folder } = terminal
+  const { clients, isOverwriting, isDryRun, isYes, isJson } = options
+  checkNames(clients)
+  const records = openRecords(recordsFolder(env))
+  const plan = () => planUndo(records, clients, isOverwriting)
+  const shown = plan()
+  const count = shown.clients.length
+  if (count === 0 && shown.refused.length === 0 && !shown.servers) {
+    const nothing =
+      clients.length === 0
+        ? 'Nothing is connected.'
+        : `${clients.join(' and ')} ${clients.length > 1 ? 'are' : 'is'} not connected.`
+    await output.write(isJson ? undoJson(shown, false) : `${nothing} There is nothing to undo.\n`)
+    return 0
+  }
+  if (!isJson) await output.write(undoText(shown, { home: homeOf(env), folder }, painter(output, env)))
+  const isOpen = count > 0 || shown.servers !== undefined
+  const isWanted =
+    !isDryRun &&
+    isOpen &&
+    (isYes || (!isJson && (await askYes(`\nPut back ${plural(count, 'file')}?`, terminal))))
+  let failed: readonly Failed[] = []
+  let copies: readonly string[] = []
+  if (isWanted)
+    ({ failed, copies } = await withLock(records, async () => {
+      const again = plan()
+      if (gist(again) !== gist(shown))
+        throw new Problem(
+          'A file was changed while the preview was shown. Nothing was written.',
+          'Look at it again with: toolwell undo',
+          { reason: 'changed' },
+        )
+      return writeUndo(again, records)
+    }))
+  const refused = [...shown.refused, ...failed]
+  if (isJson) await output.write(undoJson({ ...shown, refused }, isWanted))
+  else if (isWanted) {
+    for (const copy of copies) await output.write(`\nWhat was overwritten is kept in ${copy}\n`)
+    if (count > failed.length) await output.write('\nDone. Restart the clients.\n')
+  }
+  for (const { record, refusal } of isJson ? refused : failed)
+    await errors.write(`toolwell: ${record.file}: ${refusalText(refusal)}\n`)
+  if (!isWanted && isOpen && !isDryRun)
+    await errors.write(
+      `toolwell: Nothing was written. ${isJson || !isScreen(terminal) ? 'Write it with --yes.' : ''}\n`,
+    )
+  return refused.length > 0 || shown.left !== undefined || (isOpen && !isWanted && !isDryRun) ? 1 : 0
+}
+
+/** The clients first, then the servers: a crash in between leaves a server in two places, never in none. */
+async function writeUndo(
+  { clients, servers }: UndoPlan,
+  records: Records,
+): Promise<{ failed: readonly Failed[]; copies: readonly string[] }> {
+  const failed: Failed[] = []
+  const copies: string[] = []
+  for (const { record, state, restored, isOverwritten } of clients)
+    try {
+      if (isOverwritten && state.bytes) copies.push(records.keep(state.bytes))
+      if (digestOf(restored.bytes) !== digestOf(state.bytes)) await replaceFile(state, restored.bytes)
+      records.remove(record)
+    } catch (error) {
+      failed.push({ record, refusal: refusalIn(error) })
+    }
+  // A client that is still connected needs its servers.
+  if (servers && failed.length === 0)
+    await prune(records, servers).catch((error: unknown) => {
+      const { message, fix } = refusalIn(error)
+      throw new Problem(`${servers.file}: ${message}. The clients are as they were before.`, `${fix}.`)
+    })
+  return { failed, copies }
+}
+
+function gist({ clients, servers }: UndoPlan): string {
+  return JSON.stringify([
+    clients.map(({ record, restored }) => [record.real, restored.bytes?.toString('base64')]),
+    servers?.bytes?.toString('base64'),
+  ])
+}

@@ -1,0 +1,563 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { loadConfig } from '@toolwell/mcp'
+import { parse as parseToml } from 'smol-toml'
+import { describe, expect, it } from 'vitest'
+import { parse as parseYaml } from 'yaml'
+import { CLIENTS } from '../src/import/clients.js'
+import { fixtures, SECRET } from './support/clients.js'
+import { type Home, homeWith } from './support/home.js'
+import { script, toolwell } from './support/run.js'
+
+const OURS = 'home/.config/toolwell/toolwell.json'
+
+/** Every file below the folder, by its path: nothing is overlooked. */
+function filesIn({ folder }: Pick<Home, 'folder'>): Record<string, string> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
+  return Object.fromEntries(
+    names
+      .filter((name) => lstatSync(join(folder, name)).isFile())
+      .map((name) => [name, readFileSync(join(folder, name)).toString('latin1')]),
+  )
+}
+
+const read = ({ folder }: Home, file: string) => readFileSync(join(folder, file), 'utf8')
+const write = ({ folder }: Home, file: string, text: string) => {
+  mkdirSync(dirname(join(folder, file)), { recursive: true })
+  writeFileSync(join(folder, file), text)
+}
+const json = (text: string) => JSON.parse(text.replace(/^\uFEFF/, ''))
+const serversOf = (home: Home) => Object.keys(json(read(home, OURS)).mcpServers)
+
+const everyClient = () => homeWith(Object.fromEntries(fixtures.map(({ file, text }) => [file, text])))
+const cursorWith = (text: string) => homeWith({ 'home/.cursor/mcp.json': text })
+const CURSOR = 'home/.cursor/mcp.json'
+const one = '{ "mcpServers": { "a": { "command": "a-server" } } }\n'
+
+describe('connect', () => {
+  it('knows a file of every client', () => {
+    expect(new Set(fixtures.map(({ client }) => client))).toEqual(new Set(CLIENTS))
+  })
+
+  it('puts one entry in front of the servers of every client, and undo gives every byte back', async () => {
+    const home = everyClient()
+    const before = filesIn(home)
+    const { code, output, errors } = await home.run(['connect', '--yes'])
+    expect({ code, errors }).toEqual({ code: 0, errors: '' })
+    expect(output).not.toContain(SECRET)
+    expect(output).toMatch(/^Connected: .*Cursor.*Restart them\. To go back: toolwell undo$/m)
+
+    // Every client starts the same command, in its own words.
+    const line = [process.execPath, script, 'serve', '--stdio']
+    const words = (entry: { command?: unknown; cmd?: unknown; args?: unknown }) =>
+      [entry.command ?? entry.cmd, entry.args ?? []].flat()
+    const tables: Record<string, Record<string, object>> = Object.fromEntries(
+      fixtures.map(({ client, file }) => {
+        const text = read(home, file)
+        const value = file.endsWith('.toml')
+          ? parseToml(text)
+          : file.endsWith('.yaml')
+            ? parseYaml(text)
+            : (loadJson(text) as Record<string, unknown>)
+        const table =
+          value.mcpServers ??
+          value.servers ??
+          value.mcp_servers ??
+          value.mcp ??
+          value.context_servers ??
+          value.extensions
+        const byName = Array.isArray(table)
+          ? Object.fromEntries(table.map((each: { name?: string }) => [each.name ?? 'unnamed', each]))
+          : table
+        return [client, byName]
+      }),
+    )
+    for (const { client, taken } of fixtures) {
+      expect([client, words(tables[client]?.toolwell ?? {})]).toEqual([client, line])
+      for (const name of taken) expect([client, Object.keys(tables[client] ?? {})]).not.toContain(name)
+    }
+    expect(tables.vscode?.toolwell).toMatchObject({ type: 'stdio' })
+    expect(tables.opencode?.toolwell).toEqual({ type: 'local', command: line, enabled: true })
+    expect(tables['copilot-cli']?.toolwell).toMatchObject({ type: 'local', tools: ['*'] })
+    expect(tables.goose?.toolwell).toMatchObject({ enabled: true, type: 'stdio', name: 'toolwell' })
+    // What is no server of ours stays.
+    expect(Object.keys(tables.goose ?? {})).toEqual(['toolwell', 'developer'])
+    expect(Object.keys(tables.continue ?? {})).toEqual(['toolwell', 'unnamed'])
+    expect(Object.keys(tables.zed ?? {})).toEqual(['extended', 'toolwell'])
+    expect(json(read(home, 'home/.claude.json')).projects).toHaveProperty('/somewhere')
+
+    // The servers are where the gateway looks, once each, with all they need.
+    const names = [...new Set(fixtures.flatMap(({ taken }) => taken))]
+    expect(serversOf(home).sort()).toEqual([...names].sort())
+    expect(statSync(join(home.folder, OURS)).mode & 0o777).toBe(0o600)
+    const { servers, problems } = loadConfig({ files: [join(home.folder, OURS)], env: {} })
+    expect(problems).toEqual([])
+    expect(servers.find(({ name }) => name === 'notes')?.endpoint).toMatchObject({ env: { KEY: SECRET } })
+    expect(servers.find(({ name }) => name === 'tables')).toMatchObject({ startTimeout: 20_000 })
+
+    const undone = await home.run(['undo', '--yes'])
+    expect({ code: undone.code, errors: undone.errors }).toEqual({ code: 0, errors: '' })
+    expect(undone.output).not.toContain(SECRET)
+    expect(filesIn(home)).toEqual(before)
+  })
+
+  it('shows what it would do, and does nothing without a yes', async () => {
+    const home = everyClient()
+    const before = filesIn(home)
+    const preview = await home.run(['connect'])
+    expect(preview.code).toBe(1)
+    expect(preview.errors).toContain('Nothing was written. Write it with --yes.')
+    const dry = await home.run(['connect', '--dry-run'])
+    expect(dry).toMatchObject({ code: 0, errors: '' })
+    expect(dry.output).toBe(preview.output)
+    expect(dry.output).toMatch(
+      /^Cursor {2}home\/\.cursor\/mcp\.json\n {2}- shared {2}goes to toolwell\.json\n {2}- weather/m,
+    )
+    expect(dry.output).toContain(`+ toolwell  ${process.execPath} ${script} serve --stdio`)
+    expect(dry.output).toMatch(/extended {2}stays: it is an extension of Zed\./)
+    expect(dry.output).toMatch(/\+ shared {2}https:\/\/example\.com\/shared {2}\(Claude Code, Cursor\)/)
+    expect(dry.output).toContain('without autoApprove')
+    const asked = await home.run(['connect', '--json', '--dry-run'])
+    expect(asked.code).toBe(0)
+    expect(JSON.parse(asked.output)).toMatchObject({ written: false, refused: [] })
+    expect(JSON.parse(asked.output).clients).toContainEqual(
+      expect.objectContaining({
+        client: 'cursor',
+        state: 'planned',
+        taken: [
+          { name: 'shared', as: 'shared' },
+          { name: 'weather', as: 'weather' },
+        ],
+      }),
+    )
+    expect(preview.output + asked.output).not.toContain(SECRET)
+    expect(filesIn(home)).toEqual(before)
+  })
+
+  it.each([
+    ['y\n', 0],
+    ['n\n', 1],
+    ['', 1],
+  ])('asks on a screen: %j', async (input, code) => {
+    const home = cursorWith(one)
+    const env = {
+      HOME: home.home,
+      XDG_CONFIG_HOME: join(home.home, '.config'),
+      XDG_DATA_HOME: join(home.home, 'data'),
+    }
+    const screen = { output: 100, errors: 100 }
+    const run = await toolwell(['connect'], { folder: home.folder, input, env, screen })
+    expect(run.output).toContain('Write 1 file?')
+    expect([run.code, read(home, CURSOR) !== one]).toEqual([code, code === 0])
+  })
+
+  it('connects those that are named, with a profile', async () => {
+    const home = everyClient()
+    expect((await home.run(['connect', 'cursor', 'codex', '--profile', 'work', '--yes'])).code).toBe(0)
+    for (const { client, file, text } of fixtures)
+      expect([client, read(home, file) === text]).toEqual([client, client !== 'cursor' && client !== 'codex'])
+    expect(read(home, 'home/.codex/config.toml')).toContain('"serve", "--stdio", "--profile", "work"')
+    expect(serversOf(home)).toEqual(['shared', 'weather', 'tables'])
+  })
+
+  it('is the same the second time, and follows a clone that has moved', async () => {
+    const home = everyClient()
+    const before = filesIn(home)
+    await home.run(['connect', '--yes'])
+    const connected = filesIn(home)
+    const again = await home.run(['connect', '--yes'])
+    expect(again).toMatchObject({ code: 0, errors: '' })
+    expect(again.output).toContain('is connected already')
+    expect(filesIn(home)).toEqual(connected)
+
+    const env = {
+      HOME: home.home,
+      XDG_CONFIG_HOME: join(home.home, '.config'),
+      XDG_DATA_HOME: join(home.home, '.local', 'share'),
+    }
+    const program = [process.execPath, '/elsewhere/packages/cli/bin/toolwell.mjs'] as const
+    const moved = await toolwell(['connect', 'cursor', '--yes'], { folder: home.folder, env, program })
+    expect(moved.code).toBe(0)
+    expect(read(home, CURSOR)).toContain('/elsewhere/packages/cli/bin/toolwell.mjs')
+    await home.run(['undo', '--yes'])
+    expect(filesIn(home)).toEqual(before)
+  })
+
+  it('makes a file for a client that has none yet, and removes it again', async () => {
+    const home = homeWith({ 'home/.cursor/x': '', 'home/.codex/auth.json': '{}', 'home/.config/goose/x': '' })
+    const before = filesIn(home)
+    const { code, output } = await home.run(['connect', '--yes'])
+    expect(code).toBe(0)
+    expect(output).toContain('(a new file)')
+    expect(json(read(home, CURSOR)).mcpServers.toolwell).toMatchObject({ command: process.execPath })
+    expect(parseToml(read(home, 'home/.codex/config.toml'))).toHaveProperty('mcp_servers.toolwell')
+    expect(parseYaml(read(home, 'home/.config/goose/config.yaml'))).toHaveProperty('extensions.toolwell')
+    expect(existsSync(join(home.folder, OURS))).toBe(false)
+    await home.run(['undo', '--yes'])
+    expect(filesIn(home)).toEqual(before)
+  })
+
+  it('leaves where it is what could not work here, and says why', async () => {
+    const home = homeWith({
+      [CURSOR]: JSON.stringify({
+        mcpServers: {
+          good: { command: 'good' },
+          asks: { command: 'asks', env: { K: '${NEVER_SET_ANYWHERE}' } },
+          odd: { args: ['x'] },
+          taken: { command: 'theirs' },
+        },
+      }),
+      [OURS]: { mcpServers: { taken: { command: 'mine' } } },
+    })
+    const { code, output } = await home.run(['connect', '--yes'])
+    expect(code).toBe(0)
+    expect(output).toMatch(/asks {2}stays: the environment variable NEVER_SET_ANYWHERE is not set/)
+    expect(output).toMatch(/odd {2}stays: it has neither a command nor a url/)
+    expect(output).toMatch(/taken {2}stays: toolwell\.json has another server of that name/)
+    expect(Object.keys(json(read(home, CURSOR)).mcpServers).sort()).toEqual([
+      'asks',
+      'odd',
+      'taken',
+      'toolwell',
+    ])
+    expect(json(read(home, OURS)).mcpServers).toEqual({
+      taken: { command: 'mine' },
+      good: { command: 'good' },
+    })
+    // Once the variable is set, it goes too.
+    await home.run(['connect', '--yes'], { env: { NEVER_SET_ANYWHERE: 'x' } })
+    expect(Object.keys(json(read(home, CURSOR)).mcpServers).sort()).toEqual(['odd', 'taken', 'toolwell'])
+    // And stays gone when it is not, for once.
+    const once = read(home, CURSOR)
+    await home.run(['connect', '--yes'])
+    expect(read(home, CURSOR)).toBe(once)
+  })
+
+  it('tells of a list that would keep the entry from being started', async () => {
+    const home = homeWith({
+      'home/.gemini/settings.json': { mcp: { allowed: ['a'] }, mcpServers: { a: { command: 'a' } } },
+    })
+    const { output } = await home.run(['connect', '--dry-run'])
+    expect(output).toContain(
+      '! Gemini CLI starts only some servers, by a list of its own: add "toolwell" to it.',
+    )
+  })
+
+  it('keeps modes, follows links to their target, and leaves no draft behind', async () => {
+    const home = homeWith({ 'dotfiles/mcp.json': one, 'home/.gemini/settings.json': one })
+    mkdirSync(join(home.home, '.cursor'))
+    symlinkSync(join(home.folder, 'dotfiles/mcp.json'), join(home.folder, CURSOR))
+    chmodSync(join(home.folder, 'dotfiles/mcp.json'), 0o640)
+    chmodSync(join(home.home, '.gemini/settings.json'), 0o600)
+    const { code, output } = await home.run(['connect', '--yes'])
+    expect(code).toBe(0)
+    expect(output).toContain('(a link to dotfiles/mcp.json)')
+    expect(lstatSync(join(home.folder, CURSOR)).isSymbolicLink()).toBe(true)
+    expect(json(read(home, 'dotfiles/mcp.json')).mcpServers).toHaveProperty('toolwell')
+    expect(statSync(join(home.folder, 'dotfiles/mcp.json')).mode & 0o777).toBe(0o640)
+    expect(statSync(join(home.home, '.gemini/settings.json')).mode & 0o777).toBe(0o600)
+    expect(Object.keys(filesIn(home)).filter((name) => /tmp|\.lock/.test(name))).toEqual([])
+    // Copies and records are for their owner alone.
+    const folder = join(home.home, '.local/share/toolwell/connect')
+    expect(statSync(folder).mode & 0o777).toBe(0o700)
+    for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o077).toBe(0)
+    await home.run(['undo', '--yes'])
+    expect(lstatSync(join(home.folder, CURSOR)).isSymbolicLink()).toBe(true)
+    expect(read(home, 'dotfiles/mcp.json')).toBe(one)
+    expect(statSync(join(home.folder, 'dotfiles/mcp.json')).mode & 0o777).toBe(0o640)
+  })
+
+  it('changes one file once that two clients share', async () => {
+    const home = cursorWith(one)
+    mkdirSync(join(home.home, '.kimi'), { recursive: true })
+    symlinkSync(join(home.folder, CURSOR), join(home.home, '.kimi/mcp.json'))
+    const { code, output } = await home.run(['connect', '--yes'])
+    expect(code).toBe(1)
+    expect(output).toContain('It is the same file as that of Cursor.')
+    await home.run(['undo', '--yes'])
+    expect(read(home, CURSOR)).toBe(one)
+  })
+
+  it.each([
+    [
+      'broken JSON',
+      '{\n  "mcpServers": {\n    "a": }\n',
+      /This is not JSON: a value is missing \(line 3\)\. Fix the file\./,
+    ],
+    ['no object', '[]', /The file does not hold an object \(line 1\)/],
+    ['a table of another kind', '{ "mcpServers": [] }', /"mcpServers" is not an object \(line 1\)/],
+    [
+      'a name twice',
+      '{ "mcpServers": {\n"a": {"command":"x"},\n"a": {"command":"y"} } }',
+      /"a" appears twice \(line 3\)/,
+    ],
+    ['UTF-16', Buffer.from('\uFEFF{}', 'utf16le').toString('latin1'), /It is not text in UTF-8/],
+    [
+      'another toolwell',
+      '{ "mcpServers": { "toolwell": { "url": "https://example.com" } } }',
+      /An entry called toolwell is there already, and it does not start this command/,
+    ],
+  ])('leaves a file alone with %s, and connects the others', async (_, text, message) => {
+    const home = homeWith({ [CURSOR]: Buffer.from(text, 'latin1'), 'home/.gemini/settings.json': one })
+    const before = filesIn(home)
+    const { code, output } = await home.run(['connect', '--yes'])
+    expect(code).toBe(1)
+    expect(output).toMatch(message)
+    expect(filesIn(home)[CURSOR]).toBe(before[CURSOR])
+    expect(read(home, 'home/.gemini/settings.json')).toContain('toolwell')
+    const { refused } = JSON.parse((await home.run(['connect', '--json'])).output)
+    expect(refused).toMatchObject([
+      { client: 'cursor', message: expect.any(String), fix: expect.any(String) },
+    ])
+  })
+
+  it.each([
+    [
+      'a link that leads nowhere',
+      (path: string) => symlinkSync('/nowhere/at/all', path),
+      /It is a link to a file that is not there/,
+    ],
+    ['a link to itself', (path: string) => symlinkSync(path, path), /Its link cannot be followed \(ELOOP\)/],
+    ['a folder', (path: string) => mkdirSync(path), /It is not a file/],
+  ])('leaves alone %s', async (_, make, message) => {
+    const home = homeWith({ 'home/.cursor/x': '' })
+    make(join(home.folder, CURSOR))
+    const { code, output } = await home.run(['connect', '--yes'])
+    expect(code).toBe(1)
+    expect(output).toMatch(message)
+  })
+
+  it('changes no client where its own config is broken', async () => {
+    const home = homeWith({ [CURSOR]: one, [OURS]: '{ broken' })
+    const before = filesIn(home)
+    const { code, errors } = await home.run(['connect', '--yes'])
+    expect(code).toBe(2)
+    expect(errors).toContain('toolwell.json is not a config')
+    expect(filesIn(home)).toEqual(before)
+  })
+
+  it('is done once when two run at the same time', async () => {
+    const home = everyClient()
+    const before = filesIn(home)
+    const runs = await Promise.all([1, 2, 3].map(() => home.start(['connect', '--yes'])))
+    for (const { code, errors } of runs)
+      expect([code, errors]).toEqual([
+        expect.toSatisfy((each) => each === 0 || each === 2),
+        expect.not.stringContaining('bug'),
+      ])
+    expect(runs.some(({ code }) => code === 0)).toBe(true)
+    expect(serversOf(home).length).toBe(new Set(fixtures.flatMap(({ taken }) => taken)).size)
+    await home.run(['undo', '--yes'])
+    expect(filesIn(home)).toEqual(before)
+  })
+
+  it.each([
+    [['connect', 'curser'], '"curser" is not a known client. Did you mean cursor?'],
+    [['undo', 'curser'], '"curser" is not a known client. Did you mean cursor?'],
+    [['connect', 'zed'], 'Zed was not found on this machine. Looked for:'],
+    [['connect'], 'No client was found on this machine. Looked for:'],
+  ])('%j ends with 2: %s', async (words, message) => {
+    const { code, errors } = await homeWith({}).run(words)
+    expect(code).toBe(2)
+    expect(errors).toContain(message)
+  })
+})
+
+describe('undo', () => {
+  it('says so where nothing is connected', async () => {
+    const home = cursorWith(one)
+    expect(await home.run(['undo'])).toMatchObject({
+      code: 0,
+      output: 'Nothing is connected. There is nothing to undo.\n',
+    })
+    await home.run(['connect', '--yes'])
+    await home.run(['undo', '--yes'])
+    expect(await home.run(['undo', '--yes'])).toMatchObject({
+      code: 0,
+      output: 'Nothing is connected. There is nothing to undo.\n',
+    })
+    expect(await home.run(['undo', 'cursor'])).toMatchObject({
+      code: 0,
+      output: 'cursor is not connected. There is nothing to undo.\n',
+    })
+    expect(readdirSync(join(home.home, '.local/share/toolwell/connect'))).toEqual([])
+  })
+
+  it('gives every byte back also where the client has only written its file anew', async () => {
+    const home = cursorWith('{\n // mine\n  "mcpServers": { "a": { "command": "a" }, },\n}\n')
+    const before = filesIn(home)
+    await home.run(['connect', '--yes'])
+    write(home, CURSOR, JSON.stringify(loadJson(read(home, CURSOR)), null, '\t'))
+    const { code, output } = await home.run(['undo', '--yes'])
+    expect(code).toBe(0)
+    expect(output).toContain('as it was before, to the byte, with a')
+    expect(filesIn(home)).toEqual(before)
+  })
+
+  it('keeps what was added since, takes out its own entry, and puts back what it took', async () => {
+    const home = everyClient()
+    await home.run(['connect', '--yes'])
+    const edit = (file: string, from: string | RegExp, to: string) =>
+      write(home, file, read(home, file).replace(from, to))
+    edit(CURSOR, '// of mine', '// of mine\n\t"added": true,')
+    edit(
+      'home/.codex/config.toml',
+      'theme = "dark"',
+      'theme = "light"\n\n[mcp_servers.young]\ncommand = "young"\n',
+    )
+    edit('home/.config/goose/config.yaml', 'GOOSE_MODE: auto', 'GOOSE_MODE: chat')
+    write(
+      home,
+      'home/.claude.json',
+      JSON.stringify({ ...json(read(home, 'home/.claude.json')), numStartups: 13 }),
+    )
+    const { code, output } = await home.run(['undo', '--yes'])
+    expect(code).toBe(0)
+    expect(output).toContain('was changed since: those changes stay')
+    expect(output).not.toContain(SECRET)
+
+    const cursor = read(home, CURSOR)
+    expect(cursor).toContain('// of mine')
+    expect(loadJson(cursor)).toEqual({
+      added: true,
+      mcpServers: loadJson(fixtures.find(({ client }) => client === 'cursor')?.text ?? '').mcpServers,
+    })
+    const codex = read(home, 'home/.codex/config.toml')
+    expect(codex).toContain('command = "tables-server"   # local')
+    expect(Object.keys(parseToml(codex).mcp_servers as object).sort()).toEqual(['tables', 'young'])
+    expect(codex).toContain('theme = "light"')
+    expect(parseYaml(read(home, 'home/.config/goose/config.yaml'))).toMatchObject({
+      GOOSE_MODE: 'chat',
+      extensions: { goo: { cmd: 'goo-server' }, developer: { type: 'builtin' } },
+    })
+    const claude = json(read(home, 'home/.claude.json'))
+    expect(claude.numStartups).toBe(13)
+    expect(Object.keys(claude.mcpServers)).toEqual(['notes', 'shared'])
+    expect(existsSync(join(home.folder, OURS))).toBe(false)
+  })
+
+  it.each([
+    [
+      'the entry is another one now',
+      '{ "mcpServers": { "toolwell": { "url": "https://example.com" } } }',
+      /Its entry toolwell is no longer the one that was written/,
+    ],
+    [
+      'another server has the name of one that was taken',
+      '{ "mcpServers": { "a": { "command": "other" } } }',
+      /Another server is called "a" there now/,
+    ],
+    ['it is broken', '{ "mcpServers": ', /This is not JSON: .* \(line 1\)/],
+    ['it is gone', undefined, /The file is gone since it was connected/],
+  ])('leaves a file alone where %s, and overwrites it if that is wanted', async (_, text, message) => {
+    const home = cursorWith(one)
+    const before = filesIn(home)
+    await home.run(['connect', '--yes'])
+    if (text === undefined) rmSync(join(home.folder, CURSOR))
+    else write(home, CURSOR, text)
+    const refused = await home.run(['undo', '--yes'])
+    expect(refused.code).toBe(1)
+    expect(refused.output).toMatch(message)
+    expect(refused.output).toContain('It is left alone.')
+    expect(existsSync(join(home.folder, CURSOR)) ? read(home, CURSOR) : undefined).toBe(text)
+    // Its servers stay as well.
+    expect(serversOf(home)).toEqual(['a'])
+    // So does connect.
+    expect((await home.run(['connect', '--yes'])).code).toBe(1)
+
+    const forced = await home.run(['undo', '--overwrite', '--yes'])
+    expect(forced.code).toBe(0)
+    const { [CURSOR]: cursor, ...others } = filesIn(home)
+    expect(cursor).toBe(before[CURSOR])
+    const copies = Object.entries(others).filter(([name]) => name.includes('overwritten-'))
+    expect(copies.map(([, content]) => content)).toEqual(text === undefined ? [] : [text])
+  })
+
+  it('leaves the servers that another client still needs, and those that were changed here', async () => {
+    const home = homeWith({
+      [CURSOR]: '{ "mcpServers": { "both": { "command": "b" }, "mine": { "command": "m" } } }',
+      'home/.gemini/settings.json':
+        '{ "mcpServers": { "both": { "command": "b" }, "gem": { "command": "g" } } }',
+      [OURS]: '{\n  // hand-written\n  "mcpServers": { "first": { "command": "f" } }\n}\n',
+    })
+    const before = filesIn(home)
+    await home.run(['connect', 'cursor', '--yes'])
+    await home.run(['connect', 'gemini', '--yes'])
+    expect(serversOf2(home)).toEqual(['first', 'both', 'mine', 'gem'])
+    const dry = await home.run(['undo', 'cursor', '--dry-run', '--json'])
+    expect(JSON.parse(dry.output)).toMatchObject({
+      written: false,
+      clients: [{ client: 'cursor', how: 'exact', back: ['both', 'mine'] }],
+      servers: { removed: ['mine'], kept: [] },
+    })
+    await home.run(['undo', 'cursor', '--yes'])
+    expect(serversOf2(home)).toEqual(['first', 'both', 'gem'])
+    expect(filesIn(home)[CURSOR]).toBe(before[CURSOR])
+    await home.run(['undo', '--yes'])
+    expect(filesIn(home)).toEqual(before)
+
+    await home.run(['connect', '--yes'])
+    write(home, OURS, read(home, OURS).replace('"command": "g"', '"command": "g", "idle": false'))
+    const { output } = await home.run(['undo', '--yes'])
+    expect(output).toMatch(/gem {2}stays: you have changed it/)
+    expect(serversOf2(home)).toEqual(['first', 'gem'])
+    expect(read(home, OURS)).toContain('// hand-written')
+  })
+
+  it('takes what was changed between two connects for the new start', async () => {
+    const home = cursorWith('{\n  "mcpServers": { "a": { "command": "a" } }\n}\n')
+    await home.run(['connect', '--yes'])
+    // The user adds a server to the client.
+    write(
+      home,
+      CURSOR,
+      read(home, CURSOR).replace('"mcpServers": {', '"mcpServers": {\n    "b": { "command": "b" },'),
+    )
+    await home.run(['connect', '--yes'])
+    expect(Object.keys(json(read(home, CURSOR)).mcpServers)).toEqual(['toolwell'])
+    expect(serversOf(home).sort()).toEqual(['a', 'b'])
+    await home.run(['undo', '--yes'])
+    expect(json(read(home, CURSOR)).mcpServers).toEqual({ a: { command: 'a' }, b: { command: 'b' } })
+    expect(existsSync(join(home.folder, OURS))).toBe(false)
+  })
+
+  it('is told where what it kept is damaged', async () => {
+    const home = cursorWith(one)
+    await home.run(['connect', '--yes'])
+    const folder = join(home.home, '.local/share/toolwell/connect')
+    const connected = read(home, CURSOR)
+    for (const name of readdirSync(folder))
+      if (name.endsWith('.before')) writeFileSync(join(folder, name), 'x')
+    const damaged = await home.run(['undo', '--yes', '--json'])
+    expect([damaged.code, JSON.parse(damaged.output).reason]).toEqual([2, 'damaged'])
+    for (const name of readdirSync(folder))
+      if (name.startsWith('client-')) writeFileSync(join(folder, name), '{')
+    expect((await home.run(['undo'])).errors).toContain('is damaged, or was written by a newer version')
+    expect(read(home, CURSOR)).toBe(connected)
+  })
+})
+
+function serversOf2(home: Home): string[] {
+  return Object.keys(loadJson(read(home, OURS)).mcpServers as object)
+}
+
+/** JSON with comments, for files of these tests: no text in them holds what looks like one. */
+function loadJson(text: string): Record<string, unknown> {
+  const plain = text
+    .replace(/^\uFEFF/, '')
+    .replace(/\/\*.*?\*\//g, '')
+    .replace(/(^|[\s,{}])\/\/.*$/gm, '$1')
+    .replace(/,(\s*[}\]])/g, '$1')
+  return JSON.parse(plain)
+}

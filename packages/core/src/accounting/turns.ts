@@ -1,0 +1,153 @@
+/** A ledger as a person reads it: one request after the other, what it sent, and what its reply did. */
+import { defined } from '../base/guards.js'
+import type { LedgerEvent, SurfaceTokens } from '../ledger/event.js'
+import { createState, fold, type LedgerState } from '../ledger/fold.js'
+import { readEvents } from '../ledger/open-ledger.js'
+import type { DeliveryName } from '../tool/reasons.js'
+import { type Accounting, account } from './accounting.js'
+import { short, toolsOf } from './figures.js'
+import { eventInWords, usageInWords } from './in-words.js'
+import { reportOn } from './report.js'
+
+/** What a request came to, where somebody said so. */
+export type TurnUsage = Pick<
+  Extract<LedgerEvent, { kind: 'measured' }>,
+  'messageTokens' | 'inputTokens' | 'cachedTokens' | 'outputTokens'
+>
+
+/** One request and what followed from it. */
+export interface LedgerTurn {
+  readonly turn: number
+  readonly requestId: string
+  readonly wire: string
+  readonly mode: 'off' | 'on'
+  readonly delivery: DeliveryName
+  /** Tools that were always sent, those that were loaded (by the names they are called), and how many others could be found. */
+  readonly surface: { readonly eager: number; readonly loaded: readonly string[]; readonly deferred: number }
+  readonly tokens: SurfaceTokens
+  usage?: TurnUsage
+  /** What was written down for this request, before it was sent. */
+  readonly before: readonly LedgerEvent[]
+  /** What its reply did. */
+  readonly after: LedgerEvent[]
+}
+
+export interface LedgerTurns {
+  readonly turns: readonly LedgerTurn[]
+  /** What was written down since the last reply, for a request that has not come. */
+  readonly rest: readonly LedgerEvent[]
+  readonly accounting: Accounting
+  /** The same for a person, one line each. */
+  readonly lines: readonly string[]
+}
+
+/** What belongs to the request that follows. Everything else comes of a reply. */
+const BEFORE: ReadonlySet<LedgerEvent['kind']> = new Set([
+  'latched',
+  'returned',
+  'inherited',
+  'thinking-stripped',
+  'suspended',
+  'restored',
+  'redefined',
+  'announced',
+  'compacted',
+  'cleared',
+  'downgraded',
+])
+
+/** `stored`: as a store gives them, in any format that can be read. Throws `ledger-corrupt` where they cannot be folded. */
+export function turnsOf(id: string, stored: readonly LedgerEvent[]): LedgerTurns {
+  const turns: LedgerTurn[] = []
+  let waiting: LedgerEvent[] = []
+  let state = createState()
+  for (const event of readEvents(id, stored)) {
+    state = fold(state, event)
+    const last = turns.at(-1)
+    if (event.kind === 'requested') {
+      turns.push(begun(event, state, turns.length + 1, waiting))
+      waiting = []
+    } else if (event.kind === 'measured') {
+      const { messageTokens, inputTokens, cachedTokens, outputTokens } = event
+      const turn = turns.findLast(({ requestId }) => requestId === event.requestId)
+      if (turn) turn.usage = { messageTokens, ...defined({ inputTokens, cachedTokens, outputTokens }) }
+    } else if (!last || isBefore(event)) waiting.push(event)
+    else last.after.push(event)
+  }
+  const accounting = account(state)
+  const report = reportOn(id, { accounting, ...summary(state) })
+  const lines = [...turns.flatMap(linesOf), ...waiting.map((event) => `    ${eventInWords(event)}`), report]
+  return { turns, rest: waiting, accounting, lines }
+}
+
+function isBefore(event: LedgerEvent): boolean {
+  return BEFORE.has(event.kind) || (event.kind === 'loaded' && event.source === 'arrival')
+}
+
+function begun(
+  { requestId, tokens }: Extract<LedgerEvent, { kind: 'requested' }>,
+  state: LedgerState,
+  turn: number,
+  before: readonly LedgerEvent[],
+): LedgerTurn {
+  const { latch } = state
+  const loaded = loadedNames(state)
+  const off = latch?.mode !== 'on'
+  return {
+    turn,
+    requestId,
+    wire: latch?.wire ?? '',
+    mode: off ? 'off' : 'on',
+    delivery: latch?.delivery ?? 'eager',
+    surface: {
+      eager: state.tools.eager.size,
+      loaded,
+      deferred: off ? 0 : Math.max(0, latch.deferred - loaded.length),
+    },
+    tokens,
+    before,
+    after: [],
+  }
+}
+
+function loadedNames({ tools }: LedgerState): string[] {
+  return [...tools.loaded]
+    .filter(([id, each]) => each.live && each.source !== 'arrival' && !tools.suspended.has(id))
+    .map(([, { pin }]) => pin.wireName)
+}
+
+function summary(state: LedgerState) {
+  return {
+    mode: state.latch?.mode ?? ('undecided' as const),
+    delivery: state.latch?.delivery,
+    searchHistory: state.calls.searchHistory,
+    loadedLazyTools: loadedNames(state),
+  }
+}
+
+function linesOf({ turn, mode, surface, tokens, usage, before, after }: LedgerTurn): string[] {
+  const { eager, loaded, deferred } = surface
+  const names = loaded.length > 0 ? ` (${loaded.join(', ')})` : ''
+  const what =
+    mode === 'off'
+      ? 'every tool is sent'
+      : `${eager} eager, ${loaded.length} loaded${names}, ${deferred} deferred`
+  const cost = `${short(toolsOf(tokens))} of ${short(tokens.everythingEager)} tokens of tools`
+  const came = usage ? ` · ${usageInWords(usage)}` : ''
+  const ended = new Set(
+    after.flatMap(({ kind, anchor }) =>
+      kind === 'call-succeeded' || kind === 'call-failed' ? [anchor] : [],
+    ),
+  )
+  return [
+    ...before.map((event) => `    ${eventInWords(event)}`),
+    `${String(turn).padStart(3)} ${what} · ${cost}${came}`,
+    ...after.filter((event) => says(event, ended)).map((event) => `    ${eventInWords(event)}`),
+  ]
+}
+
+/** Not what the line of a search or of an outcome says as well. */
+function says(event: LedgerEvent, ended: ReadonlySet<string>): boolean {
+  if (event.kind === 'loaded') return event.source !== 'search' && event.source !== 'select'
+  return event.kind !== 'call-started' || !ended.has(event.anchor)
+}

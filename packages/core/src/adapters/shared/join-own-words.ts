@@ -1,0 +1,18 @@
+/**
+ * Words of ours that stand as the user's behind results: Anthropic and Gemini take them there, in one turn with the results,
+ * and a thread that comes from there has them. Where a server takes no message there, they are a note, which joins the result.
+ */
+
+import { isFramed } from '../../surface/announce.js'
+import type { Prompts } from '../../surface/prompts.js'
+import type { Placed } from './thread.js'
+
+export function joinOwnWords(placed: readonly Placed[], prompts: Prompts): readonly Placed[] {
+  let isBehindResult = false
+  return placed.map((item) => {
+    const { unit } = item
+    const isOurs = isBehindResult && unit.kind === 'user' && isFramed(unit.text, prompts)
+    isBehindResult = unit.kind === 'answer' || (isBehindResult && (isOurs || unit.kind === 'note'))
+    return isOurs ? { ...item, unit: { kind: 'note', text: unit.text } } : item
+  })
+}

@@ -1,0 +1,84 @@
+/** What of a definition reaches the wire through the SDK: `strict` and examples, of tools written for the SDK and of others. */
+import type { Tool } from '@toolwell/core'
+import { importTools } from '@toolwell/core/ai-sdk'
+import { describe, expect, it } from 'vitest'
+import { tool } from '../support/tools.js'
+import { calls, majors, said, search, startHost } from './support.js'
+
+const inputSchema = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+} as const
+const examples = [{ city: 'Oslo' }]
+
+const deliveries = {
+  chat: ['eager', 'append'],
+  responses: ['eager', 'append', 'native'],
+  anthropic: ['eager', 'append', 'native'],
+} as const
+const cases = majors.flatMap(({ major, sdk }) =>
+  (['chat', 'responses', 'anthropic'] as const).flatMap((wire) =>
+    deliveries[wire].flatMap((delivery) =>
+      (['written for the SDK', 'of a source'] as const).map((kind) => ({ major, sdk, wire, delivery, kind })),
+    ),
+  ),
+)
+
+describe.each(cases)('AI SDK $major over $wire, $delivery, tools $kind', (given) => {
+  const { major, sdk, wire, delivery, kind } = given
+
+  /** One that is always there, one that is found. */
+  async function made(strict: boolean): Promise<readonly Tool[]> {
+    const own = { weather: {}, forecast: { source: 'met' } }
+    if (kind === 'of a source')
+      return Object.entries(own).map(([name, more]) =>
+        tool(name, { inputSchema, ...(strict ? { strict, inputExamples: examples } : {}), ...more }),
+      )
+    const written = sdk.tool({
+      description: 'The weather.',
+      inputSchema: sdk.jsonSchema(inputSchema),
+      ...(strict ? { strict, inputExamples: examples.map((input) => ({ input })) } : {}),
+      execute: () => 'rain',
+    })
+    return importTools(
+      { weather: written, forecast: { ...written } },
+      sdk.asSchema,
+      (name) => own[name as keyof typeof own],
+    )
+  }
+  const script =
+    delivery === 'eager' ? [said(), said()] : [calls(search('select:met__forecast')), said(), said()]
+  const count = (raw: string, mark: string) => raw.split(mark).length - 1
+
+  it('carries strict and examples', async () => {
+    const options = { tools: await made(true), mode: 'on', delivery } as const
+    const host = await startHost({ major, wire, script, options })
+    await host.ask('How is the weather?')
+    expect(new Set(host.statuses())).toEqual(new Set([200]))
+    const raw = host.raw(-1)
+    expect(count(raw, '"strict":true')).toBe(2)
+    if (wire === 'anthropic') expect(count(raw, '"input_examples":[{"city":"Oslo"}]')).toBe(2)
+  })
+
+  it('keeps them as they were sent when the owner takes them away', async () => {
+    const options = { tools: await made(true), mode: 'on', delivery } as const
+    const host = await startHost({ major, wire, script, options })
+    await host.ask('How is the weather?')
+    const before = host.toolsJson(-1)
+    const own = await made(false)
+    for (const source of ['', 'met'])
+      host.well.catalogue.setSource(source, { tools: own.filter((each) => (each.source ?? '') === source) })
+    const other = await startHost({
+      major,
+      wire,
+      script: [said()],
+      well: host.well,
+      conversation: host.conversation,
+    })
+    other.messages.push(...host.messages)
+    await other.ask('And now?')
+    expect(other.toolsJson(-1)).toBe(before)
+  })
+})

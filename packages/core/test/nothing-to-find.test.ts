@@ -1,0 +1,60 @@
+/** Where no search can lead to anything, nothing advises one. */
+import type { Tool, Toolwell } from '@toolwell/core'
+import { describe, expect, it } from 'vitest'
+import { lastResult, startHost } from './support/host.js'
+import { tool } from './support/tools.js'
+
+async function played(
+  name: string,
+  args: object,
+  tools: readonly Tool[],
+  prepare?: (well: Toolwell) => void,
+) {
+  const host = await startHost(
+    { mode: 'on', delivery: 'bridge', tools, waitForSources: 0 },
+    [{ calls: [{ name, arguments: args }] }, { text: 'ok' }],
+    prepare ? { prepare } : {},
+  )
+  await host.ask('go')
+  return { answer: lastResult(host), section: String(host.body(0).messages[0]?.content) }
+}
+
+const search = { query: 'send a mail' }
+const own = tool('read_file')
+
+describe.each([
+  ['no tool at all', []],
+  ['eager tools of its own alone', [own]],
+])('with no server, and %s', (_, tools) => {
+  it('the prompt does not send the model to the search', async () => {
+    const { section } = await played('tool_search', search, tools)
+    expect(section).toContain('Until then tool_search finds nothing.')
+    expect(section).not.toContain('call tool_search')
+  })
+
+  it('a search that finds nothing does not ask for another', async () => {
+    const { answer } = await played('tool_search', search, tools)
+    expect(answer).toContain('No tool fits "send a mail".')
+    expect(answer).not.toMatch(/search once more|server:/i)
+  })
+
+  it('a call of an unknown tool is not sent there either', async () => {
+    const { answer } = await played('send_mail', {}, tools)
+    expect(answer).toContain('There is no tool named "send_mail".')
+    expect(answer).not.toContain('tool_search')
+  })
+})
+
+it('a deferred tool of the host’s own is reason enough, and no server is spoken of', async () => {
+  const { answer, section } = await played('tool_search', search, [tool('paint', { defer: true })])
+  expect(section).toContain('call tool_search')
+  expect(answer).toContain('Search once more in other words. If')
+})
+
+it('so is a server that has listed nothing yet', async () => {
+  const connecting = (well: Toolwell) => well.catalogue.setSource('mail', { tools: [], state: 'connecting' })
+  const { section } = await played('tool_search', search, [own], connecting)
+  expect(section).toContain('call tool_search')
+  const unknown = await played('send_mail', {}, [own], connecting)
+  expect(unknown.answer).toContain('tool_search')
+})

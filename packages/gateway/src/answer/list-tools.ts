@@ -1,0 +1,86 @@
+/** What a list of tools says: three tools and the pins, or every tool there is. Both follow from config and definitions alone. */
+import type { Tool } from '@modelcontextprotocol/server'
+import type { Entry } from '@toolwell/core'
+import { prompts, READ_NAME } from '../prompts.js'
+import type { Room } from '../room/room.js'
+
+/** Clients that defer tools by themselves leave these where the model sees them. */
+const ALWAYS = { 'anthropic/alwaysLoad': true } as const
+
+/** The three tools, then what the config pins, in order of name. */
+export function dispatchTools(room: Room): Tool[] {
+  const { loader, bridge } = room.face
+  const { metaTools, eager } = room.digest()
+  const [search, call] = metaTools
+  if (!search || !call) throw new Error('a face has a loader and a bridge')
+  const pins = eager.flatMap(({ id }) => {
+    const entry = room.catalogue.get(id)
+    const tool = entry && passedOn(entry, room)
+    return tool ? [{ ...tool, _meta: { ...tool._meta, ...ALWAYS } }] : []
+  })
+  const read = { ...call, name: READ_NAME, description: prompts.read({ loader, bridge }) }
+  return [
+    ownTool(search, { readOnlyHint: true, idempotentHint: true, openWorldHint: false }),
+    ownTool(read, { readOnlyHint: true }),
+    ownTool(call, { readOnlyHint: false, destructiveHint: true, openWorldHint: true }),
+    ...pins,
+  ]
+}
+
+function ownTool(
+  { name, description, inputSchema }: { name: string; description: string; inputSchema: object },
+  annotations: NonNullable<Tool['annotations']>,
+): Tool {
+  return {
+    name,
+    description,
+    inputSchema: inputSchema as Tool['inputSchema'],
+    annotations,
+    _meta: ALWAYS,
+  }
+}
+
+/** As its server lists it, under its name here. */
+export function passedOn(entry: Entry, room: Room): Tool | undefined {
+  const listed = room.listed(entry)
+  return listed && ({ ...listed, name: entry.wireName } as Tool)
+}
+
+/** A page ends here. Some clients read only the first, so it holds what most set-ups have. */
+const PAGE = { tools: 500, characters: 2_000_000 }
+
+export interface Page {
+  readonly tools: readonly Tool[]
+  readonly nextCursor?: string
+}
+
+/** Every tool, a page at a time. A cursor is the last name of a page, so a list that changes meanwhile skips and repeats nothing else. */
+export function everyTool(room: Room, cursor: string | undefined): Page | undefined {
+  const after = cursor === undefined ? '' : readCursor(cursor)
+  if (after === undefined) return undefined
+  const tools: Tool[] = []
+  let characters = 0
+  for (const entry of room.face.tools()) {
+    if (entry.wireName <= after) continue
+    if (tools.length >= PAGE.tools || characters >= PAGE.characters)
+      return { tools, nextCursor: writeCursor(tools.at(-1)?.name ?? '') }
+    const tool = passedOn(entry, room)
+    if (!tool) continue
+    tools.push(tool)
+    characters += JSON.stringify(tool).length
+  }
+  return { tools }
+}
+
+const CURSOR = 'after '
+
+function writeCursor(name: string): string {
+  return Buffer.from(CURSOR + name).toString('base64url')
+}
+
+function readCursor(cursor: string): string | undefined {
+  const text = Buffer.from(cursor, 'base64url').toString()
+  return text.startsWith(CURSOR) && writeCursor(text.slice(CURSOR.length)) === cursor
+    ? text.slice(CURSOR.length)
+    : undefined
+}

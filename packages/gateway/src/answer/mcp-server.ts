@@ -1,0 +1,80 @@
+/** The MCP server that one client, or one request, talks to. It holds nothing: all of it is in the room. */
+import { CLIENT_INFO_META_KEY, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import type { Caller } from '@toolwell/mcp'
+import { prompts } from '../prompts.js'
+import type { Room } from '../room/room.js'
+import { type Called, callTool } from './call-tool.js'
+import { dispatchTools, everyTool } from './list-tools.js'
+
+export type Mode = 'dispatch' | 'all'
+
+export interface McpServerOptions {
+  /** Asked for every request: a config that has changed makes another room. */
+  readonly room: () => Room
+  readonly mode: Mode
+  readonly caller: Caller
+  readonly version: string
+  readonly onCalled: (called: Called, server: Server, client: string) => void
+  readonly onListed: (server: Server, client: string) => void
+}
+
+/** How long a list holds, in milliseconds. Whoever listens is told earlier. */
+const LIST_HOLDS = 60_000
+const DISCOVERY_HOLDS = 3_600_000
+
+export function createMcpServer(options: McpServerOptions): Server {
+  const { room, mode, caller, version, onCalled, onListed } = options
+  const { loader, bridge } = room().face
+  const server = new Server(
+    { name: 'toolwell', version },
+    {
+      capabilities: { tools: { listChanged: true } },
+      ...(mode === 'dispatch' ? { instructions: prompts.instructions({ loader, bridge }) } : {}),
+      cacheHints: {
+        'tools/list': { ttlMs: LIST_HOLDS, cacheScope: 'private' },
+        'server/discover': { ttlMs: DISCOVERY_HOLDS, cacheScope: 'private' },
+      },
+    },
+  )
+  server.setRequestHandler('tools/list', async ({ params }, { mcpReq }) => {
+    onListed(server, clientOf(server, mcpReq.envelope))
+    await room().settled()
+    if (mode === 'dispatch') return { tools: dispatchTools(room()) }
+    const page = everyTool(room(), params?.cursor)
+    if (page) return { ...page, tools: [...page.tools] }
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      'The cursor is not one of this server. Ask for the first page, without a cursor.',
+    )
+  })
+  server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
+    const token = mcpReq._meta?.progressToken
+    return callTool(
+      room(),
+      {
+        name: params.name,
+        input: params.arguments ?? {},
+        caller,
+        signal: mcpReq.signal,
+        ...(token === undefined
+          ? {}
+          : {
+              onProgress: (progress) =>
+                void mcpReq
+                  .notify({ method: 'notifications/progress', params: { ...progress, progressToken: token } })
+                  // The client is gone; the call's own signal says so.
+                  .catch(() => undefined),
+            }),
+      },
+      (called) => onCalled(called, server, clientOf(server, mcpReq.envelope)),
+    )
+  })
+  return server
+}
+
+/** What the client calls itself, in this request or when it began. A hint, and nothing else. */
+function clientOf(server: Server, envelope: Readonly<Record<string, unknown>> = {}): string {
+  const given = envelope[CLIENT_INFO_META_KEY] ?? server.getClientVersion()
+  const { name, version } = (given ?? {}) as { readonly name?: unknown; readonly version?: unknown }
+  return typeof name === 'string' ? `${name} ${String(version ?? '')}`.trim().slice(0, 100) : ''
+}

@@ -1,0 +1,212 @@
+/**
+ * The thin end of a stdio client: it passes lines to the daemon and back, and starts the daemon where none runs. It knows just
+ * enough of the protocol to answer for a daemon that has gone: a call that was under way is answered as interrupted, and is never
+ * sent again; what changes nothing is sent again.
+ */
+import { request } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Readable, Writable } from 'node:stream'
+import { createLineSplitter } from './lines.js'
+import { PID_HEADER, UPGRADE, WORKSPACE_HEADER } from './protocol.js'
+import { findOrStartDaemon, type StartOptions } from './start-daemon.js'
+
+export interface BridgeOptions extends StartOptions {
+  /** The endpoint: `/mcp`, `/mcp/all`, `/mcp/PROFILE`. */
+  readonly path: string
+  /** The folder that the client works in. */
+  readonly workspace: string
+  readonly input: Readable
+  readonly output: Writable
+  readonly onProblem: (message: string) => void
+}
+
+interface Message {
+  readonly id?: string | number | null
+  readonly method?: string
+  readonly params?: { readonly _meta?: Record<string, unknown> }
+  readonly result?: unknown
+  readonly error?: unknown
+}
+
+interface Pending {
+  readonly message: Message
+  readonly line: string
+  /** It may have reached the daemon. */
+  sent: boolean
+}
+
+const OWN_ID = 'toolwell-bridge'
+const MODERN = 'io.modelcontextprotocol/protocolVersion'
+
+/** Resolves when the client is gone. */
+export async function runBridge(options: BridgeOptions): Promise<void> {
+  const { input, output, onProblem } = options
+  let socket: Socket | undefined
+  let attaching: Promise<void> | undefined
+  let isOver = false
+  /** Requests of the client that have no answer yet. */
+  const pending = new Map<string | number, Pending>()
+  /** How a client of the older protocol began: a new daemon has to hear it too. */
+  let initialize: Message | undefined
+  let initialized: string | undefined
+
+  const say = (message: object) => {
+    output.write(`${JSON.stringify(message)}\n`)
+  }
+
+  const answerFor = (id: string | number, { message, sent }: Pending, why: string) => {
+    pending.delete(id)
+    const text = sent
+      ? `The gateway stopped while this call was under way (${why}). Nobody knows whether the tool did its work: check before you call it again.`
+      : `The gateway could not be reached, and the call was not made: ${why}`
+    if (message.method !== 'tools/call') {
+      say({ jsonrpc: '2.0', id, error: { code: -32603, message: text } })
+      return
+    }
+    const modern = message.params?._meta?.[MODERN] === undefined ? {} : { resultType: 'complete' }
+    say({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }], isError: true, ...modern } })
+  }
+
+  const onDaemonLine = (line: string) => {
+    const message = parse(line)
+    if (message?.method === undefined && message?.id !== undefined && message.id !== null) {
+      if (message.id === OWN_ID) return
+      pending.delete(message.id)
+    }
+    output.write(`${line}\n`)
+  }
+
+  const onLost = (lost: Socket) => {
+    if (socket !== lost) return
+    socket = undefined
+    if (isOver) return
+    for (const [id, each] of [...pending]) {
+      if (each.message.method === 'tools/call') answerFor(id, each, 'the connection was lost')
+      else each.sent = false
+    }
+    // What is left changes nothing, and its answer is waited for.
+    if (pending.size > 0) void attach()
+  }
+
+  const send = (line: string) => socket?.write(`${line}\n`)
+
+  /** Connects, says again how the client began, and sends what waits. */
+  const attach = (): Promise<void> => {
+    attaching ??= open(options)
+      .then((opened) => {
+        if (isOver) {
+          opened.destroy()
+          return
+        }
+        socket = opened
+        const split = createLineSplitter(onDaemonLine)
+        opened.on('data', (chunk: Buffer) => {
+          if (!split(chunk)) opened.destroy()
+        })
+        opened.on('error', () => undefined)
+        opened.on('close', () => onLost(opened))
+        const isWaiting = [...pending.values()].some(({ message }) => message.method === 'initialize')
+        if (initialize && !isWaiting) {
+          send(JSON.stringify({ ...initialize, id: OWN_ID }))
+          if (initialized !== undefined) send(initialized)
+        }
+        for (const each of pending.values())
+          if (!each.sent) {
+            each.sent = true
+            send(each.line)
+          }
+      })
+      .catch((error: Error) => {
+        onProblem(error.message)
+        for (const [id, each] of [...pending]) answerFor(id, each, error.message)
+      })
+      .finally(() => {
+        attaching = undefined
+      })
+    return attaching
+  }
+
+  const onClientLine = (line: string) => {
+    const message = parse(line)
+    const isRequest = message?.method !== undefined && message.id !== undefined && message.id !== null
+    if (isRequest) {
+      if (message.method === 'initialize') initialize = message
+      pending.set(message.id as string | number, { message, line, sent: socket !== undefined })
+    } else if (message?.method === 'notifications/initialized') initialized = line
+    if (socket) send(line)
+    else if (isRequest) void attach()
+    // A notification or an answer for a daemon that has gone means nothing to the next one.
+  }
+
+  return new Promise<void>((resolve) => {
+    const finish = () => {
+      isOver = true
+      socket?.destroy()
+      resolve()
+    }
+    const split = createLineSplitter(onClientLine)
+    input.on('data', (chunk: Buffer) => {
+      if (split(chunk)) return
+      onProblem('The client sent a message of more than 64 MB.')
+      finish()
+    })
+    input.on('end', finish)
+    input.on('error', finish)
+    output.on('error', finish)
+    // At once: the daemon starts while the client still prepares its first message.
+    void attach()
+  })
+}
+
+function parse(line: string): Message | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null ? (value as Message) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function open(options: BridgeOptions): Promise<Socket> {
+  const { file, token } = await findOrStartDaemon(options)
+  return new Promise((resolve, reject) => {
+    const asked = request({
+      host: '127.0.0.1',
+      port: file.port,
+      path: options.path,
+      agent: false,
+      headers: {
+        Connection: 'Upgrade',
+        Upgrade: UPGRADE,
+        Authorization: `Bearer ${token}`,
+        [WORKSPACE_HEADER]: encodeURI(options.workspace),
+        [PID_HEADER]: String(process.pid),
+      },
+    })
+    asked.on('upgrade', (_, socket, head) => {
+      if (head.length > 0) socket.unshift(head)
+      socket.setNoDelay(true)
+      resolve(socket)
+    })
+    asked.on('response', (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', (piece: string) => {
+        text += piece
+      })
+      response.on('close', () => reject(new Error(messageIn(text, response.statusCode ?? 0))))
+    })
+    asked.on('error', reject)
+    asked.end()
+  })
+}
+
+function messageIn(text: string, status: number): string {
+  try {
+    const { error } = JSON.parse(text) as { error?: { message?: string } }
+    if (error?.message) return error.message
+  } catch {
+    // Said below.
+  }
+  return `the gateway answered with status ${status}`
+}

@@ -1,0 +1,74 @@
+/** Is a daemon running, and is it ours: asked without giving the token away. Thin: Node alone. */
+import { randomBytes } from 'node:crypto'
+import { request } from 'node:http'
+import { isSame, proofOf, readDaemonFile, tokenIn } from './folder.js'
+import type { DaemonFile, Identity } from './protocol.js'
+
+export type Found =
+  | { readonly kind: 'running'; readonly file: DaemonFile; readonly token: string }
+  /** There is no file, or whoever it names is gone. */
+  | { readonly kind: 'none' }
+  /** It is there and does not answer. */
+  | { readonly kind: 'silent'; readonly file: DaemonFile }
+
+/** Milliseconds that a daemon may take to say who it is. */
+const PATIENCE = 3000
+
+export async function findDaemon(folder: string, patience = PATIENCE): Promise<Found> {
+  const [file, token] = [readDaemonFile(folder), tokenIn(folder)]
+  if (!file || token === undefined) return { kind: 'none' }
+  const challenge = randomBytes(16).toString('hex')
+  const answer = await ask(file.port, `/identity?challenge=${challenge}`, patience)
+  if (answer === 'refused') return { kind: 'none' }
+  if (answer === 'late') return isAlive(file.pid) ? { kind: 'silent', file } : { kind: 'none' }
+  // Somebody else has the port by now, or the token was replaced while we asked.
+  const { instance, proof } = answer as Partial<Identity>
+  if (instance !== file.instance || typeof proof !== 'string') return { kind: 'none' }
+  if (!isSame(proof, proofOf(token, challenge))) return { kind: 'none' }
+  return { kind: 'running', file, token }
+}
+
+function ask(port: number, path: string, patience: number): Promise<unknown> {
+  return new Promise((resolve) => {
+    const asked = request({ host: '127.0.0.1', port, path, agent: false, timeout: patience }, (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', (piece: string) => {
+        text += piece
+        if (text.length > 10_000) asked.destroy()
+      })
+      response.on('error', () => resolve('refused'))
+      response.on('close', () => {
+        try {
+          resolve(JSON.parse(text) ?? {})
+        } catch {
+          resolve({})
+        }
+      })
+    })
+    asked.on('timeout', () => {
+      resolve('late')
+      asked.destroy()
+    })
+    asked.on('error', () => resolve('refused'))
+    asked.end()
+  })
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** At once, without a word. */
+export function endProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended by itself.
+  }
+}

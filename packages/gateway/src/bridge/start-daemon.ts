@@ -1,0 +1,120 @@
+/** Finds the daemon, or starts one and waits for it. Whoever is first starts it; the others wait. Thin: Node alone. */
+import { closeSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { askDaemon } from './ask-daemon.js'
+import { type Found, findDaemon, isAlive } from './find-daemon.js'
+import { logFileIn, preparePrivateFolder, readToken } from './folder.js'
+import { PROTOCOL } from './protocol.js'
+
+export interface StartOptions {
+  readonly folder: string
+  /** The words that start a daemon on the folder. */
+  readonly command: readonly string[]
+  /** Milliseconds until it has to be there. */
+  readonly patience?: number
+}
+
+export type Running = Extract<Found, { kind: 'running' }>
+
+/** It could not be started. The message says why and what to do. */
+export class StartProblem extends Error {}
+
+const PATIENCE = 30_000
+const LOOK_EVERY = 50
+/** A start that has not come to anything for so long is somebody else's failure. */
+const START_IS_OVER = 15_000
+
+export async function findOrStartDaemon(options: StartOptions): Promise<Running> {
+  const { folder, patience = PATIENCE } = options
+  preparePrivateFolder(folder)
+  // The daemon makes it too; here, so that it is there when the daemon is asked.
+  readToken(folder)
+  const until = Date.now() + patience
+  let exit: string | undefined
+  for (;;) {
+    const found = await findDaemon(folder)
+    if (found.kind === 'running') {
+      if (found.file.protocol === PROTOCOL) return found
+      await makeWay(found)
+      continue
+    }
+    if (exit !== undefined) throw new StartProblem(exit)
+    if (Date.now() > until)
+      throw new StartProblem(
+        found.kind === 'silent'
+          ? `The gateway (process ${found.file.pid}) does not answer. End it with: toolwell stop --force`
+          : `The gateway did not start in ${patience / 1000} seconds. Its log is ${logFileIn(folder)}`,
+      )
+    if (found.kind === 'none' && takesTurn(folder)) exit = await startOnce(options)
+    else await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY))
+  }
+}
+
+/** A daemon of another version cannot be talked to. An older one that stops by itself anyway is asked to stop now. */
+async function makeWay({ file, token }: Running): Promise<void> {
+  if (file.protocol > PROTOCOL)
+    throw new StartProblem(
+      `The gateway that runs is of a newer version (${file.version}) than this client's entry. Restart the client, or connect it again with: toolwell connect`,
+    )
+  if (file.startedBy !== 'bridge')
+    throw new StartProblem(
+      `The gateway that runs is of an older version (${file.version}). Stop it with: toolwell stop`,
+    )
+  await askDaemon({ file, token }, 'POST', '/stop')
+  while (isAlive(file.pid)) await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY))
+}
+
+const turnFileIn = (folder: string) => join(folder, 'starting')
+
+/** One of many that want to start it. */
+function takesTurn(folder: string): boolean {
+  const file = turnFileIn(folder)
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+    return true
+  } catch {
+    const since = statSync(file, { throwIfNoEntry: false })?.mtimeMs
+    if (since !== undefined && Date.now() - since > START_IS_OVER) rmSync(file, { force: true })
+    return false
+  }
+}
+
+/** Waits until a daemon answers or the program ends; in words why, where it ended without one. */
+async function startOnce({ folder, command }: StartOptions): Promise<string | undefined> {
+  // Most bridges find a daemon, and need no more than they have.
+  const { spawn } = await import('node:child_process')
+  const log = openSync(logFileIn(folder), 'a', 0o600)
+  const from = statSync(logFileIn(folder)).size
+  try {
+    const [program = '', ...words] = command
+    const child = spawn(program, words, {
+      cwd: folder,
+      detached: true,
+      stdio: ['ignore', log, log],
+      windowsHide: true,
+    })
+    child.unref()
+    let ended: string | undefined
+    child.on('error', (error) => {
+      ended = `The gateway could not be started: ${error.message}.`
+    })
+    child.on('exit', (code) => {
+      // One that found another running ends with 0.
+      ended = code === 0 ? '' : `The gateway could not be started. ${lastLine(logFileIn(folder), from)}`
+    })
+    const until = Date.now() + START_IS_OVER
+    while (Date.now() < until && ended === undefined) {
+      if ((await findDaemon(folder)).kind === 'running') return undefined
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY))
+    }
+    return ended || undefined
+  } finally {
+    closeSync(log)
+    rmSync(turnFileIn(folder), { force: true })
+  }
+}
+
+function lastLine(file: string, from: number): string {
+  const said = readFileSync(file).subarray(from).toString('utf8').trim().split('\n').at(-1) ?? ''
+  return said === '' ? `Its log is ${file}` : said.replace(/^toolwell: /, '')
+}

@@ -1,0 +1,140 @@
+/** One daemon for each user: whoever is first on a folder serves, and the others are told where it is. */
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { withFileLock } from '@toolwell/core/internal/node'
+import { findDaemon } from '../bridge/find-daemon.js'
+import {
+  preparePrivateFolder,
+  readToken,
+  removeDaemonFile,
+  tokenFileIn,
+  tokenIn,
+  writeDaemonFile,
+} from '../bridge/folder.js'
+import { type DaemonFile, PROTOCOL } from '../bridge/protocol.js'
+import { createGateway, type Gateway, type GatewayOptions } from '../http/gateway.js'
+
+/** Clients name it in their configs, so it stays the same. */
+export const DEFAULT_PORT = 7411
+
+export interface DaemonOptions extends Omit<GatewayOptions, 'token' | 'tokenHint' | 'instance' | 'onStop'> {
+  readonly folder: string
+  readonly startedBy: DaemonFile['startedBy']
+  /** 0: any that is free. Default: the usual one. */
+  readonly port?: number
+  /** Milliseconds without a client after which a daemon that a bridge started stops. */
+  readonly idle?: number
+}
+
+export interface Daemon {
+  readonly file: DaemonFile
+  readonly token: string
+  readonly url: string
+  readonly gateway: Gateway
+  /** Resolves when it has stopped, and why. */
+  readonly stopped: Promise<'asked' | 'idle' | 'closed'>
+  close(): Promise<void>
+}
+
+export type DaemonStart =
+  | { readonly kind: 'serving'; readonly daemon: Daemon }
+  | { readonly kind: 'another'; readonly file: DaemonFile }
+
+/** The port is taken by a program that is not ours. */
+export class PortInUse extends Error {
+  readonly port: number
+  constructor(port: number) {
+    super(`Port ${port} is used by another program.`)
+    this.port = port
+  }
+}
+
+const IDLE = 10 * 60_000
+
+export async function runDaemon(options: DaemonOptions): Promise<DaemonStart> {
+  const { folder, startedBy } = options
+  preparePrivateFolder(folder)
+  return withFileLock(
+    join(folder, 'daemon'),
+    async (): Promise<DaemonStart> => {
+      const found = await findDaemon(folder)
+      if (found.kind !== 'none') return { kind: 'another', file: found.file }
+      return { kind: 'serving', daemon: await serve(options, startedBy) }
+    },
+    { staleAfter: 30_000, giveUpAfter: 40_000 },
+  )
+}
+
+async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy']): Promise<Daemon> {
+  const { folder, port = DEFAULT_PORT, idle = IDLE, now = Date.now, ...rest } = options
+  const instance = randomUUID()
+  let known = readToken(folder)
+  let stop: (why: 'asked' | 'idle' | 'closed') => void = () => undefined
+  const stopping = new Promise<'asked' | 'idle' | 'closed'>((resolve) => {
+    stop = resolve
+  })
+  const gateway = createGateway({
+    ...rest,
+    now,
+    instance,
+    // Read again each time: a token that was replaced is worth nothing from that moment on.
+    token: () => {
+      known = tokenIn(folder) ?? known
+      return known
+    },
+    tokenHint: `It is in ${tokenFileIn(folder)}`,
+    onStop: () => stop('asked'),
+  })
+  const listening = await listen(gateway, port, startedBy)
+  const file: DaemonFile = {
+    pid: process.pid,
+    port: listening,
+    instance,
+    version: options.version,
+    protocol: PROTOCOL,
+    startedBy,
+    startedAt: now(),
+  }
+  writeDaemonFile(folder, file)
+  const watching =
+    startedBy === 'bridge'
+      ? setInterval(
+          () => {
+            const { staying, busy, lastUsed } = gateway.activity
+            if (staying === 0 && busy === 0 && now() - lastUsed >= idle) stop('idle')
+          },
+          Math.min(1000, idle),
+        )
+      : undefined
+  const stopped = stopping.then(async (why) => {
+    clearInterval(watching)
+    // First, so that whoever comes now starts another instead of waiting for this one.
+    removeDaemonFile(folder, instance)
+    await gateway.close()
+    return why
+  })
+  return {
+    file,
+    token: known,
+    url: `http://127.0.0.1:${listening}`,
+    gateway,
+    stopped,
+    async close() {
+      stop('closed')
+      await stopped
+    },
+  }
+}
+
+/** What a bridge starts needs no certain port; what a person starts is named in configs. */
+async function listen(gateway: Gateway, port: number, startedBy: DaemonFile['startedBy']): Promise<number> {
+  try {
+    return await gateway.listen(port)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error
+    if (startedBy === 'bridge' && port !== 0) return gateway.listen(0)
+    await gateway.close()
+    throw new PortInUse(port)
+  }
+}

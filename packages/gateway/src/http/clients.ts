@@ -1,0 +1,87 @@
+/** Who is connected, for `status` and for the idle stop. */
+import type { Server } from '@modelcontextprotocol/server'
+
+export interface ClientReport {
+  readonly kind: 'stdio' | 'session' | 'http'
+  /** What the client calls itself. A hint, and nothing else. */
+  readonly name: string
+  readonly endpoint: string
+  readonly workspace: string | undefined
+  readonly pid: number | undefined
+  /** Milliseconds since the epoch. */
+  readonly since: number
+  readonly lastUsed: number
+  readonly calls: number
+}
+
+interface Client extends Omit<ClientReport, 'name' | 'lastUsed' | 'calls'> {
+  readonly server: Server | undefined
+  name: string
+  lastUsed: number
+  calls: number
+}
+
+/** A client of single requests counts as there for so long after the last. */
+const HTTP_STAYS = 300_000
+const MOST_HTTP = 100
+
+export class Clients {
+  readonly #clients = new Map<string, Client>()
+  readonly #byServer = new WeakMap<Server, Client>()
+  readonly #now: () => number
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  join(
+    id: string,
+    client: Omit<Client, 'since' | 'lastUsed' | 'calls' | 'name'> & { readonly name?: string },
+  ): void {
+    const now = this.#now()
+    const joined: Client = { name: '', ...client, since: now, lastUsed: now, calls: 0 }
+    this.#clients.set(id, joined)
+    if (client.server) this.#byServer.set(client.server, joined)
+  }
+
+  leave(id: string): void {
+    this.#clients.delete(id)
+  }
+
+  /** A request of a client that stays, or of one that makes single requests. Gives what it calls itself. */
+  used(
+    server: Server,
+    name: string,
+    endpoint: string,
+    workspace: string | undefined,
+    isCall: boolean,
+  ): string {
+    const client = this.#byServer.get(server) ?? this.#single(name, endpoint, workspace)
+    if (name !== '') client.name = name
+    client.lastUsed = this.#now()
+    if (isCall) client.calls++
+    return client.name
+  }
+
+  /** Those that stay. */
+  get staying(): number {
+    return [...this.#clients.values()].filter(({ kind }) => kind !== 'http').length
+  }
+
+  reports(): ClientReport[] {
+    const now = this.#now()
+    for (const [id, { kind, lastUsed }] of this.#clients)
+      if (kind === 'http' && now - lastUsed > HTTP_STAYS) this.#clients.delete(id)
+    return [...this.#clients.values()].map(({ server: _, ...client }) => client)
+  }
+
+  #single(name: string, endpoint: string, workspace: string | undefined): Client {
+    const id = JSON.stringify(['http', name, endpoint, workspace])
+    const known = this.#clients.get(id)
+    if (known) return known
+    const oldest = [...this.#clients].find(([, { kind }]) => kind === 'http')
+    if (oldest && this.#clients.size > MOST_HTTP) this.#clients.delete(oldest[0])
+    this.join(id, { kind: 'http', name, endpoint, workspace, pid: undefined, server: undefined })
+    return this.#clients.get(id) as Client
+  }
+}

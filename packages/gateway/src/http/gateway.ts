@@ -1,0 +1,366 @@
+/** The gateway as an HTTP server on loopback: its endpoints for both eras, its bridges, and what the command asks it. */
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { isAbsolute, resolve } from 'node:path'
+import type { Duplex } from 'node:stream'
+import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotocol/node'
+import { isLegacyRequest, type McpHandlerRequestOptions, type Server } from '@modelcontextprotocol/server'
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
+import type { Called } from '../answer/call-tool.js'
+import { proofOf } from '../bridge/folder.js'
+import { type Identity, PID_HEADER, PROTOCOL, UPGRADE, WORKSPACE_HEADER } from '../bridge/protocol.js'
+import { type HallEvent, Halls, type HallsOptions } from '../room/halls.js'
+import { Clients } from './clients.js'
+import { createEndpoint, type Endpoint, UnknownProfile } from './endpoint.js'
+import { type Refused, refusedOrigin, refusedToken } from './guard.js'
+import { type McpPath, readPath, writePath } from './path.js'
+import { type GatewayReport, reportOn } from './report.js'
+import { Sessions } from './sessions.js'
+
+export type GatewayEvent =
+  | HallEvent
+  | { readonly kind: 'client-joined' | 'client-left'; readonly client: string; readonly endpoint: string }
+  | {
+      readonly kind: 'listed'
+      readonly client: string
+      readonly endpoint: string
+    }
+  | ({ readonly client: string; readonly endpoint: string; readonly milliseconds?: number } & Omit<
+      Called,
+      'kind'
+    > & {
+        readonly kind: 'call'
+        readonly what: Called['kind']
+      })
+
+export interface GatewayOptions extends Omit<HallsOptions, 'onEvent'> {
+  readonly version: string
+  /** Asked at every request: it may have been replaced. */
+  readonly token: () => string
+  /** Where the token is, for whoever comes without it; a sentence. */
+  readonly tokenHint?: string
+  readonly instance?: string
+  readonly onEvent?: (event: GatewayEvent) => void
+  /** Somebody with the token asks the gateway to stop. */
+  readonly onStop?: () => void
+  /** Milliseconds until a silent session of the older protocol ends. */
+  readonly sessionIdle?: number
+  /** Bytes of one request. */
+  readonly maxRequestBodySize?: number
+  readonly now?: () => number
+}
+
+export interface Gateway {
+  /** Resolves with the port. */
+  listen(port: number, host?: string): Promise<number>
+  readonly instance: string
+  inspect(): Promise<GatewayReport>
+  /** When the last request was, and how many clients stay. */
+  readonly activity: { readonly lastUsed: number; readonly staying: number; readonly busy: number }
+  /** Ends connections and servers. Idempotent. */
+  close(): Promise<void>
+}
+
+const MIB = 1024 * 1024
+const MOST_SESSIONS = 1000
+
+export function createGateway(options: GatewayOptions): Gateway {
+  const {
+    version,
+    token,
+    tokenHint = '',
+    instance = randomUUID(),
+    onStop,
+    sessionIdle = 30 * 60_000,
+    maxRequestBodySize = 16 * MIB,
+    now = Date.now,
+  } = options
+  const emit = (event: GatewayEvent) => {
+    try {
+      options.onEvent?.(event)
+    } catch {
+      // A listener that throws has no say in what happens here.
+    }
+  }
+  const halls = new Halls({ ...options, onEvent: emit })
+  const clients = new Clients(now)
+  const endpoints = new Map<string, Endpoint>()
+  const startedAt = now()
+  const counts = { calls: 0, searches: 0, refused: 0, failed: 0, answerCharacters: 0, lists: 0 }
+  let lastUsed = now()
+
+  const endpointOf = (path: McpPath, workspace: string | undefined): Endpoint => {
+    const name = writePath(path)
+    const key = JSON.stringify([name, workspace ?? ''])
+    const known = endpoints.get(key)
+    if (known) return known
+    const place = halls.find(workspace)
+    const note = (server: Server, client: string, isCall: boolean) =>
+      clients.used(server, client, name, workspace, isCall)
+    const made = createEndpoint({
+      place,
+      path,
+      version,
+      maxRequestBodySize,
+      onListed(server, client) {
+        counts.lists++
+        emit({ kind: 'listed', client: note(server, client, false), endpoint: name })
+      },
+      onCalled({ kind, ...called }, server, client) {
+        counts[kind === 'search' ? 'searches' : kind === 'run' ? 'calls' : 'refused']++
+        if (kind === 'run' && called.isError) counts.failed++
+        counts.answerCharacters += called.characters
+        emit({ kind: 'call', what: kind, ...called, client: note(server, client, true), endpoint: name })
+      },
+    })
+    endpoints.set(key, made)
+    return made
+  }
+
+  const sessions = new Sessions({
+    idle: sessionIdle,
+    most: MOST_SESSIONS,
+    maxRequestBodySize,
+    now,
+    onOpen(id, server, { place, path }) {
+      const endpoint = writePath(path)
+      clients.join(id, { kind: 'session', endpoint, workspace: place.workspace, pid: undefined, server })
+      emit({ kind: 'client-joined', client: 'session', endpoint })
+    },
+    onClose(id) {
+      clients.leave(id)
+      emit({ kind: 'client-left', client: 'session', endpoint: '' })
+    },
+  })
+
+  /** A web request that has passed every guard. */
+  const answer = async (request: Request, given: McpHandlerRequestOptions = {}): Promise<Response> => {
+    const url = new URL(request.url)
+    const path = readPath(url.pathname)
+    if (!path) return json(404, { error: { message: `There is nothing at ${url.pathname}.` } })
+    let endpoint: Endpoint
+    try {
+      endpoint = endpointOf(path, workspaceOf(request.headers.get(WORKSPACE_HEADER) ?? undefined))
+    } catch (error) {
+      if (error instanceof UnknownProfile || error instanceof WrongWorkspace)
+        return json(error instanceof UnknownProfile ? 404 : 400, rpcError(error.message))
+      throw error
+    }
+    if (request.method !== 'POST') {
+      if (await isLegacyRequest(request)) return sessions.fetch(request, endpoint, given)
+      return endpoint.modern.fetch(request, given)
+    }
+    const text = await request.text()
+    const parsedBody = parsed(text)
+    // What is no JSON gets the answer that the protocol has for it.
+    if (parsedBody === undefined)
+      return endpoint.modern.fetch(
+        new Request(request.url, { method: 'POST', headers: request.headers, body: text }),
+        given,
+      )
+    const options = { ...given, parsedBody }
+    return (await isLegacyRequest(request, parsedBody))
+      ? sessions.fetch(request, endpoint, options)
+      : endpoint.modern.fetch(request, options)
+  }
+  const onMcp = toNodeHandler({ fetch: answer }, { maxRequestBodySize })
+
+  const onRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
+    const refused = refusedOrigin(request)
+    if (refused) return refuse(response, refused)
+    const isMcp = readPath(pathname) !== undefined
+    if (pathname === '/identity')
+      return reply(response, 200, {
+        toolwell: 'gateway',
+        instance,
+        version,
+        protocol: PROTOCOL,
+        proof: proofOf(token(), (searchParams.get('challenge') ?? '').slice(0, 200)),
+      } satisfies Identity)
+    if (!isMcp && pathname !== '/status' && pathname !== '/stop')
+      return refuse(response, {
+        status: 404,
+        message: `There is nothing at ${pathname}. MCP clients connect to /mcp, /mcp/all or /mcp/PROFILE.`,
+      })
+    const unknown = refusedToken(request, token(), tokenHint)
+    if (unknown) return refuse(response, unknown)
+    lastUsed = now()
+    if (isMcp) return onMcp(request as NodeIncomingMessageLike, response)
+    if (pathname === '/status') return reply(response, 200, await inspect())
+    if (request.method !== 'POST') return refuse(response, { status: 405, message: 'Ask /stop with POST.' })
+    reply(response, 200, { stopping: true })
+    onStop?.()
+  }
+
+  const sockets = new Set<Duplex>()
+  const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    socket.on('error', () => socket.destroy())
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost')
+    const path = readPath(pathname)
+    const refused =
+      refusedOrigin(request) ??
+      refusedToken(request, token(), tokenHint) ??
+      (request.headers.upgrade !== UPGRADE || !path
+        ? { status: 400, message: `${pathname} is not an endpoint for ${UPGRADE}.` }
+        : undefined)
+    if (refused || !path) {
+      refuseSocket(socket, refused ?? { status: 400, message: 'Wrong path.' })
+      return
+    }
+    try {
+      const endpoint = endpointOf(path, workspaceOf(header(request, WORKSPACE_HEADER)))
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${UPGRADE}\r\n\r\n`)
+      if (head.length > 0) socket.unshift(head)
+      attach(socket, endpoint, Number(header(request, PID_HEADER)) || undefined)
+    } catch (error) {
+      refuseSocket(socket, { status: 400, message: (error as Error).message })
+    }
+  }
+
+  /** One stdio client, at the other end of a bridge. */
+  const attach = (socket: Duplex, endpoint: Endpoint, pid: number | undefined): void => {
+    const id = randomUUID()
+    const name = writePath(endpoint.path)
+    ;(socket as Socket).setNoDelay?.(true)
+    sockets.add(socket)
+    const served = serveStdio(
+      () => {
+        const server = endpoint.serverFor({ client: `bridge ${id}`, conversation: id })
+        clients.join(id, { kind: 'stdio', endpoint: name, workspace: endpoint.place.workspace, pid, server })
+        return server
+      },
+      { transport: new StdioServerTransport(socket, socket, { maxBufferSize: 64 * MIB }) },
+    )
+    clients.join(id, {
+      kind: 'stdio',
+      endpoint: name,
+      workspace: endpoint.place.workspace,
+      pid,
+      server: undefined,
+    })
+    emit({ kind: 'client-joined', client: 'stdio', endpoint: name })
+    socket.on('data', () => {
+      lastUsed = now()
+    })
+    // A server for HTTP lets its side of a connection stay open.
+    socket.on('end', () => socket.destroy())
+    socket.on('close', () => {
+      sockets.delete(socket)
+      clients.leave(id)
+      lastUsed = now()
+      void served.close().catch(() => undefined)
+      emit({ kind: 'client-left', client: 'stdio', endpoint: name })
+    })
+  }
+
+  const http = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
+    onRequest(request, response).catch(() => {
+      if (response.headersSent) response.destroy()
+      else reply(response, 500, rpcError('Something went wrong in the gateway.'))
+    })
+  })
+  http.on('upgrade', onUpgrade)
+  http.on('clientError', (_, socket) => {
+    if (socket.writable) refuseSocket(socket, { status: 400, message: 'This is not HTTP.' })
+  })
+
+  const inspect = () =>
+    reportOn({
+      halls: halls.all,
+      clients: clients.reports(),
+      counts,
+      version,
+      instance,
+      startedAt,
+      now: now(),
+    })
+
+  let closing: Promise<void> | undefined
+  return {
+    instance,
+    listen: (port, host = '127.0.0.1') =>
+      new Promise((resolvePort, reject) => {
+        http.once('error', reject)
+        http.listen(port, host, () => {
+          http.off('error', reject)
+          resolvePort((http.address() as AddressInfo).port)
+        })
+      }),
+    inspect,
+    get activity() {
+      const busy = halls.all.reduce((sum, { hall }) => sum + hall().busy, 0)
+      return { lastUsed, staying: clients.staying, busy }
+    },
+    close() {
+      closing ??= (async () => {
+        const closed = new Promise((done) => http.close(done))
+        await sessions.close()
+        await Promise.all([...endpoints.values()].map((endpoint) => endpoint.close()))
+        for (const socket of sockets) socket.destroy()
+        http.closeAllConnections()
+        await halls.close()
+        await closed
+      })()
+      return closing
+    },
+  }
+}
+
+class WrongWorkspace extends Error {}
+
+/** A header holds no letters beyond ASCII, so the path comes as part of a URL does. */
+function workspaceOf(given: string | undefined): string | undefined {
+  if (given === undefined || given.trim() === '') return undefined
+  let path: string
+  try {
+    path = decodeURI(given.trim())
+  } catch {
+    path = given.trim()
+  }
+  if (!isAbsolute(path) || path.length > 4096)
+    throw new WrongWorkspace(`${WORKSPACE_HEADER} must be the absolute path of a folder.`)
+  return resolve(path)
+}
+
+function header(request: IncomingMessage, name: string): string | undefined {
+  return [request.headers[name.toLowerCase()] ?? []].flat()[0]
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function rpcError(message: string): object {
+  return { jsonrpc: '2.0', error: { code: -32000, message }, id: null }
+}
+
+function json(status: number, value: object): Response {
+  return Response.json(value, { status })
+}
+
+function reply(
+  response: ServerResponse,
+  status: number,
+  value: object,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', ...headers })
+  response.end(`${JSON.stringify(value)}\n`)
+}
+
+function refuse(response: ServerResponse, { status, message, headers = {} }: Refused): void {
+  reply(response, status, rpcError(message.trim()), { Connection: 'close', ...headers })
+}
+
+function refuseSocket(socket: Duplex, { status, message }: Refused): void {
+  const body = `${JSON.stringify(rpcError(message.trim()))}\n`
+  socket.end(
+    `HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  )
+}

@@ -1,0 +1,31 @@
+/** The mode belongs to the path: `/mcp`, `/mcp/all`, `/mcp/PROFILE`, `/mcp/PROFILE/all`. */
+import type { Mode } from '../answer/mcp-server.js'
+
+export interface McpPath {
+  readonly mode: Mode
+  readonly profile: string | undefined
+}
+
+/** Undefined for any other path. */
+export function readPath(pathname: string): McpPath | undefined {
+  const [empty, mcp, ...rest] = pathname.replace(/\/$/, '').split('/')
+  if (empty !== '' || mcp !== 'mcp' || rest.length > 2) return undefined
+  let names: string[]
+  try {
+    names = rest.map(decodeURIComponent)
+  } catch {
+    return undefined
+  }
+  const [first, second] = names
+  if (second !== undefined) return second === 'all' && first ? { mode: 'all', profile: first } : undefined
+  if (first === 'all') return { mode: 'all', profile: undefined }
+  return first === '' ? undefined : { mode: 'dispatch', profile: first }
+}
+
+export function writePath({ mode, profile }: McpPath): string {
+  const words = [
+    ...(profile === undefined ? [] : [encodeURIComponent(profile)]),
+    ...(mode === 'all' ? ['all'] : []),
+  ]
+  return ['/mcp', ...words].join('/')
+}

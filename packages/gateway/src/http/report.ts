@@ -1,0 +1,117 @@
+/** What `status` shows: clients, servers with their processes, memory, and what the lists cost and save. */
+import { readFileSync } from 'node:fs'
+import { estimate } from '@toolwell/core'
+import type { ServerReport } from '@toolwell/mcp'
+import { dispatchTools } from '../answer/list-tools.js'
+import type { HallPlace } from '../room/halls.js'
+import type { ClientReport } from './clients.js'
+
+export interface ServerStatus
+  extends Pick<ServerReport, 'name' | 'state' | 'reason' | 'endpoint' | 'pids' | 'starts'> {
+  readonly tools: number
+  /** Held back until they are approved, with the reason. */
+  readonly quarantined: Readonly<Record<string, string>>
+}
+
+export interface HallReport {
+  readonly workspace: string | undefined
+  readonly profiles: readonly string[]
+  readonly files: readonly string[]
+  /** Why a config that was written meanwhile is not used. */
+  readonly problem: string | undefined
+  readonly servers: readonly ServerStatus[]
+  /** Servers that need a workspace, where the callers have none. */
+  readonly homeless: readonly string[]
+  /** Tokens of every definition, and of the list that clients get instead. */
+  readonly tokens: { readonly all: number; readonly list: number }
+}
+
+export interface GatewayReport {
+  readonly version: string
+  readonly instance: string
+  readonly pid: number
+  readonly startedAt: number
+  readonly uptime: number
+  readonly clients: readonly ClientReport[]
+  readonly halls: readonly HallReport[]
+  readonly counts: {
+    readonly calls: number
+    readonly searches: number
+    readonly refused: number
+    readonly failed: number
+    readonly lists: number
+  }
+  /** Tokens of search answers and refusals, which a client with every definition would not have read. */
+  readonly answerTokens: number
+  /** Bytes in memory: the gateway itself, and its servers where the system says. */
+  readonly memory: { readonly gateway: number; readonly servers: number | undefined }
+}
+
+export async function reportOn(facts: {
+  readonly halls: readonly HallPlace[]
+  readonly clients: readonly ClientReport[]
+  readonly counts: GatewayReport['counts'] & { readonly answerCharacters: number }
+  readonly version: string
+  readonly instance: string
+  readonly startedAt: number
+  readonly now: number
+}): Promise<GatewayReport> {
+  const { clients, version, instance, startedAt, now } = facts
+  const { answerCharacters, ...counts } = facts.counts
+  const halls = facts.halls.map(hallReport)
+  const pids = new Set(halls.flatMap(({ servers }) => servers.flatMap((server) => server.pids)))
+  return {
+    version,
+    instance,
+    pid: process.pid,
+    startedAt,
+    uptime: now - startedAt,
+    clients,
+    halls,
+    counts,
+    answerTokens: Math.round(answerCharacters / CHARACTERS_PER_TOKEN),
+    memory: { gateway: process.memoryUsage.rss(), servers: memoryOf([...pids]) },
+  }
+}
+
+/** As the estimate of the core has it for English text. */
+const CHARACTERS_PER_TOKEN = 4
+
+function hallReport({ workspace, hall, profiles, problem }: HallPlace): HallReport {
+  const { config, servers, room } = hall()
+  const whole = room(undefined)
+  return {
+    workspace,
+    profiles,
+    files: config.files,
+    problem,
+    servers: servers.inspect().map(({ name, state, reason, endpoint, pids, starts, tools, quarantined }) => ({
+      name,
+      state,
+      reason,
+      endpoint,
+      pids,
+      starts,
+      tools: tools.length,
+      quarantined: Object.fromEntries(quarantined),
+    })),
+    homeless: config.homeless,
+    tokens: {
+      all: whole?.face.tools().reduce((sum, entry) => sum + whole.face.cost(entry), 0) ?? 0,
+      list: whole ? estimate.count(JSON.stringify(dispatchTools(whole))) : 0,
+    },
+  }
+}
+
+/** Undefined where the system has no such files. */
+function memoryOf(pids: readonly number[]): number | undefined {
+  if (process.platform !== 'linux') return undefined
+  return pids.reduce((sum, pid) => {
+    try {
+      const [, kilobytes = '0'] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+      return sum + Number(kilobytes) * 1024
+    } catch {
+      return sum
+    }
+  }, 0)
+}

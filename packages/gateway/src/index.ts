@@ -1,0 +1,13 @@
+/** The public API of this package: the gateway, and the daemon around it. */
+export type { Called } from './answer/call-tool.js'
+export {
+  type Daemon,
+  type DaemonOptions,
+  type DaemonStart,
+  DEFAULT_PORT,
+  PortInUse,
+  runDaemon,
+} from './daemon/run-daemon.js'
+export type { ClientReport } from './http/clients.js'
+export { createGateway, type Gateway, type GatewayEvent, type GatewayOptions } from './http/gateway.js'
+export type { GatewayReport, HallReport, ServerStatus } from './http/report.js'

@@ -1,0 +1,162 @@
+/** Both SDKs, both eras, over HTTP: what a client sees and gets, with real servers behind. */
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { realServer } from '../../mcp/test/support/real-servers.js'
+import { CLIENT_KINDS, openClient } from './support/clients.js'
+import { entry, startGateway, temporary } from './support/gateway.js'
+
+const everything = () => entry(realServer('everything'), { readOnly: ['echo', 'get-tiny*'] })
+
+async function start() {
+  const folder = temporary()
+  writeFileSync(join(folder, 'hello.txt'), 'Hello from a file.')
+  return {
+    ...(await startGateway({
+      mcpServers: {
+        everything: everything(),
+        files: entry(realServer('filesystem', [folder]), { alwaysLoad: ['read_text_file'] }),
+      },
+      profiles: { reading: { servers: ['files'], allow: ['read_*'] } },
+    })),
+    files: folder,
+  }
+}
+
+describe.each(CLIENT_KINDS)('a client of %s over HTTP', (kind) => {
+  it('searches, reads and calls through three tools', async () => {
+    const { url, files, gateway } = await start()
+    const client = await openClient(kind, `${url}/mcp`)
+    expect(client.version).toBe(kind === 'v2 modern' ? '2026-07-28' : '2025-11-25')
+    expect(client.instructions).toContain('tool_search')
+    const tools = await client.list()
+    expect(tools.map(({ name }) => name)).toEqual([
+      'tool_search',
+      'tool_read',
+      'tool_call',
+      'files__read_text_file',
+    ])
+    for (const { _meta: meta } of tools) expect(meta).toMatchObject({ 'anthropic/alwaysLoad': true })
+    expect(tools.map(({ annotations }) => (annotations as { readOnlyHint?: boolean })?.readOnlyHint)).toEqual(
+      [true, true, false, true],
+    )
+
+    const found = await client.text('tool_search', { query: 'add two numbers' })
+    expect(found).toContain('everything__get-sum')
+    expect(found).toContain('"inputSchema"')
+    const load = /"name":"everything__get-sum".*?"load":"(\w+)"/.exec(found)?.[1]
+    const sum = { name: 'Get_Sum', arguments: { a: 2, b: 3 }, load }
+    expect(await client.text('tool_call', sum)).toBe('The sum of 2 and 3 is 5.')
+    expect(await client.text('files__read_text_file', { path: join(files, 'hello.txt') })).toBe(
+      'Hello from a file.',
+    )
+
+    expect(await client.text('tool_search', { query: 'select:echo' })).toContain(
+      'Approved as read-only, so tool_read may call it: everything__echo.',
+    )
+    expect(await client.text('tool_read', { name: 'echo', arguments: { message: 'hi' } })).toBe('Echo: hi')
+    // The server says of it that it changes nothing. Nobody else has said so.
+    const refused = await client.call('tool_read', {
+      name: 'files__read_text_file',
+      arguments: { path: 'hello.txt' },
+    })
+    expect(refused).toMatchObject({ isError: true })
+    expect(refused.content[0]?.text).toContain('not approved as read-only')
+    const { counts } = await gateway.inspect()
+    expect(counts).toMatchObject({ calls: 3, searches: 2, refused: 1 })
+  })
+
+  it('lists and calls every tool under its own name', async () => {
+    const { url, files } = await start()
+    const client = await openClient(kind, `${url}/mcp/all`)
+    const tools = await client.list()
+    expect(tools.length).toBeGreaterThan(20)
+    expect(tools.map(({ name }) => name)).toEqual(tools.map(({ name }) => name).sort())
+    expect(
+      tools.find(({ name }) => name === 'everything__get-structured-content')?.outputSchema,
+    ).toBeDefined()
+    const weather = await client.call('everything__get-structured-content', { location: 'New York' })
+    expect(weather.structuredContent).toMatchObject({ temperature: expect.any(Number) })
+    expect(await client.text('files__read_text_file', { path: join(files, 'hello.txt') })).toBe(
+      'Hello from a file.',
+    )
+  })
+
+  it('gets results as the server gave them', async () => {
+    const { url } = await start()
+    const client = await openClient(kind, `${url}/mcp`)
+    const image = await client.call('tool_read', { name: 'get-tiny-image', arguments: {} })
+    expect(image.content.map(({ type }) => type)).toEqual(['text', 'image', 'text'])
+    const annotated = await client.call('tool_call', {
+      name: 'get-annotated-message',
+      arguments: { messageType: 'error' },
+    })
+    expect(annotated.content[0]).toMatchObject({ annotations: { priority: 1 } })
+    // Who answers is the gateway, and no other name is told.
+    expect(JSON.stringify(annotated._meta ?? {})).not.toContain('everything')
+  })
+
+  it('sees of a profile what is in it, and may call no more', async () => {
+    const { url, gateway } = await start()
+    const client = await openClient(kind, `${url}/mcp/reading/all`)
+    const names = (await client.list()).map(({ name }) => name)
+    expect(names).toContain('files__read_text_file')
+    expect(names.filter((name) => !name.startsWith('files__read_'))).toEqual([])
+    const three = await openClient(kind, `${url}/mcp/reading`)
+    expect(await three.text('tool_search', { query: 'select:echo,files__write_file' })).not.toContain(
+      'inputSchema',
+    )
+    const denied = await three.text('tool_call', { name: 'files__write_file', arguments: {} })
+    expect(denied).toContain('There is no tool named')
+    const all = await openClient(kind, `${url}/mcp`)
+    await all.text('tool_call', { name: 'files__list_allowed_directories', arguments: {} })
+    await three.text('tool_call', { name: 'files__read_text_file', arguments: { path: 'none' } })
+    // Profiles share what runs.
+    const { halls } = await gateway.inspect()
+    expect(halls).toHaveLength(1)
+    expect(halls[0]?.servers.flatMap(({ pids }) => pids)).toHaveLength(1)
+  })
+
+  it('is told of progress, and can give up', async () => {
+    const { url, of } = await start()
+    const client = await openClient(kind, `${url}/mcp`)
+    await client.list()
+    const seen: number[] = []
+    const stop = new AbortController()
+    const call = client.call(
+      'tool_call',
+      { name: 'trigger-long-running-operation', arguments: { duration: 60, steps: 600 } },
+      {
+        signal: stop.signal,
+        onprogress: ({ progress }) => {
+          seen.push(progress)
+          if (seen.length === 3) stop.abort()
+        },
+      },
+    )
+    await expect(call).rejects.toThrow()
+    expect(seen.length).toBeGreaterThanOrEqual(3)
+    expect(await client.text('tool_call', { name: 'echo', arguments: { message: 'still here' } })).toBe(
+      'Echo: still here',
+    )
+    expect(of('call').at(-1)).toMatchObject({ tool: 'everything__echo', what: 'run', isError: false })
+  })
+
+  it('is answered in words where it errs', async () => {
+    const { url } = await start()
+    const client = await openClient(kind, `${url}/mcp`)
+    await client.list()
+    const wrong = await client.call('tool_call', { name: 'get-sum', arguments: { a: 'one' } })
+    expect(wrong.isError).toBe(true)
+    expect(wrong.content[0]?.text).toMatch(/"a": "Must be number, not string\."[\s\S]*"inputSchema"/)
+    expect(await client.text('tool_call', { name: 'get_summ', arguments: {} })).toContain(
+      'everything__get-sum',
+    )
+    expect(await client.text('tool_call', { nonsense: 1 })).toContain('it needs "name"')
+    expect(
+      await client.text('tool_call', { name: 'echo', arguments: { message: 'x' }, load: 'old' }),
+    ).toContain('inputSchema')
+    await expect(client.call('no_such_tool')).rejects.toThrow(/no_such_tool/)
+  })
+})

@@ -1,0 +1,144 @@
+/** Real clients of both SDKs, over HTTP and stdio, in both eras: the same four methods whichever it is. */
+import { fileURLToPath } from 'node:url'
+import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client'
+import { StdioClientTransport as Stdio2 } from '@modelcontextprotocol/client/stdio'
+import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport as Stdio1 } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js'
+import { onTestFinished } from 'vitest'
+import { authorized } from './gateway.js'
+
+export type ClientKind = 'v1' | 'v2 legacy' | 'v2 modern'
+export const CLIENT_KINDS: readonly ClientKind[] = ['v1', 'v2 legacy', 'v2 modern']
+
+export interface Listed {
+  readonly name: string
+  readonly description?: string | undefined
+  readonly inputSchema: object
+  readonly outputSchema?: object | undefined
+  readonly annotations?: object | undefined
+  readonly _meta?: Record<string, unknown> | undefined
+}
+
+export interface Answer {
+  readonly content: readonly { readonly type: string; readonly text?: string }[]
+  readonly isError?: boolean
+  readonly structuredContent?: unknown
+  readonly _meta?: Record<string, unknown>
+}
+
+export interface TestClient {
+  readonly version: string | undefined
+  readonly instructions: string | undefined
+  readonly pid: number | undefined
+  list(): Promise<Listed[]>
+  call(
+    name: string,
+    input?: object,
+    options?: { signal?: AbortSignal; onprogress?: (progress: { progress: number }) => void },
+  ): Promise<Answer>
+  /** The text of an answer. */
+  text(name: string, input?: object): Promise<string>
+  onListChanged(listener: () => void): Promise<void>
+  close(): Promise<void>
+}
+
+export interface StdioWay {
+  readonly words: readonly string[]
+  readonly env: Record<string, string>
+  readonly cwd: string
+}
+
+export const SCRIPT = fileURLToPath(new URL('../../../cli/bin/toolwell.mjs', import.meta.url))
+
+export async function openClient(
+  kind: ClientKind,
+  way: string | StdioWay,
+  headers: Record<string, string> = authorized,
+): Promise<TestClient> {
+  const client =
+    kind === 'v1' ? await openOld(way, headers) : await openNew(kind === 'v2 modern', way, headers)
+  onTestFinished(() => client.close())
+  return client
+}
+
+const textOf = ({ content }: Answer) => content.map(({ text = '' }) => text).join('\n')
+
+async function openOld(way: string | StdioWay, headers: Record<string, string>): Promise<TestClient> {
+  const client = new Client1({ name: 'old-client', version: '1.2.3' })
+  const transport =
+    typeof way === 'string'
+      ? new Http1(new URL(way), { requestInit: { headers } })
+      : new Stdio1({
+          command: process.execPath,
+          args: [SCRIPT, 'serve', '--stdio', ...way.words],
+          env: way.env,
+          cwd: way.cwd,
+        })
+  await client.connect(transport as Parameters<typeof client.connect>[0])
+  const call: TestClient['call'] = async (name, input = {}, options = {}) =>
+    (await client.callTool(
+      { name, arguments: input as Record<string, unknown> },
+      CallToolResultSchema,
+      options,
+    )) as Answer
+  return {
+    version: (transport as { protocolVersion?: string }).protocolVersion,
+    instructions: client.getInstructions(),
+    pid: transport instanceof Stdio1 ? (transport.pid ?? undefined) : undefined,
+    async list() {
+      const tools: Listed[] = []
+      let cursor: string | undefined
+      do {
+        const page = await client.listTools(cursor === undefined ? {} : { cursor })
+        tools.push(...(page.tools as Listed[]))
+        cursor = page.nextCursor
+      } while (cursor !== undefined)
+      return tools
+    },
+    call,
+    text: async (name, input) => textOf(await call(name, input)),
+    async onListChanged(listener) {
+      const { ToolListChangedNotificationSchema } = await import('@modelcontextprotocol/sdk/types.js')
+      client.setNotificationHandler(ToolListChangedNotificationSchema, () => listener())
+    },
+    close: () => client.close(),
+  }
+}
+
+async function openNew(
+  isModern: boolean,
+  way: string | StdioWay,
+  headers: Record<string, string>,
+): Promise<TestClient> {
+  const client = new Client2(
+    { name: 'new-client', version: '4.5.6' },
+    isModern ? { versionNegotiation: { mode: 'auto' } } : {},
+  )
+  const transport =
+    typeof way === 'string'
+      ? new Http2(new URL(way), { requestInit: { headers } })
+      : new Stdio2({
+          command: process.execPath,
+          args: [SCRIPT, 'serve', '--stdio', ...way.words],
+          env: way.env,
+          cwd: way.cwd,
+        })
+  await client.connect(transport)
+  const call: TestClient['call'] = async (name, input = {}, options = {}) =>
+    (await client.callTool({ name, arguments: input as Record<string, unknown> }, options)) as Answer
+  return {
+    version: client.getNegotiatedProtocolVersion(),
+    instructions: client.getInstructions(),
+    pid: transport instanceof Stdio2 ? (transport.pid ?? undefined) : undefined,
+    list: async () => (await client.listTools()).tools as Listed[],
+    call,
+    text: async (name, input) => textOf(await call(name, input)),
+    async onListChanged(listener) {
+      client.setNotificationHandler('notifications/tools/list_changed', () => listener())
+      if (isModern) await client.listen({ toolsListChanged: true })
+    },
+    close: () => client.close(),
+  }
+}

@@ -1,0 +1,50 @@
+/** Whether a server of a config depends on the folder of a project, and how it is started for another one. */
+import { createHash } from 'node:crypto'
+import { canonicalJson } from '@toolwell/core/internal'
+import type { Fields } from './check-entry.js'
+import { createEntryReader } from './entry-reader.js'
+import type { RawEntry } from './raw-entry.js'
+import { readEndpoint } from './read-endpoint.js'
+import { commandsOf } from './references.js'
+import type { InWorkspace, ServerWorkspace } from './server-config.js'
+import type { VariableScope } from './variables.js'
+
+/** What decides how a server is started or reached. */
+const REACHED = ['type', 'command', 'args', 'env', 'envFile', 'cwd', 'url', 'headers', 'oauth'] as const
+
+export function readWorkspace(
+  raw: RawEntry,
+  fields: Fields,
+  scope: VariableScope,
+  refused: ReadonlySet<string>,
+): ServerWorkspace {
+  const reached = canonicalJson(REACHED.map((key) => fields[key] ?? null))
+  const isFixed =
+    !reached.includes('${workspaceFolder') && (fields.cwd !== undefined || fields.command === undefined)
+  const stated = fields.workspace as boolean | undefined
+  return {
+    folder: scope.workspaceFolder,
+    // Whatever starts in the folder may read it.
+    need: (stated ?? !isFixed) ? 'each' : 'none',
+    isStated: stated !== undefined,
+    written: createHash('sha256')
+      .update(canonicalJson([raw.folder, reached]))
+      .digest('hex'),
+    in(folder): InWorkspace {
+      const reader = createEntryReader(raw, fields, { ...scope, workspaceFolder: folder })
+      const endpoint = readEndpoint(reader, refused)
+      if (!endpoint) throw new Error('an entry without a command or url is no server')
+      return {
+        endpoint,
+        commands: raw.isOwn ? [] : commandsOf({ endpoint }),
+        secrets: [
+          ...reader.secrets,
+          ...Object.values(endpoint.type === 'stdio' ? endpoint.env : endpoint.headers),
+        ],
+        problems: reader.problems
+          .filter(({ severity }) => severity === 'error')
+          .map(({ message, fix }) => `${message}. ${fix}`),
+      }
+    },
+  }
+}

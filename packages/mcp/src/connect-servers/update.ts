@@ -1,0 +1,77 @@
+/** From one config to the next while servers run: which are the same, which are others, and what keeps an edit from counting. */
+import { canonicalJson } from '@toolwell/core/internal'
+import type { Config } from '../config/load-config.js'
+import type { ConfigProblem } from '../config/problem.js'
+import type { ServerConfig } from '../config/server-config.js'
+
+export interface UpdateReport {
+  /** False: nothing was changed, because of the problems. */
+  readonly isApplied: boolean
+  readonly added: readonly string[]
+  readonly changed: readonly string[]
+  readonly removed: readonly string[]
+  /** Go on as they were, with the processes they have. */
+  readonly unchanged: readonly string[]
+  /** Errors of the new config. A server with one goes on as it was; one of a whole file keeps everything as it was. */
+  readonly problems: readonly ConfigProblem[]
+}
+
+/** What `loadConfig` gives, or servers that are written in code. */
+export type UpdatedConfig =
+  | (Pick<Config, 'servers'> & Partial<Pick<Config, 'problems'>>)
+  | readonly ServerConfig[]
+
+export interface UpdatePlan extends UpdateReport {
+  /** All servers from now on. */
+  readonly servers: readonly ServerConfig[]
+}
+
+export function planUpdate(current: readonly ServerConfig[], config: UpdatedConfig): UpdatePlan {
+  const { servers: wanted, problems: all = [] } =
+    'servers' in config ? config : { servers: config, problems: undefined }
+  const problems = all.filter(({ severity }) => severity === 'error')
+  const before = new Map(current.map((server) => [server.name, server]))
+  // An error in a file as a whole says nothing about which of its servers are still meant.
+  if (problems.some(({ server }) => server === undefined))
+    return {
+      isApplied: false,
+      servers: current,
+      added: [],
+      changed: [],
+      removed: [],
+      unchanged: [...before.keys()],
+      problems,
+    }
+  const broken = new Set(problems.flatMap(({ server }) => server ?? []))
+  const after = new Map(wanted.map((server) => [server.name, server]))
+  for (const name of broken) {
+    const old = before.get(name)
+    if (old) after.set(name, old)
+  }
+  const names = [...after.keys()]
+  const isSame = (name: string) => {
+    const [old, now] = [before.get(name), after.get(name)]
+    return old !== undefined && now !== undefined && isSameServer(old, now)
+  }
+  return {
+    isApplied: true,
+    servers: [...after.values()].map((server) =>
+      isSame(server.name) ? (before.get(server.name) ?? server) : server,
+    ),
+    added: names.filter((name) => !before.has(name)),
+    changed: names.filter((name) => before.has(name) && !isSame(name)),
+    removed: [...before.keys()].filter((name) => !after.has(name)),
+    unchanged: names.filter(isSame),
+    problems,
+  }
+}
+
+/** In every folder, and in how it is treated. */
+function isSameServer(one: ServerConfig, other: ServerConfig): boolean {
+  return one === other || canonicalJson(comparable(one)) === canonicalJson(comparable(other))
+}
+
+/** JSON has no infinity. */
+function comparable(server: ServerConfig): object {
+  return { ...server, idle: String(server.idle) }
+}

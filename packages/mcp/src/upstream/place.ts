@@ -1,0 +1,55 @@
+/** Where the calls of a caller run: in which folder, in which era, and who else has the same process. */
+import { resolve } from 'node:path'
+import { defined } from '@toolwell/core/internal'
+import type { ServerConfig } from '../config/server-config.js'
+import { type Caller, type CallerCapabilities, capabilitiesOf, capabilityKey } from './caller.js'
+
+export interface Place {
+  /** Callers of the same key share a connection. */
+  readonly key: string
+  /** The folder of the project; empty where the server is the same for all. */
+  readonly folder: string
+  /** What the server is asked to speak although it knows something newer. */
+  readonly era: 'legacy' | undefined
+  /** A server learns at the start what it may ask, so callers that answer different questions cannot share. */
+  readonly capabilities: CallerCapabilities
+  /** Whose it is, as far as that decides who shares it. */
+  readonly owner: Pick<Caller, 'client' | 'conversation'>
+}
+
+/** `speaksBoth`: the server is known to speak the newer protocol, and may speak the older one. */
+export function placeOf(server: ServerConfig, caller: Caller, speaksBoth: boolean): Place {
+  const { share, workspace } = server
+  const { roots, ...others } = capabilitiesOf(caller)
+  // What does not depend on a folder is not told of any.
+  const capabilities: CallerCapabilities =
+    workspace.isStated && workspace.need === 'none' ? others : { ...others, ...defined({ roots }) }
+  const needsFolder = workspace.need === 'each' || share === 'workspace' || capabilities.roots !== undefined
+  const folder = needsFolder ? resolve(caller.workspace ?? workspace.folder) : ''
+  const era = speaksBoth && caller.era === 'legacy' ? 'legacy' : undefined
+  // Roots of a caller that names no folder are its own.
+  const isOwn = capabilities.roots !== undefined && caller.workspace === undefined
+  const { client = '', conversation = '' } = caller
+  const owner =
+    share === 'conversation'
+      ? { client, conversation }
+      : share === 'client' || (isOwn && client !== '')
+        ? { client }
+        : {}
+  return {
+    key: JSON.stringify([folder, era ?? '', capabilityKey(capabilities), ...Object.values(owner)]),
+    folder,
+    era,
+    capabilities,
+    owner,
+  }
+}
+
+/** The server as it is started in a folder; or why it cannot be. */
+export function serverIn(server: ServerConfig, folder: string): ServerConfig | { readonly problem: string } {
+  const { workspace } = server
+  if (folder === '' || folder === resolve(workspace.folder) || workspace.need === 'none') return server
+  const { endpoint, commands, secrets, problems } = workspace.in(folder)
+  if (problems.length > 0) return { problem: problems.join(' ') }
+  return { ...server, endpoint, commands, secrets: [...server.secrets, ...secrets] }
+}

@@ -1,0 +1,72 @@
+/** What this extension uses of pi, by shape: pi brings its own types, and its packages have had two names. */
+
+/** One line of pi's session file. Entries form a tree. */
+export interface SessionEntry {
+  readonly type: string
+  readonly id: string
+  readonly customType?: string
+  readonly data?: unknown
+  readonly message?: unknown
+}
+
+export interface SessionManager {
+  /** The entries from the first one to where the session stands now. */
+  getBranch(): readonly SessionEntry[]
+  getSessionId(): string
+}
+
+export interface Context {
+  readonly cwd: string
+  readonly hasUI: boolean
+  readonly sessionManager: SessionManager
+  readonly model: { readonly api: string; readonly provider: string; readonly id: string } | undefined
+  readonly ui: {
+    notify(text: string, kind?: 'info' | 'warning' | 'error'): void
+    setStatus(key: string, text: string | undefined): void
+  }
+}
+
+export type Content =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image'; readonly data: string; readonly mimeType: string }
+
+export interface ToolDefinition {
+  readonly name: string
+  readonly label: string
+  readonly description: string
+  readonly parameters: object
+  execute(
+    callId: string,
+    input: unknown,
+    signal: AbortSignal | undefined,
+    onUpdate:
+      | ((update: { readonly content: readonly Content[]; readonly details: unknown }) => void)
+      | undefined,
+    context: Context,
+  ): Promise<{ readonly content: readonly Content[]; readonly details: unknown }>
+}
+
+/** The parts of an event that are read here. */
+export interface PiEvent {
+  readonly reason?: string
+  readonly payload?: unknown
+  toolName?: string
+  readonly toolCallId?: string
+  readonly input?: Record<string, unknown>
+  readonly message?: unknown
+}
+
+export interface Pi {
+  on(event: string, handler: (event: PiEvent, context: Context) => unknown): void
+  registerTool(tool: ToolDefinition): void
+  getActiveTools(): readonly string[]
+  setActiveTools(names: readonly string[]): void
+  registerCommand(
+    name: string,
+    command: {
+      readonly description: string
+      handler(text: string, context: Context): Promise<void>
+    },
+  ): void
+  appendEntry(customType: string, data: unknown): void
+}

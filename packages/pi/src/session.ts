@@ -1,0 +1,84 @@
+/** One session of pi: its servers, and the conversation whose ledger is the branch where the session stands. */
+import { type Conversation, createToolwell } from '@toolwell/core'
+import { type Framework, type FrameworkTool, framework } from '@toolwell/core/framework'
+import { connectServers, loadConfig, type Servers } from '@toolwell/mcp'
+import { callIdsIn, withCallIds } from './call-ids.js'
+import { configFiles } from './config-files.js'
+import { nativeResultsIn, withNativeResults } from './native-results.js'
+import { bodyOf, type WireName, wireOf, withHistory } from './payload.js'
+import type { Context, Pi } from './pi.js'
+import { awaitsCompaction, ENTRY, resetBecause, sessionStore } from './session-store.js'
+
+/** Milliseconds that a prompt waits for servers that nobody has listed before. */
+const FIRST_WAIT = 10_000
+
+export interface Session {
+  readonly servers: Servers
+  readonly conversation: Conversation
+  /** What is wrong with the config files, in words. */
+  readonly problems: readonly string[]
+  /** How tools are sent is decided with the first request: servers that are met for the first time are waited for. */
+  ready(): Promise<unknown>
+  tools(): readonly FrameworkTool[]
+  wireOf(api: string | undefined): WireName | undefined
+  door(api: string | undefined): Framework
+  /** The payload to send instead; undefined where it goes out as it is. */
+  request(payload: unknown, api: string | undefined): Promise<unknown>
+  /** The session went to another branch: the conversation is what that branch says. */
+  reopen(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openSession(pi: Pi, { cwd, sessionManager, ui }: Context): Promise<Session> {
+  const well = createToolwell({ store: sessionStore(pi, sessionManager) })
+  const config = loadConfig({ files: configFiles(cwd), workspaceFolder: cwd })
+  const servers = connectServers(well.catalogue, config)
+  const id = sessionManager.getSessionId()
+  /** A ledger that cannot be read costs what was loaded, and no session. */
+  const open = () =>
+    well.open({ id }).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error)
+      ui.notify(`Toolwell begins anew in this session, with nothing loaded. ${reason}`, 'warning')
+      pi.appendEntry(ENTRY, resetBecause(reason))
+      return well.open({ id })
+    })
+  let conversation = await open()
+  let doors = new Map<WireName, Framework>()
+  const door = (api: string | undefined) => {
+    const wire = wireOf(api) ?? 'openai-chat'
+    const known = doors.get(wire) ?? framework(conversation, { wire, native: true })
+    doors.set(wire, known)
+    return known
+  }
+  return {
+    servers,
+    get conversation() {
+      return conversation
+    },
+    problems: config.problems.map(({ message }) => message),
+    ready: () => servers.settled(FIRST_WAIT),
+    tools: () => door(undefined).tools(),
+    wireOf,
+    door,
+    async request(payload, api) {
+      const wire = wireOf(api)
+      const request = wire && bodyOf(payload, wire)
+      if (!request) return undefined
+      const branch = sessionManager.getBranch()
+      if (awaitsCompaction(branch)) door(api).compacted()
+      const idOf = callIdsIn(branch)
+      const body = await door(api).request(
+        withHistory(request.body, wire, (history) => {
+          const named = withCallIds(history, idOf)
+          return wire === 'anthropic' ? withNativeResults(named, nativeResultsIn(branch)) : named
+        }),
+      )
+      return body && request.payloadOf(body)
+    },
+    async reopen() {
+      conversation = await open()
+      doors = new Map()
+    },
+    close: () => servers.close(),
+  }
+}
