@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createToolwell, type LedgerEvent, type LedgerStore, memoryStore } from '@toolwell/core'
 import { jsonlStore } from '@toolwell/core/stores/jsonl'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openLedger, readLedger, sumUp } from '../src/ledger/open-ledger.js'
+import { type OpenedLedger, openLedger, readLedger, sumUp } from '../src/ledger/open-ledger.js'
 import { FOLD_VERSION, writeSnapshot } from '../src/ledger/snapshot.js'
 import { mixed } from './support/tools.js'
 
@@ -17,7 +17,8 @@ const plain = (value: unknown): unknown =>
       each instanceof Map || each instanceof Set ? [...(each as Iterable<unknown>)] : each,
     ),
   )
-const known = ({ events: _, from: __, ...sum }: Awaited<ReturnType<typeof openLedger>>) => plain(sum)
+const known = ({ events: _, from: __, started, ...sum }: OpenedLedger) =>
+  plain({ ...sum, started: started.written() })
 
 let folder: string
 beforeEach(async () => {
