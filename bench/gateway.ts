@@ -76,11 +76,11 @@ async function startGateway(folder: string, name: string, config: object) {
   )
   const state = join(home, 'gateway')
   const program = await startProgram(
-    [SCRIPT, 'serve', '--config', join(home, 'toolwell.json'), '--folder', state, '--port', '0', '--json'],
+    [SCRIPT, 'serve', '--config', join(home, 'toolwell.json'), '--folder', state, '--port', '0'],
     env,
-    (line) => line.includes('"listening"'),
+    (line) => line.startsWith('The gateway is at'),
   )
-  const { url } = JSON.parse(program.said) as { url: string }
+  const [, url = ''] = /at (\S+)\/mcp/.exec(program.said) ?? []
   return { ...program, url, state, env, headers: { Authorization: `Bearer ${readToken(state)}` } }
 }
 

@@ -62,16 +62,6 @@ const queries = [
   'select:nothing',
   'list files in a folder',
 ]
-const asked = (index) =>
-  index % 50 === 0
-    ? { name: 'tool_search', input: { query: `${queries[index % queries.length]} ${index}` } }
-    : { name: 'tool_call', input: { name: `none_${index % 997}`, arguments: { index } } }
-const overWire = async (total) => {
-  for (let index = 0; index < total; index++) {
-    const { name, input } = asked(index)
-    await ask('tools/call', { name, arguments: input })
-  }
-}
 const halls = new Halls({
   files: () => [{ path: `${folder}/${count}.json` }],
   env: {},
@@ -83,6 +73,18 @@ const halls = new Halls({
   onEvent: () => undefined,
 })
 const room = halls.find(undefined).hall.room(undefined)
+// Answered without a server: the schema that they were made for is an old one.
+const names = room.face.tools().map(({ wireName }) => wireName)
+const asked = (index) =>
+  index % 50 === 0
+    ? { name: 'tool_search', input: { query: `${queries[index % queries.length]} ${index}` } }
+    : { name: 'tool_call', input: { name: names[index % names.length], arguments: { index }, load: 'old' } }
+const overWire = async (total) => {
+  for (let index = 0; index < total; index++) {
+    const { name, input } = asked(index)
+    await ask('tools/call', { name, arguments: input })
+  }
+}
 const { signal } = new AbortController()
 const within = async (total) => {
   for (let index = 0; index < total; index++)
