@@ -33,6 +33,7 @@ const alone = [
   'packages/core/test/ai-sdk/sdk.test.ts',
   'packages/core/test/hostile/jsonl*.test.ts',
   'packages/core/test/stores/*.test.ts',
+  'packages/core/test/usage.test.ts',
   'test/seeds/sf-mcp.test.ts',
 ]
 

@@ -3,8 +3,12 @@ import { constants } from 'node:fs'
 import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { type Conversation, createToolwell, type LedgerEvent, loadTokenizer, type Tool } from '@toolwell/core'
+import { anthropic } from '@toolwell/core/anthropic'
+import { google } from '@toolwell/core/google'
 import { openaiChat } from '@toolwell/core/openai-chat'
+import { openaiResponses } from '@toolwell/core/openai-responses'
 import { jsonlStore } from '@toolwell/core/stores/jsonl'
 import { checkArguments } from '../packages/core/src/schema/validation.ts'
 import { SCHEMA_CASES } from '../packages/core/test/hostile/schema-cases.ts'
@@ -54,7 +58,11 @@ export async function benchDurable({ data }: BenchOptions): Promise<object> {
     const { lines, add } = createLines()
     add('append, times a bare write and fsync', append.ratio, { goal: 1.5, atMost: true })
     add(`open of ${EVENTS} events, ms`, opening.milliseconds, { goal: 60, atMost: true })
-    add('begin at 2,000 messages, times 200', begin.growth, { goal: 3, atMost: true })
+    add('begin at 2,000 messages, times 200, on the wire that grows most', begin.growth, {
+      goal: 3,
+      atMost: true,
+    })
+    add('begin with equal messages read anew, times comparing them', begin.anew, { goal: 2, atMost: true })
     add(`longest hold while opening ${TOOLS} tools, ms`, holds.beginMilliseconds, { goal: 50, atMost: true })
     add(`longest hold in the first search, ms`, holds.searchMilliseconds, { goal: 50, atMost: true })
     add('checking arguments, the most, ms of the processor for 10 kB', validation.milliseconds, {
@@ -99,54 +107,165 @@ async function benchAppend(folder: string) {
   return { ...figures, ratio }
 }
 
+/** What a long conversation leaves: requests with their figures, calls, and three searches in ten requests. */
+function conversationEvents(from: number): LedgerEvent[] {
+  return Array.from({ length: 1000 }, (_, index): LedgerEvent => {
+    const id = from + index
+    const round = Math.floor(id / 5)
+    const at = { id, anchor: `call:call_${round}` }
+    const requestId = `history 0.${round}`
+    switch (id % 5) {
+      case 0:
+        return { ...at, anchor: `message:${round}`, kind: 'requested', requestId, tokens: TOKENS }
+      case 1:
+        return round % 10 < 3
+          ? event(id)
+          : { ...at, kind: 'measured', requestId, messageTokens: id, inputTokens: id }
+      case 2:
+        return { ...at, kind: 'call-started', tool: 'files/read', asked: 'read', key: `key of ${round}` }
+      case 3:
+        return { ...at, kind: 'call-succeeded', tool: 'files/read', asked: 'read' }
+      default:
+        return { ...at, kind: 'measured', requestId, messageTokens: id, inputTokens: id, cachedTokens: 9 }
+    }
+  })
+}
+
+const TOKENS = {
+  eager: 1200,
+  loaded: 340,
+  cards: 900,
+  metaTools: 400,
+  section: 120,
+  searchResults: 800,
+  inserts: 40,
+  rewritten: 0,
+  everythingEager: 41_000,
+}
+
+/** In time of the processor: once from the log alone, then from the snapshot that this leaves. */
 async function benchOpen(folder: string) {
   const place = join(folder, 'open')
   const store = jsonlStore(place)
-  for (let at = 0; at < EVENTS; at += 1000)
-    await store.append(
-      'thread',
-      at,
-      Array.from({ length: 1000 }, (_, index) => event(at + index)),
-    )
+  for (let at = 0; at < EVENTS; at += 1000) await store.append('thread', at, conversationEvents(at))
+  const open = () => createToolwell({ store: jsonlStore(place) }).open({ id: 'thread' })
   const times: number[] = []
-  for (let round = 0; round < ROUNDS; round++)
-    times.push(await timed(() => createToolwell({ store: jsonlStore(place) }).open({ id: 'thread' })))
-  const milliseconds = median(times)
-  print(`open of ${EVENTS} events: ${shown(milliseconds)}`)
-  return { events: EVENTS, milliseconds }
+  const walls: number[] = []
+  for (let round = 0; round <= 2 * ROUNDS; round++) {
+    const started = processorTime()
+    walls.push(await timed(open))
+    times.push(processorTime() - started)
+    // The snapshot is written beside.
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+  }
+  const [wholeMilliseconds = 0, ...others] = times
+  const figures = {
+    wholeMilliseconds,
+    milliseconds: median(others),
+    wallMilliseconds: median(walls.slice(1)),
+  }
+  print(
+    `open of ${EVENTS} events: ${shown(figures.milliseconds)} from a snapshot (by the clock ${shown(figures.wallMilliseconds)}), ${shown(wholeMilliseconds)} without one`,
+  )
+  return { events: EVENTS, ...figures }
 }
 
-/** The same message objects with every request, as a host keeps them, and equal ones that were read anew. */
+type Line = {
+  begin(messages: readonly object[]): Promise<unknown>
+  adopt(thread: never): readonly object[]
+}
+
+const LINES: Readonly<Record<string, (conversation: Conversation) => Line>> = {
+  'openai-chat': (conversation) => openaiChat(conversation) as unknown as Line,
+  anthropic: (conversation) => anthropic(conversation) as unknown as Line,
+  google: (conversation) => google(conversation) as unknown as Line,
+  'openai-responses': (conversation) => openaiResponses(conversation) as unknown as Line,
+}
+
+/** A question, a call, its result and an answer. */
+const exchange = (index: number, name: string) => [
+  { role: 'user', content: [{ type: 'text', text: `Look at file ${index} and tell me what it says.` }] },
+  {
+    role: 'assistant',
+    content: null,
+    tool_calls: [
+      {
+        id: `call_${index}`,
+        type: 'function',
+        function: { name, arguments: JSON.stringify({ path: `/src/${index}.ts`, lines: [1, index] }) },
+      },
+    ],
+  },
+  {
+    role: 'tool',
+    tool_call_id: `call_${index}`,
+    content: `Of ${index}: ${'a line of the file. '.repeat(40)}`,
+  },
+  { role: 'assistant', content: `File ${index} says that all is well.` },
+]
+
+/**
+ * In time of the processor: the same message objects with every request, as a host keeps them; equal ones that were read anew, against
+ * comparing these with the former ones; and along the catalogue.
+ */
 async function benchBegin(tools: readonly Tool[]) {
-  const rows = []
-  for (const count of HISTORIES) {
-    const well = createToolwell({ tools: [...tools], mode: 'on', delivery: 'bridge' })
-    const adapter = openaiChat(await well.open({ id: `history ${count}` }))
-    const messages = Array.from({ length: count }, (_, index) => ({
-      role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
-      content: `Message ${index} of a conversation that goes on and on.`,
-    }))
-    const same: number[] = []
-    const fresh: number[] = []
-    for (let round = 0; round < 20; round++) {
-      messages.push(
-        { role: 'user', content: `And ${round}?` },
-        { role: 'assistant', content: `And ${round}.` },
-      )
-      const user = { role: 'user' as const, content: `Go on, ${round}.` }
-      same.push(await timed(() => adapter.begin([...messages, user])))
-      const copy = structuredClone(messages)
-      fresh.push(
-        await timed(() => adapter.begin([...copy, { role: 'user', content: `Once more, ${round}.` }])),
-      )
-    }
-    rows.push({ messages: count, sameMilliseconds: median(same), freshMilliseconds: median(fresh) })
+  const wires = []
+  for (const wire of Object.keys(LINES)) {
+    const rows = []
+    for (const count of HISTORIES) rows.push({ messages: count, ...(await benchHistory(wire, tools, count)) })
+    const [few, many] = rows
+    const growth = (many?.sameMilliseconds ?? 0) / (few?.sameMilliseconds ?? 1)
+    const anew = (many?.freshMilliseconds ?? 0) / (many?.comparingMilliseconds ?? 1)
+    wires.push({ wire, rows, growth, anew })
     print(
-      `begin at ${count} messages: ${shown(median(same))}; with equal messages read anew: ${shown(median(fresh))}`,
+      `begin on ${wire}: ${shown(few?.sameMilliseconds ?? 0)} at ${few?.messages} messages, ${shown(many?.sameMilliseconds ?? 0)} at ${many?.messages} (${growth.toFixed(2)} times); equal ones read anew ${shown(many?.freshMilliseconds ?? 0)}, ${anew.toFixed(2)} times comparing them`,
     )
   }
-  const [few, many] = rows
-  return { rows, growth: (many?.sameMilliseconds ?? 0) / (few?.sameMilliseconds ?? 1) }
+  const catalogue = []
+  for (const size of [100, 1000, TOOLS]) {
+    const { sameMilliseconds } = await benchHistory(WIRE, atSize(tools, size), 200)
+    catalogue.push({ tools: size, milliseconds: sameMilliseconds })
+    print(`begin over ${size} tools: ${shown(sameMilliseconds)}`)
+  }
+  return {
+    wires,
+    catalogue,
+    growth: Math.max(...wires.map((each) => each.growth)),
+    anew: Math.max(...wires.map((each) => each.anew)),
+  }
+}
+
+async function benchHistory(wire: string, tools: readonly Tool[], count: number) {
+  const well = createToolwell({ tools: [...tools], mode: 'on', delivery: 'bridge' })
+  const conversation = await well.open({ id: `${wire} ${count}` })
+  const line = LINES[wire]?.(conversation) as Line
+  const chat = openaiChat(conversation)
+  const made = (index: number) =>
+    structuredClone(line.adopt(chat.thread(exchange(index, 'tool_search') as never) as never)) as object[]
+  const messages = Array.from({ length: count / 4 }, (_, index) => made(index)).flat()
+  const same: number[] = []
+  const fresh: number[] = []
+  const comparing: number[] = []
+  const measured = async (times: number[], work: () => unknown) => {
+    const started = processorTime()
+    await work()
+    times.push(processorTime() - started)
+  }
+  for (let round = 0; round < 40; round++) {
+    messages.push(...made(100_000 + round))
+    await measured(same, () => line.begin(messages))
+  }
+  for (let round = 0; round < 20; round++) {
+    messages.push(...made(200_000 + round))
+    const copy = structuredClone(messages)
+    await measured(fresh, () => line.begin(copy))
+    await measured(comparing, () => isDeepStrictEqual(copy, messages))
+  }
+  return {
+    sameMilliseconds: median(same.slice(10)),
+    freshMilliseconds: median(fresh.slice(5)),
+    comparingMilliseconds: median(comparing.slice(5)),
+  }
 }
 
 /** The schemas and arguments that cost the most they can: see the tests for what they are. */

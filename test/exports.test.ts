@@ -60,6 +60,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
   './internal': {
     door: internal,
     names: [
+      'addToRing',
       'assertKnownKeys',
       'canonicalJson',
       'certainFrom',
@@ -112,7 +113,10 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
     names: ['assemble', 'importTools', 'openaiResponses', 'readEvents', 'readUsage'],
   },
   './result': { door: result, names: ['mcpResult', 'memoryResults', 'toolResult'] },
-  './store': { door: store, names: ['assertLedgerId', 'conflict', 'eventsFrom', 'eventsToJson'] },
+  './store': {
+    door: store,
+    names: ['assertLedgerId', 'conflict', 'eventsFrom', 'eventsToJson', 'stillNeeded'],
+  },
   './stores/jsonl': { door: jsonl, names: ['jsonlStore'] },
   './stores/results': { door: resultFolder, names: ['resultFolder'] },
   './usage': { door: usage, names: ['fileUsage'] },

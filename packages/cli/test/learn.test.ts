@@ -26,6 +26,15 @@ describe('search --feedback', () => {
       )
   })
 
+  it('is not needed for what the owner of a tool wrote', async () => {
+    const [alpha = '', beta = ''] = tools.split('\n')
+    const own = JSON.stringify({ ...JSON.parse(beta), examples: ['tidy up my widgets', 5] })
+    const folder = folderWith({ 'tools.jsonl': `${alpha}\n${own}` })
+    const { output } = await toolwell(['search', 'tidy up widgets', '--catalog', 'tools.jsonl'], { folder })
+    expect(output).toMatch(/ 1 {2}lab\/beta/)
+    expect(output).not.toContain('tidy')
+  })
+
   it('says which tools it does not know, and answers all the same', async () => {
     const { code, errors, output } = await search('{"query":"arrange widgets","tools":["nosuch"]}')
     expect(code).toBe(0)

@@ -9,7 +9,9 @@ import { quote } from './base/text.js'
 import type { Catalogue } from './catalogue/catalogue.js'
 import type { LedgerEvent } from './ledger/event.js'
 import { type LedgerState, loaderName, replay } from './ledger/fold.js'
+import { forkOf } from './ledger/fork.js'
 import { createLog } from './ledger/log.js'
+import { openLedger, sumUp } from './ledger/open-ledger.js'
 import type { WireSupport } from './surface/auto.js'
 import type { Context } from './surface/context.js'
 import { hostArray } from './surface/host-array.js'
@@ -53,7 +55,7 @@ export interface Conversation {
     readonly anchor: string
     readonly wire: string
     /** Every anchor of the history, where the caller knows them: what was shown elsewhere is then shown again. */
-    readonly present?: ReadonlySet<string>
+    readonly present?: { has(anchor: string): boolean }
     /** The answers among them that refer to tools by the provider's own means, where the caller knows them. */
     readonly references?: ReadonlySet<string>
     /** Where a notice would stand at the end of the history. Default: at the anchor, as text. */
@@ -94,7 +96,12 @@ export interface Conversation {
     unreadable?: readonly string[],
   ): Promise<ImportReport>
   inspect(): Inspection
+  /** The number of all events. */
+  readonly length: number
+  /** The newest events: all of them, unless this is a long conversation that was opened from a snapshot. */
   readonly events: readonly LedgerEvent[]
+  /** All events, of a fork also those of its origin. Reads them where they are not in memory. */
+  readEvents(): Promise<readonly LedgerEvent[]>
 }
 
 /** From this size on, counting the tokens of a catalogue would hold the event loop. */
@@ -120,7 +127,12 @@ export interface ConversationShared extends Shared {
 
 /** How a new ledger begins, where it is a fork or a child. */
 interface Seed {
-  events(context: Context): readonly LedgerEvent[]
+  open(context: Context): {
+    /** What is written. */
+    readonly own: readonly LedgerEvent[]
+    /** With what it goes on from. */
+    readonly events: readonly LedgerEvent[]
+  }
   /** The parent of a child. A child that is known already goes on where it was. */
   readonly parent?: string
 }
@@ -141,24 +153,23 @@ export async function openConversation(
     keeping = true
     shared.catalogue.addMeta(readerTool(shared.settings.prompts))
   }
-  const stored = await store.read(id)
-  const [first] = stored
-  const isResumed = seed?.parent !== undefined && first?.kind === 'inherited' && first.parent === seed.parent
-  const seeded = isResumed ? undefined : seed?.events(contextOf('none'))
+  const stored = await openLedger(store, id)
+  const isResumed = seed?.parent !== undefined && stored.parent === seed.parent
+  const seeded = isResumed ? undefined : seed?.open(contextOf('none'))
   // Nothing may write over another ledger.
-  if (seeded && stored.length > 0)
+  if (seeded && stored.state.length > 0)
     throw new ToolwellError(
       'invalid-ledger-id',
       `A ledger named ${JSON.stringify(id)} exists already. Choose another id for the fork or child.`,
       { ledger: id },
     )
-  if (seeded && seeded.length > 0) await store.append(id, 0, seeded)
-  // A fork repeats what its origin has told already; what a child inherits is new.
-  if (seed?.parent !== undefined) seeded?.forEach(emit)
+  if (seeded && seeded.own.length > 0) await store.append(id, 0, seeded.own)
+  // What a child inherits is new; what a fork goes on from was told by its origin.
+  if (seed?.parent !== undefined) seeded?.own.forEach(emit)
 
   const observe = shared.observe?.(scope.principal)
   let guessed = 0
-  const log = createLog(id, seeded ?? stored, store, (fresh) => {
+  const log = createLog(id, seeded ? sumUp(id, seeded.events) : stored, store, (fresh) => {
     fresh.forEach(emit)
     observe?.(fresh)
     const { hiddenCalls, searchHistory } = log.state.calls
@@ -204,10 +215,8 @@ export async function openConversation(
           { requestId },
         )
       if (latest?.view.requestId === requestId && latest.length === known.length) return latest.view
-      return view(
-        requestId,
-        known.length === log.state.length ? log.state : replay(log.events.slice(0, known.length)),
-      )
+      if (known.length === log.state.length) return view(requestId, log.state)
+      return view(requestId, replay((await log.all()).slice(0, known.length)))
     }
     // Another process may have kept one.
     if (log.state.results.size > 0) keeps()
@@ -250,6 +259,10 @@ export async function openConversation(
       return log.state.epoch
     },
     events: log.events,
+    get length() {
+      return log.state.length
+    },
+    readEvents: () => log.exclusive(() => log.all()),
 
     begin: (request) => log.retried(() => begin(request)),
 
@@ -273,7 +286,10 @@ export async function openConversation(
       }),
 
     compact: (change) =>
-      log.retried(() => log.append(compaction(log.state, context(), change, log.lastAnchor, log.events))),
+      log.retried(async () => {
+        const events = await log.all()
+        await log.append(compaction(log.state, context(), change, log.lastAnchor, events))
+      }),
 
     clear: () => log.retried(() => log.append([[log.lastAnchor, { kind: 'cleared' }]])),
 
@@ -281,7 +297,7 @@ export async function openConversation(
       log.exclusive(async () => {
         // Another process may have gone on with this ledger.
         await log.reload()
-        const { events } = log
+        const events = await log.all()
         const end =
           anchor === undefined
             ? events.length
@@ -300,8 +316,8 @@ export async function openConversation(
             'A fork needs a ledger of its own: give it another id.',
             { ledger: id },
           )
-        const seen = events.slice(0, end)
-        return openConversation(shared, { ...scope, id: forkId }, { events: () => seen })
+        const seed = () => forkOf({ ledger: id, events: end }, log.origin, forkId, events)
+        return openConversation(shared, { ...scope, id: forkId }, { open: seed })
       }),
 
     child: (options) =>
@@ -310,7 +326,10 @@ export async function openConversation(
         const isSnapshot = (options.inherit ?? 'snapshot') === 'snapshot'
         return openConversation(shared, childScope(scope, options, shared.catalogue), {
           parent: id,
-          events: (child) => inherited(id, isSnapshot ? log.state : undefined, child, log.state.results),
+          open: (child) => {
+            const own = inherited(id, isSnapshot ? log.state : undefined, child, log.state.results)
+            return { own, events: own }
+          },
         })
       }),
 

@@ -8,6 +8,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runs } from '../../../test/setup/tier.ts'
 import { createState, fold, replay } from '../src/ledger/fold.js'
+import { type OpenedLedger, openLedger, sumUp } from '../src/ledger/open-ledger.js'
+import { writeSnapshot } from '../src/ledger/snapshot.js'
 import { type Simulation, type Step, simulate, simulatedTools } from './support/simulation.js'
 
 const NAMES = [
@@ -139,19 +141,42 @@ describe('the ledger', () => {
         fc.array(step, { minLength: 4, maxLength: 12 }),
         fc.nat(),
         async (given, steps, where) => {
-          const { simulation } = await played(given, steps)
+          const { simulation, store } = await played(given, steps)
           const { events } = simulation.conversation
           const anchor = events[where % Math.max(1, events.length)]?.anchor ?? ''
           const end = events.findLastIndex((event) => event.anchor === anchor) + 1
           const fork = await simulation.conversation.fork({ id: 'there', anchor })
-          expect(fork.events).toEqual(events.slice(0, end))
+          expect(fork.events.slice(0, end)).toEqual(events.slice(0, end))
+          // Its own ledger holds a reference, and nothing of its origin.
+          const own = await store.read('there')
+          expect(own.map(({ kind }) => kind)).toEqual(end === 0 ? [] : ['forked'])
           // The same steps, stopped there: a second run of the fold over the same prefix, from a store's copy.
           const copy: LedgerEvent[] = JSON.parse(JSON.stringify(events.slice(0, end)))
-          expect(replay(fork.events)).toEqual(replay(copy))
+          expect(replay(fork.events)).toEqual({ ...replay(copy), length: end === 0 ? 0 : end + 1 })
+          const opened = await simulation.well.open({ id: 'there' })
+          expect(opened.events).toEqual(fork.events)
         },
       ),
       { numRuns: runs(40) },
     ))
+
+  it('adds up to the same from a snapshot and what follows it, wherever that was taken', () =>
+    check(async (given, steps) => {
+      const { simulation } = await played(given, steps)
+      const { events } = simulation.conversation
+      const store = memoryStore()
+      if (events.length > 0) await store.append('same', 0, events)
+      const known = ({ events: _, started, ...sum }: OpenedLedger) => ({ ...sum, started: started.written() })
+      const whole = known(sumUp('same', events))
+      for (let count = 1; count <= events.length; count += 1 + (events.length >> 3)) {
+        const last = events[count - 1] as LedgerEvent
+        const text = writeSnapshot(sumUp('same', events.slice(0, count)), last)
+        await store.snapshot?.write('same', { count, text })
+        const opened = await openLedger(store, 'same')
+        expect(opened.events).toEqual(events.slice(count))
+        expect(known(opened)).toEqual({ ...whole, from: count })
+      }
+    }))
 
   it('numbers its events without a gap, keeps the cap, and folds every prefix to itself', () =>
     check(async (given, steps) => {

@@ -90,7 +90,7 @@ export function superAgentMcpTools(server: string, definitions: readonly SuperAg
 
 /** What the system prompt says of deferred tools. Adapters put it there by themselves; empty before the first request. */
 export function getDeferredToolSummary(conversation: Conversation): string {
-  return conversation.events.findLast((event) => event.kind === 'latched')?.section ?? ''
+  return conversation.inspect().section
 }
 
 export interface ToolRow {

@@ -213,6 +213,35 @@ const cases: Readonly<Record<string, (subject: StoreUnderTest) => Promise<void>>
     assert.deepEqual(await store.read('thread'), numbered(0, 1, 'again'))
   },
 
+  async 'keeps the last snapshot of a ledger, whole, until the ledger is removed, where it can'({
+    store,
+    reopen,
+  }) {
+    const { snapshot } = store
+    if (!snapshot) return
+    assert.equal(await snapshot.read('thread'), undefined)
+    const text = (mark: string) => JSON.stringify({ mark, texts: ['会话 🧰 \n', 'x'.repeat(100_000)] })
+    for (const [count, mark] of [
+      [1, 'first'],
+      [3, 'second'],
+    ] as const) {
+      const { length } = await store.read('thread')
+      await store.append('thread', length, numbered(length, count - length))
+      await snapshot.write('thread', { count, text: text(mark) })
+      const stores = reopen ? [store, await reopen()] : [store]
+      for (const each of stores)
+        assert.deepEqual(await each.snapshot?.read('thread'), { count, text: text(mark) })
+    }
+    assert.equal(await snapshot.read('Thread'), undefined)
+    // It is no part of the ledger.
+    assert.deepEqual(await store.read('thread'), numbered(0, 3))
+    assert.deepEqual(await store.read('thread', 2), numbered(2, 1))
+    if (store.list) assert.deepEqual(await store.list(), ['thread'])
+    if (!store.delete) return
+    await store.delete('thread')
+    assert.equal(await snapshot.read('thread'), undefined)
+  },
+
   async 'tells who watches a ledger of every append, until the watch ends, where it can'({ store }) {
     if (!store.watch) return
     const watched = (ledger: string) => {

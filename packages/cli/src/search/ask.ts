@@ -91,7 +91,8 @@ export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limi
         text,
         must,
         limit: cutOff > 0 ? Math.max(limit, RANKED) : limit,
-        ...defined({ accept, learned: catalogue.learned }),
+        learned: catalogue.learned,
+        ...defined({ accept }),
       })
   const matches: Match[] = []
   const below: Match[] = []

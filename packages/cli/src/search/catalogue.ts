@@ -5,7 +5,7 @@ import {
   type RankQuery,
   type SearchDocument,
 } from '@toolwell/core'
-import { defined, documentOf, firstLine } from '@toolwell/core/internal'
+import { createExamplesIndexes, defined, documentOf, firstLine } from '@toolwell/core/internal'
 import { type Found, readCatalogue } from '../shared/catalogue/read-catalogue.js'
 import { Problem } from '../shared/problem.js'
 import { startProgress } from '../shared/progress.js'
@@ -34,7 +34,7 @@ export interface Catalogue {
   readonly size: number
   readonly searcher: LexicalSearcher
   /** What was learned before the first query. */
-  readonly learned?: NonNullable<RankQuery['learned']>
+  readonly learned: NonNullable<RankQuery['learned']>
   /** What is known and not searched, where that can be said. */
   readonly excluded?: readonly ExcludedTool[]
   /** By the id that the searcher knows. */
@@ -60,6 +60,8 @@ export interface CatalogueOptions {
 export async function loadCatalogue(options: CatalogueOptions, terminal: Terminal): Promise<Catalogue> {
   const { path, skipBroken, keep } = options
   const searcher = createLexicalSearcher()
+  const authored = createExamplesIndexes()()
+  const examples = new Map<string, number[][]>()
   const entries = new Map<string, Entry>()
   const broken = createTruncatedList()
   const repeated = createTruncatedList()
@@ -91,11 +93,16 @@ export async function loadCatalogue(options: CatalogueOptions, terminal: Termina
         description: keep === 'names' ? '' : firstLine(tool.description, 200),
         ...defined({ document: keep === 'documents' ? document : undefined }),
       })
+      const written = Array.isArray(tool.examples)
+        ? tool.examples.filter((each) => typeof each === 'string')
+        : []
+      if (written.length > 0) examples.set(key, written.map(authored.wordsOf))
       if (waiting.push(document) === CHUNK) flush()
       await progress.tick()
     }
   }
   flush()
+  authored.put(examples)
   await progress.done()
   if (broken.count > 0 && !skipBroken)
     throw new Problem(
@@ -117,6 +124,8 @@ export async function loadCatalogue(options: CatalogueOptions, terminal: Termina
     path,
     size: entries.size,
     searcher,
+    // Queries that the owners of tools wrote count as uses, as they do in a conversation.
+    learned: authored.index.size > 0 ? [authored.index] : [],
     get: (key) => entries.get(key),
     entries: () => entries,
   }

@@ -121,7 +121,10 @@ export const search = defineVerb({
     const catalogue =
       flags.feedback === undefined
         ? loaded
-        : { ...loaded, learned: await learnFeedback(flags.feedback, loaded, terminal) }
+        : {
+            ...loaded,
+            learned: [...loaded.learned, ...(await learnFeedback(flags.feedback, loaded, terminal))],
+          }
     const explained = flags.explain ? explainerOf(catalogue) : () => () => undefined
     if (batch !== undefined) return answerBatch(batch, catalogue, limits, explained, terminal)
     if (why !== undefined) return tellWhy(why, query, catalogue, limits, flags.json === true, terminal)

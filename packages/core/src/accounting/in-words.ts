@@ -30,6 +30,8 @@ function wordsOf(event: LedgerEvent): string {
       return `back on ${event.wire}: the former latch holds`
     case 'thinking-stripped':
       return `thinking of ${event.messages.length} messages is left out from here on`
+    case 'forked':
+      return `forked from ${quote(event.origin.ledger, 60)} behind ${event.origin.events} events`
     case 'inherited':
       return `a sub-agent of ${quote(event.parent, 60)}`
     case 'searched':

@@ -11,6 +11,8 @@ import { short, toolsOf } from './figures.js'
 export interface Inspection {
   readonly mode: 'off' | 'on' | 'undecided'
   readonly delivery: DeliveryName | undefined
+  /** What the system prompt says of deferred tools; empty before the first request. */
+  readonly section: string
   /** Wire names of loaded tools, in order of loading. */
   readonly loadedLazyTools: readonly string[]
   /** The number of requests begun before each was loaded. */
@@ -54,6 +56,7 @@ export function inspect(state: LedgerState, context: Context, listed: ToolLister
   return {
     mode: state.latch?.mode ?? 'undecided',
     delivery: state.latch?.delivery,
+    section: state.latch?.section ?? '',
     loadedLazyTools: names,
     loadedAtTurn: Object.fromEntries(loaded.map(([, each]) => [each.pin.wireName, each.turn])),
     searchHistory: state.calls.searchHistory.map((search) => ({

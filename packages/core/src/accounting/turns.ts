@@ -2,7 +2,7 @@
 import { defined } from '../base/guards.js'
 import type { LedgerEvent, SurfaceTokens } from '../ledger/event.js'
 import { createState, fold, type LedgerState } from '../ledger/fold.js'
-import { readEvents } from '../ledger/log.js'
+import { readEvents } from '../ledger/open-ledger.js'
 import type { DeliveryName } from '../tool/reasons.js'
 import { type Accounting, account } from './accounting.js'
 import { short, toolsOf } from './figures.js'

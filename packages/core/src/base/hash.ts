@@ -19,3 +19,27 @@ export function canonicalJson(value: unknown): string {
 export function shortHash(text: string, length = 16): string {
   return bytesToHex(sha256(utf8ToBytes(text.toWellFormed()))).slice(0, length)
 }
+
+/** The same of a text that comes in pieces. */
+export interface TextHash {
+  update(piece: string): TextHash
+  /** Another one that has these pieces too. This one stays as it is. */
+  with(pieces: readonly string[]): TextHash
+  digest(length?: number): string
+}
+
+export function createHash(): TextHash {
+  return textHash(sha256.create())
+}
+
+function textHash(state: ReturnType<typeof sha256.create>): TextHash {
+  const hash: TextHash = {
+    update(piece) {
+      state.update(utf8ToBytes(piece.toWellFormed()))
+      return hash
+    },
+    with: (pieces) => textHash(state.clone()).update(pieces.join('')),
+    digest: (length = 16) => bytesToHex(state.clone().digest()).slice(0, length),
+  }
+  return hash
+}

@@ -75,6 +75,15 @@ export type LedgerFact =
    * what was loaded elsewhere meanwhile, as it is sent here.
    */
   | { readonly kind: 'returned'; readonly wire: string; readonly loaded: readonly Pin[] }
+  /**
+   * The first event of a fork's ledger: what follows goes on from the first events of its origin, which are not copied. `ledger`
+   * is the fork itself, whose own origin may be a fork, too.
+   */
+  | {
+      readonly kind: 'forked'
+      readonly ledger: string
+      readonly origin: { readonly ledger: string; readonly events: number }
+    }
   /** The first event of a sub-agent's ledger. */
   | {
       readonly kind: 'inherited'

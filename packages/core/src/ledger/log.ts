@@ -1,21 +1,34 @@
 /** The ledger of one conversation in memory and in the store: one step at a time, the store first, memory after. */
-import { ToolwellError } from '../base/errors.js'
+import { isConflict } from './conflict.js'
 import type { LedgerEvent, LedgerFact } from './event.js'
-import { fold, type LedgerState, replay } from './fold.js'
-import { assertEvents } from './shape.js'
-import { createStartedCalls, type StartedCalls } from './started-calls.js'
+import { fold, type LedgerState } from './fold.js'
+import {
+  anchorBehind,
+  numbered,
+  type OpenedLedger,
+  openLedger,
+  readEvents,
+  readLedger,
+  tailOf,
+} from './open-ledger.js'
+import { type Origin, writeSnapshot } from './snapshot.js'
+import type { StartedCalls } from './started-calls.js'
 import type { LedgerStore } from './store.js'
-import { upgradeEvent } from './upgrade.js'
 
 /** A fact and the call or message it holds after. */
 export type Anchored = readonly [anchor: string, fact: LedgerFact]
 
 export interface LedgerLog {
   readonly id: string
+  /** Those that were read or written here, in order: where it was opened from a snapshot, those that follow it. */
   readonly events: readonly LedgerEvent[]
   readonly state: LedgerState
+  /** What it was forked from. */
+  readonly origin: Origin | undefined
   /** The anchor of the newest event: where a step of the host's own belongs. */
   readonly lastAnchor: string
+  /** Every event, read again where they are not here. */
+  all(): Promise<readonly LedgerEvent[]>
   /** Runs one step after the other; a failed step does not stop the next. */
   exclusive<T>(step: () => Promise<T>): Promise<T>
   /** Which calls someone has started. */
@@ -30,23 +43,40 @@ export interface LedgerLog {
   reload(): Promise<void>
 }
 
+/** A snapshot is written when so many events have followed the last one. */
+const SNAPSHOT_EVERY = 1000
+
 export function createLog(
   id: string,
-  stored: readonly LedgerEvent[],
+  opened: OpenedLedger,
   store: LedgerStore,
   onAppend: (fresh: readonly LedgerEvent[]) => void,
 ): LedgerLog {
-  const events = readEvents(id, stored)
-  let state = replay(events)
+  let { state, started, lastAnchor, from, parent, origin } = opened
+  const events = [...opened.events]
   let queue: Promise<unknown> = Promise.resolve()
-  const started = createStartedCalls()
-  for (const event of events) started.note(event)
+  /** Where the last snapshot was taken, or tried. */
+  let snapshotAt = from
+  /** How many events of this ledger's own are in the store. Those of its origin are numbered before them. */
+  const stored = () => state.length - before()
+  const before = () => origin?.events ?? 0
 
   const add = (event: LedgerEvent) => {
     events.push(event)
     state = fold(state, event)
     started.note(event)
+    lastAnchor = anchorBehind(event)
   }
+
+  /** Derived data: nobody waits for it, and where it cannot be written nothing is lost. */
+  const takeSnapshot = () => {
+    const last = events.at(-1)
+    if (!store.snapshot || !last || state.length - snapshotAt < SNAPSHOT_EVERY) return
+    snapshotAt = state.length
+    const text = writeSnapshot({ state, started, lastAnchor, parent, origin }, numbered(last, -before()))
+    store.snapshot.write(id, { count: stored(), text }).catch(() => undefined)
+  }
+  takeSnapshot()
 
   const log: LedgerLog = {
     id,
@@ -54,17 +84,21 @@ export function createLog(
     get state() {
       return state
     },
-    get lastAnchor() {
-      const last = events.at(-1)
-      // Nothing of the new history stands yet.
-      return last === undefined || last.kind === 'cleared' ? '' : last.anchor
+    get origin() {
+      return origin
     },
+    get lastAnchor() {
+      return lastAnchor
+    },
+    all: async () => (from === 0 ? events : readLedger(store, id)),
     exclusive(step) {
       const next = queue.then(step, step)
       queue = next.catch(() => undefined)
       return next
     },
-    started,
+    get started() {
+      return started
+    },
     retried: (step) => log.exclusive(() => log.untilDone(step)),
     async untilDone(step) {
       for (let attempt = 0, inVain = 0; ; attempt++) {
@@ -72,57 +106,44 @@ export function createLog(
           return await step()
         } catch (error) {
           if (!isConflict(error) || inVain === MOST_IN_VAIN) throw error
-          const { length } = events
+          const { length } = state
           if (attempt > 0) await pause(attempt)
           await log.reload()
           // Others who write are no reason to give up. A store that says so and has nothing new is.
-          inVain = events.length === length ? inVain + 1 : 0
+          inVain = state.length === length ? inVain + 1 : 0
         }
       }
     },
     async append(facts) {
       const fresh = facts.map(
-        ([anchor, fact], index) => ({ id: events.length + index, anchor, ...fact }) as LedgerEvent,
+        ([anchor, fact], index) => ({ id: state.length + index, anchor, ...fact }) as LedgerEvent,
       )
-      await store.append(id, events.length, fresh)
+      await store.append(
+        id,
+        stored(),
+        fresh.map((event) => numbered(event, -before())),
+      )
       for (const event of fresh) add(event)
       if (fresh.length > 0) onAppend(fresh)
+      takeSnapshot()
     },
     async reload() {
-      const tail = await tailOf(store, id, events.length)
+      const count = stored()
+      const tail = await tailOf(store, id, count)
       if (tail) {
-        for (const event of readEvents(id, tail, events.length)) add(event)
+        for (const event of readEvents(id, tail, count)) add(numbered(event, before()))
         return
       }
       // It holds less than was seen: somebody has put it back to an earlier state.
-      const found = readEvents(id, await store.read(id))
+      const found = await openLedger(store, id)
       events.length = 0
-      started.clear()
-      state = replay([])
       // Not by spreading: a long ledger has more events than a call may have arguments.
-      for (const event of found) add(event)
+      for (const event of found.events) events.push(event)
+      ;({ state, started, lastAnchor, from, parent, origin } = found)
+      snapshotAt = from
     },
   }
   return log
-}
-
-/** Stored events in the present format. Throws where one could not be folded. */
-export function readEvents(id: string, stored: readonly LedgerEvent[], from = 0): LedgerEvent[] {
-  const events = stored.map(upgradeEvent) as LedgerEvent[]
-  assertEvents(id, events, from)
-  return events
-}
-
-/** Undefined where the store holds fewer events than that. */
-async function tailOf(store: LedgerStore, id: string, from: number): Promise<LedgerEvent[] | undefined> {
-  try {
-    const found = await store.read(id, from)
-    // A store that knows of no `from` gives everything.
-    return from > 0 && found[0]?.id === 0 ? found.slice(from) : found
-  } catch (error) {
-    if (isConflict(error)) return undefined
-    throw error
-  }
 }
 
 /** Conflicts in a row after which nothing new was to be read. */
@@ -133,8 +154,4 @@ const LONGEST_PAUSE = 50
 function pause(attempt: number): Promise<void> {
   const most = Math.min(LONGEST_PAUSE, 2 ** Math.min(attempt, 6))
   return new Promise((resolve) => setTimeout(resolve, Math.random() * most))
-}
-
-export function isConflict(error: unknown): boolean {
-  return ToolwellError.is(error) && error.code === 'ledger-conflict'
 }

@@ -63,6 +63,7 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
     cardTokens: number,
   },
   returned: { wire: text, loaded: list(pin) },
+  forked: { ledger: text, origin: record({ ledger: text, events: number }) },
   inherited: { parent: text, kept },
   searched: {
     query: text,

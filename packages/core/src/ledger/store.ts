@@ -16,13 +16,32 @@ export interface LedgerStore {
   append(ledger: string, expected: number, events: readonly LedgerEvent[]): Promise<void>
   /** The id of every ledger that holds an event, in any order. */
   list?(): Promise<string[]>
-  /** Removes a ledger: it is then one that nobody wrote to. One that is not there is no mistake. */
+  /**
+   * Removes a ledger, with its snapshot: it is then one that nobody wrote to. One that is not there is no mistake. One that a fork
+   * goes on from (whose first event is `forked`) should be refused: the fork could not be read without it.
+   */
   delete?(ledger: string): Promise<void>
+  /** A place for snapshots. Without one, a ledger is read whole when it is opened. */
+  readonly snapshot?: SnapshotStore
   /**
    * Calls back after events were appended to the ledger, by whomever; once for several appends is enough, and once too often does
    * no harm. Gives a function that ends it.
    */
   watch?(ledger: string, onAppend: () => void): () => void
+}
+
+/** What the first events of a ledger add up to, in words that only the ledger itself reads. */
+export interface Snapshot {
+  /** How many events it stands for. */
+  readonly count: number
+  readonly text: string
+}
+
+/** Derived data: it may be lost at any time, and a ledger without it is the same. */
+export interface SnapshotStore {
+  /** What was last written, whole or not at all; undefined where there is none, and where the ledger was deleted since. */
+  read(ledger: string): Promise<Snapshot | undefined>
+  write(ledger: string, snapshot: Snapshot): Promise<void>
 }
 
 const LONGEST_LEDGER_ID = 200
@@ -73,6 +92,15 @@ export function conflict(ledger: string, expected: number, found: number): Toolw
     'ledger-conflict',
     `Ledger ${JSON.stringify(ledger)} holds ${found} events where ${expected} were expected: someone else wrote to it. Nothing was changed. Reopen the ledger and try again.`,
     { ledger, expected, found },
+  )
+}
+
+/** A ledger that a fork goes on from cannot be deleted before the fork. */
+export function stillNeeded(ledger: string, fork: string): ToolwellError {
+  return new ToolwellError(
+    'store-failed',
+    `Ledger ${JSON.stringify(ledger)} is not deleted: ${JSON.stringify(fork)} was forked from it and goes on from its events. Nothing was changed. Delete ${JSON.stringify(fork)} first.`,
+    { ledger, fork },
   )
 }
 

@@ -20,6 +20,8 @@ const reordered = 50
 /** Where the words find fewer tools than this, the most similar are added. */
 const added = 20
 const textLimit = 1000
+/** Vectors that say what similarity is usual. */
+const sampled = 500
 /** Similarities below this are noise, however they compare with each other. */
 const leastSimilarity = 0.2
 /** A long request is about several things; its vector says less of each. */
@@ -83,6 +85,7 @@ export function createHybridSearcher({
               (first, second) => similarity(second.id) - similarity(first.id) || compare(first.id, second.id),
             )
             .slice(0, added - found.size)
+    const usual = meanSimilarity([...vectors.values()], target)
     const best = likely[0]?.score ?? 1
     const candidates = [...likely.slice(0, reordered), ...more].map((hit) => ({
       ...hit,
@@ -90,14 +93,17 @@ export function createHybridSearcher({
     }))
     const most = Math.max(leastSimilarity, ...candidates.map(({ likeness }) => likeness))
     const share = weight * Math.min(1, fullWords / Math.max(1, query.text.trim().split(/\s+/).length))
-    const fused = candidates.map(({ likeness, ...hit }) => ({
-      ...hit,
-      score: hit.score / best + share * (likeness / most),
-      relevance: Math.min(mostLikely, Math.max(hit.relevance, likeness ** 2)),
-      coverage: Math.max(hit.coverage ?? 0, likeness),
-      // What counts as similar differs from model to model: what the words do not find is offered, not loaded.
-      ownRelevance: hit.ownRelevance ?? hit.relevance,
-    }))
+    const fused = candidates.map(({ likeness, ...hit }) => {
+      const distinct = Math.max(0, likeness - usual) / Math.max(leastSimilarity, 1 - usual)
+      return {
+        ...hit,
+        score: hit.score / best + share * (likeness / most),
+        relevance: Math.min(mostLikely, Math.max(hit.relevance, likeness ** 2, distinct)),
+        coverage: Math.max(hit.coverage ?? 0, likeness ** 2, distinct),
+        // What the words do not find is offered, not loaded.
+        ownRelevance: hit.ownRelevance ?? hit.relevance,
+      }
+    })
     fused.sort((first, second) => second.score - first.score || compare(first.id, second.id))
     const rest = likely
       .slice(reordered)
@@ -131,6 +137,16 @@ function inTime<T>(work: Promise<T>, milliseconds: number): Promise<T> {
       .then(resolve, reject)
       .finally(() => clearTimeout(timer))
   })
+}
+
+/**
+ * What counts as similar differs from model to model: to some all texts are 0.7 alike, to others 0.1. So a tool is as relevant as it
+ * stands out from the usual, of which some vectors give an idea.
+ */
+function meanSimilarity(vectors: readonly Float32Array[], target: Float32Array): number {
+  const step = Math.max(1, Math.floor(vectors.length / sampled))
+  const some = vectors.filter((_, place) => place % step === 0)
+  return some.reduce((sum, vector) => sum + Math.max(0, dot(target, vector)), 0) / Math.max(1, some.length)
 }
 
 function textOf({ name, server, title, description, hint }: SearchDocument): string {

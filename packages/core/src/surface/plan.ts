@@ -25,7 +25,7 @@ type Announced = Extract<LedgerFact, { kind: 'announced' }>
 /** The history that is about to be sent, as far as it is known. */
 export interface SentHistory {
   /** Every anchor of it. */
-  readonly present?: ReadonlySet<string> | undefined
+  readonly present?: { has(anchor: string): boolean } | undefined
   /** Of these, the answers in which the provider itself finds references to tools. */
   readonly references?: ReadonlySet<string> | undefined
   /** Where a notice would stand. Absent: anywhere. */

@@ -7,6 +7,8 @@ import {
   type Toolwell,
 } from '@toolwell/core'
 import fc from 'fast-check'
+import { readLedger, sumUp } from '../../src/ledger/open-ledger.js'
+import { writeSnapshot } from '../../src/ledger/snapshot.js'
 import { expectSame, RequestChecks } from './checks.js'
 import { story } from './episodes.js'
 import { asked, createCall, spell } from './model-calls.js'
@@ -55,7 +57,20 @@ export class Machine {
   private constructor(private readonly setup: Setup) {
     const inner = memoryStore()
     this.store = {
-      read: (ledger) => inner.read(ledger),
+      read: (ledger, from) => inner.read(ledger, from),
+      // Whoever opens a ledger does so from a snapshot of its first half.
+      snapshot: {
+        async read(ledger) {
+          const own = await inner.read(ledger)
+          const count = own.length >> 1
+          const last = own[count - 1]
+          if (!last) return undefined
+          const all = await readLedger(inner, ledger)
+          const sum = sumUp(ledger, all.slice(0, all.length - own.length + count))
+          return { count, text: writeSnapshot(sum, last) }
+        },
+        async write() {},
+      },
       append: async (ledger, expected, events) => {
         const fault = this.crash
         const isDue = fault?.left === 0
@@ -285,7 +300,7 @@ export class Machine {
       return { ...rest, deferredNames: [...deferredNames].sort() }
     }
     expectSame('live and replayed', known(other), known({ conversation: live }))
-    expectSame('stored and live', await this.store.read(id), live.events)
+    expectSame('stored and live', await readLedger(this.store, id), await live.readEvents())
   }
 
   /** The reply of the model, and what it comes to. */
@@ -336,8 +351,8 @@ export class Machine {
     } else expected = this.reference.run(meanings)
     const ran = await turn.run(reply)
     if (!died) {
-      const { id, events } = process.conversation
-      expectSame('events known after a batch', events.length, this.lengths.get(id) ?? 0)
+      const { id, length } = process.conversation
+      expectSame('events known after a batch', length, (await readLedger(this.store, id)).length)
     }
     if (died && this.crash) throw new Error('the append that was to fail did not happen')
     const found = ran.answers.map(({ outcome }) => outcome.kind)

@@ -23,6 +23,7 @@ import type { ServerEvent } from '../upstream/server-state.js'
 import { Upstream } from '../upstream/upstream.js'
 import { createWatchdog } from '../upstream/watchdog.js'
 import { Fleet } from './fleet.js'
+import { createLane } from './lane.js'
 import { type ConnectOptions, readOptions } from './options.js'
 import { createPublisher } from './publish.js'
 import { reportOf, type ServerReport } from './report.js'
@@ -58,6 +59,8 @@ export interface Servers {
   close(): Promise<void>
 }
 
+/** Servers that could not be listed are listed again so many at a time. */
+const RETRIES = 2
 const CALL_KEYS = ['caller', 'signal', 'onProgress', 'meta'] as const satisfies readonly (keyof CallOptions)[]
 
 /** Returns at once: what is cached can be searched now, the rest joins when it has been listed. */
@@ -115,6 +118,7 @@ export function connectServers(
         caller: modelCaller(server, conversation, principal),
         ...defined({ signal, onProgress }),
       })
+  const retries = createLane(RETRIES)
   /** By name: what a server kept is lost with its config too. */
   const losses = new Map<string, LostState>()
   const lostOf = (server: string): LostState => {
@@ -138,6 +142,7 @@ export function connectServers(
         auth: authOf(server),
         lister: callerOf(),
         lost: lostOf(server.name),
+        inTurn: (work) => void retries(work).catch(() => undefined),
         isPatient: given.patient ?? false,
         connectTimeout,
         now,

@@ -18,6 +18,7 @@ import {
 } from '@modelcontextprotocol/client'
 import { defined } from '@toolwell/core/internal'
 import type { HttpEndpoint, ServerConfig } from '../config/server-config.js'
+import { abortable } from './abortable.js'
 import { ProgramFailure } from './process-failure.js'
 import { ProcessTransport } from './process-transport.js'
 import type { ServerLog } from './server-log.js'
@@ -164,7 +165,8 @@ async function attempt(
   signal.addEventListener('abort', stop, { once: true })
   try {
     signal.throwIfAborted()
-    await client.connect(transport, { timeout, signal })
+    // An SSE stream that is closed before it has begun leaves its start waiting for ever.
+    await abortable(client.connect(transport, { timeout, signal }), signal, () => asError(signal.reason))
     signal.throwIfAborted()
     return { client, transport }
   } catch (error) {
@@ -178,6 +180,10 @@ async function attempt(
   } finally {
     signal.removeEventListener('abort', stop)
   }
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason))
 }
 
 function streamable(

@@ -38,6 +38,8 @@ export interface UpstreamOptions extends StartsOptions {
   readonly lister: Caller
   /** Who has to hear that a server of this name has lost what it kept. */
   readonly lost: LostState
+  /** Does what nobody waits for, a little at a time. */
+  readonly inTurn: (work: () => Promise<void>) => void
   /** That an earlier program could not list it counts for nothing. */
   readonly isPatient: boolean
   /** Milliseconds to start, shake hands and list. */
@@ -416,10 +418,12 @@ export class Upstream {
     if (this.definition) this.#later.in(rest + 1, () => this.#announce())
     else if (this.#retries < MOST_RETRIES)
       this.#later.in(Math.max(rest, FIRST_RETRY), () => {
-        if (this.definition || this.#refreshing || this.#pool.isOpening) return
-        this.#retries++
-        this.#isRetrying = true
-        this.refresh().catch(() => undefined)
+        this.#options.inTurn(async () => {
+          if (this.definition || this.#refreshing || this.#pool.isOpening) return
+          this.#retries++
+          this.#isRetrying = true
+          await this.refresh()
+        })
       })
   }
 

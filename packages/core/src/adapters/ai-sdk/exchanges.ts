@@ -7,6 +7,7 @@ import type { SurfaceView } from '../../surface/project.js'
 import type { CallAnswer, Execute } from '../../turn/run.js'
 import { createAdapter } from '../shared/adapter.js'
 import { anchorsOf } from '../shared/anchors.js'
+import { asKeys } from '../shared/recall.js'
 import { argumentsObject, type UnitCall } from '../shared/thread.js'
 import { type Batch, createBatch, type Started } from './batch.js'
 import { declare } from './declare.js'
@@ -65,7 +66,7 @@ export function createExchanges(
 
   /** Calls of a history, not of a reply: they were approved, and run before the first request. */
   const runLate = async (messages: readonly AiMessage[], some: readonly Started[]) => {
-    const anchors = anchorsOf(readMessages(messages))
+    const anchors = anchorsOf(readMessages(asKeys(messages)))
     const made = new Map<string, string>()
     for (const { unit, calls } of anchors.placed)
       if (unit.kind === 'assistant')

@@ -38,6 +38,7 @@ export function sendable(
   limits: Limits,
   warn: Warn,
 ): readonly AnthropicMessage[] {
+  if (messages.every(isSimple)) return messages
   const lost: Lost = { searches: lostSearches(messages, limits.known), blocks: unpaired(messages) }
   const made = messages.flatMap((message, index): readonly AnthropicMessage[] => {
     const { role, content } = message
@@ -61,6 +62,38 @@ export function sendable(
     return role === 'assistant' && isReply(message) ? [{ role, content }] : [message]
   })
   return sameItems(made, messages) ? messages : made
+}
+
+/** Nothing below would change it, whatever the request declares. Most are like that. */
+function isSimple(message: AnthropicMessage): boolean {
+  const { role, content } = message
+  if (role === 'assistant' ? isReply(message) : role !== 'user') return false
+  if (typeof content === 'string') return content.trim() !== ''
+  if (!Array.isArray(content) || content.length === 0) return false
+  let isBehind = false
+  for (const block of content) {
+    const isPlain = role === 'user' ? isOfUser(block, isBehind) : isOfModel(block)
+    if (!isPlain) return false
+    if (block.type !== 'tool_result') isBehind = true
+  }
+  return role === 'user' || !isThinking(content.at(-1))
+}
+
+/** `isBehind`: something else than a result stands before it. */
+function isOfUser(block: AnthropicBlock, isBehind: boolean): boolean {
+  if (block.type !== 'tool_result') return !isBlank(block)
+  const { content } = block
+  return isResult(block) && !isBehind && (!Array.isArray(content) || !content.some(isReference))
+}
+
+function isReference(part: unknown): boolean {
+  return isRecord(part) && part.type === 'tool_reference'
+}
+
+function isOfModel(block: AnthropicBlock): boolean {
+  return block.type === 'tool_use'
+    ? isRecord(block.input)
+    : isThinking(block) || (block.type === 'text' && !isBlank(block))
 }
 
 /** The system messages that come first, and the others: the API has a place of its own for the former. */

@@ -59,6 +59,7 @@ export function anthropicWire(
     name: WIRE,
     traits: {
       form: WIRE,
+      readsInStretches: true,
       prompt: ['system'],
       native: native ? (toolChanges ? 'changes' : 'references') : undefined,
       ids: ID_RULES,

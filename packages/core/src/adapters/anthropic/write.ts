@@ -20,7 +20,8 @@ import {
 interface Draft {
   readonly role: string
   source: Source | undefined
-  readonly units: Unit[]
+  /** Those of its source, as long as nothing joins them. */
+  units: readonly Unit[]
   /** What it says, where no unit says it. */
   readonly blocks?: readonly AnthropicBlock[]
 }
@@ -31,7 +32,12 @@ export function writeMessages(
   known: ReadonlySet<string>,
   prompts: Prompts,
 ): AnthropicMessage[] {
-  return draft(units, known).flatMap((each) => toMessage(each, prompts))
+  const messages: AnthropicMessage[] = []
+  for (const each of draft(units, known)) {
+    const message = toMessage(each, prompts)
+    if (message) messages.push(message)
+  }
+  return messages
 }
 
 /** Units to messages. What was one message stays one; results that were made up join those beside them; a note joins the user's turn it follows. */
@@ -55,8 +61,8 @@ function draft(units: readonly Unit[], known: ReadonlySet<string>): Draft[] {
     const last = drafts.at(-1)
     if (last && role === 'user' && last.role === 'user' && belongs(unit, source, last)) {
       last.source ??= source
-      last.units.push(unit)
-    } else drafts.push({ role, source, units: [unit] })
+      last.units = [...last.units, unit]
+    } else drafts.push({ role, source, units: source?.units.length === 1 ? source.units : [unit] })
   }
   flush()
   return drafts
@@ -90,14 +96,18 @@ function addNote(drafts: Draft[], note: Unit): void {
   // Those that come first are the system prompt.
   if (end === 0) end = drafts.length
   const before = drafts[end - 1]
-  if (before?.role === 'user') before.units.push(note)
+  if (before?.role === 'user') before.units = [...before.units, note]
   else drafts.splice(end, 0, { role: 'user', source: undefined, units: [note] })
 }
 
-function toMessage({ role, source, units, blocks = [] }: Draft, prompts: Prompts): AnthropicMessage[] {
-  if (source && sameItems(units, source.units)) return [source.message]
+/** Undefined where it would say nothing. */
+function toMessage(
+  { role, source, units, blocks = [] }: Draft,
+  prompts: Prompts,
+): AnthropicMessage | undefined {
+  if (source && (units === source.units || sameItems(units, source.units))) return source.message
   const content = [...blocks, ...units.flatMap((unit) => toBlocks(unit, prompts))]
-  return content.length > 0 ? [{ ...source?.message, role, content }] : []
+  return content.length > 0 ? { ...source?.message, role, content } : undefined
 }
 
 function toBlocks(unit: Unit, prompts: Prompts): readonly AnthropicBlock[] {

@@ -61,7 +61,13 @@ export function googleWire(
   const { mediaResponses = true } = options
   return {
     name: WIRE,
-    traits: { form: WIRE, prompt: ['systemInstruction'], opensWithUser: true, textResults: !mediaResponses },
+    traits: {
+      form: WIRE,
+      readsInStretches: true,
+      prompt: ['systemInstruction'],
+      opensWithUser: true,
+      textResults: !mediaResponses,
+    },
     // A reply that broke off has no parts at all, and no server takes it back.
     normalise: (content) => (normaliseParts(content).length > 0 ? [content] : []),
     read: readContents,

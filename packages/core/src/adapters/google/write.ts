@@ -44,9 +44,11 @@ export function writeContents(
   warn: Warn = () => {},
 ): GoogleContent[] {
   const drafts: Draft[] = []
+  const unsound = new Set<GoogleContent>()
   let written: Written = new Map()
   for (const unit of units) {
     const piece = pieceOf(unit)
+    if (piece && !isReadSound(piece)) unsound.add(piece.content)
     let draft: Draft = { role: 'user', source: piece?.content, parts: piece?.parts ?? [] }
     let joins = true
     if (unit.kind === 'assistant') {
@@ -82,7 +84,7 @@ export function writeContents(
   }
   for (const source of new Set(drafts.map((draft) => draft.source))) {
     if (source && isJoined(source)) warn('contents-joined', JOINED)
-    if (source && !isSound(source))
+    if (source && unsound.has(source))
       warn(
         'form-repaired',
         `repaired the form of a content with the role ${safeJson(source.role)}: servers refuse it`,
@@ -117,6 +119,17 @@ function toContent({ role, source, parts }: Draft): GoogleContent {
 /** Without a role it is the user's. */
 function isOf(role: Draft['role'], content: GoogleContent): boolean {
   return content.role === role || (role === 'user' && content.role == null)
+}
+
+/** By the piece, which is made anew whenever its content says something else. */
+const soundness = new WeakMap<Piece, boolean>()
+
+function isReadSound(piece: Piece): boolean {
+  const known = soundness.get(piece)
+  if (known !== undefined) return known
+  const made = isSound(piece.content)
+  soundness.set(piece, made)
+  return made
 }
 
 function isSound(content: GoogleContent): boolean {

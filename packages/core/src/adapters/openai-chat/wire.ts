@@ -51,6 +51,7 @@ export function chatWire(
     name: WIRE,
     traits: {
       form: WIRE,
+      readsInStretches: true,
       systemInMessages: true,
       ids: isMistral ? { ...ID_RULES, ...MISTRAL_IDS } : ID_RULES,
       notesJoinAnswers: true,

@@ -9,7 +9,7 @@ export function settleReasoning(items: readonly ResponsesItem[], warn: Warn): Re
   const seen = new Set<string>()
   const output: ResponsesItem[] = []
   let lost = false
-  for (const [index, item] of items.entries()) {
+  items.forEach((item, index) => {
     if (item.type === 'reasoning') {
       const kept = leads(items, index) ? once(item, seen) : undefined
       if (kept) output.push(kept)
@@ -21,14 +21,16 @@ export function settleReasoning(items: readonly ResponsesItem[], warn: Warn): Re
       output.push(item)
       lost = false
     }
-  }
+  })
   return output
 }
 
 /** Whether the model went on behind this. */
 function leads(items: readonly ResponsesItem[], index: number): boolean {
-  const next = items.slice(index + 1).find(({ type }) => type !== 'reasoning')
-  return next !== undefined && isOfModel(next)
+  let next = index + 1
+  while (items[next]?.type === 'reasoning') next++
+  const item = items[next]
+  return item !== undefined && isOfModel(item)
 }
 
 /** What carries its own content need not be looked up. */

@@ -45,6 +45,7 @@ export function responsesWire(
     name: WIRE,
     traits: {
       form: WIRE,
+      readsInStretches: true,
       prompt: ['instructions'],
       native: native ? 'additions' : undefined,
       ids: ID_RULES,
@@ -87,11 +88,12 @@ export function responsesWire(
 function uniqueIds(items: ResponsesItem[]): ResponsesItem[] {
   const seen = new Set<string>()
   return items.map((item) => {
-    const { id, ...rest } = item
-    if (typeof id !== 'string' || !seen.has(id)) {
-      if (typeof id === 'string') seen.add(id)
+    if (typeof item.id !== 'string') return item
+    if (!seen.has(item.id)) {
+      seen.add(item.id)
       return item
     }
+    const { id: _, ...rest } = item
     return rest
   })
 }

@@ -2,7 +2,6 @@
 
 import type { Usage } from '../../accounting/measurement.js'
 import { defined, isRecord } from '../../base/guards.js'
-import { shortHash } from '../../base/hash.js'
 import { invalid, kindOf } from '../../base/options.js'
 import { plainJson } from '../../base/plain-json.js'
 import type { Conversation } from '../../conversation.js'
@@ -14,10 +13,10 @@ import type { Prompts } from '../../surface/prompts.js'
 import type { ImportedStep, ImportReport } from '../../turn/host-steps.js'
 import type { CallAnswer, RunOptions } from '../../turn/run.js'
 import { readMachineLine } from '../../turn/search-call/machine-line.js'
-import { type Anchors, anchorsOf, survivors } from './anchors.js'
+import { anchorsOf, survivors } from './anchors.js'
 import { assertConversation, assertThread, assertWire } from './assert-adapter.js'
-import { thinkingIn, withoutStripped } from './bound-thinking.js'
-import { FED_BACK, isFedBack } from './fed-back.js'
+import { thinkingIn } from './bound-thinking.js'
+import { createFedBack, FED_BACK } from './fed-back.js'
 import { assertFirstRun } from './first-run.js'
 import { joinOwnWords } from './join-own-words.js'
 import { leaveBehind } from './leave-behind.js'
@@ -26,15 +25,16 @@ import { assertReply, assertRequest } from './no-reply.js'
 import { noticePlace } from './notice-place.js'
 import { openWithUser } from './open-with-user.js'
 import { plainText } from './plain-text.js'
-import { repair } from './repair.js'
+import { createRecall, type Recalled } from './recall.js'
+import { repairStretches } from './repair-stretches.js'
 import { sameItems } from './same-items.js'
-import { settleIds } from './settle-ids.js'
 import type { StreamedReply } from './streamed.js'
+import { createReader, placedIn, type Stretch } from './stretches.js'
 import { argumentsObject, type Unit, type UnitCall } from './thread.js'
 import type { Warn, Warning } from './warning.js'
 import { weave } from './weave.js'
 import type { OwnUnit, Wire } from './wire.js'
-import { assertOwnReply, foreignEntry } from './wrong-door.js'
+import { assertOwnReply, type FormSigns, foreignEntry } from './wrong-door.js'
 
 export interface Turn<Message, Reply, Parts> {
   /** Spread these into the request. */
@@ -92,13 +92,23 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   assertConversation(conversation)
   assertWire(wire)
   const form = wire.traits?.form
-  const normalise = (messages: readonly Message[]) => {
+  const recallAll = createRecall((message: Message) => normalised(wire, message), form)
+  const recall = (messages: readonly Message[]) => {
     if (!Array.isArray(messages))
       throw invalid('messages', `This takes your history, an array of messages, not ${kindOf(messages)}.`)
-    if (form) foreignEntry(form, messages)
-    return messages.map((message: Message) => normalised(wire, message))
+    const recalled = recallAll(messages)
+    const foreign =
+      form &&
+      foreignEntry(
+        form,
+        recalled.entries.map(({ signs }) => signs as FormSigns),
+      )
+    return { ...recalled, foreign }
   }
-  const read = (messages: readonly Message[]) => wire.read(normalise(messages).flat())
+  const readStretches = createReader(wire)
+  const isFedBack = createFedBack()
+  const read = (messages: readonly Message[]) =>
+    wire.read(recall(messages).entries.flatMap(({ normal }) => normal))
   const anchored = (messages: readonly Message[]) => anchorsOf(read(messages))
   /** A store that cannot take a figure must not keep tools from running. */
   const record = async (requestId: string, usage: Usage | undefined) => {
@@ -108,20 +118,20 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   return {
     async begin(messages, request = {} as Prompt) {
       assertRequest(request, wire.traits?.prompt ?? [])
-      const entries = normalise(messages)
-      const history = entries.flat()
-      const anchors = anchorsOf(wire.read(history))
-      const { requestId = nameOf(wire.name, anchors, conversation.epoch) } = request as {
+      const recalled = recall(messages)
+      const { stretches, naming } = readStretches(recalled.entries)
+      const placed = placedIn(stretches)
+      const { requestId = `history ${conversation.epoch}.${naming.hash()}` } = request as {
         readonly requestId?: string
       }
       const view = await conversation.begin({
         requestId,
-        anchor: anchors.names.at(-1) ?? '',
+        anchor: placed.at(-1)?.anchor ?? '',
         wire: wire.name,
-        present: new Set(anchors.names),
-        references: referring(anchors),
-        place: noticePlace(anchors.placed, wire.traits?.wordlessSearches ? conversation.loader : undefined),
-        thinking: wire.traits?.thinking && thinkingIn(anchors.placed, wire.traits.thinking),
+        present: naming,
+        references: new Set(stretches.flatMap(({ referring }) => referring)),
+        place: noticePlace(placed, wire.traits?.wordlessSearches ? conversation.loader : undefined),
+        thinking: wire.traits?.thinking && thinkingIn(stretches, placed),
         support: {
           native: wire.traits?.native,
           text: () => wholeText(messages, request),
@@ -129,15 +139,14 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       })
       const warnings: Warning[] = []
       const warn: Warn = (code, text) => void warnings.push({ code, text })
-      const foreign = form && foreignEntry(form, messages)
-      if (foreign) warn('entry-foreign', foreign)
-      if (isFedBack(anchors.placed, request, view)) warn('history-fed-back', FED_BACK)
+      if (recalled.foreign) warn('entry-foreign', recalled.foreign)
+      if (isFedBack(stretches, request, view)) warn('history-fed-back', FED_BACK)
       const ran = new WeakSet<object>()
       return {
         view,
         warnings,
         parts: wire.parts(
-          compose(wire, { messages, entries, anchors }, view, conversation.prompts, warn),
+          compose(wire, { messages, ...recalled, stretches }, view, conversation.prompts, warn),
           view,
           plainJson(request),
           warn,
@@ -152,10 +161,13 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
           const reply = replyOf(given)
           if (form) assertOwnReply(form, reply)
           await record(requestId, isStreamed(given) ? given.usage : wire.usage?.(reply))
-          const calls = wire.calls(reply, history)
+          const calls = wire.calls(
+            reply,
+            recalled.entries.flatMap(({ normal }) => normal),
+          )
           const made = calls.map(({ id, name, input }, index) => {
             const nth = calls.slice(0, index).filter((before) => before.id === id).length
-            return { callId: id, anchor: anchors.next(id, nth), name, input }
+            return { callId: id, anchor: naming.next(id, nth), name, input }
           })
           const forget = assertFirstRun(ran, reply, calls)
           const answers = await conversation.run(made, options).catch((error: unknown) => {
@@ -186,7 +198,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       )
       const told =
         wire.restore && own.length === spoken.length
-          ? wire.read(normalise(wire.restore(own)).flat())
+          ? wire.read(wire.restore(own).flatMap((message) => normalised(wire, message)))
           : spoken.flatMap((unit) => leaveBehind(unit, wire, conversation.prompts))
       return wire.write(told, project(createState(), ''))
     },
@@ -245,18 +257,6 @@ function replyOf<Reply>(given: Reply | StreamedReply<Reply, unknown>): Reply {
   return given.reply
 }
 
-/** The answers that refer to tools instead of describing them. */
-function referring({ placed }: Anchors): ReadonlySet<string> {
-  return new Set(
-    placed.flatMap(({ unit, anchor }) => (unit.kind === 'answer' && unit.loaded ? [anchor] : [])),
-  )
-}
-
-/** The same history on another wire is another request: its definitions and its delivery are that wire's. */
-function nameOf(wire: string, anchors: Anchors, epoch: number): string {
-  return `history ${epoch}.${shortHash([wire, ...anchors.names].join('\n'))}`
-}
-
 /** Everything that the host sends, to be measured: a value that is no JSON costs its own message only. */
 function wholeText(messages: readonly unknown[], request: object): string {
   return plainText([messages, request]) || [...messages, request].map(plainText).join('\n')
@@ -283,35 +283,33 @@ function normalised<Message>(
   }
 }
 
-/** A history, its entries in normal form, and their names. */
-interface Given<Message> {
+/** A history as it was given, as it was read, and its names. */
+interface Given<Message> extends Recalled<Message> {
   readonly messages: readonly Message[]
-  readonly entries: readonly (readonly Message[])[]
-  readonly anchors: Anchors
+  readonly stretches: readonly Stretch[]
 }
 
 function compose<Message, Reply, Parts, Prompt extends object>(
   wire: Wire<Message, Reply, Parts, Prompt>,
-  { messages, entries, anchors }: Given<Message>,
+  { messages, entries, given, stretches }: Given<Message>,
   view: SurfaceView,
   prompts: Prompts,
   warn: Warn,
 ): readonly Message[] {
-  for (const [index, normal] of entries.entries()) {
+  for (const { message, normal } of entries) {
     if (normal.length === 0) warn('entry-dropped', 'dropped an entry of the history that says nothing')
-    else if (normal[0] !== messages[index])
+    else if (normal[0] !== message)
       warn('form-repaired', 'repaired the form of an entry of the history: servers refuse it')
   }
-  const ofHost = wire.ofHost?.(anchors.placed.map(({ unit }) => unit)) ?? []
-  const callable = new Set([...view.tools.map((tool) => tool.name), ...ofHost])
-  const { ids, opensWithUser, thinking, notesJoinAnswers, modelSpeaksBetween } = wire.traits ?? {}
-  const bound = thinking ? withoutStripped(anchors.placed, view, thinking) : anchors.placed
-  const settled = ids ? settleIds(bound, wire.name, ids, warn) : bound
-  const repaired = repair(settled, view, callable, prompts, warn, wire.traits)
+  const callable = new Set(view.tools.map((tool) => tool.name))
+  for (const { ofHost } of stretches) for (const name of ofHost) callable.add(name)
+  const { opensWithUser, notesJoinAnswers, modelSpeaksBetween } = wire.traits ?? {}
+  const repaired = repairStretches(wire, stretches, view, callable, prompts, warn)
   const joined = notesJoinAnswers ? joinOwnWords(repaired, prompts) : repaired
   const spoken = modelSpeaksBetween ? speakBetween(joined, prompts) : joined
   const begun = opensWithUser ? openWithUser(spoken, prompts, warn) : spoken
-  const written = wire.write(weave(begun, view, warn), view, warn)
+  const made = wire.write(weave(begun, view, warn), view, warn)
+  const written = given.size === 0 ? made : made.map((message) => given.get(message) ?? message)
   // Off: the host's own array, unless a server would refuse it.
   return view.mode === 'off' && sameItems(written, messages) ? messages : written
 }

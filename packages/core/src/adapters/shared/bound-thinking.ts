@@ -5,6 +5,7 @@
 
 import type { SurfaceView } from '../../surface/project.js'
 import type { BoundThinking } from '../../surface/thinking.js'
+import type { Stretch } from './stretches.js'
 import type { Placed, Unit } from './thread.js'
 
 /** How a wire tells such thinking from the rest of a message. */
@@ -15,11 +16,18 @@ export interface ThinkingTrait {
   without(unit: Unit): Unit
 }
 
-export function thinkingIn(placed: readonly Placed[], { holds }: ThinkingTrait): BoundThinking {
+/** `placed`: all units of these stretches. */
+export function thinkingIn(stretches: readonly Stretch[], placed: readonly Placed[]): BoundThinking {
   const start = loopStart(placed)
-  const anchors = (some: readonly Placed[]) =>
-    some.filter(({ unit }) => holds(unit)).map(({ anchor }) => anchor)
-  return { before: anchors(placed.slice(0, start)), inside: anchors(placed.slice(start)) }
+  const before: string[] = []
+  const inside: string[] = []
+  let first = 0
+  for (const stretch of stretches) {
+    for (const index of stretch.thinking)
+      (first + index < start ? before : inside).push(stretch.placed[index]?.anchor ?? '')
+    first += stretch.placed.length
+  }
+  return { before, inside }
 }
 
 /** The last turn of the user's that answers no calls: what follows is one tool loop. */

@@ -6,6 +6,7 @@
 import { isRecord } from '../../base/guards.js'
 import { shortHash } from '../../base/hash.js'
 import { quote, safeJson } from '../../base/text.js'
+import type { Insert } from '../../ledger/fold.js'
 import { quoteName } from '../../search/quote-name.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import type { SurfaceView } from '../../surface/project.js'
@@ -33,14 +34,22 @@ export function repair(
   callable: ReadonlySet<string>,
   prompts: Prompts,
   warn: Warn,
-  {
-    answersAnywhere = false,
-    wordlessSearches = false,
-  }: Pick<WireTraits, 'answersAnywhere' | 'wordlessSearches'> = {},
-): Placed[] {
-  const settled = settleOrder(placed, prompts, warn, answersAnywhere).map((item) =>
-    settleReferences(item, view),
-  )
+  traits: Pick<WireTraits, 'answersAnywhere' | 'wordlessSearches'> = {},
+): readonly Placed[] {
+  const settled = settleOrder(placed, prompts, warn, traits.answersAnywhere)
+  return settleForView(settled, view, callable, prompts, warn, traits)
+}
+
+/** The second half: what this request can refer to and call. The order is settled. */
+export function settleForView(
+  placed: readonly Placed[],
+  view: SurfaceView,
+  callable: ReadonlySet<string>,
+  prompts: Prompts,
+  warn: Warn,
+  { wordlessSearches = false }: Pick<WireTraits, 'wordlessSearches'> = {},
+): readonly Placed[] {
+  const settled = view.delivery === 'native' ? placed.map((item) => settleReferences(item, view)) : placed
   return settleNames(settled, view, callable, prompts, warn, wordlessSearches)
 }
 
@@ -57,11 +66,11 @@ function settleReferences(item: Placed, { delivery, references }: SurfaceView): 
 }
 
 /** One answer for each call, directly behind it unless it may stand anywhere; what answers no call is told. */
-function settleOrder(
+export function settleOrder(
   placed: readonly Placed[],
   prompts: Prompts,
   warn: Warn,
-  answersAnywhere: boolean,
+  answersAnywhere = false,
 ): Placed[] {
   const pairs = pairUp(placed)
   const output: Placed[] = []
@@ -106,6 +115,30 @@ function settleOrder(
   return output
 }
 
+/** Whether there is nothing to settle in the order of these units. */
+export function isOrderly(placed: readonly Placed[], answersAnywhere = false): boolean {
+  let next: readonly (Placed | undefined)[] = []
+  const { answers, pairings } = pairUp(placed)
+  const isInPlace = placed.every((item) => {
+    const { unit } = item
+    if (unit.kind === 'answer') {
+      const expected = next[0]
+      next = next.slice(1)
+      return answersAnywhere ? pairings.get(item) === 'answers' : expected === item
+    }
+    if (next.length > 0 && !answersAnywhere) return false
+    next = unit.kind === 'assistant' ? unit.calls.map((_, position) => answers.get(item)?.get(position)) : []
+    return next.every((answer) => answer !== undefined)
+  })
+  return isInPlace && (answersAnywhere || next.length === 0)
+}
+
+/** Whether an answer among these units belongs to no call among them. */
+export function strays(placed: readonly Placed[]): boolean {
+  const { pairings } = pairUp(placed)
+  return placed.some((item) => item.unit.kind === 'answer' && pairings.get(item) !== 'answers')
+}
+
 /** Whether it ran is not known, unless nobody could read its arguments: then it did not. */
 function unanswered(call: UnitCall, prompts: Prompts): string {
   if (!hasUnreadableArguments(call)) return prompts.interrupted()
@@ -148,6 +181,8 @@ function settleNames(
   let pending: Placed[] = []
   const output: Placed[] = []
   const callable = new Set(declared)
+  const isNative = view.delivery === 'native'
+  const changes = changesIn(view)
   const hidden = new Set(view.declaredHidden.map(({ name }) => name))
   for (const [index, item] of placed.entries()) {
     const { unit } = item
@@ -155,7 +190,7 @@ function settleNames(
     const found = unit.kind === 'answer' ? guessed.get(unit.callId) : undefined
     // It is known from here on, as if it had been searched for, unless it is taken away again right behind.
     if (found !== undefined) callable.add(found)
-    reveal(item, placed[index - 1], view, hidden, callable)
+    if (isNative) reveal(item, changes.get(placed[index - 1]?.anchor ?? ''), hidden, callable)
     if (unit.kind === 'answer' && call) {
       told.delete(unit.callId)
       guessed.delete(unit.callId)
@@ -223,18 +258,27 @@ function settleNames(
 /** What an answer, and what the provider was told behind the unit before it, lets the model call from then on. */
 function reveal(
   { unit }: Placed,
-  before: Placed | undefined,
-  view: SurfaceView,
+  changes: readonly Insert[] | undefined,
   hidden: ReadonlySet<string>,
   callable: Set<string>,
 ): void {
-  if (view.delivery !== 'native') return
   if (unit.kind === 'answer') for (const name of unit.loaded ?? []) if (hidden.has(name)) callable.add(name)
-  for (const insert of view.inserts) {
-    if (insert.anchor !== before?.anchor) continue
+  for (const insert of changes ?? []) {
     for (const { name } of insert.adds) if (hidden.has(name)) callable.add(name)
     for (const name of insert.removes) if (hidden.has(name)) callable.delete(name)
   }
+}
+
+/** What the provider was told of tools, by anchor. */
+function changesIn({ inserts }: SurfaceView): ReadonlyMap<string, readonly Insert[]> {
+  const changes = new Map<string, Insert[]>()
+  for (const insert of inserts)
+    if (insert.adds.length > 0 || insert.removes.length > 0) {
+      const some = changes.get(insert.anchor)
+      if (some) some.push(insert)
+      else changes.set(insert.anchor, [insert])
+    }
+  return changes
 }
 
 /** The call under the name of its tool. The native piece has the other one. */

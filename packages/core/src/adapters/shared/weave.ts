@@ -7,6 +7,7 @@ import type { Warn } from './warning.js'
 
 export function weave(placed: readonly Placed[], view: SurfaceView, warn: Warn): Unit[] {
   const notes = placeInserts(placed, view, warn)
+  if (notes.size === 0) return placed.map(({ unit }) => unit)
   const output: Unit[] = []
   placed.forEach(({ unit }, index) => {
     output.push(unit)
@@ -22,7 +23,11 @@ type Note = Extract<Unit, { kind: 'note' }>
 function placeInserts(placed: readonly Placed[], view: SurfaceView, warn: Warn): Map<number, Note> {
   const notes = new Map<number, Note>()
   if (view.inserts.length === 0 || placed.length === 0) return notes
-  const last = new Map(placed.map(({ anchor }, index) => [anchor, index]))
+  const wanted = new Set(view.inserts.map(({ anchor }) => anchor))
+  const last = new Map<string, number>()
+  placed.forEach(({ anchor }, index) => {
+    if (wanted.has(anchor)) last.set(anchor, index)
+  })
   let position = firstTurn(placed)
   for (const insert of view.inserts) {
     const found = last.get(insert.anchor)

@@ -25,6 +25,11 @@ export interface WireTraits<Prompt extends object = object> {
   readonly opensWithUser?: boolean
   /** Where the provider searches by its own means, the answer to a search holds definitions and no words. */
   readonly wordlessSearches?: boolean
+  /**
+   * A history is read the same in parts, where each begins with a message of the user's, or with a reply behind the results
+   * of the one before: then only what is new is read. Absent: all of it, with every request.
+   */
+  readonly readsInStretches?: boolean
   /** Servers take no message between an answer and the next reply: notices join the answer. */
   readonly notesJoinAnswers?: boolean
   /** Servers take the user behind an answer only where the model has spoken between. */

@@ -76,18 +76,29 @@ function lacksParts(message: unknown): boolean {
   }
 }
 
+/** What a message shows of its form. */
+export interface FormSigns {
+  /** It is in this form. */
+  readonly isOwn: boolean
+  /** It is in another one. */
+  readonly isForeign: boolean
+  readonly forms: readonly AnyForm[]
+}
+
+export function signsFor(form: Form, message: unknown): FormSigns {
+  const forms = formsOf(message)
+  const isOwn = forms.some((each) => each === form || each === ALSO_READ[form])
+  const isForeign = forms.length > 0 ? !isOwn : form === 'google' && lacksParts(message)
+  return { isOwn, isForeign, forms }
+}
+
 /** What is foreign in a history, in words; undefined where nothing is. Throws where nothing in it shows this form. */
-export function foreignEntry(form: Form, messages: readonly unknown[]): string | undefined {
-  const forms = messages.map(formsOf)
-  const isRead = (each: AnyForm) => each === form || each === ALSO_READ[form]
-  const index = messages.findIndex((message, at) => {
-    const signs = forms[at] ?? []
-    return signs.length > 0 ? !signs.some(isRead) : form === 'google' && lacksParts(message)
-  })
+export function foreignEntry(form: Form, signs: readonly FormSigns[]): string | undefined {
+  const index = signs.findIndex(({ isForeign }) => isForeign)
   if (index < 0) return undefined
-  const [other] = forms[index] ?? []
+  const [other] = signs[index]?.forms ?? []
   const problem = `entry ${index} of this history is ${other ? `in the form of ${FORMS[other].api}` : 'a message with "content"'}, and ${FORMS[form].door} reads that of ${FORMS[form].api}`
-  if (forms.some((signs) => signs.some(isRead))) return problem
+  if (signs.some(({ isOwn }) => isOwn)) return problem
   throw invalid('messages', `${problem[0]?.toUpperCase()}${problem.slice(1)}. ${fixOf(form, other)}`)
 }
 

@@ -3,12 +3,21 @@ import { readdir, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { ToolwellError } from '../../base/errors.js'
 import { LEDGER_FORMAT, type LedgerEvent } from '../event.js'
-import { assertLedgerId, conflict, eventsToJson, type LedgerStore } from '../store.js'
-import { type Chain, type Damage, type Extent, isFenced, readChain, topOf } from './jsonl/chain.js'
+import { assertLedgerId, conflict, eventsToJson, type LedgerStore, stillNeeded } from '../store.js'
+import {
+  type Chain,
+  type Damage,
+  type Extent,
+  firstEvent,
+  isFenced,
+  readChain,
+  topOf,
+} from './jsonl/chain.js'
 import { assertOwnFolder, isMissing, openToAppend, sizeOf, syncFolder } from './jsonl/files.js'
 import { eventsLine } from './jsonl/lines.js'
 import { baseOf, ledgerAt, lockFile, segmentFile } from './jsonl/names.js'
 import { hold } from './jsonl/ownership.js'
+import { readSnapshotFile, removeSnapshotFile, writeSnapshotFile } from './jsonl/snapshots.js'
 import { DamageFound, followOn } from './jsonl/takeover.js'
 
 /** Ledgers whose length is remembered. A forgotten one costs a read of its files at the next append. */
@@ -32,13 +41,15 @@ export function jsonlStore(folder: string): LedgerStore {
     throw new ToolwellError('invalid-option', 'jsonlStore needs the path of a folder.', { path: 'folder' })
   const root = resolve(folder)
   const extents = new Map<string, Extent>()
+  /** Where the snapshots belong that were read. */
+  const places = new Map<string, Extent>()
 
-  function remember(base: string, { extent }: Chain): void {
-    extents.delete(base)
-    extents.set(base, extent)
-    if (extents.size <= REMEMBERED_LEDGERS) return
-    for (const oldest of extents.keys()) {
-      extents.delete(oldest)
+  function remember(into: Map<string, Extent>, base: string, extent: Extent): void {
+    into.delete(base)
+    into.set(base, extent)
+    if (into.size <= REMEMBERED_LEDGERS) return
+    for (const oldest of into.keys()) {
+      into.delete(oldest)
       return
     }
   }
@@ -58,7 +69,7 @@ export function jsonlStore(folder: string): LedgerStore {
   async function whole(base: string, known?: Extent): Promise<Chain> {
     const chain = await readChain(base, known)
     if (chain.damage) throw new DamageFound(chain.damage)
-    remember(base, chain)
+    remember(extents, base, chain.extent)
     return chain
   }
 
@@ -85,7 +96,12 @@ export function jsonlStore(folder: string): LedgerStore {
       extents.delete(base)
       await writeLine(base, segment, chain, line)
       if (await isFenced(base, segment)) return false
-      extents.set(base, { segment, size: extent.size + line.length, count: expected + added })
+      extents.set(base, {
+        segment,
+        size: extent.size + line.length,
+        count: expected + added,
+        line: { size: extent.size, count: extent.count },
+      })
       return true
     } finally {
       await release()
@@ -96,9 +112,8 @@ export function jsonlStore(folder: string): LedgerStore {
     read: (ledger, from = 0) =>
       reading(ledger, `could not be read from ${root}`, async () => {
         const base = baseOf(root, ledger)
-        const known = extents.get(base)
-        const isTail = from > 0 && known?.count === from
-        const { events, extent } = await whole(base, isTail ? known : undefined)
+        const known = [extents.get(base), places.get(base)].find((place) => place && place.count <= from)
+        const { events, extent } = await whole(base, from > 0 ? known : undefined)
         if (from > extent.count) throw conflict(ledger, from, extent.count)
         // All that follow, however many of those before were read.
         const { length } = events
@@ -118,13 +133,25 @@ export function jsonlStore(folder: string): LedgerStore {
       )
     },
 
-    async list() {
-      const found = await readdir(root, { recursive: true }).catch((error: unknown) => {
-        if (isMissing(error)) return []
-        throw error
-      })
-      return found.flatMap((path) => ledgerAt(path) ?? [])
+    snapshot: {
+      read: (ledger) =>
+        reading(ledger, `could not be read from ${root}`, async () => {
+          const base = baseOf(root, ledger)
+          const found = await readSnapshotFile(base)
+          if (found) remember(places, base, found.at)
+          return found && { count: found.count, text: found.text }
+        }),
+      write: (ledger, { count, text }) =>
+        reading(ledger, `could not be written to ${root}`, async () => {
+          const base = baseOf(root, ledger)
+          const known = extents.get(base)
+          // Somebody has written since: the next one will do.
+          if (known?.count !== count || !known.line) return
+          await writeSnapshotFile(base, { count, text, at: { segment: known.segment, ...known.line } })
+        }),
     },
+
+    list: () => ledgersIn(root),
 
     async delete(ledger) {
       assertLedgerId(ledger)
@@ -133,7 +160,10 @@ export function jsonlStore(folder: string): LedgerStore {
         reading(ledger, `could not be removed from ${root}`, async () => {
           const { release } = await hold(base, extents.get(base)?.segment ?? 1)
           extents.delete(base)
+          places.delete(base)
           try {
+            await assertNoForks(root, ledger)
+            await removeSnapshotFile(base)
             // The newest first: what is left after a crash is an older state of the same ledger.
             for (let each = await topOf(base); each > 0; each--) {
               await rm(segmentFile(base, each), { force: true })
@@ -146,6 +176,22 @@ export function jsonlStore(folder: string): LedgerStore {
         }),
       )
     },
+  }
+}
+
+async function ledgersIn(root: string): Promise<string[]> {
+  const found = await readdir(root, { recursive: true }).catch((error: unknown) => {
+    if (isMissing(error)) return []
+    throw error
+  })
+  return found.flatMap((path) => ledgerAt(path) ?? [])
+}
+
+/** What a fork goes on from is not copied: it must stay. */
+async function assertNoForks(root: string, ledger: string): Promise<void> {
+  for (const other of await ledgersIn(root)) {
+    const first = await firstEvent(baseOf(root, other))
+    if (first?.kind === 'forked' && first.origin.ledger === ledger) throw stillNeeded(ledger, other)
   }
 }
 

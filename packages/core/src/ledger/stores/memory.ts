@@ -1,6 +1,14 @@
 /** The default place for ledgers: this process's memory, gone when it ends. */
 import type { LedgerEvent } from '../event.js'
-import { assertLedgerId, conflict, eventsFrom, eventsToJson, type LedgerStore } from '../store.js'
+import {
+  assertLedgerId,
+  conflict,
+  eventsFrom,
+  eventsToJson,
+  type LedgerStore,
+  type Snapshot,
+  stillNeeded,
+} from '../store.js'
 
 interface StoredLedger {
   count: number
@@ -14,6 +22,7 @@ interface StoredLedger {
  */
 export function memoryStore(): LedgerStore {
   const ledgers = new Map<string, StoredLedger>()
+  const snapshots = new Map<string, Snapshot>()
   const watchers = new Map<string, Set<() => void>>()
   return {
     async read(ledger, from) {
@@ -37,7 +46,21 @@ export function memoryStore(): LedgerStore {
     },
     async delete(ledger) {
       assertLedgerId(ledger)
+      for (const [other, { batches }] of ledgers) {
+        const [first] = JSON.parse(`[${batches[0] ?? ''}]`) as LedgerEvent[]
+        if (first?.kind === 'forked' && first.origin.ledger === ledger) throw stillNeeded(ledger, other)
+      }
+      snapshots.delete(ledger)
       ledgers.delete(ledger)
+    },
+    snapshot: {
+      async read(ledger) {
+        return snapshots.get(ledger)
+      },
+      async write(ledger, snapshot) {
+        assertLedgerId(ledger)
+        snapshots.set(ledger, { ...snapshot })
+      },
     },
     watch(ledger, onAppend) {
       assertLedgerId(ledger)

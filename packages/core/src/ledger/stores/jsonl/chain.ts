@@ -11,6 +11,8 @@ export interface Extent {
   readonly segment: number
   readonly size: number
   readonly count: number
+  /** Where its last line of events begins, if it is known: its bytes and the events before it. */
+  readonly line?: { readonly size: number; readonly count: number } | undefined
 }
 
 /** Where a ledger cannot be believed any more. Everything before it can. */
@@ -53,6 +55,14 @@ async function afterOf(base: string, segment: number): Promise<{ after: After; s
   return line?.kind === 'after' ? { after: line.after, size: end + 1 } : undefined
 }
 
+/** The first event of a ledger, where its first line is short: that of a fork is. */
+export async function firstEvent(base: string): Promise<LedgerEvent | undefined> {
+  const bytes = await readFrom(segmentFile(base, 1), 0, 4096)
+  const end = bytes.indexOf(NEWLINE)
+  const line = end === -1 ? undefined : readLine(bytes.subarray(0, end))
+  return line?.kind === 'events' ? line.events[0] : undefined
+}
+
 /** `known` is a place that was whole before: only what follows it is read. */
 export async function readChain(base: string, known?: Extent): Promise<Chain> {
   for (;;) {
@@ -68,17 +78,26 @@ export async function readChain(base: string, known?: Extent): Promise<Chain> {
   }
 }
 
+interface Part {
+  readonly segment: number
+  readonly from: number
+  /** Undefined for the newest. */
+  readonly to?: number
+}
+
 async function readFromTop(base: string, top: number, known: Extent | undefined): Promise<Chain> {
   if (known && known.segment > 0 && top === known.segment) {
     const size = await sizeOf(segmentFile(base, top))
     if (size !== undefined && size >= known.size) return readSegment(base, known)
   }
   if (top === 0) return { events: [], extent: { segment: 0, size: 0, count: 0 }, torn: 0 }
-  // From the newest that says what it follows back to the first, and then forward again.
-  const parts: { readonly segment: number; readonly from: number; to?: number }[] = []
+  // From the newest that says what it follows back to the first, or to what is known, and then forward again.
+  const parts: Part[] = []
   let segment = top
   let to: After | undefined
   while (segment > 1) {
+    if (to && known && segment === known.segment && to.size >= known.size)
+      return readParts(base, [{ segment, from: known.size, to: to.size }, ...parts], known.count)
     const found = await afterOf(base, segment)
     if (!found && to) break
     if (found) {
@@ -87,18 +106,18 @@ async function readFromTop(base: string, top: number, known: Extent | undefined)
     }
     segment = found?.after.segment ?? segment - 1
   }
-  if (segment === 1) parts.unshift({ segment: 1, from: 0, ...(to ? { to: to.size } : {}) })
-  return readParts(base, parts)
+  if (segment !== 1) return readParts(base, parts)
+  const isKnown = to && known?.segment === 1 && to.size >= known.size
+  const first: Part = { segment: 1, from: isKnown ? known.size : 0, ...(to ? { to: to.size } : {}) }
+  return readParts(base, [first, ...parts], isKnown ? known.count : 0)
 }
 
-async function readParts(
-  base: string,
-  parts: readonly { readonly segment: number; readonly from: number; readonly to?: number }[],
-): Promise<Chain> {
+/** `before`: how many events stand before the first of them. */
+async function readParts(base: string, parts: readonly Part[], before = 0): Promise<Chain> {
   const events: LedgerEvent[] = []
   let last: Chain = { events, extent: { segment: 0, size: 0, count: 0 }, torn: 0 }
   for (const { segment, from, to } of parts) {
-    const read = await readSegment(base, { segment, size: from, count: events.length }, to)
+    const read = await readSegment(base, { segment, size: from, count: before + events.length }, to)
     for (const event of read.events) events.push(event)
     last = { ...read, events }
     if (read.damage) return last
@@ -118,10 +137,17 @@ async function readSegment(base: string, from: Extent, to?: number): Promise<Cha
   const events: LedgerEvent[] = []
   let start = 0
   let number = from.size === 0 ? 0 : Number.NaN
-  const place = () => ({ segment: from.segment, size: from.size + start, count: from.count + events.length })
+  let { line: last } = from
+  const place = (): Extent => ({
+    segment: from.segment,
+    size: from.size + start,
+    count: from.count + events.length,
+    line: last,
+  })
   for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
     number++
     const line = readLine(bytes.subarray(start, end))
+    const begun = { size: from.size + start, count: from.count + events.length }
     const problem = addTo(events, line, from.count)
     if (problem !== undefined) {
       const counted = Number.isNaN(number) ? await lineAt(file, from.size + start) : number
@@ -134,6 +160,7 @@ async function readSegment(base: string, from: Extent, to?: number): Promise<Cha
       }
     }
     start = end + 1
+    last = begun
   }
   const rest = bytes.subarray(start)
   const isOurs = from.size + start > 0 || isBeginning(rest)

@@ -50,11 +50,15 @@ export function openToAppend(file: string): Promise<FileHandle> {
   return open(file, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | NO_LINK, OWN_FILE)
 }
 
+/** Rejects where there is one already. */
+export function openNew(file: string): Promise<FileHandle> {
+  return open(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_LINK, OWN_FILE)
+}
+
 /** False where there is one already. */
 export async function createFile(file: string): Promise<boolean> {
   try {
-    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_LINK
-    await (await open(file, flags, OWN_FILE)).close()
+    await (await openNew(file)).close()
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false

@@ -34,6 +34,11 @@ export function lockFile(base: string, segment: number): string {
   return `${base}.${segment}.lock`
 }
 
+/** What its events add up to. Not one of its segments: those end in `.jsonl`. */
+export function snapshotFile(base: string): string {
+  return `${base}.snapshot`
+}
+
 /** The ledger whose first segment is at this path below the root, if one can be. */
 export function ledgerAt(path: string): string | undefined {
   const encoded = FIRST.exec(path.replaceAll('\\', '/').replaceAll('/', ''))?.[1]

@@ -1,10 +1,11 @@
 /** What a person does with the files of ledgers: look whether they are whole, cut off what is damaged, end a lock. */
 import { readdir } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { LedgerEvent } from '../../event.js'
+import { numbered } from '../../open-ledger.js'
 import { type Damage, readChain, topOf } from './chain.js'
 import { sizeOf } from './files.js'
-import { ledgerAt } from './names.js'
+import { baseOf, ledgerAt } from './names.js'
 import { hold, holdNext, type LockState, lockState } from './ownership.js'
 import { followOn } from './takeover.js'
 
@@ -44,7 +45,7 @@ export async function checkLedger(file: string): Promise<LedgerReport> {
   }
 }
 
-/** Everything that is whole in it, and the id of its conversation. */
+/** Everything that is whole in it, of a fork with what it goes on from, and the id of its conversation. */
 export async function readLedger(file: string): Promise<{
   readonly id: string
   readonly file: string
@@ -52,9 +53,20 @@ export async function readLedger(file: string): Promise<{
   readonly damage?: Damage
 }> {
   const base = baseOfFile(file)
-  const { events, damage } = await readChain(base)
+  const { events: own, damage } = await readChain(base)
   const id = ledgerAt(`${basename(base)}.jsonl`) ?? basename(base)
+  const events = await withOrigin(base, own)
   return { id, file: `${base}.jsonl`, events, ...(damage ? { damage } : {}) }
+}
+
+/** Its origin is looked for beside it. Where that is not whole, what is its own is all there is. */
+async function withOrigin(base: string, own: readonly LedgerEvent[]): Promise<readonly LedgerEvent[]> {
+  const [first] = own
+  if (first?.kind !== 'forked') return own
+  const { ledger, events: count } = first.origin
+  const other = baseOf(dirname(base), ledger)
+  const before = (await withOrigin(other, (await readChain(other)).events)).slice(0, count)
+  return before.length < count ? own : [...before, ...own.map((event) => numbered(event, count))]
 }
 
 /**

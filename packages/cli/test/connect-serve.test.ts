@@ -1,0 +1,64 @@
+/** What `connect` writes is what a client starts: the entry of a real file, a real client on it, a real server behind. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { parse as parseToml } from 'smol-toml'
+import { expect, it, onTestFinished } from 'vitest'
+import { parse as parseYaml } from 'yaml'
+import { commandLineOf } from '../src/shared/clients/entry.js'
+import { homeWith, real } from './support/home.js'
+
+const { command, args } = real('everything')
+const FILES = {
+  'home/.cursor/mcp.json': JSON.stringify({ mcpServers: { everything: { command, args } } }),
+  'home/.codex/config.toml': `[mcp_servers.everything]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\n`,
+  'home/.config/goose/config.yaml': `extensions:\n  everything:\n    enabled: true\n    type: stdio\n    name: everything\n    cmd: ${command}\n    args: ${JSON.stringify(args)}\n`,
+}
+
+const ENTRIES: Readonly<Record<string, (text: string) => unknown>> = {
+  'home/.cursor/mcp.json': (text) => JSON.parse(text).mcpServers.toolwell,
+  'home/.codex/config.toml': (text) => (parseToml(text).mcp_servers as Record<string, unknown>).toolwell,
+  'home/.config/goose/config.yaml': (text) => parseYaml(text).extensions.toolwell,
+}
+
+it('every client reaches the server that was its own, through one gateway', async () => {
+  const home = homeWith(FILES)
+  expect((await home.run(['connect', '--yes'])).code).toBe(0)
+  onTestFinished(async () => {
+    await home.run(['stop'])
+  })
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HOME: home.home,
+    XDG_CONFIG_HOME: join(home.home, '.config'),
+    XDG_CACHE_HOME: join(home.home, '.cache'),
+    XDG_DATA_HOME: join(home.home, '.local', 'share'),
+    XDG_STATE_HOME: join(home.home, '.local', 'state'),
+  }
+  for (const [file, entryIn] of Object.entries(ENTRIES)) {
+    const [program = '', ...words] = commandLineOf(entryIn(readFileSync(join(home.folder, file), 'utf8')))
+    const client = new Client({ name: 'a-client', version: '1.0.0' })
+    onTestFinished(() => client.close())
+    const transport = new StdioClientTransport({ command: program, args: words, env, cwd: home.folder })
+    await client.connect(transport)
+    const { tools } = await client.listTools()
+    expect([file, tools.map(({ name }) => name)]).toEqual([
+      file,
+      expect.arrayContaining(['tool_search', 'tool_call']),
+    ])
+    const answer = await client.callTool({
+      name: 'tool_call',
+      arguments: { name: 'everything__echo', arguments: { message: `from ${file}` } },
+    })
+    expect(answer.content).toEqual([{ type: 'text', text: `Echo: from ${file}` }])
+  }
+  // Three clients, one process of the server.
+  const { clients, halls } = JSON.parse((await home.run(['status', '--json'])).output)
+  expect(clients).toHaveLength(3)
+  expect(halls).toMatchObject([{ servers: [{ name: 'everything', pids: [expect.any(Number)] }] }])
+  expect((await home.run(['stop'])).code).toBe(0)
+  await home.run(['undo', '--yes'])
+  for (const [file, text] of Object.entries(FILES))
+    expect(readFileSync(join(home.folder, file), 'utf8')).toBe(text)
+})

@@ -1,0 +1,41 @@
+/** A source as the catalogue knows it, and as its owner tells of it. */
+import type { KeptParts, SourceState } from '../tool/source.js'
+import type { Tool } from '../tool/tool.js'
+import type { UnusableTool } from './left-out.js'
+
+export interface Source {
+  readonly name: string
+  readonly description: string
+  readonly state: SourceState
+  /** What the user can do about the state, in the host's words; empty where there is nothing to say. */
+  readonly advice: string
+  /** Changed definitions of a locked source are quarantined until approved. */
+  readonly locked: boolean
+  readonly ids: ReadonlySet<string>
+  /** Names the source's set of tools; changes when one joins or leaves. */
+  readonly membership: string
+  readonly kept?: KeptParts
+  /** It may be used, and failed when it last was: nobody has seen it work since. */
+  readonly tentative: boolean
+  /** Tries again to reach it, where it is time to. Returns at once. */
+  readonly wake?: () => void
+}
+
+export interface SourceUpdate {
+  readonly tools: readonly Tool[]
+  readonly description?: string
+  readonly state?: SourceState
+  /** What the user can do about the state. The model reads it, so it must not hold what a server says. */
+  readonly advice?: string
+  readonly locked?: boolean
+  /** Names of tools that must not be seen or called, for reasons of the source's own. */
+  readonly quarantined?: readonly string[]
+  /** What it lists besides and cannot be used: told where somebody looks for it. */
+  readonly unusable?: readonly UnusableTool[]
+  /** Keeps what is made of these tools for the next start. */
+  readonly kept?: KeptParts
+  /** It may be used, and failed when it last was. The model is not told that it is back before it works. */
+  readonly tentative?: boolean
+  /** Called when a search asks for a source that failed, or is tentative. Must return at once; when to try is its own affair. */
+  readonly wake?: () => void
+}

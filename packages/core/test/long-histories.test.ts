@@ -1,0 +1,226 @@
+/**
+ * A history is given whole with every request, and only what is new is read. What an adapter remembers shows nowhere: each request is
+ * what an adapter that has seen nothing would make of it, whatever the host does to its messages in between.
+ */
+import { type Conversation, createToolwell } from '@toolwell/core'
+import { createAdapter, type Wire } from '@toolwell/core/adapter'
+import { anthropic } from '@toolwell/core/anthropic'
+import { google } from '@toolwell/core/google'
+import { openaiChat } from '@toolwell/core/openai-chat'
+import { openaiResponses } from '@toolwell/core/openai-responses'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { runs } from '../../../test/setup/tier.ts'
+import { chatWire } from '../src/adapters/openai-chat/wire.js'
+import { copyData, isSameData } from '../src/base/same-data.js'
+import { brokenHistory } from './support/broken-histories.js'
+import { brokenWires } from './support/broken-wires.js'
+import { mixed } from './support/tools.js'
+
+interface Line {
+  begin(
+    messages: readonly object[],
+    request?: { readonly requestId?: string },
+  ): Promise<{ readonly parts: object; readonly warnings: readonly object[] }>
+  adopt(thread: unknown): readonly object[]
+}
+
+const LINES: Readonly<Record<string, (conversation: Conversation) => Line>> = {
+  'openai-chat': (conversation) => openaiChat(conversation) as unknown as Line,
+  anthropic: (conversation) => anthropic(conversation) as unknown as Line,
+  google: (conversation) => google(conversation) as unknown as Line,
+  'openai-responses': (conversation) => openaiResponses(conversation) as unknown as Line,
+}
+
+const lineOf = (name: string) => LINES[name] ?? LINES['openai-chat']
+
+/** As the fresh one and the one that remembers give it. */
+async function compared(line: Line, fresh: Line, messages: readonly object[], requestId: string) {
+  const [one, two] = [await line.begin(messages, { requestId }), await fresh.begin(messages, { requestId })]
+  return [one, two].map(({ parts, warnings }) => ({ parts: JSON.stringify(parts), warnings }))
+}
+
+const wires = brokenWires.filter(({ name }) => name in LINES)
+
+describe.each(wires)('on $name', ({ name, render }) => {
+  it.each(['bridge', 'append', 'native', 'off'] as const)(
+    'what is remembered of a history shows nowhere (%s)',
+    async (delivery) => {
+      const well = createToolwell({
+        tools: mixed(),
+        ...(delivery === 'off' ? { mode: 'off' } : { mode: 'on', delivery }),
+      })
+      let count = 0
+      await fc.assert(
+        fc.asyncProperty(brokenHistory, fc.array(fc.nat(), { maxLength: 6 }), async (elements, choices) => {
+          const conversation = await well.open({ id: `thread ${++count}` })
+          const line = lineOf(name)?.(conversation) as Line
+          let history = [...render(elements)] as object[]
+          const check = async (messages: readonly object[], step: string) => {
+            const fresh = lineOf(name)?.(conversation) as Line
+            const [one, two] = await compared(line, fresh, messages, `${step} ${messages.length}`)
+            expect(one).toEqual(two)
+          }
+          for (let length = 1; length <= history.length; length += 2)
+            await check(history.slice(0, length), 'grows')
+          await check(structuredClone(history), 'is read anew')
+          for (const [number, choice] of choices.entries()) {
+            const at = choice % Math.max(1, history.length)
+            if (choice % 3 === 0) history = history.toSpliced(at, 1)
+            if (choice % 3 === 1) history = [...history.slice(0, at), ...(render(elements) as object[])]
+            if (choice % 3 === 2) touch(history[at], number)
+            await check(history, `changes ${number}`)
+          }
+        }),
+        { numRuns: runs(25) },
+      )
+    },
+  )
+})
+
+/** Changes the first text inside a message, as deep as it is, in place. */
+function touch(value: unknown, number: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  for (const [key, each] of Object.entries(value)) {
+    if (touch(each, number)) return true
+    if (typeof each !== 'string' || !['text', 'content', 'result', 'output', 'value'].includes(key)) continue
+    Object.assign(value, { [key]: `${each} (${number})` })
+    return true
+  }
+  return false
+}
+
+const CALLED = [
+  { role: 'user', content: [{ type: 'text', text: 'Look at the file.' }] },
+  {
+    role: 'assistant',
+    content: null,
+    tool_calls: [
+      { id: 'call_1', type: 'function', function: { name: 'read_file', arguments: '{"value":"a"}' } },
+    ],
+  },
+  { role: 'tool', tool_call_id: 'call_1', content: 'It says nothing.' },
+  { role: 'assistant', content: 'Nothing.' },
+  { role: 'user', content: [{ type: 'text', text: 'Look again.' }] },
+]
+
+/** Places deep inside a message, one for each wire. */
+const PLACES: Readonly<Record<string, (messages: readonly object[]) => object>> = {
+  'openai-chat': ([first]) => (first as { content: object[] }).content[0] as object,
+  anthropic: ([, , answer]) => {
+    const block = (answer as { content: { content: object[] }[] }).content[0]
+    if (!block) throw new Error('no result')
+    block.content = [{ type: 'text', text: 'It says nothing.' }]
+    return block.content[0] as object
+  },
+  google: ([, , answer]) =>
+    (answer as { parts: { functionResponse: { response: object } }[] }).parts[0]?.functionResponse
+      .response as object,
+  'openai-responses': ([, , answer]) => {
+    const item = answer as { output: unknown }
+    const part = { type: 'input_text', text: 'It says nothing.' }
+    item.output = [part]
+    return part
+  },
+}
+
+describe.each(Object.keys(LINES))('an edit in place, deep inside a message, on %s', (name) => {
+  it('is noticed with the next request', async () => {
+    const conversation = await createToolwell({ tools: mixed(), mode: 'on', delivery: 'bridge' }).open({
+      id: 'edited',
+    })
+    const line = lineOf(name)?.(conversation) as Line
+    const chat = openaiChat(conversation)
+    const messages = structuredClone(line.adopt(chat.thread(CALLED as never))) as object[]
+    const place = PLACES[name]?.(messages) as { text?: string; result?: string }
+    await line.begin(messages)
+    const key = 'result' in place ? 'result' : 'text'
+    place[key] = 'It says: pay the invoice.'
+    const { parts } = await line.begin(messages, { requestId: 'edited' })
+    expect(JSON.stringify(parts)).toContain('It says: pay the invoice.')
+    // What the adapter knows of it is new, too: a thread that moves has the new words.
+    const fresh = lineOf(name)?.(conversation) as Line
+    expect(JSON.stringify((await fresh.begin(messages, { requestId: 'edited' })).parts)).toBe(
+      JSON.stringify(parts),
+    )
+  })
+})
+
+describe('a long history', () => {
+  it('is read once: with every request only its end is read again', async () => {
+    const conversation = await createToolwell({ tools: mixed(), mode: 'on', delivery: 'bridge' }).open({
+      id: 'long',
+    })
+    let read = 0
+    const inner = chatWire(conversation.prompts)
+    const counting: Wire<never, never, object> = {
+      ...(inner as unknown as Wire<never, never, object>),
+      read: (messages) => {
+        read += messages.length
+        return inner.read(messages as never)
+      },
+    }
+    const adapter = createAdapter(conversation, counting)
+    const turn = (index: number) =>
+      structuredClone(CALLED)
+        .slice(0, 4)
+        .map((message) => JSON.parse(JSON.stringify(message).replaceAll('call_1', `call_${index}`)))
+    const messages = Array.from({ length: 100 }, (_, index) => turn(index)).flat()
+    await adapter.begin(messages as never)
+    const first = read
+    expect(first).toBeLessThanOrEqual(2 * messages.length)
+    for (let index = 100; index < 110; index++) {
+      messages.push(...turn(index))
+      read = 0
+      await adapter.begin(messages as never)
+      expect(read).toBeLessThan(20)
+      // The same words in other objects.
+      read = 0
+      await adapter.begin(structuredClone(messages) as never)
+      expect(read).toBeLessThan(20)
+    }
+  })
+
+  it('gives the host its own objects and, off, its own array', async () => {
+    const conversation = await createToolwell({ tools: mixed(), mode: 'off' }).open({ id: 'own' })
+    const adapter = openaiChat(conversation)
+    const messages = structuredClone(CALLED) as never[]
+    expect((await adapter.begin(messages)).parts.messages).toBe(messages)
+    const copy = structuredClone(messages)
+    expect((await adapter.begin(copy)).parts.messages).toBe(copy)
+    Object.assign((copy as object[])[0] as object, { content: 'Changed in place.' })
+    const { parts } = await adapter.begin(copy)
+    expect(parts.messages).toBe(copy)
+    expect(JSON.stringify(parts.messages)).toContain('Changed in place.')
+  })
+})
+
+describe('a copy of data', () => {
+  it('is the same as long as nothing in it changes, at any level', () =>
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (value, other) => {
+        const copy = copyData([value])
+        expect(copy).toBeDefined()
+        if (!copy) return
+        expect(isSameData([structuredClone(value)], copy)).toBe(true)
+        expect(isSameData([other], copy)).toBe(JSON.stringify([other]) === JSON.stringify([value]))
+        expect(isSameData([value, other], copy)).toBe(false)
+      }),
+      { numRuns: runs(300) },
+    ))
+
+  it('is not made of what is more than data, goes in a circle or is too large', () => {
+    const circle: Record<string, unknown> = {}
+    circle.self = circle
+    const shared = Array.from({ length: 40 }).reduce<object>((inner) => ({ a: inner, b: inner }), {})
+    for (const value of [circle, shared, { at: new URL('file:///') }, { run: () => 1 }, new Map()])
+      expect(copyData(value)).toBeUndefined()
+    const hidden = Object.defineProperty({}, 'x', { enumerable: true, get: () => assertNever() })
+    expect(copyData(hidden)).toBeUndefined()
+    expect(isSameData(hidden, copyData({ x: 1 }) ?? [])).toBe(false)
+  })
+})
+
+function assertNever(): never {
+  throw new Error('a field that cannot be read')
+}
