@@ -35,6 +35,15 @@ describe('check', () => {
     expect(await run(['ledger', 'check', whole])).toMatchObject({ code: 0 })
   })
 
+  it('takes no notice of the results that are kept beside the ledgers', async () => {
+    const { run, folder, whole, store } = await ledgers()
+    await store.results.write('whole', 'r_1', { text: 'a long result' })
+    expect(readdirSync(join(folder, 'results'))).toHaveLength(1)
+    const { output } = await run(['ledger', 'check', folder, '--json'])
+    const found = JSON.parse(output).ledgers.map(({ file }: { file: string }) => file)
+    expect(found.sort()).toEqual([join(folder, 'hurt.jsonl'), whole])
+  })
+
   it('gives the same as JSON', async () => {
     const { run, hurt } = await ledgers()
     const { code, output } = await run(['ledger', 'check', hurt, '--json'])

@@ -113,10 +113,10 @@ export interface ToolwellOptions {
    * Default 25,000; false: never. A number for all, or one for each source; a tool's own `maxResultTokens` decides first.
    */
   readonly maxResultTokens?: ResultLimit | { readonly default?: ResultLimit; readonly sources?: ResultLimits }
-  /** Where such results are kept. Default: in memory. */
+  /** Where such results are kept. Default: where the store keeps them (`jsonlStore`: beside its ledgers), otherwise in memory. */
   readonly results?: ResultStore
   /** Where ledgers live. Default: in memory. */
-  readonly store?: LedgerStore
+  readonly store?: LedgerStore & { readonly results?: ResultStore }
   /** Prints one line in words for every state change and notice: to standard error, or to a function of yours. */
   readonly debug?: boolean | ((line: string) => void)
   /** Sees every state change after it is stored, and every notice. */
@@ -281,6 +281,7 @@ export function readSettings(
   for (const policy of [options.policy ?? []].flat()) assertFunction('policy', policy, true)
   assertMethods('store', options.store, ['read', 'append'])
   assertMethods('results', options.results, ['read', 'write'])
+  assertMethods('store.results', options.store?.results, ['read', 'write'])
   assertMethods('searcher', options.searcher, ['update', 'rank'])
   assertMethods('tokenizer', options.tokenizer, ['count'])
   checkUsage(options.usage)
@@ -318,7 +319,7 @@ export function readSettings(
     schemas: oneOf('schemas', options.schemas ?? 'once', ['once', 'twice']),
     affordance: oneOf('affordance', options.affordance ?? 'plain', ['plain', 'strong']),
     resultLimits: readResultLimits(options.maxResultTokens ?? {}),
-    results: options.results ?? memoryResults(),
+    results: options.results ?? options.store?.results ?? memoryResults(),
     eager,
     rules,
     face,

@@ -1,9 +1,10 @@
-/** `@toolwell/core/stores/results`: kept results as files, for a host whose ledgers are files too. */
+/** `@toolwell/core/stores/results`: kept results as files, in a folder of the host's choice. */
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { ToolwellError } from '../base/errors.js'
 import { isRecord } from '../base/guards.js'
 import { shortHash } from '../base/hash.js'
+import { isMissing } from '../ledger/stores/jsonl/files.js'
 import { makeFolder } from '../ledger/stores/make-folder.js'
 import type { KeptContent, ResultStore, ResultStoreLimits } from './store.js'
 import { sizeOf } from './store.js'
@@ -14,8 +15,9 @@ const MAX_AGE = 7 * 24 * 60 * 60 * 1000
 const ENDING = '.result.json'
 
 /**
- * One file for each result, readable by its owner alone. Its name is a hash, so that no id leads out of the folder. The age
- * of a file is its time of change; what is too old, or too much, is removed when the next result is written.
+ * One file for each result, readable by its owner alone. Its name is a hash of its ledger and one of its handle, so that no id
+ * leads out of the folder. The age of a file is its time of change; what is too old, or too much, is removed when the next
+ * result is written.
  */
 export function resultFolder(
   folder: string,
@@ -24,8 +26,10 @@ export function resultFolder(
   if (typeof folder !== 'string' || folder === '')
     throw new ToolwellError('invalid-option', 'resultFolder needs the path of a folder.', { path: 'folder' })
   const root = resolve(folder)
+  // As JSON, which keeps lone surrogates apart.
+  const nameOf = (id: string) => shortHash(JSON.stringify(id), 40)
   const fileOf = (ledger: string, handle: string) =>
-    join(root, `${shortHash(JSON.stringify([ledger, handle]), 40)}${ENDING}`)
+    join(root, `${nameOf(ledger)}-${nameOf(handle)}${ENDING}`)
   let count = 0
 
   return {
@@ -58,6 +62,11 @@ export function resultFolder(
         return undefined
       }
     },
+    async delete(ledger) {
+      const start = `${nameOf(ledger)}-`
+      const isTheirs = (name: string) => name.startsWith(start) && name.includes(ENDING)
+      for (const name of (await namesIn(root)).filter(isTheirs)) await rm(join(root, name), { force: true })
+    },
   }
 }
 
@@ -70,10 +79,18 @@ function contentOf(stored: unknown, ledger: string, handle: string): KeptContent
   return typeof data === 'string' && typeof mediaType === 'string' ? (content as KeptContent) : undefined
 }
 
+/** None where the folder is not there: nothing was kept yet. */
+async function namesIn(root: string): Promise<string[]> {
+  return readdir(root).catch((error: unknown) => {
+    if (isMissing(error)) return []
+    throw error
+  })
+}
+
 /** Removes what is too old, then the oldest until the rest fits. `replaced` is about to be written anew. */
 async function sweep(root: string, room: number, maxAge: number, replaced: string): Promise<void> {
   const files: { readonly path: string; readonly size: number; readonly at: number }[] = []
-  for (const name of await readdir(root)) {
+  for (const name of await namesIn(root)) {
     if (!name.includes(ENDING)) continue
     const path = join(root, name)
     const found = await stat(path).catch(() => undefined)

@@ -44,5 +44,9 @@ export function memoryResults({
       dropExpired()
       return kept.get(JSON.stringify([ledger, handle]))?.content
     },
+    async delete(ledger) {
+      const start = `${JSON.stringify([ledger]).slice(0, -1)},`
+      for (const key of [...kept.keys()]) if (key.startsWith(start)) drop(key)
+    },
   }
 }

@@ -13,6 +13,8 @@ export interface ResultStore {
   write(ledger: string, handle: string, content: KeptContent): Promise<boolean>
   /** Undefined where it is not there, or not any more. */
   read(ledger: string, handle: string): Promise<KeptContent | undefined>
+  /** Removes everything that is kept under a ledger. None is no mistake. */
+  delete?(ledger: string): Promise<void>
 }
 
 export interface ResultStoreLimits {

@@ -1,8 +1,17 @@
 /** What every store of kept results does, and what the folder does besides. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createToolwell } from '@toolwell/core'
+import { createToolwell, type ToolwellOptions } from '@toolwell/core'
 import { memoryResults, type ResultStore, type ResultStoreLimits } from '@toolwell/core/result'
 import { jsonlStore } from '@toolwell/core/stores/jsonl'
 import { resultFolder } from '@toolwell/core/stores/results'
@@ -60,6 +69,17 @@ describe.each(Object.entries(stores))('%s', (_, create) => {
     expect(await store.read('a', 'r_3')).toEqual(text(400))
   })
 
+  it('removes what is kept under a ledger, and nothing of another', async () => {
+    const store = create({ maxBytes: 1000 })
+    const ids = ['a', 'ab', 'a"', 'a",', '../a']
+    await store.delete?.('a')
+    for (const id of ids) for (const handle of ['r_1', 'r_2']) await store.write(id, handle, text(10))
+    await store.delete?.('a')
+    expect(await store.read('a', 'r_1')).toBeUndefined()
+    expect(await store.read('a', 'r_2')).toBeUndefined()
+    for (const id of ids.slice(1)) expect(await store.read(id, 'r_2')).toEqual(text(10))
+  })
+
   it('forgets what is too old', async () => {
     const store = create({ maxAge: 0 })
     await store.write('a', 'r', text(1))
@@ -99,26 +119,80 @@ describe('the folder', () => {
     await store.write('a', 'r_2', text(1))
     expect(readdirSync(folder)).not.toContain(name)
   })
+})
 
-  it('lets a conversation read after a restart', async () => {
-    const folder = temporary()
-    const open = () =>
-      createToolwell({
-        tools: [tool('look', { execute: () => 'row\n'.repeat(5000) })],
-        mode: 'on',
-        maxResultTokens: 500,
-        store: jsonlStore(folder),
-        results: resultFolder(join(folder, 'results')),
-      }).open({ id: 'a' })
-    const before = await open()
+describe('beside the ledgers of jsonlStore', () => {
+  const open = (folder: string, options: Pick<ToolwellOptions, 'results'> = {}) =>
+    createToolwell({
+      tools: [tool('look', { execute: () => 'row\n'.repeat(5000) })],
+      mode: 'on',
+      maxResultTokens: 500,
+      store: jsonlStore(folder),
+      ...options,
+    }).open({ id: 'a' })
+
+  async function look(folder: string, options?: Pick<ToolwellOptions, 'results'>): Promise<string> {
+    const before = await open(folder, options)
     await before.begin({ requestId: '1', anchor: 'm1', wire: 'openai-chat' })
     const [shown] = await before.run([{ callId: 'c1', anchor: 'c1', name: 'look', input: { value: {} } }])
-    const handle = /"(r_[0-9a-f]+)"/.exec(shown?.text ?? '')?.[1]
-    const after = await open()
+    return /"(r_[0-9a-f]+)"/.exec(shown?.text ?? '')?.[1] ?? ''
+  }
+
+  it('a long result is kept without being asked for, and read after a restart', async () => {
+    const folder = temporary()
+    const handle = await look(folder)
+    const after = await open(folder)
     await after.begin({ requestId: '2', anchor: 'c1', wire: 'openai-chat' })
     const [answer] = await after.run([
       { callId: 'c2', anchor: 'c2', name: 'read_result', input: { value: { handle, lines: '5000-5001' } } },
     ])
     expect(answer?.text).toBe('[lines 5000-5001 of 5001]\nrow\n')
+  })
+
+  it('nothing in that folder is a ledger, and a ledger may have its name', async () => {
+    const folder = temporary()
+    await look(folder)
+    const kept = join(folder, 'results')
+    expect(readdirSync(kept)).toHaveLength(1)
+    copyFileSync(join(folder, 'a.jsonl'), join(kept, 'a.jsonl'))
+    const store = jsonlStore(folder)
+    expect(await store.list?.()).toEqual(['a'])
+    await store.append('results', 0, [{ id: 0, anchor: '', kind: 'cleared' }])
+    expect((await store.list?.())?.sort()).toEqual(['a', 'results'])
+    expect(await store.read('results')).toHaveLength(1)
+    const long = 'results'.repeat(28)
+    await store.append(`${long}/x`, 0, [{ id: 0, anchor: '', kind: 'cleared' }])
+    expect((await store.list?.())?.sort()).toEqual(['a', 'results', `${long}/x`])
+  })
+
+  it('goes with its ledger, and stays where the ledger stays', async () => {
+    const folder = temporary()
+    const handle = await look(folder)
+    const store = jsonlStore(folder)
+    await store.results.write('b', handle, text(1))
+    await store.append('fork', 0, [
+      { id: 0, anchor: '', kind: 'forked', ledger: 'fork', origin: { ledger: 'a', events: 1 } },
+    ])
+    await expect(store.delete?.('a')).rejects.toMatchObject({ code: 'store-failed' })
+    expect(await store.results.read('a', handle)).toBeDefined()
+    await store.delete?.('fork')
+    await store.delete?.('a')
+    expect(await store.results.read('a', handle)).toBeUndefined()
+    expect(await store.results.read('b', handle)).toEqual(text(1))
+  })
+
+  it('is made by the first long result alone, and not where the host names another place', async () => {
+    const folder = temporary()
+    const results = memoryResults()
+    const handle = await look(folder, { results })
+    expect(await results.read('a', handle)).toBeDefined()
+    expect(readdirSync(folder).filter((name) => !name.startsWith('a.'))).toEqual([])
+    await jsonlStore(folder).delete?.('a')
+    expect(readdirSync(folder)).not.toContain('results')
+  })
+
+  it('a store whose results are no place to keep them is refused by name', () => {
+    const store = { ...jsonlStore(temporary()), results: [] as never }
+    expect(() => createToolwell({ store })).toThrow('store.results needs a function read()')
   })
 })

@@ -184,7 +184,11 @@ async function ledgersIn(root: string): Promise<string[]> {
     if (isMissing(error)) return []
     throw error
   })
-  return found.flatMap((path) => ledgerAt(path) ?? [])
+  // Where it would be kept: in a folder of somebody else's, a file of this ending is none of ours.
+  return found.flatMap((path) => {
+    const ledger = ledgerAt(path)
+    return ledger !== undefined && segmentFile(baseOf('', ledger), 1) === path ? [ledger] : []
+  })
 }
 
 /** What a fork goes on from is not copied: it must stay. */
