@@ -146,6 +146,25 @@ describe.each(Object.keys(LINES))('an edit in place, deep inside a message, on %
   })
 })
 
+it('a stretch goes on where the message behind it was taken out', async () => {
+  const conversation = await createToolwell({ tools: mixed(), mode: 'off' }).open({ id: 'shorter' })
+  const said = (role: string, type: string, text: string) => ({ role, content: [{ type, text }] })
+  const items = [
+    said('user', 'input_text', 'One.'),
+    said('assistant', 'output_text', 'Yes.'),
+    said('user', 'input_text', 'Two.'),
+    said('assistant', 'output_text', 'I look.'),
+    { type: 'function_call', call_id: 'call_1', name: 'read_file', arguments: '{"value":"a"}' },
+    { type: 'function_call_output', call_id: 'call_1', output: 'It says nothing.' },
+    said('assistant', 'output_text', 'Nothing.'),
+  ]
+  const line = LINES['openai-responses']?.(conversation) as Line
+  await line.begin(items)
+  const fresh = LINES['openai-responses']?.(conversation) as Line
+  const [one, two] = await compared(line, fresh, items.toSpliced(2, 2), 'shorter')
+  expect(one).toEqual(two)
+})
+
 describe('a long history', () => {
   it('is read once: with every request only its end is read again', async () => {
     const conversation = await createToolwell({ tools: mixed(), mode: 'on', delivery: 'bridge' }).open({
