@@ -146,6 +146,15 @@ describe('under a cap, what is asked for by name', () => {
     expect(host.loaded()).toEqual(['tracker__create_issue'])
   })
 
+  it('counts as used, also where it was loaded: what was not asked for makes room', async () => {
+    const host = await play({ delivery: 'append', maxLoaded: 2 })
+    await host.step(search('select:tracker__create_issue'))
+    await host.step(search('select:calendar__find_slot'))
+    await host.step(search('select:tracker__create_issue'))
+    await host.step(search('select:calendar__create_event'))
+    expect(host.loaded()).toEqual(['tracker__create_issue', 'calendar__create_event'])
+  })
+
   it('makes no room for its neighbour in the list of a host', async () => {
     const host = await play({ delivery: 'append', maxLoaded: 1 })
     await host.conversation.load(['tracker__create_issue'])
