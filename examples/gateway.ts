@@ -58,7 +58,7 @@ async function stay(wanted: string): Promise<void> {
   const place = await preparePlace(
     fileURLToPath(new URL('../node_modules/.toolwell-start/', import.meta.url)),
   )
-  const child = startServe(place, '--port', wanted)
+  const child = startServe(place, '--port', wanted, '--events')
   const exited = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)))
   // Ctrl-C goes to both; the gateway ends in its own time, and this process after it.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))

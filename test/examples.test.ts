@@ -119,7 +119,7 @@ it('npm run proof explains itself and refuses what it does not know', () => {
 it('the program of the README runs', () => {
   expect(run('examples/minimal.ts')).toMatchObject({
     status: 0,
-    stdout: expect.stringMatching(/\nInvoice 7 is on its way\.\n$/),
+    stdout: expect.stringMatching(/\nInvoice 7 is on its way\.\n"thread-1": 3 requests, /),
   })
 })
 

@@ -86,6 +86,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
       'schemaProblems',
       'shortHash',
       'tellingLine',
+      'toolId',
       'turnsOf',
       'wireRefusal',
     ],

@@ -1,9 +1,13 @@
 /** `search --feedback` and `learn`: what was learned changes an answer, can be seen, and can be forgotten. */
-import { writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { createToolwell } from '@toolwell/core'
 import { fileUsage } from '@toolwell/core/usage'
 import { describe, expect, it } from 'vitest'
-import { folderWith, toolwell } from './support/run.js'
+import { folderWith, script, toolwell } from './support/run.js'
 
 const tools = ['alpha', 'beta']
   .map((name) =>
@@ -51,6 +55,96 @@ describe('search --feedback', () => {
       expect(errors).toContain('Write { "query": "…", "tools": ["…"] }')
     },
   )
+})
+
+describe('search --feedback --usage', () => {
+  const lesson = (...names: string[]) => JSON.stringify({ query: 'arrange widgets', tools: names })
+  const flags = ['--catalog', 'tools.jsonl', '--usage', 'usage.jsonl']
+  const teach = (folder: string, ...more: string[]) =>
+    toolwell(['search', '--feedback', 'feedback.jsonl', ...flags, ...more], { folder })
+  const ask = (folder: string) => toolwell(['search', 'arrange widgets', ...flags], { folder })
+
+  it('is known to later runs, and holds no text of the query', async () => {
+    const folder = files(lesson('beta'))
+    expect(await teach(folder)).toMatchObject({
+      code: 0,
+      output: 'Learned: 1 use of 1 tool, added to usage.jsonl.\n',
+    })
+    expect((await ask(folder)).output).toMatch(/^ 1 {2}lab\/beta/)
+    expect(await readFile(join(folder, 'usage.jsonl'), 'utf8')).not.toContain('widget')
+    expect((await toolwell(['learn', 'status', '--usage', 'usage.jsonl'], { folder })).output).toContain(
+      '1  lab/beta',
+    )
+    expect(JSON.parse((await teach(folder, '--json')).output)).toEqual({ uses: 1, tools: 1 })
+  })
+
+  it('is known to hosts', async () => {
+    const folder = files(lesson('beta'))
+    const first = async () => {
+      const well = createToolwell({ mode: 'on', usage: { store: fileUsage(join(folder, 'usage.jsonl')) } })
+      const own = tools.split('\n').map((line) => JSON.parse(line))
+      well.catalogue.setSource('lab', { tools: own.map(({ server: _, ...tool }) => tool) })
+      const conversation = await well.open({ id: 'one' })
+      await conversation.begin({ requestId: '1', anchor: 'a', wire: 'none' })
+      const input = { value: { query: 'arrange widgets' } }
+      const call = { callId: 's', anchor: 's', name: conversation.loader, input }
+      const [answer] = await conversation.run([call])
+      return answer?.outcome.kind === 'search' && answer.outcome.result.matches[0]?.canonicalName
+    }
+    expect(await first()).toBe('lab__alpha')
+    await teach(folder)
+    expect(await first()).toBe('lab__beta')
+  })
+
+  it('answers a query that is given, too, and says on standard error what was learned', async () => {
+    const { output, errors } = await teach(files(lesson('beta')), 'arrange widgets')
+    expect(output).toMatch(/^ 1 {2}lab\/beta/)
+    expect(errors).toBe('toolwell: Learned: 1 use of 1 tool, added to usage.jsonl.\n')
+  })
+
+  it('keeps what it knows beside what it does not, and names that', async () => {
+    const folder = files(`${lesson('nosuch', 'beta')}\n{"query":"?!","tools":["alpha"]}`)
+    const { code, errors, output } = await teach(folder)
+    expect({ code, output }).toEqual({ code: 0, output: 'Learned: 1 use of 1 tool, added to usage.jsonl.\n' })
+    expect(errors).toContain('feedback.jsonl:1: "nosuch"')
+    expect(errors).toContain('feedback.jsonl:2: ?!')
+    expect(await teach(files(lesson('nosuch')))).toMatchObject({ code: 1 })
+  })
+
+  it('writes nothing of a file with a broken line, nor to a file of a newer version', async () => {
+    const broken = files(`${lesson('beta')}\n{broken`)
+    expect((await teach(broken)).code).toBe(2)
+    expect(existsSync(join(broken, 'usage.jsonl'))).toBe(false)
+    const folder = files(lesson('beta'))
+    await writeFile(join(folder, 'usage.jsonl'), '{"toolwell-usage":9}\n')
+    expect(await teach(folder)).toMatchObject({ code: 2, errors: expect.stringContaining('newer') })
+    expect(await readFile(join(folder, 'usage.jsonl'), 'utf8')).toBe('{"toolwell-usage":9}\n')
+  })
+
+  it('does not count once the definition has changed', async () => {
+    const folder = files(lesson('beta'))
+    await teach(folder)
+    await writeFile(join(folder, 'tools.jsonl'), tools.replace('widgets, beta', 'widgets, as beta'))
+    expect((await ask(folder)).output).toMatch(/^ 1 {2}lab\/alpha/)
+  })
+
+  it('loses nothing where several processes add at once', async () => {
+    const folder = files(Array.from({ length: 300 }, () => lesson('beta', 'alpha')).join('\n'))
+    const words = [script, 'search', '--feedback', 'feedback.jsonl', ...flags]
+    const run = () => promisify(execFile)(process.execPath, words, { cwd: folder })
+    await Promise.all([run(), run(), run()])
+    expect(await fileUsage(join(folder, 'usage.jsonl')).read()).toHaveLength(1800)
+  })
+
+  it('asks for a query, or for both files; and for a file that exists', async () => {
+    const folder = files(lesson('beta'))
+    const alone = ['search', '--catalog', 'tools.jsonl', '--feedback', 'feedback.jsonl']
+    expect((await toolwell(alone, { folder })).errors).toContain('No query is given')
+    expect(await ask(folder)).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('no file usage.jsonl'),
+    })
+  })
 })
 
 describe('learn', () => {

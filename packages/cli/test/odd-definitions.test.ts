@@ -101,7 +101,7 @@ describe('a server with entries that are no tools', () => {
       const lock = await run(['lock'])
       expect(lock.output).toContain(`1 server, ${usable} tools.`)
       expect(lock.output).toContain(
-        'cannot be used, and is not pinned: odd: entry 8 (bare) has an inputSchema',
+        'cannot be used, and is not pinned: odd: entry 8 (bare) has no inputSchema',
       )
       const pinned = Object.keys(
         JSON.parse(readFileSync(join(folder, 'toolwell.lock'), 'utf8')).servers.odd.tools,

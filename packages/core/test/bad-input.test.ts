@@ -118,7 +118,7 @@ describe('a tool', () => {
     ['has no name', { ...tool('x'), name: '' }, 'has no name'],
     ['has a name of spaces', { ...tool('x'), name: '  ' }, 'has no name'],
     ['has a number for a name', { ...tool('x'), name: 7 }, 'has no name'],
-    ['has no schema', { ...tool('x'), inputSchema: undefined }, 'inputSchema that is not an object'],
+    ['has no schema', { ...tool('x'), inputSchema: undefined }, 'has no inputSchema'],
     ['has a list for a schema', { ...tool('x'), inputSchema: [] }, 'inputSchema that is not an object'],
     ['has a boolean schema', { ...tool('x'), inputSchema: true }, 'inputSchema that is not an object'],
     ['has a schema of another type', { ...tool('x'), inputSchema: { type: 'string' } }, 'must be "object"'],

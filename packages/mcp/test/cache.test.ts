@@ -398,12 +398,12 @@ it('what an older version kept with entries that are no tools is looked through'
   const { report, events } = await setup([server], { cache })
   expect(report('one')).toMatchObject({ state: 'cached', starts: 0, tools: ['a'] })
   expect(report('one').unusable).toEqual([
-    { entry: 1, name: 'bare', reason: expect.stringContaining('inputSchema that is not an object') },
+    { entry: 1, name: 'bare', reason: expect.stringContaining('has no inputSchema') },
   ])
   expect(events).toContainEqual({
     kind: 'warning',
     server: 'one',
     code: 'entries-unusable',
-    text: expect.stringMatching(/^of what it lists, 1 cannot be used: entry 1 \(bare\) has an inputSchema/),
+    text: expect.stringMatching(/^of what it lists, 1 cannot be used: entry 1 \(bare\) has no inputSchema/),
   })
 })

@@ -24,7 +24,7 @@ export const learn = defineVerb({
     json: { type: 'boolean', description: 'The outcome as JSON.' },
   },
   notes: [
-    'The file holds ids of tools and hashes of words: no text of any query. To learn from queries of your own, see search --feedback.',
+    'The file holds ids of tools and hashes of words: no text of any query. To add queries of your own, see search --feedback --usage.',
   ],
   examples: [
     { line: 'toolwell learn status --usage usage.jsonl', about: 'how many uses of which tools' },

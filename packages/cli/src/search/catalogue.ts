@@ -5,7 +5,14 @@ import {
   type RankQuery,
   type SearchDocument,
 } from '@toolwell/core'
-import { createExamplesIndexes, defined, documentOf, firstLine } from '@toolwell/core/internal'
+import {
+  createExamplesIndexes,
+  defined,
+  documentOf,
+  fingerprintOf,
+  firstLine,
+  toolId,
+} from '@toolwell/core/internal'
 import { type Found, readCatalogue } from '../shared/catalogue/read-catalogue.js'
 import { Problem } from '../shared/problem.js'
 import { startProgress } from '../shared/progress.js'
@@ -27,6 +34,8 @@ export interface Entry {
   readonly description: string
   /** Kept where answers are to be explained. */
   readonly document?: SearchDocument
+  /** As a file of learned uses names it, and its definition; where such a file is read or written. */
+  readonly learnable?: { readonly tool: string; readonly fingerprint: string }
 }
 
 export interface Catalogue {
@@ -51,6 +60,8 @@ export interface CatalogueOptions {
   readonly skipBroken: boolean
   /** How much is kept of each tool. A large catalogue that answers programs needs names alone. */
   readonly keep: 'names' | 'descriptions' | 'documents'
+  /** Whether what is learned of the tools is kept in a file, or comes from one. */
+  readonly learnable: boolean
 }
 
 /**
@@ -58,7 +69,7 @@ export interface CatalogueOptions {
  * one id the first counts, and a remark says so. Remarks go to standard error.
  */
 export async function loadCatalogue(options: CatalogueOptions, terminal: Terminal): Promise<Catalogue> {
-  const { path, skipBroken, keep } = options
+  const { path, skipBroken, keep, learnable } = options
   const searcher = createLexicalSearcher()
   const authored = createExamplesIndexes()()
   const examples = new Map<string, number[][]>()
@@ -92,6 +103,9 @@ export async function loadCatalogue(options: CatalogueOptions, terminal: Termina
         group: typeof tool.group === 'string' ? tool.group : '',
         description: keep === 'names' ? '' : firstLine(tool.description, 200),
         ...defined({ document: keep === 'documents' ? document : undefined }),
+        ...(learnable && {
+          learnable: { tool: toolId(server, tool.name), fingerprint: fingerprintOf(tool) },
+        }),
       })
       const written = Array.isArray(tool.examples)
         ? tool.examples.filter((each) => typeof each === 'string')

@@ -1,40 +1,48 @@
-/** `--feedback FILE`: queries with the tools that answered them, learned before anything is asked. Nothing of it is kept. */
+/** `--feedback FILE`: queries with the tools that answered them, learned before anything is asked. */
 import { resolve } from 'node:path'
-import type { RankQuery } from '@toolwell/core'
-import { createExamplesIndexes, explainBadJson } from '@toolwell/core/internal'
+import { type ExamplesIndex, explainBadJson, firstLine } from '@toolwell/core/internal'
 import { Problem } from '../shared/problem.js'
 import { readBytes, readLines } from '../shared/read-lines.js'
 import type { Terminal } from '../shared/terminal.js'
 import { createTruncatedList } from '../shared/truncated-list.js'
 import type { Catalogue } from './catalogue.js'
 
-/** Each line is `{ "query": "…", "tools": ["…"] }`. A tool that the catalogue does not have is passed over, and a remark says so. */
-export async function learnFeedback(
+/** A tool, by its key in the catalogue, and the hashes of a query that it answered. */
+export type Use = readonly [key: string, words: readonly number[]]
+
+/**
+ * Each line is `{ "query": "…", "tools": ["…"] }`. A tool that the catalogue does not have is passed over, as is a query without a word
+ * that counts, and a remark says so. A line that is none refuses the file, before anything is learned from it.
+ */
+export async function readFeedback(
   path: string,
   catalogue: Catalogue,
+  wordsOf: ExamplesIndex['wordsOf'],
   { folder, errors }: Terminal,
-): Promise<NonNullable<RankQuery['learned']>> {
-  const examples = createExamplesIndexes()()
-  const byTool = new Map<string, number[][]>()
+): Promise<Use[]> {
+  const uses: Use[] = []
   const keys = keysByName(catalogue)
   const unknown = createTruncatedList()
+  const empty = createTruncatedList()
   for await (const { number, text } of readLines(
     readBytes(resolve(folder, path), path, '--feedback'),
     path,
   )) {
     if (text.trim() === '') continue
     const { query, tools } = lineOf(text, `${path}:${number}`)
-    const words = examples.wordsOf(query)
+    const words = wordsOf(query)
+    if (words.length === 0) empty.add(`${path}:${number}: ${firstLine(query, 60)}`)
     for (const name of tools) {
       const key = keys.get(name)
       if (key === undefined) unknown.add(`${path}:${number}: ${JSON.stringify(name)}`)
-      else if (words.length > 0) byTool.set(key, [...(byTool.get(key) ?? []), words])
+      else if (words.length > 0) uses.push([key, words])
     }
   }
-  examples.put(byTool)
   if (unknown.count > 0)
     await errors.write(`toolwell: Not learned, because the catalogue has no such tools:\n${unknown.text()}\n`)
-  return [examples.index]
+  if (empty.count > 0)
+    await errors.write(`toolwell: Not learned, because no word of the query counts:\n${empty.text()}\n`)
+  return uses
 }
 
 function lineOf(text: string, place: string): { readonly query: string; readonly tools: readonly string[] } {

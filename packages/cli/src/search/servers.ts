@@ -13,12 +13,14 @@ export function loadServers(
     profile,
     timeout,
     keep,
-  }: Pick<CatalogueOptions, 'keep'> & Pick<OpenOptions, 'config' | 'profile' | 'timeout'>,
+    learnable,
+  }: Pick<CatalogueOptions, 'keep' | 'learnable'> & Pick<OpenOptions, 'config' | 'profile' | 'timeout'>,
   terminal: Terminal,
 ): Promise<Catalogue> {
   return withServers({ config, profile, timeout, refresh: false }, terminal, async (open) => {
     const path = config ?? open.config.files.join(' and ')
-    const catalogue = await loadCatalogue({ path, found: foundIn(open), skipBroken: true, keep }, terminal)
+    const options = { path, found: foundIn(open), skipBroken: true, keep, learnable }
+    const catalogue = await loadCatalogue(options, terminal)
     return { ...catalogue, excluded: excludedFrom(open, profile) }
   })
 }

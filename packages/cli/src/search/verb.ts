@@ -4,13 +4,14 @@ import type { Explanation } from '@toolwell/core'
 import { defaultCutOff } from '@toolwell/core/internal'
 import { usageProblem } from '../shared/problem.js'
 import { serverFlags, timeoutOf } from '../shared/servers/flags.js'
+import { plural } from '../shared/table.js'
 import { painter, type Terminal } from '../shared/terminal.js'
 import { defineVerb, type ExitCode } from '../shared/verb.js'
 import { ask, type Limits, type Match, missOf, readQuery } from './ask.js'
 import { answerBatch } from './batch.js'
 import { type Catalogue, loadCatalogue } from './catalogue.js'
-import { learnFeedback } from './feedback.js'
 import { answerJson } from './json.js'
+import { learnUses } from './learned.js'
 import { answerText, missText } from './text.js'
 import { tellWhy } from './why.js'
 
@@ -23,6 +24,7 @@ export const search = defineVerb({
     'QUERY [--config FILE] [flags]',
     'QUERY --catalog PATH [flags]',
     '--batch FILE [--config FILE | --catalog PATH] [flags]',
+    '--feedback FILE --usage FILE [--config FILE | --catalog PATH] [flags]',
   ],
   flags: {
     catalog: {
@@ -56,7 +58,14 @@ export const search = defineVerb({
     feedback: {
       type: 'string',
       valueHint: 'FILE',
-      description: 'Learn first from a JSONL file of {"query": …, "tools": […]}; for this run alone.',
+      description:
+        'Learn first from a JSONL file of {"query": …, "tools": […]}; for this run alone, unless --usage names a file.',
+    },
+    usage: {
+      type: 'string',
+      valueHint: 'FILE',
+      description:
+        'Rank with the uses in this file, as a host with fileUsage does. What --feedback teaches is added to it.',
     },
     json: { type: 'boolean', description: 'The answer as JSON.' },
     timeout: serverFlags.timeout,
@@ -83,16 +92,22 @@ export const search = defineVerb({
       line: 'toolwell search --batch queries.jsonl --catalog tools.jsonl --no-cutoff > ranked.jsonl',
       about: 'one JSON line for each {"query": …}',
     },
+    {
+      line: 'toolwell search --feedback asked.jsonl --usage usage.jsonl --catalog tools.jsonl',
+      about: 'what hosts with that usage file know from the start',
+    },
   ],
   exits: {
-    0: 'Something was found; with --why, the tool; with --batch, for at least one query.',
-    1: 'Nothing was found. Standard error says why.',
+    0: 'Something was found; with --why, the tool; with --batch, for at least one query. Without a query: something was learned.',
+    1: 'Nothing was found, or learned. Standard error says why.',
     2: 'Wrong flags or broken input. With --batch, lines that could be read are answered all the same.',
   },
   async run(flags, terminal) {
     const { catalog, config, profile } = flags
     const query = flags._.join(' ')
-    const { batch, why } = flags
+    const { batch, why, feedback, usage } = flags
+    const teaches = feedback !== undefined && usage !== undefined
+    const asks = batch !== undefined || query.trim() !== ''
     if (catalog !== undefined && config !== undefined)
       throw usageProblem('--catalog and --config do not go together.', 'Leave one of them out.')
     if (catalog !== undefined && profile !== undefined)
@@ -102,7 +117,7 @@ export const search = defineVerb({
         `--batch goes without ${why === undefined ? 'a query' : '--why'}.`,
         'Leave one of them out.',
       )
-    if (batch === undefined && query.trim() === '')
+    if (!asks && (!teaches || why !== undefined))
       throw usageProblem(
         'No query is given.',
         'Say what the tool should do: toolwell search "create an issue" …',
@@ -112,19 +127,27 @@ export const search = defineVerb({
     const limits: Limits = { limit: limitOf(flags.limit), cutOff: flags.cutoff ? defaultCutOff : 0 }
     const keep =
       flags.explain || why !== undefined ? 'documents' : batch === undefined ? 'descriptions' : 'names'
+    const learnable = usage !== undefined
     const skipBroken = flags['skip-broken'] === true
     const timeout = timeoutOf(flags.timeout)
     const loaded =
       catalog === undefined
-        ? await (await import('./servers.js')).loadServers({ config, profile, timeout, keep }, terminal)
-        : await loadCatalogue({ path: catalog, skipBroken, keep }, terminal)
-    const catalogue =
-      flags.feedback === undefined
-        ? loaded
-        : {
-            ...loaded,
-            learned: [...loaded.learned, ...(await learnFeedback(flags.feedback, loaded, terminal))],
-          }
+        ? await (await import('./servers.js')).loadServers(
+            { config, profile, timeout, keep, learnable },
+            terminal,
+          )
+        : await loadCatalogue({ path: catalog, skipBroken, keep, learnable }, terminal)
+    const { learned, added } = await learnUses({ feedback, usage }, loaded, terminal)
+    if (teaches) {
+      const { uses, tools } = added
+      const told = `Learned: ${plural(uses, 'use')} of ${plural(tools, 'tool')}, added to ${usage}.\n`
+      if (asks) await terminal.errors.write(`toolwell: ${told}`)
+      else {
+        await terminal.output.write(flags.json ? `${JSON.stringify(added)}\n` : told)
+        return uses > 0 ? 0 : 1
+      }
+    }
+    const catalogue = { ...loaded, learned: [...loaded.learned, ...learned] }
     const explained = flags.explain ? explainerOf(catalogue) : () => () => undefined
     if (batch !== undefined) return answerBatch(batch, catalogue, limits, explained, terminal)
     if (why !== undefined) return tellWhy(why, query, catalogue, limits, flags.json === true, terminal)

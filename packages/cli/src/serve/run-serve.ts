@@ -15,18 +15,20 @@ export interface ServeOptions {
   readonly port: number | undefined
   readonly config: string | undefined
   readonly isJson: boolean
+  /** Lines on clients and calls too; otherwise on what is wrong alone. */
+  readonly showsAll: boolean
   readonly byBridge: boolean
 }
 
 export async function runServe(options: ServeOptions, terminal: Terminal): Promise<ExitCode> {
-  const { folder, port, config, isJson, byBridge } = options
+  const { folder, port, config, isJson, showsAll, byBridge } = options
   const { output, errors, env } = terminal
   const say = (line: string) => output.write(`${line}\n`).catch(() => undefined)
   const onEvent = (event: GatewayEvent) => {
     if (isJson) void say(JSON.stringify({ ...event, at: Date.now() }))
     else {
       const line = inWords(event)
-      if (line !== undefined) void say(line)
+      if (line !== undefined && (showsAll || line.startsWith('!'))) void say(line)
     }
   }
   const started = await runDaemon({

@@ -31,6 +31,11 @@ export const serve = defineVerb({
       valueHint: 'FOLDER',
       description: 'Let the gateway use the toolwell.json of this project, as it is now. Nothing is served.',
     },
+    events: {
+      type: 'boolean',
+      description:
+        'Print clients and calls as they come, a line each. On a terminal they are printed anyway.',
+    },
     json: { type: 'boolean', description: 'Where it listens, and every event, as lines of JSON.' },
     'by-bridge': { type: 'boolean', description: 'For --stdio itself: stops when no client is left.' },
   },
@@ -80,6 +85,7 @@ export const serve = defineVerb({
         port: portOf(port),
         config,
         isJson: flags.json === true,
+        showsAll: flags.events === true || terminal.output.isTerminal,
         byBridge: flags['by-bridge'] === true,
       },
       terminal,

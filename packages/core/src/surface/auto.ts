@@ -30,8 +30,8 @@ type Reason = Extract<LedgerFact, { kind: 'latched' }>['reason']
 export interface Sizes {
   /** Deferred tools that are not loaded. */
   readonly hidden: number
-  readonly deferredTokens: number
-  readonly eagerTokens: number
+  deferredTokens(): number
+  eagerTokens(): number
   /** All tools, eager and deferred. */
   readonly tools: number
 }
@@ -60,8 +60,9 @@ export function decide(
   if (sizes.tools > limit && sizes.hidden > 0)
     return chosen(`${sizes.tools} tools, and a request on this wire takes ${limit}`)
   const least = leastTokens(context, sizes, support)
-  const because = `${sizes.deferredTokens} tokens of deferred definitions; deferring them pays from ${least} on`
-  return sizes.deferredTokens >= least ? chosen(because) : { mode: 'off', delivery: 'eager', because }
+  const tokens = sizes.deferredTokens()
+  const because = `${tokens} tokens of deferred definitions; deferring them pays from ${least} on`
+  return tokens >= least ? chosen(because) : { mode: 'off', delivery: 'eager', because }
 }
 
 const REASONS: Readonly<Record<DeliveryName, string>> = {
@@ -91,7 +92,7 @@ function leastTokens({ settings, prices }: Context, sizes: Sizes, { text, native
   const messages = text ? settings.tokenizer.count(text()) : USUAL_PROMPT
   const bridged =
     native === undefined && prices.read < prices.write && ['auto', 'bridge'].includes(settings.delivery)
-  const least = breakEven(settings.auto, { surface, prompt: messages + sizes.eagerTokens, bridged }, prices)
+  const least = breakEven(settings.auto, { surface, prompt: messages + sizes.eagerTokens(), bridged }, prices)
   return settings.tokenizer === estimate ? Math.round(least * ESTIMATED) : least
 }
 
@@ -109,7 +110,7 @@ function chooseDelivery(
     if (known !== undefined) return known
     if (name === 'native' && !support.native) return 'this wire, as it is set up, has no native way'
     const declared = name === 'eager' ? tools : 0
-    return declared > toolLimit(wire) && deferredTokens > 0
+    return declared > toolLimit(wire) && deferredTokens() > 0
       ? `it declares ${declared} tools, and a request on this wire takes ${toolLimit(wire)}`
       : undefined
   }

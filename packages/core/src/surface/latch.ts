@@ -25,18 +25,11 @@ export function latchFact(
   const { catalogue, gate, settings, wire } = context
   const eager: Entry[] = []
   const deferred: Entry[] = []
-  let deferredTokens = 0
-  let eagerTokens = 0
   for (const entry of catalogue.entries()) {
     const { deferred: hidden } = context.exposure(entry)
     if (!gate.visible(entry)) continue
-    if (!hidden) {
-      eager.push(entry)
-      eagerTokens += context.cost(entry)
-    } else {
-      deferred.push(entry)
-      deferredTokens += context.cost(entry)
-    }
+    if (hidden) deferred.push(entry)
+    else eager.push(entry)
   }
   const known = [...catalogue.sources.values()].filter(
     ({ state, ids }) => state === 'ready' || (state !== 'disabled' && ids.size > 0),
@@ -49,7 +42,13 @@ export function latchFact(
     state,
     context,
     reason,
-    { hidden: hiddenCount, deferredTokens, eagerTokens, tools: eager.length + deferred.length },
+    {
+      hidden: hiddenCount,
+      // Counted where it decides: every schema has to be read for it.
+      deferredTokens: () => tokensOf(deferred, context),
+      eagerTokens: () => tokensOf(eager, context),
+      tools: eager.length + deferred.length,
+    },
     support,
   )
   const because = decision.because === undefined ? {} : { because: decision.because }
@@ -146,6 +145,10 @@ export function latchFact(
     // In the section they are part of the messages, and counted there.
     cardTokens: inSection ? 0 : cards.tokens,
   }
+}
+
+function tokensOf(entries: readonly Entry[], context: Context): number {
+  return entries.reduce((sum, entry) => sum + context.cost(entry), 0)
 }
 
 /** A loaded tool whose definition is not known in this process: as the last latch had it, where that is enough. */

@@ -77,6 +77,7 @@ function runOf(
   call: ModelCall,
   { entry, asked, alias, hidden, within, input, original }: CallStep,
 ): RunVerdict {
+  let key: string | undefined
   return {
     kind: 'run',
     call,
@@ -85,7 +86,11 @@ function runOf(
     alias,
     hidden,
     forwarded: within !== undefined,
-    key: keyOf(entry.id, input),
+    // Only what is written down needs it.
+    get key() {
+      key ??= keyOf(entry.id, input)
+      return key
+    },
     target: {
       callId: call.callId,
       id: entry.id,

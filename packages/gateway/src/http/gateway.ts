@@ -14,6 +14,7 @@ import { type HallEvent, Halls, type HallsOptions } from '../room/halls.js'
 import { Clients } from './clients.js'
 import { createEndpoint, type Endpoint, UnknownProfile } from './endpoint.js'
 import { type Refused, refusedOrigin, refusedToken } from './guard.js'
+import { inOneWrite } from './one-write.js'
 import { type McpPath, readPath, writePath } from './path.js'
 import { type GatewayReport, reportOn } from './report.js'
 import { Sessions } from './sessions.js'
@@ -195,7 +196,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     lastUsed = now()
     if (isMcp) {
       const release = sessions.hold(header(request, 'mcp-session-id') ?? '')
-      return onMcp(request as NodeIncomingMessageLike, response).finally(release)
+      return onMcp(request as NodeIncomingMessageLike, inOneWrite(response)).finally(release)
     }
     if (pathname === '/status') return reply(response, 200, await inspect())
     if (request.method !== 'POST') return refuse(response, { status: 405, message: 'Ask /stop with POST.' })
