@@ -248,6 +248,19 @@ describe('connect', () => {
     expect(read(home, CURSOR)).toBe(once)
   })
 
+  it('names the input that an editor would ask for', async () => {
+    const home = homeWith({
+      'home/.config/Code/User/mcp.json': JSON.stringify({
+        inputs: [{ id: 'api-key', type: 'promptString', password: true }],
+        servers: { asks: { command: 'asks', env: { K: '${input:api-key}' } } },
+      }),
+    })
+    const { output } = await home.run(['connect', 'vscode', '--dry-run'])
+    expect(output).toMatch(
+      /asks {2}stays: the client asks for \$\{input:api-key\}, which comes from the environment variable API_KEY here, and API_KEY is not set/,
+    )
+  })
+
   it('tells of a list that would keep the entry from being started', async () => {
     const home = homeWith({
       'home/.gemini/settings.json': { mcp: { allowed: ['a'] }, mcpServers: { a: { command: 'a' } } },

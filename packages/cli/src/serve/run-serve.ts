@@ -2,8 +2,9 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Daemon, type GatewayEvent, PortInUse, runDaemon, trustedProjects } from '@toolwell/gateway'
-import { FolderProblem, tokenFileIn } from '@toolwell/gateway/bridge'
+import { defaultGatewayFolder, FolderProblem, tokenFileIn } from '@toolwell/gateway/bridge'
 import { type ConfigFile, defaultConfigFiles } from '@toolwell/mcp'
+import { noServers } from '../shared/gateway/no-servers.js'
 import { Problem } from '../shared/problem.js'
 import type { Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
@@ -35,7 +36,7 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
     folder,
     startedBy: byBridge ? 'bridge' : 'person',
     version: version(),
-    files: filesOf(config, folder, terminal),
+    ...filesOf(config, folder, terminal),
     env,
     connect: {},
     onEvent,
@@ -45,8 +46,9 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
   })
   if (started.kind === 'another') {
     const { pid, port: other } = started.file
+    const isUsual = folder === defaultGatewayFolder(env)
     await errors.write(
-      `toolwell: A gateway runs already: process ${pid}, http://127.0.0.1:${other}/mcp. Stop it with: toolwell stop\n`,
+      `toolwell: A gateway runs already: process ${pid}, http://127.0.0.1:${other}/mcp. Stop it with: toolwell stop${isUsual ? '' : ` --folder ${folder}`}\n`,
     )
     // For a bridge that is what it wanted.
     return byBridge ? 0 : 1
@@ -54,7 +56,13 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
   const { daemon } = started
   if (isJson)
     await say(JSON.stringify({ kind: 'listening', url: daemon.url, tokenFile: tokenFileIn(folder) }))
-  else await say(welcome(daemon, folder))
+  else {
+    await say(welcome(daemon, folder))
+    const { halls } = await daemon.gateway.inspect()
+    // One that a client started learns from the client which files count.
+    const own = halls[0] ?? { files: [], missing: ownFile(config, terminal), servers: [] }
+    if (own.servers.length === 0) await say(noServers(own))
+  }
   const unwatch = terminal.onInterrupt?.(() => void daemon.close())
   const why = await daemon.stopped.finally(unwatch)
   if (!isJson) await say(why === 'idle' ? 'Stopped: no client was left.' : 'Stopped.')
@@ -73,15 +81,28 @@ function welcome({ url, file }: Daemon, folder: string): string {
 function filesOf(config: string | undefined, home: string, { folder, env }: Terminal) {
   if (config === undefined) {
     const trusted = trustedProjects(home)
-    return (workspace: string | undefined): ConfigFile[] => {
-      const [own, project] = defaultConfigFiles(workspace ?? folder, env)
-      const isUsed = workspace !== undefined && project !== undefined && trusted.has(project.path)
-      return [own, isUsed ? project : undefined].filter((file) => file !== undefined)
+    return {
+      files: (workspace: string | undefined): ConfigFile[] => {
+        const [own, project] = defaultConfigFiles(workspace ?? folder, env)
+        const isUsed = workspace !== undefined && project !== undefined && trusted.has(project.path)
+        return [own, isUsed ? project : undefined].filter((file) => file !== undefined)
+      },
+      untrusted: (workspace: string): string | undefined => {
+        const [own, project] = defaultConfigFiles(workspace, env)
+        if (!project || project.path === own?.path || !existsSync(project.path)) return undefined
+        return trusted.has(project.path) ? undefined : project.path
+      },
     }
   }
   const path = resolve(folder, config)
   if (!existsSync(path)) throw new Problem(`There is no file ${path}.`, 'Check the path behind --config.')
-  return (): ConfigFile[] => [{ path }]
+  return { files: (): ConfigFile[] => [{ path }] }
+}
+
+function ownFile(config: string | undefined, { folder, env }: Terminal): string[] {
+  if (config !== undefined) return []
+  const [own] = defaultConfigFiles(folder, env)
+  return own && !existsSync(own.path) ? [own.path] : []
 }
 
 function inOwnWords(error: unknown): unknown {

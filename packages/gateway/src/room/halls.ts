@@ -17,11 +17,15 @@ export interface Place {
 export type HallEvent =
   | { readonly kind: 'config-read'; readonly files: readonly string[]; readonly servers: number }
   | { readonly kind: 'config-refused'; readonly files: readonly string[]; readonly problem: string }
+  /** A client came to a folder whose config is not used, because nobody has trusted it. */
+  | { readonly kind: 'project-untrusted'; readonly folder: string; readonly file: string }
   | { readonly kind: 'server'; readonly event: ServerEvent }
 
 export interface HallsOptions {
   /** The config files that count in a workspace, the weaker first. */
   readonly files: (workspace: string | undefined) => readonly ConfigFile[]
+  /** The config file of a workspace that is there and is not used before somebody trusts it. */
+  readonly untrusted?: (workspace: string) => string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly connect: ConnectOptions
   readonly onEvent: (event: HallEvent) => void
@@ -51,9 +55,21 @@ export class Halls {
   }
 
   /** Those that are open, each with the workspaces of its callers. */
-  get all(): { readonly hall: Hall; readonly workspaces: readonly string[] }[] {
-    return [...this.#halls.values()].map(({ hall }) => ({
+  get all(): {
+    readonly hall: Hall
+    readonly workspaces: readonly string[]
+    /** Config files that would count and are not there. */
+    readonly missing: readonly string[]
+    readonly untrusted: readonly { readonly folder: string; readonly file: string }[]
+  }[] {
+    return [...this.#halls.values()].map(({ hall, files }) => ({
       hall,
+      missing: files.flatMap(({ path }) => (exists(path) ? [] : [path])),
+      untrusted: [...this.#places.values()].flatMap(({ hall: own, workspace, untrusted }) =>
+        own === hall && workspace !== undefined && untrusted !== undefined
+          ? [{ folder: workspace, file: untrusted }]
+          : [],
+      ),
       workspaces: [...this.#places.values()].flatMap((place) =>
         place.hall === hall && place.workspace !== undefined ? [place.workspace] : [],
       ),
@@ -67,6 +83,7 @@ export class Halls {
     if (this.#isClosed) throw new Error('The gateway is stopping.')
     const place = new OwnPlace(workspace, this.#hallOf(workspace))
     this.#places.set(key, place)
+    this.#lookForUntrusted(place)
     return place
   }
 
@@ -80,7 +97,10 @@ export class Halls {
       this.#readAgain(known)
     }
     // A project may have got a config of its own, or lost it.
-    for (const place of this.#places.values()) place.enter(this.#hallOf(place.workspace))
+    for (const place of this.#places.values()) {
+      place.enter(this.#hallOf(place.workspace))
+      this.#lookForUntrusted(place)
+    }
   }
 
   /** Closes every server. Idempotent. */
@@ -88,6 +108,15 @@ export class Halls {
     this.#isClosed = true
     clearInterval(this.#looking)
     await Promise.all([...this.#halls.values()].map(({ hall }) => hall.close()))
+  }
+
+  #lookForUntrusted(place: OwnPlace): void {
+    const { untrusted, onEvent } = this.#options
+    const { workspace, untrusted: before } = place
+    if (workspace === undefined) return
+    place.untrusted = untrusted?.(workspace)
+    if (place.untrusted !== undefined && before === undefined)
+      onEvent({ kind: 'project-untrusted', folder: workspace, file: place.untrusted })
   }
 
   #readAgain({ hall, files, listeners }: Known): void {
@@ -130,6 +159,7 @@ class OwnPlace implements Place {
   readonly workspace: string | undefined
   readonly #listeners = new Set<() => void>()
   #known: Known
+  untrusted: string | undefined
 
   constructor(workspace: string | undefined, known: Known) {
     this.workspace = workspace
