@@ -248,6 +248,20 @@ describe('connect', () => {
     expect(read(home, CURSOR)).toBe(once)
   })
 
+  it('takes a server once whose clients differ in time limits alone, and undo gives both back', async () => {
+    const codex = 'home/.codex/config.toml'
+    const home = homeWith({
+      [CURSOR]: '{ "mcpServers": { "files": { "command": "f-server" } } }\n',
+      [codex]: '[mcp_servers.files]\ncommand = "f-server"\ntool_timeout_sec = 90\n',
+    })
+    const before = [read(home, CURSOR), read(home, codex)]
+    expect((await home.run(['connect', 'cursor', 'codex', '--yes'])).code).toBe(0)
+    expect(json(read(home, OURS)).mcpServers).toEqual({ files: { command: 'f-server', timeout: '90s' } })
+    expect((await home.run(['undo', '--yes'])).code).toBe(0)
+    expect([read(home, CURSOR), read(home, codex)]).toEqual(before)
+    expect(existsSync(join(home.folder, OURS))).toBe(false)
+  })
+
   it('names the input that an editor would ask for', async () => {
     const home = homeWith({
       'home/.config/Code/User/mcp.json': JSON.stringify({
