@@ -1,6 +1,7 @@
 /** What happens in the gateway, a line each, for whoever watches it. */
 import { firstLine } from '@toolwell/core/internal'
 import type { GatewayEvent } from '@toolwell/gateway'
+import { untrustedLine } from '../shared/gateway/untrusted-line.js'
 
 type Called = Extract<GatewayEvent, { kind: 'call' }>
 type TurnedAway = Extract<GatewayEvent, { kind: 'turned-away' }>
@@ -29,8 +30,8 @@ const TURNED_AWAY: Readonly<Record<NonNullable<TurnedAway['reason']>, string>> =
   elsewhere: 'it does not come from this machine',
 }
 
-/** Undefined for what is not worth a line. */
-export function inWords(event: GatewayEvent): string | undefined {
+/** Undefined for what is not worth a line. `at`: what a command needs to reach this gateway. */
+export function inWords(event: GatewayEvent, at: string): string | undefined {
   switch (event.kind) {
     case 'client-joined':
       return `+ a client over ${over(event.client)} at ${event.endpoint}`
@@ -49,7 +50,7 @@ export function inWords(event: GatewayEvent): string | undefined {
     case 'config-refused':
       return `! the config has changed and cannot be used, so the one before stays: ${event.problem}`
     case 'project-untrusted':
-      return `! ${event.file} is not used: nobody has trusted it. Look at it, and then: toolwell serve --trust ${event.folder}`
+      return untrustedLine(event, at)
     case 'turned-away':
       return `  refused: ${TURNED_AWAY[event.reason ?? 'elsewhere']} (${event.status})`
     case 'server': {

@@ -2,8 +2,9 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Daemon, type GatewayEvent, PortInUse, runDaemon, trustedProjects } from '@toolwell/gateway'
-import { defaultGatewayFolder, FolderProblem, tokenFileIn } from '@toolwell/gateway/bridge'
+import { FolderProblem, tokenFileIn } from '@toolwell/gateway/bridge'
 import { type ConfigFile, defaultConfigFiles } from '@toolwell/mcp'
+import { folderWords } from '../shared/gateway/flags.js'
 import { noServers } from '../shared/gateway/no-servers.js'
 import { Problem } from '../shared/problem.js'
 import type { Terminal } from '../shared/terminal.js'
@@ -25,10 +26,11 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
   const { folder, port, config, isJson, showsAll, byBridge } = options
   const { output, errors, env } = terminal
   const say = (line: string) => output.write(`${line}\n`).catch(() => undefined)
+  const at = folderWords(folder, env)
   const onEvent = (event: GatewayEvent) => {
     if (isJson) void say(JSON.stringify({ ...event, at: Date.now() }))
     else {
-      const line = inWords(event)
+      const line = inWords(event, at)
       if (line !== undefined && (showsAll || line.startsWith('!'))) void say(line)
     }
   }
@@ -46,9 +48,8 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
   })
   if (started.kind === 'another') {
     const { pid, port: other } = started.file
-    const isUsual = folder === defaultGatewayFolder(env)
     await errors.write(
-      `toolwell: A gateway runs already: process ${pid}, http://127.0.0.1:${other}/mcp. Stop it with: toolwell stop${isUsual ? '' : ` --folder ${folder}`}\n`,
+      `toolwell: A gateway runs already: process ${pid}, http://127.0.0.1:${other}/mcp. Stop it with: toolwell stop${at}\n`,
     )
     // For a bridge that is what it wanted.
     return byBridge ? 0 : 1
