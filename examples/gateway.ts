@@ -4,47 +4,115 @@
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import type { GatewayReport } from '@toolwell/gateway'
 import { askDaemon, findDaemon } from '@toolwell/gateway/bridge'
-import { clearPlace, type Place, preparePlace, SCRIPT, startServe } from './gateway/place.ts'
-import { play } from './gateway/play.ts'
+import {
+  clearPlace,
+  isListed,
+  type Place,
+  placeIn,
+  preparePlace,
+  SCRIPT,
+  startServe,
+} from './gateway/place.ts'
+import { endDaemon, play } from './gateway/play.ts'
 import { bold, cyan, dim, green, heading, line, red, thousands } from './proof/print.ts'
 
-const USAGE = `Usage: npm start [-- --once] [-- --port PORT]
+const USAGE = `Usage: npm start [-- FLAGS]
 
-The gateway with five MCP servers from npm on an example project, until Ctrl-C. Without a terminal, or with --once: a proof
-through it, with real MCP clients and a scripted model; the exit code is 0 when every check holds.
+The gateway with five MCP servers from npm on an example project, until Ctrl-C.
+
+  --once           A proof instead, with real MCP clients and a scripted model, and an end. The exit code is 0 when
+                   every check holds. So it is without a terminal, too, unless --stay is given.
+  --stay           Stay open without a terminal: npm start -- --stay > gateway.log &
+  --port PORT      The port on 127.0.0.1. Default 7412; 0: any that is free.
+  --folder FOLDER  Where the token, the cache and the example project are. Default: node_modules/.toolwell-start
+  --help           This text.
+
 npm run proof is the library's own.
 `
 /** Besides that of `toolwell serve`, so that both can run. */
 const PORT = '7412'
+const FOLDER = fileURLToPath(new URL('../node_modules/.toolwell-start/', import.meta.url))
 
-const words = process.argv.slice(2)
-const port = words.includes('--port') ? words[words.indexOf('--port') + 1] : PORT
-const unknown = words.filter(
-  (word, at) => !['--once', '--help', '-h', '--port'].includes(word) && words[at - 1] !== '--port',
-)
-if (words.includes('--help') || words.includes('-h')) {
-  process.stdout.write(USAGE)
-} else if (unknown.length > 0 || port === undefined || !/^\d+$/.test(port)) {
-  process.stderr.write(
-    `Unknown: ${unknown.join(' ') || `--port ${port ?? ''}`}. Flags of npm start go behind a --.\n\n${USAGE}`,
-  )
+const flags = readFlags(process.argv.slice(2))
+if (typeof flags === 'string') {
+  process.stderr.write(`${flags} Flags of npm start go behind a --.\n\n${USAGE}`)
   process.exitCode = 2
-} else if (words.includes('--once') || !process.stdout.isTTY) await once()
-else await stay(port)
+} else if (flags.help) process.stdout.write(USAGE)
+else if (flags.once) await once()
+else if (flags.stay || process.stdout.isTTY) await stay(placeIn(flags.folder), flags.port)
+else {
+  line(
+    'There is no terminal, so this runs the checks and ends, as with --once. To stay open: npm start -- --stay',
+  )
+  await once()
+}
+
+/** A sentence where they cannot be used. */
+function readFlags(words: string[]) {
+  const { values, tokens } = parseArgs({
+    args: words,
+    strict: false,
+    tokens: true,
+    options: {
+      once: { type: 'boolean' },
+      stay: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+      port: { type: 'string' },
+      folder: { type: 'string' },
+    },
+  })
+  const known = ['once', 'stay', 'help', 'port', 'folder']
+  const unknown = tokens.flatMap((token) =>
+    token.kind === 'option'
+      ? known.includes(token.name)
+        ? []
+        : [token.rawName]
+      : [words[token.index] ?? ''],
+  )
+  if (unknown.length > 0) return `Unknown: ${unknown.join(' ')}.`
+  const { port = PORT, folder = FOLDER } = values
+  if (typeof port !== 'string' || !/^\d{1,5}$/.test(port)) return '--port needs a number.'
+  if (typeof folder !== 'string' || folder === '') return '--folder needs a folder.'
+  if (values.once && values.stay) return '--once ends and --stay does not: give one of the two.'
+  const from = process.env.INIT_CWD ?? process.cwd()
+  return {
+    once: values.once === true,
+    stay: values.stay === true,
+    help: values.help === true,
+    port,
+    folder: resolve(from, folder),
+  }
+}
 
 async function once(): Promise<void> {
   const checks: { readonly what: string; readonly holds: boolean }[] = []
-  const folder = await mkdtemp(join(tmpdir(), 'toolwell-start-'))
+  const place = placeIn(await mkdtemp(join(tmpdir(), 'toolwell-start-')))
+  const ending = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => {
+      ending.abort()
+      // What is under way is answered when the gateway ends.
+      void endDaemon(place)
+    })
   heading('Toolwell gateway', 'the model is scripted; clients, gateway, servers and files are real')
   try {
-    await play(await preparePlace(folder), (what, holds) => checks.push({ what, holds }))
+    await preparePlace(place)
+    await play(place, (what, holds) => checks.push({ what, holds }), ending.signal)
+  } catch (error) {
+    if (!ending.signal.aborted) throw error
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await endDaemon(place)
+    await rm(place.folder, { recursive: true, force: true })
+  }
+  if (ending.signal.aborted) {
+    line('Stopped.')
+    process.exit(130)
   }
   heading('Checks')
   for (const { what, holds } of checks) line(`  ${holds ? green('ok  ') : red('FAIL')} ${what}`)
@@ -54,30 +122,46 @@ async function once(): Promise<void> {
   process.exitCode = failed === 0 ? 0 : 1
 }
 
-async function stay(wanted: string): Promise<void> {
-  const place = await preparePlace(
-    fileURLToPath(new URL('../node_modules/.toolwell-start/', import.meta.url)),
-  )
+async function stay(place: Place, wanted: string): Promise<void> {
+  const other = await findDaemon(place.state)
+  if (other.kind !== 'none') {
+    const { pid, port } = other.file
+    const force = other.kind === 'silent' ? ' --force' : ''
+    process.stderr.write(
+      `npm start runs already: process ${pid}, http://127.0.0.1:${port}/mcp. Press Ctrl-C in its terminal, or stop it with:\n  npm run -s toolwell -- stop${force} --folder ${place.state}\n`,
+    )
+    process.exitCode = 1
+    return
+  }
+  const isFirst = !isListed(place)
+  await preparePlace(place)
   const child = startServe(place, '--port', wanted, '--events')
-  const exited = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)))
+  // When everything that it has said is here, too.
+  const ended = new Promise<number>((done) => child.once('close', (code) => done(code ?? 1)))
   // Ctrl-C goes to both; the gateway ends in its own time, and this process after it.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
-  const held: string[] = []
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
   let isShown = false
-  createInterface({ input: child.stdout }).on('line', (text) => (isShown ? line(dim(text)) : held.push(text)))
+  createInterface({ input: child.stdout }).on('line', (text) => {
+    if (isShown) line(dim(text))
+  })
   let found = await findDaemon(place.state)
   while (found.kind !== 'running' && child.exitCode === null) {
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await new Promise((done) => setTimeout(done, 50))
     found = await findDaemon(place.state)
   }
-  if (found.kind === 'running' && child.exitCode === null) {
-    line(dim('Listing the servers (the first time only) …'))
-    const report = await settled(() => askDaemon(found, 'GET', '/status') as Promise<GatewayReport>)
-    welcome(place, found.file.port, found.token, report)
+  // Another one may have been started in the same moment.
+  const isOwn = found.kind === 'running' && found.file.pid === child.pid
+  if (found.kind === 'running' && isOwn) {
+    const running = found
+    if (isFirst) line(dim('Listing the servers (the first time only) …'))
+    const report = await settled(() => askDaemon(running, 'GET', '/status') as Promise<GatewayReport>).catch(
+      () => undefined,
+    )
+    if (report) welcome(place, running.file.port, running.token, report)
     isShown = true
   }
-  process.exitCode = await exited
-  clearPlace(place)
+  process.exitCode = await ended
+  if (isOwn || (await findDaemon(place.state)).kind === 'none') clearPlace(place)
 }
 
 /** Until every server is known, but not for ever. */
@@ -108,7 +192,7 @@ function welcome({ state, project }: Place, at: number, token: string, { halls }
   )
   line(`  Codex        codex mcp add toolwell -- ${stdio}`)
   line(
-    `  Cursor       ${JSON.stringify({ mcpServers: { toolwell: { url, headers: { Authorization: `Bearer ${token}` } } } })}`,
+    `  Cursor       in ~/.cursor/mcp.json: ${JSON.stringify({ mcpServers: { toolwell: { url, headers: { Authorization: `Bearer ${token}` } } } })}`,
   )
   line(
     `  VS Code      code --add-mcp '${JSON.stringify({ name: 'toolwell', type: 'http', url, headers: { Authorization: `Bearer ${token}` } })}'`,

@@ -168,6 +168,16 @@ function pack(folder = 'tarballs') {
 const typescript = (file, ...parameters) =>
   run(process.execPath, ['--import', 'tsx', join(root, file), ...parameters])
 
+/** For what stays open: it ends in its own time when it is asked to, and this process after it. */
+function stayWith(file, ...parameters) {
+  const child = spawn(process.execPath, ['--import', 'tsx', join(root, file), ...parameters], {
+    cwd: root,
+    stdio: 'inherit',
+  })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.once('exit', (code) => process.exit(code ?? 1))
+}
+
 const vitest = (env = {}) =>
   run(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...rest], {
     env: { ...process.env, ...env },
@@ -176,7 +186,7 @@ const vitest = (env = {}) =>
 const fuzz = (...parameters) => typescript('packages/core/test/hostile/fuzz.ts', ...parameters)
 
 const commands = {
-  start: () => typescript('examples/gateway.ts', ...rest),
+  start: () => stayWith('examples/gateway.ts', ...rest),
   proof: () => typescript('examples/proof.ts', ...rest),
   test: () => {
     vitest()

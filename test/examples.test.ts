@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -92,6 +92,57 @@ it('the proof of npm start holds, prints plain text and leaves nothing behind', 
   expect(stdout).not.toMatch(/\u001b|FAIL|undefined/)
   expect(readdirSync(temporary).filter((name) => name.startsWith('toolwell-'))).toEqual([])
   expect(readdirSync(home)).toEqual([])
+})
+
+/** `npm start` in a folder for temporary files of its own, and what it has printed. It is gone after the test. */
+function startIn(temporary: string, ...parameters: string[]) {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'examples/gateway.ts', ...parameters], {
+    cwd: root,
+    env: { ...process.env, NODE_OPTIONS: guard, TMPDIR: temporary },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGTERM'))
+  const printed = { text: '' }
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    printed.text += piece
+  })
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  return { child, printed, ended }
+}
+
+it('a second npm start leaves the first alone, and Ctrl-C ends it with a word', async () => {
+  const temporary = mkdtempSync(join(tmpdir(), 'toolwell-temporary-'))
+  onTestFinished(() => rmSync(temporary, { recursive: true, force: true }))
+  const folder = join(temporary, 'start')
+  const flags = ['--stay', '--port', '0', '--folder', folder]
+  const { child, printed, ended } = startIn(temporary, ...flags)
+  await expect.poll(() => printed.text, { timeout: 120_000 }).toContain('Ctrl-C ends it.')
+  expect(printed.text).toContain('~/.cursor/mcp.json')
+
+  const second = run('examples/gateway.ts', ...flags)
+  expect(second).toMatchObject({ status: 1, stdout: '' })
+  expect(second.stderr).toContain('Press Ctrl-C in its terminal')
+  expect(second.stderr).toContain(`stop --folder ${join(folder, 'state')}`)
+  expect(existsSync(join(folder, 'project', 'package.json'))).toBe(true)
+  expect(existsSync(join(folder, 'config', 'toolwell', 'toolwell.json'))).toBe(true)
+
+  child.kill('SIGINT')
+  expect(await ended).toBe(0)
+  expect(printed.text.trimEnd().split('\n').at(-1)).toBe('Stopped.')
+  expect(printed.text).not.toContain('the config has changed')
+  expect(existsSync(join(folder, 'project'))).toBe(false)
+})
+
+it('npm start without a terminal says first what it does, and leaves nothing behind when it is interrupted', async () => {
+  const temporary = mkdtempSync(join(tmpdir(), 'toolwell-temporary-'))
+  onTestFinished(() => rmSync(temporary, { recursive: true, force: true }))
+  const { child, printed, ended } = startIn(temporary)
+  await expect.poll(() => printed.text, { timeout: 120_000 }).toContain('The first start')
+  expect(printed.text.split('\n')[0]).toMatch(/no terminal.*--once.*npm start -- --stay/)
+  expect(readdirSync(temporary).some((name) => name.startsWith('toolwell-start-'))).toBe(true)
+  child.kill('SIGINT')
+  expect(await ended).toBe(130)
+  expect(readdirSync(temporary).filter((name) => name.startsWith('toolwell-'))).toEqual([])
 })
 
 it('npm start explains itself and refuses what it does not know', () => {

@@ -1,6 +1,6 @@
 /** Where the gateway of `npm start` lives: its folders, its five servers, the example project they work on. */
 import { spawn } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { projectOf, seedProject } from '../proof/setup.ts'
@@ -20,15 +20,11 @@ export interface Place {
   readonly env: Record<string, string>
 }
 
-export async function preparePlace(folder: string): Promise<Place> {
-  const project = projectOf(folder)
-  await seedProject(folder)
-  const config = join(folder, 'config', 'toolwell')
-  mkdirSync(config, { recursive: true })
-  writeFileSync(join(config, 'toolwell.json'), `${JSON.stringify(configOf(folder, project), null, 2)}\n`)
+/** Where everything is. Nothing is written. */
+export function placeIn(folder: string): Place {
   return {
     folder,
-    project,
+    project: projectOf(folder),
     state: join(folder, 'state', 'toolwell', 'gateway'),
     env: {
       ...(process.env as Record<string, string>),
@@ -38,6 +34,21 @@ export async function preparePlace(folder: string): Promise<Place> {
       XDG_DATA_HOME: join(folder, 'data'),
     },
   }
+}
+
+/** The example project and the config. Only where no gateway runs on them. */
+export async function preparePlace(place: Place): Promise<Place> {
+  const { folder, project } = place
+  await seedProject(folder)
+  const config = join(folder, 'config', 'toolwell')
+  mkdirSync(config, { recursive: true })
+  writeFileSync(join(config, 'toolwell.json'), `${JSON.stringify(configOf(folder, project), null, 2)}\n`)
+  return place
+}
+
+/** Whether what is known of the servers is kept from an earlier start. */
+export function isListed({ folder }: Place): boolean {
+  return existsSync(join(folder, 'cache'))
 }
 
 /** What is worth keeping is the token and what is known of the servers. */

@@ -10,7 +10,16 @@ import { type Place, SCRIPT, startServe } from './place.ts'
 
 export type Check = (what: string, holds: boolean) => void
 
-export async function play(place: Place, check: Check): Promise<void> {
+/** `ending`: no further step is begun. */
+export async function play(place: Place, check: Check, ending: AbortSignal): Promise<void> {
+  const say = (client: Client, name: string, input: Record<string, unknown>) => {
+    ending.throwIfAborted()
+    return sayTo(client, name, input)
+  }
+  const wait = async (milliseconds: number) => {
+    ending.throwIfAborted()
+    await pause(milliseconds)
+  }
   heading('1  The first start', 'nothing is cached: every server is listed once')
   const first = await open(place)
   // A client need not wait for this: what is not known yet joins the search when it is.
@@ -86,7 +95,15 @@ export async function play(place: Place, check: Check): Promise<void> {
   }
 }
 
-const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+/** The gateway of a place, where one runs, is gone when this resolves. */
+export async function endDaemon({ state }: Place): Promise<void> {
+  const found = await findDaemon(state)
+  if (found.kind !== 'running') return
+  await askDaemon(found, 'POST', '/stop').catch(() => undefined)
+  for (let round = 0; round < 400 && isAlive(found.file.pid); round++) await pause(50)
+}
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 async function open(place: Place) {
   const child = startServe(place, '--port', '0', '--json')
@@ -95,7 +112,7 @@ async function open(place: Place) {
   let found = await findDaemon(place.state)
   while (found.kind !== 'running') {
     if (child.exitCode !== null) throw new Error('The gateway did not start.')
-    await wait(50)
+    await pause(50)
     found = await findDaemon(place.state)
   }
   const running = found
@@ -143,7 +160,7 @@ async function namesOf(client: Client): Promise<string> {
 }
 
 /** One call of the scripted model, printed as it was made. */
-async function say(client: Client, name: string, input: Record<string, unknown>): Promise<string> {
+async function sayTo(client: Client, name: string, input: Record<string, unknown>): Promise<string> {
   line(`  ${cyan(name)} ${dim(JSON.stringify(input).slice(0, 100))}`)
   const { content } = await client.callTool({ name, arguments: input }, { timeout: 120_000 })
   return (content as { text?: string }[]).map(({ text = '' }) => text).join('\n')

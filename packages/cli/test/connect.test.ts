@@ -248,6 +248,33 @@ describe('connect', () => {
     expect(read(home, CURSOR)).toBe(once)
   })
 
+  it('takes a server once whose clients differ in time limits alone, and undo gives both back', async () => {
+    const codex = 'home/.codex/config.toml'
+    const home = homeWith({
+      [CURSOR]: '{ "mcpServers": { "files": { "command": "f-server" } } }\n',
+      [codex]: '[mcp_servers.files]\ncommand = "f-server"\ntool_timeout_sec = 90\n',
+    })
+    const before = [read(home, CURSOR), read(home, codex)]
+    expect((await home.run(['connect', 'cursor', 'codex', '--yes'])).code).toBe(0)
+    expect(json(read(home, OURS)).mcpServers).toEqual({ files: { command: 'f-server', timeout: '90s' } })
+    expect((await home.run(['undo', '--yes'])).code).toBe(0)
+    expect([read(home, CURSOR), read(home, codex)]).toEqual(before)
+    expect(existsSync(join(home.folder, OURS))).toBe(false)
+  })
+
+  it('names the input that an editor would ask for', async () => {
+    const home = homeWith({
+      'home/.config/Code/User/mcp.json': JSON.stringify({
+        inputs: [{ id: 'api-key', type: 'promptString', password: true }],
+        servers: { asks: { command: 'asks', env: { K: '${input:api-key}' } } },
+      }),
+    })
+    const { output } = await home.run(['connect', 'vscode', '--dry-run'])
+    expect(output).toMatch(
+      /asks {2}stays: the client asks for \$\{input:api-key\}, which comes from the environment variable API_KEY here, and API_KEY is not set/,
+    )
+  })
+
   it('tells of a list that would keep the entry from being started', async () => {
     const home = homeWith({
       'home/.gemini/settings.json': { mcp: { allowed: ['a'] }, mcpServers: { a: { command: 'a' } } },

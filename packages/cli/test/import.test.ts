@@ -116,7 +116,9 @@ describe('import', () => {
     expect(output).toMatch(/left out.* toolwell: it is Toolwell itself/)
     expect(output).toMatch(/shared {2}shared-server {2}\(Claude Code, Claude Desktop\)/)
     expect(output).toContain('without colour, which have no meaning here')
-    expect(output).toContain('the environment variable KEY is not set')
+    expect(output).toContain(
+      'the client asks for ${input:key}, which comes from the environment variable KEY here',
+    )
     expect(output).toContain('with LANG, DOCS_TOKEN')
     expect(preview.output + output).not.toContain(SECRET)
 
@@ -241,6 +243,20 @@ describe('import', () => {
     expect(Object.keys(mcpServers)).toEqual(['m', 'far', 'none', 'none-gemini'])
     const again = JSON.parse((await run(['import', '--json'])).output)
     expect(again).toMatchObject({ added: [], kept: [], same: ['m', 'far', 'none', 'none-gemini'] })
+  })
+
+  it('takes a server once whose clients differ in time limits alone, and keeps the longer', async () => {
+    const { run, folder } = homeWith({
+      '.mcp.json': { mcpServers: { files: { command: 'f-server', timeout: 20_000 } } },
+      '.cursor/mcp.json': { mcpServers: { files: { command: 'f-server' } } },
+      'home/.codex/config.toml':
+        '[mcp_servers.files]\ncommand = "f-server"\ntool_timeout_sec = 90\nstartup_timeout_sec = 40\n',
+    })
+    await run(['import', '--yes'])
+    const { mcpServers } = JSON.parse(readFileSync(join(folder, 'toolwell.json'), 'utf8'))
+    expect(mcpServers).toEqual({ files: { command: 'f-server', timeout: '90s', startTimeout: '40s' } })
+    const again = JSON.parse((await run(['import', '--json'])).output)
+    expect(again).toMatchObject({ added: [], kept: [], same: ['files'] })
   })
 
   it('finds programs where the client starts them: beside its folder, not in it', async () => {

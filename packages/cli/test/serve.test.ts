@@ -49,7 +49,12 @@ describe('serve', () => {
 
     const second = await run('serve', '--config', 'toolwell.json', '--port', '0')
     expect(second).toMatchObject({ code: 1 })
-    expect(second.errors).toContain('toolwell stop')
+    expect(second.errors).toContain('Stop it with: toolwell stop\n')
+    const elsewhere = await toolwell(
+      ['serve', '--port', '0', '--folder', join(folder, 'state', 'toolwell', 'gateway')],
+      { folder, env: { ...env, XDG_STATE_HOME: join(folder, 'other') } },
+    )
+    expect(elsewhere.errors).toContain(`toolwell stop --folder ${join(folder, 'state')}`)
 
     const fresh = JSON.parse((await run('token', '--new', '--json')).output)
     expect(fresh.token).not.toBe(token.trim())

@@ -5,6 +5,7 @@ import { type Addition, planOf } from '../import/plan.js'
 import { readTarget } from '../import/target.js'
 import type { OwnFile } from '../shared/clients/clients.js'
 import { ENTRY_NAME, entryLine, entryOf, isOurs } from '../shared/clients/entry.js'
+import { namingInput } from '../shared/clients/inputs.js'
 import { parseClient } from '../shared/clients/parse-client.js'
 import { type ClientServers, entriesOf, readTable, valueAt } from '../shared/clients/read-client.js'
 import { shapeOf } from '../shared/clients/shapes.js'
@@ -96,7 +97,10 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
   const wrong = new Map(
     first.config.problems
       .filter(({ severity, server }) => severity === 'error' && server !== undefined)
-      .map(({ server, message, fix }) => [server, `${message}. ${fix}`] as const)
+      .map(({ server, message, fix }) => {
+        const inputs = plan.add.find(({ name }) => name === server)?.inputs ?? new Map<string, string>()
+        return [server, `${namingInput(message, inputs)}. ${fix}`] as const
+      })
       // Of several, the first one counts.
       .reverse(),
   )

@@ -1,6 +1,8 @@
 /** What an import would do: which servers are new, which are there already, which bear a name that is taken. */
 import { canonicalJson, isRecord } from '@toolwell/core/internal'
+import { readDuration } from '@toolwell/mcp/internal'
 import type { ClientFile } from '../shared/clients/clients.js'
+import type { Inputs } from '../shared/clients/inputs.js'
 import type { ClientServers } from '../shared/clients/read-client.js'
 
 export interface Addition {
@@ -10,6 +12,7 @@ export interface Addition {
   /** What it is called there, where that name was taken. */
   readonly was?: string
   readonly left: readonly string[]
+  readonly inputs: Inputs
 }
 
 export interface Plan {
@@ -30,7 +33,7 @@ export function planOf(
   existing: Existing,
   known: (from: ClientFile, name: string) => string | undefined = () => undefined,
 ): Plan {
-  const add: (Addition & { readonly from: ClientFile[] })[] = []
+  const add: (Addition & { readonly from: ClientFile[]; entry: Addition['entry'] })[] = []
   const same = new Set<string>()
   const kept: Plan['kept'][number][] = []
   const isTaken = (name: string) => Object.hasOwn(existing, name) || add.some((each) => each.name === name)
@@ -40,7 +43,7 @@ export function planOf(
     placed.set(from, own.set(name, here))
   }
   for (const { from, servers } of found)
-    for (const [name, { entry, left }] of servers) {
+    for (const [name, { entry, left, inputs }] of servers) {
       const isEqual = (other: unknown) => plainly(other) === plainly(entry)
       const before = known(from, name)
       const added = add.find((each) => (each.was ?? each.name) === name && isEqual(each.entry))
@@ -51,33 +54,46 @@ export function planOf(
           : placesOf(existing, name, from.client).find((each) => isEqual(existing[each]))
       if (added) {
         added.from.push(from)
+        added.entry = withLongerLimits(added.entry, entry)
         place(from, name, added.name)
       } else if (there !== undefined) {
         same.add(there)
         place(from, name, there)
       } else if (Object.hasOwn(existing, name)) kept.push({ name, from })
       else if (!first) {
-        add.push({ name, entry, from: [from], left })
+        add.push({ name, entry, from: [from], left, inputs })
         place(from, name, name)
       }
       // One client with two files: the stronger one was read first.
       else if (!first.from.some(({ client }) => client === from.client)) {
         const free = freeName(`${name}-${from.client}`, isTaken)
-        add.push({ name: free, entry, from: [from], was: name, left })
+        add.push({ name: free, entry, from: [from], was: name, left, inputs })
         place(from, name, free)
       }
     }
   return { add, same: [...same], kept, placed }
 }
 
-/** Clients differ in how much they write out: what says no more than leaving it out counts as left out. */
+const LIMITS = ['timeout', 'startTimeout']
+
+/** A client that waits longer may need to. What says nothing of a limit leaves it to the other. */
+function withLongerLimits(entry: Addition['entry'], other: Addition['entry']): Addition['entry'] {
+  const longer = LIMITS.filter((key) => (readDuration(other[key]) ?? 0) > (readDuration(entry[key]) ?? 0))
+  return { ...entry, ...Object.fromEntries(longer.map((key) => [key, other[key]])) }
+}
+
+/**
+ * Clients differ in how much they write out: what says no more than leaving it out counts as left out. Each has time limits of its
+ * own, which make no other server.
+ */
 function plainly(entry: unknown): string {
   if (!isRecord(entry)) return canonicalJson(entry)
   const isImplied = (key: string, value: unknown) =>
-    key === 'type'
+    LIMITS.includes(key) ||
+    (key === 'type'
       ? value === 'stdio' || /^(?:streamable-?)?http$/i.test(String(value))
       : (key === 'enabled' && value === true) ||
-        (typeof value === 'object' && value !== null && Object.keys(value).length === 0 && key !== 'allow')
+        (typeof value === 'object' && value !== null && Object.keys(value).length === 0 && key !== 'allow'))
   return canonicalJson(
     Object.fromEntries(Object.entries(entry).filter(([key, value]) => !isImplied(key, value))),
   )

@@ -3,6 +3,7 @@ import { relative } from 'node:path'
 import { defined, firstLine } from '@toolwell/core/internal'
 import type { ConfigProblem, ServerConfig } from '@toolwell/mcp'
 import { showEndpoint } from '@toolwell/mcp/internal'
+import { namingInput } from '../shared/clients/inputs.js'
 import type { ClientServers } from '../shared/clients/read-client.js'
 import { plural } from '../shared/table.js'
 import type { Paint } from '../shared/terminal.js'
@@ -52,7 +53,7 @@ export function previewText(
 
 /** One server that comes, and what is to be known of it. */
 export function additionLines(
-  { name, entry, from, was, left }: Addition,
+  { name, entry, from, was, left, inputs }: Addition,
   server: ServerConfig | undefined,
   problems: readonly ConfigProblem[],
   paint: Paint,
@@ -74,7 +75,7 @@ export function additionLines(
       .filter((problem) => problem.server === name)
       .map(
         ({ path, message, fix }) =>
-          `      ${paint('!', 'error')} ${firstLine(path.replace(WITHIN, ''), 120)}: ${firstLine(message, 200)}. ${firstLine(fix, 200)}.`,
+          `      ${paint('!', 'error')} ${firstLine(path.replace(WITHIN, ''), 120)}: ${firstLine(namingInput(message, inputs), 200)}. ${firstLine(fix, 200)}.`,
       ),
   ]
 }

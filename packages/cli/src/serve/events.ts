@@ -1,24 +1,58 @@
 /** What happens in the gateway, a line each, for whoever watches it. */
+import { firstLine } from '@toolwell/core/internal'
 import type { GatewayEvent } from '@toolwell/gateway'
+import { untrustedLine } from '../shared/gateway/untrusted-line.js'
 
-/** Undefined for what is not worth a line. */
-export function inWords(event: GatewayEvent): string | undefined {
+type Called = Extract<GatewayEvent, { kind: 'call' }>
+type TurnedAway = Extract<GatewayEvent, { kind: 'turned-away' }>
+
+/** Reasons alone: what a message says may hold arguments. */
+const NOT_RUN: Readonly<Record<NonNullable<Called['reason']>, string>> = {
+  invalid: 'the arguments do not fit its schema',
+  unknown: 'there is no such tool',
+  unavailable: 'its server cannot be used now',
+  denied: 'it may not be called',
+  refused: 'it was refused',
+  'schema-needed': 'its schema has to be read first',
+  stale: 'it has changed since it was read',
+  hint: 'it was answered with a hint',
+  'already-started': 'the same call was begun before',
+  'timed-out': 'it took too long',
+  error: 'something went wrong',
+  'not-recorded': 'it could not be judged',
+  'not-read-only': 'the config does not hold it to be read-only, so tool_read does not run it',
+  'no-folder': 'its server works in a project, and the client has named no folder',
+}
+
+const TURNED_AWAY: Readonly<Record<NonNullable<TurnedAway['reason']>, string>> = {
+  'no-token': 'no token',
+  'wrong-token': 'not the token of this gateway',
+  elsewhere: 'it does not come from this machine',
+}
+
+/** Undefined for what is not worth a line. `at`: what a command needs to reach this gateway. */
+export function inWords(event: GatewayEvent, at: string): string | undefined {
   switch (event.kind) {
     case 'client-joined':
-      return `+ a client over ${event.client} at ${event.endpoint}`
+      return `+ a client over ${over(event.client)} at ${event.endpoint}`
     case 'client-left':
-      return `- a client over ${event.client}${event.endpoint === '' ? '' : ` at ${event.endpoint}`}`
+      return `- a client over ${over(event.client)}${event.endpoint === '' ? '' : ` at ${event.endpoint}`}`
     case 'listed':
       return `  ${named(event.client)} listed the tools of ${event.endpoint}`
     case 'call':
-      if (event.what === 'search') return `  ${named(event.client)} searched`
+      if (event.what === 'search')
+        return `  ${named(event.client)} searched ${JSON.stringify(firstLine(event.query ?? '', 60))} → ${event.found ?? 0} found`
       if (event.what === 'refused')
-        return `  ${named(event.client)}: a call of ${event.tool} was answered without running it`
+        return `  ${named(event.client)}: ${firstLine(event.tool, 80)} was not run: ${NOT_RUN[event.reason ?? 'not-recorded']}`
       return `  ${named(event.client)} called ${event.tool}${event.isError ? ', which failed' : ''}`
     case 'config-read':
       return `  the config has changed: ${event.servers} servers`
     case 'config-refused':
       return `! the config has changed and cannot be used, so the one before stays: ${event.problem}`
+    case 'project-untrusted':
+      return untrustedLine(event, at)
+    case 'turned-away':
+      return `  refused: ${TURNED_AWAY[event.reason ?? 'elsewhere']} (${event.status})`
     case 'server': {
       const { event: about } = event
       if (about.kind === 'server-state') {
@@ -30,6 +64,10 @@ export function inWords(event: GatewayEvent): string | undefined {
       return undefined
     }
   }
+}
+
+function over(kind: string): string {
+  return kind === 'session' ? 'HTTP' : kind
 }
 
 function named(client: string): string {

@@ -4,6 +4,8 @@ import { resolve } from 'node:path'
 import { type Daemon, type GatewayEvent, PortInUse, runDaemon, trustedProjects } from '@toolwell/gateway'
 import { FolderProblem, tokenFileIn } from '@toolwell/gateway/bridge'
 import { type ConfigFile, defaultConfigFiles } from '@toolwell/mcp'
+import { folderWords } from '../shared/gateway/flags.js'
+import { noServers } from '../shared/gateway/no-servers.js'
 import { Problem } from '../shared/problem.js'
 import type { Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
@@ -24,10 +26,11 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
   const { folder, port, config, isJson, showsAll, byBridge } = options
   const { output, errors, env } = terminal
   const say = (line: string) => output.write(`${line}\n`).catch(() => undefined)
+  const at = folderWords(folder, env)
   const onEvent = (event: GatewayEvent) => {
     if (isJson) void say(JSON.stringify({ ...event, at: Date.now() }))
     else {
-      const line = inWords(event)
+      const line = inWords(event, at)
       if (line !== undefined && (showsAll || line.startsWith('!'))) void say(line)
     }
   }
@@ -35,7 +38,7 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
     folder,
     startedBy: byBridge ? 'bridge' : 'person',
     version: version(),
-    files: filesOf(config, folder, terminal),
+    ...filesOf(config, folder, terminal),
     env,
     connect: {},
     onEvent,
@@ -46,7 +49,7 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
   if (started.kind === 'another') {
     const { pid, port: other } = started.file
     await errors.write(
-      `toolwell: A gateway runs already: process ${pid}, http://127.0.0.1:${other}/mcp. Stop it with: toolwell stop\n`,
+      `toolwell: A gateway runs already: process ${pid}, http://127.0.0.1:${other}/mcp. Stop it with: toolwell stop${at}\n`,
     )
     // For a bridge that is what it wanted.
     return byBridge ? 0 : 1
@@ -54,7 +57,13 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
   const { daemon } = started
   if (isJson)
     await say(JSON.stringify({ kind: 'listening', url: daemon.url, tokenFile: tokenFileIn(folder) }))
-  else await say(welcome(daemon, folder))
+  else {
+    await say(welcome(daemon, folder))
+    const { halls } = await daemon.gateway.inspect()
+    // One that a client started learns from the client which files count.
+    const own = halls[0] ?? { files: [], missing: ownFile(config, terminal), servers: [] }
+    if (own.servers.length === 0) await say(noServers(own))
+  }
   const unwatch = terminal.onInterrupt?.(() => void daemon.close())
   const why = await daemon.stopped.finally(unwatch)
   if (!isJson) await say(why === 'idle' ? 'Stopped: no client was left.' : 'Stopped.')
@@ -73,16 +82,29 @@ function welcome({ url, file }: Daemon, folder: string): string {
 function filesOf(config: string | undefined, home: string, { folder, env }: Terminal) {
   if (config === undefined) {
     const trusted = trustedProjects(home)
-    return (workspace: string | undefined): ConfigFile[] => {
-      const [own, project] = defaultConfigFiles(workspace ?? folder, env)
-      const text = workspace === undefined || !project ? undefined : trusted.textOf(project.path)
-      const used = project && text !== undefined ? { ...project, text } : undefined
-      return [own, used].filter((file) => file !== undefined)
+    return {
+      files: (workspace: string | undefined): ConfigFile[] => {
+        const [own, project] = defaultConfigFiles(workspace ?? folder, env)
+        const text = workspace === undefined || !project ? undefined : trusted.textOf(project.path)
+        const used = project && text !== undefined ? { ...project, text } : undefined
+        return [own, used].filter((file) => file !== undefined)
+      },
+      untrusted: (workspace: string): string | undefined => {
+        const [own, project] = defaultConfigFiles(workspace, env)
+        if (!project || project.path === own?.path || !existsSync(project.path)) return undefined
+        return trusted.textOf(project.path) === undefined ? project.path : undefined
+      },
     }
   }
   const path = resolve(folder, config)
   if (!existsSync(path)) throw new Problem(`There is no file ${path}.`, 'Check the path behind --config.')
-  return (): ConfigFile[] => [{ path }]
+  return { files: (): ConfigFile[] => [{ path }] }
+}
+
+function ownFile(config: string | undefined, { folder, env }: Terminal): string[] {
+  if (config !== undefined) return []
+  const [own] = defaultConfigFiles(folder, env)
+  return own && !existsSync(own.path) ? [own.path] : []
 }
 
 function inOwnWords(error: unknown): unknown {

@@ -24,7 +24,11 @@ export const serve = defineVerb({
       valueHint: 'PORT',
       description: 'The port on 127.0.0.1. Default 7411; 0: any that is free.',
     },
-    config: serverFlags.config,
+    config: {
+      ...serverFlags.config,
+      description:
+        "The servers, for every client: toolwell.json, or the config of another client. Default: your own, and that of a client's folder where it is trusted.",
+    },
     folder: folderFlag,
     trust: {
       type: 'string',
@@ -42,7 +46,7 @@ export const serve = defineVerb({
   notes: [
     'Clients on HTTP use http://127.0.0.1:PORT/mcp (three tools: search, read, call), /mcp/all (every tool) or\n/mcp/PROFILE, with the header "Authorization: Bearer TOKEN"; `toolwell token` prints it. Clients over stdio start\n`toolwell serve --stdio` and need no token in their config.',
     'Your own config counts for every client. The toolwell.json of a project counts for clients in that folder once you\nhave said so with --trust: a folder that came from somewhere else starts nothing by itself.',
-    'No server is started before one of its tools is called. A config that changes is read again. One gateway runs for\neach user; one that a stdio client started stops when no client has been there for ten minutes.',
+    'Without a config it runs with no servers, and says so: toolwell connect makes one.\nNo server is started before one of its tools is called. A config that changes is read again. One gateway runs for\neach user; one that a stdio client started stops ten minutes after the last client.',
   ],
   examples: [
     { line: 'toolwell serve', about: 'the gateway, until Ctrl-C' },
@@ -55,7 +59,7 @@ export const serve = defineVerb({
   exits: {
     0: 'It was stopped, or the client is gone.',
     1: 'Another gateway runs already.',
-    2: 'Wrong flags, no config, a port or a folder that cannot be used.',
+    2: 'Wrong flags, a file behind --config that is not there, a port or a folder that cannot be used.',
   },
   async run(flags, terminal) {
     const { stdio, all, profile, port, config } = flags

@@ -1,5 +1,5 @@
 /** `toolwell status`: what the gateway that runs is doing. */
-import { folderFlag, gatewayFolder } from '../shared/gateway/flags.js'
+import { folderFlag, folderWords, gatewayFolder } from '../shared/gateway/flags.js'
 import { Problem } from '../shared/problem.js'
 import { defineVerb } from '../shared/verb.js'
 
@@ -19,7 +19,8 @@ export const status = defineVerb({
   async run(flags, terminal) {
     const { askDaemon, findDaemon } = await import('@toolwell/gateway/bridge')
     const { output } = terminal
-    const found = await findDaemon(gatewayFolder(flags.folder, terminal))
+    const folder = gatewayFolder(flags.folder, terminal)
+    const found = await findDaemon(folder)
     if (found.kind === 'none') {
       await output.write(
         flags.json ? '{"running":false}\n' : 'No gateway is running. Start it with: toolwell serve\n',
@@ -38,7 +39,7 @@ export const status = defineVerb({
       return 0
     }
     const { statusText } = await import('./text.js')
-    await output.write(statusText(report, found.file))
+    await output.write(statusText(report, found.file, folderWords(folder, terminal.env)))
     return 0
   },
 })

@@ -1,6 +1,6 @@
 /** One call from the name and arguments a client sent to the result it gets. The target is judged on every path. */
 import { ProtocolError, ProtocolErrorCode, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server'
-import type { FaceVerdict } from '@toolwell/core'
+import type { FaceVerdict, Outcome } from '@toolwell/core'
 import { type Caller, McpFailure, type Progress } from '@toolwell/mcp'
 import { WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { prompts, READ_NAME } from '../prompts.js'
@@ -19,12 +19,20 @@ export interface Asked {
 /** What became of a call, for whoever watches: the tool that ran, never a wrapper. */
 export interface Called {
   readonly kind: 'search' | 'run' | 'refused'
-  /** The tool that ran, by its name here. */
+  /** The tool that ran, by its name here; where none did, the one that was asked for. */
   readonly tool: string
+  /** What was searched for. */
+  readonly query?: string
+  /** Tools that the search answered with. */
+  readonly found?: number
+  /** Why it was not run. Never with arguments. */
+  readonly reason?: NotRun
   readonly isError: boolean
   /** Characters of the answer, where it is ours. */
   readonly characters: number
 }
+
+export type NotRun = Exclude<Outcome['kind'], 'search' | 'result'> | 'not-read-only' | 'no-folder'
 
 export async function callTool(
   room: Room,
@@ -48,8 +56,7 @@ export async function callTool(
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, verdict.text)
     const text = isSearch ? withReadable(verdict, room) : verdict.text
     onCalled({
-      kind: isSearch ? 'search' : 'refused',
-      tool: name,
+      ...factsOf(verdict.outcome, name),
       isError: !isSearch,
       characters: text.length,
     })
@@ -58,7 +65,13 @@ export async function callTool(
   const { target } = verdict
   if (isRead && !room.isReadOnly(target.source, target.name)) {
     const text = prompts.notReadOnly({ name: target.wireName, bridge: face.bridge })
-    onCalled({ kind: 'refused', tool: target.wireName, isError: true, characters: text.length })
+    onCalled({
+      kind: 'refused',
+      tool: target.wireName,
+      reason: 'not-read-only',
+      isError: true,
+      characters: text.length,
+    })
     return textResult(text, true)
   }
   if (asked.workspace === undefined && room.namesFolder(target.source)) {
@@ -66,13 +79,31 @@ export async function callTool(
       name: target.wireName,
       state: prompts.needsWorkspace({ header: WORKSPACE_HEADER }),
     })
-    onCalled({ kind: 'refused', tool: target.wireName, isError: true, characters: text.length })
+    onCalled({
+      kind: 'refused',
+      tool: target.wireName,
+      reason: 'no-folder',
+      isError: true,
+      characters: text.length,
+    })
     return textResult(text, true)
   }
   const isDirect = !isRead && name !== face.bridge
   const result = await run(room, target, asked, isDirect)
   onCalled({ kind: 'run', tool: target.wireName, isError: result.isError === true, characters: 0 })
   return result
+}
+
+function factsOf(
+  outcome: Outcome,
+  name: string,
+): Pick<Called, 'kind' | 'tool' | 'query' | 'found' | 'reason'> {
+  if (outcome.kind === 'search')
+    return { kind: 'search', tool: name, query: outcome.result.query, found: outcome.result.matches.length }
+  // Nothing is run by a verdict, so there is no result to tell of.
+  if (outcome.kind === 'result' || outcome.kind === 'not-recorded')
+    return { kind: 'refused', tool: name, reason: 'not-recorded' }
+  return { kind: 'refused', tool: outcome.tool || outcome.asked || name, reason: outcome.kind }
 }
 
 /** Behind what was found: what of it may be called without asking for more. */

@@ -11,14 +11,21 @@ export interface ClientReport {
   /** Milliseconds since the epoch. */
   readonly since: number
   readonly lastUsed: number
+  /** Calls that ran, searches, and calls that were answered without running anything. */
   readonly calls: number
+  readonly searches: number
+  readonly refused: number
 }
 
-interface Client extends Omit<ClientReport, 'name' | 'lastUsed' | 'calls'> {
+export type Counted = 'calls' | 'searches' | 'refused'
+
+interface Client extends Omit<ClientReport, 'name' | 'lastUsed' | Counted> {
   readonly server: Server | undefined
   name: string
   lastUsed: number
   calls: number
+  searches: number
+  refused: number
 }
 
 /** A client of single requests counts as there for so long after the last. */
@@ -36,10 +43,18 @@ export class Clients {
 
   join(
     id: string,
-    client: Omit<Client, 'since' | 'lastUsed' | 'calls' | 'name'> & { readonly name?: string },
+    client: Omit<Client, 'since' | 'lastUsed' | Counted | 'name'> & { readonly name?: string },
   ): void {
     const now = this.#now()
-    const joined: Client = { name: '', ...client, since: now, lastUsed: now, calls: 0 }
+    const joined: Client = {
+      name: '',
+      ...client,
+      since: now,
+      lastUsed: now,
+      calls: 0,
+      searches: 0,
+      refused: 0,
+    }
     this.#clients.set(id, joined)
     if (client.server) this.#byServer.set(client.server, joined)
   }
@@ -54,12 +69,12 @@ export class Clients {
     name: string,
     endpoint: string,
     workspace: string | undefined,
-    isCall: boolean,
+    counted: Counted | undefined,
   ): string {
     const client = this.#byServer.get(server) ?? this.#single(name, endpoint, workspace)
     if (name !== '') client.name = name
     client.lastUsed = this.#now()
-    if (isCall) client.calls++
+    if (counted) client[counted]++
     return client.name
   }
 

@@ -12,7 +12,7 @@ import { proofOf } from '../bridge/folder.js'
 import { type Identity, PID_HEADER, PROTOCOL, UPGRADE, WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { type HallEvent, Halls, type HallsOptions } from '../room/halls.js'
 import { statOf } from '../room/stat.js'
-import { Clients } from './clients.js'
+import { Clients, type Counted } from './clients.js'
 import { createEndpoint, type Endpoint, UnknownProfile } from './endpoint.js'
 import { type Refused, refusedOrigin, refusedToken } from './guard.js'
 import { inOneWrite } from './one-write.js'
@@ -23,6 +23,8 @@ import { Sessions } from './sessions.js'
 export type GatewayEvent =
   | HallEvent
   | { readonly kind: 'client-joined' | 'client-left'; readonly client: string; readonly endpoint: string }
+  /** Whoever came without the token, with another one, or from elsewhere. */
+  | { readonly kind: 'turned-away'; readonly status: number; readonly reason: Refused['reason'] }
   | {
       readonly kind: 'listed'
       readonly client: string
@@ -100,8 +102,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     const known = endpoints.get(key)
     if (known) return known
     const place = halls.find(workspace)
-    const note = (server: Server, client: string, isCall: boolean) =>
-      clients.used(server, client, name, workspace, isCall)
+    const note = (server: Server, client: string, counted?: Counted) =>
+      clients.used(server, client, name, workspace, counted)
     const made = createEndpoint({
       place,
       path,
@@ -109,13 +111,14 @@ export function createGateway(options: GatewayOptions): Gateway {
       maxRequestBodySize,
       onListed(server, client) {
         counts.lists++
-        emit({ kind: 'listed', client: note(server, client, false), endpoint: name })
+        emit({ kind: 'listed', client: note(server, client), endpoint: name })
       },
       onCalled({ kind, ...called }, server, client) {
-        counts[kind === 'search' ? 'searches' : kind === 'run' ? 'calls' : 'refused']++
+        const counted = kind === 'search' ? 'searches' : kind === 'run' ? 'calls' : 'refused'
+        counts[counted]++
         if (kind === 'run' && called.isError) counts.failed++
         counts.answerCharacters += called.characters
-        emit({ kind: 'call', what: kind, ...called, client: note(server, client, true), endpoint: name })
+        emit({ kind: 'call', what: kind, ...called, client: note(server, client, counted), endpoint: name })
       },
     })
     endpoints.set(key, made)
@@ -174,9 +177,17 @@ export function createGateway(options: GatewayOptions): Gateway {
   const refusedBy = (request: IncomingMessage) =>
     refusedToken(request, token(false), tokenHint) && refusedToken(request, token(true), tokenHint)
 
+  const tellOf = ({ status, reason }: Refused) => {
+    if (reason) emit({ kind: 'turned-away', status, reason })
+  }
+  const turnAway = (response: ServerResponse, refused: Refused) => {
+    tellOf(refused)
+    refuse(response, refused)
+  }
+
   const onRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refused = refusedOrigin(request)
-    if (refused) return refuse(response, refused)
+    if (refused) return turnAway(response, refused)
     const url = urlOf(request)
     if (!url) return refuse(response, { status: 400, message: 'The path of this request cannot be read.' })
     const { pathname, searchParams } = url
@@ -195,7 +206,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         message: `There is nothing at ${pathname}. MCP clients connect to /mcp, /mcp/all or /mcp/PROFILE.`,
       })
     const unknown = refusedBy(request)
-    if (unknown) return refuse(response, unknown)
+    if (unknown) return turnAway(response, unknown)
     lastUsed = now()
     if (isMcp) {
       const release = sessions.hold(header(request, 'mcp-session-id') ?? '')
@@ -219,6 +230,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     const path = readPath(urlOf(request)?.pathname ?? '')
     const refused = refusedOrigin(request) ?? refusedBy(request)
     if (refused || !path || request.headers.upgrade !== UPGRADE) {
+      if (refused) tellOf(refused)
       refuseSocket(socket, refused ?? { status: 400, message: `This is not an endpoint for ${UPGRADE}.` })
       return
     }

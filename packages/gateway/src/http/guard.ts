@@ -11,15 +11,22 @@ import { isSame } from '../bridge/folder.js'
 export interface Refused {
   readonly status: number
   readonly message: string
+  /** Where it is a matter of who may come in. */
+  readonly reason?: 'no-token' | 'wrong-token' | 'elsewhere'
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /** A page in a browser may reach this machine under another name, or from another origin. */
 export function refusedOrigin({ headers }: IncomingMessage): Refused | undefined {
   const host = validateHostHeader(headers.host, localhostAllowedHostnames())
-  if (!host.ok) return { status: 403, message: `The gateway answers to localhost only. ${host.message}` }
+  if (!host.ok)
+    return {
+      status: 403,
+      reason: 'elsewhere',
+      message: `The gateway answers to localhost only. ${host.message}`,
+    }
   const origin = validateOriginHeader(headers.origin, localhostAllowedOrigins())
-  return origin.ok ? undefined : { status: 403, message: origin.message }
+  return origin.ok ? undefined : { status: 403, reason: 'elsewhere', message: origin.message }
 }
 
 export function refusedToken(
@@ -31,6 +38,7 @@ export function refusedToken(
   if (given !== '' && isSame(given, token)) return undefined
   return {
     status: 401,
+    reason: given === '' ? 'no-token' : 'wrong-token',
     message: `${given === '' ? 'The header "Authorization: Bearer TOKEN" is missing' : 'The token is not the one of this gateway'}. ${where}`,
     headers: { 'WWW-Authenticate': 'Bearer realm="toolwell"' },
   }

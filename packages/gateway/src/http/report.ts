@@ -18,6 +18,10 @@ export interface HallReport {
   readonly workspaces: readonly string[]
   readonly profiles: readonly string[]
   readonly files: readonly string[]
+  /** Config files that would count and are not there. */
+  readonly missing: readonly string[]
+  /** Folders of callers whose own config is not used, because nobody has trusted it. */
+  readonly untrusted: readonly { readonly folder: string; readonly file: string }[]
   /** Why a config that was written meanwhile is not used. */
   readonly problem: string | undefined
   readonly servers: readonly ServerStatus[]
@@ -76,13 +80,15 @@ export async function reportOn(facts: {
 /** As the estimate of the core has it for English text. */
 const CHARACTERS_PER_TOKEN = 4
 
-function hallReport({ hall, workspaces }: Halls['all'][number]): HallReport {
+function hallReport({ hall, workspaces, missing, untrusted }: Halls['all'][number]): HallReport {
   const { config, servers, problem } = hall
   const whole = hall.room(undefined)
   return {
     workspaces,
     profiles: Object.keys(config.profiles),
     files: config.files,
+    missing,
+    untrusted,
     problem,
     servers: servers.inspect().map(({ name, state, reason, endpoint, pids, starts, tools, quarantined }) => ({
       name,

@@ -17,11 +17,15 @@ export interface Place {
 export type HallEvent =
   | { readonly kind: 'config-read'; readonly files: readonly string[]; readonly servers: number }
   | { readonly kind: 'config-refused'; readonly files: readonly string[]; readonly problem: string }
+  /** A client came to a folder whose config is not used, because nobody has trusted it. */
+  | { readonly kind: 'project-untrusted'; readonly folder: string; readonly file: string }
   | { readonly kind: 'server'; readonly event: ServerEvent }
 
 export interface HallsOptions {
   /** The config files that count in a workspace, the weaker first. */
   readonly files: (workspace: string | undefined) => readonly ConfigFile[]
+  /** The config file of a workspace that is there and is not used before somebody trusts it. */
+  readonly untrusted?: (workspace: string) => string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly connect: ConnectOptions
   readonly onEvent: (event: HallEvent) => void
@@ -50,9 +54,21 @@ export class Halls {
   }
 
   /** Those that are open, each with the workspaces of its callers. */
-  get all(): { readonly hall: Hall; readonly workspaces: readonly string[] }[] {
-    return [...this.#halls.values()].map(({ hall }) => ({
+  get all(): {
+    readonly hall: Hall
+    readonly workspaces: readonly string[]
+    /** Config files that would count and are not there. */
+    readonly missing: readonly string[]
+    readonly untrusted: readonly { readonly folder: string; readonly file: string }[]
+  }[] {
+    return [...this.#halls.values()].map(({ hall, files }) => ({
       hall,
+      missing: files.flatMap(({ path }) => (exists(path) ? [] : [path])),
+      untrusted: [...this.#places.values()].flatMap(({ hall: own, workspace, untrusted }) =>
+        own === hall && workspace !== undefined && untrusted !== undefined
+          ? [{ folder: workspace, file: untrusted }]
+          : [],
+      ),
       workspaces: [...this.#places.values()].flatMap((place) =>
         place.hall === hall && place.workspace !== undefined ? [place.workspace] : [],
       ),
@@ -66,6 +82,7 @@ export class Halls {
     if (this.#isClosed) throw new Error('The gateway is stopping.')
     const place = new OwnPlace(workspace, this.#hallOf(workspace))
     this.#places.set(key, place)
+    this.#lookForUntrusted(place)
     return place
   }
 
@@ -73,7 +90,10 @@ export class Halls {
   lookAgain(): void {
     if (this.#isClosed) return
     // Only by way of a workspace: a file of a project that is no longer trusted is not read.
-    for (const place of this.#places.values()) place.enter(this.#hallOf(place.workspace))
+    for (const place of this.#places.values()) {
+      place.enter(this.#hallOf(place.workspace))
+      this.#lookForUntrusted(place)
+    }
     const used = new Set([...this.#places.values()].map(({ hall }) => hall))
     for (const [key, { hall }] of this.#halls) {
       if (used.has(hall) || hall.busy > 0) continue
@@ -87,6 +107,15 @@ export class Halls {
     this.#isClosed = true
     clearInterval(this.#looking)
     await Promise.all([...this.#halls.values()].map(({ hall }) => hall.close()))
+  }
+
+  #lookForUntrusted(place: OwnPlace): void {
+    const { untrusted, onEvent } = this.#options
+    const { workspace, untrusted: before } = place
+    if (workspace === undefined) return
+    place.untrusted = untrusted?.(workspace)
+    if (place.untrusted !== undefined && before === undefined)
+      onEvent({ kind: 'project-untrusted', folder: workspace, file: place.untrusted })
   }
 
   #readAgain({ hall, listeners }: Known, files: readonly ConfigFile[]): void {
@@ -136,6 +165,7 @@ class OwnPlace implements Place {
   readonly workspace: string | undefined
   readonly #listeners = new Set<() => void>()
   #known: Known
+  untrusted: string | undefined
 
   constructor(workspace: string | undefined, known: Known) {
     this.workspace = workspace

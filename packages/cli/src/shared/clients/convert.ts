@@ -1,7 +1,12 @@
 /** An entry of another client with the keys of toolwell.json. What only that client writes is brought into the common form first. */
 import { isRecord } from '@toolwell/core/internal'
 import { type Translated, translateEntry, withCommonVariables } from '@toolwell/mcp/internal'
+import { type Inputs, inputsIn } from './inputs.js'
 import type { Fields, Shape } from './shapes.js'
+
+export interface Converted extends Translated {
+  readonly inputs: Inputs
+}
 
 /**
  * `folder`: what relative paths start from; `whole`: the file. A sentence where it is no server; undefined where it is a part of
@@ -12,7 +17,7 @@ export function convert(
   { common, variables }: Shape,
   whole: Fields,
   folder: string,
-): Translated | string | undefined {
+): Converted | string | undefined {
   if (!isRecord(value)) return 'it is not an object'
   // No other client has these: there it is a text, and here it would be run.
   if (/\$\{cmd:/.test(JSON.stringify(value)))
@@ -22,5 +27,5 @@ export function convert(
   const { entry, left } = translateEntry(withCommonVariables(made, variables) as Fields, folder)
   if (typeof entry.command !== 'string' && typeof entry.url !== 'string')
     return 'it has neither a command nor a url'
-  return { entry, left }
+  return { entry, left, inputs: inputsIn(made) }
 }

@@ -2,16 +2,16 @@
 
 import { readFileSync } from 'node:fs'
 import { isRecord } from '@toolwell/core/internal'
-import { entryFolder, type Translated } from '@toolwell/mcp/internal'
+import { entryFolder } from '@toolwell/mcp/internal'
 import type { ClientFile } from './clients.js'
-import { convert } from './convert.js'
+import { type Converted, convert } from './convert.js'
 import { parseClient } from './parse-client.js'
 import { type Fields, type Shape, shapeOf } from './shapes.js'
 import type { IsOff } from './switches.js'
 
 export interface ClientServers {
   readonly from: ClientFile
-  readonly servers: ReadonlyMap<string, Translated>
+  readonly servers: ReadonlyMap<string, Converted>
   /** Entries that cannot be taken over, with the reason. */
   readonly refused: ReadonlyMap<string, string>
   /** Why the file could not be read. */
@@ -67,7 +67,7 @@ function serversOf(
   entries: readonly { readonly name: string; readonly entry: unknown; readonly beside: string }[],
 ): ClientServers | undefined {
   const shape: Shape = shapeOf(from.shape)
-  const servers = new Map<string, Translated>()
+  const servers = new Map<string, Converted>()
   const refused = new Map<string, string>()
   for (const { name, entry, beside } of entries) {
     const made = nameProblem(name) ?? convert(entry, shape, whole, beside)

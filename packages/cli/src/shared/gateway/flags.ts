@@ -13,3 +13,8 @@ export const folderFlag = {
 export function gatewayFolder(given: string | undefined, { env, folder }: Terminal): string {
   return given === undefined ? defaultGatewayFolder(env) : resolve(folder, given)
 }
+
+/** What a command needs beside its own words to reach the gateway on this folder: nothing where it is the usual one. */
+export function folderWords(folder: string, env: Terminal['env']): string {
+  return folder === defaultGatewayFolder(env) ? '' : ` --folder ${folder}`
+}

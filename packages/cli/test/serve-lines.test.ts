@@ -1,0 +1,113 @@
+/** What `serve` says while it runs, and `status` beside it: enough to act on, and nothing that a client sent as an argument. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { oddServer } from '../../mcp/test/support/odd-server.js'
+import { folderWith, toolwell } from './support/run.js'
+
+const SECRET = 'a-value-that-nobody-may-see'
+
+async function serving(files: Readonly<Record<string, unknown>>) {
+  const folder = folderWith({ 'readme.txt': '' })
+  for (const [path, value] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), JSON.stringify(value))
+  }
+  const env = {
+    XDG_CONFIG_HOME: join(folder, 'config'),
+    XDG_STATE_HOME: join(folder, 'state'),
+    XDG_CACHE_HOME: join(folder, 'cache'),
+    XDG_DATA_HOME: join(folder, 'data'),
+  }
+  const said = { text: '' }
+  const ended = toolwell(['serve', '--port', '0', '--events'], {
+    folder,
+    env,
+    onOutput: (text) => {
+      said.text += text
+    },
+  })
+  const { askDaemon, findDaemon } = await import('@toolwell/gateway/bridge')
+  const state = join(folder, 'state', 'toolwell', 'gateway')
+  await expect.poll(() => said.text, { timeout: 60_000 }).toContain('Ctrl-C stops it.')
+  const found = await findDaemon(state)
+  if (found.kind !== 'running') throw new Error('it is not running')
+  onTestFinished(async () => {
+    await askDaemon(found, 'POST', '/stop').catch(() => undefined)
+    await ended
+  })
+  const url = `http://127.0.0.1:${found.file.port}/mcp`
+  let id = 0
+  const call = async (name: string, input: object) => {
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    }
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${found.token}`,
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+        'MCP-Protocol-Version': '2026-07-28',
+        'Mcp-Method': 'tools/call',
+        'Mcp-Name': name,
+        'X-Toolwell-Workspace': join(folder, 'project'),
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: ++id,
+        method: 'tools/call',
+        params: { name, arguments: input, _meta },
+      }),
+    })
+    expect(response.status).toBe(200)
+    return response.text()
+  }
+  const status = async () => (await toolwell(['status'], { folder, env })).output
+  return { folder, said, url, call, status }
+}
+
+it('says what was searched for, why a call was not run, who was refused, and which project is not trusted', async () => {
+  const { endpoint } = oddServer('odd')
+  if (endpoint.type !== 'stdio') throw new Error('a server over stdio is needed')
+  const { command, args, env } = endpoint
+  const { folder, said, url, call, status } = await serving({
+    'config/toolwell/toolwell.json': { mcpServers: { odd: { command, args, env } } },
+    'project/toolwell.json': { mcpServers: { more: { command: 'more' } } },
+  })
+  await call('tool_search', { query: `echo ${'what is said '.repeat(20)}` })
+  await call('tool_read', { name: 'odd__echo', arguments: { text: SECRET } })
+  await call('tool_call', { name: 'no_such_tool', arguments: { text: SECRET } })
+  await call('tool_call', { name: 'odd__echo', arguments: { text: SECRET } })
+  expect((await fetch(url, { method: 'POST' })).status).toBe(401)
+  expect((await fetch(url, { method: 'POST', headers: { Authorization: `Bearer ${SECRET}` } })).status).toBe(
+    401,
+  )
+
+  const file = join(folder, 'project', 'toolwell.json')
+  const untrusted = `! ${file} is not used: nobody has trusted it. Look at it, and then: toolwell serve --trust ${dirname(file)}`
+  await expect.poll(() => said.text).toContain('refused: not the token of this gateway (401)')
+  expect(said.text).toMatch(/raw 1 searched "echo what is said [^"\n]{0,50}" → \d+ found\n/)
+  expect(said.text).toMatch(/raw 1: odd__echo was not run: the config does not hold it to be read-only/)
+  expect(said.text).toContain('raw 1: no_such_tool was not run: there is no such tool\n')
+  expect(said.text).toContain('raw 1 called odd__echo\n')
+  expect(said.text).toContain('refused: no token (401)\n')
+  expect(said.text.split(untrusted)).toHaveLength(2)
+  expect(said.text).not.toContain('No servers')
+  expect(said.text).not.toContain(SECRET)
+
+  const shown = await status()
+  expect(shown).toContain('1 call (0 failed), 1 search, 2 not run;')
+  expect(shown).toMatch(/^client +over +endpoint +calls +searches +not run +folder/m)
+  expect(shown).toMatch(/^raw 1 +HTTP +\/mcp +1 +1 +2 /m)
+  expect(shown).toContain(untrusted)
+})
+
+it('says that there are no servers, and what makes some', async () => {
+  const { folder, said, status } = await serving({})
+  const next = `No servers: ${join(folder, 'config', 'toolwell', 'toolwell.json')} is missing. Take over those of your clients with: toolwell connect\n`
+  await expect.poll(() => said.text).toContain(next)
+  expect(await status()).toContain(next)
+})
