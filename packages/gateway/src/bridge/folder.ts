@@ -95,6 +95,8 @@ export function readDaemonFile(folder: string): DaemonFile | undefined {
     const file = JSON.parse(readFileSync(daemonFileIn(folder), 'utf8')) as Partial<DaemonFile>
     const isWhole =
       Number.isInteger(file.pid) &&
+      // 0 and below are groups of processes.
+      Number(file.pid) > 0 &&
       Number.isInteger(file.port) &&
       typeof file.instance === 'string' &&
       typeof file.version === 'string' &&
