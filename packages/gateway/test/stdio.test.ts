@@ -156,7 +156,7 @@ describe('bridges', () => {
     rmSync(state)
   })
 
-  it('pass on what is no message, and go on', async () => {
+  it('answer what is no message, and go on', async () => {
     const { way } = home({ mcpServers: {} })
     const { lines } = await raw(
       way(),
@@ -168,8 +168,9 @@ describe('bridges', () => {
         '{"jsonrpc":"2.0","id":"b","method":"no/such"}',
         '{"jsonrpc":"2.0","id":"c","method":"tools/list"}',
       ],
-      3,
+      5,
     )
+    expect(lines.slice(0, 2).map((line) => JSON.parse(line).error.code)).toEqual([-32700, -32600])
     const byId = Object.fromEntries(lines.map((line) => [JSON.parse(line).id, line]))
     expect(byId.a).toContain('"protocolVersion":"2025-06-18"')
     expect(byId.b).toContain('-32601')
