@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Duplex } from 'node:stream'
 import { PassThrough } from 'node:stream'
-import { JSONRPCNotificationSchema, JSONRPCRequestSchema } from '@modelcontextprotocol/core'
+import { isJSONRPCNotification, isJSONRPCRequest } from '@modelcontextprotocol/server'
 import { readToken, runBridge, startOf } from '@toolwell/gateway/bridge'
 import { expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../mcp/test/support/processes.js'
@@ -141,8 +141,7 @@ it('takes for a message what the daemon takes for one, and nothing else', () => 
   ].flatMap((value) => (value === undefined ? [] : [JSON.stringify(value)]))
   for (const line of messages) {
     const value = JSON.parse(line)
-    const isTaken =
-      JSONRPCRequestSchema.safeParse(value).success || JSONRPCNotificationSchema.safeParse(value).success
+    const isTaken = isJSONRPCRequest(value) || isJSONRPCNotification(value)
     expect('message' in readMessage(line), line).toBe(isTaken)
   }
 })

@@ -193,6 +193,21 @@ describe('a daemon', () => {
     await expect(runDaemon(options(join(locked, 'x')))).rejects.toThrow(/--folder/)
   })
 
+  it('leaves a folder that is there as it is, and refuses one that others may write to', async () => {
+    const given = options(temporary())
+    const mode = () => statSync(given.folder).mode & 0o777
+    mkdirSync(given.folder)
+    chmodSync(given.folder, 0o755)
+    const daemon = await serving(given)
+    expect(mode()).toBe(0o755)
+    await daemon.close()
+    for (const open of [0o777, 0o775]) {
+      chmodSync(given.folder, open)
+      await expect(runDaemon(given)).rejects.toThrow(/Other users may write.*--folder.*chmod go-w/)
+      expect(mode()).toBe(open)
+    }
+  })
+
   it('stops when it is asked, and its servers with it', async () => {
     const given = options(temporary())
     const daemon = await serving(given)

@@ -82,6 +82,9 @@ function takesTurn(folder: string): boolean {
 
 /** Waits until a daemon answers or the program ends; in words why, where it ended without one. */
 async function startOnce({ folder, command }: StartOptions): Promise<string | undefined> {
+  const leaveTurn = () => rmSync(turnFileIn(folder), { force: true })
+  // The client may be gone before the daemon is there.
+  process.once('exit', leaveTurn)
   // Most bridges find a daemon, and need no more than they have.
   const { spawn } = await import('node:child_process')
   const log = openSync(logFileIn(folder), 'a', 0o600)
@@ -111,7 +114,8 @@ async function startOnce({ folder, command }: StartOptions): Promise<string | un
     return ended || undefined
   } finally {
     closeSync(log)
-    rmSync(turnFileIn(folder), { force: true })
+    process.off('exit', leaveTurn)
+    leaveTurn()
   }
 }
 
