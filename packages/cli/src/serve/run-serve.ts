@@ -75,8 +75,9 @@ function filesOf(config: string | undefined, home: string, { folder, env }: Term
     const trusted = trustedProjects(home)
     return (workspace: string | undefined): ConfigFile[] => {
       const [own, project] = defaultConfigFiles(workspace ?? folder, env)
-      const isUsed = workspace !== undefined && project !== undefined && trusted.has(project.path)
-      return [own, isUsed ? project : undefined].filter((file) => file !== undefined)
+      const text = workspace === undefined || !project ? undefined : trusted.textOf(project.path)
+      const used = project && text !== undefined ? { ...project, text } : undefined
+      return [own, used].filter((file) => file !== undefined)
     }
   }
   const path = resolve(folder, config)
