@@ -1,5 +1,6 @@
 /** `serve`, `status`, `stop` and `token` in this process: one gateway from its start to its end. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -133,5 +134,60 @@ describe('status and stop', () => {
     expect(await run('status')).toMatchObject({ code: 1 })
     expect(JSON.parse((await run('status', '--json')).output)).toEqual({ running: false })
     expect(JSON.parse((await run('stop', '--json')).output)).toEqual({ stopped: false, reason: 'none' })
+  })
+
+  it('leave a process alone that is not the gateway, whatever the file says', async () => {
+    const { run, folder, env } = place()
+    const silent = createServer(() => undefined).listen(0, '127.0.0.1')
+    const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
+    onTestFinished(() => {
+      stranger.kill('SIGKILL')
+      silent.closeAllConnections()
+      silent.close()
+    })
+    await new Promise((resolve) => silent.once('listening', resolve))
+    const { port } = silent.address() as AddressInfo
+    await run('token')
+    const path = join(folder, 'state', 'toolwell', 'gateway', 'daemon.json')
+    const file = { pid: stranger.pid, port, instance: 'x', version: '1', protocol: 1, start: 'x-1' }
+    writeFileSync(path, JSON.stringify(file))
+    const stopped = await run('stop', '--force')
+    expect(stopped).toMatchObject({ code: 1 })
+    expect(stopped.output).toContain(`Process ${stranger.pid}, which its file names, is another program`)
+    expect(JSON.parse((await run('stop', '--force', '--json')).output)).toMatchObject({
+      stopped: false,
+      stranger: stranger.pid,
+    })
+
+    // A gateway that runs, with the id of another process in its file.
+    const serving = new Promise<void>((resolve) => {
+      void toolwell(['serve', '--config', 'toolwell.json', '--port', '0'], {
+        folder,
+        env,
+        onOutput: () => resolve(),
+      })
+    })
+    await serving
+    const own = JSON.parse(readFileSync(path, 'utf8'))
+    expect(own.pid).toBe(process.pid)
+    writeFileSync(path, JSON.stringify({ ...own, pid: stranger.pid }))
+    expect(await run('stop', '--force')).toMatchObject({ code: 0 })
+    expect([stranger.exitCode, stranger.signalCode]).toEqual([null, null])
+  })
+
+  it('end with 2 where the file of the gateway cannot be written', async () => {
+    const { run, folder } = place()
+    mkdirSync(join(folder, 'home', 'daemon.json'), { recursive: true, mode: 0o700 })
+    const { code, errors } = await run(
+      'serve',
+      '--config',
+      'toolwell.json',
+      '--port',
+      '0',
+      '--folder',
+      'home',
+    )
+    expect(code).toBe(2)
+    expect(errors).toContain('Nothing can be written')
   })
 })

@@ -6,10 +6,12 @@ import { join } from 'node:path'
 import { type DaemonOptions, PortInUse, runDaemon, trustedProjects } from '@toolwell/gateway'
 import {
   askDaemon,
+  FolderProblem,
   findDaemon,
   PROTOCOL,
   readToken,
   replaceToken,
+  startOf,
   tokenFileIn,
 } from '@toolwell/gateway/bridge'
 import { memoryCache, memoryFirstUse } from '@toolwell/mcp'
@@ -42,6 +44,14 @@ async function serving(given: DaemonOptions) {
   if (started.kind !== 'serving') throw new Error('another one serves')
   onTestFinished(() => started.daemon.close())
   return started.daemon
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
 }
 
 describe('a daemon', () => {
@@ -123,11 +133,29 @@ describe('a daemon', () => {
     })
     await new Promise((resolve) => silent.once('listening', resolve))
     const { port } = silent.address() as AddressInfo
-    writeFileSync(
-      join(folder, 'daemon.json'),
-      JSON.stringify({ pid: process.pid, port, instance: 'x', version: '1', protocol: 1 }),
-    )
+    const file = { pid: process.pid, port, instance: 'x', version: '1', protocol: 1 }
+    const write = (more: object) =>
+      writeFileSync(join(folder, 'daemon.json'), JSON.stringify({ ...file, ...more }))
+    write({ start: startOf(process.pid) })
     expect((await findDaemon(folder, 200)).kind).toBe('silent')
+    // A process that has the id by now, and is not the one that wrote the file.
+    for (const start of [undefined, 'x-1', startOf(process.ppid)]) {
+      write({ start })
+      expect(await findDaemon(folder, 200)).toEqual({ kind: 'none', stranger: process.pid })
+    }
+    // A signal to 0 goes to the whole group.
+    write({ pid: 0 })
+    expect(await findDaemon(folder, 200)).toEqual({ kind: 'none' })
+  })
+
+  it('does not go on where its file cannot be written', async () => {
+    const given = options(temporary(), { port: await freePort() })
+    mkdirSync(join(given.folder, 'daemon.json'), { recursive: true, mode: 0o700 })
+    await expect(runDaemon(given)).rejects.toThrow(FolderProblem)
+    await expect(fetch(`http://127.0.0.1:${given.port}/identity`)).rejects.toThrow()
+    // The port is free again.
+    rmSync(join(given.folder, 'daemon.json'), { recursive: true })
+    await serving(given)
   })
 
   it('takes a new token at once, and the old one never again', async () => {
@@ -163,6 +191,21 @@ describe('a daemon', () => {
     const locked = temporary()
     chmodSync(locked, 0o500)
     await expect(runDaemon(options(join(locked, 'x')))).rejects.toThrow(/--folder/)
+  })
+
+  it('leaves a folder that is there as it is, and refuses one that others may write to', async () => {
+    const given = options(temporary())
+    const mode = () => statSync(given.folder).mode & 0o777
+    mkdirSync(given.folder)
+    chmodSync(given.folder, 0o755)
+    const daemon = await serving(given)
+    expect(mode()).toBe(0o755)
+    await daemon.close()
+    for (const open of [0o777, 0o775]) {
+      chmodSync(given.folder, open)
+      await expect(runDaemon(given)).rejects.toThrow(/Other users may write.*--folder.*chmod go-w/)
+      expect(mode()).toBe(open)
+    }
   })
 
   it('stops when it is asked, and its servers with it', async () => {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { askDaemon, findDaemon, tokenIn } from '@toolwell/gateway/bridge'
+import { askDaemon, findDaemon, replaceToken, tokenIn } from '@toolwell/gateway/bridge'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { oddServer } from '../../mcp/test/support/odd-server.js'
 import { eventually, isAlive } from '../../mcp/test/support/processes.js'
@@ -156,7 +156,7 @@ describe('bridges', () => {
     rmSync(state)
   })
 
-  it('pass on what is no message, and go on', async () => {
+  it('answer what is no message, and go on', async () => {
     const { way } = home({ mcpServers: {} })
     const { lines } = await raw(
       way(),
@@ -168,8 +168,9 @@ describe('bridges', () => {
         '{"jsonrpc":"2.0","id":"b","method":"no/such"}',
         '{"jsonrpc":"2.0","id":"c","method":"tools/list"}',
       ],
-      3,
+      5,
     )
+    expect(lines.slice(0, 2).map((line) => JSON.parse(line).error.code)).toEqual([-32700, -32600])
     const byId = Object.fromEntries(lines.map((line) => [JSON.parse(line).id, line]))
     expect(byId.a).toContain('"protocolVersion":"2025-06-18"')
     expect(byId.b).toContain('-32601')
@@ -182,6 +183,48 @@ describe('bridges', () => {
     await client.list()
     expect(tokenIn(state)).toMatch(/^tw_/)
     expect(existsSync(join(state, 'starting'))).toBe(false)
+  })
+
+  it('whose client is gone at once leave nothing that others wait for', async () => {
+    const { way, state, env, project } = home({ mcpServers: {} })
+    const child = spawn(process.execPath, [SCRIPT, 'serve', '--stdio'], {
+      env,
+      cwd: project,
+      stdio: 'ignore',
+    })
+    await new Promise((resolve) => child.once('exit', resolve))
+    expect(existsSync(join(state, 'starting'))).toBe(false)
+    const client = await openClient('v2 legacy', way())
+    await client.list()
+  })
+
+  it('stay connected while the token is replaced, and come back with the new one', async () => {
+    const { way, state, daemon } = home({ mcpServers: {} })
+    const client = await openClient('v2 legacy', way())
+    await client.list()
+    const token = replaceToken(state)
+    expect(await client.list()).toHaveLength(3)
+    const { file } = await daemon()
+    process.kill(file.pid, 'SIGKILL')
+    expect(await client.list()).toHaveLength(3)
+    expect((await daemon()).token).toBe(token)
+  })
+
+  it('do not start a gateway again that was stopped, before their client asks for something', async () => {
+    const { way, state, env, daemon, project } = home({ mcpServers: { odd: entry(oddServer('odd')) } })
+    const client = await openClient('v2 modern', way())
+    await client.list()
+    // A request that stays open for as long as the client listens.
+    await client.onListChanged(() => undefined)
+    const { file } = await daemon()
+    const stop = spawn(process.execPath, [SCRIPT, 'stop'], { env, cwd: project, stdio: 'ignore' })
+    expect(await new Promise((resolve) => stop.once('exit', resolve))).toBe(0)
+    expect(isAlive(file.pid)).toBe(false)
+    expect([existsSync(join(state, 'daemon.json')), existsSync(join(state, 'starting'))]).toEqual([
+      false,
+      false,
+    ])
+    expect(await client.list()).toHaveLength(3)
   })
 })
 

@@ -19,17 +19,31 @@ export const stop = defineVerb({
   examples: [{ line: 'toolwell stop', about: 'ends it, and every server it started' }],
   exits: { 0: 'It has stopped.', 1: 'None was running.', 2: 'Wrong flags, or it does not stop.' },
   async run(flags, terminal) {
-    const { askDaemon, endProcess, findDaemon, isAlive } = await import('@toolwell/gateway/bridge')
+    const { askDaemon, endDaemon, findDaemon, isDaemon, removeDaemonFile } = await import(
+      '@toolwell/gateway/bridge'
+    )
     const folder = gatewayFolder(flags.folder, terminal)
     const { output } = terminal
     const say = (value: object, text: string) =>
       output.write(flags.json ? `${JSON.stringify(value)}\n` : `${text}\n`)
     const found = await findDaemon(folder)
     if (found.kind === 'none') {
-      await say({ stopped: false, reason: 'none' }, 'No gateway is running.')
+      const { stranger } = found
+      if (stranger === undefined) await say({ stopped: false, reason: 'none' }, 'No gateway is running.')
+      else
+        await say(
+          { stopped: false, reason: 'none', stranger },
+          `No gateway is running. Process ${stranger}, which its file names, is another program, and is left alone.`,
+        )
       return 1
     }
-    const { pid } = found.file
+    const { file } = found
+    const { pid, instance } = file
+    const end = () => {
+      // As one that is asked does: a client that is still open then knows that it was stopped.
+      removeDaemonFile(folder, instance)
+      return endDaemon(file)
+    }
     if (found.kind === 'silent' && !flags.force)
       throw new Problem(
         `The gateway (process ${pid}) does not answer.`,
@@ -37,21 +51,22 @@ export const stop = defineVerb({
         { reason: 'silent' },
       )
     if (found.kind === 'running') await askDaemon(found, 'POST', '/stop')
-    else endProcess(pid)
+    else await end()
     const until = Date.now() + 15_000
     await withStatus(
       () => `Waiting for process ${pid} to end …`,
       terminal,
       async () => {
-        while (isAlive(pid) && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 50))
+        while ((await isDaemon(file)) && Date.now() < until)
+          await new Promise((resolve) => setTimeout(resolve, 50))
       },
     )
-    if (isAlive(pid)) {
+    if (await isDaemon(file)) {
       if (!flags.force)
         throw new Problem(`Process ${pid} has not ended.`, 'End it with: toolwell stop --force', {
           reason: 'late',
         })
-      endProcess(pid)
+      await end()
     }
     await say({ stopped: true, pid }, `The gateway (process ${pid}) has stopped.`)
     return 0

@@ -13,7 +13,7 @@ export const token = defineVerb({
     json: { type: 'boolean', description: 'The answer as JSON.' },
   },
   notes: [
-    'The token stays the same until it is replaced, also over restarts. Clients over stdio do not need it: they read it\nfrom the file themselves. A gateway that runs takes a new one at once.',
+    'The token stays the same until it is replaced, also over restarts. Clients over stdio do not need it: they read it\nfrom the file themselves. A gateway that runs takes a new one at once; clients over stdio that are\nconnected stay connected until they or the gateway end (toolwell stop).',
   ],
   examples: [
     { line: 'toolwell token', about: 'the token' },

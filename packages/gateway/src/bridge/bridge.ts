@@ -1,12 +1,14 @@
 /**
  * The thin end of a stdio client: it passes lines to the daemon and back, and starts the daemon where none runs. It knows just
  * enough of the protocol to answer for a daemon that has gone: a call that was under way is answered as interrupted, and is never
- * sent again; what changes nothing is sent again.
+ * sent again; what changes nothing is sent again, a few times. A daemon that was stopped is not started again for old requests.
  */
 import { request } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
+import { readDaemonFile } from './folder.js'
 import { createLineSplitter } from './lines.js'
+import { isId, type Message, readMessage } from './messages.js'
 import { PID_HEADER, UPGRADE, WORKSPACE_HEADER } from './protocol.js'
 import { findOrStartDaemon, type StartOptions } from './start-daemon.js'
 
@@ -20,20 +22,17 @@ export interface BridgeOptions extends StartOptions {
   readonly onProblem: (message: string) => void
 }
 
-interface Message {
-  readonly id?: string | number | null
-  readonly method?: string
-  readonly params?: { readonly _meta?: Record<string, unknown> }
-  readonly result?: unknown
-  readonly error?: unknown
-}
-
 interface Pending {
   readonly message: Message
   readonly line: string
   /** It may have reached the daemon. */
   sent: boolean
+  /** How often it was sent. */
+  times: number
 }
+
+/** A request that has met so many daemons, none of which lived to answer it, may be what ends them. */
+const MOST_TIMES = 3
 
 const OWN_ID = 'toolwell-bridge'
 const MODERN = 'io.modelcontextprotocol/protocolVersion'
@@ -56,10 +55,13 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
 
   const answerFor = (id: string | number, { message, sent }: Pending, why: string) => {
     pending.delete(id)
-    const text = sent
-      ? `The gateway stopped while this call was under way (${why}). Nobody knows whether the tool did its work: check before you call it again.`
-      : `The gateway could not be reached, and the call was not made: ${why}`
-    if (message.method !== 'tools/call') {
+    const isCall = message.method === 'tools/call'
+    const text = !sent
+      ? `The gateway could not be reached, and the ${isCall ? 'call' : 'request'} was not made: ${why}`
+      : isCall
+        ? `The gateway stopped while this call was under way (${why}). Nobody knows whether the tool did its work: check before you call it again.`
+        : `The gateway stopped before it answered this request (${why}). Send it again.`
+    if (!isCall) {
       say({ jsonrpc: '2.0', id, error: { code: -32603, message: text } })
       return
     }
@@ -80,8 +82,12 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
     if (socket !== lost) return
     socket = undefined
     if (isOver) return
+    // One that stops takes its file with it; one that was killed does not.
+    const wasStopped = readDaemonFile(options.folder) === undefined
     for (const [id, each] of [...pending]) {
       if (each.message.method === 'tools/call') answerFor(id, each, 'the connection was lost')
+      else if (wasStopped) answerFor(id, each, 'it was stopped')
+      else if (each.times >= MOST_TIMES) answerFor(id, each, `the connection was lost ${each.times} times`)
       else each.sent = false
     }
     // What is left changes nothing, and its answer is waited for.
@@ -113,6 +119,7 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
         for (const each of pending.values())
           if (!each.sent) {
             each.sent = true
+            each.times++
             send(each.line)
           }
       })
@@ -127,12 +134,20 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
   }
 
   const onClientLine = (line: string) => {
-    const message = parse(line)
-    const isRequest = message?.method !== undefined && message.id !== undefined && message.id !== null
+    const read = readMessage(line)
+    if ('refusal' in read) {
+      say(read.refusal)
+      return
+    }
+    const { message } = read
+    const { id, method, params } = message
+    const isRequest = method !== undefined && isId(id)
     if (isRequest) {
-      if (message.method === 'initialize') initialize = message
-      pending.set(message.id as string | number, { message, line, sent: socket !== undefined })
-    } else if (message?.method === 'notifications/initialized') initialized = line
+      if (method === 'initialize') initialize = message
+      pending.set(id, { message, line, sent: socket !== undefined, times: socket ? 1 : 0 })
+    } else if (method === 'notifications/initialized') initialized = line
+    // Nobody waits for its answer any more, and what was not sent yet never is.
+    else if (method === 'notifications/cancelled' && isId(params?.requestId)) pending.delete(params.requestId)
     if (socket) send(line)
     else if (isRequest) void attach()
     // A notification or an answer for a daemon that has gone means nothing to the next one.

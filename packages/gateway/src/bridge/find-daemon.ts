@@ -2,12 +2,13 @@
 import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
 import { isSame, proofOf, readDaemonFile, tokenIn } from './folder.js'
+import { isAlive, isDaemon } from './processes.js'
 import type { DaemonFile, Identity } from './protocol.js'
 
 export type Found =
   | { readonly kind: 'running'; readonly file: DaemonFile; readonly token: string }
-  /** There is no file, or whoever it names is gone. */
-  | { readonly kind: 'none' }
+  /** There is no file, or whoever it names is gone. `stranger`: a process that has the id by now, and is no daemon. */
+  | { readonly kind: 'none'; readonly stranger?: number }
   /** It is there and does not answer. */
   | { readonly kind: 'silent'; readonly file: DaemonFile }
 
@@ -17,14 +18,16 @@ const PATIENCE = 3000
 export async function findDaemon(folder: string, patience = PATIENCE): Promise<Found> {
   const [file, token] = [readDaemonFile(folder), tokenIn(folder)]
   if (!file || token === undefined) return { kind: 'none' }
+  const none = async (): Promise<Found> =>
+    isAlive(file.pid) && !(await isDaemon(file)) ? { kind: 'none', stranger: file.pid } : { kind: 'none' }
   const challenge = randomBytes(16).toString('hex')
   const answer = await ask(file.port, `/identity?challenge=${challenge}`, patience)
-  if (answer === 'refused') return { kind: 'none' }
-  if (answer === 'late') return isAlive(file.pid) ? { kind: 'silent', file } : { kind: 'none' }
+  if (answer === 'refused') return none()
+  if (answer === 'late') return (await isDaemon(file)) ? { kind: 'silent', file } : none()
   // Somebody else has the port by now, or the token was replaced while we asked.
   const { instance, proof } = answer as Partial<Identity>
-  if (instance !== file.instance || typeof proof !== 'string') return { kind: 'none' }
-  if (!isSame(proof, proofOf(token, challenge))) return { kind: 'none' }
+  if (instance !== file.instance || typeof proof !== 'string') return none()
+  if (!isSame(proof, proofOf(token, challenge))) return none()
   return { kind: 'running', file, token }
 }
 
@@ -53,22 +56,4 @@ function ask(port: number, path: string, patience: number): Promise<unknown> {
     asked.on('error', () => resolve('refused'))
     asked.end()
   })
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
-/** At once, without a word. */
-export function endProcess(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It has ended by itself.
-  }
 }

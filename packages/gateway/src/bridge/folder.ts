@@ -24,15 +24,20 @@ export const tokenFileIn = (folder: string): string => join(folder, 'token')
 /** A folder that cannot be used. The message says what to do. */
 export class FolderProblem extends Error {}
 
-/** Makes the folder where it is missing, for this user alone. */
+/** Makes the folder where it is missing, for this user alone. One that is there stays as it is, and is refused where others may write. */
 export function preparePrivateFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const isNew = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined
     const { uid, mode } = statSync(folder)
     const own = process.getuid?.()
     if (own !== undefined && uid !== own)
       throw new FolderProblem(`${folder} belongs to another user. Give another folder with --folder.`)
-    if (process.platform !== 'win32' && (mode & 0o077) !== 0) chmodSync(folder, 0o700)
+    if (process.platform === 'win32') return
+    if (isNew) chmodSync(folder, 0o700)
+    else if ((mode & 0o022) !== 0)
+      throw new FolderProblem(
+        `Other users may write to ${folder}. Give another folder with --folder, or close it to them: chmod go-w ${folder}`,
+      )
   } catch (error) {
     if (error instanceof FolderProblem) throw error
     const { code = String(error) } = error as NodeJS.ErrnoException
@@ -95,6 +100,8 @@ export function readDaemonFile(folder: string): DaemonFile | undefined {
     const file = JSON.parse(readFileSync(daemonFileIn(folder), 'utf8')) as Partial<DaemonFile>
     const isWhole =
       Number.isInteger(file.pid) &&
+      // 0 and below are groups of processes.
+      Number(file.pid) > 0 &&
       Number.isInteger(file.port) &&
       typeof file.instance === 'string' &&
       typeof file.version === 'string' &&

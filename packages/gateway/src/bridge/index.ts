@@ -1,16 +1,18 @@
 /** The thin door: what a stdio client and the command need to find, start and reach the daemon. Nothing here loads the SDK. */
 export { askDaemon } from './ask-daemon.js'
 export { type BridgeOptions, runBridge } from './bridge.js'
-export { endProcess, type Found, findDaemon, isAlive } from './find-daemon.js'
+export { type Found, findDaemon } from './find-daemon.js'
 export {
   defaultGatewayFolder,
   FolderProblem,
   logFileIn,
   preparePrivateFolder,
   readToken,
+  removeDaemonFile,
   replaceToken,
   tokenFileIn,
   tokenIn,
 } from './folder.js'
+export { endDaemon, isDaemon, startOf } from './processes.js'
 export { type DaemonFile, type Identity, PROTOCOL, WORKSPACE_HEADER } from './protocol.js'
 export { findOrStartDaemon, StartProblem } from './start-daemon.js'

@@ -21,6 +21,8 @@ export interface DaemonFile {
   /** `bridge`: it stops when it is idle. */
   readonly startedBy: 'bridge' | 'person'
   readonly startedAt: number
+  /** When its process started, as the system counts: its id may go to another. Absent where the system does not say. */
+  readonly start?: string
 }
 
 /** What a daemon says to anyone who asks. `proof` shows that it knows the token, without saying it. */

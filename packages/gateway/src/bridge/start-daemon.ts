@@ -2,8 +2,9 @@
 import { closeSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { askDaemon } from './ask-daemon.js'
-import { type Found, findDaemon, isAlive } from './find-daemon.js'
+import { type Found, findDaemon } from './find-daemon.js'
 import { logFileIn, preparePrivateFolder, readToken } from './folder.js'
+import { isDaemon } from './processes.js'
 import { PROTOCOL } from './protocol.js'
 
 export interface StartOptions {
@@ -61,7 +62,7 @@ async function makeWay({ file, token }: Running): Promise<void> {
       `The gateway that runs is of an older version (${file.version}). Stop it with: toolwell stop`,
     )
   await askDaemon({ file, token }, 'POST', '/stop')
-  while (isAlive(file.pid)) await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY))
+  while (await isDaemon(file)) await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY))
 }
 
 const turnFileIn = (folder: string) => join(folder, 'starting')
@@ -81,6 +82,9 @@ function takesTurn(folder: string): boolean {
 
 /** Waits until a daemon answers or the program ends; in words why, where it ended without one. */
 async function startOnce({ folder, command }: StartOptions): Promise<string | undefined> {
+  const leaveTurn = () => rmSync(turnFileIn(folder), { force: true })
+  // The client may be gone before the daemon is there.
+  process.once('exit', leaveTurn)
   // Most bridges find a daemon, and need no more than they have.
   const { spawn } = await import('node:child_process')
   const log = openSync(logFileIn(folder), 'a', 0o600)
@@ -110,7 +114,8 @@ async function startOnce({ folder, command }: StartOptions): Promise<string | un
     return ended || undefined
   } finally {
     closeSync(log)
-    rmSync(turnFileIn(folder), { force: true })
+    process.off('exit', leaveTurn)
+    leaveTurn()
   }
 }
 

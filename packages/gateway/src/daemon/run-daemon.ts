@@ -11,6 +11,7 @@ import {
   tokenIn,
   writeDaemonFile,
 } from '../bridge/folder.js'
+import { startOf } from '../bridge/processes.js'
 import { type DaemonFile, PROTOCOL } from '../bridge/protocol.js'
 import { createGateway, type Gateway, type GatewayOptions } from '../http/gateway.js'
 
@@ -92,6 +93,7 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
     onStop: () => stop('asked'),
   })
   const listening = await listen(gateway, port, startedBy)
+  const start = startOf(process.pid)
   const file: DaemonFile = {
     pid: process.pid,
     port: listening,
@@ -100,8 +102,15 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
     protocol: PROTOCOL,
     startedBy,
     startedAt: now(),
+    ...(start === '' ? {} : { start }),
   }
-  writeDaemonFile(folder, file)
+  try {
+    writeDaemonFile(folder, file)
+  } catch (error) {
+    // Nobody would find it, and nobody could stop it.
+    await gateway.close()
+    throw error
+  }
   // A bridge comes at once, and brings its folder.
   if (startedBy === 'person') gateway.prepare()
   const watching =
@@ -140,9 +149,10 @@ async function listen(gateway: Gateway, port: number, startedBy: DaemonFile['sta
     return await gateway.listen(port)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error
-    if (startedBy === 'bridge' && port !== 0) return gateway.listen(0)
+    const isTaken = code === 'EADDRINUSE' || code === 'EACCES'
+    if (isTaken && startedBy === 'bridge' && port !== 0) return gateway.listen(0)
     await gateway.close()
+    if (!isTaken) throw error
     throw new PortInUse(port)
   }
 }

@@ -1,0 +1,69 @@
+/** What is a message of the protocol, and what is answered where a line is none. Thin: Node alone. */
+
+export interface Message {
+  readonly id?: string | number | null
+  readonly method?: string
+  readonly params?: { readonly _meta?: Record<string, unknown>; readonly requestId?: unknown }
+  readonly result?: unknown
+  readonly error?: unknown
+}
+
+export type Read =
+  | { readonly message: Message }
+  /** The whole answer. */
+  | { readonly refusal: object }
+
+/**
+ * A line of a client. The daemon's transport drops what is no message without an answer, so whoever sent it would wait for ever; the
+ * rules are those of `JSONRPCRequestSchema` and `JSONRPCNotificationSchema` of the SDK, and a test holds them together.
+ */
+export function readMessage(line: string): Read {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch {
+    return refusal(null, -32700, 'Parse error: this is not JSON.')
+  }
+  if (Array.isArray(value)) return refusal(null, -32600, 'Invalid request: send one message in each line.')
+  if (!isObject(value)) return refusal(null, -32600, 'Invalid request: a message is an object.')
+  const problem = problemOf(value)
+  if (problem === undefined) return { message: value as Message }
+  return refusal(isId(value.id) ? value.id : null, -32600, `Invalid request: ${problem}`)
+}
+
+const META_TASK = 'io.modelcontextprotocol/related-task'
+const KEYS = new Set(['jsonrpc', 'id', 'method', 'params'])
+
+function problemOf(value: Record<string, unknown>): string | undefined {
+  const { jsonrpc, method, params } = value
+  if (jsonrpc !== '2.0') return '"jsonrpc" must be "2.0".'
+  // The answer to a request of the daemon, which knows what to do with it.
+  if (method === undefined && ('result' in value || 'error' in value)) return undefined
+  if (typeof method !== 'string') return '"method" must be a string.'
+  if ('id' in value && !isId(value.id)) return '"id" must be a string or a whole number.'
+  const extra = Object.keys(value).find((key) => !KEYS.has(key))
+  if (extra !== undefined) return `a message has no ${JSON.stringify(extra)}.`
+  if (params === undefined) return undefined
+  if (!isObject(params)) return '"params" must be an object.'
+  const { _meta: meta } = params
+  if (meta === undefined) return undefined
+  if (!isObject(meta)) return '"_meta" must be an object.'
+  if (meta.progressToken !== undefined && !isId(meta.progressToken))
+    return '"progressToken" must be a string or a whole number.'
+  const task = meta[META_TASK]
+  if (task !== undefined && !(isObject(task) && typeof task.taskId === 'string'))
+    return `"${META_TASK}" must be an object with a "taskId".`
+  return undefined
+}
+
+export function isId(value: unknown): value is string | number {
+  return typeof value === 'string' || Number.isSafeInteger(value)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function refusal(id: string | number | null, code: number, message: string): Read {
+  return { refusal: { jsonrpc: '2.0', id, error: { code, message } } }
+}

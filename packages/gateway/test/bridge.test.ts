@@ -1,0 +1,195 @@
+/** The bridge alone, between a client that is a pipe and a daemon that is a few lines: what it answers itself, keeps and sends. */
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Duplex } from 'node:stream'
+import { PassThrough } from 'node:stream'
+import { isJSONRPCNotification, isJSONRPCRequest } from '@modelcontextprotocol/server'
+import { readToken, runBridge, startOf } from '@toolwell/gateway/bridge'
+import { expect, it, onTestFinished } from 'vitest'
+import { eventually } from '../../mcp/test/support/processes.js'
+import { proofOf } from '../src/bridge/folder.js'
+import { readMessage } from '../src/bridge/messages.js'
+import { temporary } from './support/gateway.js'
+
+interface Line {
+  readonly id?: string | number | null
+  readonly method?: string
+  readonly error?: { readonly code: number; readonly message: string }
+}
+
+/** A bridge whose program to start a daemon leaves a mark and does nothing else. */
+function bridge(folder: string) {
+  const [input, output] = [new PassThrough(), new PassThrough()]
+  const mark = join(folder, 'mark')
+  const lines: Line[] = []
+  createInterface({ input: output }).on('line', (line) => lines.push(JSON.parse(line)))
+  const over = runBridge({
+    folder,
+    path: '/mcp',
+    workspace: folder,
+    command: [process.execPath, '-e', `require('fs').writeFileSync(${JSON.stringify(mark)}, '')`],
+    patience: 2000,
+    input,
+    output,
+    onProblem: () => undefined,
+  })
+  onTestFinished(async () => {
+    input.end()
+    await over
+  })
+  const send = (...messages: (object | string)[]) => {
+    for (const each of messages)
+      input.write(`${typeof each === 'string' ? each : JSON.stringify({ jsonrpc: '2.0', ...each })}\n`)
+  }
+  return { lines, send, wasStarted: () => existsSync(mark) }
+}
+
+/** A daemon that proves who it is, and leaves every line to the test. */
+async function daemon(folder: string, onLine: (line: Line, socket: Duplex) => void) {
+  const [token, file] = [readToken(folder), join(folder, 'daemon.json')]
+  const seen: Line[] = []
+  const sockets = new Set<Duplex>()
+  const server = createServer((request, response) => {
+    const { searchParams } = new URL(request.url ?? '', 'http://localhost')
+    response.end(
+      JSON.stringify({ instance: 'x', proof: proofOf(token, searchParams.get('challenge') ?? '') }),
+    )
+  }).listen(0, '127.0.0.1')
+  server.on('upgrade', (_, socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: toolwell-stdio\r\n\r\n')
+    createInterface({ input: socket }).on('line', (line) => {
+      seen.push(JSON.parse(line))
+      onLine(JSON.parse(line), socket)
+    })
+  })
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  const facts = {
+    pid: process.pid,
+    port,
+    instance: 'x',
+    version: '1',
+    protocol: 1,
+    start: startOf(process.pid),
+  }
+  writeFileSync(file, JSON.stringify(facts))
+  const close = () => {
+    for (const socket of sockets) socket.destroy()
+    server.closeAllConnections()
+    server.close()
+  }
+  onTestFinished(close)
+  return {
+    seen,
+    /** As a daemon stops: its file goes first. */
+    stop() {
+      rmSync(file)
+      close()
+    },
+  }
+}
+
+const CALL = { method: 'tools/call', params: { name: 'x', arguments: {} } }
+
+it.each([
+  ['{bad json', null, -32700],
+  ['5', null, -32600],
+  ['[]', null, -32600],
+  ['[{"jsonrpc":"2.0","id":1,"method":"ping"}]', null, -32600],
+  ['{"jsonrpc":"2.0","id":78,"method":5}', 78, -32600],
+  ['{"jsonrpc":"2.0","id":79,"method":"ping","params":[1]}', 79, -32600],
+  ['{"jsonrpc":"2.0","id":"a","method":"ping","params":{"_meta":5}}', 'a', -32600],
+  ['{"jsonrpc":"2.0","id":null,"method":"ping"}', null, -32600],
+  ['{"jsonrpc":"2.0","id":1.5,"method":"ping"}', null, -32600],
+  ['{"id":1,"method":"ping"}', 1, -32600],
+])('%s is answered at once, and never reaches a daemon', async (line, id, code) => {
+  const folder = temporary()
+  const { seen } = await daemon(folder, ({ id: asked }, socket) =>
+    socket.write(`${JSON.stringify({ jsonrpc: '2.0', id: asked, result: {} })}\n`),
+  )
+  const { send, lines } = bridge(folder)
+  send(line, { id: 'next', method: 'ping' })
+  await eventually(() => lines.length === 2, 'both are answered')
+  expect(lines[0]).toMatchObject({ id, error: { code } })
+  expect(seen.map((each) => each.id)).toEqual(['next'])
+})
+
+it('takes for a message what the daemon takes for one, and nothing else', () => {
+  const odd = [undefined, null, 5, 1.5, 'x', true, [], [1], {}]
+  const metas = odd.flatMap((value) => [
+    value,
+    { progressToken: value },
+    { 'io.modelcontextprotocol/related-task': value },
+    { 'io.modelcontextprotocol/related-task': { taskId: value } },
+  ])
+  const messages = [
+    ...odd,
+    ...odd.map((jsonrpc) => ({ jsonrpc, id: 1, method: 'ping' })),
+    ...odd.map((id) => ({ jsonrpc: '2.0', id, method: 'ping' })),
+    ...odd.map((method) => ({ jsonrpc: '2.0', id: 1, method })),
+    ...odd.map((more) => ({ jsonrpc: '2.0', id: 1, method: 'ping', more })),
+    ...odd.map((params) => ({ jsonrpc: '2.0', id: 1, method: 'ping', params })),
+    ...metas.flatMap((_meta) => [
+      { jsonrpc: '2.0', id: 1, method: 'ping', params: { _meta } },
+      { jsonrpc: '2.0', method: 'notifications/x', params: { _meta } },
+    ]),
+  ].flatMap((value) => (value === undefined ? [] : [JSON.stringify(value)]))
+  for (const line of messages) {
+    const value = JSON.parse(line)
+    const isTaken = isJSONRPCRequest(value) || isJSONRPCNotification(value)
+    expect('message' in readMessage(line), line).toBe(isTaken)
+  }
+})
+
+it('sends a request again a few times only, where the daemon is lost each time', async () => {
+  const folder = temporary()
+  const { seen } = await daemon(folder, (_, socket) => socket.destroy())
+  const { send, lines, wasStarted } = bridge(folder)
+  send({ id: 1, method: 'ping' })
+  await eventually(() => lines.length === 1, 'it is answered')
+  expect(lines[0]).toMatchObject({ id: 1, error: { code: -32603 } })
+  expect(lines[0]?.error?.message).toContain('lost 3 times')
+  expect(seen).toHaveLength(3)
+  expect(wasStarted()).toBe(false)
+})
+
+it('starts no daemon for old requests after a stop, and does for the next one', async () => {
+  const folder = temporary()
+  const { seen, stop } = await daemon(folder, () => undefined)
+  const { send, lines, wasStarted } = bridge(folder)
+  send({ id: 1, method: 'subscriptions/listen' }, { id: 2, ...CALL })
+  await eventually(() => seen.length === 2, 'both are under way')
+  stop()
+  await eventually(() => lines.length === 2, 'both are answered')
+  expect(lines.map(({ id }) => id)).toEqual([1, 2])
+  expect(lines[0]?.error?.message).toContain('it was stopped')
+  expect(JSON.stringify(lines[1])).toContain('Nobody knows whether the tool did its work')
+  expect([wasStarted(), existsSync(join(folder, 'starting'))]).toEqual([false, false])
+  send({ id: 3, method: 'ping' })
+  await eventually(wasStarted, 'a daemon is started')
+})
+
+it('never sends a call that was cancelled before there was a daemon, and never answers for it', async () => {
+  const folder = temporary()
+  // Somebody else is about to start one.
+  writeFileSync(join(folder, 'starting'), '')
+  const { send, lines } = bridge(folder)
+  const cancelled = (requestId: number) => ({ method: 'notifications/cancelled', params: { requestId } })
+  send({ id: 1, ...CALL }, cancelled(1), { id: 2, method: 'ping' })
+  const { seen, stop } = await daemon(folder, () => undefined)
+  await eventually(() => seen.length === 1, 'what waits is sent')
+  expect(seen[0]?.id).toBe(2)
+  // One that is under way: the daemon hears of it.
+  send({ id: 3, ...CALL }, cancelled(3))
+  await eventually(() => seen.length === 3, 'the daemon has both')
+  stop()
+  await eventually(() => lines.length === 1, 'the other is answered')
+  send('{')
+  await eventually(() => lines.length === 2, 'the last line is answered')
+  expect(lines.map(({ id }) => id)).toEqual([2, null])
+})
