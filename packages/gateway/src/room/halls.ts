@@ -33,6 +33,7 @@ export interface HallsOptions {
 
 interface Known {
   readonly hall: Hall
+  readonly paths: readonly string[]
   readonly listeners: Set<() => void>
   stamp: string
 }
@@ -61,9 +62,9 @@ export class Halls {
     readonly missing: readonly string[]
     readonly untrusted: readonly { readonly folder: string; readonly file: string }[]
   }[] {
-    return [...this.#halls.values()].map(({ hall, files }) => ({
+    return [...this.#halls.values()].map(({ hall, paths }) => ({
       hall,
-      missing: files.flatMap(({ path }) => (exists(path) ? [] : [path])),
+      missing: paths.filter((path) => statOf(path) === undefined),
       untrusted: [...this.#places.values()].flatMap(({ hall: own, workspace, untrusted }) =>
         own === hall && workspace !== undefined && untrusted !== undefined
           ? [{ folder: workspace, file: untrusted }]
@@ -134,7 +135,8 @@ export class Halls {
     const all = this.#options.files(workspace)
     // The user's own file counts also before it is there; a project without one is like any other.
     const files = all.filter(({ path }, index) => index === 0 || statOf(path) !== undefined)
-    const key = JSON.stringify(files.map(({ path }) => path))
+    const paths = files.map(({ path }) => path)
+    const key = JSON.stringify(paths)
     const stamp = stampOf(files)
     const known = this.#halls.get(key)
     if (known) {
@@ -155,7 +157,7 @@ export class Halls {
         for (const listener of listeners) listener()
       },
     })
-    const made: Known = { hall, listeners, stamp }
+    const made: Known = { hall, paths, listeners, stamp }
     this.#halls.set(key, made)
     return made
   }
