@@ -57,6 +57,7 @@ describe('the manual', () => {
       'tools.jsonl': issueTools,
       'servers/forge.json': { tools: issueTools.slice(0, 2) },
       'queries.jsonl': [{ query: 'issue' }],
+      'asked.jsonl': [{ query: 'issue', tools: ['create_issue'] }],
       'toolwell.json': { mcpServers: { forge: misbehaving({ tools }) } },
     })
     for (const line of lines) {

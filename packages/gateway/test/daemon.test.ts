@@ -15,7 +15,6 @@ import {
 import { memoryCache, memoryFirstUse } from '@toolwell/mcp'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { oddServer } from '../../mcp/test/support/odd-server.js'
-import { eventually } from '../../mcp/test/support/processes.js'
 import { openClient } from './support/clients.js'
 import { entry, temporary } from './support/gateway.js'
 
@@ -210,11 +209,11 @@ describe('projects', () => {
     const projects = trustedProjects(join(folder, 'state'))
     expect(projects.add(path)).toBe(false)
     writeFileSync(path, '{"mcpServers":{}}')
-    expect(projects.has(path)).toBe(false)
+    expect(projects.textOf(path)).toBeUndefined()
     expect(projects.add(path)).toBe(true)
-    expect(projects.has(path)).toBe(true)
-    expect(trustedProjects(join(folder, 'state')).has(path)).toBe(true)
+    expect(projects.textOf(path)).toBe('{"mcpServers":{}}')
+    expect(trustedProjects(join(folder, 'state')).textOf(path)).toBe('{"mcpServers":{}}')
     writeFileSync(path, '{"mcpServers":{"evil":{"command":"sh"}}}')
-    await eventually(() => !projects.has(path), 'a changed file is not trusted any more')
+    expect(projects.textOf(path)).toBeUndefined()
   })
 })

@@ -85,13 +85,14 @@ function filesOf(config: string | undefined, home: string, { folder, env }: Term
     return {
       files: (workspace: string | undefined): ConfigFile[] => {
         const [own, project] = defaultConfigFiles(workspace ?? folder, env)
-        const isUsed = workspace !== undefined && project !== undefined && trusted.has(project.path)
-        return [own, isUsed ? project : undefined].filter((file) => file !== undefined)
+        const text = workspace === undefined || !project ? undefined : trusted.textOf(project.path)
+        const used = project && text !== undefined ? { ...project, text } : undefined
+        return [own, used].filter((file) => file !== undefined)
       },
       untrusted: (workspace: string): string | undefined => {
         const [own, project] = defaultConfigFiles(workspace, env)
         if (!project || project.path === own?.path || !existsSync(project.path)) return undefined
-        return trusted.has(project.path) ? undefined : project.path
+        return trusted.textOf(project.path) === undefined ? project.path : undefined
       },
     }
   }

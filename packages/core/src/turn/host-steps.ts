@@ -257,17 +257,22 @@ function anchorsIn(state: LedgerState): Set<string> {
 
 /**
  * How many events a history with these anchors has seen. A compaction or a clear begins a history anew and may give
- * anchors new names, so they are looked for within one such stretch: the one that knows most of them, the newest of equals.
+ * anchors new names, so they are looked for within one such stretch: the one that agrees with most of them, the newest of
+ * equals. Where a server gives the same call ids again, another stretch knows many of them, too, but it also has anchors that
+ * this history lacks.
  */
 export function seenBy(anchors: readonly string[], events: readonly LedgerEvent[]): number {
   const seen = new Set(anchors)
-  let best = { known: 0, end: 0 }
+  let best = { known: 0, agreed: 0, end: 0 }
   let known = new Set<string>()
+  let lacking = new Set<string>()
+  let agreed = 0
   let end = 0
   // A history that begins anew knows of no anchor yet, and of all that was done before its first message.
   let isNew = true
   const close = () => {
-    if ((isNew || known.size > 0) && known.size >= best.known) best = { known: known.size, end }
+    const isBetter = known.size > 0 ? best.known === 0 || agreed >= best.agreed : isNew && best.known === 0
+    if (isBetter) best = { known: known.size, agreed, end }
   }
   events.forEach((event, index) => {
     // What compaction itself writes stands at the message that replaces the rest: it belongs to what follows.
@@ -275,12 +280,17 @@ export function seenBy(anchors: readonly string[], events: readonly LedgerEvent[
     if (begins || (event.kind === 'unloaded' && event.reason === 'trimmed')) {
       close()
       known = new Set()
+      lacking = new Set()
+      agreed = 0
       isNew = event.kind === 'cleared'
     }
     if (event.kind === 'compacted')
       for (const anchor of Object.values(event.kept)) if (seen.has(anchor)) known.add(anchor)
     const isKnown = seen.has(event.anchor) && event.kind !== 'cleared'
     if (isKnown) known.add(event.anchor)
+    else if (event.anchor !== '' && !begins) lacking.add(event.anchor)
+    // What follows the last known one is not of this history, and says nothing against it.
+    if (isKnown || begins) agreed = known.size - lacking.size
     if (begins || isKnown || event.anchor === '') end = index + 1
   })
   close()

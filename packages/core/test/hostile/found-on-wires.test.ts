@@ -232,6 +232,29 @@ describe('on Responses', () => {
     },
   )
 
+  it('a change behind a search and a call that is told as text waits for the user, and is said once', async () => {
+    const host = await start(responses)
+    const publish = (description: string) =>
+      host.well.catalogue.setSource('mail', { tools: [tool('read_mail', { alwaysLoad: true, description })] })
+    publish('Reads mail.')
+    await host.step(
+      { name: 'no_such_tool', arguments: '{}' },
+      { name: 'tool_search', arguments: { query: 'server:nowhere' } },
+    )
+    publish('Reads mail, by new rules.')
+    const before = await responses.open(host.conversation).begin(host.messages, {})
+    expect(responses.violationOf(before.parts)).toBeUndefined()
+    const items = (parts: object) => (parts as { input: object[] }).input
+    expect(items(before.parts).at(-1)).toMatchObject({ type: 'tool_search_output' })
+    host.messages.push(responses.user('on'))
+    const after = await responses.open(host.conversation).begin(host.messages, {})
+    expect(responses.violationOf(after.parts)).toBeUndefined()
+    expect(items(after.parts).slice(0, items(before.parts).length)).toEqual(items(before.parts))
+    const behind = JSON.stringify(items(after.parts).slice(items(before.parts).length))
+    expect(behind.split('by new rules')).toHaveLength(2)
+    expect(behind).toContain('no_such_tool')
+  })
+
   it('a search item with an id of another provider goes without it', async () => {
     const conversation = await createToolwell({ tools: mixed(), mode: 'on' }).open({ id: 'x' })
     const item = {

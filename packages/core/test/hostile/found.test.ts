@@ -53,6 +53,31 @@ describe('a second process on one ledger', () => {
 })
 
 describe('a fork', () => {
+  it('of a history that began anew goes on from there, though the server gave its call ids before', async () => {
+    const { conversation } = await play({ delivery: 'append' })
+    const begin = (requestId: string, anchor: string) =>
+      conversation.begin({ requestId, anchor, wire: 'openai-chat' })
+    const select = (name: string) =>
+      conversation.run([
+        {
+          callId: 'c',
+          anchor: 'call:c',
+          name: 'tool_search',
+          input: { value: { query: `select:${name}` } },
+        },
+      ])
+    await begin('1', 'first')
+    await select('tracker__create_issue')
+    await begin('2', 'reply')
+    await begin('3', 'reply#2')
+    await conversation.clear()
+    await begin('4', 'anew')
+    await select('calendar__find_slot')
+    await begin('5', 'call:c')
+    const fork = await conversation.fork({ id: 'fork', anchor: ['anew', 'reply', 'call:c', 'reply#2'] })
+    expect(fork.inspect().loadedLazyTools).toEqual(['calendar__find_slot'])
+  })
+
   it('of a history without a request has what was done before it', async () => {
     const { conversation, chat: line } = await play()
     await conversation.load(['tracker__create_issue'])
@@ -144,6 +169,15 @@ describe('under a cap, what is asked for by name', () => {
     await host.step(search('select:tracker__create_issue'))
     await host.step(search('select:calendar__find_slot,tracker__create_issue'))
     expect(host.loaded()).toEqual(['tracker__create_issue'])
+  })
+
+  it('counts as used, also where it was loaded: what was not asked for makes room', async () => {
+    const host = await play({ delivery: 'append', maxLoaded: 2 })
+    await host.step(search('select:tracker__create_issue'))
+    await host.step(search('select:calendar__find_slot'))
+    await host.step(search('select:tracker__create_issue'))
+    await host.step(search('select:calendar__create_event'))
+    expect(host.loaded()).toEqual(['tracker__create_issue', 'calendar__create_event'])
   })
 
   it('makes no room for its neighbour in the list of a host', async () => {

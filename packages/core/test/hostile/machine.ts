@@ -372,8 +372,11 @@ export class Machine {
       this.adrift = true
       this.snapshots.clear()
     }
-    // What there is to tell needs a place: a message that was sent before has none, nor has a search without words.
-    const isWordless = native && calls.every(({ name }) => name === 'tool_search')
+    // What there is to tell needs a place: a message that was sent before has none, nor has a search without words, nor a
+    // call under a name that is not declared, which is told as text.
+    const { fixed, appended, aside, masked } = this.reference.declared
+    const declared = new Set([...fixed, ...appended, ...aside].filter((name) => !masked.includes(name)))
+    const isWordless = native && !calls.some(({ name }) => name !== 'tool_search' && declared.has(name))
     if (calls.length === 0 || isWordless || (died && !crash?.kept))
       this.messages.push(this.wire.user(`Go on ${++this.count.said}.`))
   }

@@ -191,7 +191,12 @@ export class Reference extends Surface {
       const known = ids.filter((id) => this.exists(id) && !this.denies(id, 'see'))
       return group || known.length === 1 ? known : []
     })
-    for (const id of chosen) if (this.may(id, 'load') && this.isLoaded(id)) batch.inUse.add(id)
+    for (const id of chosen)
+      if (this.may(id, 'load') && this.isLoaded(id)) {
+        batch.inUse.add(id)
+        // Asked for by name is used.
+        effects.push(() => this.touch(id))
+      }
     const hits = [...found.filter((id) => !this.isLoaded(id)), ...found.filter((id) => this.isLoaded(id))]
     for (const id of new Set([...chosen, ...hits])) {
       if (!this.may(id, 'load')) continue

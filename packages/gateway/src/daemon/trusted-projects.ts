@@ -3,13 +3,13 @@
  * because a client was opened in it: its file counts once the user has said so, and as it was then.
  */
 import { createHash } from 'node:crypto'
-import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { preparePrivateFolder } from '../bridge/folder.js'
 
 export interface TrustedProjects {
-  /** Whether the file is the one that was trusted, with the content it had. */
-  has(path: string): boolean
+  /** The content of a file that was trusted as it is; undefined where it was not, or is another one by now. */
+  textOf(path: string): string | undefined
   /** From now on, as it is now. False where it cannot be read. */
   add(path: string): boolean
 }
@@ -17,24 +17,17 @@ export interface TrustedProjects {
 const fileIn = (folder: string) => join(folder, 'projects.json')
 
 export function trustedProjects(folder: string): TrustedProjects {
-  const hashes = new Map<string, { readonly stamp: string; readonly hash: string | undefined }>()
-  const hashOf = (path: string): string | undefined => {
-    const stat = statSync(path, { throwIfNoEntry: false })
-    const stamp = stat ? `${stat.mtimeMs} ${stat.size} ${stat.ino}` : ''
-    const known = hashes.get(path)
-    if (known?.stamp === stamp) return known.hash
-    const hash = stat ? contentHash(path) : undefined
-    hashes.set(path, { stamp, hash })
-    return hash
-  }
   return {
-    has(path) {
-      const hash = hashOf(path)
-      return hash !== undefined && read(folder)[path] === hash
+    // What was compared is what is used: a file may change between two looks.
+    textOf(path) {
+      const trusted = read(folder)[path]
+      const content = trusted === undefined ? undefined : contentOf(path)
+      return content && hashOf(content) === trusted ? content.toString('utf8') : undefined
     },
     add(path) {
-      const hash = contentHash(path)
-      if (hash === undefined) return false
+      const content = contentOf(path)
+      if (content === undefined) return false
+      const hash = hashOf(content)
       preparePrivateFolder(folder)
       const draft = `${fileIn(folder)}.${process.pid}`
       writeFileSync(draft, `${JSON.stringify({ ...read(folder), [path]: hash }, null, 2)}\n`, { mode: 0o600 })
@@ -53,10 +46,14 @@ function read(folder: string): Record<string, string> {
   }
 }
 
-function contentHash(path: string): string | undefined {
+function contentOf(path: string): Buffer | undefined {
   try {
-    return createHash('sha256').update(readFileSync(path)).digest('hex')
+    return readFileSync(path)
   } catch {
     return undefined
   }
+}
+
+function hashOf(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex')
 }

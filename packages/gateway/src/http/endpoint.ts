@@ -77,7 +77,9 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     setImmediate(() => {
       isDue = false
       if (staying.size === 0 && bus.listenerCount === 0) return
-      const now = hashOf(room(), mode)
+      const open = place.hall.room(profile)
+      // Where the profile is gone, so are its tools.
+      const now = open ? hashOf(open, mode) : ''
       if (now === last) return
       last = now
       modern.notify.toolsChanged()

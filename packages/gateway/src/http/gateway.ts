@@ -11,6 +11,7 @@ import type { Called } from '../answer/call-tool.js'
 import { proofOf } from '../bridge/folder.js'
 import { type Identity, PID_HEADER, PROTOCOL, UPGRADE, WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { type HallEvent, Halls, type HallsOptions } from '../room/halls.js'
+import { statOf } from '../room/stat.js'
 import { Clients, type Counted } from './clients.js'
 import { createEndpoint, type Endpoint, UnknownProfile } from './endpoint.js'
 import { type Refused, refusedOrigin, refusedToken } from './guard.js'
@@ -185,9 +186,11 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
 
   const onRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
     const refused = refusedOrigin(request)
     if (refused) return turnAway(response, refused)
+    const url = urlOf(request)
+    if (!url) return refuse(response, { status: 400, message: 'The path of this request cannot be read.' })
+    const { pathname, searchParams } = url
     const isMcp = readPath(pathname) !== undefined
     if (pathname === '/identity')
       return reply(response, 200, {
@@ -215,20 +218,20 @@ export function createGateway(options: GatewayOptions): Gateway {
     onStop?.()
   }
 
+  /** Connections that the server for HTTP has given away, so that they end with the gateway. */
   const sockets = new Set<Duplex>()
-  const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+  const keep = (socket: Duplex): void => {
     socket.on('error', () => socket.destroy())
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost')
-    const path = readPath(pathname)
-    const refused =
-      refusedOrigin(request) ??
-      refusedBy(request) ??
-      (request.headers.upgrade !== UPGRADE || !path
-        ? { status: 400, message: `${pathname} is not an endpoint for ${UPGRADE}.` }
-        : undefined)
-    if (refused || !path) {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  }
+  const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    keep(socket)
+    const path = readPath(urlOf(request)?.pathname ?? '')
+    const refused = refusedOrigin(request) ?? refusedBy(request)
+    if (refused || !path || request.headers.upgrade !== UPGRADE) {
       if (refused) tellOf(refused)
-      refuseSocket(socket, refused ?? { status: 400, message: 'Wrong path.' })
+      refuseSocket(socket, refused ?? { status: 400, message: `This is not an endpoint for ${UPGRADE}.` })
       return
     }
     try {
@@ -246,7 +249,6 @@ export function createGateway(options: GatewayOptions): Gateway {
     const id = randomUUID()
     const name = writePath(endpoint.path)
     ;(socket as Socket).setNoDelay?.(true)
-    sockets.add(socket)
     const served = serveStdio(
       ({ era }) => {
         const server = endpoint.serverFor({ client: `bridge ${id}`, conversation: id, era })
@@ -269,7 +271,6 @@ export function createGateway(options: GatewayOptions): Gateway {
     // A server for HTTP lets its side of a connection stay open.
     socket.on('end', () => socket.destroy())
     socket.on('close', () => {
-      sockets.delete(socket)
       clients.leave(id)
       lastUsed = now()
       void served.close().catch(() => undefined)
@@ -285,6 +286,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   })
   http.on('upgrade', onUpgrade)
   http.on('clientError', (_, socket) => {
+    keep(socket)
     if (socket.writable) refuseSocket(socket, { status: 400, message: 'This is not HTTP.' })
   })
 
@@ -335,6 +337,15 @@ export function createGateway(options: GatewayOptions): Gateway {
 
 class WrongWorkspace extends Error {}
 
+/** Undefined where it is no path: `//` is none. */
+function urlOf({ url = '/' }: IncomingMessage): URL | undefined {
+  try {
+    return new URL(url, 'http://localhost')
+  } catch {
+    return undefined
+  }
+}
+
 /** A header holds no letters beyond ASCII, so the path comes as part of a URL does. */
 function workspaceOf(given: string | undefined): string | undefined {
   if (given === undefined || given.trim() === '') return undefined
@@ -346,6 +357,8 @@ function workspaceOf(given: string | undefined): string | undefined {
   }
   if (!isAbsolute(path) || path.length > 4096)
     throw new WrongWorkspace(`${WORKSPACE_HEADER} must be the absolute path of a folder.`)
+  if (statOf(path)?.isDirectory() === false)
+    throw new WrongWorkspace(`${WORKSPACE_HEADER} must be a folder, and ${path} is not one.`)
   return resolve(path)
 }
 
@@ -383,9 +396,11 @@ function refuse(response: ServerResponse, { status, message, headers = {} }: Ref
   reply(response, status, rpcError(message.trim()), { Connection: 'close', ...headers })
 }
 
+/** Whoever does not close their side is not waited for. */
 function refuseSocket(socket: Duplex, { status, message }: Refused): void {
   const body = `${JSON.stringify(rpcError(message.trim()))}\n`
   socket.end(
     `HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    () => socket.destroy(),
   )
 }

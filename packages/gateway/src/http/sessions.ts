@@ -78,9 +78,17 @@ export class Sessions {
     await Promise.all([...this.#sessions.values()].map(({ server }) => server.close().catch(() => undefined)))
   }
 
+  /** Makes room: of those that nobody waits in, the one that was silent longest. */
+  async #endOldest(): Promise<boolean> {
+    const silent = [...this.#sessions.values()].filter(({ open }) => open === 0)
+    const [first] = silent.sort((a, b) => a.lastUsed - b.lastUsed)
+    await first?.server.close().catch(() => undefined)
+    return first !== undefined
+  }
+
   async #begin(request: Request, endpoint: Endpoint, options: McpHandlerRequestOptions): Promise<Response> {
     const { most, maxRequestBodySize, now, onOpen, onClose } = this.#options
-    if (this.#sessions.size >= most)
+    if (this.#sessions.size >= most && !(await this.#endOldest()))
       return refusal(503, `There are ${most} sessions already. Close some, or wait until they end.`)
     const id = randomUUID()
     const server = endpoint.serverFor({ client: `session ${id}`, conversation: id, era: 'legacy' })

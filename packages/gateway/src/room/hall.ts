@@ -44,8 +44,8 @@ export interface Hall {
   ): Promise<CallToolResult>
   /** Calls under way. */
   readonly busy: number
-  /** Reads the config files again. True where anything is other than before. */
-  readAgain(): boolean
+  /** Reads the config files again, as they are now. True where anything is other than before. */
+  readAgain(files: readonly ConfigFile[]): boolean
   /** Stops its servers. Idempotent. */
   close(): Promise<void>
 }
@@ -67,7 +67,8 @@ const FIRST_LISTING = 5000
 const META = 'toolwell'
 
 export function openHall(options: HallOptions): Hall {
-  const { files, folder = homedir(), env, connect, onServer, onChange } = options
+  const { folder = homedir(), env, connect, onServer, onChange } = options
+  let { files } = options
   const load = (profile?: string): Config =>
     loadConfig({ files, env, workspaceFolder: folder, ...defined({ profile }) })
   const well = createToolwell({
@@ -129,7 +130,8 @@ export function openHall(options: HallOptions): Hall {
     get busy() {
       return busy
     },
-    readAgain() {
+    readAgain(given) {
+      files = given
       const next = load()
       const { isApplied, added, changed, removed, problems } = servers.update(next)
       problem = isApplied ? undefined : problems.map(describeProblem).join('\n')

@@ -2,9 +2,9 @@
  * The halls of a gateway, one for each set of config files: opened when a caller first needs it, brought up to date when a file
  * changes. Workspaces without a config of their own share one.
  */
-import { statSync } from 'node:fs'
 import type { ConfigFile, ConnectOptions, ServerEvent } from '@toolwell/mcp'
 import { type Hall, openHall } from './hall.js'
+import { statOf } from './stat.js'
 
 /** Where the callers of one workspace are: in a hall that may become another one, and whoever wants to know of changes. */
 export interface Place {
@@ -33,7 +33,7 @@ export interface HallsOptions {
 
 interface Known {
   readonly hall: Hall
-  readonly files: readonly ConfigFile[]
+  readonly paths: readonly string[]
   readonly listeners: Set<() => void>
   stamp: string
 }
@@ -62,9 +62,9 @@ export class Halls {
     readonly missing: readonly string[]
     readonly untrusted: readonly { readonly folder: string; readonly file: string }[]
   }[] {
-    return [...this.#halls.values()].map(({ hall, files }) => ({
+    return [...this.#halls.values()].map(({ hall, paths }) => ({
       hall,
-      missing: files.flatMap(({ path }) => (exists(path) ? [] : [path])),
+      missing: paths.filter((path) => statOf(path) === undefined),
       untrusted: [...this.#places.values()].flatMap(({ hall: own, workspace, untrusted }) =>
         own === hall && workspace !== undefined && untrusted !== undefined
           ? [{ folder: workspace, file: untrusted }]
@@ -90,16 +90,16 @@ export class Halls {
   /** Reads what has changed. What cannot be read leaves everything as it was. */
   lookAgain(): void {
     if (this.#isClosed) return
-    for (const known of this.#halls.values()) {
-      const stamp = stampOf(known.files)
-      if (stamp === known.stamp) continue
-      known.stamp = stamp
-      this.#readAgain(known)
-    }
-    // A project may have got a config of its own, or lost it.
+    // Only by way of a workspace: a file of a project that is no longer trusted is not read.
     for (const place of this.#places.values()) {
       place.enter(this.#hallOf(place.workspace))
       this.#lookForUntrusted(place)
+    }
+    const used = new Set([...this.#places.values()].map(({ hall }) => hall))
+    for (const [key, { hall }] of this.#halls) {
+      if (used.has(hall) || hall.busy > 0) continue
+      this.#halls.delete(key)
+      void hall.close().catch(() => undefined)
     }
   }
 
@@ -119,9 +119,9 @@ export class Halls {
       onEvent({ kind: 'project-untrusted', folder: workspace, file: place.untrusted })
   }
 
-  #readAgain({ hall, files, listeners }: Known): void {
+  #readAgain({ hall, listeners }: Known, files: readonly ConfigFile[]): void {
     const { onEvent } = this.#options
-    const isOther = hall.readAgain()
+    const isOther = hall.readAgain(files)
     const paths = files.map(({ path }) => path)
     if (hall.problem !== undefined) onEvent({ kind: 'config-refused', files: paths, problem: hall.problem })
     else if (isOther) {
@@ -134,10 +134,17 @@ export class Halls {
     const { env, connect, onEvent } = this.#options
     const all = this.#options.files(workspace)
     // The user's own file counts also before it is there; a project without one is like any other.
-    const files = all.filter(({ path }, index) => index === 0 || exists(path))
+    const files = all.filter(({ path }, index) => index === 0 || statOf(path) !== undefined)
     const key = JSON.stringify(files.map(({ path }) => path))
+    const stamp = stampOf(files)
     const known = this.#halls.get(key)
-    if (known) return known
+    if (known) {
+      if (known.stamp !== stamp) {
+        known.stamp = stamp
+        this.#readAgain(known, files)
+      }
+      return known
+    }
     const listeners = new Set<() => void>()
     const hall = openHall({
       files,
@@ -149,7 +156,7 @@ export class Halls {
         for (const listener of listeners) listener()
       },
     })
-    const made: Known = { hall, files, listeners, stamp: stampOf(files) }
+    const made: Known = { hall, paths: files.map(({ path }) => path), listeners, stamp }
     this.#halls.set(key, made)
     return made
   }
@@ -189,14 +196,11 @@ class OwnPlace implements Place {
   }
 }
 
-function exists(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined
-}
-
 function stampOf(files: readonly ConfigFile[]): string {
   return files
-    .map(({ path }) => {
-      const stat = statSync(path, { throwIfNoEntry: false })
+    .map(({ path, text }) => {
+      if (text !== undefined) return `${path} ${text}`
+      const stat = statOf(path)
       return stat ? `${path} ${stat.mtimeMs} ${stat.size} ${stat.ino}` : path
     })
     .join('\n')

@@ -24,6 +24,17 @@ export function profilesOf(document: ConfigDocument, problems: ConfigProblem[]):
   }
   for (const [name, value] of Object.entries(given)) {
     const path = ['profiles', name]
+    if (name === 'all') {
+      problems.push(
+        problemIn(
+          document,
+          path,
+          'no profile can be called "all": the gateway shows every tool there',
+          'Rename it',
+        ),
+      )
+      continue
+    }
     if (!isRecord(value)) {
       problems.push(problemIn(document, path, 'a profile must be an object', 'Write { "servers": ["name"] }'))
       continue

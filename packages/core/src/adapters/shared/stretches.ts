@@ -111,8 +111,8 @@ export function createReader<Message>(wire: Reads<Message>) {
     const other = entries.findIndex((entry, index) => entry !== before[index])
     const same = other < 0 ? entries.length : other
     before = entries
-    // The last stretch may go on.
-    const still = kept.slice(0, -1).filter(({ end }) => end <= same)
+    // The last stretch may go on, and so may one whose next message is another one now.
+    const still = kept.slice(0, -1).filter(({ end }) => end < same)
     let naming = still.at(-1)?.naming ?? createNaming(wire.name)
     const all = still
     for (let start = still.at(-1)?.end ?? 0; start < entries.length; ) {

@@ -1,0 +1,135 @@
+/** What others can do to a gateway that runs for days: none of it ends it, and nothing runs that was not trusted. */
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { trustedProjects } from '@toolwell/gateway'
+import { loadConfig } from '@toolwell/mcp'
+import { describe, expect, it } from 'vitest'
+import { oddServer } from '../../mcp/test/support/odd-server.js'
+import { eventually } from '../../mcp/test/support/processes.js'
+import { openClient } from './support/clients.js'
+import { authorized, entry, type Started, startGateway, temporary } from './support/gateway.js'
+
+const odd = () => ({ odd: entry(oddServer('odd')) })
+const inFolder = (folder: string) => ({ ...authorized, 'X-Toolwell-Workspace': encodeURI(folder) })
+
+async function stillServes({ url }: Started): Promise<void> {
+  const client = await openClient('v2 modern', `${url}/mcp`)
+  expect(await client.text('tool_call', { name: 'odd__echo', arguments: {} })).toBe('{}')
+}
+
+/** Sends a request as it stands and gives what comes back, up to the end of the connection. The own side stays open. */
+function send({ port }: Started, lines: readonly string[]) {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  let said = ''
+  socket.on('data', (data) => {
+    said += String(data)
+  })
+  socket.on('error', () => undefined)
+  const ended = new Promise<string>((resolve) => socket.once('end', () => resolve(said)))
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+  return { socket, ended }
+}
+
+describe('requests', () => {
+  it.each(['/', '//', '//evil', 'http://[', '/%'])('to %s are refused, also to upgrade', async (path) => {
+    const started = await startGateway({ mcpServers: odd() })
+    const upgrade = ['Connection: Upgrade', 'Upgrade: websocket']
+    for (const host of ['evil.example', `127.0.0.1:${started.port}`])
+      for (const more of [upgrade, ['Connection: close']]) {
+        const { socket, ended } = send(started, [`GET ${path} HTTP/1.1`, `Host: ${host}`, ...more])
+        expect(await ended).toMatch(/^HTTP\/1\.1 4\d\d /)
+        socket.destroy()
+      }
+    await stillServes(started)
+  })
+
+  it('that are refused and left half open are not waited for', async () => {
+    const started = await startGateway({ mcpServers: odd() })
+    const sent = ['GET /mcp HTTP/1.1', 'Host: evil', 'Connection: Upgrade', 'Upgrade: x']
+    const sockets = Array.from({ length: 20 }, () => send(started, sent))
+    for (const { ended } of sockets) expect(await ended).toContain('403')
+    await started.gateway.close()
+    for (const { socket } of sockets) socket.destroy()
+  })
+})
+
+it('goes on when the profile of a client that stays is gone', async () => {
+  const started = await startGateway({ mcpServers: odd(), profiles: { few: { servers: ['odd'] } } })
+  const client = await openClient('v1', `${started.url}/mcp/few`)
+  await client.list()
+  started.write({ mcpServers: odd() })
+  await eventually(() => started.of('config-read').length > 0, 'the config is read')
+  await stillServes(started)
+  await expect(client.list()).rejects.toThrow(/no profile "few"/)
+})
+
+it('takes no profile that is called like the way to every tool', async () => {
+  const config = { mcpServers: odd(), profiles: { all: { servers: [] } } }
+  const started = await startGateway(config)
+  const { problems } = loadConfig({ files: [started.config] })
+  expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining('can be called "all"')])
+  const client = await openClient('v2 modern', `${started.url}/mcp/all`)
+  expect((await client.list()).length).toBeGreaterThan(0)
+})
+
+it('goes on when the folder of a caller becomes a file', async () => {
+  const folder = join(temporary(), 'work')
+  mkdirSync(folder)
+  const user = join(temporary(), 'user.json')
+  writeFileSync(user, JSON.stringify({ mcpServers: odd() }))
+  const started = await startGateway(
+    { mcpServers: odd() },
+    {
+      files: (workspace) => [
+        { path: user },
+        ...(workspace ? [{ path: join(workspace, 'toolwell.json') }] : []),
+      ],
+    },
+  )
+  const client = await openClient('v2 modern', `${started.url}/mcp`, inFolder(folder))
+  await client.list()
+  rmSync(folder, { recursive: true })
+  writeFileSync(folder, '')
+  writeFileSync(user, JSON.stringify({ mcpServers: { ...odd(), more: entry(oddServer('more')) } }))
+  await eventually(() => started.of('config-read').length > 0, 'the config is read again')
+  await stillServes(started)
+  const response = await fetch(`${started.url}/mcp`, {
+    method: 'POST',
+    headers: inFolder(folder),
+    body: '{}',
+  })
+  expect(response.status).toBe(400)
+  expect(await response.text()).toContain('must be a folder')
+})
+
+it('starts nothing of a trusted project’s file that has changed since', async () => {
+  const project = temporary()
+  const path = join(project, 'toolwell.json')
+  const ran = join(project, 'RAN')
+  const user = join(temporary(), 'user.json')
+  writeFileSync(user, JSON.stringify({ mcpServers: odd() }))
+  writeFileSync(path, JSON.stringify({ mcpServers: { mine: entry(oddServer('mine')) } }))
+  const trusted = trustedProjects(temporary())
+  trusted.add(path)
+  const started = await startGateway(
+    {},
+    {
+      files(workspace) {
+        const text = workspace === undefined ? undefined : trusted.textOf(join(workspace, 'toolwell.json'))
+        return [{ path: user }, ...(text === undefined ? [] : [{ path, text }])]
+      },
+    },
+  )
+  const client = await openClient('v2 modern', `${started.url}/mcp`, inFolder(project))
+  expect(await client.text('tool_call', { name: 'mine__echo', arguments: {} })).toBe('{}')
+  const program = `require('fs').writeFileSync(${JSON.stringify(ran)}, '')`
+  const evil = { command: process.execPath, args: ['-e', program] }
+  writeFileSync(path, JSON.stringify({ mcpServers: { mine: entry(oddServer('mine')), evil } }))
+  const call = () => client.text('tool_call', { name: 'mine__echo', arguments: {} })
+  await expect.poll(call, { timeout: 200_000 }).toMatch(/no tool/)
+  await stillServes(started)
+  expect(existsSync(ran)).toBe(false)
+  trusted.add(path)
+  await eventually(() => existsSync(ran), 'what is trusted again is used')
+})
