@@ -17,7 +17,6 @@ import {
 import { memoryCache, memoryFirstUse } from '@toolwell/mcp'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { oddServer } from '../../mcp/test/support/odd-server.js'
-import { eventually } from '../../mcp/test/support/processes.js'
 import { openClient } from './support/clients.js'
 import { entry, temporary } from './support/gateway.js'
 

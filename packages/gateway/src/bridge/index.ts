@@ -13,6 +13,6 @@ export {
   tokenFileIn,
   tokenIn,
 } from './folder.js'
-export { endDaemon, isDaemon, startOf } from './processes.js'
+export { endDaemon, isAlive, isDaemon, startOf } from './processes.js'
 export { type DaemonFile, type Identity, PROTOCOL, WORKSPACE_HEADER } from './protocol.js'
 export { findOrStartDaemon, StartProblem } from './start-daemon.js'
