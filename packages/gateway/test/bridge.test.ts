@@ -7,11 +7,12 @@ import { createInterface } from 'node:readline'
 import type { Duplex } from 'node:stream'
 import { PassThrough } from 'node:stream'
 import { isJSONRPCNotification, isJSONRPCRequest } from '@modelcontextprotocol/server'
-import { readToken, runBridge, startOf } from '@toolwell/gateway/bridge'
+import { readToken, runBridge } from '@toolwell/gateway/bridge'
 import { expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../mcp/test/support/processes.js'
 import { proofOf } from '../src/bridge/folder.js'
 import { readMessage } from '../src/bridge/messages.js'
+import { startOf } from '../src/bridge/processes.js'
 import { temporary } from './support/gateway.js'
 
 interface Line {

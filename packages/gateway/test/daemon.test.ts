@@ -11,12 +11,12 @@ import {
   PROTOCOL,
   readToken,
   replaceToken,
-  startOf,
   tokenFileIn,
 } from '@toolwell/gateway/bridge'
 import { memoryCache, memoryFirstUse } from '@toolwell/mcp'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { oddServer } from '../../mcp/test/support/odd-server.js'
+import { startOf } from '../src/bridge/processes.js'
 import { openClient } from './support/clients.js'
 import { entry, temporary } from './support/gateway.js'
 

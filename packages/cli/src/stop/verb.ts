@@ -19,9 +19,7 @@ export const stop = defineVerb({
   examples: [{ line: 'toolwell stop', about: 'ends it, and every server it started' }],
   exits: { 0: 'It has stopped.', 1: 'None was running.', 2: 'Wrong flags, or it does not stop.' },
   async run(flags, terminal) {
-    const { askDaemon, endDaemon, findDaemon, isDaemon, removeDaemonFile } = await import(
-      '@toolwell/gateway/bridge'
-    )
+    const { askDaemon, endDaemon, findDaemon, isDaemon } = await import('@toolwell/gateway/bridge')
     const folder = gatewayFolder(flags.folder, terminal)
     const { output } = terminal
     const say = (value: object, text: string) =>
@@ -38,12 +36,7 @@ export const stop = defineVerb({
       return 1
     }
     const { file } = found
-    const { pid, instance } = file
-    const end = () => {
-      // As one that is asked does: a client that is still open then knows that it was stopped.
-      removeDaemonFile(folder, instance)
-      return endDaemon(file)
-    }
+    const { pid } = file
     if (found.kind === 'silent' && !flags.force)
       throw new Problem(
         `The gateway (process ${pid}) does not answer.`,
@@ -51,7 +44,7 @@ export const stop = defineVerb({
         { reason: 'silent' },
       )
     if (found.kind === 'running') await askDaemon(found, 'POST', '/stop')
-    else await end()
+    else await endDaemon(folder, file)
     const until = Date.now() + 15_000
     await withStatus(
       () => `Waiting for process ${pid} to end …`,
@@ -66,7 +59,7 @@ export const stop = defineVerb({
         throw new Problem(`Process ${pid} has not ended.`, 'End it with: toolwell stop --force', {
           reason: 'late',
         })
-      await end()
+      await endDaemon(folder, file)
     }
     await say({ stopped: true, pid }, `The gateway (process ${pid}) has stopped.`)
     return 0

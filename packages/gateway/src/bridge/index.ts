@@ -8,11 +8,10 @@ export {
   logFileIn,
   preparePrivateFolder,
   readToken,
-  removeDaemonFile,
   replaceToken,
   tokenFileIn,
   tokenIn,
 } from './folder.js'
-export { endDaemon, isAlive, isDaemon, startOf } from './processes.js'
+export { endDaemon, isAlive, isDaemon } from './processes.js'
 export { type DaemonFile, type Identity, PROTOCOL, WORKSPACE_HEADER } from './protocol.js'
 export { findOrStartDaemon, StartProblem } from './start-daemon.js'

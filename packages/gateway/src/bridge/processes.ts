@@ -1,5 +1,6 @@
 /** Processes by their ids. An id goes to another process in time, so a daemon is told from others before it is signalled. Thin: Node alone. */
 import { readFileSync } from 'node:fs'
+import { removeDaemonFile } from './folder.js'
 import type { DaemonFile } from './protocol.js'
 
 export function isAlive(pid: number): boolean {
@@ -56,8 +57,10 @@ async function programOf(pid: number): Promise<string> {
 }
 
 /** Ends the daemon at once, without a word. False where the process is not the daemon: it is left alone. */
-export async function endDaemon(file: DaemonFile): Promise<boolean> {
+export async function endDaemon(folder: string, file: DaemonFile): Promise<boolean> {
   if (!(await isDaemon(file))) return false
+  // As one that is asked does: a client that is still open then knows that it was stopped.
+  removeDaemonFile(folder, file.instance)
   try {
     process.kill(file.pid, 'SIGKILL')
   } catch {
