@@ -214,6 +214,7 @@ it.each([
       'readDocument',
       'readDuration',
       'showEndpoint',
+      'startOf',
       'translateEntry',
       'withCommonVariables',
     ],
