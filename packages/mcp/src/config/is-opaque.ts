@@ -13,7 +13,7 @@ export function isOpaque(text: string): boolean {
   })
 }
 
-/** The 200 most frequent pairs of letters of English: of random letters, nineteen in twenty have too few of them, of names of packages none. */
+/** The 200 most frequent pairs of letters of English: of random letters, nineteen in twenty have too few of them, of names of packages hardly one. */
 const PAIRS: ReadonlySet<string> = new Set(
   `th he in er an re on at en nd ti es or te of ed is it al ar st to nt ng se ha as ou io le ve co me de hi ri ro ic ne ea ra ce
   li ch ll be ma si om ur ca el ta la ns di fo ho pe ec pr no ct us ac ot il tr ly nc et ut ss so rs un lo wa ge ie wh ee wi em
