@@ -18,8 +18,9 @@ export interface BoundThinking {
 }
 
 /**
- * All of it goes at once, within a tool loop too: the provider takes no block behind one that is invalid, and the models
- * that check take a loop without thinking. `facts`: what else is written down for this request.
+ * All of it goes at once, within a tool loop too: a changed byte makes every block behind it invalid (page
+ * preserved-thinking/prefix-checks), and the models that check take a loop without thinking. `facts`: what else is written
+ * down for this request.
  */
 export function stripThinking(
   state: LedgerState,
