@@ -260,7 +260,8 @@ export class Machine {
           () => true,
         )
       if (!died || this.crash) throw new Error('a begin that could not be recorded was answered')
-      this.processes[step.process] = await this.process(here.conversation.id, step.process)
+      // Whoever died comes back with the same view of the servers: it retries what it has begun.
+      this.processes[step.process] = await this.process(here.conversation.id, here.seat)
     }
     const process = this.at(step.process)
     this.world.acting = process.seat
