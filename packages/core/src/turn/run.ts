@@ -44,24 +44,37 @@ export async function runCalls(
   let judgedAt = 0
   /** Everything the batch did, whoever else writes meanwhile: what ran has to be written down. */
   const settleAll = (): Promise<boolean> =>
-    recordedBy(runner, 'settle', async () => {
-      if (judgement && log.state.length !== judgedAt) judgement = await rejudge(runner, judgement)
-      judgedAt = log.state.length
-      if (judgement) await settle(runner, judgement, raw, outcomes)
-    })
+    recordedBy(
+      runner,
+      () => 'settle',
+      async () => {
+        if (judgement && log.state.length !== judgedAt) judgement = await rejudge(runner, judgement)
+        judgedAt = log.state.length
+        if (judgement) await settle(runner, judgement, raw, outcomes)
+      },
+    )
   await log.exclusive(async () => {
-    judgement = await start(runner, calls)
+    recorded = await recordedBy(
+      runner,
+      () => (runsAny(judgement) ? 'start' : 'settle'),
+      async () => {
+        judgement = undefined
+        judgement = await judgeAll(runner, calls)
+        const started = startedBy(judgement)
+        // Where nothing runs, what was judged is settled with it: on what is true then, whoever else writes.
+        if (started.length > 0) await log.append(started)
+        else await settle(runner, judgement, raw, outcomes)
+      },
+    )
     judgedAt = log.state.length
-    if (judgement && !judgement.verdicts.some((verdict) => verdict.kind === 'run'))
-      recorded = await settleAll()
   })
-  if (!judgement)
+  if (!judgement || (!recorded && runsAny(judgement)))
     return calls.map(({ callId }) => ({
       callId,
       outcome: { kind: 'not-recorded', text: prompts.notRun() },
       text: prompts.notRun(),
     }))
-  if (judgement.verdicts.some((verdict) => verdict.kind === 'run')) {
+  if (runsAny(judgement)) {
     // Not inside the queue: a tool may itself use this conversation.
     await Promise.all(
       judgement.verdicts.map(async (verdict) => {
@@ -84,31 +97,29 @@ export async function runCalls(
   })
 }
 
-/**
- * Phase one: judge everything, and write down what is about to run. Undefined where that could not be recorded. The event is the
- * fence: a call that someone has started is not run again, here or anywhere.
- */
-async function start(runner: Runner, calls: readonly ModelCall[]): Promise<Judgement | undefined> {
-  const { log, context } = runner
-  let judgement: Judgement | undefined
-  const isRecorded = await recordedBy(runner, 'start', async () => {
-    const { verdicts, batch } = await judge(calls, log.state, context())
-    const { prompts } = context().settings
-    const fenced = verdicts.map((verdict) =>
-      verdict.kind === 'run' && log.started.has(verdict.call.anchor, verdict.key, runner.since)
-        ? alreadyStarted(verdict, prompts.alreadyStarted())
-        : verdict,
-    )
-    judgement = { verdicts: fenced, batch }
-    const started = fenced.flatMap((verdict): Anchored[] => {
-      if (verdict.kind !== 'run') return []
-      const { entry, alias, asked, call, key } = verdict
-      const named = defined({ alias })
-      return [[call.anchor, { kind: 'call-started', tool: entry.id, asked, ...named, key }]]
-    })
-    if (started.length > 0) await log.append(started)
+/** Phase one: judge everything. A call that someone has started is not run again, here or anywhere. */
+async function judgeAll({ log, context, since }: Runner, calls: readonly ModelCall[]): Promise<Judgement> {
+  const { verdicts, batch } = await judge(calls, log.state, context())
+  const { prompts } = context().settings
+  const fenced = verdicts.map((verdict) =>
+    verdict.kind === 'run' && log.started.has(verdict.call.anchor, verdict.key, since)
+      ? alreadyStarted(verdict, prompts.alreadyStarted())
+      : verdict,
+  )
+  return { verdicts: fenced, batch }
+}
+
+/** What is about to run, written down before it does: the fence. */
+function startedBy({ verdicts }: Judgement): Anchored[] {
+  return verdicts.flatMap((verdict): Anchored[] => {
+    if (verdict.kind !== 'run') return []
+    const { entry, alias, asked, call, key } = verdict
+    return [[call.anchor, { kind: 'call-started', tool: entry.id, asked, ...defined({ alias }), key }]]
   })
-  return isRecorded ? judgement : undefined
+}
+
+function runsAny(judgement: Judgement | undefined): boolean {
+  return judgement?.verdicts.some((verdict) => verdict.kind === 'run') === true
 }
 
 /** Nothing is written: whoever started it writes what came of it. */
@@ -162,14 +173,14 @@ async function settle(
 /** Takes a step until it is done, against whoever else writes. False where the store failed. */
 async function recordedBy(
   { log, notify }: Runner,
-  step: 'start' | 'settle',
+  step: () => 'start' | 'settle',
   attempt: () => Promise<void>,
 ): Promise<boolean> {
   try {
     await log.untilDone(attempt)
     return true
   } catch (error) {
-    notify({ kind: 'append-failed', step, detail: String(error) })
+    notify({ kind: 'append-failed', step: step(), detail: String(error) })
     return false
   }
 }

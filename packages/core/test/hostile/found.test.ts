@@ -40,6 +40,22 @@ describe('a second process on one ledger', () => {
     })
   })
 
+  it('calls what the other one has loaded since the request, though here it was hidden', async () => {
+    const store = memoryStore()
+    const options = { tools: mixed(), mode: 'on', delivery: 'append', hiddenCalls: 'refuse', store } as const
+    const first = await createToolwell(options).open({ id: 'x' })
+    const second = await createToolwell(options).open({ id: 'x' })
+    const turn = await openaiChat(first).begin([user])
+    await second.load(['tracker__create_issue'])
+    const call = { name: 'tracker__create_issue', arguments: '{"value":"x"}' }
+    const { answers } = await turn.run({
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'call_0', type: 'function', function: call }],
+    })
+    expect(answers.map(({ outcome }) => outcome.kind)).toEqual(['result'])
+  })
+
   it('forks what the other one has written, and gives it to its children', async () => {
     const { first, second } = await two()
     await openaiChat(first).begin([user])
