@@ -14,7 +14,6 @@ import type { Prompts } from './surface/prompts.js'
 import { contextsOf, type Shared } from './surface/scope.js'
 import type { Notice } from './tool/notice.js'
 import type { WireTool } from './tool/wire-tool.js'
-import { judge } from './turn/judge.js'
 import type { ModelCall } from './turn/model-call.js'
 import type { Outcome, TargetCall } from './turn/verdict.js'
 
@@ -113,6 +112,8 @@ export function openFace(shared: Shared, options: FaceOptions, policies: readonl
 
   const judged = async ({ name, input }: FaceCall): Promise<FaceVerdict> => {
     const call: ModelCall = { callId: '', anchor: '', name, input: { value: input } }
+    // With the first call: a bundle need not hold it at the start.
+    const { judge } = await import('./turn/judge.js')
     const { verdicts } = await judge([call], current(), context)
     const [verdict] = verdicts
     if (verdict?.kind === 'run')

@@ -1,6 +1,7 @@
 /** Hashes that name content: equal content gives an equal name on every machine, whatever the order of its keys. */
-import { sha256 } from '@noble/hashes/sha2.js'
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import { createSha256, type Sha256 } from './sha256.js'
+
+const encoder = new TextEncoder()
 
 /** JSON with sorted keys; `undefined` members are left out, as JSON does. */
 export function canonicalJson(value: unknown): string {
@@ -17,7 +18,7 @@ export function canonicalJson(value: unknown): string {
 
 /** The first `length` hex digits of SHA-256. Sixteen are enough to tell definitions apart; nothing here is a secret. */
 export function shortHash(text: string, length = 16): string {
-  return bytesToHex(sha256(utf8ToBytes(text.toWellFormed()))).slice(0, length)
+  return createHash().update(text).digest(length)
 }
 
 /** The same of a text that comes in pieces. */
@@ -29,17 +30,17 @@ export interface TextHash {
 }
 
 export function createHash(): TextHash {
-  return textHash(sha256.create())
+  return textHash(createSha256())
 }
 
-function textHash(state: ReturnType<typeof sha256.create>): TextHash {
+function textHash(state: Sha256): TextHash {
   const hash: TextHash = {
     update(piece) {
-      state.update(utf8ToBytes(piece.toWellFormed()))
+      state.update(encoder.encode(piece))
       return hash
     },
     with: (pieces) => textHash(state.clone()).update(pieces.join('')),
-    digest: (length = 16) => bytesToHex(state.clone().digest()).slice(0, length),
+    digest: (length = 16) => state.hex().slice(0, length),
   }
   return hash
 }

@@ -11,7 +11,7 @@ import {
   readLedger,
   tailOf,
 } from './open-ledger.js'
-import { type Origin, writeSnapshot } from './snapshot.js'
+import type { Origin } from './snapshot.js'
 import type { StartedCalls } from './started-calls.js'
 import type { LedgerStore } from './store.js'
 
@@ -69,12 +69,18 @@ export function createLog(
   }
 
   /** Derived data: nobody waits for it, and where it cannot be written nothing is lost. */
-  const takeSnapshot = () => {
+  const putSnapshot = async () => {
+    const { writeSnapshot } = await import('./snapshot.js')
+    // What is true by now, and no later: from here on nothing is awaited until it is written.
     const last = events.at(-1)
-    if (!store.snapshot || !last || state.length - snapshotAt < SNAPSHOT_EVERY) return
-    snapshotAt = state.length
+    if (!last) return
     const text = writeSnapshot({ state, started, lastAnchor, parent, origin }, numbered(last, -before()))
-    store.snapshot.write(id, { count: stored(), text }).catch(() => undefined)
+    await store.snapshot?.write(id, { count: stored(), text })
+  }
+  const takeSnapshot = () => {
+    if (!store.snapshot || events.length === 0 || state.length - snapshotAt < SNAPSHOT_EVERY) return
+    snapshotAt = state.length
+    putSnapshot().catch(() => undefined)
   }
   takeSnapshot()
 

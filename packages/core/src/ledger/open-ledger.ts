@@ -5,7 +5,7 @@ import { isConflict } from './conflict.js'
 import type { LedgerEvent } from './event.js'
 import { createState, fold } from './fold.js'
 import { assertEvents } from './shape.js'
-import { type Origin, readSnapshot, type Sum } from './snapshot.js'
+import type { Origin, Sum } from './snapshot.js'
 import { createStartedCalls } from './started-calls.js'
 import type { LedgerStore } from './store.js'
 import { upgradeEvent } from './upgrade.js'
@@ -26,6 +26,7 @@ async function fromSnapshot(store: LedgerStore, ledger: string): Promise<OpenedL
   const found = await store.snapshot?.read(ledger).catch(() => undefined)
   if (!found || !(found.count > 0)) return undefined
   const tail = await tailOf(store, ledger, found.count - 1)
+  const { readSnapshot } = await import('./snapshot.js')
   const sum = readSnapshot(found.text, tail?.[0])
   if (!tail || !sum) return undefined
   const before = sum.origin?.events ?? 0

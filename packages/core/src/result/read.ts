@@ -1,19 +1,8 @@
 /** Whatever a tool gave, as parts. Nothing a tool gives throws here. */
-import { byteLength, decodedText, plainBase64 } from './base64.js'
+import { decodedText, plainBase64 } from './base64.js'
+import type { Withheld } from './describe.js'
 import { imageSize } from './image-size.js'
 import { type GivenPart, isToolResult, type MediaPart, type ResultPart } from './part.js'
-
-/** Media that cannot be given to a model, and why. */
-export interface Withheld {
-  readonly kind: MediaPart['type']
-  readonly mediaType: string
-  readonly name?: string
-  /** Pixels, where they are known. */
-  readonly size?: { readonly width: number; readonly height: number }
-  readonly bytes: number
-  /** The wire takes none of its kind; it is too large to send; its bytes are not what they should be. */
-  readonly why: 'not-taken' | 'too-large' | 'unreadable'
-}
 
 export type ReadResult =
   | {
@@ -119,18 +108,4 @@ function typeOf(given: unknown): string {
 
 function isTextual(mediaType: string): boolean {
   return /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript)$|\+(?:json|xml)$/.test(mediaType)
-}
-
-/** A part of media as it is spoken of. */
-export function withheld(part: MediaPart, why: Withheld['why']): Withheld {
-  const { type: kind, mediaType, name, data } = part
-  const size = kind === 'image' ? imageSize(data) : undefined
-  return {
-    kind,
-    mediaType,
-    ...(name === undefined ? {} : { name }),
-    ...(size ? { size: { width: size.width, height: size.height } } : {}),
-    bytes: byteLength(data),
-    why,
-  }
 }

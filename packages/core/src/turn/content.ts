@@ -1,17 +1,16 @@
 /** What a tool gave, made fit to be sent: as parts and as text, with what is too large kept aside. */
 
 import { shortHash } from '../base/hash.js'
-import { quote } from '../base/text.js'
 import type { Entry } from '../catalogue/catalogue.js'
 import type { KeptResult } from '../ledger/event.js'
+import { describe, notShown, withheld } from '../result/describe.js'
 import { extentOf, headOf } from '../result/excerpt.js'
 import { headLength, isLonger } from '../result/limit.js'
-import { isMedia, type LinkPart, type ResultPart } from '../result/part.js'
-import { type ReadResult, readResult, type Withheld, withheld } from '../result/read.js'
+import { isMedia, type ResultPart } from '../result/part.js'
+import { type ReadResult, readResult } from '../result/read.js'
 import { type KeptContent, sizeOf } from '../result/store.js'
 import { imageTokens, MOST_MEDIA } from '../result/taken.js'
 import type { Context } from '../surface/context.js'
-import type { Prompts } from '../surface/prompts.js'
 
 export interface Content {
   /** All of it as text: what is no text is described. */
@@ -126,33 +125,4 @@ async function shortened(
 
 function text(words: string): ResultPart {
   return { type: 'text', text: words }
-}
-
-/** A part as words. */
-export function describe(part: ResultPart, prompts: Prompts): string {
-  if (part.type === 'text') return part.text
-  if (part.type === 'structured') return JSON.stringify(part.value) ?? ''
-  return part.type === 'link' ? linkWords(part, prompts) : notShown(withheld(part, 'not-taken'), prompts)
-}
-
-/** What a source wrote is quoted. */
-function linkWords({ uri, name = '', mediaType = '', description = '' }: LinkPart, prompts: Prompts): string {
-  const quoted = (words: string, limit: number) => (words === '' ? '' : quote(words, limit))
-  return prompts.link({
-    uri: quote(uri, 2000),
-    name: quoted(name, 200),
-    mediaType: quoted(mediaType, 100),
-    description: quoted(description, 500),
-  })
-}
-
-function notShown({ kind, mediaType, name = '', size, bytes, why }: Withheld, prompts: Prompts): string {
-  return prompts.notShown({
-    kind,
-    mediaType,
-    name: name === '' ? '' : quote(name, 200),
-    size,
-    bytes,
-    why,
-  })
 }
