@@ -89,12 +89,20 @@ function replyItems(unit: AssistantUnit, view: SurfaceView): readonly ResponsesI
   const write = (call: UnitCall) => fromCall(call, view)
   if (!items)
     return [...(unit.text === '' ? [] : [message('assistant', unit.text)]), ...unit.calls.map(write)]
-  const calls = new Map(unit.calls.map((call) => [call.id, write(call)]))
-  const same = items.every((item) => {
+  if (!unit.repaired && isWrittenSo(unit, items, view)) return items
+  return rewritten(unit, items, new Map(unit.calls.map((call) => [call.id, write(call)])))
+}
+
+/** Whether the items hold the calls of the unit, each as it would be written: so it is with most of a history, on every request. */
+function isWrittenSo({ calls }: AssistantUnit, items: readonly ResponsesItem[], view: SurfaceView): boolean {
+  let next = 0
+  for (const item of items) {
     const id = callIdOf(item)
-    return id === undefined || calls.get(id) === item
-  })
-  return same && !unit.repaired ? items : rewritten(unit, items, calls)
+    if (id === undefined) continue
+    const call = calls[next++]
+    if (!call || call.id !== id || fromCall(call, view) !== item) return false
+  }
+  return true
 }
 
 /**

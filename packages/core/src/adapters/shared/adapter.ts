@@ -30,11 +30,11 @@ import { repairStretches } from './repair-stretches.js'
 import { sameItems } from './same-items.js'
 import type { StreamedReply } from './streamed.js'
 import { createReader, placedIn, type Stretch } from './stretches.js'
-import { argumentsObject, type Unit, type UnitCall } from './thread.js'
+import { argumentsObject, type Placed, type Unit, type UnitCall } from './thread.js'
 import type { Warn, Warning } from './warning.js'
 import { weave } from './weave.js'
 import type { OwnUnit, Wire } from './wire.js'
-import { assertOwnReply, type FormSigns, foreignEntry } from './wrong-door.js'
+import { assertOwnReply, foreignEntry } from './wrong-door.js'
 
 export interface Turn<Message, Reply, Parts> {
   /** Spread these into the request. */
@@ -97,13 +97,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
     if (!Array.isArray(messages))
       throw invalid('messages', `This takes your history, an array of messages, not ${kindOf(messages)}.`)
     const recalled = recallAll(messages)
-    const foreign =
-      form &&
-      foreignEntry(
-        form,
-        recalled.entries.map(({ signs }) => signs as FormSigns),
-      )
-    return { ...recalled, foreign }
+    return { ...recalled, foreign: form && foreignEntry(form, recalled.entries) }
   }
   const readStretches = createReader(wire)
   const isFedBack = createFedBack()
@@ -146,7 +140,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         view,
         warnings,
         parts: wire.parts(
-          compose(wire, { messages, ...recalled, stretches }, view, conversation.prompts, warn),
+          compose(wire, { messages, ...recalled, stretches, placed }, view, conversation.prompts, warn),
           view,
           plainJson(request),
           warn,
@@ -287,11 +281,13 @@ function normalised<Message>(
 interface Given<Message> extends Recalled<Message> {
   readonly messages: readonly Message[]
   readonly stretches: readonly Stretch[]
+  /** All units of these. */
+  readonly placed: readonly Placed[]
 }
 
 function compose<Message, Reply, Parts, Prompt extends object>(
   wire: Wire<Message, Reply, Parts, Prompt>,
-  { messages, entries, given, stretches }: Given<Message>,
+  { messages, entries, given, stretches, placed }: Given<Message>,
   view: SurfaceView,
   prompts: Prompts,
   warn: Warn,
@@ -304,7 +300,7 @@ function compose<Message, Reply, Parts, Prompt extends object>(
   const callable = new Set(view.tools.map((tool) => tool.name))
   for (const { ofHost } of stretches) for (const name of ofHost) callable.add(name)
   const { opensWithUser, notesJoinAnswers, modelSpeaksBetween } = wire.traits ?? {}
-  const repaired = repairStretches(wire, stretches, view, callable, prompts, warn)
+  const repaired = repairStretches(wire, { stretches, placed }, view, callable, prompts, warn)
   const joined = notesJoinAnswers ? joinOwnWords(repaired, prompts) : repaired
   const spoken = modelSpeaksBetween ? speakBetween(joined, prompts) : joined
   const begun = opensWithUser ? openWithUser(spoken, prompts, warn) : spoken

@@ -9,10 +9,14 @@ import type { Placed } from './thread.js'
 
 export function joinOwnWords(placed: readonly Placed[], prompts: Prompts): readonly Placed[] {
   let isBehindResult = false
-  return placed.map((item) => {
+  let joined: Placed[] | undefined
+  for (const [index, item] of placed.entries()) {
     const { unit } = item
-    const isOurs = isBehindResult && unit.kind === 'user' && isFramed(unit.text, prompts)
+    const isOurs: boolean = isBehindResult && unit.kind === 'user' && isFramed(unit.text, prompts)
     isBehindResult = unit.kind === 'answer' || (isBehindResult && (isOurs || unit.kind === 'note'))
-    return isOurs ? { ...item, unit: { kind: 'note', text: unit.text } } : item
-  })
+    if (!isOurs) continue
+    joined ??= [...placed]
+    joined[index] = { ...item, unit: { kind: 'note', text: unit.text } }
+  }
+  return joined ?? placed
 }

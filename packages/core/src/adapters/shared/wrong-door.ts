@@ -93,12 +93,15 @@ export function signsFor(form: Form, message: unknown): FormSigns {
 }
 
 /** What is foreign in a history, in words; undefined where nothing is. Throws where nothing in it shows this form. */
-export function foreignEntry(form: Form, signs: readonly FormSigns[]): string | undefined {
-  const index = signs.findIndex(({ isForeign }) => isForeign)
+export function foreignEntry(
+  form: Form,
+  entries: readonly { readonly signs: FormSigns | undefined }[],
+): string | undefined {
+  const index = entries.findIndex(({ signs }) => signs?.isForeign)
   if (index < 0) return undefined
-  const [other] = signs[index]?.forms ?? []
+  const [other] = entries[index]?.signs?.forms ?? []
   const problem = `entry ${index} of this history is ${other ? `in the form of ${FORMS[other].api}` : 'a message with "content"'}, and ${FORMS[form].door} reads that of ${FORMS[form].api}`
-  if (signs.some(({ isOwn }) => isOwn)) return problem
+  if (entries.some(({ signs }) => signs?.isOwn)) return problem
   throw invalid('messages', `${problem[0]?.toUpperCase()}${problem.slice(1)}. ${fixOf(form, other)}`)
 }
 
