@@ -17,8 +17,10 @@ const ROUNDS = new Int32Array([
   0xc67178f2,
 ])
 const BLOCK = 64
-/** The message schedule. One hash is never within another, so all of them share it. */
+/** One hash is never made within another, so all of them share what they only need meanwhile. */
 const words = new Int32Array(64)
+const end = new Uint8Array(2 * BLOCK)
+const last = new Int32Array(8)
 
 export interface Sha256 {
   update(bytes: Uint8Array): void
@@ -35,46 +37,43 @@ export function createSha256(): Sha256 {
 /** `rest`: the begun block, whose bytes count up to `length % BLOCK`. */
 function sha256From(state: Int32Array, rest: Uint8Array, length: number): Sha256 {
   let taken = length
-  const update = (bytes: Uint8Array) => {
-    const begun = taken % BLOCK
-    taken += bytes.length
-    if (begun + bytes.length < BLOCK) return rest.set(bytes, begun)
-    let next = begun && BLOCK - begun
-    if (begun > 0) {
-      rest.set(bytes.subarray(0, next), begun)
-      takeBlock(state, rest, 0)
-    }
-    for (; next + BLOCK <= bytes.length; next += BLOCK) takeBlock(state, bytes, next)
-    rest.set(bytes.subarray(next))
-  }
   return {
-    update,
+    update(bytes) {
+      const begun = taken % BLOCK
+      taken += bytes.length
+      if (begun + bytes.length < BLOCK) return rest.set(bytes, begun)
+      let next = begun && BLOCK - begun
+      if (begun > 0) {
+        rest.set(bytes.subarray(0, next), begun)
+        takeBlock(state, rest, 0)
+      }
+      for (; next + BLOCK <= bytes.length; next += BLOCK) takeBlock(state, bytes, next)
+      rest.set(bytes.subarray(next))
+    },
     clone: () => sha256From(state.slice(), rest.slice(), taken),
     hex() {
-      const before = { state: state.slice(), rest: rest.slice(), taken }
-      update(ending(taken))
-      const hex = Array.from(state, (word) => (word >>> 0).toString(16).padStart(8, '0')).join('')
-      state.set(before.state)
-      rest.set(before.rest)
-      taken = before.taken
+      const begun = taken % BLOCK
+      // Behind the text: a one, zeros, and at the end of a block the length in bits.
+      const size = begun + 9 > BLOCK ? 2 * BLOCK : BLOCK
+      end.fill(0)
+      end.set(rest.subarray(0, begun))
+      end[begun] = 0x80
+      for (let at = size - 1, left = taken * 8; left > 0; left = Math.floor(left / 256)) end[at--] = left
+      last.set(state)
+      takeBlock(last, end, 0)
+      if (size > BLOCK) takeBlock(last, end, BLOCK)
+      let hex = ''
+      for (const word of last) hex += (word >>> 0).toString(16).padStart(8, '0')
       return hex
     },
   }
 }
 
-/** A one, zeros, and the length in bits, up to the end of a block. */
-function ending(length: number): Uint8Array {
-  const bytes = new Uint8Array(8 + BLOCK - ((length + 8) % BLOCK))
-  const view = new DataView(bytes.buffer)
-  bytes[0] = 0x80
-  view.setUint32(bytes.length - 8, Math.floor(length / 2 ** 29))
-  view.setUint32(bytes.length - 4, length * 8)
-  return bytes
-}
-
 function takeBlock(state: Int32Array, bytes: Uint8Array, from: number): void {
-  const view = new DataView(bytes.buffer, bytes.byteOffset + from, BLOCK)
-  for (let index = 0; index < 16; index++) words[index] = view.getUint32(index * 4)
+  for (let index = 0, at = from; index < 16; index++, at += 4) {
+    const high = ((bytes[at] as number) << 24) | ((bytes[at + 1] as number) << 16)
+    words[index] = high | ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number)
+  }
   for (let index = 16; index < 64; index++) {
     const early = words[index - 15] as number
     const late = words[index - 2] as number
