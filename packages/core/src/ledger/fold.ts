@@ -4,12 +4,20 @@
  * forked conversations cannot differ.
  */
 
+import { defined } from '../base/guards.js'
 import { RESERVE_NAME } from '../base/names.js'
 import type { FailureReason } from '../tool/reasons.js'
 import type { Pin } from '../tool/wire-tool.js'
 import type { KeptResult, LedgerEvent } from './event.js'
 import { inWords, leave, returnTo, tellLeft } from './left-latch.js'
-import { createState, type Latch, type LedgerState, prefixName, type RequestRecord } from './state.js'
+import {
+  createState,
+  type Insert,
+  type Latch,
+  type LedgerState,
+  prefixName,
+  type RequestRecord,
+} from './state.js'
 
 export { createState, type Insert, type LedgerState, type LoadedTool, type RequestRecord } from './state.js'
 
@@ -350,6 +358,7 @@ function request(state: LedgerState, event: Extract<LedgerEvent, { kind: 'reques
     if (request === event.anchor) state.history.reminded.set(id, { anchor, request })
     else state.history.reminded.delete(id)
   state.history.carried.add(event.anchor)
+  carry(state.history.inserts, event.anchor)
   const record: RequestRecord = {
     requestId: event.requestId,
     anchor: event.anchor,
@@ -366,6 +375,16 @@ function request(state: LedgerState, event: Extract<LedgerEvent, { kind: 'reques
   state.requests.last = record
 }
 
+/** Where they stand is settled by the first two requests: another message that looks like the anchor may come later. */
+function carry(inserts: Insert[], anchor: string) {
+  for (let index = inserts.length - 1; index >= 0; index--) {
+    const insert = inserts[index]
+    if (!insert || insert.next !== undefined) return
+    if (insert.request === undefined) inserts[index] = { ...insert, request: anchor }
+    else if (insert.request !== anchor) inserts[index] = { ...insert, next: anchor }
+  }
+}
+
 /** The provider took nothing of it: its id is free again, and the next one is latched anew. */
 function endRequest(state: LedgerState, requestId: string) {
   state.requests.byId.delete(requestId)
@@ -377,8 +396,10 @@ function compact(state: LedgerState, kept: Readonly<Record<string, string>>) {
   const renamed = (anchor: string): string | undefined =>
     Object.hasOwn(kept, anchor) ? kept[anchor] : undefined
   state.history.inserts = state.history.inserts.flatMap((insert) => {
+    const { request = '', next = '', ...rest } = insert
     const anchor = renamed(insert.anchor)
-    return anchor === undefined ? [] : [{ ...insert, anchor }]
+    const placed = defined({ request: renamed(request), next: renamed(next) })
+    return anchor === undefined ? [] : [{ ...rest, anchor, ...placed }]
   })
   for (const [id, known] of state.tools.loaded) {
     if (known.shownAt === '') continue

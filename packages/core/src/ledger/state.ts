@@ -28,6 +28,9 @@ export interface ResolvedCall {
 
 export interface Insert {
   readonly anchor: string
+  /** The last message of the first request that carried it, and of the first one that followed: it stands before that one. */
+  readonly request?: string
+  readonly next?: string
   readonly topic: Extract<LedgerEvent, { kind: 'announced' }>['topic']
   readonly text: string
   readonly about: readonly string[]

@@ -204,6 +204,30 @@ it('a name that no tool has is no proof against native delivery where none was u
   expect(host.conversation.inspect().withheld).toEqual({})
 })
 
+it('a notice whose message the move to another wire has changed stays where it went, though a like message follows', async () => {
+  const host = await start(chat)
+  const calls = ['tracker__create_issue', 'read_file'].map((name, index) => ({
+    id: `call_${index}`,
+    name,
+    arguments: '{"value":"x"}',
+  }))
+  const turn = await chat.open(host.conversation).begin(host.messages, {})
+  const first = chat.reply(turn.parts, { calls }, 1)
+  await turn.run(first.reply)
+  // The results were lost, and the model went on without them.
+  host.messages.push(...first.messages)
+  await host.sent()
+  host.messages.push(...chat.reply({}, { text: 'Well.' }, 2).messages)
+  const line = responses.open(host.conversation)
+  const moved = [...line.adopt(chat.open(host.conversation).thread(host.messages)), responses.user('on')]
+  const before = await line.begin(moved, {})
+  const again = responses.reply(before.parts, { calls }, 3)
+  const { messages: results } = await before.run(again.reply)
+  const { parts } = await line.begin([...moved, ...again.messages, ...results], {})
+  const { input } = before.parts as { readonly input: readonly object[] }
+  expect((parts as { readonly input: readonly object[] }).input.slice(0, input.length)).toEqual(input)
+})
+
 describe('on Responses', () => {
   it('a reply with the call id of an interrupted one before it leaves that one as it was', async () => {
     const conversation = await createToolwell({ tools: mixed(), mode: 'on' }).open({ id: 'x' })

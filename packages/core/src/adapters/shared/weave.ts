@@ -23,14 +23,14 @@ type Note = Extract<Unit, { kind: 'note' }>
 function placeInserts(placed: readonly Placed[], view: SurfaceView, warn: Warn): Map<number, Note> {
   const notes = new Map<number, Note>()
   if (view.inserts.length === 0 || placed.length === 0) return notes
-  const wanted = new Set(view.inserts.map(({ anchor }) => anchor))
+  const wanted = new Set(view.inserts.flatMap(({ anchor, next = anchor }) => [anchor, next]))
   const last = new Map<string, number>()
   placed.forEach(({ anchor }, index) => {
     if (wanted.has(anchor)) last.set(anchor, index)
   })
   let position = firstTurn(placed)
   for (const insert of view.inserts) {
-    const found = last.get(insert.anchor)
+    const found = placeOf(insert, last)
     if (found === undefined)
       warn('update-moved', 'the message an update belongs to is gone; it stands at the nearest earlier place')
     const index = batchEnd(placed, found ?? position)
@@ -39,6 +39,13 @@ function placeInserts(placed: readonly Placed[], view: SurfaceView, warn: Warn):
     if (note) notes.set(index, note)
   }
   return notes
+}
+
+/** A message behind a request that followed is another one that looks like it. */
+function placeOf({ anchor, next = anchor }: Insert, places: ReadonlyMap<string, number>): number | undefined {
+  const found = places.get(anchor)
+  const end = places.get(next)
+  return found !== undefined && end !== undefined && found > end ? undefined : found
 }
 
 /** Behind all answers of the batch, told ones too: nothing may stand between a call and its answers, or move them later. */
