@@ -97,7 +97,12 @@ function progress({ name, unit, all }: Task, done: number): void {
 async function perform(task: Task, first: number): Promise<boolean> {
   let done = 0
   for (let seed = first; done < task.all; seed++) {
-    const result = await fc.check(task.property, { seed, numRuns: task.portion })
+    // Conversations are made shorter here, step by step.
+    const result = await fc.check(task.property, {
+      seed,
+      numRuns: task.portion,
+      endOnFailure: task.shorten !== undefined,
+    })
     if (result.failed) {
       const report = result.counterexample
         ? await (task.shorten?.(result.counterexample) ??
