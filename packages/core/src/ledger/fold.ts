@@ -4,7 +4,6 @@
  * forked conversations cannot differ.
  */
 
-import { defined } from '../base/guards.js'
 import { RESERVE_NAME } from '../base/names.js'
 import type { FailureReason } from '../tool/reasons.js'
 import type { Pin } from '../tool/wire-tool.js'
@@ -375,13 +374,12 @@ function request(state: LedgerState, event: Extract<LedgerEvent, { kind: 'reques
   state.requests.last = record
 }
 
-/** Where they stand is settled by the first two requests: another message that looks like the anchor may come later. */
+/** The first request settles where they stand: another message that looks like the anchor may come later. */
 function carry(inserts: Insert[], anchor: string) {
   for (let index = inserts.length - 1; index >= 0; index--) {
     const insert = inserts[index]
-    if (!insert || insert.next !== undefined) return
-    if (insert.request === undefined) inserts[index] = { ...insert, request: anchor }
-    else if (insert.request !== anchor) inserts[index] = { ...insert, next: anchor }
+    if (!insert || insert.request !== undefined) return
+    inserts[index] = { ...insert, request: anchor }
   }
 }
 
@@ -396,10 +394,8 @@ function compact(state: LedgerState, kept: Readonly<Record<string, string>>) {
   const renamed = (anchor: string): string | undefined =>
     Object.hasOwn(kept, anchor) ? kept[anchor] : undefined
   state.history.inserts = state.history.inserts.flatMap((insert) => {
-    const { request = '', next = '', ...rest } = insert
     const anchor = renamed(insert.anchor)
-    const placed = defined({ request: renamed(request), next: renamed(next) })
-    return anchor === undefined ? [] : [{ ...rest, anchor, ...placed }]
+    return anchor === undefined ? [] : [{ ...insert, anchor }]
   })
   for (const [id, known] of state.tools.loaded) {
     if (known.shownAt === '') continue

@@ -78,8 +78,8 @@ export function returnTo(state: LedgerState, wire: string, joined: readonly Pin[
   replace(history.sources, left.sources)
 }
 
-/** What a provider was told of tools between two messages was about the array of that time. */
-export function inWords(insert: Insert): Insert {
+/** What a provider was told of tools between two messages was about the array of that time. Nothing has carried it since the latch. */
+export function inWords({ request: _, ...insert }: Insert): Insert {
   return { ...insert, adds: [], removes: [], revealed: 0 }
 }
 

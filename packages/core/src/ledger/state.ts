@@ -28,9 +28,8 @@ export interface ResolvedCall {
 
 export interface Insert {
   readonly anchor: string
-  /** The last message of the first request that carried it, and of the first one that followed: it stands before that one. */
+  /** The last message of the first request that carried it since the latch: it stands there or before. */
   readonly request?: string
-  readonly next?: string
   readonly topic: Extract<LedgerEvent, { kind: 'announced' }>['topic']
   readonly text: string
   readonly about: readonly string[]

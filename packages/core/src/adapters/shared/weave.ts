@@ -23,7 +23,7 @@ type Note = Extract<Unit, { kind: 'note' }>
 function placeInserts(placed: readonly Placed[], view: SurfaceView, warn: Warn): Map<number, Note> {
   const notes = new Map<number, Note>()
   if (view.inserts.length === 0 || placed.length === 0) return notes
-  const wanted = new Set(view.inserts.flatMap(({ anchor, next = anchor }) => [anchor, next]))
+  const wanted = new Set(view.inserts.flatMap(({ anchor, request = anchor }) => [anchor, request]))
   const last = new Map<string, number>()
   placed.forEach(({ anchor }, index) => {
     if (wanted.has(anchor)) last.set(anchor, index)
@@ -41,10 +41,13 @@ function placeInserts(placed: readonly Placed[], view: SurfaceView, warn: Warn):
   return notes
 }
 
-/** A message behind a request that followed is another one that looks like it. */
-function placeOf({ anchor, next = anchor }: Insert, places: ReadonlyMap<string, number>): number | undefined {
+/** A message behind the request that carried it is another one that looks like it. */
+function placeOf(
+  { anchor, request = anchor }: Insert,
+  places: ReadonlyMap<string, number>,
+): number | undefined {
   const found = places.get(anchor)
-  const end = places.get(next)
+  const end = places.get(request)
   return found !== undefined && end !== undefined && found > end ? undefined : found
 }
 
