@@ -37,7 +37,7 @@ import {
   unloadByName,
 } from './turn/host-steps.js'
 import type { ModelCall } from './turn/model-call.js'
-import type { CallAnswer, RunOptions } from './turn/run.js'
+import { type CallAnswer, type RunOptions, runCalls } from './turn/run.js'
 
 export interface Conversation {
   readonly id: string
@@ -266,12 +266,7 @@ export async function openConversation(
 
     begin: (request) => log.retried(() => begin(request)),
 
-    async run(calls, options = {}) {
-      const runner = { log, since, context, notify, keeps }
-      // With the first call: a bundle need not hold it at the start.
-      const { runCalls } = await import('./turn/run.js')
-      return runCalls(runner, calls, options)
-    },
+    run: (calls, options = {}) => runCalls({ log, since, context, notify, keeps }, calls, options),
 
     load: (names, source = 'operator') =>
       log.retried(async () => {

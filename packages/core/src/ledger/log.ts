@@ -2,6 +2,7 @@
 import { isConflict } from './conflict.js'
 import type { LedgerEvent, LedgerFact } from './event.js'
 import { fold, type LedgerState } from './fold.js'
+import { loadedSnapshots } from './lazy-snapshot.js'
 import {
   anchorBehind,
   numbered,
@@ -69,18 +70,14 @@ export function createLog(
   }
 
   /** Derived data: nobody waits for it, and where it cannot be written nothing is lost. */
-  const putSnapshot = async () => {
-    const { writeSnapshot } = await import('./snapshot.js')
-    // What is true by now, and no later: from here on nothing is awaited until it is written.
-    const last = events.at(-1)
-    if (!last) return
-    const text = writeSnapshot({ state, started, lastAnchor, parent, origin }, numbered(last, -before()))
-    await store.snapshot?.write(id, { count: stored(), text })
-  }
   const takeSnapshot = () => {
-    if (!store.snapshot || events.length === 0 || state.length - snapshotAt < SNAPSHOT_EVERY) return
+    const last = events.at(-1)
+    const snapshots = loadedSnapshots()
+    if (!store.snapshot || !snapshots || !last || state.length - snapshotAt < SNAPSHOT_EVERY) return
     snapshotAt = state.length
-    putSnapshot().catch(() => undefined)
+    const sum = { state, started, lastAnchor, parent, origin }
+    const text = snapshots.writeSnapshot(sum, numbered(last, -before()))
+    store.snapshot.write(id, { count: stored(), text }).catch(() => undefined)
   }
   takeSnapshot()
 

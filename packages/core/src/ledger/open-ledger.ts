@@ -4,6 +4,7 @@ import { ToolwellError } from '../base/errors.js'
 import { isConflict } from './conflict.js'
 import type { LedgerEvent } from './event.js'
 import { createState, fold } from './fold.js'
+import { loadSnapshots } from './lazy-snapshot.js'
 import { assertEvents } from './shape.js'
 import type { Origin, Sum } from './snapshot.js'
 import { createStartedCalls } from './started-calls.js'
@@ -22,11 +23,12 @@ export async function openLedger(store: LedgerStore, ledger: string): Promise<Op
 }
 
 async function fromSnapshot(store: LedgerStore, ledger: string): Promise<OpenedLedger | undefined> {
+  if (!store.snapshot) return undefined
+  const { readSnapshot } = await loadSnapshots()
   // It is only derived: whatever is wrong with it, the log is there.
-  const found = await store.snapshot?.read(ledger).catch(() => undefined)
+  const found = await store.snapshot.read(ledger).catch(() => undefined)
   if (!found || !(found.count > 0)) return undefined
   const tail = await tailOf(store, ledger, found.count - 1)
-  const { readSnapshot } = await import('./snapshot.js')
   const sum = readSnapshot(found.text, tail?.[0])
   if (!tail || !sum) return undefined
   const before = sum.origin?.events ?? 0

@@ -1,8 +1,8 @@
 /** Whatever a tool gave, as parts. Nothing a tool gives throws here. */
 import { decodedText, plainBase64 } from './base64.js'
-import type { Withheld } from './describe.js'
 import { imageSize } from './image-size.js'
 import { type GivenPart, isToolResult, type MediaPart, type ResultPart } from './part.js'
+import type { Withheld } from './withheld.js'
 
 export type ReadResult =
   | {

@@ -3,14 +3,15 @@
 import { shortHash } from '../base/hash.js'
 import type { Entry } from '../catalogue/catalogue.js'
 import type { KeptResult } from '../ledger/event.js'
-import { describe, notShown, withheld } from '../result/describe.js'
 import { extentOf, headOf } from '../result/excerpt.js'
 import { headLength, isLonger } from '../result/limit.js'
 import { isMedia, type ResultPart } from '../result/part.js'
 import { type ReadResult, readResult } from '../result/read.js'
 import { type KeptContent, sizeOf } from '../result/store.js'
 import { imageTokens, MOST_MEDIA } from '../result/taken.js'
+import { withheld } from '../result/withheld.js'
 import type { Context } from '../surface/context.js'
+import { describe, notShown } from './describe.js'
 
 export interface Content {
   /** All of it as text: what is no text is described. */

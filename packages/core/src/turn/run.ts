@@ -9,8 +9,8 @@ import type { ResultPart } from '../result/part.js'
 import type { Context } from '../surface/context.js'
 import { READER_ID } from '../surface/meta-tools.js'
 import type { Content } from './content.js'
-import { type Executed, execute, type Runner, type RunOptions } from './execute.js'
-import { type Judgement, judge } from './judge.js'
+import type { Executed, Runner, RunOptions } from './execute.js'
+import type { Judgement } from './judge.js'
 import { type Batch, createBatch } from './load/batch.js'
 import { load } from './load/load.js'
 import type { ModelCall } from './model-call.js'
@@ -75,6 +75,7 @@ export async function runCalls(
       text: prompts.notRun(),
     }))
   if (runsAny(judgement)) {
+    const { execute } = await import('./execute.js')
     // Not inside the queue: a tool may itself use this conversation.
     await Promise.all(
       judgement.verdicts.map(async (verdict) => {
@@ -99,6 +100,8 @@ export async function runCalls(
 
 /** Phase one: judge everything. A call that someone has started is not run again, here or anywhere. */
 async function judgeAll({ log, context, since }: Runner, calls: readonly ModelCall[]): Promise<Judgement> {
+  // With the first call: a bundle need not hold it at the start.
+  const { judge } = await import('./judge.js')
   const { verdicts, batch } = await judge(calls, log.state, context())
   const { prompts } = context().settings
   const fenced = verdicts.map((verdict) =>
@@ -192,6 +195,7 @@ async function rejudge({ log, context }: Runner, judgement: Judgement): Promise<
   )
   if (searches.length === 0)
     return { verdicts: judgement.verdicts, batch: { ...createBatch(), inUse: judgement.batch.inUse } }
+  const { judge } = await import('./judge.js')
   const again = await judge(
     searches.map((verdict) => verdict.call),
     log.state,

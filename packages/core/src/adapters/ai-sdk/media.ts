@@ -3,10 +3,10 @@
  * request, what the provider does not take becomes words: its package would drop it, or write all its base64 as text.
  */
 import { isRecord } from '../../base/guards.js'
-import { describe } from '../../result/describe.js'
 import { isMedia, type ResultPart } from '../../result/part.js'
 import { isTaken } from '../../result/taken.js'
 import type { Prompts } from '../../surface/prompts.js'
+import { describe } from '../../turn/describe.js'
 import { mediaOf } from '../shared/media-of.js'
 import { sameItems } from '../shared/same-items.js'
 import type { Protocol } from './protocol.js'

@@ -1,8 +1,8 @@
 /** A result in parts as one wire writes it: what the wire takes in its own form, the rest in words. */
 
-import { describe } from '../../result/describe.js'
 import { isMedia, type MediaPart, type ResultPart } from '../../result/part.js'
 import type { Prompts } from '../../surface/prompts.js'
+import { describe } from '../../turn/describe.js'
 
 /** `write` gives nothing for what the wire does not take. Words that stand side by side become one; blank ones are left out. */
 export function writeParts<Native extends object>(
