@@ -8,15 +8,8 @@ import { RESERVE_NAME } from '../base/names.js'
 import type { FailureReason } from '../tool/reasons.js'
 import type { Pin } from '../tool/wire-tool.js'
 import type { KeptResult, LedgerEvent } from './event.js'
-import { inWords, leave, returnTo, tellLeft } from './left-latch.js'
-import {
-  createState,
-  type Insert,
-  type Latch,
-  type LedgerState,
-  prefixName,
-  type RequestRecord,
-} from './state.js'
+import { carry, inWords, leave, returnTo, tellLeft } from './left-latch.js'
+import { createState, type Latch, type LedgerState, prefixName, type RequestRecord } from './state.js'
 
 export { createState, type Insert, type LedgerState, type LoadedTool, type RequestRecord } from './state.js'
 
@@ -372,15 +365,6 @@ function request(state: LedgerState, event: Extract<LedgerEvent, { kind: 'reques
   if (state.latch) state.history.thinking.behind.set(state.latch.wire, prefixName(state))
   state.requests.byId.set(event.requestId, record)
   state.requests.last = record
-}
-
-/** The first request settles where they stand: another message that looks like the anchor may come later. */
-function carry(inserts: Insert[], anchor: string) {
-  for (let index = inserts.length - 1; index >= 0; index--) {
-    const insert = inserts[index]
-    if (!insert || insert.request !== undefined) return
-    inserts[index] = { ...insert, request: anchor }
-  }
 }
 
 /** The provider took nothing of it: its id is free again, and the next one is latched anew. */

@@ -83,6 +83,15 @@ export function inWords({ request: _, ...insert }: Insert): Insert {
   return { ...insert, adds: [], removes: [], revealed: 0 }
 }
 
+/** The first request settles where they stand: another message that looks like the anchor may come later. */
+export function carry(inserts: Insert[], anchor: string) {
+  for (let index = inserts.length - 1; index >= 0; index--) {
+    const insert = inserts[index]
+    if (!insert || insert.request !== undefined) return
+    inserts[index] = { ...insert, request: anchor }
+  }
+}
+
 function replace<Value>(into: Map<string, Value>, from: ReadonlyMap<string, Value>): void {
   into.clear()
   for (const [key, value] of from) into.set(key, value)
