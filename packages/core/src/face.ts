@@ -3,6 +3,7 @@
  * on the bridge does, and keeps nothing of a call: nothing grows, and nothing of one caller reaches another.
  */
 import { ToolwellError } from './base/errors.js'
+import { lazily } from './base/lazily.js'
 import { assertFunction, assertKnownKeys } from './base/options.js'
 import type { Entry } from './catalogue/catalogue.js'
 import type { Policy } from './catalogue/gate.js'
@@ -68,6 +69,8 @@ export interface Face {
 /** What a list of tools of an MCP server carries. */
 const WIRE = 'mcp'
 
+const judging = lazily(() => import('./turn/judge.js'))
+
 export function openFace(shared: Shared, options: FaceOptions, policies: readonly Policy[]): Face {
   assertKnownKeys(options, ['principal', 'policy', 'agent'], 'face')
   assertFunction('face.policy', options.policy)
@@ -112,8 +115,7 @@ export function openFace(shared: Shared, options: FaceOptions, policies: readonl
 
   const judged = async ({ name, input }: FaceCall): Promise<FaceVerdict> => {
     const call: ModelCall = { callId: '', anchor: '', name, input: { value: input } }
-    // With the first call: a bundle need not hold it at the start.
-    const { judge } = await import('./turn/judge.js')
+    const { judge } = await judging()
     const { verdicts } = await judge([call], current(), context)
     const [verdict] = verdicts
     if (verdict?.kind === 'run')

@@ -2,6 +2,7 @@
 
 import { defined } from '../base/guards.js'
 import { shortHash } from '../base/hash.js'
+import { lazily } from '../base/lazily.js'
 import type { Tokenizer } from '../base/tokens.js'
 import type { Catalogue, Entry } from '../catalogue/catalogue.js'
 import { type Exposure, type ExposureRule, exposureOf } from '../catalogue/exposure.js'
@@ -150,6 +151,9 @@ function changedBy(entry: Entry, changed: Partial<Pick<WireTool, 'description' |
   return { name: entry.wireName, description, inputSchema, ...defined({ strict, inputExamples }) }
 }
 
+/** The validator is large, and nobody needs it before the first call. */
+const validating = lazily(() => import('../schema/validation.js'))
+
 export function createContext(given: Given): Context {
   const { settings, wire, notify, memo, alsoEager, everythingEager, agent, principal } = given
   const options = {
@@ -213,8 +217,7 @@ export function createContext(given: Given): Context {
     definition,
     prices: cacheRule(wire, settings.prices),
     check: async (entry, input) => {
-      // The validator is large, and nobody needs it before the first call.
-      const { checkArguments } = await import('../schema/validation.js')
+      const { checkArguments } = await validating()
       const { own, checked, keys } = fitted(entry)
       // A model may have the tool's own names from elsewhere: they are as good.
       const verdict = checkArguments(own, originalKeys(input, keys))

@@ -1,6 +1,7 @@
 /** Runs one call, and makes of what came of it what the model will read. Nothing a tool does throws here. */
 
 import { defined } from '../base/guards.js'
+import { lazily } from '../base/lazily.js'
 import { firstLine } from '../base/text.js'
 import type { LedgerLog } from '../ledger/log.js'
 import { isMedia, type ResultPart, toolResult } from '../result/part.js'
@@ -40,6 +41,9 @@ export interface Executed {
   readonly content?: Content
 }
 
+/** Few conversations have a result that is kept. */
+const readingKept = lazily(() => import('./read-kept.js'))
+
 export async function execute(
   verdict: Extract<Verdict, { kind: 'run' }>,
   options: RunOptions,
@@ -49,8 +53,7 @@ export async function execute(
   const { entry, target } = verdict
   // What is kept is the conversation's own: no host runs this.
   if (entry.id === READER_ID) {
-    // Loaded when it is needed: few conversations have a result that is kept.
-    const { readKept } = await import('./read-kept.js')
+    const { readKept } = await readingKept()
     const text = await readKept(target.input, runner.log.state, context)
     return { outcome: { kind: 'result', tool: entry.id, value: text, text } }
   }

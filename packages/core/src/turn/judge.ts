@@ -2,6 +2,7 @@
 
 import { defined } from '../base/guards.js'
 import { canonicalJson, shortHash } from '../base/hash.js'
+import { lazily } from '../base/lazily.js'
 import { quote } from '../base/text.js'
 import { type LedgerState, loaderName } from '../ledger/fold.js'
 import type { Context } from '../surface/context.js'
@@ -16,6 +17,9 @@ export interface Judgement {
   readonly verdicts: readonly Verdict[]
   readonly batch: Batch
 }
+
+/** With the first search, as the ranking is. */
+const searching = lazily(() => import('./answer-search.js'))
 
 export async function judge(
   made: readonly ModelCall[],
@@ -39,19 +43,9 @@ export async function judge(
     verdicts[index] = verdict
     if (verdict.kind === 'run') batch.inUse.add(verdict.entry.id)
   }
-  for (const [index, call] of calls.entries()) verdicts[index] ??= await search(call, state, context, batch)
+  for (const [index, call] of calls.entries())
+    verdicts[index] ??= await (await searching()).answerSearch(call, state, context, batch)
   return { verdicts, batch }
-}
-
-/** Loaded with the first search, as the ranking is: a program that starts need not hold it. */
-async function search(
-  call: ModelCall,
-  state: LedgerState,
-  context: Context,
-  batch: Batch,
-): Promise<AnswerVerdict> {
-  const { answerSearch } = await import('./answer-search.js')
-  return answerSearch(call, state, context, batch)
 }
 
 /** A call is read, resolved to its target, and checked. A tool that stands for another is judged first, then that other one. */

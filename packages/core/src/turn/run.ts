@@ -1,6 +1,7 @@
 /** Runs the calls of one reply: judged together, written down before they run, settled in one append, and only then answered. */
 
 import { defined } from '../base/guards.js'
+import { lazily } from '../base/lazily.js'
 import { firstLine } from '../base/text.js'
 import type { LedgerFact } from '../ledger/event.js'
 import type { LedgerState } from '../ledger/fold.js'
@@ -27,6 +28,9 @@ export interface CallAnswer {
   /** The same in parts, where it is more than text: each wire gives what it can take. */
   readonly parts?: readonly ResultPart[]
 }
+
+const judging = lazily(() => import('./judge.js'))
+const executing = lazily(() => import('./execute.js'))
 
 export async function runCalls(
   runner: Runner,
@@ -75,7 +79,7 @@ export async function runCalls(
       text: prompts.notRun(),
     }))
   if (runsAny(judgement)) {
-    const { execute } = await import('./execute.js')
+    const { execute } = await executing()
     // Not inside the queue: a tool may itself use this conversation.
     await Promise.all(
       judgement.verdicts.map(async (verdict) => {
@@ -100,8 +104,7 @@ export async function runCalls(
 
 /** Phase one: judge everything. A call that someone has started is not run again, here or anywhere. */
 async function judgeAll({ log, context, since }: Runner, calls: readonly ModelCall[]): Promise<Judgement> {
-  // With the first call: a bundle need not hold it at the start.
-  const { judge } = await import('./judge.js')
+  const { judge } = await judging()
   const { verdicts, batch } = await judge(calls, log.state, context())
   const { prompts } = context().settings
   const fenced = verdicts.map((verdict) =>
@@ -195,7 +198,7 @@ async function rejudge({ log, context }: Runner, judgement: Judgement): Promise<
   )
   if (searches.length === 0)
     return { verdicts: judgement.verdicts, batch: { ...createBatch(), inUse: judgement.batch.inUse } }
-  const { judge } = await import('./judge.js')
+  const { judge } = await judging()
   const again = await judge(
     searches.map((verdict) => verdict.call),
     log.state,

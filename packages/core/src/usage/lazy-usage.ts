@@ -1,20 +1,13 @@
 /** What was learned from use, loaded with the first search: it goes by the words of the ranking, which a bundle need not hold at the start. */
+import { lazily } from '../base/lazily.js'
 import type { Usage, UsageSettings } from './usage.js'
 
 export function createLazyUsage(settings: UsageSettings): Usage {
-  let made: Promise<Usage> | undefined
-  const load = async () => {
-    try {
-      return (await import('./usage.js')).createUsage(settings)
-    } catch (error) {
-      // A piece of a bundle that could not be fetched may be there the next time.
-      made = undefined
-      throw error
-    }
-  }
+  let isUsed = false
+  const load = lazily(async () => (await import('./usage.js')).createUsage(settings))
   const loaded = () => {
-    made ??= load()
-    return made
+    isUsed = true
+    return load()
   }
   const report = (error: unknown) => settings.report(`could not be loaded: ${String(error)}`)
   return {
@@ -32,6 +25,6 @@ export function createLazyUsage(settings: UsageSettings): Usage {
     status: async (filter) => (await loaded()).status(filter),
     forget: async (filter) => (await loaded()).forget(filter),
     export: async () => (await loaded()).export(),
-    flush: async () => (await made)?.flush(),
+    flush: async () => (isUsed ? (await loaded()).flush() : undefined),
   }
 }
