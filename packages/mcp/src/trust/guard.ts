@@ -5,9 +5,10 @@ import { isOffered } from '../config/is-offered.js'
 import type { ServerConfig } from '../config/server-config.js'
 import { startOf } from '../config/start-of.js'
 import { definitionHash, type ServerDefinition } from '../definition/server-definition.js'
+import { asBefore, marked } from '../definition/without-folder.js'
 import { createReview, type Decision, type ServerDecision } from './lock/create-review.js'
 import { type Compared, createExaminations } from './lock/examinations.js'
-import { type FirstUse, type FirstUseStore, scopeOf, wasMet } from './lock/first-use.js'
+import { type FirstUse, type FirstUseStore, ownTool, scopeOf, wasMet } from './lock/first-use.js'
 import type { ListedServer } from './lock/lock.js'
 import { createLocks, type LockState } from './lock/locks.js'
 import { areSettled, type Prints, type ReviewNotes } from './lock/notes.js'
@@ -46,6 +47,8 @@ export interface Guard {
   notes(server: ServerConfig, definition: ServerDefinition): ReviewNotes | undefined
   /** Servers that have to be reviewed again because of what is known of others by now. */
   compare(isOver: () => boolean): Promise<Compared>
+  /** What is remembered or pinned of it, where it lists the same but for the folder. */
+  recognise(server: ServerConfig, definition: ServerDefinition, folder: string): ServerDefinition
   /** Why a command in its entry may not be run yet, or undefined. */
   waitingCommand(server: ServerConfig): string | undefined
   /** What has been approved of it has changed since it was reviewed. Costs a look at the file. */
@@ -115,7 +118,11 @@ export function createGuard({ firstUse, lock, scan, rules = {}, review: own }: G
     })
     by.set(server.name, decision.by)
     if (remember) {
-      const seen = { ...defined({ commands: record?.commands }), ...remember }
+      const { need, folder } = server.workspace
+      const seen = {
+        ...defined({ commands: record?.commands, folder: need === 'each' ? folder : undefined }),
+        ...remember,
+      }
       remembered.set(server.name, seen)
       firstUse.write(server, seen)
     }
@@ -162,6 +169,22 @@ export function createGuard({ firstUse, lock, scan, rules = {}, review: own }: G
       return compared
     },
     isStale: (server) => !isSame(server, groundsOf(server)),
+    recognise(server, definition, folder) {
+      const state = locks.of(server)
+      const record = state ? undefined : firstUse.read(server)
+      const known = state ? state.lock?.servers[server.name] : record
+      if (!known) return definition
+      const first = record?.folder ?? server.workspace.folder
+      const { instructions } = definition
+      return marked({
+        ...definition,
+        instructions: asBefore(instructions, folder, known.instructions, first) ?? instructions,
+        tools: definition.tools.map((tool) => {
+          const before = ownTool(known.tools, tool.name)?.definition
+          return (before && asBefore(tool, folder, before, first)) ?? tool
+        }),
+      })
+    },
     waitingCommand(server) {
       if (server.commands.length === 0) return undefined
       const approved = firstUse.read(server)?.commands ?? []

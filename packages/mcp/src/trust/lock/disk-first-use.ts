@@ -121,7 +121,8 @@ interface Stored {
 
 function decoded(text: string): Stored | undefined {
   try {
-    const { toolwell, scope, name, start, instructions, isApproved, tools, commands } = JSON.parse(text)
+    const { toolwell, scope, name, start, instructions, isApproved, tools, folder, commands } =
+      JSON.parse(text)
     const isOurs =
       toolwell === FORMAT &&
       [scope, name, start, instructions].every((each) => typeof each === 'string') &&
@@ -133,6 +134,7 @@ function decoded(text: string): Stored | undefined {
       instructions,
       ...(isApproved === true ? { isApproved } : {}),
       tools: record(Object.entries(tools as Record<string, SeenTool>)),
+      ...(typeof folder === 'string' ? { folder } : {}),
       ...(Array.isArray(commands) ? { commands: commands.map(String) } : {}),
     }
     return { scope, name, seen }

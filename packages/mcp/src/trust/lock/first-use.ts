@@ -18,6 +18,8 @@ export interface FirstUse {
   /** Somebody looked at the instructions. */
   readonly isApproved?: true
   readonly tools: Readonly<Record<string, SeenTool>>
+  /** The folder that it ran in, where it runs in those of projects. */
+  readonly folder?: string
   /** Commands of `${cmd:…}` that may be run. */
   readonly commands?: readonly string[]
 }
