@@ -91,7 +91,7 @@ export function connectServers(
     ((server: ServerConfig) => storedAuth(server, { store: logins, now, onWarning: warnOf(server.name) }))
   const rules = { ...('servers' in config ? config.scan?.rules : {}), ...given.rules }
   const firstUse = carefulFirstUse(given.firstUse ?? diskFirstUse({ onWarning: warnOf('') }), warnOf(''))
-  const guard = createGuard({ firstUse, lock, scan, rules, review: given.review })
+  const guard = createGuard({ firstUse, lock, scan, rules, review: given.review, compared: cache })
   const watchdog = createWatchdog()
 
   const callerOf = (conversation?: string, principal?: string): Caller => ({

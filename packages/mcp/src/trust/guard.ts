@@ -7,7 +7,7 @@ import { startOf } from '../config/start-of.js'
 import { definitionHash, type ServerDefinition } from '../definition/server-definition.js'
 import { asBefore, marked } from '../definition/without-folder.js'
 import { createReview, type Decision, type ServerDecision } from './lock/create-review.js'
-import { type Compared, createExaminations } from './lock/examinations.js'
+import { type Compared, createExaminations, type ExaminationOptions } from './lock/examinations.js'
 import { type FirstUse, type FirstUseStore, ownTool, scopeOf, wasMet } from './lock/first-use.js'
 import type { ListedServer } from './lock/lock.js'
 import { createLocks, type LockState } from './lock/locks.js'
@@ -33,6 +33,8 @@ export interface GuardOptions {
   readonly rules?: RuleSettings
   /** Asked as well. */
   readonly review: Reviewer | undefined
+  /** Comparisons of names that need not be made again. */
+  readonly compared?: ExaminationOptions['compared']
 }
 
 export interface Guard {
@@ -59,8 +61,9 @@ export interface Guard {
   reset(): void
 }
 
-export function createGuard({ firstUse, lock, scan, rules = {}, review: own }: GuardOptions): Guard {
-  const examinations = createExaminations({ scan, rules })
+export function createGuard(options: GuardOptions): Guard {
+  const { firstUse, lock, scan, rules = {}, review: own, compared = {} } = options
+  const examinations = createExaminations({ scan, rules, compared })
   const stamp = scanStamp(rules)
   const review = createReview(examinations)
   const locks = createLocks(lock)
@@ -224,8 +227,18 @@ function isSettled(
   )
 }
 
+/** How it is started is looked at by few: it takes a look at files. */
 function listedOf(server: ServerConfig, { instructions, tools }: ServerDefinition): ListedServer {
-  return { name: server.name, start: startOf(server), instructions, tools }
+  let start: string | undefined
+  return {
+    name: server.name,
+    get start() {
+      start ??= startOf(server)
+      return start
+    },
+    instructions,
+    tools,
+  }
 }
 
 function toReview({ server: whole, tools, warnings }: ServerDecision): Review {
