@@ -47,7 +47,7 @@ export interface DefinitionCache {
     use: string,
     asked?: string,
   ): KeptParts | undefined
-  /** Whether a comparison of these servers, noted before, found nothing to tell: then it need not be made again. */
+  /** Whether a comparison of these servers, noted before, found nothing new: then it need not be made again. */
   wasCompared?(key: string): boolean
   noteCompared?(key: string): void
 }

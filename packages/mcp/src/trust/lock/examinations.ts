@@ -5,7 +5,7 @@ import type { Finding } from '../scan/finding.js'
 import { type RuleSettings, scanStamp } from '../scan/rules.js'
 import { createScanner, type Examination, type Scanner } from '../scan/scan.js'
 import { type ListedServer, namedTools } from './lock.js'
-import { type Prints, printsOf, type ReviewNotes, readNotes, writeNotes } from './notes.js'
+import { foundIn, type Prints, printsOf, type ReviewNotes, readNotes, writeNotes } from './notes.js'
 
 /** Milliseconds of work in one piece: a large server must not stop the others. */
 const SLICE = 20
@@ -52,7 +52,7 @@ export interface ExaminationOptions {
   readonly scan?: boolean
   /** Rules of the scan that are switched off. */
   readonly rules?: RuleSettings
-  /** Comparisons that found nothing to tell, also those of earlier programs. */
+  /** Comparisons that found nothing new, also those of earlier programs. */
   readonly compared?: Pick<DefinitionCache, 'wasCompared' | 'noteCompared'>
 }
 
@@ -139,7 +139,7 @@ export function createExaminations({
         hasNewNames = false
         const key = keyOf([...met.values()], stamp)
         if (key !== undefined && comparisons.wasCompared?.(key)) continue
-        const told = changed.size + noted.size
+        const told = changed.size
         for (const [name, { server }] of [...met]) {
           if (!met.has(name)) continue
           const prints = meet(server)
@@ -157,8 +157,7 @@ export function createExaminations({
             ;(isSame ? noted : changed).add(name)
           }
         }
-        const isQuiet = changed.size + noted.size === told && !hasNewNames
-        if (key !== undefined && isQuiet) comparisons.noteCompared?.(key)
+        if (key !== undefined && changed.size === told && !hasNewNames) comparisons.noteCompared?.(key)
       }
       // What it has read fills memory, and is seldom wanted again.
       if (!hasNewNames) scanner = undefined
@@ -179,14 +178,11 @@ export function createExaminations({
   }
 }
 
-/** Names all that a comparison depends on, where all of it is in notes; it need not be read then. */
+/** Names all that a comparison depends on, and what was found, where all of it is in notes. */
 function keyOf(met: readonly Met[], stamp: string): string | undefined {
   if (met.some(({ notes }) => notes === undefined)) return undefined
-  const noted = met.map(({ server, notes }) => {
-    const { instructions, tools } = notes as ReviewNotes
-    return [server.name, instructions, tools] as const
-  })
-  return digestOf(JSON.stringify([stamp, ...noted.sort(([one], [other]) => (one < other ? -1 : 1))]))
+  const found = met.map(({ server, notes }) => [server.name, foundIn(notes as ReviewNotes)] as const)
+  return digestOf(JSON.stringify([stamp, ...found.sort(([one], [other]) => (one < other ? -1 : 1))]))
 }
 
 /** Lets others work when this has worked for a while. */
