@@ -8,7 +8,14 @@ import { definitionHash, type ServerDefinition } from '../definition/server-defi
 import { asBefore, marked } from '../definition/without-folder.js'
 import { createReview, type Decision, type ServerDecision } from './lock/create-review.js'
 import { type Compared, createExaminations, type ExaminationOptions } from './lock/examinations.js'
-import { type FirstUse, type FirstUseStore, ownTool, scopeOf, wasMet } from './lock/first-use.js'
+import {
+  type FirstUse,
+  type FirstUseStore,
+  ownTool,
+  scopeOf,
+  waitingCommands,
+  wasMet,
+} from './lock/first-use.js'
 import type { ListedServer } from './lock/lock.js'
 import { createLocks, type LockState } from './lock/locks.js'
 import { areSettled, type Prints, type ReviewNotes } from './lock/notes.js'
@@ -123,7 +130,11 @@ export function createGuard(options: GuardOptions): Guard {
     if (remember) {
       const { need, folder } = server.workspace
       const seen = {
-        ...defined({ commands: record?.commands, folder: need === 'each' ? folder : undefined }),
+        ...defined({
+          commands: record?.commands,
+          commandsFor: record?.commandsFor,
+          folder: need === 'each' ? folder : undefined,
+        }),
         ...remember,
       }
       remembered.set(server.name, seen)
@@ -190,8 +201,7 @@ export function createGuard(options: GuardOptions): Guard {
     },
     waitingCommand(server) {
       if (server.commands.length === 0) return undefined
-      const approved = firstUse.read(server)?.commands ?? []
-      if (server.commands.every((command) => approved.includes(command))) return undefined
+      if (waitingCommands(server, firstUse.read(server)).length === 0) return undefined
       return `the entry of ${server.name} runs a command for a secret, and is not in your own config file: see it, and approve it, with: ${approveCommand(server.name)}`
     },
     forget(server) {

@@ -126,7 +126,7 @@ interface Stored {
 
 function decoded(text: string): Stored | undefined {
   try {
-    const { toolwell, scope, name, start, instructions, isApproved, tools, folder, commands } =
+    const { toolwell, scope, name, start, instructions, isApproved, tools, folder, commands, commandsFor } =
       JSON.parse(text)
     const isOurs =
       toolwell === FORMAT &&
@@ -141,6 +141,7 @@ function decoded(text: string): Stored | undefined {
       tools: record(Object.entries(tools as Record<string, SeenTool>)),
       ...(typeof folder === 'string' ? { folder } : {}),
       ...(Array.isArray(commands) ? { commands: commands.map(String) } : {}),
+      ...(typeof commandsFor === 'string' ? { commandsFor } : {}),
     }
     return { scope, name, seen }
   } catch {
