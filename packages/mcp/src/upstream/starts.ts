@@ -43,6 +43,7 @@ export class Starts {
   readonly #options: StartsOptions
   /** By folder: the server of the last start. */
   readonly #started = new Map<string, ServerConfig>()
+  readonly #redactors = new WeakMap<ServerConfig, (text: string) => string>()
 
   constructor(options: StartsOptions) {
     this.#options = options
@@ -52,7 +53,14 @@ export class Starts {
   hide(text: string): string {
     const { auth, server } = this.#options
     const all = [server, ...this.#started.values()]
-    return all.reduce((rest, each) => redactor(each)(rest), auth?.hide?.(text) ?? text)
+    return all.reduce((rest, each) => this.#redactorOf(each)(rest), auth?.hide?.(text) ?? text)
+  }
+
+  /** Made once for each start: a server that fails says much. */
+  #redactorOf(server: ServerConfig): (text: string) => string {
+    const known = this.#redactors.get(server) ?? redactor(server)
+    this.#redactors.set(server, known)
+    return known
   }
 
   /** What a server repeats of its config, and the folder that it runs in, are taken out before anything else sees it. */
