@@ -341,3 +341,47 @@ it(
   },
   WAIT,
 )
+
+it(
+  'a command that is approved gives its secret to the entry that was approved with it, and to no other',
+  async () => {
+    const config = (entry: object) => ({ mcpServers: { sums: entry } })
+    const runs = { KEY: '${cmd:touch RAN; echo s3cr3t-0f-mine}' }
+    const local = { ...misbehaving(BEFORE), env: runs }
+    const remote = { url: 'http://127.0.0.1:9/mcp', headers: runs }
+    const home = homeWith({ 'toolwell.json': config(local) })
+    const mark = join(home.folder, 'RAN')
+    const put = (entry: object) =>
+      writeFileSync(join(home.folder, 'toolwell.json'), JSON.stringify(config(entry)))
+    const waits = async () => {
+      rmSync(mark, { force: true })
+      const { output } = await home.run(['inspect', '--refresh', '--json'])
+      const isWaiting = /toolwell approve sums/.test(output)
+      expect(existsSync(mark)).toBe(!isWaiting)
+      return isWaiting
+    }
+    expect((await home.run(['approve', 'sums'])).output).toContain('and gives what it prints to:')
+    expect(await waits()).toBe(false)
+    const edits: [string, object][] = [
+      ['another program', { ...local, command: join(home.folder, 'other') }],
+      ['more arguments', { ...local, args: [...local.args, '--to', 'elsewhere'] }],
+      ['more of the environment', { ...local, env: { ...runs, PROXY: 'http://127.0.0.1:9' } }],
+      ['another folder', { ...local, cwd: home.folder }],
+      ['an address', remote],
+    ]
+    for (const [what, entry] of edits) {
+      put(entry)
+      expect(await waits(), what).toBe(true)
+    }
+    // One address is not another either.
+    await home.run(['approve', 'sums'])
+    put({ ...remote, url: 'http://127.0.0.1:10/mcp' })
+    expect(await waits()).toBe(true)
+    // How it is treated says nothing about where the secret goes.
+    put(local)
+    await home.run(['approve', 'sums'])
+    put({ ...local, timeout: '9s', alwaysLoad: true })
+    expect(await waits()).toBe(false)
+  },
+  WAIT,
+)

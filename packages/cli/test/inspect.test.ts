@@ -19,6 +19,18 @@ const serversOf = (output: string) =>
   Object.fromEntries((JSON.parse(output).servers as ServerJson[]).map((server) => [server.name, server]))
 
 describe('inspect of servers', () => {
+  it('tells once that a server is there twice, and not of each of its tools', async () => {
+    const memory = real('memory')
+    const { run } = homeWith({ 'toolwell.json': { mcpServers: { memory, again: memory } } })
+    const { again, memory: first } = serversOf((await run(['inspect', '--json'])).output)
+    expect([...(again?.findings ?? []), ...(first?.findings ?? [])]).toEqual([
+      expect.objectContaining({ rule: 'same-server', severity: 'soft' }),
+    ])
+    const { output } = await run(['inspect'])
+    expect(output.match(/same server as (?:memory|again)/g)).toHaveLength(1)
+    expect(output).not.toContain('shadowing')
+  })
+
   it('shows real and broken ones with states, tokens and findings, and starts none that is cached', async () => {
     const mcpServers = {
       everything: real('everything'),

@@ -337,64 +337,104 @@ test('no form in any place is in what is shown of an entry, what is pinned of it
   expect(found).toEqual([])
 })
 
-test('nothing that is switched off, or refused, shows a secret', async () => {
-  const { planted, plant } = createPlanter()
-  const servers = Object.fromEntries(
-    Object.entries(SHOWN).flatMap(([place, made], at) =>
-      // Files of thousands of servers are no configs: in the long tier five of each, and all of them above.
-      (isLong ? formsFor(place).filter((_, form) => form % 8 === at % 8) : someOf(formsFor(place), at)).map(
-        (form) => [`s${planted.length}`, { enabled: false, ...made(plant(place, form)) }],
-      ),
-    ),
-  )
-  expect(planted.length).toBeGreaterThanOrEqual(40)
-  const home = homeWith({
-    'toolwell.json': { mcpServers: { ...servers, ok: program() } },
-    '.mcp.json': { mcpServers: servers },
-    'home/.cursor/mcp.json': { mcpServers: servers },
-  })
-  const imports = [
-    ['import', '--to', 'other.json'],
-    ['import', '--json', '--to', 'other.json'],
-    ['import', '--to', 'other.json', '--yes'],
-  ]
-  const connections = [
-    ['connect', '--dry-run'],
-    ['connect', '--json'],
-    ['connect', '--yes'],
-    ['connect'],
-    ['undo', '--json'],
-    ['undo', '--yes'],
-  ]
-  const leaks = await leaksOf(home, [...VERBS, ...imports, ...connections], planted, [
-    'toolwell.json',
-    'mcp.json',
-    'other.json',
-  ])
-  expect(leaks).toEqual([])
+/** Files of thousands of servers are no configs: in the long tier every form is in every place of one of these batches. */
+const BATCHES = 8
+const batches = isLong ? Array.from({ length: BATCHES }, (_, batch) => batch) : [0]
+const WAIT = isLong ? 1_800_000 : 240_000
+
+/** The forms that a batch tries at a place. */
+function inBatch(usual: readonly string[], at: number, batch: number): readonly string[] {
+  return isLong ? usual.filter((_, form) => (form + at) % BATCHES === batch) : someOf(usual, at)
+}
+
+test('every form is in every place of some batch', () => {
+  for (const [at, place] of Object.keys(SHOWN).entries()) {
+    const tried = batches.flatMap((batch) => inBatch(formsFor(place), at, batch))
+    expect(tried.length).toBe(isLong ? formsFor(place).length : 1)
+    expect(new Set(tried).size).toBe(tried.length)
+  }
 })
 
-test('no server that tells what it was started with, or dies of it, makes a secret known', async () => {
-  const { planted, plant } = createPlanter()
-  const servers: Record<string, Entry> = {}
-  for (const [at, [place, made]] of Object.entries(ARGUMENTS).entries()) {
-    const usual = formsFor(place).filter((form) => !LIKE_WORDS.includes(form))
-    const form = (step: number) => usual[(at + step) % usual.length] ?? ''
-    if (at % 3 === 0) servers[`lives${at}`] = program(...made(plant(place, form(0))))
-    else servers[`dies${at}`] = program(...made(plant(`${place} of one that dies`, form(1))), '--dies')
-  }
-  const env = Object.fromEntries(
-    forms.map((form, at) => [
-      `VARIABLE_${at}${LIKE_WORDS.includes(form) ? '_TOKEN' : ''}`,
-      plant('env', form),
-    ]),
-  )
-  servers.env = { ...program(), env }
-  servers.envdies = { ...program('--dies'), env }
-  const home = homeWith({ 'toolwell.json': { mcpServers: servers } })
-  const logs = Object.keys(servers).map((name) => ['logs', name])
-  expect(await leaksOf(home, [...VERBS, ...logs], planted, ['toolwell.json'])).toEqual([])
-})
+test.each(batches)(
+  'nothing that is switched off, or refused, shows a secret (batch %i)',
+  { timeout: WAIT },
+  async (batch) => {
+    const { planted, plant } = createPlanter(batch * 1000)
+    const servers = Object.fromEntries(
+      Object.entries(SHOWN).flatMap(([place, made], at) =>
+        inBatch(formsFor(place), at, batch).map((form) => [
+          `s${planted.length}`,
+          { enabled: false, ...made(plant(place, form)) },
+        ]),
+      ),
+    )
+    expect(planted.length).toBeGreaterThanOrEqual(40)
+    const home = homeWith({
+      'toolwell.json': { mcpServers: { ...servers, ok: program() } },
+      '.mcp.json': { mcpServers: servers },
+      'home/.cursor/mcp.json': { mcpServers: servers },
+    })
+    const imports = [
+      ['import', '--to', 'other.json'],
+      ['import', '--json', '--to', 'other.json'],
+      ['import', '--to', 'other.json', '--yes'],
+    ]
+    const connections = [
+      ['connect', '--dry-run'],
+      ['connect', '--json'],
+      ['connect', '--yes'],
+      ['connect'],
+      ['undo', '--json'],
+      ['undo', '--yes'],
+    ]
+    const leaks = await leaksOf(home, [...VERBS, ...imports, ...connections], planted, [
+      'toolwell.json',
+      'mcp.json',
+      'other.json',
+    ])
+    expect(leaks).toEqual([])
+  },
+)
+
+test.each(batches)(
+  'no server that tells what it was started with, or dies of it, makes a secret known (batch %i)',
+  { timeout: WAIT },
+  async (batch) => {
+    const { planted, plant } = createPlanter(batch * 1000)
+    const servers: Record<string, Entry> = {}
+    const ends = (at: number) => (isLong ? [false, true] : [at % 3 !== 0])
+    // Several forms in one place of one server: a process for each would take hours.
+    for (const [at, [place, made]] of Object.entries(ARGUMENTS).entries())
+      for (const dies of ends(at)) {
+        const usual = formsFor(place).filter((form) => !LIKE_WORDS.includes(form))
+        const of = dies ? `${place} of one that dies` : place
+        const words = inBatch(usual, at + Number(dies), batch).flatMap((form) => made(plant(of, form)))
+        servers[`${dies ? 'dies' : 'lives'}${at}`] = program(...words, ...(dies ? ['--dies'] : []))
+      }
+    for (const [at, [place, made]] of Object.entries(VARIABLES).entries())
+      for (const dies of ends(at)) {
+        const usual = forms.filter((form) => place !== 'variable' || !LIKE_WORDS.includes(form))
+        const env = inBatch(usual, at, batch).flatMap((form, index) =>
+          Object.entries(made(plant(place, form))).map(([name, value]) => [`${name}_${index}`, value]),
+        )
+        servers[`env${dies ? 'dies' : 'lives'}${at}`] = {
+          ...program(...(dies ? ['--dies'] : [])),
+          env: Object.fromEntries(env),
+        }
+      }
+    const env = Object.fromEntries(
+      forms.map((form, at) => [
+        `VARIABLE_${at}${LIKE_WORDS.includes(form) ? '_TOKEN' : ''}`,
+        plant('env', form),
+      ]),
+    )
+    servers.env = { ...program(), env }
+    servers.envdies = { ...program('--dies'), env }
+    const home = homeWith({ 'toolwell.json': { mcpServers: servers } })
+    const logs = Object.keys(servers).map((name) => ['logs', name])
+    expect(await leaksOf(home, [...VERBS, ...logs], planted, ['toolwell.json'])).toEqual([])
+  },
+)
 
 test('no remote server that repeats what it is sent makes a secret known', async () => {
   const { planted, plant } = createPlanter()

@@ -4,7 +4,7 @@ export { type LedgerTurn, type LedgerTurns, turnsOf } from './accounting/turns.j
 export { defined, isRecord } from './base/guards.js'
 export { canonicalJson, shortHash } from './base/hash.js'
 export { explainBadJson } from './base/json-error.js'
-export { toolId } from './base/names.js'
+export { toolId, wireNameOf } from './base/names.js'
 export { nearest } from './base/nearest.js'
 export { assertKnownKeys } from './base/options.js'
 export { firstLine, quote, safeJson, tellingLine } from './base/text.js'

@@ -1,8 +1,9 @@
 /** The folder of a caller is part of which server process answers it. */
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { oddServer } from '../../mcp/test/support/odd-server.js'
+import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
 import { eventually } from '../../mcp/test/support/processes.js'
 import { programOf } from '../../mcp/test/support/real-servers.js'
 import { CLIENT_KINDS, openClient } from './support/clients.js'
@@ -57,6 +58,78 @@ describe('two projects', () => {
     expect(await pid(first, 'shared')).toBe(await pid(second, 'shared'))
     expect(await pid(first, 'each')).not.toBe(await pid(second, 'each'))
     expect(await pid(first, 'each')).toBe(await pid(first, 'each'))
+  })
+})
+
+describe('a server that names its folder', () => {
+  const tools = [
+    describedTool('read', {
+      description: 'Reads files below {cwd}, also {cwd}/notes.',
+      inputSchema: {
+        type: 'object',
+        properties: { root: { type: 'string', enum: ['{cwd}', '{cwd}/notes'] } },
+      },
+    }),
+    describedTool('pinned', { description: 'Is always there, in {cwd}.' }),
+    describedTool('change'),
+  ]
+
+  it.each(CLIENT_KINDS)('names to each caller its own (%s)', async (kind) => {
+    const [one, two] = projects()
+    const list = join(temporary(), 'list.json')
+    writeFileSync(list, JSON.stringify(tools))
+    const { url, of } = await startGateway({
+      mcpServers: {
+        odd: entry(oddServer('odd', { toolsFrom: list, instructions: 'Works in {cwd}.' }), {
+          alwaysLoad: ['pinned'],
+        }),
+      },
+    })
+    const all = [undefined, one, two]
+    const heard = new Map<string | undefined, string>()
+    for (const folder of [...all, ...all]) {
+      const headers = folder === undefined ? authorized : inFolder(folder)
+      const client = await openClient(kind, `${url}/mcp`, headers)
+      const whole = await openClient(kind, `${url}/mcp/all`, headers)
+      const own = folder ?? homedir()
+      const read = (root: string) =>
+        client.call('tool_call', { name: 'odd__read', arguments: { root, text: `${own}/kept as it is` } })
+      const said = [
+        JSON.stringify(await client.list()),
+        JSON.stringify(await whole.list()),
+        await client.text('tool_search', { query: 'read files' }),
+        JSON.stringify(await read(`${own}/elsewhere`)),
+      ]
+      for (const text of said) expect(text).toContain(own)
+      expect((await read(own)).content[0]?.text).toBe(
+        JSON.stringify({ root: own, text: `${own}/kept as it is` }),
+      )
+      const text = `\${workspaceFolder}`
+      expect(await client.text('tool_call', { name: 'odd__pinned', arguments: { text } })).toBe(
+        JSON.stringify({ text }),
+      )
+      heard.set(folder, said.join())
+    }
+    for (const [folder, said] of heard)
+      for (const other of [one, two]) if (folder !== other) expect(said).not.toContain(other)
+    const isHeldBack = of('server').some(({ event }) => event.kind === 'tools-quarantined')
+    expect(isHeldBack).toBe(false)
+    // What really changes is held back in both.
+    const evil = describedTool('read', { description: 'EVILWORDS in {cwd}' })
+    writeFileSync(list, JSON.stringify([evil, ...tools.slice(1)]))
+    const changed = await openClient(kind, `${url}/mcp`, inFolder(two))
+    await changed.text('tool_call', { name: 'odd__change', arguments: {} })
+    await eventually(
+      () => of('server').some(({ event }) => event.kind === 'tools-quarantined'),
+      'it is held back',
+    )
+    for (const folder of [one, two]) {
+      const client = await openClient(kind, `${url}/mcp`, inFolder(folder))
+      expect(await client.text('tool_call', { name: 'odd__read', arguments: {} })).toContain(
+        'toolwell approve',
+      )
+      expect(await client.text('tool_search', { query: 'read files' })).not.toContain('EVILWORDS')
+    }
   })
 })
 

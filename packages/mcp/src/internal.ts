@@ -9,6 +9,13 @@ export { startOf } from './config/start-of.js'
 export { entryFolder, type Translated, translateEntry } from './config/translate-entry.js'
 export { defaultCacheFolder } from './definition/disk-cache.js'
 export { describeWarning } from './definition/warning.js'
+export { inFolder, outOfFolder } from './definition/without-folder.js'
 export { defaultFirstUseFolder } from './trust/lock/disk-first-use.js'
-export { approveSeen, approveSeenServer, asLock } from './trust/lock/first-use.js'
+export {
+  approveCommands,
+  approveSeen,
+  approveSeenServer,
+  asLock,
+  waitingCommands,
+} from './trust/lock/first-use.js'
 export { defaultLogFolder, logFileOf } from './upstream/server-log.js'

@@ -1,5 +1,6 @@
 /** Definitions on disk: what was listed is there at the next start, and nothing that is wrong with a file is fatal. */
 import {
+  appendFileSync,
   chmodSync,
   existsSync,
   mkdirSync,
@@ -177,6 +178,61 @@ describe('how long a list holds', () => {
     time += 60_000
     // Expired: a request is worth it, and then the promise holds again.
     expect(await start()).toBe(2)
+  })
+
+  it.each<[string, number, number]>([
+    ['a day is the longest that a promise counts', 1e15, 86_400_000],
+    ['no time is no promise', 0, 0],
+  ])('%s', async (_, ttlMs, holds) => {
+    let time = 1_000_000
+    const log = join(temporary(), 'log')
+    const lists = () => readFileSync(log, 'utf8').match(/list/g)?.length ?? 0
+    const { url } = await listing({ ttlMs, log })
+    const cache = memoryCache()
+    const start = async (later: number) => {
+      time += later
+      const before = existsSync(log) ? lists() : 0
+      const { text, servers } = await setup([defineServer('far', { url })], { cache, now: () => time })
+      expect(await text('far', 'echo', {})).toBe('{}')
+      await servers.close()
+      return lists() - before
+    }
+    // Without one, the connection of the call is another one, and lists.
+    expect(await start(0)).toBe(holds > 0 ? 1 : 2)
+    if (holds > 0) expect(await start(holds - 1000)).toBe(0)
+    expect(await start(2000)).toBe(1)
+  })
+
+  it.each(['local', 'remote'])('a promise hides no change (%s)', async (kind) => {
+    let time = 1_000_000
+    const folder = temporary()
+    const changesWhile = join(folder, 'changed')
+    const log = join(folder, 'log')
+    const cache = memoryCache()
+    const firstUse = memoryFirstUse()
+    const manners = { ttlMs: 60_000, changesWhile, log }
+    const server =
+      kind === 'local'
+        ? oddServer('odd', manners)
+        : defineServer('odd', { url: (await listing(manners)).url })
+    const start = () => setup([server], { cache, firstUse, now: () => time })
+    const calls = () => readFileSync(log, 'utf8').match(/call echo/g)?.length ?? 0
+    const first = await start()
+    expect(await first.text('odd', 'echo', {})).toBe('{}')
+    await first.servers.close()
+    writeFileSync(changesWhile, '')
+    const second = await start()
+    if (kind === 'remote') {
+      // It is the same server, and the model was shown what was approved.
+      expect(await second.text('odd', 'echo', {})).toBe('{}')
+      expect(second.servers.definition('odd')?.tools[0]?.description).toBe('Does echo.')
+      time += 61_000
+    }
+    const last = kind === 'local' ? second : await start()
+    // A process that is started now has promised nothing.
+    const before = calls()
+    await expect(last.servers.call('odd', 'echo', {})).rejects.toMatchObject({ kind: 'quarantined' })
+    expect(calls()).toBe(before)
   })
 
   it('without a promise a local server is listed when it is started, and not before', async () => {
@@ -407,3 +463,53 @@ it('what an older version kept with entries that are no tools is looked through'
     text: expect.stringMatching(/^of what it lists, 1 cannot be used: entry 1 \(bare\) has no inputSchema/),
   })
 })
+
+/** A server over HTTP that answers as it is told, also with promises that no library would make. */
+async function listing({
+  ttlMs,
+  log,
+  changesWhile = '',
+}: {
+  readonly ttlMs: unknown
+  readonly log: string
+  readonly changesWhile?: string
+}) {
+  const answer = (method: string) => {
+    const description = existsSync(changesWhile) ? 'Changed.' : 'Does echo.'
+    if (method === 'server/discover')
+      return {
+        resultType: 'complete',
+        supportedVersions: ['2026-07-28'],
+        capabilities: { tools: {} },
+        serverInfo: { name: 'far', version: '1' },
+        ttlMs: 0,
+        cacheScope: 'private',
+      }
+    if (method === 'tools/list')
+      return {
+        resultType: 'complete',
+        tools: [{ name: 'echo', description, inputSchema: { type: 'object' } }],
+        ttlMs,
+        cacheScope: 'private',
+      }
+    return { resultType: 'complete', content: [{ type: 'text', text: '{}' }] }
+  }
+  return startModern({
+    before: (request, response) => {
+      const method = String(request.headers['mcp-method'] ?? '')
+      if (method === 'tools/list') appendFileSync(log, 'list\n')
+      if (method === 'tools/call') appendFileSync(log, 'call echo\n')
+      let body = ''
+      request.on('data', (chunk) => {
+        body += String(chunk)
+      })
+      request.on('end', () => {
+        const { id, method: asked } = JSON.parse(body || '{}')
+        response.setHeader('Content-Type', 'application/json')
+        if (id === undefined) response.writeHead(202).end()
+        else response.end(JSON.stringify({ jsonrpc: '2.0', id, result: answer(asked) }))
+      })
+      return true
+    },
+  })
+}

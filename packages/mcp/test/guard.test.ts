@@ -510,6 +510,41 @@ describe('without a lock', () => {
     )
   })
 
+  it('servers whose names were compared are not compared again, until one of them is another', async () => {
+    const folder = join(temporary(), 'cache')
+    const firstUse = memoryFirstUse()
+    const one = oddServer('one')
+    const named = (name: string) =>
+      oddServer('two', { tools: [{ name, description: 'Echoes.', inputSchema: { type: 'object' } }] })
+    const start = async (...config: Parameters<typeof setup>[0]) => {
+      const kept = diskCache({ folder })
+      const asked: boolean[] = []
+      const cache = {
+        ...kept,
+        wasCompared(key: string) {
+          asked.push(kept.wasCompared?.(key) ?? false)
+          return asked.at(-1) ?? false
+        },
+      }
+      const { report, servers } = await setup(config, { cache, firstUse })
+      await servers.settled(60_000)
+      return { asked, rules: config.flatMap(({ name }) => report(name).findings).map(({ rule }) => rule) }
+    }
+    // Listed, then read from the cache.
+    await start(one, named('plain'))
+    expect(await start(one, named('plain'))).toEqual({ asked: [false], rules: [] })
+    expect(await start(one, named('plain'))).toEqual({ asked: [true], rules: [] })
+    // Listed by itself, nothing of the other was known.
+    await start(named('ech0'))
+    expect((await start(named('ech0'))).rules).toEqual([])
+    const together = await start(one, named('ech0'))
+    expect(together.asked[0]).toBe(false)
+    expect(together.rules).toContain('lookalike-name')
+    // What was found is in the notes, and stays.
+    for (let round = 0; round < 3; round++)
+      expect((await start(one, named('ech0'))).rules).toContain('lookalike-name')
+  })
+
   it('a memory that is damaged is set aside, and the rest goes on', async () => {
     const folder = join(temporary(), 'first-use')
     const server = oddServer('odd')

@@ -1,5 +1,6 @@
 /** Approves what is named, or asks about each change; for programs, tells what waits. */
 import { matchesGlob } from '@toolwell/core/internal'
+import { approveCommands, showEndpoint } from '@toolwell/mcp/internal'
 import { type LockChange, visible } from '@toolwell/mcp/lock'
 import { diffText } from '../lock/diff-text.js'
 import { changesJson, type Groups, groupsOf } from '../lock/groups.js'
@@ -44,15 +45,15 @@ export async function runApprove(
   return ask(open, groups, pending, commands, terminal)
 }
 
-function allowCommands({ firstUse }: OpenServers, { server, commands }: WaitingCommand): void {
-  const before = firstUse.read(server) ?? { start: '', instructions: '', tools: {} }
-  firstUse.write(server, { ...before, commands: [...new Set([...(before.commands ?? []), ...commands])] })
+function allowCommands({ firstUse }: OpenServers, { server }: WaitingCommand): void {
+  firstUse.write(server, approveCommands(firstUse.read(server), server))
 }
 
 const commandText = ({ server, commands }: WaitingCommand) =>
   [
     `! ${visible(server.name)}  runs a command for a secret, and is not in your own config file`,
     ...commands.map((command) => `      ${visible(command)}`),
+    `    and gives what it prints to: ${visible(showEndpoint(server.endpoint, server.secrets))}`,
   ].join('\n')
 
 /** One diff after the other. In a pipe nothing is asked: all of it is shown. */

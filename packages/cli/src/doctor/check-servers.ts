@@ -1,8 +1,9 @@
 /** Servers one by one: can each be used, and is it what it was? */
-import { canonicalJson, defined, firstLine } from '@toolwell/core/internal'
+import { defined, firstLine } from '@toolwell/core/internal'
 import type { ServerReport } from '@toolwell/mcp'
 import { approveCommand, keepOut, lockFileOf } from '@toolwell/mcp/lock'
 import { changesIn } from '../shared/servers/changes.js'
+import { isOfTwin, sameServer, twinPairs, twinsOf } from '../shared/servers/twins.js'
 import { unusableLine } from '../shared/servers/unusable.js'
 import { waitingCommands } from '../shared/servers/waiting-commands.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
@@ -165,9 +166,10 @@ function checkEntries({ report }: Subject): Diagnosis[] {
 }
 
 function checkFindings({ report, twin }: Subject): Diagnosis[] {
-  return report.findings.flatMap(({ tool, severity, detail, fix, rule }) => {
+  return report.findings.flatMap((finding) => {
     // That a server is there twice is one finding: see `checkTwins`.
-    if (twin !== undefined && rule === 'shadowing' && severity === 'soft') return []
+    if (twin !== undefined && isOfTwin(finding)) return []
+    const { tool, severity, detail, fix } = finding
     const isHeld =
       severity === 'hard' && report.trusted !== 'config' && tool !== undefined && report.quarantined.has(tool)
     return [
@@ -228,35 +230,11 @@ export function checkLocks({ config, servers }: OpenServers): Diagnosis[] {
       ]
 }
 
-/** Servers with the same command or address as another one, and its name. */
-export function twinsOf({ config }: OpenServers): Map<string, string> {
-  const groups = new Map<string, string[]>()
-  for (const { name, endpoint, enabled } of config.servers) {
-    // How an address is spoken to does not make it another one.
-    const key = canonicalJson(endpoint.type === 'stdio' ? endpoint : { ...endpoint, type: 'remote' })
-    if (enabled) groups.set(key, [...(groups.get(key) ?? []), name])
-  }
-  const twins = new Map<string, string>()
-  for (const [first = '', ...others] of groups.values()) {
-    for (const other of others) twins.set(other, first)
-    if (others[0] !== undefined) twins.set(first, others[0])
-  }
-  return twins
-}
-
 export function checkTwins(open: OpenServers): Diagnosis[] {
-  const known = new Set<string>()
-  return [...twinsOf(open)].flatMap(([name, other]): Diagnosis[] => {
-    if (known.has(other)) return []
-    known.add(name)
-    return [
-      {
-        rule: 'same-server',
-        level: 'warning',
-        server: name,
-        message: `It is the same server as ${firstLine(other, 80)}: every tool is there twice.`,
-        fix: 'Remove one of the two entries.',
-      },
-    ]
-  })
+  return twinPairs(twinsOf(open)).map(([name, other]) => ({
+    rule: 'same-server',
+    level: 'warning',
+    server: name,
+    ...sameServer(other),
+  }))
 }

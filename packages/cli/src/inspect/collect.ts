@@ -13,6 +13,7 @@ import {
   surfaceOf,
   type ToolCost,
 } from '../shared/servers/cost.js'
+import { isOfTwin, sameServer, twinPairs, twinsOf } from '../shared/servers/twins.js'
 import type { UnusableView } from '../shared/servers/unusable.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
 import type { Terminal } from '../shared/terminal.js'
@@ -61,15 +62,21 @@ export interface Inspected {
   readonly incomplete: readonly string[]
 }
 
-export async function inspectServers({ config, refused, well, servers }: OpenServers): Promise<Inspected> {
+export async function inspectServers(open: OpenServers): Promise<Inspected> {
+  const { config, refused, well, servers } = open
   const reports = servers.inspect()
+  const twins = twinsOf(open)
+  const pairs = new Map(twinPairs(twins))
   const entries = new Map<string, Entry[]>()
   for (const entry of well.catalogue.entries())
     entries.set(entry.source, [...(entries.get(entry.source) ?? []), entry])
   const isReady = (name: string) => well.catalogue.sources.get(name)?.state === 'ready'
   const found = [
     ...reports.map((report) => ({
-      view: viewOf(report),
+      view: {
+        ...viewOf(report),
+        findings: findingsOf(report, twins.has(report.name), pairs.get(report.name)),
+      },
       entries: entries.get(report.name) ?? [],
       isReady: isReady(report.name),
     })),
@@ -155,6 +162,14 @@ function viewOf(report: ServerReport): Found['view'] {
     warnings,
     listedAt,
   }
+}
+
+/** As the doctor tells them: that a server is there twice is one finding, told of one of the two. */
+function findingsOf({ findings }: ServerReport, isTwin: boolean, other: string | undefined): ReviewFinding[] {
+  const own = findings.filter((finding) => !isTwin || !isOfTwin(finding))
+  if (other === undefined) return own
+  const { message, fix } = sameServer(other)
+  return [...own, { severity: 'soft', rule: 'same-server', detail: `${message} ${fix}`, fix }]
 }
 
 function refusedView(problem: OpenServers['refused'][number]): Found['view'] {

@@ -6,6 +6,7 @@ import { WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { prompts, READ_NAME } from '../prompts.js'
 import type { CallToolResult } from '../room/hall.js'
 import type { Room } from '../room/room.js'
+import { folderOf, heardIn, saidIn } from './in-folder.js'
 
 export interface Asked {
   readonly name: string
@@ -42,7 +43,9 @@ export async function callTool(
   const { face } = room
   const { name, input } = asked
   const isRead = name === READ_NAME
-  const call = { name: isRead ? face.bridge : name, input }
+  const folder = folderOf(asked.caller)
+  const heard = heardIn(folder, room, input)
+  const call = { name: isRead ? face.bridge : name, input: heard.value }
   let verdict = await face.judge(call)
   if (verdict.kind === 'answer' && verdict.outcome.kind === 'unknown') {
     // Its server may be about to say what it has.
@@ -54,7 +57,7 @@ export async function callTool(
     const isDirect = !isRead && name !== face.bridge && name !== face.loader
     if (isDirect && verdict.outcome.kind === 'unknown')
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, verdict.text)
-    const text = isSearch ? withReadable(verdict, room) : verdict.text
+    const text = saidIn(folder, room, isSearch ? withReadable(verdict, room) : verdict.text)
     onCalled({
       ...factsOf(verdict.outcome, name),
       isError: !isSearch,
@@ -62,7 +65,7 @@ export async function callTool(
     })
     return textResult(text, !isSearch)
   }
-  const { target } = verdict
+  const target = { ...verdict.target, input: heard.back(verdict.target.input) }
   if (isRead && !room.isReadOnly(target.source, target.name)) {
     const text = prompts.notReadOnly({ name: target.wireName, bridge: face.bridge })
     onCalled({

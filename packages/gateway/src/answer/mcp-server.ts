@@ -4,6 +4,7 @@ import type { Caller } from '@toolwell/mcp'
 import { prompts } from '../prompts.js'
 import type { Room } from '../room/room.js'
 import { type Called, callTool } from './call-tool.js'
+import { folderOf, toldIn } from './in-folder.js'
 import { dispatchTools, everyTool } from './list-tools.js'
 
 export type Mode = 'dispatch' | 'all'
@@ -41,9 +42,9 @@ export function createMcpServer(options: McpServerOptions): Server {
   server.setRequestHandler('tools/list', async ({ params }, { mcpReq }) => {
     await room().settled()
     onListed(server, clientOf(server, mcpReq.envelope))
-    if (mode === 'dispatch') return { tools: dispatchTools(room()) }
+    if (mode === 'dispatch') return { tools: toldIn(folderOf(caller), room(), dispatchTools(room())) }
     const page = everyTool(room(), params?.cursor)
-    if (page) return { ...page, tools: [...page.tools] }
+    if (page) return { ...page, tools: toldIn(folderOf(caller), room(), [...page.tools]) }
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,
       'The cursor is not one of this server. Ask for the first page, without a cursor.',

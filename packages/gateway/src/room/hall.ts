@@ -87,7 +87,12 @@ export function openHall(options: HallOptions): Hall {
   })
   const { catalogue } = well
   let config = load()
-  const servers = connectServers(catalogue, config, { ...connect, onEvent: onServer })
+  const servers = connectServers(catalogue, config, {
+    ...connect,
+    // Many folders are behind one catalogue: it names none of them.
+    caller: () => ({}),
+    onEvent: onServer,
+  })
   let known = byName(config.servers)
   let problem: string | undefined
   let since = Date.now()

@@ -13,6 +13,8 @@ export interface Room extends Pick<Hall, 'catalogue' | 'call' | 'settled'> {
   isReadOnly(source: string, tool: string): boolean
   /** It is started in a way that names the folder of a project. */
   namesFolder(source: string): boolean
+  /** Some of its definitions hold `${workspaceFolder}`, where a caller is to read its own folder. */
+  readonly hasFolderNames: boolean
   /** A tool as its server lists it. */
   listed(entry: Entry): McpTool | undefined
 }
@@ -36,6 +38,9 @@ export function openRoom(hall: Hall, face: Face): Room {
     namesFolder(source) {
       const server = hall.known.get(source)
       return server !== undefined && server.workspace.need === 'each' && namesFolder(server)
+    },
+    get hasFolderNames() {
+      return [...hall.known.keys()].some((name) => servers.definition(name)?.namesFolder)
     },
     listed({ source, tool }) {
       const definition = hall.known.has(source) ? servers.definition(source) : undefined

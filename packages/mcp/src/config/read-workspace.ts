@@ -27,9 +27,8 @@ export function readWorkspace(
     // Whatever starts in the folder may read it.
     need: (stated ?? !isFixed) ? 'each' : 'none',
     isStated: stated !== undefined,
-    written: createHash('sha256')
-      .update(canonicalJson([raw.folder, reached]))
-      .digest('hex'),
+    written: digestOf(canonicalJson([raw.folder, reached])),
+    entry: digestOf(reached),
     in(folder): InWorkspace {
       const reader = createEntryReader(raw, fields, { ...scope, workspaceFolder: folder })
       const endpoint = readEndpoint(reader, refused)
@@ -47,4 +46,8 @@ export function readWorkspace(
       }
     },
   }
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
 }

@@ -28,6 +28,8 @@ export interface ServerWorkspace {
   readonly isStated: boolean
   /** Names what is written of it before the folder is filled in: the same for two that are the same in every folder. */
   readonly written: string
+  /** Names how its entry says that it is reached, wherever its config is. Empty where it is written in code. */
+  readonly entry: string
   /** How it is started for another folder. */
   readonly in: (folder: string) => InWorkspace
 }
@@ -145,6 +147,7 @@ export function defineServer(
       need: (needsFolder ?? !isFixed) ? 'each' : 'none',
       isStated: needsFolder !== undefined,
       written: typeof endpoint === 'function' ? endpoint.toString() : '',
+      entry: '',
       in: (place) => ({ ...inFolder(place), commands: options.commands ?? [], problems: [] }),
     },
     secrets: own.secrets,

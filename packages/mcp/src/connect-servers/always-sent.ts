@@ -1,22 +1,25 @@
 /** Which tools of a server are always sent: those the config names, those the server marks where the config believes it, and no more than fit. */
 import { estimate } from '@toolwell/core'
-import { matchesGlob } from '@toolwell/core/internal'
+import { fitWire, matchesGlob, wireNameOf } from '@toolwell/core/internal'
 import { isOffered } from '../config/is-offered.js'
 import type { ServerConfig } from '../config/server-config.js'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
+import { definitionIn } from '../definition/without-folder.js'
 
 export interface AlwaysSent {
   readonly names: ReadonlySet<string>
   /** Would be sent too, but take more than the server may put into every request. They are deferred. */
   readonly beyond: readonly string[]
-  /** Of all that would be sent, also those beyond. */
-  readonly tokens: number
 }
 
-const NONE: AlwaysSent = { names: new Set(), beyond: [], tokens: 0 }
+/** Stands for the folder that a caller reads in the place of the variable: the one of each has another length. */
+const LONG_FOLDER = `/${'folder/'.repeat(20)}`
+
+const NONE: AlwaysSent = { names: new Set(), beyond: [] }
 
 /** What the config names comes first, then what the server marks; in order of name, so that a shuffled list changes nothing. */
-export function alwaysSent(server: ServerConfig, { tools }: ServerDefinition): AlwaysSent {
+export function alwaysSent(server: ServerConfig, definition: ServerDefinition): AlwaysSent {
+  const { tools } = definitionIn(definition, LONG_FOLDER)
   const isNamed = ({ name }: McpTool) =>
     !server.lazy || server.alwaysLoad.some((pattern) => matchesGlob(pattern, name))
   const isMarked = ({ _meta: meta }: McpTool) => server.marks && meta?.['anthropic/alwaysLoad'] === true
@@ -27,18 +30,34 @@ export function alwaysSent(server: ServerConfig, { tools }: ServerDefinition): A
   )
   const names = new Set<string>()
   const beyond: string[] = []
-  let tokens = 0
-  let all = 0
-  for (const { name, description, inputSchema } of inOrder) {
-    // As the wire with the longest form sends it.
-    const sent = { name: `${server.name}__${name}`, description, parameters: inputSchema }
-    const cost = estimate.count(JSON.stringify({ type: 'function', function: sent }))
-    all += cost
-    if (tokens + cost > server.surfaceTokens) beyond.push(name)
+  let left = server.surfaceTokens
+  for (const tool of inOrder) {
+    // Most of what does not fit does not in any form.
+    const cost = sizeOf(tool) > left ? Number.POSITIVE_INFINITY : costOf(server.name, tool)
+    if (cost > left) beyond.push(tool.name)
     else {
-      tokens += cost
-      names.add(name)
+      left -= cost
+      names.add(tool.name)
     }
   }
-  return { names, beyond, tokens: all }
+  return { names, beyond }
+}
+
+const sizeOf = (value: unknown) => estimate.count(JSON.stringify(value))
+
+const WIRES = ['anthropic', 'openai-chat', 'openai-responses', 'google']
+
+/** Tokens in the longest form that a model may read: made fit for any wire, or as a gateway passes it on. */
+function costOf(server: string, listed: McpTool): number {
+  const { inputSchema, _meta: meta } = listed
+  const description = typeof listed.description === 'string' ? listed.description : ''
+  const name = wireNameOf(server, listed.name)
+  const tool = { name, description, inputSchema: inputSchema as Record<string, unknown> }
+  const sent = WIRES.map((wire) => {
+    const { tool: fit } = fitWire(tool, wire)
+    const inner = { name, description: fit.description, parameters: fit.inputSchema, strict: false }
+    return sizeOf({ type: 'function', function: inner })
+  })
+  // A gateway marks it for clients that defer tools by themselves.
+  return Math.max(...sent, sizeOf({ ...listed, name, _meta: { ...meta, 'anthropic/alwaysLoad': true } }))
 }

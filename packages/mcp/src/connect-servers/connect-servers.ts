@@ -32,7 +32,10 @@ import type { UpdatedConfig, UpdateReport } from './update.js'
 
 export interface Servers {
   inspect(): ServerReport[]
-  /** What a server says of itself and its tools, also what is held back; undefined until it is known. */
+  /**
+   * What a server says of itself and its tools, also what is held back; undefined until it is known. The folder that it runs in
+   * is written `${workspaceFolder}`.
+   */
   definition(server: string): ServerDefinition | undefined
   /** Runs a tool by the server's own name for it. Throws `McpFailure`; a result that says it is an error is a result. */
   call(
@@ -88,7 +91,7 @@ export function connectServers(
     ((server: ServerConfig) => storedAuth(server, { store: logins, now, onWarning: warnOf(server.name) }))
   const rules = { ...('servers' in config ? config.scan?.rules : {}), ...given.rules }
   const firstUse = carefulFirstUse(given.firstUse ?? diskFirstUse({ onWarning: warnOf('') }), warnOf(''))
-  const guard = createGuard({ firstUse, lock, scan, rules, review: given.review })
+  const guard = createGuard({ firstUse, lock, scan, rules, review: given.review, compared: cache })
   const watchdog = createWatchdog()
 
   const callerOf = (conversation?: string, principal?: string): Caller => ({
@@ -131,7 +134,13 @@ export function connectServers(
     servers: 'servers' in config ? config.servers : config,
     concurrency,
     guard,
-    publisher: createPublisher({ catalogue, runOn, warn, wake: (server) => fleet.peek(server)?.wake() }),
+    publisher: createPublisher({
+      catalogue,
+      runOn,
+      hasFolders: given.caller !== undefined,
+      warn,
+      wake: (server) => fleet.peek(server)?.wake(),
+    }),
     open: (server, onChange) =>
       new Upstream({
         server,

@@ -44,7 +44,8 @@ export interface ConnectOptions {
   readonly client?: string
   /**
    * More of who calls, for calls that a model makes: the folder of its project, say. Asked for every such call; what it gives
-   * is used before `client` and `handlers`.
+   * is used before `client` and `handlers`. Where it is given, definitions that name the folder of their server name
+   * `${workspaceFolder}` instead: other callers read them too.
    */
   readonly caller?: (call: CallOrigin) => Caller
   /**

@@ -5,6 +5,7 @@ import type { ServerConfig } from '../config/server-config.js'
 import type { ServerDefinition } from '../definition/server-definition.js'
 import { describeUnusable } from '../definition/usable-tools.js'
 import type { ServerWarning } from '../definition/warning.js'
+import { definitionIn } from '../definition/without-folder.js'
 import type { Review } from '../trust/review.js'
 import { loginAdvice } from '../upstream/failures.js'
 import type { Upstream } from '../upstream/upstream.js'
@@ -22,8 +23,10 @@ export function sourceAdvice(server: ServerConfig, state: SourceState): string {
   return state === 'needs-login' ? loginAdvice(server) : ''
 }
 
-export function sourceUpdate(upstream: Upstream, run: RunTool): SourceUpdate {
-  const { server, definition, review } = upstream
+/** `folder`: of all who read it; without one, definitions name `${workspaceFolder}`. */
+export function sourceUpdate(upstream: Upstream, run: RunTool, folder?: string): SourceUpdate {
+  const { server, review, definition: known } = upstream
+  const definition = known && folder !== undefined ? definitionIn(known, folder) : known
   const state = sourceState(upstream)
   const tools = definition ? toTools(server, definition, run) : []
   // What is held back says nothing to a model, not even what it is.
@@ -37,6 +40,7 @@ export function sourceUpdate(upstream: Upstream, run: RunTool): SourceUpdate {
     server.deny,
     server.trust,
     server.marks,
+    ...(definition === known ? [] : [folder]),
   ])
   return {
     tools,
@@ -56,6 +60,8 @@ export function sourceUpdate(upstream: Upstream, run: RunTool): SourceUpdate {
 export interface PublisherOptions {
   readonly catalogue: Catalogue
   readonly runOn: (server: string) => RunTool
+  /** Callers may work in other folders than the one that the config was read for. */
+  readonly hasFolders: boolean
   readonly warn: (server: string, warning: ServerWarning) => void
   /** Tries again to reach a server that failed. */
   readonly wake: (server: string) => void
@@ -69,7 +75,7 @@ export interface Publisher {
   remove(server: string): void
 }
 
-export function createPublisher({ catalogue, runOn, warn, wake }: PublisherOptions): Publisher {
+export function createPublisher({ catalogue, runOn, hasFolders, warn, wake }: PublisherOptions): Publisher {
   const published = new Map<string, { readonly definition: ServerDefinition; readonly review: Review }>()
   return {
     publish(upstream) {
@@ -89,7 +95,7 @@ export function createPublisher({ catalogue, runOn, warn, wake }: PublisherOptio
       if (unusable.length > 0)
         warn(server.name, { code: 'entries-unusable', text: describeUnusable(unusable) })
       catalogue.setSource(server.name, {
-        ...sourceUpdate(upstream, runOn(server.name)),
+        ...sourceUpdate(upstream, runOn(server.name), hasFolders ? undefined : server.workspace.folder),
         wake: () => wake(server.name),
       })
       return true

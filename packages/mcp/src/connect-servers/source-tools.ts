@@ -1,7 +1,7 @@
 /** Turns what a server lists into tools of the catalogue: deferred, with a hint for the index, and a way to run them. */
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { ExecuteContext, Tool, ToolAnnotations } from '@toolwell/core'
-import { defined, firstLine, isRecord } from '@toolwell/core/internal'
+import { firstLine, isRecord } from '@toolwell/core/internal'
 import { mcpResult, type ToolResult, toolResult } from '@toolwell/core/result'
 import { isOffered } from '../config/is-offered.js'
 import type { ServerConfig } from '../config/server-config.js'
@@ -41,19 +41,18 @@ function toTool(
   const { name, title, description, annotations } = tool
   // Annotations are claims of the server.
   const believed = server.trust !== 'none'
+  const examples = Object.hasOwn(server.examples, name) ? server.examples[name] : undefined
   return validatedLike(
     new SourceTool(tool, {
       name,
       description: typeof description === 'string' ? description : '',
       source: server.name,
       searchHint: searchHint(words, server.marks ? tool : undefined),
-      ...defined({
-        title: typeof title === 'string' ? title : undefined,
-        annotations: believed && isRecord(annotations) ? (annotations as ToolAnnotations) : undefined,
-        defer: isSent && !server.lazy ? false : undefined,
-        alwaysLoad: (isSent && server.lazy) || undefined,
-        examples: Object.hasOwn(server.examples, name) ? server.examples[name] : undefined,
-      }),
+      // A start makes thousands: without a helper that copies.
+      ...(typeof title === 'string' && { title }),
+      ...(believed && isRecord(annotations) && { annotations: annotations as ToolAnnotations }),
+      ...(isSent && (server.lazy ? { alwaysLoad: true } : { defer: false })),
+      ...(examples && { examples }),
       execute: async (input, context) => resultOf(await run(name, input, context), name),
     }) as unknown as Tool,
     tool,

@@ -47,6 +47,9 @@ export interface DefinitionCache {
     use: string,
     asked?: string,
   ): KeptParts | undefined
+  /** Whether a comparison of these servers, noted before, found nothing new: then it need not be made again. */
+  wasCompared?(key: string): boolean
+  noteCompared?(key: string): void
 }
 
 /** Everything that decides what a server offers, and to whom: with another token it may be another list. */

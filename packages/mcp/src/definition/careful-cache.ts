@@ -30,6 +30,8 @@ export function carefulCache(cache: DefinitionCache, warn: WarningListener): Def
     readFailure: (server, asked) => attempt(`read ${server.name}`, () => cache.readFailure?.(server, asked)),
     writeFailure: (server, failed, asked) =>
       void attempt(`keep ${server.name}`, () => cache.writeFailure?.(server, failed, asked)),
+    wasCompared: (key) => attempt('read what was compared', () => cache.wasCompared?.(key)) === true,
+    noteCompared: (key) => attempt('keep what was compared', () => cache.noteCompared?.(key)),
     ...defined({
       kept: cache.kept
         ? (...[server, definition, use, asked]: Parameters<NonNullable<DefinitionCache['kept']>>) =>

@@ -83,6 +83,11 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
       files.remove(failureOf(fileOf(server, asked)))
       for (const part of PARTS) files.remove(partOf(fileOf(server, asked), part))
     },
+    wasCompared: (key) => readKeys(files.get(join(folder, COMPARED))).includes(key),
+    noteCompared(key) {
+      const others = readKeys(files.get(join(folder, COMPARED))).filter((each) => each !== key)
+      files.put(join(folder, COMPARED), JSON.stringify([key, ...others].slice(0, MOST_COMPARED)))
+    },
     kept(server, definition, use, asked) {
       // Called at every change of a server, but needed only at a request: hashes are made late.
       const place = (part: Part) => {
@@ -102,6 +107,19 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
       })
       return { index: stored('index'), tokens: stored('tokens') }
     },
+  }
+}
+
+/** Keys of comparisons, the last first: one for each set of servers that programs here begin with. */
+const COMPARED = 'compared.json'
+const MOST_COMPARED = 32
+
+function readKeys(content: Buffer | undefined): string[] {
+  try {
+    const keys: unknown = JSON.parse(content?.toString('utf8') ?? '[]')
+    return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : []
+  } catch {
+    return []
   }
 }
 

@@ -27,6 +27,8 @@ export interface ServerDefinition {
   /** How long the server says that its list holds, and for whom. */
   readonly ttlMs: number | undefined
   readonly cacheScope: 'public' | 'private'
+  /** It holds `${workspaceFolder}`: see without-folder.ts. */
+  readonly namesFolder?: true
 }
 
 /** Equal lists have equal hashes, in whatever order they came. */

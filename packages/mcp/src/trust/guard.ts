@@ -5,9 +5,17 @@ import { isOffered } from '../config/is-offered.js'
 import type { ServerConfig } from '../config/server-config.js'
 import { startOf } from '../config/start-of.js'
 import { definitionHash, type ServerDefinition } from '../definition/server-definition.js'
+import { asBefore, marked } from '../definition/without-folder.js'
 import { createReview, type Decision, type ServerDecision } from './lock/create-review.js'
-import { type Compared, createExaminations } from './lock/examinations.js'
-import { type FirstUse, type FirstUseStore, scopeOf, wasMet } from './lock/first-use.js'
+import { type Compared, createExaminations, type ExaminationOptions } from './lock/examinations.js'
+import {
+  type FirstUse,
+  type FirstUseStore,
+  ownTool,
+  scopeOf,
+  waitingCommands,
+  wasMet,
+} from './lock/first-use.js'
 import type { ListedServer } from './lock/lock.js'
 import { createLocks, type LockState } from './lock/locks.js'
 import { areSettled, type Prints, type ReviewNotes } from './lock/notes.js'
@@ -32,6 +40,8 @@ export interface GuardOptions {
   readonly rules?: RuleSettings
   /** Asked as well. */
   readonly review: Reviewer | undefined
+  /** Comparisons of names that need not be made again. */
+  readonly compared?: ExaminationOptions['compared']
 }
 
 export interface Guard {
@@ -46,6 +56,8 @@ export interface Guard {
   notes(server: ServerConfig, definition: ServerDefinition): ReviewNotes | undefined
   /** Servers that have to be reviewed again because of what is known of others by now. */
   compare(isOver: () => boolean): Promise<Compared>
+  /** What is remembered or pinned of it, where it lists the same but for the folder. */
+  recognise(server: ServerConfig, definition: ServerDefinition, folder: string): ServerDefinition
   /** Why a command in its entry may not be run yet, or undefined. */
   waitingCommand(server: ServerConfig): string | undefined
   /** What has been approved of it has changed since it was reviewed. Costs a look at the file. */
@@ -56,8 +68,9 @@ export interface Guard {
   reset(): void
 }
 
-export function createGuard({ firstUse, lock, scan, rules = {}, review: own }: GuardOptions): Guard {
-  const examinations = createExaminations({ scan, rules })
+export function createGuard(options: GuardOptions): Guard {
+  const { firstUse, lock, scan, rules = {}, review: own, compared = {} } = options
+  const examinations = createExaminations({ scan, rules, compared })
   const stamp = scanStamp(rules)
   const review = createReview(examinations)
   const locks = createLocks(lock)
@@ -115,7 +128,15 @@ export function createGuard({ firstUse, lock, scan, rules = {}, review: own }: G
     })
     by.set(server.name, decision.by)
     if (remember) {
-      const seen = { ...defined({ commands: record?.commands }), ...remember }
+      const { need, folder } = server.workspace
+      const seen = {
+        ...defined({
+          commands: record?.commands,
+          commandsFor: record?.commandsFor,
+          folder: need === 'each' ? folder : undefined,
+        }),
+        ...remember,
+      }
       remembered.set(server.name, seen)
       firstUse.write(server, seen)
     }
@@ -162,10 +183,25 @@ export function createGuard({ firstUse, lock, scan, rules = {}, review: own }: G
       return compared
     },
     isStale: (server) => !isSame(server, groundsOf(server)),
+    recognise(server, definition, folder) {
+      const state = locks.of(server)
+      const record = state ? undefined : firstUse.read(server)
+      const known = state ? state.lock?.servers[server.name] : record
+      if (!known) return definition
+      const first = record?.folder ?? server.workspace.folder
+      const { instructions } = definition
+      return marked({
+        ...definition,
+        instructions: asBefore(instructions, folder, known.instructions, first) ?? instructions,
+        tools: definition.tools.map((tool) => {
+          const before = ownTool(known.tools, tool.name)?.definition
+          return (before && asBefore(tool, folder, before, first)) ?? tool
+        }),
+      })
+    },
     waitingCommand(server) {
       if (server.commands.length === 0) return undefined
-      const approved = firstUse.read(server)?.commands ?? []
-      if (server.commands.every((command) => approved.includes(command))) return undefined
+      if (waitingCommands(server, firstUse.read(server)).length === 0) return undefined
       return `the entry of ${server.name} runs a command for a secret, and is not in your own config file: see it, and approve it, with: ${approveCommand(server.name)}`
     },
     forget(server) {
@@ -201,8 +237,18 @@ function isSettled(
   )
 }
 
+/** How it is started is looked at by few: it takes a look at files. */
 function listedOf(server: ServerConfig, { instructions, tools }: ServerDefinition): ListedServer {
-  return { name: server.name, start: startOf(server), instructions, tools }
+  let start: string | undefined
+  return {
+    name: server.name,
+    get start() {
+      start ??= startOf(server)
+      return start
+    },
+    instructions,
+    tools,
+  }
 }
 
 function toReview({ server: whole, tools, warnings }: ServerDecision): Review {

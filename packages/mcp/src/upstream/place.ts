@@ -31,7 +31,7 @@ export function placeOf(server: ServerConfig, caller: Caller, speaksBoth: boolea
   // Roots of a caller that names no folder are its own.
   const isOwn = capabilities.roots !== undefined && caller.workspace === undefined
   const { client = '', conversation = '' } = caller
-  const owner =
+  const owner: Place['owner'] =
     share === 'conversation'
       ? { client, conversation }
       : share === 'client' || (isOwn && client !== '')

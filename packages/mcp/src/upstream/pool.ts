@@ -29,6 +29,8 @@ interface Slot {
   opening: Promise<Connection> | undefined
   connection: Connection | undefined
   idle: NodeJS.Timeout | undefined
+  /** When the last user left, in milliseconds of this process. */
+  idleSince: number
   /** A call was sent on it. */
   isUsed: boolean
 }
@@ -87,6 +89,7 @@ export class Pool {
       opening: undefined,
       connection: undefined,
       idle: undefined,
+      idleSince: 0,
       isUsed: false,
     }
     this.#slots.set(key, slot)
@@ -135,14 +138,26 @@ export class Pool {
     this.#leave(key, slot)
     if (slot.users > 0 || !slot.connection) return
     if (isDone) this.#retire(key, slot)
-    // One timer for all calls, restarted after each. A connection that is in use when it fires stays open.
-    else if (slot.idle) slot.idle.refresh()
     else {
-      const idle = this.#options.idle(slot.place)
-      if (!Number.isFinite(idle)) return
-      slot.idle = setTimeout(() => this.#retire(key, slot), idle)
-      slot.idle.unref()
+      slot.idleSince = performance.now()
+      this.#waitForIdle(key, slot)
     }
+  }
+
+  /** One timer for many calls: when it fires, it looks when the last one was. */
+  #waitForIdle(key: string, slot: Slot): void {
+    if (slot.idle) return
+    const idle = this.#options.idle(slot.place)
+    if (!Number.isFinite(idle)) return
+    const rest = slot.idleSince + idle - performance.now()
+    slot.idle = setTimeout(() => {
+      slot.idle = undefined
+      // While it is in use it stays open; whoever leaves begins anew.
+      if (slot.users > 0) return
+      if (slot.idleSince + idle > performance.now() + 1) this.#waitForIdle(key, slot)
+      else this.#retire(key, slot)
+    }, rest)
+    slot.idle.unref()
   }
 
   /** A call is sent: from now on the server may keep something for whoever called. */

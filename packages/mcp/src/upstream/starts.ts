@@ -5,6 +5,7 @@ import { resolveReferences } from '../config/references.js'
 import type { ServerConfig } from '../config/server-config.js'
 import { entryFolder } from '../config/translate-entry.js'
 import type { ServerDefinition } from '../definition/server-definition.js'
+import { withoutFolder } from '../definition/without-folder.js'
 import { withoutSecrets } from '../definition/without-secrets.js'
 import type { Guard } from '../trust/guard.js'
 import type { Caller } from './caller.js'
@@ -19,7 +20,7 @@ import type { Watchdog } from './watchdog.js'
 export interface StartsOptions {
   readonly server: ServerConfig
   readonly watchdog: Watchdog
-  readonly guard: Pick<Guard, 'waitingCommand'>
+  readonly guard: Pick<Guard, 'waitingCommand' | 'recognise'>
   readonly auth: ServerAuth | undefined
   /** Where what local servers write to standard error is kept; undefined: nowhere. */
   readonly logs: string | undefined
@@ -42,6 +43,7 @@ export class Starts {
   readonly #options: StartsOptions
   /** By folder: the server of the last start. */
   readonly #started = new Map<string, ServerConfig>()
+  readonly #redactors = new WeakMap<ServerConfig, (text: string) => string>()
 
   constructor(options: StartsOptions) {
     this.#options = options
@@ -51,12 +53,22 @@ export class Starts {
   hide(text: string): string {
     const { auth, server } = this.#options
     const all = [server, ...this.#started.values()]
-    return all.reduce((rest, each) => redactor(each)(rest), auth?.hide?.(text) ?? text)
+    return all.reduce((rest, each) => this.#redactorOf(each)(rest), auth?.hide?.(text) ?? text)
   }
 
-  /** What a server repeats of its config is taken out before anything else sees it. */
+  /** Made once for each start: a server that fails says much. */
+  #redactorOf(server: ServerConfig): (text: string) => string {
+    const known = this.#redactors.get(server) ?? redactor(server)
+    this.#redactors.set(server, known)
+    return known
+  }
+
+  /** What a server repeats of its config, and the folder that it runs in, are taken out before anything else sees it. */
   clean(listed: ServerDefinition, { folder }: Place): ServerDefinition {
-    return withoutSecrets(listed, definitionRedactor(this.#started.get(folder) ?? this.#options.server))
+    const { server, guard } = this.#options
+    const redactor = definitionRedactor(this.#started.get(folder) ?? server)
+    const clean = withoutSecrets(withoutFolder(listed, folder), redactor)
+    return folder === '' ? clean : guard.recognise(server, clean, folder)
   }
 
   /** The server in the folder of a place. Throws where the config cannot be read for it: then nothing has been tried. */

@@ -297,8 +297,8 @@ export class Upstream {
   async #acquire(place: Place, caller: Caller, signal: AbortSignal | undefined): Promise<Connection> {
     const breaker = this.#pool.breaker(place)
     const rest = breaker.remaining()
-    const isRunning = this.#pool.running().some((each) => each.place.folder === place.folder)
-    if (rest > PATIENCE && !isRunning)
+    const isRunning = () => this.#pool.running().some((each) => each.place.folder === place.folder)
+    if (rest > PATIENCE && !isRunning())
       throw this.#failures.make(
         'resting',
         `${this.server.name} failed ${breaker.failures} times and is left alone for another ${Math.ceil(rest / 1000)} s. ${this.#reasonIn(place)}`,

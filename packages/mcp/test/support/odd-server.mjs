@@ -15,6 +15,8 @@ const answer = (id, result) => write({ id, result })
 const refuse = (id, code, message) => write({ id, error: { code, message } })
 const text = (value) => ({ content: [{ type: 'text', text: String(value) }] })
 const never = () => new Promise(() => {})
+/** What it says of itself may name the folder that it runs in. */
+const here = (said) => said.replaceAll('{cwd}', process.cwd())
 
 if (manners.diesAtStart) {
   process.stderr.write(`${manners.diesAtStart}\n`)
@@ -170,7 +172,7 @@ async function handle({ id, method, params }) {
       protocolVersion: params.protocolVersion,
       capabilities: { tools: { listChanged: true }, ...(manners.more ? { logging: {} } : {}) },
       serverInfo: { name: 'odd', version: '1.0.0', title: manners.title ?? 'An odd server' },
-      ...(manners.instructions ? { instructions: manners.instructions } : {}),
+      ...(manners.instructions ? { instructions: here(manners.instructions) } : {}),
     })
   }
   if (method === 'tools/list') {
@@ -181,7 +183,7 @@ async function handle({ id, method, params }) {
       return process.stdout.write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"tools":${list}}}\n`)
     }
     if (manners.noList) return answer(id, { tools: 'none' })
-    const list = tools()
+    const list = JSON.parse(here(JSON.stringify(tools())))
     if (!manners.page)
       return answer(id, { tools: list, ...(manners.ttlMs === undefined ? {} : { ttlMs: manners.ttlMs }) })
     const from = Number(params?.cursor ?? 0)

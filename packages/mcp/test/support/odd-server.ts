@@ -38,6 +38,7 @@ export interface Manners {
   /** Exits at every so manieth call. */
   readonly diesEvery?: number
   readonly title?: string
+  /** Here and in tools, `{cwd}` is the folder that it runs in. */
   readonly instructions?: string
   /** Lists what this file holds. */
   readonly toolsFrom?: string

@@ -1,5 +1,6 @@
 /** Servers whose entries run commands for secrets that nobody has approved. */
 import type { ServerConfig } from '@toolwell/mcp'
+import { waitingCommands as waitingIn } from '@toolwell/mcp/internal'
 import type { OpenServers } from './with-servers.js'
 
 export interface WaitingCommand {
@@ -13,8 +14,7 @@ export function waitingCommands({
 }: Pick<OpenServers, 'config' | 'firstUse'>): WaitingCommand[] {
   return config.servers.flatMap((server) => {
     if (server.commands.length === 0) return []
-    const approved = firstUse.read(server)?.commands ?? []
-    const commands = server.commands.filter((command) => !approved.includes(command))
+    const commands = waitingIn(server, firstUse.read(server))
     return commands.length > 0 ? [{ server, commands }] : []
   })
 }

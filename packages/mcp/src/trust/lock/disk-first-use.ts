@@ -47,11 +47,16 @@ export function diskFirstUse({
     ),
   )
   const prefixOf = ({ name }: ServerConfig) => `${name.replace(/[^\w-]+/g, '_').slice(0, 40)}-`
-  const fileOf = (server: ServerConfig) =>
-    join(
-      folder,
-      `${prefixOf(server)}${digestOf(JSON.stringify([scopeOf(server), server.name])).slice(0, 32)}.json`,
-    )
+  /** Made once for each server: every call looks at its file. */
+  const paths = new WeakMap<ServerConfig, string>()
+  const fileOf = (server: ServerConfig) => {
+    const known = paths.get(server)
+    if (known !== undefined) return known
+    const own = digestOf(JSON.stringify([scopeOf(server), server.name])).slice(0, 32)
+    const path = join(folder, `${prefixOf(server)}${own}.json`)
+    paths.set(server, path)
+    return path
+  }
   const open = (file: string): Stored | undefined => {
     const text = files.get(file)?.toString('utf8')
     return text === undefined ? undefined : decoded(text)
@@ -100,8 +105,8 @@ export function diskFirstUse({
     write: put,
     stamp(server) {
       try {
-        const { mtimeNs, size, ino } = statSync(fileOf(server), { bigint: true })
-        return `${mtimeNs}-${size}-${ino}`
+        const stat = statSync(fileOf(server), { bigint: true, throwIfNoEntry: false })
+        return stat ? `${stat.mtimeNs}-${stat.size}-${stat.ino}` : ''
       } catch {
         return ''
       }
@@ -121,7 +126,8 @@ interface Stored {
 
 function decoded(text: string): Stored | undefined {
   try {
-    const { toolwell, scope, name, start, instructions, isApproved, tools, commands } = JSON.parse(text)
+    const { toolwell, scope, name, start, instructions, isApproved, tools, folder, commands, commandsFor } =
+      JSON.parse(text)
     const isOurs =
       toolwell === FORMAT &&
       [scope, name, start, instructions].every((each) => typeof each === 'string') &&
@@ -133,7 +139,9 @@ function decoded(text: string): Stored | undefined {
       instructions,
       ...(isApproved === true ? { isApproved } : {}),
       tools: record(Object.entries(tools as Record<string, SeenTool>)),
+      ...(typeof folder === 'string' ? { folder } : {}),
       ...(Array.isArray(commands) ? { commands: commands.map(String) } : {}),
+      ...(typeof commandsFor === 'string' ? { commandsFor } : {}),
     }
     return { scope, name, seen }
   } catch {

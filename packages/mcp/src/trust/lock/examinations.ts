@@ -1,9 +1,11 @@
 /** What the scan says of every definition in use: each is scanned once, and again only where names of other servers matter to it. */
+import type { DefinitionCache } from '../../definition/cache.js'
+import { digestOf } from '../../definition/stored-definition.js'
 import type { Finding } from '../scan/finding.js'
 import { type RuleSettings, scanStamp } from '../scan/rules.js'
 import { createScanner, type Examination, type Scanner } from '../scan/scan.js'
 import { type ListedServer, namedTools } from './lock.js'
-import { type Prints, printsOf, type ReviewNotes, readNotes, writeNotes } from './notes.js'
+import { foundIn, type Prints, printsOf, type ReviewNotes, readNotes, writeNotes } from './notes.js'
 
 /** Milliseconds of work in one piece: a large server must not stop the others. */
 const SLICE = 20
@@ -41,8 +43,8 @@ interface Met {
   readonly server: ListedServer
   /** Missing: still in the notes. */
   readonly prints?: Prints
+  /** Those that it came with, where they hold. */
   readonly notes?: unknown
-  readonly isNoted: boolean
 }
 
 export interface ExaminationOptions {
@@ -50,9 +52,15 @@ export interface ExaminationOptions {
   readonly scan?: boolean
   /** Rules of the scan that are switched off. */
   readonly rules?: RuleSettings
+  /** Comparisons that found nothing new, also those of earlier programs. */
+  readonly compared?: Pick<DefinitionCache, 'wasCompared' | 'noteCompared'>
 }
 
-export function createExaminations({ scan: isOn = true, rules = {} }: ExaminationOptions = {}): Examinations {
+export function createExaminations({
+  scan: isOn = true,
+  rules = {},
+  compared: comparisons = {},
+}: ExaminationOptions = {}): Examinations {
   const stamp = scanStamp(rules)
   const met = new Map<string, Met>()
   const results = new Map<string, Map<string, Examination>>()
@@ -67,8 +75,8 @@ export function createExaminations({ scan: isOn = true, rules = {} }: Examinatio
     return scanner
   }
   const resultsOf = (server: string) => {
-    const { server: listed, notes } = met.get(server) ?? {}
-    if (listed && notes !== undefined) meet(listed, notes)
+    const { server: listed, notes, prints } = met.get(server) ?? {}
+    if (listed && !prints) meet(listed, notes)
     const own = results.get(server) ?? new Map<string, Examination>()
     results.set(server, own)
     return own
@@ -92,10 +100,11 @@ export function createExaminations({ scan: isOn = true, rules = {} }: Examinatio
     const before = met.get(server.name)
     const isSame = before?.server.tools === server.tools && before.server.instructions === server.instructions
     if (isSame && before.prints) return before.prints
-    const noted = readNotes(isSame ? before.notes : given, stamp)
+    const notes = isSame ? before.notes : given
+    const noted = readNotes(notes, stamp)
     const prints = noted?.prints ?? printsOf(server)
     if (!isSame) takeNames(server)
-    met.set(server.name, { server, prints, isNoted: noted !== undefined })
+    met.set(server.name, { server, prints, notes: noted && notes })
     // What is no longer listed is forgotten, or a server that changes all the time would fill the memory.
     const wanted = new Set([prints.instructions, ...prints.tools.values()])
     const own = [...(results.get(server.name) ?? [])].filter(([print]) => wanted.has(print))
@@ -107,9 +116,9 @@ export function createExaminations({ scan: isOn = true, rules = {} }: Examinatio
     meet,
     meetQuietly(server, notes) {
       takeNames(server)
-      met.set(server.name, { server, notes, isNoted: true })
+      met.set(server.name, { server, notes })
     },
-    isNoted: (server) => met.get(server)?.isNoted ?? false,
+    isNoted: (server) => met.get(server)?.notes !== undefined,
     findingsOf: (server, definition, print) => examine(server, definition, print).findings,
     known: (server, print) => resultsOf(server).get(print)?.findings ?? [],
     async prepare(server, isWanted) {
@@ -128,6 +137,9 @@ export function createExaminations({ scan: isOn = true, rules = {} }: Examinatio
       const rest = createRest()
       while (isOn && hasNewNames && !isOver()) {
         hasNewNames = false
+        const key = keyOf([...met.values()], stamp)
+        if (key !== undefined && comparisons.wasCompared?.(key)) continue
+        const told = changed.size
         for (const [name, { server }] of [...met]) {
           if (!met.has(name)) continue
           const prints = meet(server)
@@ -145,6 +157,7 @@ export function createExaminations({ scan: isOn = true, rules = {} }: Examinatio
             ;(isSame ? noted : changed).add(name)
           }
         }
+        if (key !== undefined && changed.size === told && !hasNewNames) comparisons.noteCompared?.(key)
       }
       // What it has read fills memory, and is seldom wanted again.
       if (!hasNewNames) scanner = undefined
@@ -163,6 +176,13 @@ export function createExaminations({ scan: isOn = true, rules = {} }: Examinatio
       hasNewNames = true
     },
   }
+}
+
+/** Names all that a comparison depends on, and what was found, where all of it is in notes. */
+function keyOf(met: readonly Met[], stamp: string): string | undefined {
+  if (met.some(({ notes }) => notes === undefined)) return undefined
+  const found = met.map(({ server, notes }) => [server.name, foundIn(notes as ReviewNotes)] as const)
+  return digestOf(JSON.stringify([stamp, ...found.sort(([one], [other]) => (one < other ? -1 : 1))]))
 }
 
 /** Lets others work when this has worked for a while. */

@@ -18,8 +18,11 @@ export interface FirstUse {
   /** Somebody looked at the instructions. */
   readonly isApproved?: true
   readonly tools: Readonly<Record<string, SeenTool>>
-  /** Commands of `${cmd:…}` that may be run. */
+  /** The folder that it ran in, where it runs in those of projects. */
+  readonly folder?: string
+  /** Commands of `${cmd:…}` that may be run; and for which entry, because what comes out of them goes where that says. */
   readonly commands?: readonly string[]
+  readonly commandsFor?: string
 }
 
 export interface FirstUseStore {
@@ -42,6 +45,17 @@ export function wasMet(seen: FirstUse | undefined): seen is FirstUse {
     seen !== undefined &&
     (seen.start !== '' || seen.isApproved === true || Object.keys(seen.tools).length > 0)
   )
+}
+
+/** Commands of its entry that nobody has approved for this very entry. */
+export function waitingCommands(server: ServerConfig, seen: FirstUse | undefined): readonly string[] {
+  const approved = seen?.commandsFor === server.workspace.entry ? (seen.commands ?? []) : []
+  return server.commands.filter((command) => !approved.includes(command))
+}
+
+/** The record with the commands of this entry approved, and of no other one. */
+export function approveCommands(before: FirstUse = NOTHING_SEEN, server: ServerConfig): FirstUse {
+  return { ...before, commands: server.commands, commandsFor: server.workspace.entry }
 }
 
 export function seenTool(tool: unknown): SeenTool {

@@ -44,8 +44,9 @@ export function createLocks(fixed?: string | false): Locks {
 /** A lock is written as a new file: another number even within one tick of the clock. */
 function stampOf(file: string): string {
   try {
-    const { mtimeNs, size, ino } = statSync(file, { bigint: true })
-    return `${mtimeNs}-${size}-${ino}`
+    // Most have none, and an error costs more than a look.
+    const stat = statSync(file, { bigint: true, throwIfNoEntry: false })
+    return stat ? `${stat.mtimeNs}-${stat.size}-${stat.ino}` : 'none'
   } catch (error) {
     return (error as NodeJS.ErrnoException).code ?? ''
   }

@@ -91,6 +91,13 @@ export function areSettled(notes: unknown, stamp: string, scope: string): boolea
   return scan === stamp && settledFor === scope
 }
 
+/** What is noted of definitions, without the questions that led to it: their answers depend on which other servers there are. */
+export function foundIn({ instructions, tools }: ReviewNotes): unknown {
+  const found = (note: Note) =>
+    typeof note === 'string' ? note : [note.print, note.twice ?? false, note.findings ?? null]
+  return [found(instructions), tools.map(([name, note]) => [name, found(note)])]
+}
+
 interface ReadNotes {
   readonly prints: Prints
   readonly examined: Map<string, Examination>

@@ -1,0 +1,117 @@
+/**
+ * A definition in which a server does not name the folder that it runs in, but `${workspaceFolder}`: what is compared, remembered,
+ * pinned and cached is the same in every project. Whoever reads it gets the folder of its own, also where the server wrote the
+ * variable itself: what a model reads is made of what was let through and of that folder, and of nothing else.
+ */
+import { realpathSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { parse, relative, resolve } from 'node:path'
+import { isRecord } from '@toolwell/core/internal'
+import { fingerprint } from './fingerprint.js'
+import type { McpTool, ServerDefinition } from './server-definition.js'
+
+const VARIABLE = '${workspaceFolder}'
+
+export function withoutFolder(listed: ServerDefinition, folder: string): ServerDefinition {
+  const forms = formsOf(folder)
+  // Nearly always: no folder is named, and nothing is copied.
+  if (!names(listed, [...forms, VARIABLE])) return listed
+  const replace = replacer(forms.map((form) => (holdsHome(form) ? itself(form) : escaped(form))))
+  // Names of tools are what is called, and stay.
+  const tools = listed.tools.map((tool): McpTool => ({ ...mapped(tool, replace), name: tool.name }))
+  return marked({ ...mapped({ ...listed, tools: [] }, replace), tools })
+}
+
+/** With a note of whether it names the folder, so that nobody has to look for it later. */
+export function marked({ namesFolder: _, ...definition }: ServerDefinition): ServerDefinition {
+  return names(definition, [VARIABLE]) ? { ...definition, namesFolder: true } : definition
+}
+
+/**
+ * What is listed `now` in one folder, in the words of what was listed `before` in another, where it is the same but for these two:
+ * a path below one of them may have been taken for the project's, and be the server's own. Undefined where it is something else.
+ */
+export function asBefore<T>(now: T, folder: string, before: unknown, first: string): T | undefined {
+  const forms = [folder, first].flatMap(formsOf)
+  if (!names([now, before], [...forms, VARIABLE])) return undefined
+  const replace = replacer(forms.map(escaped))
+  const whole = [inFolder<unknown>(now, folder), inFolder(before, first)]
+  const [one, other] = whole.map((each) => fingerprint(mapped(each, replace)))
+  return one === other ? (inWordsOf(now, before) as T) : undefined
+}
+
+/** The same with a folder in its place: for whoever works there. */
+export function inFolder<T>(value: T, folder: string): T {
+  return mapped(value, (text) => text.replaceAll(VARIABLE, () => folder))
+}
+
+/** The definition for whoever works in a folder: its tools are only read where they name one. */
+export function definitionIn(definition: ServerDefinition, folder: string): ServerDefinition {
+  return definition.namesFolder ? inFolder(definition, folder) : definition
+}
+
+/** What somebody who works in a folder has written, as definitions name it. Undefined where that could not be turned back. */
+export function outOfFolder<T>(value: T, folder: string): T | undefined {
+  return names(value, [VARIABLE]) ? undefined : mapped(value, replacer([escaped(folder)]))
+}
+
+function names(value: unknown, forms: readonly string[]): boolean {
+  const text = JSON.stringify(value) ?? ''
+  return forms.some((form) => text.includes(JSON.stringify(form).slice(1, -1)))
+}
+
+/** Every string of it, however deep; the keys stay. */
+function mapped<T>(value: T, replace: (text: string) => string): T {
+  const map = (part: unknown): unknown => {
+    if (typeof part === 'string') return replace(part)
+    if (Array.isArray(part)) return part.map(map)
+    if (!isRecord(part)) return part
+    return Object.fromEntries(Object.entries(part).map(([key, each]) => [key, map(each)]))
+  }
+  return map(value) as T
+}
+
+/** In the order of `now`: it has the same members. */
+function inWordsOf(now: unknown, before: unknown): unknown {
+  if (Array.isArray(now) && Array.isArray(before)) return now.map((each, at) => inWordsOf(each, before[at]))
+  if (!isRecord(now) || !isRecord(before)) return before
+  return Object.fromEntries(Object.entries(now).map(([key, each]) => [key, inWordsOf(each, before[key])]))
+}
+
+/** Whole names in a path: not with `/mnt` before them, `-old` or `.bak` behind. A full stop ends a sentence. */
+function replacer(patterns: readonly string[]): (text: string) => string {
+  if (patterns.length === 0) return (text) => text
+  const longest = [...new Set(patterns)].sort((a, b) => b.length - a.length)
+  const pattern = new RegExp(
+    `(?<![\\p{L}\\p{M}\\p{N}_.~@%+-])(?:${longest.join('|')})(?![\\p{L}\\p{M}\\p{N}_~@%+-]|\\.+[\\p{L}\\p{N}_-])`,
+    'gu',
+  )
+  return (text) => text.replace(pattern, () => VARIABLE)
+}
+
+const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+
+/** And nothing below it. */
+const itself = (form: string) => `${escaped(form)}(?![\\\\/][^\\s])`
+
+/** What is below the user's own folder belongs to the user, not to a project. */
+function holdsHome(folder: string): boolean {
+  return !relative(folder, homedir()).startsWith('..')
+}
+
+/** As given and as it really is, in the ways that paths and addresses are written. A root is no project: everything is below it. */
+function formsOf(folder: string): string[] {
+  if (folder === '') return []
+  const given = resolve(folder)
+  return [given, realOf(given)]
+    .filter((each) => parse(each).root !== each)
+    .flatMap((each) => [each, each.replaceAll('\\', '/'), encodeURI(each.replaceAll('\\', '/'))])
+}
+
+function realOf(folder: string): string {
+  try {
+    return realpathSync(folder)
+  } catch {
+    return folder
+  }
+}
