@@ -2,7 +2,9 @@
  * The halls of a gateway, one for each set of config files: opened when a caller first needs it, brought up to date when a file
  * changes. Workspaces without a config of their own share one.
  */
+import { defined } from '@toolwell/core/internal'
 import type { ConfigFile, ConnectOptions, ServerEvent } from '@toolwell/mcp'
+import type { ReadOnlyStore } from '@toolwell/mcp/internal'
 import { type Hall, openHall } from './hall.js'
 import { statOf } from './stat.js'
 
@@ -28,6 +30,8 @@ export interface HallsOptions {
   readonly untrusted?: (workspace: string) => string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly connect: ConnectOptions
+  /** What a person has approved as read-only. Default: what is in the user's folder for data. */
+  readonly readOnly?: ReadOnlyStore
   readonly onEvent: (event: HallEvent) => void
 }
 
@@ -131,7 +135,7 @@ export class Halls {
   }
 
   #hallOf(workspace: string | undefined): Known {
-    const { env, connect, onEvent } = this.#options
+    const { env, connect, readOnly, onEvent } = this.#options
     const all = this.#options.files(workspace)
     // The user's own file counts also before it is there; a project without one is like any other.
     const files = all.filter(({ path }, index) => index === 0 || statOf(path) !== undefined)
@@ -152,6 +156,7 @@ export class Halls {
       folder: workspace,
       env,
       connect,
+      ...defined({ readOnly }),
       onServer: (event) => onEvent({ kind: 'server', event }),
       onChange: () => {
         for (const listener of listeners) listener()
