@@ -91,6 +91,16 @@ export class Halls {
     return place
   }
 
+  /** Lets go of the places of folders that are not among these; what is then in no use is closed with the next look. */
+  release(used: ReadonlySet<Place>): void {
+    for (const [key, place] of this.#places) {
+      // The user's own config counts for whoever comes next.
+      if (key === '' || used.has(place)) continue
+      this.#places.delete(key)
+      place.leave()
+    }
+  }
+
   /** Reads what has changed. What cannot be read leaves everything as it was. */
   lookAgain(): void {
     if (this.#isClosed) return
@@ -190,6 +200,10 @@ class OwnPlace implements Place {
     this.#known = known
     known.listeners.add(this.#tell)
     this.#tell()
+  }
+
+  leave(): void {
+    this.#known.listeners.delete(this.#tell)
   }
 
   watch(listener: () => void): () => void {
