@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { GatewayReport } from '@toolwell/gateway'
-import { askDaemon, findDaemon } from '@toolwell/gateway/bridge'
+import { askDaemon, findDaemon, shellWord } from '@toolwell/gateway/bridge'
 import {
   clearPlace,
   isListed,
@@ -128,7 +128,7 @@ async function stay(place: Place, wanted: string): Promise<void> {
     const { pid, port } = other.file
     const force = other.kind === 'silent' ? ' --force' : ''
     process.stderr.write(
-      `npm start runs already: process ${pid}, http://127.0.0.1:${port}/mcp. Press Ctrl-C in its terminal, or stop it with:\n  npm run -s toolwell -- stop${force} --folder ${place.state}\n`,
+      `npm start runs already: process ${pid}, http://127.0.0.1:${port}/mcp. Press Ctrl-C in its terminal, or stop it with:\n  npm run -s toolwell -- stop${force} --folder ${shellWord(place.state)}\n`,
     )
     process.exitCode = 1
     return
@@ -176,7 +176,9 @@ async function settled(ask: () => Promise<GatewayReport>): Promise<GatewayReport
 
 function welcome({ state, project }: Place, at: number, token: string, { halls }: GatewayReport): void {
   const url = `http://127.0.0.1:${at}/mcp`
-  const stdio = `${process.execPath} ${SCRIPT} serve --stdio --folder ${state}`
+  const stdio = [process.execPath, SCRIPT, 'serve', '--stdio', '--folder', state]
+    .map((word) => shellWord(word))
+    .join(' ')
   const { servers = [], tokens = { all: 0, list: 0 } } = halls[0] ?? {}
   const count = servers.reduce((sum, { tools }) => sum + tools, 0)
   heading('The Toolwell gateway is running', project)

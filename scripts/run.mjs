@@ -175,6 +175,9 @@ function stayWith(file, ...parameters) {
     stdio: 'inherit',
   })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  // Between npm and this process is a shell, which ends at a signal and passes none on.
+  const shell = process.ppid
+  setInterval(() => process.ppid === shell || child.kill('SIGTERM'), 500).unref()
   child.once('exit', (code) => process.exit(code ?? 1))
 }
 

@@ -212,6 +212,27 @@ describe('connect', () => {
     expect(filesIn(home)).toEqual(before)
   })
 
+  it('undo takes away the folders that were made, and none that somebody uses', async () => {
+    const foldersIn = ({ folder }: Home) =>
+      readdirSync(join(folder, 'home'), { recursive: true, encoding: 'utf8' })
+        .filter((name) => lstatSync(join(folder, 'home', name)).isDirectory())
+        // What Toolwell keeps for itself is its own.
+        .filter((name) => !name.startsWith('.local'))
+    const home = homeWith({ 'home/.claude.json': one })
+    const before = foldersIn(home)
+    expect((await home.run(['connect', '--yes'])).code).toBe(0)
+    expect(foldersIn(home)).toEqual(['.config', join('.config', 'toolwell')])
+    // Again, from what is there now.
+    write(home, 'home/.cursor/mcp.json', '{ "mcpServers": { "b": { "command": "b-server" } } }')
+    expect((await home.run(['connect', '--yes'])).code).toBe(0)
+    expect((await home.run(['undo', '--yes'])).code).toBe(0)
+    expect(foldersIn(home)).toEqual([...before, '.cursor'])
+    await home.run(['connect', '--yes'])
+    write(home, 'home/.config/another/file', '')
+    await home.run(['undo', '--yes'])
+    expect(foldersIn(home).sort()).toEqual(['.config', join('.config', 'another'), '.cursor'])
+  })
+
   it('leaves where it is what could not work here, and says why', async () => {
     const home = homeWith({
       [CURSOR]: JSON.stringify({

@@ -90,7 +90,7 @@ it('says what was searched for, why a call was not run, who was refused, and whi
   const untrusted = `! ${file} is not used: nobody has trusted it. Look at it, and then: toolwell serve --trust ${dirname(file)}`
   await expect.poll(() => said.text).toContain('refused: not the token of this gateway (401)')
   expect(said.text).toMatch(/raw 1 searched "echo what is said [^"\n]{0,50}" → \d+ found\n/)
-  expect(said.text).toMatch(/raw 1: odd__echo was not run: the config does not hold it to be read-only/)
+  expect(said.text).toMatch(/raw 1: odd__echo was not run: nobody has approved it as read-only/)
   expect(said.text).toContain('raw 1: no_such_tool was not run: there is no such tool\n')
   expect(said.text).toContain('raw 1 called odd__echo\n')
   expect(said.text).toContain('refused: no token (401)\n')

@@ -1,46 +1,16 @@
 /** The command as clients start it: thin bridges over standard input and output, one daemon behind them. */
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { askDaemon, findDaemon, replaceToken, tokenIn } from '@toolwell/gateway/bridge'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { askDaemon, replaceToken, tokenIn } from '@toolwell/gateway/bridge'
+import { describe, expect, it } from 'vitest'
 import { oddServer } from '../../mcp/test/support/odd-server.js'
 import { eventually, isAlive } from '../../mcp/test/support/processes.js'
 import { realServer } from '../../mcp/test/support/real-servers.js'
 import { CLIENT_KINDS, openClient, SCRIPT, type StdioWay } from './support/clients.js'
 import { entry, temporary } from './support/gateway.js'
-
-/** A user with a home of their own, whose gateway ends with the test. */
-function home(config: object) {
-  const folder = temporary()
-  const at = (name: string) => join(folder, name)
-  mkdirSync(join(at('config'), 'toolwell'), { recursive: true })
-  mkdirSync(at('project'))
-  writeFileSync(join(at('config'), 'toolwell', 'toolwell.json'), JSON.stringify(config))
-  const env: Record<string, string> = {
-    PATH: process.env.PATH ?? '',
-    HOME: folder,
-    XDG_CONFIG_HOME: at('config'),
-    XDG_CACHE_HOME: at('cache'),
-    XDG_STATE_HOME: at('state'),
-    XDG_DATA_HOME: at('data'),
-  }
-  const state = join(at('state'), 'toolwell', 'gateway')
-  const daemon = async () => {
-    const found = await findDaemon(state)
-    if (found.kind !== 'running') throw new Error(`the gateway is ${found.kind}`)
-    return found
-  }
-  onTestFinished(async () => {
-    const found = await findDaemon(state)
-    if (found.kind !== 'running') return
-    await askDaemon(found, 'POST', '/stop')
-    await eventually(() => !isAlive(found.file.pid), 'the gateway has stopped')
-  })
-  const way = (...words: string[]): StdioWay => ({ words, env, cwd: at('project') })
-  return { folder, state, env, daemon, way, project: realpathSync(at('project')), at }
-}
+import { home } from './support/home.js'
 
 const call = (name: string, input: object = {}) => ['tool_call', { name, arguments: input }] as const
 

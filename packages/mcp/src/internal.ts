@@ -8,6 +8,7 @@ export { showEndpoint } from './config/redact.js'
 export { startOf } from './config/start-of.js'
 export { entryFolder, type Translated, translateEntry } from './config/translate-entry.js'
 export { defaultCacheFolder } from './definition/disk-cache.js'
+export { fingerprint } from './definition/fingerprint.js'
 export { describeWarning } from './definition/warning.js'
 export { inFolder, outOfFolder } from './definition/without-folder.js'
 export { defaultFirstUseFolder } from './trust/lock/disk-first-use.js'
@@ -18,4 +19,11 @@ export {
   asLock,
   waitingCommands,
 } from './trust/lock/first-use.js'
+export {
+  defaultReadOnlyFolder,
+  diskReadOnly,
+  memoryReadOnly,
+  type ReadOnlyStore,
+  type ReadOnlyTools,
+} from './trust/read-only.js'
 export { defaultLogFolder, logFileOf } from './upstream/server-log.js'

@@ -20,6 +20,7 @@ import {
   type ServerWarning,
 } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
+import { collectGarbage } from '../../../test/setup/collect-garbage.ts'
 import { serverFingerprint } from '../src/definition/cache.js'
 import { startModern } from './support/http-servers.js'
 import { oddServer } from './support/odd-server.js'
@@ -374,6 +375,18 @@ describe('schemas in the file', () => {
       inputSchema,
       outputSchema,
     })
+  })
+
+  it('are not held in memory when nobody holds them', async () => {
+    const { read } = readBack(
+      odd({ name: 'a', inputSchema: { type: 'object', title: 'in' }, outputSchema: {} }),
+    )
+    const [tool] = read?.tools ?? []
+    const schemas = () => [tool?.inputSchema, tool?.outputSchema] as object[]
+    const seen = schemas().map((schema) => new WeakRef(schema))
+    await collectGarbage()
+    expect(seen.map((schema) => schema.deref())).toEqual([undefined, undefined])
+    expect(schemas()).toEqual([{ type: 'object', title: 'in' }, {}])
   })
 
   it.each([

@@ -7,11 +7,12 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  rmdirSync,
   rmSync,
   statSync,
 } from 'node:fs'
 import { chmod, chown, open, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import { makeFolder } from '@toolwell/core/internal/node'
 import { Refusal } from './edit/refusal.js'
 
@@ -22,6 +23,8 @@ export interface ClientState {
   readonly bytes: Buffer | undefined
   readonly mode: number
   readonly owner: { readonly uid: number; readonly gid: number } | undefined
+  /** The uppermost folder that is not there, and is made with the file. */
+  readonly missing?: string | undefined
 }
 
 /** Larger files are not configs. */
@@ -32,7 +35,7 @@ export function readState(file: string): ClientState {
   const link = lstatSync(file, { throwIfNoEntry: false })
   if (!link) {
     mayBeMadeIn(dirname(file))
-    return { real: file, bytes: undefined, mode: 0o600, owner: undefined }
+    return { real: file, bytes: undefined, mode: 0o600, owner: undefined, missing: missingAbove(file) }
   }
   let real = file
   try {
@@ -59,6 +62,28 @@ export function readState(file: string): ClientState {
   mayBeMadeIn(dirname(real))
   const { uid, gid, mode } = found
   return { real, bytes: readFileSync(real), mode: mode & 0o777, owner: { uid, gid } }
+}
+
+function missingAbove(file: string): string | undefined {
+  let missing: string | undefined
+  for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder)) {
+    if (statSync(folder, { throwIfNoEntry: false })) break
+    missing = folder
+  }
+  return missing
+}
+
+/** The folders that were made with a file, from its own up to the uppermost; what holds anything stays. */
+export function removeMade(file: string, uppermost: string | undefined): void {
+  if (uppermost === undefined) return
+  try {
+    for (let folder = dirname(file); ; folder = dirname(folder)) {
+      if (folder !== uppermost && !folder.startsWith(uppermost + sep)) return
+      rmdirSync(folder)
+    }
+  } catch {
+    // Somebody uses it by now.
+  }
 }
 
 /** A new version is written beside the old one first. */

@@ -31,6 +31,8 @@ export interface ClientRecord {
   /** Digests of the bytes; without `before` there was no file. */
   readonly before?: string
   readonly after: string
+  /** The uppermost folder that was made with the file. */
+  readonly made?: string
   readonly taken: readonly TakenEntry[]
 }
 
@@ -40,6 +42,7 @@ export interface ServersRecord {
   readonly file: string
   readonly before?: string
   readonly after: string
+  readonly made?: string
   /** By name: the digest of the entry, so that a changed one is known as the user's own. */
   readonly added: Readonly<Record<string, string>>
 }

@@ -4,7 +4,15 @@ import { canonicalJson, defined } from '@toolwell/core/internal'
 import type { Addition } from '../import/plan.js'
 import { parseClient } from '../shared/clients/parse-client.js'
 import { valueAt } from '../shared/clients/read-client.js'
-import { type ClientState, digestOf, readState, replaceFile, sweepDrafts, textOf } from './client-file.js'
+import {
+  type ClientState,
+  digestOf,
+  readState,
+  removeMade,
+  replaceFile,
+  sweepDrafts,
+  textOf,
+} from './client-file.js'
 import { SERVERS } from './connect-plan.js'
 import { changeServers } from './edit/change-servers.js'
 import { Refusal } from './edit/refusal.js'
@@ -32,6 +40,7 @@ export async function addServers(
     file,
     ...defined({ before: digestOf(base) }),
     after: digestOf(bytes) ?? '',
+    ...defined({ made: known?.made ?? state.missing }),
     added: { ...added, ...Object.fromEntries(add.map(({ name, entry }) => [name, entryDigest(entry)])) },
   }
   records.writeServers(record, base)
@@ -113,6 +122,7 @@ export async function prune(records: Records, pruned: Pruned): Promise<void> {
   const isInStep = digestOf(state.bytes) === record.after
   if (digestOf(bytes) === digestOf(state.bytes)) sweepDrafts(state.real)
   else await replaceFile(state, bytes)
+  if (bytes === undefined) removeMade(state.real, record.made)
   const gone = new Set([...removed, ...kept])
   const added = Object.fromEntries(Object.entries(record.added).filter(([name]) => !gone.has(name)))
   if (isLast || bytes === undefined) records.removeServers()

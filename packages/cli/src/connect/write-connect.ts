@@ -3,7 +3,7 @@ import { defined } from '@toolwell/core/internal'
 import { digestOf, replaceFile, sweepDrafts } from './client-file.js'
 import type { ClientPlan, ConnectPlan, RefusedClient } from './connect-plan.js'
 import { refusalIn } from './edit/refusal.js'
-import type { Records } from './records.js'
+import type { ClientRecord, Records } from './records.js'
 import { addServers, planPrune, prune } from './servers-file.js'
 
 export interface Connected {
@@ -19,14 +19,15 @@ export async function writeConnect(plan: ConnectPlan, records: Records): Promise
   const refused: RefusedClient[] = []
   for (const client of plan.clients) {
     const before = records.clients().find(({ real }) => real === client.state.real)
-    records.write(recordOf(client), client.base)
+    const record = recordOf(client, before)
+    records.write(record, client.base)
     try {
       if (client.isDone) sweepDrafts(client.state.real)
       else await replaceFile(client.state, client.next)
       written.push(client)
     } catch (error) {
       if (before) records.write(before, records.before(before))
-      else records.remove(recordOf(client))
+      else records.remove(record)
       refused.push({ from: client.from, refusal: refusalIn(error) })
     }
   }
@@ -42,9 +43,12 @@ async function pruneUnused(records: Records): Promise<void> {
   if (pruned) await prune(records, pruned)
 }
 
-function recordOf({ from, state, table, base, next, taken }: ClientPlan) {
+function recordOf(
+  { from, state, table, base, next, taken }: ClientPlan,
+  before: ClientRecord | undefined,
+): ClientRecord {
   return {
-    format: 1 as const,
+    format: 1,
     client: from.client,
     label: from.label,
     shape: from.shape,
@@ -53,6 +57,7 @@ function recordOf({ from, state, table, base, next, taken }: ClientPlan) {
     table,
     ...defined({ before: digestOf(base) }),
     after: digestOf(next) ?? '',
+    ...defined({ made: before?.made ?? state.missing }),
     taken,
   }
 }

@@ -20,7 +20,7 @@ const NOT_RUN: Readonly<Record<NonNullable<Called['reason']>, string>> = {
   'timed-out': 'it took too long',
   error: 'something went wrong',
   'not-recorded': 'it could not be judged',
-  'not-read-only': 'the config does not hold it to be read-only, so tool_read does not run it',
+  'not-read-only': 'nobody has approved it as read-only, so tool_read does not run it',
   'no-folder': 'its server works in a project, and the client has named no folder',
 }
 

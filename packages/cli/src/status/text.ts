@@ -48,8 +48,12 @@ export function statusText(given: unknown, file: DaemonFile, at: string): string
   ].join('\n')
 }
 
+/** A gateway that is older than this command may not know these. */
+type ReportedHall = Omit<HallReport, 'missing' | 'untrusted'> &
+  Partial<Pick<HallReport, 'missing' | 'untrusted'>>
+
 function hallText(
-  { workspaces, files, missing, untrusted, problem, servers, tokens }: HallReport,
+  { workspaces, files, missing = [], untrusted = [], problem, servers, tokens }: ReportedHall,
   at: string,
 ): string[] {
   const held = servers.filter(({ quarantined }) => Object.keys(quarantined).length > 0)

@@ -1,5 +1,5 @@
 /** Plans, shows, asks, and puts back. */
-import { digestOf, replaceFile, sweepDrafts } from '../connect/client-file.js'
+import { digestOf, removeMade, replaceFile, sweepDrafts } from '../connect/client-file.js'
 import { type Refusal, refusalIn } from '../connect/edit/refusal.js'
 import { type ClientRecord, openRecords, type Records, recordsFolder } from '../connect/records.js'
 import { prune } from '../connect/servers-file.js'
@@ -89,6 +89,7 @@ async function writeUndo(
       if (isOverwritten && state.bytes) copies.push(records.keep(state.bytes))
       if (digestOf(restored.bytes) === digestOf(state.bytes)) sweepDrafts(state.real)
       else await replaceFile(state, restored.bytes)
+      if (restored.bytes === undefined) removeMade(state.real, record.made)
       records.remove(record)
     } catch (error) {
       failed.push({ record, refusal: refusalIn(error) })

@@ -12,13 +12,31 @@ const SHORTEST_CONTAINED = 3
  * the other.
  */
 export function nearest(wanted: string, known: Iterable<string>, limit = 3): string[] {
+  return nearestOf(wanted, foldNames(known), limit)
+}
+
+/** Names as they are compared: for whoever compares with the same ones often. */
+export type FoldedNames = readonly { readonly name: string; readonly folded: string }[]
+
+export function foldNames(known: Iterable<string>): FoldedNames {
+  return [...new Set(known)].map((name) => ({ name, folded: fold(name) }))
+}
+
+/** `accept` is asked of names that are near enough, and of no others. */
+export function nearestOf(
+  wanted: string,
+  known: FoldedNames,
+  limit: number,
+  accept: (name: string) => boolean = () => true,
+): string[] {
   const target = fold(wanted)
   if (target === '' || limit < 1) return []
   let furthest = Math.max(1, Math.floor(target.length / 3))
   const best: Candidate[] = []
-  for (const name of new Set(known)) {
-    const distance = plausibleDistance(target, fold(name), furthest)
-    if (distance === undefined) continue
+  const letters = countLetters(target)
+  for (const { name, folded } of known) {
+    const distance = plausibleDistance(target, folded, furthest, letters)
+    if (distance === undefined || !accept(name)) continue
     best.push({ name, distance })
     best.sort(byDistanceThenName)
     if (best.length <= limit) continue
@@ -45,13 +63,47 @@ function fold(name: string): string {
     .replace(/[\s_\-./:]/g, '')
 }
 
-function plausibleDistance(target: string, candidate: string, furthest: number): number | undefined {
+function plausibleDistance(
+  target: string,
+  candidate: string,
+  furthest: number,
+  letters: Int16Array,
+): number | undefined {
   const shorter = Math.min(target.length, candidate.length)
   const longer = Math.max(target.length, candidate.length)
   if (shorter >= SHORTEST_CONTAINED && (target.includes(candidate) || candidate.includes(target)))
     return longer - shorter
+  // Nearly all names of a large catalogue end here.
+  if (leastDistance(letters, target.length, candidate) > furthest) return undefined
   // At a distance of the whole length nothing is in common: "a" is not a misspelt "b".
   return editDistance(target, candidate, Math.min(furthest, longer - 1))
+}
+
+const LETTER_KINDS = 64
+
+/** How often each letter occurs; rare ones share a count. */
+function countLetters(text: string): Int16Array {
+  const counts = new Int16Array(LETTER_KINDS)
+  for (let index = 0; index < text.length; index += 1) addTo(counts, text.charCodeAt(index))
+  return counts
+}
+
+function addTo(counts: Int16Array, code: number): void {
+  counts[code % LETTER_KINDS] = (counts[code % LETTER_KINDS] as number) + 1
+}
+
+/** No fewer changes than letters that one of the two has and the other lacks: a change adds one and takes away one at most. */
+function leastDistance(letters: Int16Array, length: number, candidate: string): number {
+  let shared = 0
+  for (let index = 0; index < candidate.length; index += 1) {
+    const kind = candidate.charCodeAt(index) % LETTER_KINDS
+    const left = letters[kind] as number
+    if (left > 0) shared += 1
+    letters[kind] = left - 1
+  }
+  // As it was, for the next.
+  for (let index = 0; index < candidate.length; index += 1) addTo(letters, candidate.charCodeAt(index))
+  return Math.max(length, candidate.length) - shared
 }
 
 /**

@@ -87,6 +87,7 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
   function rank(query: RankQuery): readonly Ranked[] {
     const { limit = Number.POSITIVE_INFINITY, accept } = query
     const text = query.text.slice(0, queryCharacterLimit)
+    vocabulary().forgetMany()
     const asked = termsOf(text, query.must.length === 0)
     const { tiers: exact, byWord } = names.inQuery(text)
     const allowed = slotsWith(query.must, index, vocabulary())

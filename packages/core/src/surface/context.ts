@@ -114,11 +114,12 @@ type Given = Omit<
   readonly memo: DefinitionMemo
 }
 
+/** What was made of tools. Definitions are kept while somebody holds them or nobody wants the memory: of thousands, few are used. */
 export interface DefinitionMemo {
   /** What the hook and the wire made of a tool; it shares the tool's own schema. */
-  readonly fitted: WeakMap<Entry, Fitted>
+  readonly fitted: WeakMap<Entry, WeakRef<Fitted>>
   /** The same as plain JSON of its own, for what is sent. */
-  readonly definitions: WeakMap<Entry, WireTool>
+  readonly definitions: WeakMap<Entry, WeakRef<WireTool>>
   readonly tokens: WeakMap<WireTool, number>
   readonly costs: Costs
 }
@@ -163,7 +164,7 @@ export function createContext(given: Given): Context {
   }
 
   const fitted = (entry: Entry): Fitted => {
-    const known = memo.fitted.get(entry)
+    const known = memo.fitted.get(entry)?.deref()
     if (known) return known
     let made: WireTool = {
       name: entry.wireName,
@@ -178,16 +179,16 @@ export function createContext(given: Given): Context {
       notify({ kind: 'hook-failed', hook: 'transformDefinition', detail: `${entry.id}: ${String(error)}` })
     }
     const fit = fitWire(made, wire)
-    memo.fitted.set(entry, fit)
+    memo.fitted.set(entry, new WeakRef(fit))
     return fit
   }
   const sent = (entry: Entry): WireTool => fitted(entry).tool
 
   const definition = (entry: Entry): WireTool => {
-    const known = memo.definitions.get(entry)
+    const known = memo.definitions.get(entry)?.deref()
     if (known) return known
     const made: WireTool = JSON.parse(JSON.stringify(sent(entry)))
-    memo.definitions.set(entry, made)
+    memo.definitions.set(entry, new WeakRef(made))
     return made
   }
 

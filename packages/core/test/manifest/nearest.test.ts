@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { nearest } from '../../src/base/nearest.js'
+import { editDistance, foldNames, nearest, nearestOf } from '../../src/base/nearest.js'
 
 describe('nearest', () => {
   it.each([
@@ -49,6 +49,28 @@ describe('nearest', () => {
         },
       ),
     )
+  })
+
+  it('passes over no name that is near enough', () => {
+    const word = fc.stringMatching(/^[a-dé語]{1,10}$/u)
+    fc.assert(
+      fc.property(word, word, (wanted, known) => {
+        const furthest = Math.min(
+          Math.max(1, Math.floor(wanted.length / 3)),
+          Math.max(wanted.length, known.length) - 1,
+        )
+        if (editDistance(wanted, known, furthest) !== undefined)
+          expect(nearest(wanted, [known])).toEqual([known])
+      }),
+    )
+  })
+
+  it('asks of names that are near enough, and of no others, whether they may be told', () => {
+    const asked: string[] = []
+    const accept = (name: string) => asked.push(name) > 0 && name !== 'create_issue'
+    const known = foldNames(['create_issue', 'create_issues', 'list_files', 'send_message'])
+    expect(nearestOf('creat_issue', known, 3, accept)).toEqual(['create_issues'])
+    expect(asked).toEqual(['create_issue', 'create_issues'])
   })
 
   it('cuts long names, so that the time stays bounded', () => {

@@ -49,8 +49,9 @@ export async function callTool(
   let verdict = await face.judge(call)
   if (verdict.kind === 'answer' && verdict.outcome.kind === 'unknown') {
     // Its server may be about to say what it has.
+    const { revision } = room.catalogue
     await room.settled()
-    verdict = await face.judge(call)
+    if (room.catalogue.revision !== revision) verdict = await face.judge(call)
   }
   if (verdict.kind === 'answer') {
     const isSearch = verdict.outcome.kind === 'search'

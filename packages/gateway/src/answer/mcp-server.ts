@@ -21,6 +21,9 @@ export interface McpServerOptions {
   readonly onListed: (server: Server, client: string) => void
 }
 
+/** The client of requests that stand for themselves, as far as it is known before they come. */
+export const SINGLE_REQUESTS = 'http'
+
 /** How long a list holds, in milliseconds. Whoever listens is told earlier. */
 const LIST_HOLDS = 60_000
 const DISCOVERY_HOLDS = 3_600_000
@@ -57,7 +60,7 @@ export function createMcpServer(options: McpServerOptions): Server {
       {
         name: params.name,
         input: params.arguments ?? {},
-        caller,
+        caller: named(caller, clientOf(server, mcpReq.envelope)),
         workspace,
         signal: mcpReq.signal,
         ...(token === undefined
@@ -81,4 +84,9 @@ function clientOf(server: Server, envelope: Readonly<Record<string, unknown>> = 
   const given = envelope[CLIENT_INFO_META_KEY] ?? server.getClientVersion()
   const { name, version } = (given ?? {}) as { readonly name?: unknown; readonly version?: unknown }
   return typeof name === 'string' ? `${name} ${String(version ?? '')}`.trim().slice(0, 100) : ''
+}
+
+/** Single requests over HTTP belong to no session: of whom they are, only the name can tell that their program goes by. */
+function named(caller: Caller, client: string): Caller {
+  return caller.client === SINGLE_REQUESTS ? { ...caller, client: `${SINGLE_REQUESTS} ${client}` } : caller
 }

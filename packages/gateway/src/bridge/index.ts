@@ -14,4 +14,5 @@ export {
 } from './folder.js'
 export { endDaemon, isAlive, isDaemon } from './processes.js'
 export { type DaemonFile, type Identity, PROTOCOL, WORKSPACE_HEADER } from './protocol.js'
+export { shellWord } from './shell-word.js'
 export { findOrStartDaemon, StartProblem } from './start-daemon.js'

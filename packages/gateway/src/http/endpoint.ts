@@ -10,7 +10,7 @@ import {
 import type { Caller } from '@toolwell/mcp'
 import type { Called } from '../answer/call-tool.js'
 import { dispatchTools, everyTool } from '../answer/list-tools.js'
-import { createMcpServer, type Mode } from '../answer/mcp-server.js'
+import { createMcpServer, type Mode, SINGLE_REQUESTS } from '../answer/mcp-server.js'
 import type { Place } from '../room/halls.js'
 import type { Room } from '../room/room.js'
 import type { McpPath } from './path.js'
@@ -38,6 +38,10 @@ export interface Endpoint {
   readonly modern: McpHttpHandler
   /** A server for one client that stays. */
   serverFor(caller: Caller): Server
+  /** Somebody is there, until the function is called that it gives. */
+  hold(): () => void
+  /** Somebody stays, or listens. */
+  readonly isInUse: boolean
   close(): Promise<void>
 }
 
@@ -51,6 +55,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   }
   room()
   const staying = new Set<Server>()
+  let held = 0
   const bus = new InMemoryServerEventBus()
   const made = (caller: Caller) =>
     createMcpServer({
@@ -86,7 +91,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       for (const server of staying) void server.sendToolListChanged().catch(() => undefined)
     })
   })
-  const modern = createMcpHandler(() => made({ client: 'http', era: 'modern' }), {
+  const modern = createMcpHandler(() => made({ client: SINGLE_REQUESTS, era: 'modern' }), {
     legacy: 'reject',
     bus,
     maxRequestBodySize: options.maxRequestBodySize,
@@ -104,6 +109,15 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
         onclose?.()
       }
       return server
+    },
+    hold() {
+      held++
+      return () => {
+        held--
+      }
+    },
+    get isInUse() {
+      return held > 0 || staying.size > 0 || bus.listenerCount > 0
     },
     async close() {
       unwatch()

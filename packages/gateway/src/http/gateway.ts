@@ -1,24 +1,24 @@
 /** The gateway as an HTTP server on loopback: its endpoints for both eras, its bridges, and what the command asks it. */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
-import { isAbsolute, resolve } from 'node:path'
-import type { Duplex } from 'node:stream'
+import type { AddressInfo } from 'node:net'
 import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotocol/node'
 import { isLegacyRequest, type McpHandlerRequestOptions, type Server } from '@modelcontextprotocol/server'
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Called } from '../answer/call-tool.js'
 import { proofOf } from '../bridge/folder.js'
-import { type Identity, PID_HEADER, PROTOCOL, UPGRADE, WORKSPACE_HEADER } from '../bridge/protocol.js'
+import { type Identity, PROTOCOL, WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { type HallEvent, Halls, type HallsOptions } from '../room/halls.js'
-import { statOf } from '../room/stat.js'
+import { Bridges } from './bridges.js'
 import { Clients, type Counted } from './clients.js'
 import { createEndpoint, type Endpoint, UnknownProfile } from './endpoint.js'
+import { Endpoints } from './endpoints.js'
 import { type Refused, refusedOrigin, refusedToken } from './guard.js'
 import { inOneWrite } from './one-write.js'
-import { type McpPath, readPath, writePath } from './path.js'
+import { readPath, writePath } from './path.js'
+import { header, refuse, refuseSocket, reply, rpcError, urlOf } from './replies.js'
 import { type GatewayReport, reportOn } from './report.js'
 import { Sessions } from './sessions.js'
+import { WrongWorkspace, workspaceOf } from './workspace.js'
 
 export type GatewayEvent =
   | HallEvent
@@ -48,7 +48,7 @@ export interface GatewayOptions extends Omit<HallsOptions, 'onEvent'> {
   readonly onEvent?: (event: GatewayEvent) => void
   /** Somebody with the token asks the gateway to stop. */
   readonly onStop?: () => void
-  /** Milliseconds until a silent session of the older protocol ends. */
+  /** Milliseconds until a silent session of the older protocol ends, and what is kept for a folder that nobody works in. */
   readonly sessionIdle?: number
   /** Bytes of one request. */
   readonly maxRequestBodySize?: number
@@ -91,39 +91,37 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
   const halls = new Halls({ ...options, onEvent: emit })
   const clients = new Clients(now)
-  const endpoints = new Map<string, Endpoint>()
   const startedAt = now()
   const counts = { calls: 0, searches: 0, refused: 0, failed: 0, answerCharacters: 0, lists: 0 }
   let lastUsed = now()
 
-  const endpointOf = (path: McpPath, workspace: string | undefined): Endpoint => {
-    const name = writePath(path)
-    const key = JSON.stringify([name, workspace ?? ''])
-    const known = endpoints.get(key)
-    if (known) return known
-    const place = halls.find(workspace)
-    const note = (server: Server, client: string, counted?: Counted) =>
-      clients.used(server, client, name, workspace, counted)
-    const made = createEndpoint({
-      place,
-      path,
-      version,
-      maxRequestBodySize,
-      onListed(server, client) {
-        counts.lists++
-        emit({ kind: 'listed', client: note(server, client), endpoint: name })
-      },
-      onCalled({ kind, ...called }, server, client) {
-        const counted = kind === 'search' ? 'searches' : kind === 'run' ? 'calls' : 'refused'
-        counts[counted]++
-        if (kind === 'run' && called.isError) counts.failed++
-        counts.answerCharacters += called.characters
-        emit({ kind: 'call', what: kind, ...called, client: note(server, client, counted), endpoint: name })
-      },
-    })
-    endpoints.set(key, made)
-    return made
-  }
+  const endpoints = new Endpoints({
+    halls,
+    idle: sessionIdle,
+    now,
+    make(place, path) {
+      const name = writePath(path)
+      const note = (server: Server, client: string, counted?: Counted) =>
+        clients.used(server, client, name, place.workspace, counted)
+      return createEndpoint({
+        place,
+        path,
+        version,
+        maxRequestBodySize,
+        onListed(server, client) {
+          counts.lists++
+          emit({ kind: 'listed', client: note(server, client), endpoint: name })
+        },
+        onCalled({ kind, ...called }, server, client) {
+          const counted = kind === 'search' ? 'searches' : kind === 'run' ? 'calls' : 'refused'
+          counts[counted]++
+          if (kind === 'run' && called.isError) counts.failed++
+          counts.answerCharacters += called.characters
+          emit({ kind: 'call', what: kind, ...called, client: note(server, client, counted), endpoint: name })
+        },
+      })
+    },
+  })
 
   const sessions = new Sessions({
     idle: sessionIdle,
@@ -148,7 +146,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     if (!path) return json(404, { error: { message: `There is nothing at ${url.pathname}.` } })
     let endpoint: Endpoint
     try {
-      endpoint = endpointOf(path, workspaceOf(request.headers.get(WORKSPACE_HEADER) ?? undefined))
+      endpoint = endpoints.find(path, workspaceOf(request.headers.get(WORKSPACE_HEADER) ?? undefined))
     } catch (error) {
       if (error instanceof UnknownProfile || error instanceof WrongWorkspace)
         return json(error instanceof UnknownProfile ? 404 : 400, rpcError(error.message))
@@ -218,65 +216,20 @@ export function createGateway(options: GatewayOptions): Gateway {
     onStop?.()
   }
 
-  /** Connections that the server for HTTP has given away, so that they end with the gateway. */
-  const sockets = new Set<Duplex>()
-  const keep = (socket: Duplex): void => {
-    socket.on('error', () => socket.destroy())
-    sockets.add(socket)
-    socket.on('close', () => sockets.delete(socket))
-  }
-  const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    keep(socket)
-    const path = readPath(urlOf(request)?.pathname ?? '')
-    const refused = refusedOrigin(request) ?? refusedBy(request)
-    if (refused || !path || request.headers.upgrade !== UPGRADE) {
+  const bridges = new Bridges({
+    clients,
+    find: (path, workspace) => endpoints.find(path, workspace),
+    refused(request) {
+      const refused = refusedOrigin(request) ?? refusedBy(request)
       if (refused) tellOf(refused)
-      refuseSocket(socket, refused ?? { status: 400, message: `This is not an endpoint for ${UPGRADE}.` })
-      return
-    }
-    try {
-      const endpoint = endpointOf(path, workspaceOf(header(request, WORKSPACE_HEADER)))
-      socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${UPGRADE}\r\n\r\n`)
-      if (head.length > 0) socket.unshift(head)
-      attach(socket, endpoint, Number(header(request, PID_HEADER)) || undefined)
-    } catch (error) {
-      refuseSocket(socket, { status: 400, message: (error as Error).message })
-    }
-  }
-
-  /** One stdio client, at the other end of a bridge. */
-  const attach = (socket: Duplex, endpoint: Endpoint, pid: number | undefined): void => {
-    const id = randomUUID()
-    const name = writePath(endpoint.path)
-    ;(socket as Socket).setNoDelay?.(true)
-    const served = serveStdio(
-      ({ era }) => {
-        const server = endpoint.serverFor({ client: `bridge ${id}`, conversation: id, era })
-        clients.join(id, { kind: 'stdio', endpoint: name, workspace: endpoint.place.workspace, pid, server })
-        return server
-      },
-      { transport: new StdioServerTransport(socket, socket, { maxBufferSize: 64 * MIB }) },
-    )
-    clients.join(id, {
-      kind: 'stdio',
-      endpoint: name,
-      workspace: endpoint.place.workspace,
-      pid,
-      server: undefined,
-    })
-    emit({ kind: 'client-joined', client: 'stdio', endpoint: name })
-    socket.on('data', () => {
+      return refused
+    },
+    onUsed: () => {
       lastUsed = now()
-    })
-    // A server for HTTP lets its side of a connection stay open.
-    socket.on('end', () => socket.destroy())
-    socket.on('close', () => {
-      clients.leave(id)
-      lastUsed = now()
-      void served.close().catch(() => undefined)
-      emit({ kind: 'client-left', client: 'stdio', endpoint: name })
-    })
-  }
+    },
+    onJoined: (endpoint) => emit({ kind: 'client-joined', client: 'stdio', endpoint }),
+    onLeft: (endpoint) => emit({ kind: 'client-left', client: 'stdio', endpoint }),
+  })
 
   const http = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
     onRequest(request, response).catch(() => {
@@ -284,9 +237,9 @@ export function createGateway(options: GatewayOptions): Gateway {
       else reply(response, 500, rpcError('Something went wrong in the gateway.'))
     })
   })
-  http.on('upgrade', onUpgrade)
+  http.on('upgrade', (request, socket, head) => bridges.upgrade(request, socket, head))
   http.on('clientError', (_, socket) => {
-    keep(socket)
+    bridges.keep(socket)
     if (socket.writable) refuseSocket(socket, { status: 400, message: 'This is not HTTP.' })
   })
 
@@ -324,8 +277,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       closing ??= (async () => {
         const closed = new Promise((done) => http.close(done))
         await sessions.close()
-        await Promise.all([...endpoints.values()].map((endpoint) => endpoint.close()))
-        for (const socket of sockets) socket.destroy()
+        await endpoints.close()
+        bridges.close()
         http.closeAllConnections()
         await halls.close()
         await closed
@@ -333,37 +286,6 @@ export function createGateway(options: GatewayOptions): Gateway {
       return closing
     },
   }
-}
-
-class WrongWorkspace extends Error {}
-
-/** Undefined where it is no path: `//` is none. */
-function urlOf({ url = '/' }: IncomingMessage): URL | undefined {
-  try {
-    return new URL(url, 'http://localhost')
-  } catch {
-    return undefined
-  }
-}
-
-/** A header holds no letters beyond ASCII, so the path comes as part of a URL does. */
-function workspaceOf(given: string | undefined): string | undefined {
-  if (given === undefined || given.trim() === '') return undefined
-  let path: string
-  try {
-    path = decodeURI(given.trim())
-  } catch {
-    path = given.trim()
-  }
-  if (!isAbsolute(path) || path.length > 4096)
-    throw new WrongWorkspace(`${WORKSPACE_HEADER} must be the absolute path of a folder.`)
-  if (statOf(path)?.isDirectory() === false)
-    throw new WrongWorkspace(`${WORKSPACE_HEADER} must be a folder, and ${path} is not one.`)
-  return resolve(path)
-}
-
-function header(request: IncomingMessage, name: string): string | undefined {
-  return [request.headers[name.toLowerCase()] ?? []].flat()[0]
 }
 
 function parsed(text: string): unknown {
@@ -374,33 +296,6 @@ function parsed(text: string): unknown {
   }
 }
 
-function rpcError(message: string): object {
-  return { jsonrpc: '2.0', error: { code: -32000, message }, id: null }
-}
-
 function json(status: number, value: object): Response {
   return Response.json(value, { status })
-}
-
-function reply(
-  response: ServerResponse,
-  status: number,
-  value: object,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  response.writeHead(status, { 'Content-Type': 'application/json', ...headers })
-  response.end(`${JSON.stringify(value)}\n`)
-}
-
-function refuse(response: ServerResponse, { status, message, headers = {} }: Refused): void {
-  reply(response, status, rpcError(message.trim()), { Connection: 'close', ...headers })
-}
-
-/** Whoever does not close their side is not waited for. */
-function refuseSocket(socket: Duplex, { status, message }: Refused): void {
-  const body = `${JSON.stringify(rpcError(message.trim()))}\n`
-  socket.end(
-    `HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    () => socket.destroy(),
-  )
 }

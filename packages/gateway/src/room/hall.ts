@@ -14,8 +14,9 @@ import {
   type ServerEvent,
   type Servers,
 } from '@toolwell/mcp'
-import { isOffered } from '@toolwell/mcp/internal'
+import { diskReadOnly, isOffered, type ReadOnlyStore } from '@toolwell/mcp/internal'
 import { prompts } from '../prompts.js'
+import { createReadOnly } from './read-only.js'
 import { openRoom, type Room } from './room.js'
 
 export type CallToolResult = Awaited<ReturnType<Servers['call']>>
@@ -56,6 +57,8 @@ export interface HallOptions {
   readonly folder: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly connect: ConnectOptions
+  /** What a person has approved as read-only. Default: what is in the user's folder for data. */
+  readonly readOnly?: ReadOnlyStore
   readonly onServer: (event: ServerEvent) => void
   /** What is in the catalogue may be other than before. */
   readonly onChange: () => void
@@ -67,7 +70,8 @@ const FIRST_LISTING = 5000
 const META = 'toolwell'
 
 export function openHall(options: HallOptions): Hall {
-  const { folder = homedir(), env, connect, onServer, onChange } = options
+  const { folder = homedir(), env, connect, readOnly = diskReadOnly(), onServer, onChange } = options
+  const isReadOnly = createReadOnly(readOnly)
   let { files } = options
   const load = (profile?: string): Config =>
     loadConfig({ files, env, workspaceFolder: folder, ...defined({ profile }) })
@@ -116,7 +120,7 @@ export function openHall(options: HallOptions): Hall {
       if (made) return made
       if (profile !== undefined && !Object.hasOwn(config.profiles, profile)) return undefined
       const policy = profile === undefined ? undefined : within(byName(load(profile).servers))
-      const room = openRoom(hall, well.face(defined({ policy })))
+      const room = openRoom(hall, well.face(defined({ policy })), isReadOnly)
       rooms.set(profile, room)
       return room
     },

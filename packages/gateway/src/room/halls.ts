@@ -2,7 +2,9 @@
  * The halls of a gateway, one for each set of config files: opened when a caller first needs it, brought up to date when a file
  * changes. Workspaces without a config of their own share one.
  */
+import { defined } from '@toolwell/core/internal'
 import type { ConfigFile, ConnectOptions, ServerEvent } from '@toolwell/mcp'
+import type { ReadOnlyStore } from '@toolwell/mcp/internal'
 import { type Hall, openHall } from './hall.js'
 import { statOf } from './stat.js'
 
@@ -28,6 +30,8 @@ export interface HallsOptions {
   readonly untrusted?: (workspace: string) => string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly connect: ConnectOptions
+  /** What a person has approved as read-only. Default: what is in the user's folder for data. */
+  readonly readOnly?: ReadOnlyStore
   readonly onEvent: (event: HallEvent) => void
 }
 
@@ -87,6 +91,16 @@ export class Halls {
     return place
   }
 
+  /** Lets go of the places of folders that are not among these; what is then in no use is closed with the next look. */
+  release(used: ReadonlySet<Place>): void {
+    for (const [key, place] of this.#places) {
+      // The user's own config counts for whoever comes next.
+      if (key === '' || used.has(place)) continue
+      this.#places.delete(key)
+      place.leave()
+    }
+  }
+
   /** Reads what has changed. What cannot be read leaves everything as it was. */
   lookAgain(): void {
     if (this.#isClosed) return
@@ -131,7 +145,7 @@ export class Halls {
   }
 
   #hallOf(workspace: string | undefined): Known {
-    const { env, connect, onEvent } = this.#options
+    const { env, connect, readOnly, onEvent } = this.#options
     const all = this.#options.files(workspace)
     // The user's own file counts also before it is there; a project without one is like any other.
     const files = all.filter(({ path }, index) => index === 0 || statOf(path) !== undefined)
@@ -152,6 +166,7 @@ export class Halls {
       folder: workspace,
       env,
       connect,
+      ...defined({ readOnly }),
       onServer: (event) => onEvent({ kind: 'server', event }),
       onChange: () => {
         for (const listener of listeners) listener()
@@ -185,6 +200,10 @@ class OwnPlace implements Place {
     this.#known = known
     known.listeners.add(this.#tell)
     this.#tell()
+  }
+
+  leave(): void {
+    this.#known.listeners.delete(this.#tell)
   }
 
   watch(listener: () => void): () => void {

@@ -1,15 +1,15 @@
 /** One room: what callers of one profile see and may call. */
 import { homedir } from 'node:os'
 import type { Entry, Face, FaceDigest } from '@toolwell/core'
-import { matchesGlob } from '@toolwell/core/internal'
 import type { McpTool, ServerConfig, ServerDefinition } from '@toolwell/mcp'
 import type { Hall } from './hall.js'
+import type { IsReadOnly } from './read-only.js'
 
 export interface Room extends Pick<Hall, 'catalogue' | 'call' | 'settled'> {
   readonly face: Face
   /** The same object until the catalogue changes. */
   digest(): FaceDigest
-  /** Approved by the config; what a server says of its own tools does not count. */
+  /** Approved by the config or by a person; what a server says of its own tools does not count. */
   isReadOnly(source: string, tool: string): boolean
   /** It is started in a way that names the folder of a project. */
   namesFolder(source: string): boolean
@@ -19,10 +19,18 @@ export interface Room extends Pick<Hall, 'catalogue' | 'call' | 'settled'> {
   listed(entry: Entry): McpTool | undefined
 }
 
-export function openRoom(hall: Hall, face: Face): Room {
+export function openRoom(hall: Hall, face: Face, isReadOnly: IsReadOnly): Room {
   const { catalogue, call, settled, servers } = hall
   const indexes = new WeakMap<ServerDefinition, ReadonlyMap<string, McpTool>>()
   let known: { readonly revision: number; readonly digest: FaceDigest } | undefined
+  const listedAs = (source: string, tool: string): McpTool | undefined => {
+    const definition = hall.known.has(source) ? servers.definition(source) : undefined
+    if (!definition) return undefined
+    const index =
+      indexes.get(definition) ?? new Map(definition.tools.map((each) => [each.name, each] as const))
+    indexes.set(definition, index)
+    return index.get(tool)
+  }
   return {
     catalogue,
     call,
@@ -33,8 +41,10 @@ export function openRoom(hall: Hall, face: Face): Room {
       if (known?.revision !== revision) known = { revision, digest: face.digest() }
       return known.digest
     },
-    isReadOnly: (source, tool) =>
-      hall.known.get(source)?.readOnly.some((pattern) => matchesGlob(pattern, tool)) ?? false,
+    isReadOnly(source, tool) {
+      const server = hall.known.get(source)
+      return server !== undefined && isReadOnly(server, tool, listedAs(source, tool))
+    },
     namesFolder(source) {
       const server = hall.known.get(source)
       return server !== undefined && server.workspace.need === 'each' && namesFolder(server)
@@ -42,14 +52,7 @@ export function openRoom(hall: Hall, face: Face): Room {
     get hasFolderNames() {
       return [...hall.known.keys()].some((name) => servers.definition(name)?.namesFolder)
     },
-    listed({ source, tool }) {
-      const definition = hall.known.has(source) ? servers.definition(source) : undefined
-      if (!definition) return undefined
-      const index =
-        indexes.get(definition) ?? new Map(definition.tools.map((each) => [each.name, each] as const))
-      indexes.set(definition, index)
-      return index.get(tool.name)
-    },
+    listed: ({ source, tool }) => listedAs(source, tool.name),
   }
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createGateway, type Gateway, type GatewayEvent, type GatewayOptions } from '@toolwell/gateway'
 import { memoryCache, memoryFirstUse, type ServerConfig } from '@toolwell/mcp'
+import { memoryReadOnly } from '@toolwell/mcp/internal'
 import { onTestFinished } from 'vitest'
 
 export const TOKEN = 'tw_a-token-for-tests-and-nothing-else'
@@ -48,6 +49,7 @@ export async function startGateway(config: object, options: Partial<GatewayOptio
     token: () => TOKEN,
     files: () => [{ path: file }],
     env: process.env,
+    readOnly: memoryReadOnly(),
     ...options,
     connect: {
       cache: memoryCache(),

@@ -80,12 +80,12 @@ export function decodeDefinition(content: Buffer, fingerprint: string): StoredDe
   return { definition: { ...definition, tools }, savedAt, notes, digest }
 }
 
-/** A tool whose schemas are read from the file on demand. All share one getter; with one getter each, every tool would have its own hidden class. */
+/** A tool whose schemas are read from the file on demand, and again when memory was wanted meanwhile. All share one getter; with one getter each, every tool would have its own hidden class. */
 class StoredTool {
   readonly #lines: Buffer
   readonly #spans: Spans
-  #input: unknown
-  #output: unknown
+  #input: WeakRef<object> | undefined
+  #output: WeakRef<object> | undefined
 
   constructor(stored: object, lines: Buffer, spans: Spans) {
     this.#lines = lines
@@ -99,8 +99,11 @@ class StoredTool {
     enumerable: true,
     configurable: true,
     get() {
-      this.#input ??= this.#read(this.#spans.inputSchema)
-      return this.#input
+      const known = this.#input?.deref()
+      if (known) return known
+      const read = this.#read(this.#spans.inputSchema)
+      this.#input = weakly(read)
+      return read
     },
   }
 
@@ -108,14 +111,22 @@ class StoredTool {
     enumerable: true,
     configurable: true,
     get() {
-      this.#output ??= this.#read(this.#spans.outputSchema ?? [0, 0])
-      return this.#output
+      const known = this.#output?.deref()
+      if (known) return known
+      const read = this.#read(this.#spans.outputSchema ?? [0, 0])
+      this.#output = weakly(read)
+      return read
     },
   }
 
   #read([start, end]: Span): unknown {
     return JSON.parse(this.#lines.toString('utf8', start, end))
   }
+}
+
+/** What is no object costs nothing to read again. */
+function weakly(value: unknown): WeakRef<object> | undefined {
+  return typeof value === 'object' && value !== null ? new WeakRef(value) : undefined
 }
 
 /** Marks a tool as valid that is made from a valid one. */

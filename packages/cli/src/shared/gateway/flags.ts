@@ -1,6 +1,6 @@
 /** The flags that all verbs around the gateway have. */
 import { resolve } from 'node:path'
-import { defaultGatewayFolder } from '@toolwell/gateway/bridge'
+import { defaultGatewayFolder, shellWord } from '@toolwell/gateway/bridge'
 import type { Terminal } from '../terminal.js'
 
 export const folderFlag = {
@@ -16,5 +16,5 @@ export function gatewayFolder(given: string | undefined, { env, folder }: Termin
 
 /** What a command needs beside its own words to reach the gateway on this folder: nothing where it is the usual one. */
 export function folderWords(folder: string, env: Terminal['env']): string {
-  return folder === defaultGatewayFolder(env) ? '' : ` --folder ${folder}`
+  return folder === defaultGatewayFolder(env) ? '' : ` --folder ${shellWord(folder)}`
 }

@@ -6,6 +6,8 @@ import { forEachWord, spelledOut, stem, wholeWordPartLimit } from './tokenize.js
 
 /** Spellings that are remembered; when there are more, all are forgotten. */
 const spellingLimit = 100_000
+/** The same for what is asked: words of queries come back, but strangers bring new ones for ever. */
+const askedLimit = 2000
 
 const asciiText = /^[\x00-\x7f]*$/
 /** 1 for the codes of ASCII letters and digits. */
@@ -45,6 +47,8 @@ export interface Vocabulary {
   wordsOf(text: string): SpelledWord[]
   /** Gives back the memory of words that were looked up. */
   forget(): void
+  /** The same, before a query is read, where many words are remembered. */
+  forgetMany(): void
 }
 
 export function createVocabulary(lexicon: Lexicon): Vocabulary {
@@ -86,6 +90,9 @@ export function createVocabulary(lexicon: Lexicon): Vocabulary {
 
   return {
     forget,
+    forgetMany() {
+      if (written.size > askedLimit || words.size > askedLimit) forget()
+    },
     wordsOf(text) {
       if (written.size > spellingLimit || words.size > spellingLimit) forget()
       const found: SpelledWord[] = []

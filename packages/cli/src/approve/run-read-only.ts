@@ -1,0 +1,123 @@
+/** Approves tools as read-only, or takes that back: `tool_read` of the gateway calls no others. */
+import { isRecord, matchesGlob } from '@toolwell/core/internal'
+import type { McpTool } from '@toolwell/mcp'
+import {
+  defaultReadOnlyFolder,
+  describeWarning,
+  diskReadOnly,
+  fingerprint,
+  type ReadOnlyStore,
+  type ReadOnlyTools,
+} from '@toolwell/mcp/internal'
+import { Problem } from '../shared/problem.js'
+import type { OpenServers } from '../shared/servers/with-servers.js'
+import type { Terminal } from '../shared/terminal.js'
+import type { ExitCode } from '../shared/verb.js'
+import { changedText, leftText, listText, type Offered, readOnlyJson } from './read-only-text.js'
+
+export interface ReadOnlyWish {
+  readonly targets: readonly string[]
+  readonly isRevoking: boolean
+  readonly isJson: boolean
+}
+
+export async function runReadOnly(
+  open: OpenServers,
+  { targets, isRevoking, isJson }: ReadOnlyWish,
+  { output, env }: Terminal,
+): Promise<ExitCode> {
+  const store = diskReadOnly({
+    folder: defaultReadOnlyFolder(env),
+    onWarning: (warning) => {
+      throw new Problem(describeWarning(warning), 'Nothing was approved.', { reason: 'unwritable' })
+    },
+  })
+  if (targets.length === 0) {
+    const all = offeredBy(open, store)
+    await output.write(isJson ? readOnlyJson('tools', all) : listText(all))
+    return 0
+  }
+  const named = targets.map((target) => namedBy(target, open, store, isRevoking))
+  const meant = [...new Set(named.flatMap(({ taken }) => taken))]
+  const left = named.flatMap((each) => each.left).filter((tool) => !meant.some((each) => isSame(each, tool)))
+  for (const server of new Set(meant.map((each) => each.server)))
+    store.write(
+      server,
+      changed(
+        store.read(server),
+        meant.filter((each) => each.server === server),
+        isRevoking,
+      ),
+    )
+  const now = offeredBy(open, store).filter((tool) => meant.some((each) => isSame(each, tool)))
+  await output.write(
+    isJson
+      ? readOnlyJson(isRevoking ? 'revoked' : 'approved', now, left)
+      : `${changedText(now, isRevoking)}${leftText(left)}`,
+  )
+  return 0
+}
+
+/** Tools as they are known now. What is held back is not among them: look at that first. */
+function offeredBy({ config, servers }: OpenServers, store: ReadOnlyStore): Offered[] {
+  const reports = new Map(servers.inspect().map((report) => [report.name, report]))
+  return config.servers.flatMap((server) => {
+    const report = reports.get(server.name)
+    const definition = servers.definition(server.name)
+    if (!report || !definition) return []
+    const approved = store.read(server)
+    const usable = new Set(report.tools.filter((name) => !report.quarantined.has(name)))
+    return definition.tools
+      .filter(({ name }) => usable.has(name))
+      .map((tool): Offered => {
+        const print = fingerprint(tool)
+        const before = Object.hasOwn(approved, tool.name) ? approved[tool.name] : undefined
+        return {
+          server,
+          name: tool.name,
+          claim: claimOf(tool),
+          print,
+          isByConfig: server.readOnly.some((pattern) => matchesGlob(pattern, tool.name)),
+          approval: before === undefined ? undefined : before === print ? 'same' : 'changed',
+        }
+      })
+  })
+}
+
+function claimOf({ annotations }: McpTool): Offered['claim'] {
+  if (!isRecord(annotations)) return 'nothing'
+  const { readOnlyHint, destructiveHint } = annotations
+  if (readOnlyHint === true && destructiveHint !== true) return 'read-only'
+  return readOnlyHint === false || destructiveHint === true ? 'changes things' : 'nothing'
+}
+
+/**
+ * A tool that is named in full is taken whatever its server says. A server, or a pattern, means those of its tools of which the
+ * server itself says that they are read-only: nobody approves by a star what they have not looked at.
+ */
+function namedBy(target: string, open: OpenServers, store: ReadOnlyStore, isRevoking: boolean) {
+  const all = offeredBy(open, store)
+  const whole = all.filter((tool) => nameOf(tool) === target)
+  const fitting =
+    whole.length > 0
+      ? whole
+      : all.filter((tool) => matchesGlob(target, tool.server.name) || matchesGlob(target, nameOf(tool)))
+  if (fitting.length === 0)
+    throw new Problem(
+      `There is no tool ${JSON.stringify(target)} that can be used.`,
+      'See them with: toolwell approve --read-only',
+      { reason: 'unknown-target' },
+    )
+  if (isRevoking) return { taken: fitting.filter(({ approval }) => approval !== undefined), left: [] }
+  const taken = whole.length > 0 ? whole : fitting.filter(({ claim }) => claim === 'read-only')
+  return { taken, left: fitting.filter((tool) => !taken.includes(tool)) }
+}
+
+function changed(before: ReadOnlyTools, tools: readonly Offered[], isRevoking: boolean): ReadOnlyTools {
+  const others = Object.entries(before).filter(([name]) => !tools.some((tool) => tool.name === name))
+  const added = isRevoking ? [] : tools.map(({ name, print }) => [name, print] as const)
+  return Object.fromEntries([...others, ...added].sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+const nameOf = ({ server, name }: Offered) => `${server.name}/${name}`
+const isSame = (one: Offered, other: Offered) => nameOf(one) === nameOf(other)

@@ -1,0 +1,93 @@
+/** Stdio clients at the other end of a bridge: each is a connection that the server for HTTP has given away. */
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
+import { PID_HEADER, UPGRADE, WORKSPACE_HEADER } from '../bridge/protocol.js'
+import type { Clients } from './clients.js'
+import type { Endpoint } from './endpoint.js'
+import type { Refused } from './guard.js'
+import { type McpPath, readPath, writePath } from './path.js'
+import { header, refuseSocket, urlOf } from './replies.js'
+import { workspaceOf } from './workspace.js'
+
+export interface BridgesOptions {
+  readonly clients: Clients
+  readonly find: (path: McpPath, workspace: string | undefined) => Endpoint
+  /** Why somebody may not come in; told of already. */
+  readonly refused: (request: IncomingMessage) => Refused | undefined
+  readonly onUsed: () => void
+  readonly onJoined: (endpoint: string) => void
+  readonly onLeft: (endpoint: string) => void
+}
+
+/** Bytes of one line. */
+const LONGEST_LINE = 64 * 1024 * 1024
+
+export class Bridges {
+  readonly #options: BridgesOptions
+  /** So that they end with the gateway. */
+  readonly #sockets = new Set<Duplex>()
+
+  constructor(options: BridgesOptions) {
+    this.#options = options
+  }
+
+  keep(socket: Duplex): void {
+    socket.on('error', () => socket.destroy())
+    this.#sockets.add(socket)
+    socket.on('close', () => this.#sockets.delete(socket))
+  }
+
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.keep(socket)
+    const path = readPath(urlOf(request)?.pathname ?? '')
+    const refused = this.#options.refused(request)
+    if (refused || !path || request.headers.upgrade !== UPGRADE) {
+      refuseSocket(socket, refused ?? { status: 400, message: `This is not an endpoint for ${UPGRADE}.` })
+      return
+    }
+    try {
+      const endpoint = this.#options.find(path, workspaceOf(header(request, WORKSPACE_HEADER)))
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${UPGRADE}\r\n\r\n`)
+      if (head.length > 0) socket.unshift(head)
+      this.#attach(socket, endpoint, Number(header(request, PID_HEADER)) || undefined)
+    } catch (error) {
+      refuseSocket(socket, { status: 400, message: (error as Error).message })
+    }
+  }
+
+  close(): void {
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  #attach(socket: Duplex, endpoint: Endpoint, pid: number | undefined): void {
+    const { clients, onUsed, onJoined, onLeft } = this.#options
+    const id = randomUUID()
+    const name = writePath(endpoint.path)
+    const client = { kind: 'stdio', endpoint: name, workspace: endpoint.place.workspace, pid } as const
+    ;(socket as Socket).setNoDelay?.(true)
+    const release = endpoint.hold()
+    const served = serveStdio(
+      ({ era }) => {
+        const server = endpoint.serverFor({ client: `bridge ${id}`, conversation: id, era })
+        clients.join(id, { ...client, server })
+        return server
+      },
+      { transport: new StdioServerTransport(socket, socket, { maxBufferSize: LONGEST_LINE }) },
+    )
+    clients.join(id, { ...client, server: undefined })
+    onJoined(name)
+    socket.on('data', onUsed)
+    // A server for HTTP lets its side of a connection stay open.
+    socket.on('end', () => socket.destroy())
+    socket.on('close', () => {
+      clients.leave(id)
+      release()
+      onUsed()
+      void served.close().catch(() => undefined)
+      onLeft(name)
+    })
+  }
+}

@@ -1,0 +1,53 @@
+/** Servers that misbehave in the middle of a call, for clients of every kind over HTTP and stdio: a clear answer, and the others go on. */
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { oddServer } from '../../mcp/test/support/odd-server.js'
+import { CLIENT_KINDS, openClient, type TestClient } from './support/clients.js'
+import { entry, startGateway } from './support/gateway.js'
+import { home } from './support/home.js'
+
+const program = fileURLToPath(new URL('support/hostile-server.mjs', import.meta.url))
+const config = {
+  mcpServers: {
+    bad: { command: process.execPath, args: [program], timeout: '2s' },
+    good: entry(oddServer('good')),
+  },
+}
+
+const WAYS: Readonly<Record<string, (kind: (typeof CLIENT_KINDS)[number]) => Promise<TestClient>>> = {
+  HTTP: async (kind) => openClient(kind, `${(await startGateway(config)).url}/mcp`),
+  stdio: (kind) => openClient(kind, home(config).way()),
+}
+
+/** What a call of the server is answered with; an error unless it says otherwise. */
+const ANSWERS: Readonly<Record<string, { readonly says: RegExp; readonly isFine?: true }>> = {
+  crash: {
+    says: /bad__crash failed: bad was lost while it ran crash: the server exited with code 7\. It is not known/,
+  },
+  vanish: { says: /bad__vanish failed: bad was lost while it ran vanish: the server exited with code 0/ },
+  garbage: { says: /^after the garbage$/, isFine: true },
+  silent: { says: /bad__silent failed: bad did not answer silent within 2 s/ },
+  bytes: { says: /^a\ufffd+b$/, isFine: true },
+  twice: { says: /^first$/, isFine: true },
+  strangers: { says: /^yours$/, isFine: true },
+  shapeless: { says: /bad__shapeless failed: bad could not run shapeless: Invalid result/ },
+  refused: { says: /bad__refused failed: .*Not today/ },
+}
+
+describe.each(CLIENT_KINDS)('a client of %s', (kind) => {
+  it.each(Object.keys(WAYS))('over %s is answered, whatever a server does in a call', async (way) => {
+    const client = (await WAYS[way]?.(kind)) as TestClient
+    await client.list()
+    const call = (name: string, input: object = {}) => client.call('tool_call', { name, arguments: input })
+    for (const [name, { says, isFine = false }] of Object.entries(ANSWERS)) {
+      // Who is served by another server waits for nothing.
+      const [answer, other] = await Promise.all([call(`bad__${name}`), call('good__echo', { name })])
+      const [{ text = '' } = {}] = answer.content
+      expect([name, text, answer.isError ?? false]).toEqual([name, expect.stringMatching(says), !isFine])
+      expect(other.content[0]?.text).toBe(JSON.stringify({ name }))
+      expect((await call('bad__echo', { text: name })).content[0]?.text).toBe(name)
+    }
+    const size = 8_000_000
+    expect((await call('bad__huge', { size })).content[0]?.text).toHaveLength(size)
+  })
+})

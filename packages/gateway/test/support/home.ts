@@ -1,0 +1,39 @@
+/** A user whose gateway is started by the first client over stdio, as the command does it. */
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { askDaemon, findDaemon } from '@toolwell/gateway/bridge'
+import { onTestFinished } from 'vitest'
+import { eventually, isAlive } from '../../../mcp/test/support/processes.js'
+import type { StdioWay } from './clients.js'
+import { temporary } from './gateway.js'
+
+/** A user with a home of their own, whose gateway ends with the test. */
+export function home(config: object) {
+  const folder = temporary()
+  const at = (name: string) => join(folder, name)
+  mkdirSync(join(at('config'), 'toolwell'), { recursive: true })
+  mkdirSync(at('project'))
+  writeFileSync(join(at('config'), 'toolwell', 'toolwell.json'), JSON.stringify(config))
+  const env: Record<string, string> = {
+    PATH: process.env.PATH ?? '',
+    HOME: folder,
+    XDG_CONFIG_HOME: at('config'),
+    XDG_CACHE_HOME: at('cache'),
+    XDG_STATE_HOME: at('state'),
+    XDG_DATA_HOME: at('data'),
+  }
+  const state = join(at('state'), 'toolwell', 'gateway')
+  const daemon = async () => {
+    const found = await findDaemon(state)
+    if (found.kind !== 'running') throw new Error(`the gateway is ${found.kind}`)
+    return found
+  }
+  onTestFinished(async () => {
+    const found = await findDaemon(state)
+    if (found.kind !== 'running') return
+    await askDaemon(found, 'POST', '/stop')
+    await eventually(() => !isAlive(found.file.pid), 'the gateway has stopped')
+  })
+  const way = (...words: string[]): StdioWay => ({ words, env, cwd: at('project') })
+  return { folder, state, env, daemon, way, project: realpathSync(at('project')), at }
+}

@@ -1,0 +1,63 @@
+/** A server on standard input and output that answers `echo` as it should, and every other call as no server should. */
+import { createInterface } from 'node:readline'
+
+const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+const result = (text) => ({ content: [{ type: 'text', text }] })
+const whole = (id, text) => JSON.stringify({ jsonrpc: '2.0', id, result: result(text) })
+
+const CALLS = {
+  echo: (id, { text = '' }) => write({ id, result: result(text) }),
+  /** Ends in the middle of its answer. */
+  crash: (id) => process.stdout.write(whole(id, 'half').slice(0, 40), () => process.exit(7)),
+  /** Ends before it, without a word. */
+  vanish: () => process.exit(0),
+  garbage: (id) => {
+    process.stdout.write('Loading …\n\n{"not":"a message"}\n[1,2\n\u0000\u0001\n"text"\n')
+    write({ id, result: result('after the garbage') })
+  },
+  silent: () => undefined,
+  huge: (id, { size }) => write({ id, result: result('x'.repeat(size)) }),
+  /** Bytes that are no UTF-8, in the middle of a text. */
+  bytes: (id) => {
+    const [before, after] = whole(id, 'a|b').split('|')
+    process.stdout.write(
+      Buffer.concat([Buffer.from(before), Buffer.from([0xff, 0xfe, 0xc3]), Buffer.from(`${after}\n`)]),
+    )
+  },
+  twice: (id) => {
+    write({ id, result: result('first') })
+    write({ id, result: result('second') })
+  },
+  strangers: (id) => {
+    for (const other of [id + 1000, 'nobody', null]) write({ id: other, result: result('not yours') })
+    write({ id, result: result('yours') })
+  },
+  shapeless: (id) => write({ id, result: { content: 'text' } }),
+  refused: (id) => write({ id, error: { code: -32050, message: 'Not today', data: { until: 'tomorrow' } } }),
+}
+
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line)
+  if (method === 'initialize')
+    write({
+      id,
+      result: {
+        protocolVersion: params.protocolVersion,
+        capabilities: { tools: {} },
+        serverInfo: { name: 'hostile', version: '1.0.0' },
+      },
+    })
+  else if (method === 'tools/list')
+    write({
+      id,
+      result: {
+        tools: Object.keys(CALLS).map((name) => ({
+          name,
+          description: `Does ${name}.`,
+          inputSchema: { type: 'object' },
+        })),
+      },
+    })
+  else if (method === 'tools/call') CALLS[params.name]?.(id, params.arguments ?? {})
+  else if (id !== undefined) write({ id, error: { code: -32601, message: 'Method not found' } })
+})

@@ -1,0 +1,103 @@
+/**
+ * Tools that a person holds to change nothing, each as it was when they said so: by its fingerprint, so that a tool that has
+ * changed since is like any other. What a server says of its own tools is no part of it.
+ */
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { isRecord } from '@toolwell/core/internal'
+import type { ServerConfig } from '../config/server-config.js'
+import { createCacheFiles } from '../definition/cache-files.js'
+import { digestOf } from '../definition/stored-definition.js'
+import type { WarningListener } from '../definition/warning.js'
+import { defaultFirstUseFolder } from './lock/disk-first-use.js'
+import { record, scopeOf } from './lock/first-use.js'
+
+/** Fingerprints by the names of tools. */
+export type ReadOnlyTools = Readonly<Record<string, string>>
+
+export interface ReadOnlyStore {
+  read(server: ServerConfig): ReadOnlyTools
+  write(server: ServerConfig, tools: ReadOnlyTools): void
+  /** Another text when what is kept is another; empty where nothing is. Costs a look at the file. */
+  stamp(server: ServerConfig): string
+}
+
+const FORMAT = 1
+
+/** Beside what was first seen, in the user's folder for data. */
+export function defaultReadOnlyFolder(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): string {
+  return join(defaultFirstUseFolder(env), '..', 'read-only')
+}
+
+export interface ReadOnlyOptions {
+  readonly folder?: string
+  /** Told what could not be read or written. */
+  readonly onWarning?: WarningListener
+}
+
+export function diskReadOnly({
+  folder = defaultReadOnlyFolder(),
+  onWarning = () => undefined,
+}: ReadOnlyOptions = {}): ReadOnlyStore {
+  const files = createCacheFiles(folder, (warning) =>
+    onWarning(
+      warning.code === 'cache-unwritable'
+        ? { ...warning, text: `approvals cannot be kept in ${folder}`, fix: 'Make the folder writable' }
+        : warning,
+    ),
+  )
+  const fileOf = (server: ServerConfig) => {
+    const key = JSON.stringify([scopeOf(server), server.name])
+    return join(
+      folder,
+      `${server.name.replace(/[^\w-]+/g, '_').slice(0, 40)}-${digestOf(key).slice(0, 32)}.json`,
+    )
+  }
+  return {
+    // What cannot be read approves nothing.
+    read: (server) => decoded(files.get(fileOf(server))?.toString('utf8')),
+    write(server, tools) {
+      if (Object.keys(tools).length === 0) files.remove(fileOf(server))
+      else {
+        const stored = { toolwell: FORMAT, scope: scopeOf(server), name: server.name, tools }
+        files.put(fileOf(server), `${JSON.stringify(stored, null, 1)}\n`)
+      }
+    },
+    stamp(server) {
+      try {
+        const { mtimeNs, size, ino } = statSync(fileOf(server), { bigint: true })
+        return `${mtimeNs}-${size}-${ino}`
+      } catch {
+        return ''
+      }
+    },
+  }
+}
+
+/** For programs that want no files. */
+export function memoryReadOnly(): ReadOnlyStore {
+  const kept = new Map<string, { readonly tools: ReadOnlyTools; readonly stamp: string }>()
+  let writes = 0
+  const keyOf = (server: ServerConfig) => JSON.stringify([scopeOf(server), server.name])
+  return {
+    read: (server) => kept.get(keyOf(server))?.tools ?? record([]),
+    write: (server, tools) => void kept.set(keyOf(server), { tools, stamp: String(++writes) }),
+    stamp: (server) => kept.get(keyOf(server))?.stamp ?? '',
+  }
+}
+
+function decoded(text: string | undefined): ReadOnlyTools {
+  try {
+    const value: unknown = JSON.parse(text ?? '')
+    if (!isRecord(value) || value.toolwell !== FORMAT || !isRecord(value.tools)) return record([])
+    return record(
+      Object.entries(value.tools).flatMap(([name, print]) =>
+        typeof print === 'string' ? [[name, print] as const] : [],
+      ),
+    )
+  } catch {
+    return record([])
+  }
+}
