@@ -320,12 +320,11 @@ function addLoading(
   }
   add('right tool loaded by one search, bridge', mean('bridge', 'loaded'), { floor: 0.72, goal: 0.75 })
   for (const { delivery, answerTokens } of answers)
-    if (delivery !== 'append')
-      add(`tokens of an answer to agents on the real catalogue, ${delivery}`, answerTokens, {
-        floor: 750,
-        goal: 700,
-        atMost: true,
-      })
+    add(`tokens of an answer to agents on the real catalogue, ${delivery}`, answerTokens, {
+      floor: 750,
+      goal: 700,
+      atMost: true,
+    })
 }
 
 function tradeLine(line: number, { right, nothingWithoutTools, nothingOffTopic }: Trade): string {
