@@ -30,10 +30,10 @@ export async function loadCorpus(data: string | undefined): Promise<Corpus> {
     }
     const source = file.replace(/\.json$/, '')
     const seen = new Set<string>()
-    for (const { name, description = '', inputSchema } of result.tools) {
+    for (const { name, description = '', inputSchema, annotations } of result.tools) {
       if (seen.has(name)) continue
       seen.add(name)
-      tools.push({ name, description, inputSchema, source })
+      tools.push({ name, description, inputSchema, source, ...(annotations ? { annotations } : {}) })
     }
   }
   return { tools, origin: `mcp-catalog (${files.length} servers)` }
@@ -43,6 +43,7 @@ interface ListedTool {
   readonly name: string
   readonly description?: string
   readonly inputSchema: JsonSchema
+  readonly annotations?: Tool['annotations']
 }
 
 /** `size` tools: the corpus from its start, then again with the words of each name and description turned. */

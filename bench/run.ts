@@ -6,6 +6,7 @@ import { benchBundle, refuseBundle } from './bundle.ts'
 import { benchCost, refuseCost, saveCost } from './cost.ts'
 import { benchDurable } from './durable.ts'
 import { benchGateway } from './gateway.ts'
+import { benchHybrid, refuseHybrid } from './hybrid.ts'
 import { stringify } from './json.ts'
 import { benchMcp } from './mcp.ts'
 import { benchRetrieval, refuseRetrieval, saveRetrieval } from './retrieval.ts'
@@ -84,6 +85,12 @@ const benches: Readonly<Record<string, Bench<object>>> = {
     run: benchTuning,
     refusal: refuseTuning,
     save: saveTuning,
+  }),
+  hybrid: defineBench({
+    about: 'what an embedder adds that needs no network (npm install --prefix examples/embeddings, once)',
+    isTimed: false,
+    run: benchHybrid,
+    refusal: refuseHybrid,
   }),
   durable: defineBench({
     about:

@@ -255,8 +255,8 @@ async function append(): Promise<string> {
       list(body, 'tools').map((tool) => (tool as { function: { name: string } }).function.name)
     return `## Append: what is found joins the array
 
-Chat Completions, \`delivery: 'append'\`. The array was \`${names(first).join('`, `')}\` and is then \`${names(second).join('`, `')}\`. The answer holds a
-signature, because the schema is in the array. Tools are read before messages, so the provider reads the conversation again: of the first request it
+Chat Completions, \`delivery: 'append'\`. The array was \`${names(first).join('`, `')}\` and is then \`${names(second).join('`, `')}\`. The answer holds its
+name alone, because the definition is in the array. Tools are read before messages, so the provider reads the conversation again: of the first request it
 kept ${kept(first, second)}.
 
 ${json(added(second, first))}

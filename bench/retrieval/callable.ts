@@ -153,16 +153,17 @@ async function searchIn(conversation: Conversation, query: string) {
   return answer
 }
 
+/** Of a definition as it is sent: under the name that the model calls. */
 function tokensOf(
   event: Conversation['events'][number],
   { catalogue }: Toolwell,
   tokenizer: { count(text: string): number },
 ): number {
   if (event.kind !== 'loaded') return 0
-  const entry = catalogue.get(event.tool.id)
-  if (!entry) return 0
-  const { name, description, inputSchema } = entry.tool
-  return tokenizer.count(JSON.stringify({ name, description, inputSchema }))
+  const definition = event.tool.definition ?? catalogue.get(event.tool.id)?.tool
+  if (!definition) return 0
+  const { description, inputSchema } = definition
+  return tokenizer.count(JSON.stringify({ name: event.tool.wireName, description, inputSchema }))
 }
 
 interface ServerTool extends Tool {

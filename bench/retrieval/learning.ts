@@ -1,6 +1,6 @@
 /** What learning from use is worth: some queries are learned from, others are asked. */
 import { createLexicalSearcher, type LexicalSearcher, type RankQuery } from '@toolwell/core'
-import { addToRing, createExamplesIndexes, type Ring } from '@toolwell/core/internal'
+import { addToRing, createExamplesIndexes, RING, type Ring } from '@toolwell/core/internal'
 import type { BenchQuery, Dataset } from './datasets.ts'
 import { percentile } from './measure.ts'
 import { type Figures, figuresOf, meanOf } from './metrics.ts'
@@ -10,8 +10,6 @@ import { documentFor } from './toolwell.ts'
 const ASKED = 1000
 const WRONG = 0.1
 const FARMED = 16
-/** Examples of one tool that are kept. */
-const FULL = 16
 
 export interface LearningRow {
   readonly dataset: string
@@ -63,7 +61,7 @@ export function measureLearning(datasets: readonly Dataset[]): LearningFigures {
     },
     p50Ratio: measureSpeed(largest),
     bytesPerTool: meanBytes(datasets, 3),
-    bytesOfFullTool: meanBytes(datasets, FULL),
+    bytesOfFullTool: meanBytes(datasets, RING),
   }
 }
 

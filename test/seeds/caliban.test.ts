@@ -139,7 +139,7 @@ describe('Decision 3: MCP tools, never built-ins', () => {
     await host.ask('Look.', search('reads a note'))
     expect(readable(host.answer())).not.toContain('Read(')
     await host.ask('Look.', search('Read'))
-    expect(readable(host.answer())).toContain('Already loaded; call directly:\n- Read(')
+    expect(readable(host.answer())).toContain('Already loaded; call directly:\n- Read')
   })
 })
 

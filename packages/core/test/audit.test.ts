@@ -276,8 +276,13 @@ describe('what the model is shown', () => {
       properties: { fields: { type: 'array', items: { enum: ['a', 'b'] } } },
     }
     const host = await startHost(
-      { tools: server('s', ['pick'], { inputSchema }), mode: 'on', delivery: 'append' },
-      [search('select:s__pick'), done],
+      {
+        tools: server('s', ['pick'], { inputSchema }),
+        mode: 'on',
+        delivery: 'bridge',
+        autoLoad: { tokens: 0, first: 0 },
+      },
+      [search('does a pick'), done],
     )
     await host.ask('go')
     expect(lastResult(host)).toContain('s__pick(fields?: ("a" | "b")[])')

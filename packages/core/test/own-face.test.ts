@@ -130,7 +130,7 @@ describe('a search', () => {
       { face: face({}), tools: [tool('read_file')] },
       find('read file', { includeLoaded: false }),
     )
-    expect(lastResult(only)).toContain('Already loaded; call directly:\n- read_file(')
+    expect(lastResult(only)).toContain('Already loaded; call directly:\n- read_file')
   })
 
   it('loads whatever has a word of it where neither line is drawn', async () => {

@@ -41,10 +41,10 @@ describe('what a search loads', () => {
   }
 
   it('is the first answer and each next one that still fits; what does not fit is passed over and offered', async () => {
-    const { host, loaded, answer } = await searched([400, 700, 500, 200, 100])
+    const { host, loaded, answer } = await searched([300, 500, 400, 200, 50])
     expect(loaded).toEqual([0, 2, 4])
     expect(host.names()).toEqual(['tool_search', ...[0, 2, 4].map((at) => `tracker__open_issue_${at}`)])
-    expect(answer).toContain('3 tools loaded. Call them by name from your next message on:')
+    expect(answer).toContain('3 tools loaded. Call them by name from your next message on.')
     expect(answer).toContain(
       'May fit; not loaded. Load what you need with select:name:\n- tracker__open_issue_1(',
     )
@@ -65,7 +65,7 @@ describe('what a search loads', () => {
 
   it('what is too large shows as much as an offer does, and what it costs', async () => {
     expect((await searched([2600, 400])).answer).toContain(
-      'Found, not loaded (load with select:name):\n- tracker__open_issue_0(value?: string): "Opens an issue, 2600tokens." (large; loaded only by select; 2600 tokens)',
+      'Found, not loaded (load with select:name):\n- tracker__open_issue_0(…): "Opens an issue, 2600tokens." (large; loaded only by select; 2600 tokens)',
     )
   })
 
@@ -105,14 +105,15 @@ describe('what a search loads', () => {
 })
 
 describe('an answer that does not clearly do what was asked for', () => {
-  const unclear = 'Nothing clearly does this; nearest: '
+  const unclear = 'Nothing clearly does this; these are the nearest. '
 
   it.each(['append', 'bridge'] as const)('says so first, and names three at most (%s)', async (delivery) => {
     const many = ['a', 'b', 'c', 'd', 'e'].map((name) => tool(`create_${name}`, { source: 'maker' }))
     const host = await play({ tools: many, delivery }, search('create a purchase invoice'))
     const [, first = ''] = lastResult(host).split('\n')
-    expect(first).toMatch(new RegExp(`^${unclear}maker__create_a, maker__create_b, maker__create_c\\. `))
-    expect(lastResult(host)).not.toContain('maker__create_d')
+    expect(first.startsWith(unclear)).toBe(true)
+    const named = lastResult(host).match(/maker__create_./g)
+    expect(named).toEqual(['maker__create_a', 'maker__create_b', 'maker__create_c'])
   })
 
   it('says so beside what the provider shows by itself', async () => {
@@ -179,7 +180,7 @@ describe('`autoLoad: certain`', () => {
     expect(host.names()).toEqual(['tool_search'])
     const answer = lastResult(host)
     expect(answer).toContain('May fit; not loaded. Load what you need with select:name:')
-    expect(answer).toContain('- tracker__create_issue(value?: string): "Opens an issue in a project."')
+    expect(answer).toContain('- tracker__create_issue(…): "Opens an issue in a project."')
     expect(answer).not.toContain('additionalProperties')
   })
 

@@ -130,7 +130,7 @@ describe('a search result', () => {
     })
   })
 
-  it('S8: is rendered with the whole schema over the bridge, and with the signature where the array will say it', async () => {
+  it('S8: is rendered with the whole schema over the bridge, and named where the array will say the rest', async () => {
     const bridge = await player({ delivery: 'bridge' })
     const [instruction, line = ''] = body(await bridge.play(search('select:create_issue'))).split('\n')
     expect(instruction).toBe('1 tool loaded. Call it with tool_call:')
@@ -141,21 +141,22 @@ describe('a search result', () => {
       load: expect.any(String),
     })
     const append = await player({ delivery: 'append' })
-    expect(body(await append.play(search('select:create_issue')))).toBe(
-      '1 tool loaded. Call it by name from your next message on:\n- tracker__create_issue(value?: string)',
+    expect(await append.play(search('select:create_issue'))).toBe(
+      'toolwell/1 {"loaded":["tracker__create_issue"]}\n1 tool loaded. Call it by name from your next message on.',
     )
     expect(append.host.names().at(-1)).toBe('tracker__create_issue')
   })
 
-  it('shows the risk of what is not read-only', async () => {
+  it('shows that a tool destroys, and says nothing else of what is declared anyway', async () => {
     const tools = [
       tool('wipe', { source: 's', annotations: { destructiveHint: true } }),
       tool('peek', { source: 's', annotations: { readOnlyHint: true } }),
     ]
     const { play } = await player({ tools, delivery: 'append' })
     const answer = await play(search('select:wipe,peek'))
-    expect(answer).toContain('- s__wipe(value?: string) [destructive]\n')
-    expect(answer).toMatch(/- s__peek\(value\?: string\)$/)
+    expect(answer).toMatch(
+      /^toolwell\/1 \{"loaded":\["s__wipe","s__peek"\]\}\n.+\n- s__wipe \[destructive\]$/,
+    )
   })
 
   it('never executes anything', async () => {
@@ -191,7 +192,7 @@ describe('what a search finds', () => {
       const { host, play, ask } = await player({ delivery })
       for (const query of ['read a file', 'select:read_file', 'read_file']) {
         const answer = body(await play(search(query)))
-        expect(answer).toContain('Already loaded; call directly:\n- read_file(value?: string)')
+        expect(answer).toContain('Already loaded; call directly:\n- read_file')
         expect(answer).not.toMatch(/No tool|not found|"load"/)
       }
       expect((await ask('select:read_file')).nextInstruction).toBe('Already loaded; call directly:')
@@ -207,7 +208,7 @@ describe('what a search finds', () => {
     expect(sections[0]).toMatch(
       /^1 tool loaded\. Call it with tool_call:\n- \{"name":"calendar__create_event"/,
     )
-    expect(sections[1]).toBe('Already loaded; call directly:\n- read_file(value?: string): "Does read file"')
+    expect(sections[1]).toBe('Already loaded; call directly:\n- read_file')
     expect(sections[2]).toMatch(/^Already loaded; call with tool_call:\n- \{"name":"tracker__create_issue"/)
   })
 

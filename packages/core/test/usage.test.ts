@@ -157,10 +157,10 @@ describe('what a search learns', () => {
     ])
   })
 
-  it('is the last sixteen examples of a tool', async () => {
+  it('is the last eight examples of a tool', async () => {
     const well = wellOf()
     for (let at = 0; at < 20; at += 1) await turn(well, `arrange widgets number${at}`, ['lab__beta'])
-    expect((await well.usage.status()).examples).toBe(16)
+    expect((await well.usage.status()).examples).toBe(8)
   })
 
   it('is nothing where the host says so', async () => {
@@ -290,7 +290,7 @@ describe('a file of what was learned', () => {
       `{"toolwell-usage":1}\n${`${line}\n`.repeat(Math.ceil((17 * 1024 * 1024) / line.length))}`,
     )
     const well = wellOf({ usage: { store: fileUsage(path) } })
-    expect((await well.usage.status()).examples).toBe(16)
+    expect((await well.usage.status()).examples).toBe(8)
     expect(await first(well, query)).toBe('lab__beta')
     expect((await readFile(path, 'utf8')).split('\n').length).toBeLessThan(20)
   })

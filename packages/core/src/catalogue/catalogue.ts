@@ -51,6 +51,8 @@ export interface Catalogue {
   members(group: string, source?: string): Entry[]
   /** Deprecated and other names of a tool, besides its own. */
   aliasesOf(id: string): readonly string[]
+  /** Makes many new names ready for `resolve`, which holds the event loop for as long as that takes otherwise. */
+  prepareNames(): Promise<void>
   /** `usable` hides what the caller may not know of: hidden tools neither match nor make a name ambiguous. */
   resolve(asked: string, usable: (entry: Entry) => boolean): Resolution
   /** Ids that joined, changed or left since a revision. */
@@ -298,6 +300,10 @@ class MapCatalogue implements Catalogue {
 
   aliasesOf(id: string) {
     return this.#names.aliasesOf(id)
+  }
+
+  prepareNames() {
+    return this.#names.prepare()
   }
 
   resolve(asked: string, usable: (entry: Entry) => boolean): Resolution {

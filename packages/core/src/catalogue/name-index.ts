@@ -1,6 +1,7 @@
 /** The lookup inside the catalogue: exact names first, folded spellings second, ambiguity reported and never guessed. */
 
 import { foldName, toolId } from '../base/names.js'
+import { inPieces } from '../base/pieces.js'
 import { showInvisible } from '../base/text.js'
 import type { Finding } from '../tool/source.js'
 import type { Tool } from '../tool/tool.js'
@@ -20,6 +21,8 @@ export type Resolution =
 
 export interface NameIndex {
   put(entry: Entry): void
+  /** Makes what was put ready to be looked for, and gives the event loop back in between. A lookup does what is left at once. */
+  prepare(): Promise<void>
   remove(entry: Entry): void
   /**
    * Takes the tools of a source, deprecated ones among them, and links every deprecated name anew: the tool that
@@ -56,15 +59,21 @@ export function createNameIndex(get: (id: string) => Entry | undefined): NameInd
   const table: Table = new Map()
   const deprecated = new Map<string, ReadonlyMap<string, Tool>>()
   /** Put and not looked for yet: a program with thousands of tools may never ask for a name. */
-  let pending: Entry[] = []
+  const pending: Entry[] = []
   let links: { readonly name: string; readonly keys: readonly string[]; readonly target: string }[] = []
   let broken: Finding[] = []
 
+  /** Their order does not matter, and whoever takes one settles it at once: two may take them in turns. */
+  function* takePending(): Generator<Entry> {
+    for (let entry = pending.pop(); entry; entry = pending.pop()) yield entry
+  }
+
+  const settleOne = (entry: Entry) => {
+    for (const [folded, tier] of foldedKeysOf(entry)) insert(table, folded, { id: entry.id, tier })
+  }
+
   const settle = () => {
-    const entries = pending
-    pending = []
-    for (const entry of entries)
-      for (const [folded, tier] of foldedKeysOf(entry)) insert(table, folded, { id: entry.id, tier })
+    for (const entry of takePending()) settleOne(entry)
   }
 
   const relink = () => {
@@ -97,6 +106,8 @@ export function createNameIndex(get: (id: string) => Entry | undefined): NameInd
     put(entry) {
       pending.push(entry)
     },
+
+    prepare: () => inPieces(takePending(), settleOne),
 
     remove(entry) {
       settle()

@@ -18,10 +18,10 @@ export function placeAtLatch(delivery: DeliveryName): Place {
   return deliveries[delivery].metaTools.includes('bridge') ? 'text' : 'array'
 }
 
-/** What a search answer says of a found tool, by the delivery and the host's wish. */
+/** What a search answer says of a tool it loads, by the delivery and the host's wish. */
 export function answerForm(state: LedgerState, { schemas }: { readonly schemas: 'once' | 'twice' }) {
   const { answers } = deliveries[state.latch?.delivery ?? 'append']
-  return answers === 'signature' && schemas === 'twice' ? 'schema' : answers
+  return answers === 'name' && schemas === 'twice' ? 'schema' : answers
 }
 
 /** Declared where the model reads it from the start: its schema need not stand in the history. */

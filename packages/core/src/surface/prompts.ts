@@ -72,14 +72,19 @@ export interface Prompts {
   }): string
   schemas(facts: { readonly bridge: string | undefined }): string
 
-  searchLoaded(facts: { readonly count: number; readonly bridge: string | undefined }): string
+  /** `listed`: their definitions follow. Otherwise their names stand in the line above. */
+  searchLoaded(facts: {
+    readonly count: number
+    readonly bridge: string | undefined
+    readonly listed: boolean
+  }): string
   searchAlready(facts: { readonly bridge: string | undefined }): string
   /** `bridge`: where it may be called without being loaded. */
   searchOffered(facts: { readonly bridge: string | undefined }): string
   /** `bridge`: what calls them as they are, where they may be. */
   searchDropped(facts: { readonly bridge: string | undefined }): string
   /** The best of what is found does not clearly do what was asked for. */
-  searchUnclear(facts: { readonly nearest: readonly string[] }): string
+  searchUnclear(): string
   searchMore(facts: { readonly more: number }): string
   searchEvicted(facts: { readonly tools: readonly string[] }): string
   searchUnloaded(facts: { readonly tools: readonly string[] }): string
@@ -294,10 +299,8 @@ export const defaultPrompts: Prompts = {
     ].join('\n'),
   schemas: ({ bridge }) => `Loaded tools, with their schemas${bridge ? ` (call them with ${bridge})` : ''}:`,
 
-  searchLoaded: ({ count, bridge }) =>
-    bridge
-      ? `${plural(count, 'tool')} loaded. Call ${them(count)} with ${bridge}:`
-      : `${plural(count, 'tool')} loaded. Call ${them(count)} by name from your next message on:`,
+  searchLoaded: ({ count, bridge, listed }) =>
+    `${plural(count, 'tool')} loaded. Call ${them(count)} ${bridge ? `with ${bridge}` : 'by name from your next message on'}${listed ? ':' : '.'}`,
   searchAlready: ({ bridge }) =>
     bridge ? `Already loaded; call with ${bridge}:` : 'Already loaded; call directly:',
   searchOffered: ({ bridge }) =>
@@ -308,8 +311,8 @@ export const defaultPrompts: Prompts = {
     bridge
       ? `Found, not loaded (call with ${bridge}, or load with select:name):`
       : 'Found, not loaded (load with select:name):',
-  searchUnclear: ({ nearest }) =>
-    `Nothing clearly does this; nearest: ${list(nearest)}. If none of them fits, search once more in other words; if that finds nothing either, the tool does not exist.`,
+  searchUnclear: () =>
+    'Nothing clearly does this; these are the nearest. If none fits, search once more in other words; if that finds nothing either, the tool does not exist.',
   searchMore: ({ more }) =>
     `${plural(more, 'more tool')} ${more === 1 ? 'fits' : 'fit'}; say more of what you need, or give a higher limit.`,
   searchEvicted: ({ tools }) => `Unloaded to make room: ${list(tools)}.`,

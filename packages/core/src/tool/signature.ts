@@ -18,16 +18,22 @@ export function signatureOf(name: string, schema: JsonSchema): string {
   return `${name}(${membersOf(root, MOST_PARAMETERS, (value) => typeOf(value, LEVELS, root)).join(', ')})`
 }
 
-/** The same at a glance, for who will read the schema before a call: the first parameters, and nothing of what is inside them. */
+/** The same at a glance, for who will read the schema before a call: what has to be given, and nothing of what is inside it. */
 export function shortSignatureOf(name: string, schema: JsonSchema): string {
   const root = record(schema)
-  return `${name}(${membersOf(root, MOST_NESTED, (value) => typeOf(value, 0, root)).join(', ')})`
+  const properties = record(root.properties)
+  const all = Object.keys(properties)
+  const needed = requiredOf(root).filter((key) => Object.hasOwn(properties, key))
+  const parts = needed
+    .slice(0, MOST_NESTED)
+    .map((key) => `${plain(key)}: ${typeOf(properties[key], 0, root)}`)
+  return `${name}(${[...parts, ...(all.length > parts.length ? ['…'] : [])].join(', ')})`
 }
 
 /** Each property with its mark, type and default; then how many more there are. */
 function membersOf(schema: Schema, most: number, typed: (value: unknown) => string): string[] {
   const properties = record(schema.properties)
-  const required = new Set(Array.isArray(schema.required) ? schema.required : [])
+  const required = new Set(requiredOf(schema))
   const keys = Object.keys(properties)
   // What has to be given is never what is cut.
   const shown = keys.length > most ? [...keys].sort((a, b) => +required.has(b) - +required.has(a)) : keys
@@ -38,6 +44,11 @@ function membersOf(schema: Schema, most: number, typed: (value: unknown) => stri
         `${plain(key)}${required.has(key) ? '' : '?'}: ${typed(properties[key])}${defaultOf(properties[key])}`,
     )
   return keys.length > most ? [...parts, `… ${keys.length - most} more`] : parts
+}
+
+function requiredOf({ required }: Schema): string[] {
+  const names: unknown[] = Array.isArray(required) ? required : []
+  return [...new Set(names)].filter((name): name is string => typeof name === 'string')
 }
 
 function typeOf(value: unknown, depth: number, root: Schema, followed = false): string {

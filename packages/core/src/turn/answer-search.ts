@@ -6,9 +6,11 @@ import type { LedgerState } from '../ledger/fold.js'
 import type { Context } from '../surface/context.js'
 import { deliveries } from '../surface/deliveries.js'
 import type { SearchRequest } from '../surface/meta-tools.js'
+import { answerForm } from '../surface/placement.js'
 import type { Batch } from './load/batch.js'
 import type { ModelCall } from './model-call.js'
 import { find, recordedQuery } from './search-call/find.js'
+import type { MachineLine } from './search-call/machine-line.js'
 import { renderSearch } from './search-call/render.js'
 import { revealed } from './search-call/revealed.js'
 import type { AnswerVerdict } from './verdict.js'
@@ -22,9 +24,8 @@ export async function answerSearch(
   const { tokenizer } = context.settings
   const request = readRequest(call, context)
   const found = await find(request, state, context, batch)
-  const loaded = found.loaded.flatMap((id) => context.catalogue.get(id) ?? [])
   const references = deliveries[state.latch?.delivery ?? 'append'].answers === 'reference'
-  const text = renderSearch(found.result, { loaded, unloaded: found.unloaded }, context, references)
+  const text = renderSearch(found.result, machineLineOf(found, state, context), context, references)
   const shown = references ? revealed(found.result) : []
   const shownTokens = shown.reduce((sum, tool) => sum + tokenizer.count(JSON.stringify(tool)), 0)
   const searched: LedgerFact = {
@@ -49,6 +50,18 @@ export async function answerSearch(
     outcome: { kind: 'search', result: found.result, text },
     facts: [searched, ...facts],
   }
+}
+
+function machineLineOf(
+  found: { readonly loaded: readonly string[]; readonly unloaded: readonly string[] },
+  state: LedgerState,
+  { catalogue, settings }: Context,
+): MachineLine {
+  const loaded = found.loaded.flatMap((id) => catalogue.get(id) ?? [])
+  const { unloaded } = found
+  return answerForm(state, settings) === 'name'
+    ? { loaded: [], named: loaded.map(({ wireName }) => wireName), unloaded }
+    : { loaded, named: [], unloaded }
 }
 
 /** A face may render as it likes: only what stands in its answer has been shown. */

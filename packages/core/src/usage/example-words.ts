@@ -2,7 +2,7 @@
 import { resolveIdioms } from '../search/words/idioms.js'
 import type { Vocabulary } from '../search/words/vocabulary.js'
 
-const MOST_WORDS = 24
+const MOST_WORDS = 16
 /** Further text is not read: a query is short, and an author's example of a hundred thousand characters is none. */
 const MOST_CHARACTERS = 2000
 

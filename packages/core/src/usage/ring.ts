@@ -1,7 +1,7 @@
 /** The last examples of one tool, in one array of numbers: forty bytes or so for each, whatever a query was. */
 
 /** Examples of one tool that count; of more, the last. */
-export const RING = 16
+export const RING = 8
 
 export interface Ring {
   /** The definition that all of them are of. */

@@ -34,6 +34,11 @@ describe('reading a history', () => {
     expect((await imported(past('tool_search', `Here:\n${machineLine}`))).recovered).toEqual([])
     expect((await imported(past('read_file', machineLine))).recovered).toEqual([])
     expect((await imported(past('tool_search', machineLine))).recovered).toEqual(['tracker/create_issue'])
+    const byName = 'toolwell/1 {"loaded":["tracker__create_issue","tracker__gone"]}'
+    expect(await imported(past('tool_search', byName))).toMatchObject({
+      recovered: ['tracker/create_issue'],
+      unrecovered: [{ tool: 'tracker__gone' }],
+    })
   })
 
   it('WA-1: finds names with hyphens, dots and blanks', async () => {

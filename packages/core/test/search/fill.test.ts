@@ -1,7 +1,7 @@
 /** An index of many tools is made in pieces: others have their turn, the ranking is the same, and what changes meanwhile is found. */
 import { createLexicalSearcher, createToolwell, type Tool } from '@toolwell/core'
 import { documentOf } from '@toolwell/core/internal'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { tool } from '../support/tools.js'
 
 const VERBS = ['create', 'list', 'export', 'archive', 'merge', 'search']
@@ -41,6 +41,29 @@ it('ranks as an index that was made at once', async () => {
     searcher.update({ put: [{ ...first, name: 'renamed_thing' }], remove: [second.id] })
   for (const text of ['renamed thing', 'list ticket'])
     expect(filled.rank({ text, must: [], limit: 50 })).toEqual(atOnce.rank({ text, must: [], limit: 50 }))
+})
+
+it('makes names ready one after the other where the clock says so, and a lookup meanwhile finds them all', async () => {
+  const tools = many(60)
+  const { catalogue } = createToolwell({ tools })
+  const found = ({ source, name }: Tool) => catalogue.resolve(`${source}/${name}`, () => true).kind
+  let now = 0
+  // Whoever looks at the clock finds that a piece is done.
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 1000))
+  const given = vi.spyOn(globalThis, 'setTimeout')
+  try {
+    await catalogue.prepareNames()
+    expect(given).toHaveBeenCalledTimes(tools.length)
+    catalogue.setSource('sky', { tools: many(9) })
+    const preparing = catalogue.prepareNames()
+    expect(tools.map(found)).toEqual(tools.map(() => 'found'))
+    catalogue.removeSource('sky')
+    await preparing
+    expect(catalogue.resolve('sky/list_ticket_1', () => true).kind).toBe('none')
+  } finally {
+    clock.mockRestore()
+    given.mockRestore()
+  }
 })
 
 it('lets others have their turn in the first request and the first search, and finds what came meanwhile', async () => {

@@ -46,7 +46,7 @@ export function createAllowance(
 ) {
   const { loadLimit, largeTool, resultBudget } = context.settings
   const form = answerForm(state, context.settings)
-  const withSchemas = form !== 'signature'
+  const withSchemas = form !== 'name'
   const fresh = candidates.filter(
     (candidate) => !candidate.explicit && !isOnSurface(state, candidate.entry.id),
   )
@@ -119,7 +119,7 @@ export function toMatch(
   const pin = state.tools.eager.get(entry.id) ?? state.tools.loaded.get(entry.id)?.pin
   const { schemas } = context.settings
   const withSchema =
-    answerForm(state, context.settings) !== 'signature' &&
+    answerForm(state, context.settings) !== 'name' &&
     (fresh || (loaded && candidate?.explicit === true && (schemas === 'twice' || !(pin && isInArray(pin)))))
   const risk = riskOf(tool)
   const bridged = state.latch?.delivery === 'bridge' && !state.tools.eager.has(entry.id)

@@ -46,8 +46,11 @@ export function nextInstruction(
   const { prompts } = settings
   const { query, matches, unloaded, notFound, ambiguous, unavailable, leftOut, overview } = found
   if (found.repeated) return prompts.searchAgain()
-  const fresh = matches.filter((match) => match.fresh).length
-  if (fresh > 0) return prompts.searchLoaded({ count: fresh, bridge })
+  const fresh = matches.filter((match) => match.fresh)
+  if (fresh.length > 0) {
+    const listed = fresh.some(({ schemaPreview }) => schemaPreview !== undefined)
+    return prompts.searchLoaded({ count: fresh.length, bridge, listed })
+  }
   const dropped = new Set(found.dropped.map(({ name }) => name))
   const loaded = matches.filter(
     (match) => match.status !== 'available_lazy' && !dropped.has(match.canonicalName),

@@ -46,6 +46,7 @@ export async function find(
   context: Context,
   batch: Batch,
 ): Promise<Found> {
+  await context.catalogue.prepareNames()
   const query = parseQuery(request.query)
   const limit = limitOf(request.limit, context.settings.face.limit)
   const loadedBefore = loadedNames(state, context)

@@ -33,7 +33,7 @@ export function loadFoundTools(
     dropped: [] as Dropped[],
   }
   const allowance = createAllowance(candidates, unclear, state, context)
-  const shown = answerForm(state, context.settings) !== 'signature'
+  const shown = answerForm(state, context.settings) !== 'name'
   const take = ({ explicit, asked, alias }: Candidate, unit: readonly Entry[]) => {
     const source = explicit ? 'select' : 'search'
     const requests = unit.map(

@@ -4,16 +4,20 @@ import type { Pin } from '../../tool/wire-tool.js'
 
 /** Stands at the very start of every search answer. */
 const MARK = 'toolwell/1 '
+
 export interface MachineLine {
+  /** Loaded, and their definitions stand in this answer. */
   readonly loaded: readonly Pick<Pin, 'id' | 'fingerprint'>[]
+  /** Loaded, and declared with the next request: the names to call them by. The model reads them here, and only here. */
+  readonly named: readonly string[]
   readonly unloaded: readonly string[]
 }
 
 export function writeMachineLine(machine: MachineLine): string {
   // It is paid for on every request: the beginning of a fingerprint tells two definitions of one tool apart.
-  const loaded = machine.loaded.map(({ id, fingerprint }) => [id, fingerprint.slice(0, 8)])
+  const shown = machine.loaded.map(({ id, fingerprint }) => [id, fingerprint.slice(0, 8)])
   const unloaded = machine.unloaded.length > 0 ? { unloaded: machine.unloaded } : {}
-  return `${MARK}${safeJson({ loaded, ...unloaded })}`
+  return `${MARK}${safeJson({ loaded: [...shown, ...machine.named], ...unloaded })}`
 }
 
 /** Reads the first line of an answer of ours. Anything unexpected gives undefined. */
@@ -32,6 +36,7 @@ export function readMachineLine(answer: string): MachineLine | undefined {
     )
     return {
       loaded: pairs.map(([id, fingerprint]) => ({ id, fingerprint })),
+      named: loaded.filter((name): name is string => typeof name === 'string'),
       unloaded: unloaded.filter((id): id is string => typeof id === 'string'),
     }
   } catch {

@@ -73,10 +73,10 @@ function renderText(result: SearchResult, settings: Settings, isShown?: (match: 
   const already = matches.filter(
     (match) => !match.fresh && match.status !== 'available_lazy' && !droppedNames.has(match.canonicalName),
   )
-  if (fresh.length > 0) lines.push(result.nextInstruction, ...fresh.map(renderMatch))
+  if (fresh.length > 0) lines.push(result.nextInstruction, ...fresh.flatMap(renderFresh))
   for (const bridge of [undefined, BRIDGE_NAME]) {
     const some = already.filter((match) => match.bridged === (bridge !== undefined))
-    if (some.length > 0) lines.push(prompts.searchAlready({ bridge }), ...some.map(renderMatch))
+    if (some.length > 0) lines.push(prompts.searchAlready({ bridge }), ...some.map(renderAlready))
   }
   lines.push(...linesOnDropped(result, settings))
   const offered = offersIn({ ...result, matches })
@@ -87,11 +87,10 @@ function renderText(result: SearchResult, settings: Settings, isShown?: (match: 
 
 /** What has to be read before anything that was found: what cannot be used now, and that nothing clearly fits. */
 function linesFirst(result: SearchResult, prompts: Prompts): string[] {
-  const nearest = result.matches.map(({ canonicalName }) => canonicalName)
   return [
     ...result.unavailable.map(({ name, state }) => prompts.searchUnavailable({ asked: name, state })),
     ...result.leftOut.map((each) => prompts.searchLeftOut(each)),
-    ...(result.unclear ? [prompts.searchUnclear({ nearest })] : []),
+    ...(result.unclear ? [prompts.searchUnclear()] : []),
   ]
 }
 
@@ -148,16 +147,35 @@ function linesOnRest(result: SearchResult, prompts: Prompts): string[] {
   return lines
 }
 
+/**
+ * What was loaded just now is declared in full with the next request, and the line for machines names it: only what neither says is
+ * said.
+ */
+function renderFresh(match: Match): string[] {
+  if (match.schemaPreview !== undefined) return [renderMatch(match)]
+  const remarks = `${match.risk === 'destructive' ? ' [destructive]' : ''}${aliasOf(match)}`
+  return remarks === '' ? [] : [`- ${match.canonicalName}${remarks}`]
+}
+
+/** What is called directly is declared: its name is enough. */
+function renderAlready(match: Match): string {
+  return match.bridged || match.schemaPreview !== undefined
+    ? renderMatch(match)
+    : `- ${match.canonicalName}${aliasOf(match)}`
+}
+
+function aliasOf({ status, name }: Match): string {
+  return status === 'deprecated_alias' ? ` (${quote(name)} is its old name)` : ''
+}
+
 function renderMatch(match: Match): string {
   const risk = match.risk && match.risk !== 'read' ? ` [${match.risk}]` : ''
-  const alias = match.status === 'deprecated_alias' ? ` (${quote(match.name)} is its old name)` : ''
+  const alias = aliasOf(match)
   if (match.schemaPreview !== undefined) {
     const { canonicalName: name, description, schemaPreview: inputSchema } = match
     // Only the bridge takes a token; elsewhere it would be paid for and never asked.
     const load = match.bridged ? { load: match.loadToken } : {}
     return `- ${safeJson({ name, description, inputSchema, ...load })}${risk}${alias}`
   }
-  // What was loaded just now is declared in full with the next request.
-  const about = match.fresh ? '' : `: ${quote(match.description, OFFERED_DESCRIPTION)}`
-  return `- ${match.signature}${risk}${alias}${about}`
+  return `- ${match.signature}${risk}${alias}: ${quote(match.description, OFFERED_DESCRIPTION)}`
 }
