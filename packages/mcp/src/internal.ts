@@ -11,4 +11,10 @@ export { defaultCacheFolder } from './definition/disk-cache.js'
 export { describeWarning } from './definition/warning.js'
 export { defaultFirstUseFolder } from './trust/lock/disk-first-use.js'
 export { approveSeen, approveSeenServer, asLock } from './trust/lock/first-use.js'
+export {
+  defaultTrustFolder,
+  type LookedAt,
+  type TrustedProjects,
+  trustedProjects,
+} from './trust/trusted-projects.js'
 export { defaultLogFolder, logFileOf } from './upstream/server-log.js'

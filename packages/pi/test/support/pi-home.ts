@@ -9,11 +9,13 @@ import {
   chatProtocol,
   googleProtocol,
   responsesProtocol,
+  type ScriptedModel,
   type ScriptedReply,
   startScriptedEndpoint,
 } from '@toolwell/testing'
 import { onTestFinished } from 'vitest'
 import { installed } from '../../../../test/setup/framework-folder.ts'
+import { rpcClient } from './rpc-client.ts'
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
 const PI = '@mariozechner/pi-coding-agent'
@@ -37,18 +39,30 @@ export const wires = {
 
 export type Api = keyof typeof wires
 
-const SERVERS = {
-  memory: '@modelcontextprotocol/server-memory/dist/index.js',
-  everything: '@modelcontextprotocol/server-everything/dist/index.js',
-  playwright: '@playwright/mcp/cli.js',
-  devtools: 'chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js',
+const inModules = (file: string) => [join(root, 'node_modules', file)]
+
+const realServers: Readonly<Record<string, readonly string[]>> = {
+  memory: inModules('@modelcontextprotocol/server-memory/dist/index.js'),
+  everything: inModules('@modelcontextprotocol/server-everything/dist/index.js'),
+  playwright: inModules('@playwright/mcp/cli.js'),
+  devtools: inModules('chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js'),
 }
 
 /** The definitions of the servers, listed once for all tests of a run. */
 const cache = mkdtempSync(join(tmpdir(), 'toolwell-pi-cache-'))
 process.once('exit', () => rmSync(cache, { recursive: true, force: true }))
 
-export async function piHome(api: Api, model: readonly ScriptedReply[]) {
+export interface HomeOptions {
+  /** The servers, by name: arguments of Node. Default: four real ones. */
+  readonly servers?: Readonly<Record<string, readonly string[]>>
+  /** Where they are written: the user's own file for pi (default), or `.mcp.json` of the folder where pi runs. */
+  readonly place?: 'own' | 'project'
+}
+
+/** A list, or a function of the request. */
+type Model = readonly ScriptedReply[] | ScriptedModel
+
+export async function piHome(api: Api, model: Model, options: HomeOptions = {}) {
   const pi = join(installed([`${PI}@0.73.1`]), 'node_modules', PI, 'dist/cli.js')
   const folder = mkdtempSync(join(tmpdir(), 'toolwell-pi-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -57,7 +71,7 @@ export async function piHome(api: Api, model: readonly ScriptedReply[]) {
   for (const each of [agent, work]) mkdirSync(each)
 
   const providers: Record<string, object> = {}
-  const addProvider = async (name: string, of: Api, replies: readonly ScriptedReply[]) => {
+  const addProvider = async (name: string, of: Api, replies: Model) => {
     const { protocol, model: id, path } = wires[of]
     const endpoint = await startScriptedEndpoint<object>(protocol() as never, { model: replies })
     onTestFinished(() => endpoint.close())
@@ -67,17 +81,24 @@ export async function piHome(api: Api, model: readonly ScriptedReply[]) {
   }
   const endpoint = await addProvider('scripted', api, model)
 
-  const entry = (file: string) => ({
+  const entry = (args: readonly string[]) => ({
     command: process.execPath,
-    args: [join(root, 'node_modules', file)],
+    args,
     env: { MEMORY_FILE_PATH: join(folder, 'memory.json') },
   })
-  const servers = Object.fromEntries(Object.entries(SERVERS).map(([name, file]) => [name, entry(file)]))
-  writeFileSync(join(work, '.mcp.json'), JSON.stringify({ mcpServers: servers }))
+  const given = options.servers ?? realServers
+  const servers = Object.fromEntries(Object.entries(given).map(([name, args]) => [name, entry(args)]))
+  const config = options.place === 'project' ? join(work, '.mcp.json') : join(agent, 'mcp.json')
+  writeFileSync(config, JSON.stringify({ mcpServers: servers }))
 
   const start = (
     words: readonly string[],
-    { provider = 'scripted', of = api, extensions = [] as string[] } = {},
+    {
+      provider = 'scripted',
+      of = api,
+      extensions = [] as string[],
+      input = 'ignore' as 'ignore' | 'pipe',
+    } = {},
   ) => {
     const loaded = [join(root, 'packages/pi/dist/index.js'), ...extensions].flatMap((file) => ['-e', file])
     const child = spawn(
@@ -101,9 +122,10 @@ export async function piHome(api: Api, model: readonly ScriptedReply[]) {
           PI_CODING_AGENT_DIR: agent,
           XDG_CONFIG_HOME: join(folder, 'config'),
           XDG_DATA_HOME: join(folder, 'data'),
+          XDG_STATE_HOME: join(folder, 'state'),
           XDG_CACHE_HOME: cache,
         },
-        stdio: ['ignore', 'pipe', 'pipe'],
+        stdio: [input, 'pipe', 'pipe'],
       },
     )
     let output = ''
@@ -114,26 +136,37 @@ export async function piHome(api: Api, model: readonly ScriptedReply[]) {
     return { child, ended }
   }
 
-  /** Every entry of the newest session file. */
-  const entries = (): Record<string, unknown>[] => {
-    const sessions = join(agent, 'sessions')
-    const files = readdirSync(sessions, { recursive: true, encoding: 'utf8' }).filter((file) =>
+  /** The entries of every session file, the newest last. */
+  const sessions = (): Record<string, unknown>[][] => {
+    const place = join(agent, 'sessions')
+    const files = readdirSync(place, { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.jsonl'),
     )
-    const newest = files.sort((a, b) => (basename(a) < basename(b) ? -1 : 1)).at(-1) ?? ''
-    const lines = readFileSync(join(sessions, newest), 'utf8').trim().split('\n')
-    return lines.map((line) => JSON.parse(line))
+    return files
+      .sort((a, b) => (basename(a) < basename(b) ? -1 : 1))
+      .map((file) =>
+        readFileSync(join(place, file), 'utf8')
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line)),
+      )
   }
 
   return {
     folder,
     work,
     agent,
+    config,
     endpoint,
     addProvider,
     start,
+    /** pi in RPC mode, for what a person does at the screen. */
+    rpc: (options: Parameters<typeof start>[1] = {}, words: readonly string[] = []) =>
+      rpcClient(start(['--mode', 'rpc', ...words], { ...options, input: 'pipe' }).child),
     run: (words: readonly string[], options = {}) => start(words, options).ended,
-    entries,
+    sessions,
+    /** Every entry of the newest session file. */
+    entries: () => sessions().at(-1) ?? [],
   }
 }
 
@@ -144,4 +177,16 @@ export function extensionFile(folder: string, code: string): string {
   const file = join(folder, `extension-${Math.random().toString(36).slice(2)}.mjs`)
   writeFileSync(file, code)
   return file
+}
+
+/** The replies one after the other; a request without tools is pi's own, for a summary, and gets one. */
+export function withSummaries(replies: readonly ScriptedReply[]): ScriptedModel {
+  let next = 0
+  return (body) => {
+    const tools = 'tools' in body ? body.tools : undefined
+    if (!Array.isArray(tools) || tools.length === 0) return { text: 'What was said before, in short.' }
+    const reply = replies[next++]
+    if (!reply) throw new Error('The script has no reply left.')
+    return reply
+  }
 }
