@@ -28,6 +28,9 @@ function prefixOf({ body }: RecordedRequest, api: Api): string {
     .slice(0, -2)
 }
 
+const historyOf = (request: RecordedRequest | undefined, api: Api): unknown =>
+  (request?.body as Record<string, unknown> | undefined)?.[wires[api].history]
+
 function expectContinues(later: RecordedRequest | undefined, earlier: RecordedRequest | undefined, api: Api) {
   if (!later || !earlier) throw new Error('There is no such request.')
   const before = prefixOf(earlier, api)
@@ -144,7 +147,9 @@ describe.each(apis)('%s', (api) => {
     expect(await client.prompt('The graph again.')).toBe('Third.')
     const after = requests.slice(before)
     expect(JSON.stringify(after[0]?.body)).not.toContain(ENTITIES)
-    expect(JSON.stringify(after[0]?.body)).toContain(GRAPH)
+    // The list of hidden tools names it too: what counts is what is said of it again.
+    const shown = isNative(api) ? after[0]?.body : historyOf(after[0], api)
+    expect(JSON.stringify(shown)).toContain(GRAPH)
     expect(JSON.stringify(after[1]?.body)).toContain(ENTITIES)
     expect(await client.prompt('And again.')).toBe('Fourth.')
     const rest = requests.slice(before)
