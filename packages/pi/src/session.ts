@@ -12,13 +12,16 @@ import { bodyOf, type WireName, wireOf, withHistory } from './payload.js'
 import type { Context, Pi } from './pi.js'
 import { type ProjectFiles, projectFiles } from './project-files.js'
 import { say } from './say.js'
-import { awaitsCompaction, ENTRY, resetBecause, sessionStore } from './session-store.js'
+import { awaitsCompaction, ENTRY, isFromNewer, resetBecause, sessionStore } from './session-store.js'
 
 /** Milliseconds that a prompt waits for servers that nobody has listed before. */
 const FIRST_WAIT = 10_000
 
 /** Results that are too large to send are kept here, below the folder of pi's session files, for a week and up to 512 MB. */
 const RESULTS = 'toolwell-results'
+
+const NEWER =
+  'A newer Toolwell has written in this session. What it has loaded stays in the file and is not used; what is loaded now is forgotten when pi ends. Update Toolwell to go on where it was.'
 
 export interface Session {
   readonly servers: Servers
@@ -61,13 +64,15 @@ export async function openSession(pi: Pi, context: Context): Promise<Session> {
   const servers = connectServers(well.catalogue, known.config)
   const id = sessionManager.getSessionId()
   /** A ledger that cannot be read costs what was loaded, and no session. */
-  const open = () =>
-    well.open({ id }).catch((error: unknown) => {
+  const open = () => {
+    if (isFromNewer(sessionManager.getBranch())) say(context, NEWER, 'warning')
+    return well.open({ id }).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error)
       say(context, `Toolwell begins anew in this session, with nothing loaded. ${reason}`, 'warning')
       pi.appendEntry(ENTRY, resetBecause(reason))
       return well.open({ id })
     })
+  }
   let conversation = await open()
   let doors = new Map<WireName, Framework>()
   const door = (api: string | undefined) => {
@@ -107,7 +112,7 @@ export async function openSession(pi: Pi, context: Context): Promise<Session> {
       const request = wire && bodyOf(payload, wire)
       if (!request) return undefined
       const branch = sessionManager.getBranch()
-      if (awaitsCompaction(branch)) door(api).compacted()
+      if (!isFromNewer(branch) && awaitsCompaction(branch)) door(api).compacted()
       const idOf = callIdsIn(branch)
       const body = await door(api).request(
         withHistory(request.body, wire, (history) => {

@@ -41,7 +41,7 @@ export type Api = keyof typeof wires
 
 const inModules = (file: string) => [join(root, 'node_modules', file)]
 
-const realServers: Readonly<Record<string, readonly string[]>> = {
+export const realServers: Readonly<Record<string, readonly string[]>> = {
   memory: inModules('@modelcontextprotocol/server-memory/dist/index.js'),
   everything: inModules('@modelcontextprotocol/server-everything/dist/index.js'),
   playwright: inModules('@playwright/mcp/cli.js'),
@@ -136,21 +136,21 @@ export async function piHome(api: Api, model: Model, options: HomeOptions = {}) 
     return { child, ended }
   }
 
-  /** The entries of every session file, the newest last. */
-  const sessions = (): Record<string, unknown>[][] => {
+  /** Every session file, the newest last. */
+  const sessionFiles = (): string[] => {
     const place = join(agent, 'sessions')
-    const files = readdirSync(place, { recursive: true, encoding: 'utf8' }).filter((file) =>
-      file.endsWith('.jsonl'),
-    )
-    return files
+    return readdirSync(place, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.jsonl'))
       .sort((a, b) => (basename(a) < basename(b) ? -1 : 1))
-      .map((file) =>
-        readFileSync(join(place, file), 'utf8')
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line)),
-      )
+      .map((file) => join(place, file))
   }
+  const sessions = (): Record<string, unknown>[][] =>
+    sessionFiles().map((file) =>
+      readFileSync(file, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    )
 
   return {
     folder,
@@ -164,6 +164,8 @@ export async function piHome(api: Api, model: Model, options: HomeOptions = {}) 
     rpc: (options: Parameters<typeof start>[1] = {}, words: readonly string[] = []) =>
       rpcClient(start(['--mode', 'rpc', ...words], { ...options, input: 'pipe' }).child),
     run: (words: readonly string[], options = {}) => start(words, options).ended,
+    sessionFiles,
+    /** The entries of each. */
     sessions,
     /** Every entry of the newest session file. */
     entries: () => sessions().at(-1) ?? [],

@@ -15,7 +15,7 @@ interface ListedTool {
   readonly inputSchema?: object
 }
 
-/** `answer`: the body of a function of `name` and `args` that gives the result. `mark`: a file that is written at the start. */
+/** `answer`: the body of a function of `name`, `args` and `requestId` that gives the result. `mark`: a file that is written at the start. */
 export function serverFile(
   tools: readonly ListedTool[],
   {
@@ -39,7 +39,7 @@ import { CallToolRequestSchema, ListToolsRequestSchema } from ${JSON.stringify(s
 ${mark === undefined ? '' : `writeFileSync(${JSON.stringify(mark)}, '')`}
 const server = new Server({ name: 'own', version: '1.0.0' }, { capabilities: { tools: {} } })
 server.setRequestHandler(ListToolsRequestSchema, () => (${JSON.stringify({ tools: listed })}))
-server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: args } }) => { ${answer} })
+server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: args } }, { requestId }) => { ${answer} })
 await server.connect(new StdioServerTransport())
 `,
   )
