@@ -64,6 +64,11 @@ export interface Pi {
   on(event: string, handler: (event: PiEvent, context: Context) => unknown): void
   registerTool(tool: ToolDefinition): void
   getActiveTools(): readonly string[]
+  getAllTools(): readonly {
+    readonly name: string
+    readonly description: string
+    readonly parameters: object
+  }[]
   setActiveTools(names: readonly string[]): void
   registerCommand(
     name: string,

@@ -8,6 +8,7 @@ import { defaultTrustFolder, type LookedAt, trustedProjects } from '@toolwell/mc
 import { callIdsIn, withCallIds } from './call-ids.js'
 import { configFiles } from './config-files.js'
 import { nativeResultsIn, withNativeResults } from './native-results.js'
+import { ownTools, withoutBridge } from './own-tools.js'
 import { bodyOf, type WireName, wireOf, withHistory } from './payload.js'
 import type { Context, Pi } from './pi.js'
 import { type ProjectFiles, projectFiles } from './project-files.js'
@@ -36,6 +37,7 @@ export interface Session {
   readConfig(): readonly string[]
   /** How tools are sent is decided with the first request: servers that are met for the first time are waited for. */
   ready(): Promise<unknown>
+  /** What pi has to run by way of this extension. */
   tools(): readonly FrameworkTool[]
   wireOf(api: string | undefined): WireName | undefined
   door(api: string | undefined): Framework
@@ -48,11 +50,6 @@ export interface Session {
 
 export async function openSession(pi: Pi, context: Context): Promise<Session> {
   const { cwd, sessionManager } = context
-  const folder = sessionManager.getSessionFile() === undefined ? undefined : sessionManager.getSessionDir()
-  const well = createToolwell({
-    store: sessionStore(pi, sessionManager),
-    ...(folder === undefined ? {} : { results: resultFolder(join(folder, RESULTS)) }),
-  })
   const projects = trustedProjects(defaultTrustFolder())
   const look = () => {
     const { own, project } = configFiles(cwd)
@@ -61,6 +58,13 @@ export async function openSession(pi: Pi, context: Context): Promise<Session> {
     return { files, config, problems: config.problems.map(describeProblem) }
   }
   let known = look()
+  const deferred = ownTools(pi, known.config.hostTools.defer)
+  const folder = sessionManager.getSessionFile() === undefined ? undefined : sessionManager.getSessionDir()
+  const well = createToolwell({
+    store: sessionStore(pi, sessionManager),
+    ...(deferred.tools.length === 0 ? {} : { tools: deferred.tools, policy: withoutBridge }),
+    ...(folder === undefined ? {} : { results: resultFolder(join(folder, RESULTS)) }),
+  })
   const servers = connectServers(well.catalogue, known.config)
   const id = sessionManager.getSessionId()
   /** A ledger that cannot be read costs what was loaded, and no session. */
@@ -73,6 +77,7 @@ export async function openSession(pi: Pi, context: Context): Promise<Session> {
       return well.open({ id })
     })
   }
+  const isOwn = new Set(deferred.tools.map(({ name }) => name))
   let conversation = await open()
   let doors = new Map<WireName, Framework>()
   const door = (api: string | undefined) => {
@@ -93,7 +98,7 @@ export async function openSession(pi: Pi, context: Context): Promise<Session> {
       return conversation
     },
     get problems() {
-      return known.problems
+      return [...known.problems, ...deferred.problems]
     },
     get project() {
       return known.files
@@ -104,7 +109,10 @@ export async function openSession(pi: Pi, context: Context): Promise<Session> {
     },
     readConfig,
     ready: () => servers.settled(FIRST_WAIT),
-    tools: () => door(undefined).tools(),
+    tools: () =>
+      door(undefined)
+        .tools()
+        .filter(({ name }) => !isOwn.has(name)),
     wireOf,
     door,
     async request(payload, api) {

@@ -53,6 +53,7 @@ function toTool(
         defer: isSent && !server.lazy ? false : undefined,
         alwaysLoad: (isSent && server.lazy) || undefined,
         examples: Object.hasOwn(server.examples, name) ? server.examples[name] : undefined,
+        insteadOf: Object.hasOwn(server.insteadOf, name) ? server.insteadOf[name] : undefined,
       }),
       execute: async (input, context) => resultOf(await run(name, input, context), name),
     }) as unknown as Tool,
