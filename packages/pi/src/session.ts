@@ -18,6 +18,9 @@ import { awaitsCompaction, ENTRY, isFromNewer, resetBecause, sessionStore } from
 /** Milliseconds that a prompt waits for servers that nobody has listed before. */
 const FIRST_WAIT = 10_000
 
+/** pi's own prompt has some 1,200 tokens: servers are named with what they are for, and their tools are left to search. */
+const CARD_TOKENS = 140
+
 /** Results that are too large to send are kept here, below the folder of pi's session files, for a week and up to 512 MB. */
 const RESULTS = 'toolwell-results'
 
@@ -62,6 +65,7 @@ export async function openSession(pi: Pi, context: Context): Promise<Session> {
   const folder = sessionManager.getSessionFile() === undefined ? undefined : sessionManager.getSessionDir()
   const well = createToolwell({
     store: sessionStore(pi, sessionManager),
+    cardBudget: CARD_TOKENS,
     ...(deferred.tools.length === 0 ? {} : { tools: deferred.tools, policy: withoutBridge }),
     ...(folder === undefined ? {} : { results: resultFolder(join(folder, RESULTS)) }),
   })

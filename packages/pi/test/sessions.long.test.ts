@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { commonPrefix, type RecordedRequest } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { type Api, extensionFile, piHome, wires, withSummaries } from './support/pi-home.ts'
+import { prefixOf } from './support/prefix.ts'
 import type { Said } from './support/rpc-client.ts'
 
 const apis = Object.keys(wires) as Api[]
@@ -18,23 +19,13 @@ const GRAPH = 'memory__read_graph'
 const ENV = 'everything__get-env'
 const ENTITIES = '\\"entities\\"'
 
-/** What a request has in front: prompt, tools that count for the cache, and history, without the marks that pi moves. */
-function prefixOf({ body }: RecordedRequest, api: Api): string {
-  const { tools, [wires[api].history]: history, ...rest } = body as Record<string, unknown>
-  const listed = Array.isArray(tools) ? tools.filter((tool) => !('defer_loading' in tool)) : []
-  const { system, instructions, systemInstruction } = rest
-  return JSON.stringify([system, instructions, systemInstruction, listed, history])
-    .replaceAll(/,?"cache_control":\{"type":"ephemeral"\}/g, '')
-    .slice(0, -2)
-}
-
 const historyOf = (request: RecordedRequest | undefined, api: Api): unknown =>
   (request?.body as Record<string, unknown> | undefined)?.[wires[api].history]
 
 function expectContinues(later: RecordedRequest | undefined, earlier: RecordedRequest | undefined, api: Api) {
   if (!later || !earlier) throw new Error('There is no such request.')
-  const before = prefixOf(earlier, api)
-  expect(commonPrefix(before, prefixOf(later, api))).toBe(before.length)
+  const before = prefixOf(earlier.body, api)
+  expect(commonPrefix(before, prefixOf(later.body, api))).toBe(before.length)
 }
 
 const goTo = `export default (pi) => {

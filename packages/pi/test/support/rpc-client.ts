@@ -1,6 +1,5 @@
 /** pi in RPC mode: commands in, what it answers and what happens out. */
 import type { ChildProcess } from 'node:child_process'
-import { onTestFinished } from 'vitest'
 
 export type Said = Readonly<Record<string, unknown>>
 
@@ -25,10 +24,6 @@ export function rpcClient(child: ChildProcess) {
       resolve()
     }),
   )
-  onTestFinished(async () => {
-    child.stdin?.end()
-    await over
-  })
 
   /** The first that fits of what was said from `since` on; fails when pi ends before it comes. */
   const next = (fits: (said: Said) => boolean, since = 0) =>
