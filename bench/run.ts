@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { resolve } from 'node:path'
+import { benchAgent, refuseAgent } from './agent.ts'
 import { benchBundle, refuseBundle } from './bundle.ts'
 import { benchCost, refuseCost, saveCost } from './cost.ts'
 import { benchDurable } from './durable.ts'
@@ -57,6 +58,12 @@ const benches: Readonly<Record<string, Bench<object>>> = {
       'what the gateway costs: per call beside other proxies, at the start, in memory, with many clients',
     isTimed: true,
     run: benchGateway,
+  }),
+  agent: defineBench({
+    about: 'what tools cost in a real agent: pi with this extension, with another, and beside other agents',
+    isTimed: true,
+    run: benchAgent,
+    refusal: refuseAgent,
   }),
   cost: defineBench({
     about: 'what a conversation costs with each delivery, by the prices and cache rules of each provider',

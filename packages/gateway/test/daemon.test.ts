@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type DaemonOptions, PortInUse, runDaemon, trustedProjects } from '@toolwell/gateway'
 import {
   askDaemon,
+  defaultGatewayFolder,
   FolderProblem,
   findDaemon,
   PROTOCOL,
@@ -14,6 +15,7 @@ import {
   tokenFileIn,
 } from '@toolwell/gateway/bridge'
 import { memoryCache, memoryFirstUse } from '@toolwell/mcp'
+import { defaultTrustFolder } from '@toolwell/mcp/internal'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { oddServer } from '../../mcp/test/support/odd-server.js'
 import { startOf } from '../src/bridge/processes.js'
@@ -257,6 +259,43 @@ describe('projects', () => {
     expect(projects.textOf(path)).toBe('{"mcpServers":{}}')
     expect(trustedProjects(join(folder, 'state')).textOf(path)).toBe('{"mcpServers":{}}')
     writeFileSync(path, '{"mcpServers":{"evil":{"command":"sh"}}}')
+    expect(projects.textOf(path)).toBeUndefined()
+  })
+
+  it('are kept in one place for every client', () => {
+    for (const env of [{}, { XDG_STATE_HOME: join('/', 'state') }])
+      expect(defaultTrustFolder(env)).toBe(defaultGatewayFolder(env))
+  })
+
+  it('are refused by name and content too, and a yes replaces a no', () => {
+    const folder = temporary()
+    const path = join(folder, '.mcp.json')
+    writeFileSync(path, '{}')
+    const projects = trustedProjects(join(folder, 'state'))
+    const answer = (isTrusted: boolean) => {
+      const file = projects.look(path)
+      if (file) projects.remember(file, isTrusted)
+      return projects.look(path)?.isTrusted
+    }
+    expect(projects.look(path)?.isTrusted).toBeUndefined()
+    expect(answer(false)).toBe(false)
+    expect(projects.textOf(path)).toBeUndefined()
+    expect(answer(true)).toBe(true)
+    expect(answer(false)).toBe(false)
+    writeFileSync(path, '{ }')
+    expect(projects.look(path)?.isTrusted).toBeUndefined()
+    expect(projects.look(join(folder, 'none.json'))).toBeUndefined()
+  })
+
+  it.skipIf(process.platform === 'win32')('are not believed where others may write', () => {
+    const folder = temporary()
+    const path = join(folder, 'toolwell.json')
+    const state = join(folder, 'state')
+    writeFileSync(path, '{}')
+    const projects = trustedProjects(state)
+    projects.add(path)
+    expect(projects.textOf(path)).toBe('{}')
+    chmodSync(state, 0o777)
     expect(projects.textOf(path)).toBeUndefined()
   })
 })

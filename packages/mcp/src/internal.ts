@@ -26,4 +26,10 @@ export {
   type ReadOnlyStore,
   type ReadOnlyTools,
 } from './trust/read-only.js'
+export {
+  defaultTrustFolder,
+  type LookedAt,
+  type TrustedProjects,
+  trustedProjects,
+} from './trust/trusted-projects.js'
 export { defaultLogFolder, logFileOf } from './upstream/server-log.js'

@@ -581,6 +581,35 @@ describe('rules of the scan', () => {
   })
 })
 
+describe("the agent's own tools", () => {
+  it('are deferred where any of the files says so', () => {
+    const { hostTools, problems } = loadConfig({
+      files: [
+        { path: 'toolwell.json', text: '{ "hostTools": { "defer": ["grep"] } }' },
+        { path: '.mcp.json', text: '{ "hostTools": { "defer": ["web_*", "grep"] } }' },
+      ],
+    })
+    expect(problems).toEqual([])
+    expect(hostTools).toEqual({ defer: ['grep', 'web_*'] })
+  })
+
+  it.each([
+    [{ hostTools: ['grep'] }, /hostTools must be an object/],
+    [{ hostTools: { defer: 'grep' } }, /defer must be a list of strings/],
+    [{ hostTools: { deferred: ['grep'] } }, /Did you mean "defer"\?/],
+    [{ hostTool: {} }, /Did you mean "hostTools"\?/],
+  ])('are refused where they are none: %j', (config, message) => {
+    const loaded = load(config)
+    expect(errorsOf(loaded)[0]).toMatch(message)
+    expect(loaded.hostTools).toEqual({ defer: [] })
+  })
+})
+
+it('what a tool is used for instead is text by the name of the tool', () => {
+  const [server] = one({ command: 'x', insteadOf: { a: 'Use this, not b.' } }).servers
+  expect(server?.insteadOf).toEqual({ a: 'Use this, not b.' })
+})
+
 it('the JSON Schema in the package is the one the keys give; `npx vitest run packages/mcp/test/config.test.ts -u` writes it', async () => {
   await expect(`${JSON.stringify(configSchema(), null, 2)}\n`).toMatchFileSnapshot('../toolwell.schema.json')
 })

@@ -1,16 +1,36 @@
 /** What `/toolwell` prints. */
+import type { Accounting } from '@toolwell/core'
 import type { Session } from './session.js'
 
-export function describeSession({ conversation, servers, problems }: Session): string {
-  const { line } = conversation.inspect()
+export function describeSession({ conversation, servers, problems, project }: Session): string {
+  const { line, loadedLazyTools, accounting } = conversation.inspect()
   const states = servers.inspect().map(({ name, state, tools, reason }) => {
     const why = reason === '' ? '' : `: ${reason}`
     return `  ${name}  ${state}, ${tools.length} tools${why}`
   })
+  const unused = [...project.undecided, ...project.refused]
   return [
     line,
+    'loaded',
+    ...(loadedLazyTools.length === 0 ? ['  none yet'] : loadedLazyTools.map((name) => `  ${name}`)),
+    'cost',
+    ...costOf(accounting),
     'servers',
     ...(states.length === 0 ? ['  none: write them into toolwell.json or .mcp.json of this folder'] : states),
+    ...unused.map(({ path }) => `! ${path} is not used: nobody has trusted it. To use it: /toolwell trust`),
     ...problems.map((problem) => `! ${problem}`),
   ].join('\n')
 }
+
+/** Negative where deferral has cost more than it saved: a short conversation, many searches. */
+function costOf({ measured, actual, counterfactual, saved, cost }: Accounting): string[] {
+  if (measured === 0) return ['  nothing measured yet']
+  const percent = counterfactual === 0 ? 0 : Math.round((100 * saved) / counterfactual)
+  const priced = cost.counterfactual === 0 ? 0 : Math.round((100 * cost.saved) / cost.counterfactual)
+  return [
+    `  ${figure(actual)} input tokens in ${measured} ${measured === 1 ? 'request' : 'requests'}; with every tool sent: ${figure(counterfactual)}`,
+    `  saved ${figure(saved)} tokens (${percent} %), by the prices of the cache ${priced} %`,
+  ]
+}
+
+const figure = (tokens: number) => Math.round(tokens).toLocaleString('en')

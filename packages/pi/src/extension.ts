@@ -5,7 +5,9 @@ import { contentOf } from './content.js'
 import { describeSession } from './describe-session.js'
 import type { Context, Pi } from './pi.js'
 import { replyOf } from './reply.js'
+import { say } from './say.js'
 import { openSession, type Session } from './session.js'
+import { type Asked, askForTrust, trustAll } from './trust.js'
 
 /** The conversation checks arguments; pi would refuse what can be repaired. */
 const OPEN = { type: 'object', properties: {}, additionalProperties: true }
@@ -14,6 +16,7 @@ export function toolwell(pi: Pi): void {
   let session: Session | undefined
   const registered = new Set<string>()
   const bridged = bridgedCalls()
+  const asked: Asked = new Set()
 
   /** pi runs a call only under a name that it knows. What the model sees of these tools is decided request by request. */
   const register = (tools: readonly { readonly name: string; readonly description: string }[]) => {
@@ -49,10 +52,17 @@ export function toolwell(pi: Pi): void {
 
   pi.on('session_start', async (_event, context) => {
     session = await openSession(pi, context)
+    for (const problem of session.problems) say(context, problem, 'warning')
     register(session.tools())
+    void askForTrust(session, context, asked)
   })
   // pi takes the tools that it knows into its loop here, and what joins later with the next prompt.
-  pi.on('before_agent_start', async (_event, { model, ui }) => {
+  pi.on('before_agent_start', async (_event, context) => {
+    const { model } = context
+    // An answer that came before this prompt counts for it.
+    await new Promise((resolve) => setImmediate(resolve))
+    for (const problem of session?.readConfig() ?? []) say(context, problem, 'warning')
+    if (session) void askForTrust(session, context, asked)
     await session?.ready()
     if (!session) return
     register(session.tools())
@@ -61,7 +71,8 @@ export function toolwell(pi: Pi): void {
     const others = pi.getActiveTools().filter((name) => !registered.has(name))
     pi.setActiveTools(isOffered ? [...others, ...registered] : others)
     if (!isOffered)
-      ui.notify(
+      say(
+        context,
         `Toolwell does not know the API ${JSON.stringify(model?.api)}: tools of servers are left out. Choose another model with /model.`,
         'warning',
       )
@@ -87,12 +98,12 @@ export function toolwell(pi: Pi): void {
     if (session) bridged.show(event, session.conversation.catalogue)
   })
   pi.registerCommand('toolwell', {
-    description: 'What of the tools is loaded, what it costs, and how the servers are',
-    handler: async (_words, context) => {
-      context.ui.notify(
-        session ? describeSession(session) : 'Toolwell has no session: start one with /new.',
-        'info',
-      )
+    description:
+      'What of the tools is loaded, what it costs, and how the servers are; `trust`: use the config files of this folder',
+    handler: async (words, context) => {
+      if (!session) say(context, 'Toolwell has no session: start one with /new.')
+      else if (words.trim() === 'trust') trustAll(session, context)
+      else say(context, describeSession(session))
     },
   })
 }

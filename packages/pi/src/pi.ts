@@ -13,6 +13,9 @@ export interface SessionManager {
   /** The entries from the first one to where the session stands now. */
   getBranch(): readonly SessionEntry[]
   getSessionId(): string
+  /** Undefined where the session is kept in memory alone. */
+  getSessionFile(): string | undefined
+  getSessionDir(): string
 }
 
 export interface Context {
@@ -23,6 +26,7 @@ export interface Context {
   readonly ui: {
     notify(text: string, kind?: 'info' | 'warning' | 'error'): void
     setStatus(key: string, text: string | undefined): void
+    confirm(title: string, message: string): Promise<boolean>
   }
 }
 
@@ -60,6 +64,11 @@ export interface Pi {
   on(event: string, handler: (event: PiEvent, context: Context) => unknown): void
   registerTool(tool: ToolDefinition): void
   getActiveTools(): readonly string[]
+  getAllTools(): readonly {
+    readonly name: string
+    readonly description: string
+    readonly parameters: object
+  }[]
   setActiveTools(names: readonly string[]): void
   registerCommand(
     name: string,

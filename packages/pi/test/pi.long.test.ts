@@ -149,6 +149,7 @@ it('goes on with a session whose entries of ours are broken', async () => {
   const file = join(pi.agent, 'sessions', 'broken.jsonl')
   writeFileSync(file, [header, ...broken].map((entry) => `${JSON.stringify(entry)}\n`).join(''))
   const { code, output } = await pi.run(['--session', file, '-p', 'Are you there?'])
-  expect({ code, output }).toEqual({ code: 0, output: 'Still here.' })
+  expect(code).toBe(0)
+  expect(output).toMatch(/Toolwell begins anew in this session, with nothing loaded\..*Still here\.$/s)
   expect(pi.entries().length).toBeGreaterThan(0)
 })

@@ -159,7 +159,13 @@ describe('the ledger in a session', () => {
     const pi = {
       appendEntry: (customType: string, data: unknown) => void branch.push(entry({ customType, data })),
     }
-    return { branch, pi, store: sessionStore(pi, { getBranch: () => branch, getSessionId: () => 's' }) }
+    const manager = {
+      getBranch: () => branch,
+      getSessionId: () => 's',
+      getSessionFile: () => undefined,
+      getSessionDir: () => '',
+    }
+    return { branch, pi, store: sessionStore(pi, manager) }
   }
 
   it('is what stands on the branch, and refuses what does not continue it', async () => {
@@ -183,9 +189,29 @@ describe('the ledger in a session', () => {
     expect(await store.read('s')).toHaveLength(1)
   })
 
+  it.each([['nonsense'], 'nonsense', null, {}, { v: 3 }, { v: 3, events: 'none' }])(
+    'is damaged where an entry of ours holds no events: %j',
+    async (data) => {
+      const { branch, store } = session()
+      branch.push(entry({ customType: ENTRY, data }))
+      await expect(store.read('s')).rejects.toThrow('holds no events')
+      branch.push(entry({ customType: 'somebody-else', data }), entry({ type: 'message', customType: ENTRY }))
+      await expect(store.append('s', 0, [event(0)])).rejects.toThrow('holds no events')
+    },
+  )
+
+  it('is in memory where a newer version has written, whose entries stay as they are', async () => {
+    const { branch, store } = session()
+    branch.push(entry({ customType: ENTRY, data: { v: 99, steps: {} } }))
+    expect(await store.read('s')).toEqual([])
+    await store.append('s', 0, [event(0)])
+    expect(await store.read('s')).toHaveLength(1)
+    expect(branch).toHaveLength(1)
+  })
+
   it('knows from the session that the history was shortened', () => {
     const compaction = entry({ type: 'compaction' })
-    const known = entry({ customType: ENTRY, data: [event(0, 'compacted')] })
+    const known = entry({ customType: ENTRY, data: { v: 3, events: [event(0, 'compacted')] } })
     expect(awaitsCompaction([called('x')])).toBe(false)
     expect(awaitsCompaction([known, compaction])).toBe(true)
     expect(awaitsCompaction([compaction, known])).toBe(false)

@@ -7,7 +7,7 @@ import { assertConversation } from '../adapters/shared/assert-adapter.js'
 import { readEvents } from '../adapters/shared/sse.js'
 import { assertKnownKeys, assertOneOf } from '../base/options.js'
 import type { Conversation } from '../conversation.js'
-import { BRIDGE_NAME } from '../surface/meta-tools.js'
+import { BRIDGE_NAME, READER_NAME } from '../surface/meta-tools.js'
 import type { JsonSchema } from '../tool/tool.js'
 import type { CallAnswer, Execute, RunOptions } from '../turn/run.js'
 import { type Body, bodyKinds } from './bodies.js'
@@ -35,7 +35,7 @@ export interface FrameworkTool {
 }
 
 export interface Framework {
-  /** The loader, the bridge and every tool of the catalogue as it is now: give them all to the framework. */
+  /** The loader, the bridge, the reader of kept results and every tool of the catalogue as it is now: give them all to the framework. */
   tools(): readonly FrameworkTool[]
   /** Give this to the framework's client. A request that does not offer the loader goes out as it is. */
   readonly fetch: typeof globalThis.fetch
@@ -77,8 +77,10 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
       description,
       inputSchema,
     }))
-    const meta = [loader, BRIDGE_NAME].map((name) => ({ name, description: '', inputSchema: OPEN }))
-    return [...new Map([...made, ...meta].map((tool) => [tool.name, tool])).values()]
+    const open = (name: string) => ({ name, description: '', inputSchema: OPEN })
+    // The reader joins the catalogue with the first result that is kept: too late for a framework that asks once.
+    const all = [open(READER_NAME), ...made, open(loader), open(BRIDGE_NAME)]
+    return [...new Map(all.map((tool) => [tool.name, tool])).values()]
   }
 
   const open = async (body: object) => {

@@ -1,6 +1,6 @@
 /** The JSON Schema of a config file, for editors. `toolwell.schema.json` in the package is this, written out. */
 import { SCAN_RULES } from '../trust/scan/rules.js'
-import { type Key, PROFILE_KEYS, SERVER_KEYS } from './keys.js'
+import { HOST_TOOLS_KEYS, type Key, PROFILE_KEYS, SERVER_KEYS } from './keys.js'
 
 type Schema = { readonly [keyword: string]: unknown }
 
@@ -38,6 +38,12 @@ export function configSchema(): Schema {
           properties: propertiesOf(PROFILE_KEYS),
           additionalProperties: false,
         },
+      },
+      hostTools: {
+        type: 'object',
+        description: "The agent's own tools.",
+        properties: propertiesOf(HOST_TOOLS_KEYS),
+        additionalProperties: false,
       },
       scan: {
         type: 'object',

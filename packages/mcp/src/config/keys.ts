@@ -85,6 +85,11 @@ const TREATED: Readonly<Record<string, Key>> = {
     about:
       'By the name of a tool: requests that it answers, as you would put them. Each counts as one use in a search; nobody sees them.',
   },
+  insteadOf: {
+    kind: 'texts',
+    about:
+      'By the name of a tool: what it is to be used for instead of other means ("Use this, not git worktree in the shell."). The model reads it once the tool is loaded.',
+  },
   marks: {
     kind: 'boolean',
     about:
@@ -193,7 +198,24 @@ export function ownKey(given: string, value: unknown, { isForeign = true } = {})
 /** The same within `oauth`. */
 export const FOREIGN_OAUTH_KEYS: Readonly<Record<string, string>> = { scope: 'scopes' }
 
-export const FILE_KEYS = ['$schema', 'mcpServers', 'servers', 'inputs', 'profiles', 'scan'] as const
+export const FILE_KEYS = [
+  '$schema',
+  'mcpServers',
+  'servers',
+  'inputs',
+  'profiles',
+  'scan',
+  'hostTools',
+] as const
+
+/** How the agent's own tools are treated, where an agent reads this file itself. */
+export const HOST_TOOLS_KEYS: Readonly<Record<string, Key>> = {
+  defer: {
+    kind: 'strings',
+    about:
+      'Tools of the agent itself that are deferred like those of servers, by names or patterns. What it cannot do without (in pi: read, bash, edit, write) never is.',
+  },
+}
 
 export const PROFILE_KEYS: Readonly<Record<string, Key>> = {
   servers: { kind: 'strings', about: 'Servers of the profile, by name or pattern. Default: all.' },

@@ -7,6 +7,7 @@ import type { RuleSettings } from '../trust/scan/rules.js'
 import { checkEntry } from './check-entry.js'
 import { type ConfigDocument, pathText, problemIn, readDocument } from './document.js'
 import { dialectOf, withCommonVariables } from './foreign-variables.js'
+import { type HostTools, hostToolsOf } from './host-tools.js'
 import { FILE_KEYS, REACHED_KEYS } from './keys.js'
 import type { ConfigProblem } from './problem.js'
 import { applyProfile, type Profile, profilesOf } from './profiles.js'
@@ -22,6 +23,8 @@ export interface Config {
   readonly profiles: Readonly<Record<string, Profile>>
   /** Rules of the scan that the files switch off. */
   readonly scan: { readonly rules: RuleSettings }
+  /** What the files say of the tools of the agent that reads them. */
+  readonly hostTools: HostTools
   readonly problems: readonly ConfigProblem[]
   /** The files that were read. */
   readonly files: readonly string[]
@@ -80,6 +83,7 @@ export function loadConfig(options: LoadOptions): Config {
   const entries = new Map<string, Entry>()
   const profiles: Record<string, Profile> = {}
   const rules: Record<string, 'off'> = {}
+  const defer = new Set<string>()
 
   for (const given of options.files) {
     const file: ConfigFile = typeof given === 'string' ? { path: given } : given
@@ -123,6 +127,7 @@ export function loadConfig(options: LoadOptions): Config {
     }
     Object.assign(profiles, profilesOf(document, problems))
     Object.assign(rules, scanSettingsOf(document, foreign, problems))
+    for (const name of hostToolsOf(document, foreign, problems).defer) defer.add(name)
   }
 
   const servers: ServerConfig[] = []
@@ -140,6 +145,7 @@ export function loadConfig(options: LoadOptions): Config {
     servers: applyProfile(servers, profiles, options.profile, files, problems),
     profiles,
     scan: { rules },
+    hostTools: { defer: [...defer] },
     problems,
     files,
   }

@@ -1,5 +1,5 @@
 /** One checked entry of `mcpServers` as a server: variables expanded, paths made absolute, defaults filled in. */
-import { defined } from '@toolwell/core/internal'
+import { defined, isRecord } from '@toolwell/core/internal'
 import type { Fields } from './check-entry.js'
 import { createEntryReader, type EntryReader } from './entry-reader.js'
 import type { ConfigProblem } from './problem.js'
@@ -39,6 +39,7 @@ export function readEntry(
     lazy: fields.lazy !== false,
     alwaysLoad: fields.alwaysLoad === true ? ['*'] : ((fields.alwaysLoad || []) as string[]),
     examples: (fields.examples as ServerConfig['examples'] | undefined) ?? {},
+    insteadOf: textsOf(fields.insteadOf),
     marks: fields.marks === true,
     surfaceTokens: (fields.surfaceTokens as number | undefined) ?? DEFAULTS.surfaceTokens,
     allow: fields.allow as string[] | undefined,
@@ -82,4 +83,11 @@ function readOAuth({ fields, report, text }: EntryReader): OAuthSettings | undef
 
 function words(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== '')
+}
+
+/** People write numbers too. */
+function textsOf(given: unknown): Record<string, string> {
+  return isRecord(given)
+    ? Object.fromEntries(Object.entries(given).map(([name, text]) => [name, String(text)]))
+    : {}
 }

@@ -62,6 +62,8 @@ export interface ServerConfig {
   readonly alwaysLoad: readonly string[]
   /** By the name of a tool: requests that it answers. */
   readonly examples: Readonly<Record<string, readonly string[]>>
+  /** By the name of a tool: what it is to be used for instead of other means. */
+  readonly insteadOf: Readonly<Record<string, string>>
   /** Whether marks of the server in `_meta` count. */
   readonly marks: boolean
   /** How many tokens of every request its tools may take that are always sent. */
@@ -127,6 +129,7 @@ export function defineServer(
     lazy: true,
     alwaysLoad: [],
     examples: {},
+    insteadOf: {},
     marks: false,
     surfaceTokens: DEFAULTS.surfaceTokens,
     allow: undefined,

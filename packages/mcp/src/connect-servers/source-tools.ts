@@ -42,6 +42,7 @@ function toTool(
   // Annotations are claims of the server.
   const believed = server.trust !== 'none'
   const examples = Object.hasOwn(server.examples, name) ? server.examples[name] : undefined
+  const insteadOf = Object.hasOwn(server.insteadOf, name) ? server.insteadOf[name] : undefined
   return validatedLike(
     new SourceTool(tool, {
       name,
@@ -53,6 +54,7 @@ function toTool(
       ...(believed && isRecord(annotations) && { annotations: annotations as ToolAnnotations }),
       ...(isSent && (server.lazy ? { alwaysLoad: true } : { defer: false })),
       ...(examples && { examples }),
+      ...(insteadOf && { insteadOf }),
       execute: async (input, context) => resultOf(await run(name, input, context), name),
     }) as unknown as Tool,
     tool,
