@@ -1,0 +1,3 @@
+import { playSeed } from './play.ts'
+
+playSeed('pawwork')
