@@ -171,6 +171,7 @@ it.each([
       'qwenReveal',
       'qwenSubagent',
       'qwenTool',
+      'restoreLazyToolSessionState',
       'sf',
       'sfMcpTools',
       'sfToolSearchResult',
