@@ -1,9 +1,10 @@
 /**
- * The table: every scenario for every seed on every wire, in the long tier. In `npm test` each scenario is played for two seeds, on one wire each; the first one for
- * all seeds.
+ * The table: every scenario for every seed on every wire, in the long tier. In `npm test` each scenario is played once, for
+ * one seed on one wire, and the first one for all seeds.
  */
 import { afterAll, describe, expect, it } from 'vitest'
 import type { WireName } from '../../../examples/agent/wires.ts'
+import { declaredNames } from '../../../examples/moving/story.ts'
 import { isLong, someOf } from '../../setup/tier.ts'
 import { closeShared, createWorld, WIRES, type World } from './driver.ts'
 import { guardPrograms } from './process.ts'
@@ -14,8 +15,7 @@ type SeedName = keyof typeof SEEDS
 const NAMES = Object.keys(SEEDS) as SeedName[]
 
 /** Whether a seed plays a row in `npm test`. */
-const isDue = (row: number, place: number) =>
-  row === 0 || [row, row + 2].some((turn) => turn % NAMES.length === place)
+const isDue = (row: number, place: number) => row === 0 || row % NAMES.length === place
 
 /** For a test file of one seed. */
 export function playSeed(name: SeedName): void {
@@ -45,4 +45,17 @@ export async function inWorld(
   } finally {
     await world.close()
   }
+}
+
+/** What a seed asks for beyond the table: a test on every wire, or in `npm test` on one of them. */
+export function own(name: SeedName, title: string, play: (world: World) => Promise<void>): void {
+  it.each(someOf(WIRES, title.length))(`${title}, over %s`, (wire) => inWorld(name, wire, play))
+}
+
+/** The declaration of one tool in a request of any wire. */
+export function declarationOf(tools: readonly object[] = [], name: string): object | undefined {
+  const declared = tools.flatMap((tool) =>
+    'functionDeclarations' in tool ? (tool.functionDeclarations as readonly object[]) : [tool],
+  )
+  return declared.find((tool) => declaredNames({ tools: [{ ...tool }] }).includes(name))
 }
