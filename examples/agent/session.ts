@@ -58,7 +58,7 @@ export interface Session {
 }
 
 /** A model that is still calling tools after so many replies to one question will not stop by itself. */
-const MOST_STEPS = 200
+const MOST_STEPS = 100
 /** Turns that a compaction leaves as they were. */
 const KEPT_TURNS = 2
 
@@ -143,8 +143,9 @@ export function createSession(
     const { wire, line } = here
     const before = messages()
     const kept = lastTurns(line, before, keptTurns)
-    if (kept.length === before.length) return
     const gone = before.slice(0, before.length - kept.length)
+    // A summary alone is not summarised again.
+    if (gone.length <= 1) return
     const question = wire.user(
       `Summarise in three sentences:\n${gone.map((each) => JSON.stringify(each)).join('\n')}`,
     )
