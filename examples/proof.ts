@@ -15,7 +15,7 @@ import {
   type ScriptedReply,
   startScriptedChat,
 } from '@toolwell/testing'
-import { openSession, type Session } from './host.ts'
+import { openSession, type Session } from './agent/session.ts'
 import { HIDDEN, LATER, LEARNT, SHIPPED, scenes, task } from './proof/model.ts'
 import { bar, bold, cyan, dim, green, heading, line, percent, red, row, thousands } from './proof/print.ts'
 import { everyTool, forced, gone, readDelivery, tokensBySource, wait } from './proof/reading.ts'
@@ -203,7 +203,10 @@ async function prove(): Promise<void> {
   await smallSet()
 }
 
-function showRequest({ session, answer }: Parameters<NonNullable<Setup['onRequest']>>[0]): void {
+function showRequest({
+  conversation: { id: session },
+  answer,
+}: Parameters<NonNullable<Setup['onRequest']>>[0]): void {
   const body = JSON.parse((chat.requests.at(-1) as { raw: string }).raw) as ChatRequestBody
   const rendered = chatProtocol().renderOrder(body)
   const before = previous.get(session)

@@ -14,8 +14,8 @@ import {
   type ScriptedReply,
   startScriptedEndpoint,
 } from '@toolwell/testing'
-import { openSession, type Session } from './host.ts'
-import type { WireName } from './wires.ts'
+import { openSession, type Session } from './agent/session.ts'
+import type { WireName } from './agent/wires.ts'
 
 const PAGE = new URL('../docs/guide/what-the-model-sees.md', import.meta.url)
 
@@ -87,7 +87,6 @@ async function stage<Result>(
         wire,
         folder,
         system: 'You are a careful clerk.',
-        countTokens: (text) => Math.ceil(text.length / 4),
       },
       'page',
     )
@@ -267,7 +266,7 @@ ${json(added(second, first))}
 const page = `# What the model sees
 
 Every byte below was sent by \`npx tsx examples/seen.ts\`, which writes this page; a test holds it to that. The model is scripted, the loop is
-[examples/host.ts](../../examples/host.ts), and the endpoint refuses what a strict server refuses. JSON is set out in lines here and sent without them.
+[examples/agent](../../examples/agent/session.ts), and the endpoint refuses what a strict server refuses. JSON is set out in lines here and sent without them.
 “Kept” counts what stands unchanged at the start of the next request in the order tools, system prompt, messages.
 
 ${await bridge()}

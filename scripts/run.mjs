@@ -191,6 +191,7 @@ const fuzz = (...parameters) => typescript('packages/core/test/hostile/fuzz.ts',
 const commands = {
   start: () => stayWith('examples/gateway.ts', ...rest),
   proof: () => typescript('examples/proof.ts', ...rest),
+  agent: () => stayWith('examples/agent/main.ts', ...rest),
   test: () => {
     vitest()
     if (rest.length === 0)

@@ -172,6 +172,7 @@ it.each([
       'qwenReveal',
       'qwenSubagent',
       'qwenTool',
+      'restoreLazyToolSessionState',
       'sf',
       'sfMcpTools',
       'sfToolSearchResult',

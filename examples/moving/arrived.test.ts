@@ -1,7 +1,7 @@
 /** All that a host can do, at a provider that has not seen the beginning. */
 import { afterEach, describe, expect, it } from 'vitest'
-import { openSession } from '../host.ts'
-import type { Answer } from '../wires.ts'
+import { openSession } from '../agent/session.ts'
+import type { Answer } from '../agent/wires.ts'
 import { declaredNames, type RequestBody, storyOf } from './story.ts'
 import { active, closeWorlds, createWorld, searches, select, use, WIRES, wireName } from './world.ts'
 

@@ -1,8 +1,8 @@
 /** Ids of calls that meet, or that another server refuses. */
 import { afterEach, describe, expect, it } from 'vitest'
-import { openHistory } from '../history.ts'
-import { openSession } from '../host.ts'
-import type { WireName } from '../wires.ts'
+import { openSession } from '../agent/session.ts'
+import { openTranscript } from '../agent/transcript.ts'
+import type { WireName } from '../agent/wires.ts'
 import { storyOf } from './story.ts'
 import { closeWorlds, createWorld, MOVES, use, WIRES, wireName } from './world.ts'
 
@@ -84,7 +84,7 @@ describe.each(MOVES)('a move from %s to %s', (from, to) => {
 
 it.each(WIRES)('brings calls along that have no ids at all, to %s', async (wire) => {
   const { folder, createHost, queue, lastBody, refusals } = await createWorld({ delivery: 'append' })
-  const history = await openHistory(folder, 'main', 'google')
+  const history = await openTranscript(folder, 'main', 'google')
   const asked = { role: 'user', parts: [{ text: 'File them.' }] }
   const calls = (...numbers: number[]) => [
     {

@@ -1,7 +1,7 @@
 /** One conversation over four providers and back: nothing that was said or loaded is lost, no strict server refuses a request. */
 import type { ToolwellOptions } from '@toolwell/core'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openSession } from '../host.ts'
+import { openSession } from '../agent/session.ts'
 import { storyOf } from './story.ts'
 import {
   active,

@@ -5,8 +5,8 @@ import { anthropicProtocol, chatProtocol, googleProtocol, responsesProtocol } fr
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { runs } from '../../test/setup/tier.ts'
-import { delegate } from '../host.ts'
-import { type WireName, wires } from '../wires.ts'
+import { delegate } from '../agent/session-tools.ts'
+import { type WireName, wires } from '../agent/wires.ts'
 import { type RequestBody, storyOf } from './story.ts'
 import { WIRES } from './world.ts'
 

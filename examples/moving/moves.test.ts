@@ -2,7 +2,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openSession } from '../host.ts'
+import { ATTEMPTS } from '../agent/send.ts'
+import { openSession } from '../agent/session.ts'
 import { declaredNames, storyOf } from './story.ts'
 import {
   active,
@@ -26,7 +27,7 @@ describe.each(MOVES)('a move from %s to %s', (from, to) => {
     world.queue.push(
       () => ({ calls: [select(0)] }),
       (body) => ({ calls: [use(body, wireName(0), { number: 1 })] }),
-      ...Array.from({ length: 3 }, () => () => ({ status: 503, error: 'overloaded' })),
+      ...Array.from({ length: ATTEMPTS }, () => () => ({ status: 503, error: 'overloaded' })),
     )
     await expect(session.ask('File issue 1.')).rejects.toThrow('503')
     return { ...world, session }
@@ -50,7 +51,7 @@ describe.each(MOVES)('a move from %s to %s', (from, to) => {
 
   it('answers a call whose answer a crash has lost', async () => {
     const { folder, createHost, queue, lastBody, refusals, ran } = await interrupted()
-    const file = join(folder, 'main.history')
+    const file = join(folder, 'main.transcript')
     const lines = (await readFile(file, 'utf8')).trimEnd().split('\n')
     await writeFile(file, `${lines.slice(0, -1).join('\n')}\n`)
     const session = await openSession(createHost(from), 'main')

@@ -1,8 +1,8 @@
 /** What of a conversation only its own provider can read: it waits there, and elsewhere a word stands for it. */
 import { afterEach, describe, expect, it } from 'vitest'
-import { openHistory } from '../history.ts'
-import { openSession } from '../host.ts'
-import type { WireName } from '../wires.ts'
+import { openSession } from '../agent/session.ts'
+import { openTranscript } from '../agent/transcript.ts'
+import type { WireName } from '../agent/wires.ts'
 import { storyOf } from './story.ts'
 import { closeWorlds, createWorld, MOVES } from './world.ts'
 
@@ -144,7 +144,7 @@ const LEFT = '[Given at another provider and not shown here: image]'
 describe.each(MOVES)('what only %s can read', (from, to) => {
   it('has a word in its place at %s, and is all there on the way back', async () => {
     const { folder, createHost, queue, lastBody, refusals } = await createWorld()
-    const history = await openHistory(folder, 'main', from)
+    const history = await openTranscript(folder, 'main', from)
     await history.append(...OWN[from])
     const session = await openSession(createHost(from), 'main')
     await session.moveTo(to)
@@ -179,7 +179,7 @@ describe.each(MOVES)('what only %s can read', (from, to) => {
 
   it('has a word in its place where it was all that was said', async () => {
     const { folder, createHost, queue, lastBody, refusals } = await createWorld()
-    const history = await openHistory(folder, 'main', from)
+    const history = await openTranscript(folder, 'main', from)
     const first = OWN[from][0] as { content?: unknown[]; parts?: unknown[] }
     const field = first.parts ? 'parts' : 'content'
     await history.append({ ...first, [field]: first[field]?.slice(1) })
@@ -194,7 +194,7 @@ describe.each(MOVES)('what only %s can read', (from, to) => {
 
 it('brings a word of the host along that stood between the messages, to Anthropic', async () => {
   const { folder, createHost, queue, lastBody, refusals } = await createWorld()
-  const history = await openHistory(folder, 'main', 'openai-chat')
+  const history = await openTranscript(folder, 'main', 'openai-chat')
   await history.append(
     { role: 'user', content: 'Hello.' },
     { role: 'assistant', content: 'Hello!' },

@@ -14,8 +14,9 @@ import {
   type ScriptedReply,
   startScriptedEndpoint,
 } from '@toolwell/testing'
-import { delegate, type HostOptions, type Session } from '../host.ts'
-import type { WireName } from '../wires.ts'
+import type { Session, SessionOptions } from '../agent/session.ts'
+import { delegate } from '../agent/session-tools.ts'
+import type { WireName } from '../agent/wires.ts'
 import { declaredNames, type RequestBody } from './story.ts'
 
 export const WIRES = ['anthropic', 'openai-responses', 'openai-chat', 'google'] as const satisfies WireName[]
@@ -103,7 +104,7 @@ export async function createWorld(options: ToolwellOptions = {}) {
     approved,
     source,
     /** Another process, as far as it can know. */
-    createHost(wire: WireName): HostOptions {
+    createHost(wire: WireName): SessionOptions {
       const well = createToolwell({
         tools: [delegate],
         mode: 'on',
@@ -120,7 +121,7 @@ export async function createWorld(options: ToolwellOptions = {}) {
         wire,
         folder,
         system: 'You are a careful clerk.',
-        countTokens: (text) => Math.ceil(text.length / 4),
+        pause: async () => undefined,
         approve: ({ name, input }) => {
           approved.push(name)
           return (input as { number?: number }).number !== 13

@@ -19,7 +19,8 @@ import {
   type ServerEvent,
   type Servers,
 } from '@toolwell/mcp'
-import { delegate, type HostOptions } from '../host.ts'
+import type { SessionOptions } from '../agent/session.ts'
+import { delegate } from '../agent/session-tools.ts'
 
 export interface Setup {
   /** Everything lies in here: project, sessions, what the memory server remembers, the cache of definitions. */
@@ -34,11 +35,11 @@ export interface Setup {
   readonly tokenizer: Tokenizer
   readonly onEvent?: (event: ToolwellEvent) => void
   readonly onServer?: (event: ServerEvent) => void
-  readonly onRequest?: NonNullable<HostOptions['onRequest']>
+  readonly onRequest?: NonNullable<SessionOptions['onRequest']>
 }
 
 export interface Proof {
-  readonly host: HostOptions
+  readonly host: SessionOptions
   readonly well: Toolwell
   readonly servers: Servers
 }
@@ -85,13 +86,19 @@ export function openProof(setup: Setup): Proof {
     logs: join(folder, 'logs'),
     ...(onServer ? { onEvent: onServer } : {}),
   })
-  const host: HostOptions = {
+  const host: SessionOptions = {
     well,
     servers: { 'openai-chat': { url, model: 'scripted' } },
     folder: join(folder, 'sessions'),
     system: `You are a careful engineer. You work on the project in ${projectOf(folder)}.`,
-    countTokens: (text) => tokenizer.count(text),
-    ...(onRequest ? { onRequest } : {}),
+    async onRequest(request) {
+      // Counted here, so that the accounts do not depend on what a server says of its tokens.
+      const { conversation, turn, answer } = request
+      const { messages } = turn.parts as { messages: readonly object[] }
+      const messageTokens = tokenizer.count(JSON.stringify(messages))
+      await conversation.recordRequest({ requestId: turn.view.requestId, messageTokens, ...answer.usage })
+      onRequest?.(request)
+    },
   }
   return { host, well, servers }
 }

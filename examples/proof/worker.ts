@@ -2,7 +2,7 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadTokenizer } from '@toolwell/core'
-import { openSession } from '../host.ts'
+import { openSession } from '../agent/session.ts'
 import { forced } from './reading.ts'
 import { openProof } from './setup.ts'
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Tokenizer } from '@toolwell/core'
 import { type ChatRequestBody, startScriptedChat } from '@toolwell/testing'
-import { openSession } from '../host.ts'
+import { openSession } from '../agent/session.ts'
 import { createTools, MARK, type SeedSystem, task } from './system.ts'
 
 export interface Sent {
@@ -56,7 +56,6 @@ export async function play(system: SeedSystem, tokenizer: Tokenizer): Promise<Pl
         servers: { 'openai-chat': { url: chat.url, model: 'scripted' } },
         folder,
         system: PROMPT,
-        countTokens: tokenizer.count,
       },
       name,
     )

@@ -6,7 +6,7 @@ import { createToolwell, defaultPrompts, memoryStore } from '@toolwell/core'
 import { openaiChat } from '@toolwell/core/openai-chat'
 import { qwenCode, qwenExclude, qwenReveal, qwenSubagent } from '@toolwell/presets'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openSession } from '../../examples/host.ts'
+import { openSession } from '../../examples/agent/session.ts'
 import { closeWorlds, createWorld, select, use, WIRES } from '../../examples/moving/world.ts'
 import { lastResult, type TestHost } from '../../packages/core/test/support/host.js'
 import { server } from '../../packages/core/test/support/tools.js'
@@ -406,7 +406,7 @@ describe.each(WIRES)('a whole session in the example host, over %s', (wire) => {
     expect(await session.ask('File issue 1.')).toBe('Filed.')
     const again = await openSession(world.createHost(wire), 'main')
     world.queue.push(() => ({ text: 'It was issue 1.' }))
-    await again.compact()
+    await again.compact(0)
     world.queue.push(
       (body) => ({ calls: [use(body, name, { number: 2 })] }),
       () => ({ calls: [{ name: 'delegate', arguments: { task: 'File issue 3.', tools: [name] } }] }),

@@ -21,9 +21,9 @@ import {
   startScriptedEndpoint,
 } from '@toolwell/testing'
 import { onTestFinished } from 'vitest'
-import { type HostOptions, openSession, type Session } from '../../examples/host.ts'
+import { openSession, type Session, type SessionOptions } from '../../examples/agent/session.ts'
+import type { WireName } from '../../examples/agent/wires.ts'
 import { declaredNames, type RequestBody } from '../../examples/moving/story.ts'
-import type { WireName } from '../../examples/wires.ts'
 
 export const WIRES = ['openai-chat', 'openai-responses', 'anthropic', 'google'] as const satisfies WireName[]
 
@@ -68,7 +68,7 @@ interface Setup {
   readonly id?: string
   /** Servers that are connected before the first request. */
   readonly servers?: Readonly<Record<string, readonly Tool[]>>
-  readonly approve?: HostOptions['approve'] & {}
+  readonly approve?: SessionOptions['approve'] & {}
   readonly folder?: string
 }
 
@@ -90,15 +90,14 @@ export async function startSeed(options: ToolwellOptions, setup: Setup = {}): Pr
     onEvent: (event) => events.push(event),
   })
   for (const [name, tools] of Object.entries(servers)) well.catalogue.setSource(name, { tools })
-  const host: HostOptions = {
+  const host: SessionOptions = {
     well,
     servers: { [wire]: { url: endpoint.url, model: 'scripted' } },
     wire,
     folder,
     system: 'You are a careful clerk.',
-    countTokens: (text) => Math.ceil(text.length / 4),
-    async approve(call) {
-      if (approve && !(await approve(call))) return false
+    async approve(call, mode) {
+      if (approve && (await approve(call, mode)) !== true) return false
       ran.push(call.wireName)
       return true
     },

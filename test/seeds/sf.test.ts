@@ -1,6 +1,6 @@
 /** The SF draft on lazy tool surfaces, passage by passage, as the preset `sf` behaves on the wire. */
 import { createToolwell, ToolwellError } from '@toolwell/core'
-import { lazyToolSessionState, sf, sfTools } from '@toolwell/presets'
+import { lazyToolSessionState, restoreLazyToolSessionState, sf, sfTools } from '@toolwell/presets'
 import { describe, expect, it } from 'vitest'
 import { makeTool, startSeed, WIRES } from './seed-host.ts'
 import { EAGER, LAZY, MANIFEST, named, options, resultOf, search, tools, use } from './sf-tools.ts'
@@ -369,9 +369,53 @@ describe('Session State', () => {
     await host.ask('Look.', search({ query: 'memory_graph' }))
     const kept = JSON.stringify(lazyToolSessionState(host.session.conversation))
     const other = await host.restart(options(), 'other')
-    await other.session.conversation.load(JSON.parse(kept).loadedLazyTools, 'pin')
+    await restoreLazyToolSessionState(other.session.conversation, JSON.parse(kept))
     await other.ask('Go on.', use('memory_graph'))
     expect(other.names(0)).toContain('memory_graph')
+  })
+
+  it('comes back from such a copy with its turns and searches, and counts on from there', async () => {
+    const host = await startSeed(options())
+    await host.ask('Look.', search({ query: 'chocolate' }), search({ query: 'memory_graph' }))
+    const copy = JSON.parse(JSON.stringify(lazyToolSessionState(host.session.conversation)))
+    const other = await host.restart(options(), 'other')
+    const { conversation } = other.session
+    const report = await restoreLazyToolSessionState(conversation, copy)
+    expect(report).toEqual({ loaded: ['memory_graph'], already: [], refused: [] })
+    expect(lazyToolSessionState(conversation, copy)).toEqual(copy)
+    await other.ask('More.', search({ query: 'select:memory_search' }))
+    const grown = lazyToolSessionState(conversation, copy)
+    expect(grown).toEqual({
+      loadedLazyTools: ['memory_graph', 'memory_search'],
+      loadedAtTurn: { memory_graph: 2, memory_search: 3 },
+      searchHistory: [
+        ...copy.searchHistory,
+        { turn: 3, query: 'select:memory_search', loaded: ['memory_search'] },
+      ],
+    })
+    // A copy of a copy, too.
+    const third = (await host.restart(options(), 'third')).session.conversation
+    await restoreLazyToolSessionState(third, grown)
+    expect(lazyToolSessionState(third, grown)).toEqual(grown)
+  })
+
+  it('does not come back with what is forbidden or gone by then', async () => {
+    const host = await startSeed({ ...options(), policy: ({ id }) => id !== 'memory_graph' })
+    const copy = {
+      loadedLazyTools: ['memory_graph', 'no_such_tool'],
+      loadedAtTurn: { memory_graph: 1, no_such_tool: 4 },
+      searchHistory: [],
+    }
+    const { conversation } = host.session
+    expect((await restoreLazyToolSessionState(conversation, copy)).refused).toEqual([
+      { name: 'memory_graph', reason: 'denied' },
+      { name: 'no_such_tool', reason: 'unknown' },
+    ])
+    expect(lazyToolSessionState(conversation, copy)).toEqual({
+      loadedLazyTools: [],
+      loadedAtTurn: {},
+      searchHistory: [],
+    })
   })
 
   it('SF-2: ends with its session: a new one starts with the lazy tools hidden, and takes nothing from the old one', async () => {

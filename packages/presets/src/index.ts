@@ -15,6 +15,7 @@ export * from './qwen-code.js'
 export {
   type LazyToolSessionState,
   lazyToolSessionState,
+  restoreLazyToolSessionState,
   type SfToolSearchInput,
   type SfToolSearchResult,
   sf,

@@ -3,6 +3,7 @@
 import {
   type Conversation,
   defaultPrompts,
+  type LoadReport,
   type Risk,
   type SearchResult,
   searchFaces,
@@ -128,12 +129,39 @@ export function sfTools(tools: readonly Tool[], manifest?: unknown, options?: Ma
   return manifest === undefined ? marked : applyManifest(marked, readManifest(manifest, options), options)
 }
 
-/** Plain JSON. To go on from a copy kept elsewhere: `conversation.load(copy.loadedLazyTools, 'pin')`. */
-export function lazyToolSessionState(conversation: Conversation): LazyToolSessionState {
+/**
+ * Plain JSON. A session that was restored from a copy gives that copy here, too: what it did before comes first, and its turns are
+ * counted on.
+ */
+export function lazyToolSessionState(
+  conversation: Conversation,
+  restored: LazyToolSessionState = { loadedLazyTools: [], loadedAtTurn: {}, searchHistory: [] },
+): LazyToolSessionState {
   const { loadedLazyTools, loadedAtTurn, searchHistory } = conversation.inspect()
+  const earlier = new Map(Object.entries(restored.loadedAtTurn))
+  const before = Math.max(0, ...earlier.values(), ...restored.searchHistory.map(({ turn }) => turn))
+  // What was loaded before the first request came with the copy.
+  const turnOf = (name: string, turn: number) => (turn === 0 ? earlier.get(name) : undefined) ?? before + turn
   return {
     loadedLazyTools: [...loadedLazyTools],
-    loadedAtTurn: { ...loadedAtTurn },
-    searchHistory: searchHistory.map((search) => ({ ...search, loaded: [...search.loaded] })),
+    loadedAtTurn: Object.fromEntries(
+      Object.entries(loadedAtTurn).map(([name, turn]) => [name, turnOf(name, turn)]),
+    ),
+    searchHistory: [
+      ...restored.searchHistory.map((search) => ({ ...search, loaded: [...search.loaded] })),
+      ...searchHistory.map(({ turn, query, loaded }) => ({
+        turn: before + turn,
+        query,
+        loaded: [...loaded],
+      })),
+    ],
   }
+}
+
+/** Loads what a copy kept elsewhere has loaded, before the first request of a new session. What cannot be loaded now is reported. */
+export function restoreLazyToolSessionState(
+  conversation: Conversation,
+  copy: LazyToolSessionState,
+): Promise<LoadReport> {
+  return conversation.load(copy.loadedLazyTools, 'pin')
 }

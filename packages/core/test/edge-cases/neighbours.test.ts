@@ -2,7 +2,7 @@
 import { createToolwell, memoryStore, type Policy, searchFaces, type Tool } from '@toolwell/core'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openSession } from '../../../../examples/host.ts'
+import { openSession } from '../../../../examples/agent/session.ts'
 import { closeWorlds, createWorld, select, use, wireName } from '../../../../examples/moving/world.ts'
 import { bridge, play, search } from '../support/play.js'
 import { mixed, server, tool } from '../support/tools.js'

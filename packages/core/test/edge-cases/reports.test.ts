@@ -1,7 +1,7 @@
 /** Cases that were reported about other agents, by project and number. Each title begins with them. */
 import { createToolwell, memoryStore, type Tool } from '@toolwell/core'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openSession } from '../../../../examples/host.ts'
+import { openSession } from '../../../../examples/agent/session.ts'
 import { active, closeWorlds, createWorld, select, wireName } from '../../../../examples/moving/world.ts'
 import { bridge, play, search } from '../support/play.js'
 import { mixed, server, tool } from '../support/tools.js'

@@ -1,8 +1,9 @@
 /**
- * The four providers that the example host speaks to. What differs between them stands here: where the system prompt goes,
+ * The four providers that the agent speaks to. What differs between them stands here: where the system prompt goes,
  * where and how a request is sent, and who reads the stream of its answer.
  */
-import type { Conversation, RunOptions, SurfaceView, Usage } from '@toolwell/core'
+import type { Conversation } from '@toolwell/core'
+import type { Adapter, Turn as AdapterTurn } from '@toolwell/core/adapter'
 import {
   type AnthropicMessage,
   type AnthropicReply,
@@ -15,7 +16,7 @@ import {
   type ChatMessage,
   type ChatReply,
   openaiChat,
-  type Thread,
+  type StreamedReply,
 } from '@toolwell/core/openai-chat'
 import {
   assemble as assembleResponse,
@@ -33,31 +34,21 @@ export interface Server {
   readonly apiKey?: string
 }
 
+type OneTurn<Message, Reply> = AdapterTurn<Message, Reply, object>
+
 /** An adapter that has been given the system prompt, so that a history is all it needs. */
-export interface Line<Message extends object = object, Reply extends object = object> {
-  begin(messages: readonly Message[]): Promise<Turn<Message, Reply>>
-  compact(before: readonly Message[], after: readonly Message[]): Promise<void>
-  fork(messages: readonly Message[], options: { readonly id: string }): Promise<Conversation>
-  thread(messages: readonly Message[]): Thread
-  adopt(thread: Thread): Message[]
+export interface Line<Message extends object = object, Reply extends object = object>
+  extends Pick<Adapter<Message, Reply, object>, 'compact' | 'fork' | 'thread' | 'adopt'> {
+  begin(messages: readonly Message[]): Promise<OneTurn<Message, Reply>>
 }
 
-export interface Turn<Message extends object = object, Reply extends object = object> {
-  readonly parts: object
-  readonly view: SurfaceView
-  run(reply: Reply, options: RunOptions): Promise<{ readonly messages: readonly Message[] }>
-}
+export type Turn = OneTurn<object, object>
 
 /** One answer of a server, read to its end. */
-export interface Answer<Message extends object = object, Reply extends object = object> {
-  /** For `run`. */
-  readonly reply: Reply
-  /** For the history. */
-  readonly messages: readonly Message[]
-  readonly usage: Usage
-  /** False where the stream broke off. */
-  readonly complete: boolean
-}
+export type Answer<Message extends object = object, Reply extends object = object> = StreamedReply<
+  Reply,
+  Message
+>
 
 export interface Wire<Message extends object = object, Reply extends object = object> {
   readonly name: WireName
