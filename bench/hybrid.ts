@@ -30,7 +30,7 @@ export interface HybridFigures {
 export async function benchHybrid({ data, split }: BenchOptions): Promise<HybridFigures> {
   const embed = await loadEmbedder()
   const all = data === undefined ? [] : await loadDatasets(data, split)
-  const rows = []
+  const rows: HybridFigures['rows'][number][] = []
   for (const dataset of all.filter(({ tools }) => tools.length <= MOST_TOOLS)) {
     const lexical = await ndcgOf(createLexicalSearcher(), dataset)
     const hybrid = await ndcgOf(createHybridSearcher({ embed, timeout: 600_000 }), dataset)

@@ -60,6 +60,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
   './internal': {
     door: internal,
     names: [
+      'RING',
       'addToRing',
       'assertKnownKeys',
       'canonicalJson',
