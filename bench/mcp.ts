@@ -18,9 +18,10 @@ import {
   memoryCache,
   memoryFirstUse,
   type ServerConfig,
-  type ServerDefinition,
 } from '@toolwell/mcp'
+import { bySource, definitionOf } from './as-servers.ts'
 import { atSize, loadCorpus } from './data.ts'
+import { atMost, print, printLines } from './lines.ts'
 import { benchReload } from './mcp/reload.ts'
 import type { BenchOptions } from './run.ts'
 
@@ -33,23 +34,8 @@ const TROUBLED_ROUNDS = 15
 
 setFlagsFromString('--expose_gc')
 const collect = runInNewContext('gc') as () => void
-const print = (line: string) => process.stdout.write(`${line}\n`)
 const require = createRequire(import.meta.url)
 const odd = fileURLToPath(new URL('../packages/mcp/test/support/odd-server.mjs', import.meta.url))
-
-interface Line {
-  readonly what: string
-  readonly figure: number
-  readonly limit: number
-  readonly holds: boolean
-}
-
-const atMost = (what: string, figure: number, limit: number): Line => ({
-  what,
-  figure,
-  limit,
-  holds: figure <= limit,
-})
 
 export async function benchMcp({ data }: BenchOptions): Promise<object> {
   const { tools, origin } = await loadCorpus(data)
@@ -94,10 +80,7 @@ export async function benchMcp({ data }: BenchOptions): Promise<object> {
       atMost('seconds of the processor to list a hostile server and search it', hostile.searched / 1000, 2),
       atMost('tools of it beyond a bound that are not left out', 2 - hostile.unusable.length, 0),
     ]
-    print('\nLines')
-    for (const { what, figure, limit, holds } of lines)
-      print(`  ${holds ? 'ok  ' : 'MISS'} ${what}: ${figure.toFixed(2)} (limit ${limit})`)
-    if (lines.some(({ holds }) => !holds)) process.exitCode = 1
+    printLines(lines)
     return { tools: origin, start, listing, memory, call, trouble, reload, hostile, lines }
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -111,7 +94,7 @@ async function benchStart(corpus: readonly Tool[], folder: string) {
   const cache = diskCache({ folder })
   const firstUse = diskFirstUse({ folder: join(folder, 'first-use') })
   for (const [name, tools] of groups)
-    cache.write(defineServer(name, { command: 'not-started', cwd: '/' }), definition(tools))
+    cache.write(defineServer(name, { command: 'not-started', cwd: '/' }), definitionOf(tools))
   const names = [...groups.keys()]
   // A warm cache has been reviewed, as every list is before it is kept.
   const file = `${folder}/toolwell.json`
@@ -251,7 +234,7 @@ async function benchMemory(corpus: readonly Tool[]) {
   const config = [...groups].map(([name, tools]) => {
     const server = defineServer(name, { command: 'not-started' })
     // What a file gives: no object is shared with the corpus.
-    cache.write(server, JSON.parse(JSON.stringify(definition(tools))))
+    cache.write(server, JSON.parse(JSON.stringify(definitionOf(tools))))
     return server
   })
   const reviewing = connectServers(createToolwell().catalogue, config, { cache, firstUse, logs: false })
@@ -379,36 +362,6 @@ async function benchTrouble() {
   // Of neighbouring rounds: what else the machine does falls on both.
   const ratio = median(rounds.map((round) => round.beside / round.alone))
   return { aloneMicroseconds, besideMicroseconds, ratio }
-}
-
-function definition(tools: readonly Tool[]): ServerDefinition {
-  return {
-    tools: tools.map(({ name, description, inputSchema }) => ({
-      name,
-      description,
-      inputSchema: inputSchema as ServerDefinition['tools'][number]['inputSchema'],
-    })),
-    instructions: '',
-    capabilities: { tools: {} },
-    info: undefined,
-    era: 'legacy',
-    ttlMs: undefined,
-    cacheScope: 'private',
-  }
-}
-
-/** The tools by server; generated ones, which have few servers, are dealt out to as many. */
-function bySource(tools: readonly Tool[], count: number): Map<string, Tool[]> {
-  const groups = new Map<string, Tool[]>()
-  const real = new Set(tools.map(({ source }) => source)).size >= count
-  tools.forEach((tool, index) => {
-    // As a config would name it: the joint stands for a slash of the package, which file names cannot hold.
-    const name = real ? (tool.source ?? '').replaceAll('__', '-') : `server${index % count}`
-    const members = groups.get(name)
-    if (members) members.push(tool)
-    else groups.set(name, [tool])
-  })
-  return groups
 }
 
 function median(numbers: readonly number[]): number {
