@@ -21,6 +21,7 @@ import {
   WITH_ADAPTER,
   WITH_TOOLWELL,
 } from './agent/agents.ts'
+import { fillDocs } from './agent/docs.ts'
 import { PUBLISHED } from './agent/published.ts'
 import { GENERATED, loadCorpus } from './data.ts'
 import type { BenchOptions } from './run.ts'
@@ -162,6 +163,13 @@ export async function benchAgent({ data }: BenchOptions): Promise<AgentFigures> 
 
 export function refuseAgent({ tools }: AgentFigures): string | undefined {
   return tools === GENERATED ? 'the tools are generated ones' : undefined
+}
+
+/** Writes what docs/pi.md shows of them. */
+export async function saveAgent(figures: AgentFigures): Promise<string[]> {
+  const file = new URL('../docs/pi.md', import.meta.url)
+  writeFileSync(file, fillDocs(readFileSync(file, 'utf8'), figures))
+  return ['docs/pi.md']
 }
 
 /** Real servers from npm. */

@@ -60,6 +60,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
   './internal': {
     door: internal,
     names: [
+      'LEDGER_FORMAT',
       'addToRing',
       'assertKnownKeys',
       'canonicalJson',
@@ -207,6 +208,7 @@ it.each([
       'defaultFirstUseFolder',
       'defaultLogFolder',
       'defaultLoginFolder',
+      'defaultTrustFolder',
       'describeWarning',
       'entryFolder',
       'isOffered',
@@ -216,6 +218,7 @@ it.each([
       'showEndpoint',
       'startOf',
       'translateEntry',
+      'trustedProjects',
       'withCommonVariables',
     ],
   ],
