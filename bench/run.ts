@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { resolve } from 'node:path'
-import { benchAgent, refuseAgent } from './agent.ts'
+import { benchAgent, refuseAgent, saveAgent } from './agent.ts'
 import { benchBundle, refuseBundle } from './bundle.ts'
 import { benchCost, refuseCost, saveCost } from './cost.ts'
 import { benchDurable } from './durable.ts'
@@ -64,6 +64,7 @@ const benches: Readonly<Record<string, Bench<object>>> = {
     isTimed: true,
     run: benchAgent,
     refusal: refuseAgent,
+    save: saveAgent,
   }),
   cost: defineBench({
     about: 'what a conversation costs with each delivery, by the prices and cache rules of each provider',

@@ -60,6 +60,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
   './internal': {
     door: internal,
     names: [
+      'LEDGER_FORMAT',
       'RING',
       'addToRing',
       'assertKnownKeys',
@@ -212,6 +213,7 @@ it.each([
       'defaultLogFolder',
       'defaultLoginFolder',
       'defaultReadOnlyFolder',
+      'defaultTrustFolder',
       'describeWarning',
       'diskReadOnly',
       'entryFolder',
@@ -226,6 +228,7 @@ it.each([
       'showEndpoint',
       'startOf',
       'translateEntry',
+      'trustedProjects',
       'waitingCommands',
       'withCommonVariables',
     ],

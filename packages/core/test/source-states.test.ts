@@ -99,7 +99,7 @@ describe('a server that is away', () => {
     await host.ask('Open one.')
     const [, first] = lastResult(host).split('\n')
     expect(first).toBe('alpha__open_door cannot be used now: failed.')
-    expect(lastResult(host)).toContain('- beta__open_door')
+    expect(lastResult(host)).toContain('"loaded":["beta__open_door"]')
   })
 
   it('of which nothing is known yet is no reason to say that there are no more tools', async () => {

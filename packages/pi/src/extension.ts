@@ -1,9 +1,12 @@
 /** The extension: pi's events to a session of ours, and the session's tools and command to pi. */
+import { defaultTrustFolder, trustedProjects } from '@toolwell/mcp/internal'
 import { bridgedCalls } from './bridged-calls.js'
 import { callIdOf } from './call-ids.js'
 import { contentOf } from './content.js'
 import { describeSession } from './describe-session.js'
+import { knownNames } from './known-names.js'
 import type { Context, Pi } from './pi.js'
+import { readConfig } from './read-config.js'
 import { replyOf } from './reply.js'
 import { say } from './say.js'
 import { openSession, type Session } from './session.js'
@@ -46,6 +49,9 @@ export function toolwell(pi: Pi): void {
     }
   }
 
+  const { config } = readConfig(process.cwd(), trustedProjects(defaultTrustFolder()))
+  register(knownNames(config.servers).map((name) => ({ name, description: '' })))
+
   const showStatus = (context: Context) => {
     if (context.hasUI && session) context.ui.setStatus('toolwell', session.conversation.inspect().line)
   }
@@ -61,15 +67,17 @@ export function toolwell(pi: Pi): void {
     const { model } = context
     // An answer that came before this prompt counts for it.
     await new Promise((resolve) => setImmediate(resolve))
-    for (const problem of session?.readConfig() ?? []) say(context, problem, 'warning')
+    for (const problem of session?.readAgain() ?? []) say(context, problem, 'warning')
     if (session) void askForTrust(session, context, asked)
     await session?.ready()
     if (!session) return
-    register(session.tools())
+    const tools = session.tools()
+    register(tools)
     // Where a request cannot be changed, every tool that pi knows would be in it.
     const isOffered = session.wireOf(model?.api) !== undefined
     const others = pi.getActiveTools().filter((name) => !registered.has(name))
-    pi.setActiveTools(isOffered ? [...others, ...registered] : others)
+    // Tools of a server that is gone stay registered, and nobody is to see them.
+    pi.setActiveTools(isOffered ? [...others, ...tools.map(({ name }) => name)] : others)
     if (!isOffered)
       say(
         context,

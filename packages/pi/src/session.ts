@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { type Conversation, createToolwell } from '@toolwell/core'
 import { type Framework, type FrameworkTool, framework } from '@toolwell/core/framework'
 import { resultFolder } from '@toolwell/core/stores/results'
-import { connectServers, describeProblem, loadConfig, type Servers } from '@toolwell/mcp'
+import { connectServers, type Servers } from '@toolwell/mcp'
 import { defaultTrustFolder, type LookedAt, trustedProjects } from '@toolwell/mcp/internal'
 import { callIdsIn, withCallIds } from './call-ids.js'
-import { configFiles } from './config-files.js'
 import { nativeResultsIn, withNativeResults } from './native-results.js'
 import { ownTools, withoutBridge } from './own-tools.js'
 import { bodyOf, type WireName, wireOf, withHistory } from './payload.js'
 import type { Context, Pi } from './pi.js'
-import { type ProjectFiles, projectFiles } from './project-files.js'
+import type { ProjectFiles } from './project-files.js'
+import { readConfig } from './read-config.js'
 import { say } from './say.js'
 import { awaitsCompaction, ENTRY, isFromNewer, resetBecause, sessionStore } from './session-store.js'
 
@@ -37,7 +37,7 @@ export interface Session {
   /** What the user says of a config file of the folder counts from now on. */
   decide(file: LookedAt, isTrusted: boolean): void
   /** Reads the config files again. What cannot be read leaves the servers as they are. Gives the problems that are new. */
-  readConfig(): readonly string[]
+  readAgain(): readonly string[]
   /** How tools are sent is decided with the first request: servers that are met for the first time are waited for. */
   ready(): Promise<unknown>
   /** What pi has to run by way of this extension. */
@@ -54,13 +54,7 @@ export interface Session {
 export async function openSession(pi: Pi, context: Context): Promise<Session> {
   const { cwd, sessionManager } = context
   const projects = trustedProjects(defaultTrustFolder())
-  const look = () => {
-    const { own, project } = configFiles(cwd)
-    const files = projectFiles(project, projects)
-    const config = loadConfig({ files: [...own, ...files.trusted], workspaceFolder: cwd })
-    return { files, config, problems: config.problems.map(describeProblem) }
-  }
-  let known = look()
+  let known = readConfig(cwd, projects)
   const deferred = ownTools(pi, known.config.hostTools.defer)
   const folder = sessionManager.getSessionFile() === undefined ? undefined : sessionManager.getSessionDir()
   const well = createToolwell({
@@ -90,9 +84,9 @@ export async function openSession(pi: Pi, context: Context): Promise<Session> {
     doors.set(wire, made)
     return made
   }
-  const readConfig = () => {
+  const readAgain = () => {
     const before = new Set(known.problems)
-    known = look()
+    known = readConfig(cwd, projects)
     servers.update(known.config)
     return known.problems.filter((problem) => !before.has(problem))
   }
@@ -105,13 +99,13 @@ export async function openSession(pi: Pi, context: Context): Promise<Session> {
       return [...known.problems, ...deferred.problems]
     },
     get project() {
-      return known.files
+      return known.project
     },
     decide(file, isTrusted) {
       projects.remember(file, isTrusted)
-      readConfig()
+      readAgain()
     },
-    readConfig,
+    readAgain,
     ready: () => servers.settled(FIRST_WAIT),
     tools: () =>
       door(undefined)

@@ -106,6 +106,7 @@ it('a config that breaks while pi runs: the servers go on, the line is named, an
     { text: 'Second.' },
     bridged('greeter__greet'),
     { text: 'Third.' },
+    { text: 'Fourth.' },
   ])
   const client = pi.rpc()
   expect(await client.prompt('Read the graph.')).toBe('First.')
@@ -122,6 +123,14 @@ it('a config that breaks while pi runs: the servers go on, the line is named, an
   writeFileSync(pi.config, JSON.stringify(config))
   expect(await client.prompt('Greet me.')).toBe('Third.')
   expect(lastBody(pi)).toContain('Hello.')
+
+  // What is no longer in the config is not offered either.
+  delete config.mcpServers.everything
+  writeFileSync(pi.config, JSON.stringify(config))
+  expect(await client.prompt('Thank you.')).toBe('Fourth.')
+  expect(pi.endpoint.requests.at(-1)?.body).toMatchObject({
+    tools: ['read', 'bash', 'edit', 'write', 'tool_search', 'tool_call'].map((name) => ({ name })),
+  })
   await client.end()
   expectSound(pi)
 })

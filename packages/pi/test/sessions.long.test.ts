@@ -1,11 +1,13 @@
 /** What a person does with a session at pi's screen, over RPC with the real pi: `/tree`, `/clone`, `/fork`, `/compact`, `/model`. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { commonPrefix, type RecordedRequest } from '@toolwell/testing'
+import { commonPrefix } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { type Api, extensionFile, piHome, wires, withSummaries } from './support/pi-home.ts'
 import { prefixOf } from './support/prefix.ts'
 import type { Said } from './support/rpc-client.ts'
+
+type Request = Awaited<ReturnType<typeof piHome>>['endpoint']['requests'][number]
 
 const apis = Object.keys(wires) as Api[]
 const isNative = (api: Api) => api === 'anthropic-messages'
@@ -19,10 +21,10 @@ const GRAPH = 'memory__read_graph'
 const ENV = 'everything__get-env'
 const ENTITIES = '\\"entities\\"'
 
-const historyOf = (request: RecordedRequest | undefined, api: Api): unknown =>
+const historyOf = (request: Request | undefined, api: Api): unknown =>
   (request?.body as Record<string, unknown> | undefined)?.[wires[api].history]
 
-function expectContinues(later: RecordedRequest | undefined, earlier: RecordedRequest | undefined, api: Api) {
+function expectContinues(later: Request | undefined, earlier: Request | undefined, api: Api) {
   if (!later || !earlier) throw new Error('There is no such request.')
   const before = prefixOf(earlier.body, api)
   expect(commonPrefix(before, prefixOf(later.body, api))).toBe(before.length)

@@ -1,8 +1,11 @@
 /** A home of pi that ends with the test. */
-import { onTestFinished } from 'vitest'
-import { openHome } from './pi-process.ts'
+import { afterAll, onTestFinished } from 'vitest'
+import { dropCache, openHome } from './pi-process.ts'
 
 export { type Api, extensionFile, realServers, wires, withSummaries } from './pi-process.ts'
+
+// A worker may end without a word.
+afterAll(dropCache)
 
 export async function piHome(...given: Parameters<typeof openHome>) {
   const home = await openHome(...given)

@@ -9,7 +9,6 @@ import {
   chatProtocol,
   googleProtocol,
   responsesProtocol,
-  type ScriptedModel,
   type ScriptedReply,
   startScriptedEndpoint,
 } from '@toolwell/testing'
@@ -49,7 +48,8 @@ export const realServers: Readonly<Record<string, readonly string[]>> = {
 
 /** The definitions of the servers, listed once for all tests of a run. */
 const cache = mkdtempSync(join(tmpdir(), 'toolwell-pi-cache-'))
-process.once('exit', () => rmSync(cache, { recursive: true, force: true }))
+export const dropCache = () => rmSync(cache, { recursive: true, force: true })
+process.once('exit', dropCache)
 
 export interface HomeOptions {
   /** The servers, by name: arguments of Node. Default: four real ones. */
@@ -69,7 +69,7 @@ export const TOOLWELL = join(root, 'packages/pi/dist/index.js')
 export const PI_VERSION = '0.73.1'
 
 /** A list, or a function of the request. */
-type Model = readonly ScriptedReply[] | ScriptedModel
+type Model = readonly ScriptedReply[] | ((body: object, index: number) => ScriptedReply)
 
 export async function openHome(api: Api, model: Model, options: HomeOptions = {}) {
   const pi = join(installed([`${PI}@${PI_VERSION}`]), 'node_modules', PI, 'dist/cli.js')
@@ -138,7 +138,7 @@ export async function openHome(api: Api, model: Model, options: HomeOptions = {}
       },
     )
     let output = ''
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += String(data)))
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => (output += String(data)))
     const ended = new Promise<{ code: number | null; output: string }>((resolve) =>
       child.once('close', (code) => resolve({ code, output: output.trim() })),
     )
@@ -198,7 +198,7 @@ export function extensionFile(folder: string, code: string): string {
 }
 
 /** The replies one after the other; a request without tools is pi's own, for a summary, and gets one. */
-export function withSummaries(replies: readonly ScriptedReply[]): ScriptedModel {
+export function withSummaries(replies: readonly ScriptedReply[]): (body: object) => ScriptedReply {
   let next = 0
   return (body) => {
     const tools = 'tools' in body ? body.tools : undefined
