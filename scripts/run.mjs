@@ -217,6 +217,7 @@ const commands = {
     }),
   pack: () => pack(rest[0]),
   walk: () => node('scripts/walk.mjs', ...rest),
+  claims: () => typescript('scripts/claims.ts', ...rest),
   fuzz: () => fuzz(...rest),
 }
 

@@ -18,13 +18,11 @@ const HELP = `A coding agent without a terminal UI, to read and to try Toolwell 
 Usage: npm run agent -- -p "what to do" [options]
 
   -p, --print TEXT     what to do, or with --resume what to do next
-      --wire NAME      ${Object.keys(wires).join(', ')}
-                       (default: that of the first key that is set)
+      --wire NAME      ${Object.keys(wires).join(', ')} (default: by the first key that is set)
       --model NAME     the model (default: one of the wire's, or AGENT_MODEL)
       --url URL        another server that speaks the wire; it may need no key
       --workspace DIR  the folder to work on (default: this one)
-      --servers FILE   a config of MCP servers, in any client's form; may be repeated
-                       (default: your toolwell.json and the workspace's)
+      --servers FILE   a config of MCP servers; may be repeated (default: your toolwell.json and the workspace's)
       --surface NAME   ${SURFACES.join(', ')}
       --mode MODE      plan: change nothing · ask: ask about changes · auto: just do it (default: ask)
       --allow PATTERN  needs no asking: bash, 'bash(git *)', 'memory/*'; may be repeated
@@ -170,6 +168,8 @@ async function main(): Promise<void> {
     if (options.mode && options.mode !== session.mode) await session.setMode(options.mode)
     if (flags.wire && options.wire && options.wire !== session.wire) await session.moveTo(options.wire)
     if (compact) await session.compact()
+    if (retry !== undefined && print === undefined && session.isAnswered)
+      throw new Usage(`The last question of ${retry} was answered. Go on with --resume ${retry} -p "…".`)
     if (print !== undefined || retry !== undefined) await session.ask(print)
   } finally {
     await agent.close()

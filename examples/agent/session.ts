@@ -46,6 +46,8 @@ export interface Session {
   readonly mode: Mode
   /** The history as the wire of the moment writes it. */
   readonly messages: readonly object[]
+  /** Whether the model has had the last word. */
+  readonly isAnswered: boolean
   /** Says something (or, without text, goes on where a crash left off) and works until the model has answered. */
   ask(text?: string): Promise<string>
   setMode(mode: Mode): Promise<void>
@@ -172,6 +174,9 @@ export function createSession(
     },
     get messages() {
       return messages()
+    },
+    get isAnswered() {
+      return here.line.thread(messages()).at(-1)?.kind === 'assistant'
     },
     async ask(text) {
       if (text !== undefined) await transcript.append(here.wire.user(text))

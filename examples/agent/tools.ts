@@ -33,9 +33,7 @@ export function workspaceTools(workspace: string): Tool[] {
       description: 'Reads a text file, or `limit` lines of it from line `offset` on.',
       inputSchema: takes({ path, offset: line, limit: line }, ['path']),
       async execute({ path: given, offset = 1, limit }) {
-        const whole = await readFile(await at(given), 'utf8')
-        if (offset === 1 && limit === undefined) return whole
-        const lines = whole.split('\n').slice(offset - 1)
+        const lines = (await readFile(await at(given), 'utf8')).split('\n').slice(offset - 1)
         return lines.slice(0, limit ?? lines.length).join('\n')
       },
     }),
@@ -114,7 +112,8 @@ function runCommand(cwd: string, command: string, signal: AbortSignal | undefine
     const take = (chunk: Buffer) => {
       output += chunk.toString('utf8').slice(0, Math.max(0, MOST_OUTPUT - output.length))
     }
-    const stop = () => child.pid && process.kill(-child.pid, 'SIGKILL')
+    // Before its streams are closed it may have ended.
+    const stop = () => child.pid && child.exitCode === null && process.kill(-child.pid, 'SIGKILL')
     signal?.addEventListener('abort', stop)
     child.stdout.on('data', take)
     child.stderr.on('data', take)

@@ -34,15 +34,13 @@ export interface Server {
   readonly apiKey?: string
 }
 
-type OneTurn<Message, Reply> = AdapterTurn<Message, Reply, object>
-
 /** An adapter that has been given the system prompt, so that a history is all it needs. */
 export interface Line<Message extends object = object, Reply extends object = object>
   extends Pick<Adapter<Message, Reply, object>, 'compact' | 'fork' | 'thread' | 'adopt'> {
-  begin(messages: readonly Message[]): Promise<OneTurn<Message, Reply>>
+  begin(messages: readonly Message[]): Promise<AdapterTurn<Message, Reply, object>>
 }
 
-export type Turn = OneTurn<object, object>
+export type Turn = AdapterTurn<object, object, object>
 
 /** One answer of a server, read to its end. */
 export type Answer<Message extends object = object, Reply extends object = object> = StreamedReply<

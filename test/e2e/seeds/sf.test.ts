@@ -59,6 +59,13 @@ own('sf', 'mcp_discover shows a tool of a server, mcp_call runs and loads it', a
     expect.objectContaining({ kind: 'tool-call', tool: 'memory__read_graph' }),
   )
   expect(world.sent.at(-1)?.names).toContain('memory__read_graph')
+  // The wrapper is no way around plan mode.
+  await session.setMode('plan')
+  const args = { entities: [{ name: 'Acorn', entityType: 'project', observations: [] }] }
+  await world.ask(session, 'Plan.', [
+    { name: 'mcp_call', arguments: { server, tool: 'create_entities', args } },
+  ])
+  await expect(world.file('memory.jsonl')).rejects.toThrow('ENOENT')
 })
 
 own('sf', 'the state of the session lies beside the transcript, and not in the project', async (world) => {
