@@ -311,13 +311,13 @@ export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
         !entry ||
         state.tools.eager.has(id) ||
         state.tools.loaded.has(id) ||
-        state.history.told.has(id) ||
         state.tools.suspended.has(id)
       )
         continue
       if (context.gate.availability(entry, 'see') !== 'ready') continue
+      // To have read its name is enough for what is searched for, and not for what has to be declared.
       if (isEager(entry, context, latch)) eager.push(entry)
-      else fresh.push(entry)
+      else if (!state.history.told.has(id)) fresh.push(entry)
     }
     const sources = { [source.name]: source.membership }
     const joined = eager.length > 0 ? join(eager, state, context, latch) : undefined

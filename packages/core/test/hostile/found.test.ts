@@ -233,6 +233,31 @@ describe('an eager tool whose server was away at a latch', () => {
   )
 })
 
+it('an eager tool that was told of as available again is declared when its server changes', async () => {
+  const denied = new Set(['late/read_mail'])
+  const late = (...names: readonly string[]) => server('late', names)
+  const host = await play({
+    tools: [...mixed(), ...late('read_mail', 'send_mail')],
+    delivery: 'eager',
+    policy: ({ id }) => !denied.has(id),
+  })
+  await host.begin()
+  denied.clear()
+  host.well.catalogue.setState('late', 'failed')
+  host.talk()
+  await host.begin()
+  const call = { callId: 'c', anchor: 'call:c', name: 'late__read_mail', input: { value: { value: 'x' } } }
+  const [answer] = await host.conversation.run([call])
+  expect(answer?.outcome.kind).not.toBe('result')
+  host.well.catalogue.setState('late', 'ready')
+  host.talk()
+  expect(await host.sent()).toContain('Available again: late__read_mail')
+  host.well.catalogue.setSource('late', { tools: late('read_mail') })
+  host.talk()
+  await host.begin()
+  expect(await host.names()).toContain('late__read_mail')
+})
+
 it.each<[string, object]>([
   ['announced without its tools', { kind: 'announced', topic: 'arrival', text: '', tokens: 0 }],
   ['opened with a delivery that nobody knows', { kind: 'latched', delivery: 'pigeon' }],
