@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { type Api, openHome, PI_VERSION, TOOLWELL } from '../../packages/pi/test/support/pi-process.ts'
 import { installed } from '../../test/setup/framework-folder.ts'
+import { REFERENCE } from './reference.ts'
 
 export type Servers = Readonly<Record<string, readonly string[]>>
 type Reply = { readonly text: string } | { readonly calls: readonly { name: string; arguments: object }[] }
@@ -72,4 +73,4 @@ export const WITH_ADAPTER = pi(
 )
 
 /** In the order of the table. Another host joins with an entry of its own. */
-export const AGENTS: readonly Agent[] = [BARE, WITH_TOOLWELL, WITH_ADAPTER]
+export const AGENTS: readonly Agent[] = [BARE, WITH_TOOLWELL, WITH_ADAPTER, REFERENCE]
