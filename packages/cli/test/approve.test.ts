@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { someOf } from '../../../test/setup/tier.js'
 import { type Home, homeWith, misbehaving } from './support/home.js'
-import { toolwell } from './support/run.js'
+import { folderWith, toolwell } from './support/run.js'
 
 const WAIT = 240_000
 const add = {
@@ -343,6 +343,36 @@ it(
 )
 
 it(
+  'a file outside of the project is read only once it is approved, for the entry that was approved with it',
+  async () => {
+    const server = misbehaving(BEFORE)
+    const home = homeWith({})
+    const reads = `\${file:${join(folderWith({ private: 's3cr3t-0f-mine' }), 'private')}}`
+    const put = (more: object) =>
+      writeFileSync(
+        join(home.folder, 'toolwell.json'),
+        JSON.stringify({ mcpServers: { sums: { ...server, env: { KEY: reads }, ...more } } }),
+      )
+    const waits = async () =>
+      /toolwell approve sums/.test((await home.run(['inspect', '--refresh', '--json'])).output)
+    put({})
+    expect(await waits()).toBe(true)
+    expect((await home.run(['doctor'])).output).toMatch(/sums {2}It is not started: .* reads a file/)
+    expect(JSON.parse((await home.run(['approve', '--json'])).output).commands).toEqual([
+      { server: 'sums', commands: [reads] },
+    ])
+    const { output } = await home.run(['approve', 'sums'])
+    expect(output).toContain('! sums  reads a file for a secret, and is not in your own config file')
+    expect(output).toContain(reads)
+    expect(output).not.toContain('s3cr3t')
+    expect(await waits()).toBe(false)
+    put({ args: [...server.args, '--to', 'elsewhere'] })
+    expect(await waits()).toBe(true)
+  },
+  WAIT,
+)
+
+it(
   'a command that is approved gives its secret to the entry that was approved with it, and to no other',
   async () => {
     const config = (entry: object) => ({ mcpServers: { sums: entry } })
@@ -360,7 +390,7 @@ it(
       expect(existsSync(mark)).toBe(!isWaiting)
       return isWaiting
     }
-    expect((await home.run(['approve', 'sums'])).output).toContain('and gives what it prints to:')
+    expect((await home.run(['approve', 'sums'])).output).toContain('and gives what it gets to:')
     expect(await waits()).toBe(false)
     const edits: [string, object][] = [
       ['another program', { ...local, command: join(home.folder, 'other') }],

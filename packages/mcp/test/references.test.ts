@@ -1,8 +1,10 @@
 /** Secrets that are named in a config instead of written into it: read at every start, and known to the server alone. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { defineServer, loadConfig } from '@toolwell/mcp'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { describedTool, oddServer } from './support/odd-server.js'
 import { setup } from './support/setup.js'
 import { temporary } from './support/temporary.js'
@@ -83,6 +85,71 @@ describe('a reference in a config', () => {
   })
 })
 
+describe("a file that a project's entry names", () => {
+  /** What a remote server gets in a header, and what is told of it. */
+  async function sent(project: string, reference: string) {
+    const gotten: unknown[] = []
+    const remote = createServer(({ headers }, response) => {
+      gotten.push(headers.key)
+      response.writeHead(400).end()
+    })
+    await new Promise<void>((resolve) => remote.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void remote.close())
+    const url = `http://127.0.0.1:${(remote.address() as AddressInfo).port}/mcp`
+    const text = JSON.stringify({ mcpServers: { s: { url, headers: { key: reference } } } })
+    const { servers, problems } = loadConfig({
+      files: [{ path: join(project, 'toolwell.json'), text }],
+      env: { XDG_CONFIG_HOME: join(project, '..', 'home') },
+      workspaceFolder: project,
+    })
+    expect(problems).toEqual([])
+    const { report } = await setup(servers)
+    return { gotten: [...new Set(gotten)], reason: report('s').reason }
+  }
+
+  /** A project beside a private file, with a file of its own and a link to the private one. */
+  function project(): string {
+    const folder = join(temporary(), 'project')
+    mkdirSync(join(folder, 'keys'), { recursive: true })
+    writeFileSync(join(folder, '..', 'private'), 'pr1vate-text')
+    writeFileSync(join(folder, 'keys', 'own'), '0wn-text')
+    symlinkSync(join(folder, '..', 'private'), join(folder, 'link'))
+    symlinkSync(join(folder, '..'), join(folder, 'keys', 'up'))
+    return folder
+  }
+
+  it.each([
+    ['beside it', () => '${file:../private}'],
+    ['by its whole path', (folder: string) => `\${file:${join(folder, '..', 'private')}}`],
+    ['behind a link', () => '${file:link}'],
+    ['behind the link of a folder', () => '${file:keys/up/private}'],
+    ['that is not there yet', () => '${file:later}'],
+  ])('waits for approval: %s', async (_, reference) => {
+    const folder = project()
+    const { gotten, reason } = await sent(folder, reference(folder))
+    expect(gotten).toEqual([])
+    expect(reason).toContain('toolwell approve s')
+  })
+
+  it('is read unasked where it is of the project', async () => {
+    expect(await sent(project(), '${file:keys/own}')).toMatchObject({ gotten: ['0wn-text'] })
+  })
+
+  it("is not of the project where the project changes another file's entry", () => {
+    const folder = project()
+    const text = (entry: object) => JSON.stringify({ mcpServers: { s: entry } })
+    const { servers } = loadConfig({
+      files: [
+        { path: join(folder, '..', '.mcp.json'), text: text({ url: 'http://127.0.0.1/mcp' }) },
+        { path: join(folder, 'toolwell.json'), text: text({ headers: { key: '${file:private}' } }) },
+      ],
+      env: { XDG_CONFIG_HOME: join(folder, '..', 'home') },
+      workspaceFolder: folder,
+    })
+    expect(servers).toMatchObject([{ commands: [`\${file:${join(folder, '..', 'private')}}`] }])
+  })
+})
+
 describe("a command in the user's own entry", () => {
   const load = (folder: string, own: object, project: object) =>
     loadConfig({
@@ -139,6 +206,31 @@ it('values of an entry are taken out of definitions, but not for names of tools 
   expect(report('odd').unusable).toEqual([
     { entry: 4, name: '***', reason: 'has a value of its config in a name, and is left out' },
   ])
+})
+
+it('a tool that is called like a value of its entry, or with one, is left out, and its name is not told', async () => {
+  const told: Readonly<Record<string, readonly string[]>> = {
+    'Authorization:lumofa_terigo': ['--header', 'Authorization:lumofa_terigo'],
+    'api_key=sodira_belanu': ['https://example.com/mcp?api_key=sodira_belanu'],
+    'https://example.com/hooks/nimo-leba-mopi': ['https://example.com/hooks/nimo-leba-mopi'],
+    '"pa"ss\\wo\'rdkelu"': ['Server=db;Password="pa"ss\\wo\'rdkelu";'],
+    'gamoru&delika!': ['Server=db;Password=gamoru&delika!;'],
+    'as fenolasi': ['--api-key', 'ada:fenolasi'],
+    'run_rimo-sade-lupo': ['--token', 'rimo-sade-lupo'],
+  }
+  const kept = ['Search the web', 'create_issue', 'issues/create', 'search.issues']
+  const tools = [...kept, ...Object.keys(told)].map((name) => describedTool(name))
+  const toolsFrom = join(temporary(), 'list.json')
+  writeFileSync(toolsFrom, JSON.stringify(tools))
+  const { endpoint } = oddServer('odd', { toolsFrom })
+  if (endpoint.type !== 'stdio') throw new Error('not a local server')
+  const args = [...endpoint.args, '--tools', 'create_issue', ...Object.values(told).flat()]
+  const { report } = await setup([defineServer('odd', { ...endpoint, args })])
+  expect(report('odd').tools).toEqual(kept)
+  const reason = 'has a value of its config in a name, and is left out'
+  expect(report('odd').unusable).toEqual(
+    Object.keys(told).map((_, at) => ({ entry: kept.length + at + 1, name: '***', reason })),
+  )
 })
 
 it('variables of Gemini are expanded in its own file', () => {

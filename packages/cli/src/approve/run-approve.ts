@@ -49,11 +49,21 @@ function allowCommands({ firstUse }: OpenServers, { server }: WaitingCommand): v
   firstUse.write(server, approveCommands(firstUse.read(server), server))
 }
 
+const isFile = (command: string) => command.startsWith('${file:')
+
+function whatOf(commands: readonly string[]): string {
+  const parts = [
+    ...(commands.every(isFile) ? [] : ['runs a command']),
+    ...(commands.some(isFile) ? ['reads a file'] : []),
+  ]
+  return parts.join(' and ')
+}
+
 const commandText = ({ server, commands }: WaitingCommand) =>
   [
-    `! ${visible(server.name)}  runs a command for a secret, and is not in your own config file`,
+    `! ${visible(server.name)}  ${whatOf(commands)} for a secret, and is not in your own config file`,
     ...commands.map((command) => `      ${visible(command)}`),
-    `    and gives what it prints to: ${visible(showEndpoint(server.endpoint, server.secrets))}`,
+    `    and gives what it gets to: ${visible(showEndpoint(server.endpoint, server.secrets))}`,
   ].join('\n')
 
 /** One diff after the other. In a pipe nothing is asked: all of it is shown. */
@@ -158,7 +168,7 @@ function approvedText(
     return `${diffText(group, own, groups.scanner, paint)}\n\n${names} ${own.length === 1 ? 'is' : 'are'} approved${where}.\n`
   })
   const runs = commands.map(
-    (each) => `${commandText(each)}\n\nMay be run. See the server with: toolwell inspect\n`,
+    (each) => `${commandText(each)}\n\nMay be started. See the server with: toolwell inspect\n`,
   )
   const all = [...runs, ...shown].join('\n')
   return all === ''

@@ -17,7 +17,7 @@ interface Subject {
   readonly slow: number
   /** Another server with the same command or address. */
   readonly twin: string | undefined
-  /** Its entry runs a command that waits for approval, so it is not started. */
+  /** Its entry runs a command, or reads a file, that waits for approval, so it is not started. */
   readonly waits: boolean
 }
 
@@ -129,8 +129,8 @@ function checkHeldBack({ report, waits }: Subject): Diagnosis[] {
         report,
         'held-back',
         'error',
-        'It is not started: its entry runs a command for a secret, and is not in your own config file.',
-        `See the command, and approve it, with: ${approveCommand(name)}`,
+        'It is not started: its entry runs a command or reads a file for a secret, and is not in your own config file.',
+        `See which, and approve it, with: ${approveCommand(name)}`,
       ),
     ]
   const hard = new Set(findings.filter(({ severity }) => severity === 'hard').map(({ tool }) => tool))

@@ -105,7 +105,11 @@ export function loadConfig(options: LoadOptions): Config {
       const isBroken = wrong.some(({ severity }) => severity === 'error')
       if (below && isPatch)
         entries.set(raw.name, {
-          raw: { ...below.raw, isOwn: below.raw.isOwn && (isOwn || !isReached(fields)) },
+          raw: {
+            ...below.raw,
+            isOwn: below.raw.isOwn && (isOwn || !isReached(fields)),
+            isPatched: below.raw.isPatched || isReached(fields),
+          },
           fields: { ...below.fields, ...fields },
           refused: new Set([...below.refused, ...refused]),
           isBroken: isBroken || below.isBroken,
@@ -219,7 +223,8 @@ function* entriesOf(
     }
     for (const name of Object.keys(value)) {
       const written = dialect === 'common' ? value[name] : withCommonVariables(value[name], dialect)
-      const raw = { name, document, path: [...path, name], value: written, folder, foreign, isOwn }
+      const place = { document, path: [...path, name], folder }
+      const raw = { name, ...place, value: written, foreign, isOwn, isPatched: false }
       const wrong = nameProblem(name)
       if (wrong) problems.push(problemAt(raw, [], wrong, 'Rename it', 'error'))
       else yield raw

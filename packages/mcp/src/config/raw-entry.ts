@@ -12,6 +12,8 @@ export interface RawEntry {
   readonly folder: string
   /** In the user's own file: nobody else wrote it. */
   readonly isOwn: boolean
+  /** Another file has changed how the server is started or reached. */
+  readonly isPatched: boolean
   /** A file of another client: unknown keys in it are not refused. */
   readonly foreign: boolean
 }

@@ -53,7 +53,7 @@ export function readEntry(
     share: (fields.share as Share | undefined) ?? 'all',
     workspace: readWorkspace(raw, fields, scope, refused),
     oauth,
-    commands: raw.isOwn ? [] : commandsOf({ endpoint }),
+    commands: commandsOf(endpoint, raw),
     secrets: [
       ...reader.secrets,
       ...Object.values(endpoint.type === 'stdio' ? endpoint.env : endpoint.headers),

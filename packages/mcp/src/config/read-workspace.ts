@@ -35,7 +35,7 @@ export function readWorkspace(
       if (!endpoint) throw new Error('an entry without a command or url is no server')
       return {
         endpoint,
-        commands: raw.isOwn ? [] : commandsOf({ endpoint }),
+        commands: commandsOf(endpoint, raw),
         secrets: [
           ...reader.secrets,
           ...Object.values(endpoint.type === 'stdio' ? endpoint.env : endpoint.headers),

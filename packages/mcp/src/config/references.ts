@@ -3,10 +3,12 @@
  * start of the server, so that a renewed secret counts, and are in no file of ours.
  */
 import { execFile } from 'node:child_process'
+import { realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { resolve } from 'node:path'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { defined } from '@toolwell/core/internal'
+import type { RawEntry } from './raw-entry.js'
 import type { ServerConfig } from './server-config.js'
 
 /** `${env:X}` is read with the config: it cannot change while the program runs. */
@@ -26,10 +28,31 @@ export function hasReference(text: string): boolean {
   return new RegExp(REFERENCE).test(text)
 }
 
-/** The commands that a start of this server would run. */
-export function commandsOf({ endpoint }: Pick<ServerConfig, 'endpoint'>): string[] {
+/**
+ * What a start of this server does only once it is approved: commands, and files as `${file:PATH}`. Nothing of an entry
+ * that is the user's own; a file of the entry's folder is as much its author's as the entry is.
+ */
+export function commandsOf(
+  endpoint: ServerConfig['endpoint'],
+  { isOwn, isPatched, folder }: Pick<RawEntry, 'isOwn' | 'isPatched' | 'folder'>,
+): string[] {
+  if (isOwn) return []
   const found = textsOf(endpoint).flatMap((text) => [...text.matchAll(REFERENCE)])
-  return [...new Set(found.flatMap(([, kind, argument = '']) => (kind === 'cmd' ? [argument] : [])))]
+  const waiting = found.flatMap(([whole, kind, argument = '']) => {
+    if (kind === 'cmd') return [argument]
+    return !isPatched && isInside(argument, folder) ? [] : [whole]
+  })
+  return [...new Set(waiting)]
+}
+
+/** Where its links lead. One that is not there yet may become a link. */
+function isInside(file: string, folder: string): boolean {
+  try {
+    const way = relative(realpathSync(folder), realpathSync(file))
+    return way !== '' && way.split(sep)[0] !== '..' && !isAbsolute(way)
+  } catch {
+    return false
+  }
 }
 
 function textsOf(endpoint: ServerConfig['endpoint']): string[] {

@@ -85,7 +85,10 @@ export interface ServerConfig {
   readonly share: Share
   readonly workspace: ServerWorkspace
   readonly oauth: OAuthSettings | undefined
-  /** Commands of `${cmd:…}` that are run only once they are approved: the entry is not in the user's own file. */
+  /**
+   * Commands of `${cmd:…}` that are run, and each `${file:PATH}` that is read, only once they are approved: the entry is not
+   * in the user's own file, and the file not in the folder of the entry's.
+   */
   readonly commands: readonly string[]
   /** Strings that must not be shown: values of variables, environment and headers. */
   readonly secrets: readonly string[]

@@ -202,7 +202,7 @@ export function createGuard(options: GuardOptions): Guard {
     waitingCommand(server) {
       if (server.commands.length === 0) return undefined
       if (waitingCommands(server, firstUse.read(server)).length === 0) return undefined
-      return `the entry of ${server.name} runs a command for a secret, and is not in your own config file: see it, and approve it, with: ${approveCommand(server.name)}`
+      return `the entry of ${server.name} runs a command or reads a file for a secret, and is not in your own config file: see it, and approve it, with: ${approveCommand(server.name)}`
     },
     forget(server) {
       met.delete(server)
