@@ -40,7 +40,6 @@ function createRandom(seed: number) {
     capitals: of(`${lower.toUpperCase()}234567`),
     digits: of('0123456789'),
     hex: of('0123456789abcdef'),
-    HEX: of('0123456789ABCDEF'),
     base64: of(`${lower}${lower.toUpperCase()}0123456789+/`),
     url: of(`${lower}${lower.toUpperCase()}0123456789-_`),
     /** Can be spoken, and means nothing. */
@@ -69,7 +68,7 @@ const FORMS: Readonly<Record<string, (random: Random) => string>> = {
   npm: (r) => `npm_${r.mixed(36)}`,
   jwt: (r) => `eyJhbGciOiJIUzI1NiJ9.${r.url(30)}.${r.url(20)}`,
   hex: (r) => r.hex(32),
-  HEX: (r) => r.HEX(40),
+  HEX: (r) => r.hex(40).toUpperCase(),
   uuid: (r) => `${r.hex(8)}-4c1e-4b7a-9f10-${r.hex(12)}`,
   base64: (r) => `${r.base64(22)}==`,
   base64url: (r) => r.url(43),
@@ -246,9 +245,7 @@ function windowsOf(planted: readonly Planted[]): Map<string, Planted> {
   return found
 }
 
-function leaksIn(whole: string, windows: ReadonlyMap<string, Planted>): string[] {
-  // Among thousands of digests one has seven digits of a secret by chance.
-  const text = whole.replace(/sha256-[0-9a-f]{64}/g, '')
+function leaksIn(text: string, windows: ReadonlyMap<string, Planted>): string[] {
   const found = new Map<Planted, string>()
   for (let at = 0; at + WINDOW <= text.length; at++) {
     const owner = windows.get(text.slice(at, at + WINDOW))
@@ -399,45 +396,27 @@ test.each(batches)(
   },
 )
 
-test.each(batches)(
-  'no server that tells what it was started with, or dies of it, makes a secret known (batch %i)',
-  { timeout: WAIT },
-  async (batch) => {
-    const { planted, plant } = createPlanter(batch * 1000)
-    const servers: Record<string, Entry> = {}
-    const ends = (at: number) => (isLong ? [false, true] : [at % 3 !== 0])
-    // Several forms in one place of one server: a process for each would take hours.
-    for (const [at, [place, made]] of Object.entries(ARGUMENTS).entries())
-      for (const dies of ends(at)) {
-        const usual = formsFor(place).filter((form) => !LIKE_WORDS.includes(form))
-        const of = dies ? `${place} of one that dies` : place
-        const words = inBatch(usual, at + Number(dies), batch).flatMap((form) => made(plant(of, form)))
-        servers[`${dies ? 'dies' : 'lives'}${at}`] = program(...words, ...(dies ? ['--dies'] : []))
-      }
-    for (const [at, [place, made]] of Object.entries(VARIABLES).entries())
-      for (const dies of ends(at)) {
-        const usual = forms.filter((form) => place !== 'variable' || !LIKE_WORDS.includes(form))
-        const env = inBatch(usual, at, batch).flatMap((form, index) =>
-          Object.entries(made(plant(place, form))).map(([name, value]) => [`${name}_${index}`, value]),
-        )
-        servers[`env${dies ? 'dies' : 'lives'}${at}`] = {
-          ...program(...(dies ? ['--dies'] : [])),
-          env: Object.fromEntries(env),
-        }
-      }
-    const env = Object.fromEntries(
-      forms.map((form, at) => [
-        `VARIABLE_${at}${LIKE_WORDS.includes(form) ? '_TOKEN' : ''}`,
-        plant('env', form),
-      ]),
-    )
-    servers.env = { ...program(), env }
-    servers.envdies = { ...program('--dies'), env }
-    const home = homeWith({ 'toolwell.json': { mcpServers: servers } })
-    const logs = Object.keys(servers).map((name) => ['logs', name])
-    expect(await leaksOf(home, [...VERBS, ...logs], planted, ['toolwell.json'])).toEqual([])
-  },
-)
+test('no server that tells what it was started with, or dies of it, makes a secret known', async () => {
+  const { planted, plant } = createPlanter()
+  const servers: Record<string, Entry> = {}
+  for (const [at, [place, made]] of Object.entries(ARGUMENTS).entries()) {
+    const usual = formsFor(place).filter((form) => !LIKE_WORDS.includes(form))
+    const form = (step: number) => usual[(at + step) % usual.length] ?? ''
+    if (at % 3 === 0) servers[`lives${at}`] = program(...made(plant(place, form(0))))
+    else servers[`dies${at}`] = program(...made(plant(`${place} of one that dies`, form(1))), '--dies')
+  }
+  const env = Object.fromEntries(
+    forms.map((form, at) => [
+      `VARIABLE_${at}${LIKE_WORDS.includes(form) ? '_TOKEN' : ''}`,
+      plant('env', form),
+    ]),
+  )
+  servers.env = { ...program(), env }
+  servers.envdies = { ...program('--dies'), env }
+  const home = homeWith({ 'toolwell.json': { mcpServers: servers } })
+  const logs = Object.keys(servers).map((name) => ['logs', name])
+  expect(await leaksOf(home, [...VERBS, ...logs], planted, ['toolwell.json'])).toEqual([])
+})
 
 test('no remote server that repeats what it is sent makes a secret known', async () => {
   const { planted, plant } = createPlanter()

@@ -1,14 +1,11 @@
 /** Keeps secrets out of every message, event and listing: the only place that decides what of a server is shown. */
 import { isOpaque } from './is-opaque.js'
-import { partsOf, passwordIn } from './secret-parts.js'
+import { partsOf } from './secret-parts.js'
 import type { ServerConfig } from './server-config.js'
 import { HIDDEN, SECRET_NAME, showLine, showPath, showUrl, USUAL } from './show-word.js'
 
 /** Shorter values are words (`true`, `1`, `en`) whose removal would make a message unreadable and hide nothing. */
 const SHORTEST_SECRET = 6
-
-/** As tools are called: `create_issue`, `github.create-issue`, `issues/create`. */
-const ORDINARY_NAME = /^[\w.-]+(?:\/[\w.-]+)*$/
 
 type Secretive = Pick<ServerConfig, 'secrets' | 'endpoint'>
 
@@ -41,21 +38,14 @@ export function definitionRedactor(server: Secretive): DefinitionRedactor {
   const named = namedSecrets(server.endpoint).filter(
     (value) => value.length >= SHORTEST_SECRET && !USUAL.has(value) && !shown.includes(value),
   )
-  const all = secretsOf(server)
-  const passwords = new Set(all.map(passwordIn))
-  // `read:issues` is no password, `ada:aScOHllo` and `ada:fsB989` are.
-  const isPassword = (value: string) => passwords.has(value) && !/^[A-Za-z]?(?:[a-z]+|[A-Z]+)$/.test(value)
-  const others = all.filter(
-    (value) => isOpaque(value) || isPassword(value) || !(isWord(value) || isPlace(value)),
-  )
+  const others = secretsOf(server).filter((value) => !isWord(value) && (isOpaque(value) || !isPlace(value)))
   // `--tools create_issue,listPullRequestComments`
   const mayBeName = (value: string) =>
-    /^[A-Za-z_-]+$/.test(value) ||
-    (/^[A-Za-z][\w-]*$/.test(value) && !isOpaque(value) && !(isPassword(value) && /\d/.test(value)))
+    /^[A-Za-z_-]+$/.test(value) || (/^[A-Za-z][\w-]*$/.test(value) && !isOpaque(value))
   const sure = others.filter((value) => (isOpaque(value) || value.length >= 8) && !mayBeName(value))
   const longNames = others.filter((value) => value.length >= 8 && mayBeName(value))
   const replaceAll = replacer([...named, ...sure, ...longNames])
-  const replaceSure = replacer([...sure, ...named.filter((value) => !isWord(value))])
+  const replaceSure = replacer(sure)
   return {
     hide(text, names) {
       const unnamed = names && longNames.filter((value) => !names.has(value))
@@ -65,8 +55,8 @@ export function definitionRedactor(server: Secretive): DefinitionRedactor {
     isTold: (name) =>
       named.includes(name) ||
       replaceSure(name) !== name ||
-      // An address, a header, a setting: no tool that a config asks for is called like that.
-      (!ORDINARY_NAME.test(name) && replaceAll(name) !== name),
+      // Inside an address, say.
+      (!/^[\w-]+$/.test(name) && longNames.some((value) => isOpaque(value) && name.includes(value))),
   }
 }
 
@@ -77,7 +67,7 @@ export function startRedactor({ secrets }: Pick<ServerConfig, 'secrets'>): (text
 
 function secretsOf({ secrets, endpoint }: Secretive): string[] {
   const whole = [...secrets, ...valuesOf(endpoint), ...showWhole(endpoint).hidden]
-  return [...new Set(whole.flatMap((value) => [value, ...partsOf(value).named, ...partsOf(value).likely]))]
+  return [...new Set(whole.flatMap((value) => [value, ...partsOf(value).named, ...partsOf(value).opaque]))]
 }
 
 /** Also a word of a sentence, or a number. */
@@ -105,19 +95,13 @@ function namedSecrets(endpoint: ServerConfig['endpoint']): string[] {
         ]
       : Object.entries(endpoint.headers)
   const isNamed = (name: string) => SECRET_NAME.test(name) || /^(?:proxy-)?authorization$/i.test(name)
-  return pairs.flatMap(([name, value]) => [
-    ...(isNamed(name) ? [value, passwordIn(value)] : []),
-    ...partsOf(value).named,
-  ])
+  return pairs.flatMap(([name, value]) => [...(isNamed(name) ? [value] : []), ...partsOf(value).named])
 }
 
-/** `--name value`, `--name=value`, `NAME=value`, `--header name:value`. */
+/** `--name value`, `--name=value`, `NAME=value`. */
 function namedWord(word: string, before = ''): [name: string, value: string] {
-  const line = /^(?:-H|--header)$/i.test(before) ? word : (/^--header=(.*)$/is.exec(word)?.[1] ?? '')
-  const [, header, rest = ''] = /^([A-Za-z][A-Za-z-]*):\s*(.+)$/s.exec(line) ?? []
-  if (header !== undefined) return [header, rest]
   const [, name, value = ''] = /^-{0,2}([A-Za-z][\w.-]*)=(.*)$/s.exec(word) ?? []
-  return name === undefined ? [before.startsWith('-') ? before : '', word] : [name, value]
+  return name === undefined ? [before, word] : [name, value]
 }
 
 function replacer(secrets: readonly string[]): (text: string) => string {

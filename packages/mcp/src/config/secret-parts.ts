@@ -6,8 +6,8 @@ import { SECRET_NAME, showUrl } from './show-word.js'
 export interface SecretParts {
   /** Their place says that they are secret: a password, the field `token`. */
   readonly named: readonly string[]
-  /** They look like it, or stand where a password may stand. */
-  readonly likely: readonly string[]
+  /** They look like it. */
+  readonly opaque: readonly string[]
 }
 
 /** Texts of one JSON value that are looked at. */
@@ -16,9 +16,7 @@ const MOST_TEXTS = 1000
 /** A server may say any of these alone. Other words in a value are words: hidden with all of it, and not by themselves. */
 export function partsOf(value: string): SecretParts {
   const named = new Set<string>()
-  const others = new Set<string>(
-    [/[,;|\s]+/, /[,;|\s/]+/, /[^A-Za-z\d]+/].flatMap((between) => value.split(between)),
-  )
+  const others = new Set<string>(value.split(/[,;|\s]+/))
   const take = (text: string, isNamed: boolean) => void (isNamed ? named : others).add(text)
   readAddresses(value, take)
   readJson(value, take)
@@ -27,36 +25,14 @@ export function partsOf(value: string): SecretParts {
   const isPart = (text: string) => text !== value && text !== ''
   return {
     named: [...named].filter(isPart),
-    likely: [
-      ...[...others].filter((text) => isPart(text) && !/\s/.test(text) && isOpaque(text)),
-      ...[passwordIn(value), settingIn(value), ...longPieces(value)].filter((text) => text !== ''),
-    ],
+    opaque: [...others].filter((text) => isPart(text) && !/\s/.test(text) && isOpaque(text)),
   }
-}
-
-/** What is behind a user's name in `ada:…`; not an address, nor a path of Windows, nor a port. Empty where there is none. */
-export function passwordIn(value: string): string {
-  const [, password = ''] = /^[^\s:/\\]{2,80}:([^\s/\\].*)$/s.exec(value) ?? []
-  return /^\d{1,5}$/.test(password) ? '' : password
-}
-
-/** What is behind the `=` of a value that is one setting, unless it is a word. */
-function settingIn(value: string): string {
-  return /^[^\s;&=]{2,80}=([^;&]*[^;&A-Za-z][^;&]*)$/.exec(value)?.[1] ?? ''
-}
-
-/** Neither words nor numbers, in what is neither a path nor an address. */
-function longPieces(value: string): string[] {
-  if (/^(?:~?[\\/]|\.{1,2}[\\/]|[A-Za-z]:[\\/])|:\/\//.test(value)) return []
-  return value.split(/[,;|\s/]+/).filter((piece) => /^(?=.*\d)(?=.*[A-Za-z]).{8,}$/.test(piece))
 }
 
 type Take = (text: string, isNamed: boolean) => void
 
 function readAddresses(value: string, take: Take): void {
-  // One that is all of the value may hold a quote.
-  const whole = /^[a-z][a-z0-9+.-]{1,30}:\/\/\S+$/i.test(value) ? [value] : []
-  for (const url of [...whole, ...(value.match(/[a-z][a-z0-9+.-]{1,30}:\/\/[^\s"'<>]+/gi) ?? [])]) {
+  for (const url of value.match(/[a-z][a-z0-9+.-]{1,30}:\/\/[^\s"'<>]+/gi) ?? []) {
     for (const part of showUrl(url).hidden) take(part, false)
     const [, user = ''] = /^[^/]*\/\/([^/?#]*)@/.exec(url) ?? []
     if (user === '') continue
@@ -95,22 +71,22 @@ function readJson(value: string, take: Take): void {
   }
 }
 
-/** `Server=db;Password=…`, `user=ada&key=…`. A password may hold a quote, or `&`: a field also goes on until the next `;`. */
+/** `Server=db;Password=…`, `user=ada&key=…`. */
 function readFields(value: string, take: Take): void {
-  const whole = value
-    .split(';')
-    .flatMap((field) => [...field.matchAll(/^\s*([A-Za-z][\w .-]{0,40})=(.+)$/gs)])
-  const short = value.matchAll(/([A-Za-z][\w .-]{0,40})=("[^"]*"|'[^']*'|[^;&\s]+)/g)
-  for (const [, name = '', given = ''] of [...whole, ...short]) {
+  for (const [, name = '', given = ''] of value.matchAll(
+    /([A-Za-z][\w .-]{0,40})=("[^"]*"|'[^']*'|[^;&\s]+)/g,
+  )) {
     take(given, SECRET_NAME.test(name))
-    take(given.replace(/^(["'])(.*)\1$/s, '$2'), SECRET_NAME.test(name))
+    take(given.replace(/^(["'])(.*)\1$/, '$2'), SECRET_NAME.test(name))
   }
 }
 
 function readCredentials(value: string, take: Take): void {
   const [, encoded = ''] = /^Basic\s+([A-Za-z0-9+/=_-]{4,})$/i.exec(value) ?? []
   const plain = encoded === '' ? value : Buffer.from(encoded, 'base64').toString('utf8')
+  // A user's name and password; not an address, nor a path of Windows, nor a port.
+  const [, password = ''] = /^[^\s:/\\]{2,80}:([^\s/\\].*)$/s.exec(plain) ?? []
   const isBasic = encoded !== ''
   if (isBasic) for (const part of [encoded, plain]) take(part, true)
-  take(passwordIn(plain), isBasic)
+  if (!/^\d{1,5}$/.test(password)) take(password, isBasic)
 }

@@ -33,7 +33,7 @@ const PACKAGE = /^(?:(?:npm|jsr):)?(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][a-z0-9._/-]*(
 const SCOPED = /^(?:(?:npm|jsr):)?@[a-z0-9][\w.-]*\/[a-z0-9][\w.-]*(?:@[\w.^~*-]+)?$/i
 /** Names of what is secret: switches, variables, headers. */
 export const SECRET_NAME =
-  /(?:key|token|secret|passw(?:or)?d|pwd|pass(?:phrase)?|pin|otp|auth|credential|bearer|pat|cookie|session|jwt|dsn|sig(?:nature)?|seed|salt|mnemonic|login)s?(?:[_-]?\d{1,3})?$/i
+  /(?:key|token|secret|passw(?:or)?d|pwd|pass(?:phrase)?|pin|otp|auth|credential|bearer|pat|cookie|session|jwt|dsn|sig(?:nature)?|seed|salt|mnemonic)s?$/i
 const FLAG = /^--?[A-Za-z][A-Za-z]{0,19}(?:[-_.][A-Za-z0-9]{1,15}){0,5}$/
 /** Long switches with one dash that are no letters with a value behind them. */
 const ONE_DASH =
@@ -80,11 +80,9 @@ function showWord(word: string, before: string, cwd: string): Shown {
   const [, name = '', value = ''] = /^(-{0,2}[A-Za-z][\w.-]{0,40})=(.*)$/s.exec(word) ?? []
   if (isName(name)) {
     const inner = showWord(value, name.startsWith('-') ? name : `-${name}`, cwd)
-    // A script may begin with one.
-    const script = before === '-c' && /\s/.test(word) ? showText(word, cwd).hidden : []
     return {
       text: `${name}=${inner.text}`,
-      hidden: [...inner.hidden, ...(inner.hidden.length > 0 ? [value] : []), ...script],
+      hidden: [...inner.hidden, ...(inner.hidden.length > 0 ? [value] : [])],
     }
   }
   // A header.
