@@ -1,6 +1,7 @@
 /** One conversation over four providers and back: nothing that was said or loaded is lost, no strict server refuses a request. */
 import type { ToolwellOptions } from '@toolwell/core'
 import { afterEach, describe, expect, it } from 'vitest'
+import { ATTEMPTS } from '../agent/send.ts'
 import { openSession } from '../agent/session.ts'
 import { storyOf } from './story.ts'
 import {
@@ -71,8 +72,9 @@ describe.each(DELIVERIES)('a conversation over four providers and back, delivere
       const session = await openSession(createHost('google'), 'main')
       await session.moveTo(wire)
       queue.push(() => ({ calls: [select(index)] }))
-      // Three attempts, and then the host gives up.
-      for (let attempt = 0; attempt < 3; attempt++) queue.push(() => ({ status: 503, error: 'overloaded' }))
+      // So many attempts, and then the host gives up.
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++)
+        queue.push(() => ({ status: 503, error: 'overloaded' }))
       await expect(session.ask(`Work at ${wire}.`)).rejects.toThrow('503')
       const { requests } = endpoints[wire]
       const dead = requests.at(-1)?.raw

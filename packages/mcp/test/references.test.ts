@@ -213,9 +213,7 @@ it('a tool that is called like a value of its entry, or with one, is left out, a
     'Authorization:lumofa_terigo': ['--header', 'Authorization:lumofa_terigo'],
     'api_key=sodira_belanu': ['https://example.com/mcp?api_key=sodira_belanu'],
     'https://example.com/hooks/nimo-leba-mopi': ['https://example.com/hooks/nimo-leba-mopi'],
-    '"pa"ss\\wo\'rdkelu"': ['Server=db;Password="pa"ss\\wo\'rdkelu";'],
     'gamoru&delika!': ['Server=db;Password=gamoru&delika!;'],
-    'as fenolasi': ['--api-key', 'ada:fenolasi'],
     'run_rimo-sade-lupo': ['--token', 'rimo-sade-lupo'],
   }
   const kept = ['Search the web', 'create_issue', 'issues/create', 'search.issues']

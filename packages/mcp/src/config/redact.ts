@@ -7,6 +7,9 @@ import { HIDDEN, SECRET_NAME, showLine, showPath, showUrl, USUAL } from './show-
 /** Shorter values are words (`true`, `1`, `en`) whose removal would make a message unreadable and hide nothing. */
 const SHORTEST_SECRET = 6
 
+/** As tools are called: `create_issue`, `github.create-issue`, `issues/create`. */
+const ORDINARY_NAME = /^[\w.-]+(?:\/[\w.-]+)*$/
+
 type Secretive = Pick<ServerConfig, 'secrets' | 'endpoint'>
 
 /** A function that takes the server's secrets out of a text. Call it before a text is cut: half a secret is one too. */
@@ -45,7 +48,7 @@ export function definitionRedactor(server: Secretive): DefinitionRedactor {
   const sure = others.filter((value) => (isOpaque(value) || value.length >= 8) && !mayBeName(value))
   const longNames = others.filter((value) => value.length >= 8 && mayBeName(value))
   const replaceAll = replacer([...named, ...sure, ...longNames])
-  const replaceSure = replacer(sure)
+  const replaceSure = replacer([...sure, ...named.filter((value) => !isWord(value))])
   return {
     hide(text, names) {
       const unnamed = names && longNames.filter((value) => !names.has(value))
@@ -55,8 +58,8 @@ export function definitionRedactor(server: Secretive): DefinitionRedactor {
     isTold: (name) =>
       named.includes(name) ||
       replaceSure(name) !== name ||
-      // Inside an address, say.
-      (!/^[\w-]+$/.test(name) && longNames.some((value) => isOpaque(value) && name.includes(value))),
+      // An address, a header, a setting: no tool that a config asks for is called like that.
+      (!ORDINARY_NAME.test(name) && replaceAll(name) !== name),
   }
 }
 

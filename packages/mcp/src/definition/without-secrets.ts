@@ -1,6 +1,7 @@
 /** A definition in which a server repeats none of its secrets: neither a model nor a file is told them. */
 import { isRecord } from '@toolwell/core/internal'
 import type { DefinitionRedactor } from '../config/redact.js'
+import { HIDDEN } from '../config/show-word.js'
 import type { McpTool, ServerDefinition, UnusableEntry } from './server-definition.js'
 
 /** Names of tools and keys are what is called, and stay; a tool that has a secret there is left out. */
@@ -8,7 +9,9 @@ export function withoutSecrets(listed: ServerDefinition, redactor: DefinitionRed
   const text = JSON.stringify(listed)
   // Nearly always: nothing is repeated, and nothing is copied.
   if (redactor.hide(text) === text) return listed
-  const names = new Set(listed.tools.map(({ name }) => name))
+  const isLeftOut = (tool: McpTool) => redactor.isTold(tool.name) || hasKey(tool, redactor.isTold)
+  const leftOut = new Set(listed.tools.filter(isLeftOut))
+  const names = new Set(listed.tools.flatMap((tool) => (leftOut.has(tool) ? [] : [tool.name])))
   const hide = (told: string) => redactor.hide(told, names)
   const clean = (value: unknown): unknown => {
     if (typeof value === 'string') return hide(value)
@@ -21,10 +24,11 @@ export function withoutSecrets(listed: ServerDefinition, redactor: DefinitionRed
   const tools: McpTool[] = []
   const unusable: UnusableEntry[] = (listed.unusable ?? []).map((entry) => clean(entry) as UnusableEntry)
   for (const [index, tool] of listed.tools.entries())
-    if (redactor.isTold(tool.name) || hasKey(tool, redactor.isTold))
+    if (leftOut.has(tool))
       unusable.push({
         entry: index + 1,
-        name: hide(tool.name),
+        // Not in part either: what is around a secret may belong to it.
+        name: redactor.isTold(tool.name) ? HIDDEN : hide(tool.name),
         reason: 'has a value of its config in a name, and is left out',
       })
     else tools.push({ ...(clean(tool) as McpTool), name: tool.name })
