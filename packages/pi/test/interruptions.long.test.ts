@@ -3,7 +3,7 @@
  * returns. pi repeats requests by itself (`retry` in its settings). It has no permissions of its own: what is forbidden is so in
  * the config of the servers.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { commonPrefix, type ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
@@ -13,12 +13,21 @@ import { serverFile } from './support/server-file.ts'
 
 const apis = Object.keys(wires) as Api[]
 const NOTE = 'notes__add_note'
+const REFUSED = `${NOTE} cannot be used now: no longer available. Nothing was run.`
 const search = { calls: [{ name: 'tool_search', arguments: { query: 'add a note to the notebook' } }] }
 const add = (api: Api, text: string) => {
   const input = { text }
   return api === 'anthropic-messages'
     ? { calls: [{ name: NOTE, arguments: input }] }
     : { calls: [{ name: 'tool_call', arguments: { name: NOTE, arguments: input } }] }
+}
+
+const isAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
 
 /** pi with a server whose calls each leave a line: the process that ran it and the note. */
@@ -92,6 +101,92 @@ describe.each(apis)('%s', (api) => {
     expect(new Set(requests.slice(6, 9).map(({ raw }) => raw)).size).toBe(1)
     expect(notes()).toEqual(['one', 'two'])
     expect(last()).not.toMatch(/I w"|never/)
+    expectSound()
+  })
+})
+
+describe.each(apis)('%s', (api) => {
+  it('a tool that is forbidden after it was loaded does not run, the model reads why, and what was sent stays', async () => {
+    const { pi, notes, last, expectSound } = await withNotes(api, [
+      search,
+      { text: 'Found.' },
+      add(api, 'forbidden'),
+      { text: 'Refused.' },
+      add(api, 'still forbidden'),
+      { text: 'Refused again.' },
+      add(api, 'allowed'),
+      { text: 'Noted.' },
+    ])
+    const deny = (patterns: readonly string[]) => {
+      const config = JSON.parse(readFileSync(pi.config, 'utf8'))
+      config.mcpServers.notes.deny = patterns
+      writeFileSync(pi.config, JSON.stringify(config))
+    }
+    const client = pi.rpc()
+    expect(await client.prompt('Find the tool.')).toBe('Found.')
+    deny(['add_*'])
+    expect(await client.prompt('Take a note.')).toBe('Refused.')
+    expect(last().split(REFUSED)).toHaveLength(2)
+    await client.end()
+    expect(await pi.run(['-c', '-p', 'And now?'])).toEqual({ code: 0, output: 'Refused again.' })
+    expect(last().split(REFUSED)).toHaveLength(3)
+    expect(notes()).toEqual([])
+
+    deny([])
+    expect(await pi.run(['-c', '-p', 'Now.'])).toEqual({ code: 0, output: 'Noted.' })
+    expect(notes()).toEqual(['allowed'])
+    expectSound()
+  })
+})
+
+describe.each(['anthropic-messages', 'openai-responses'] as const)('%s', (api) => {
+  it('a server that dies in a call, is killed, is gone and returns: the model reads what is known, and each call runs once', async () => {
+    const { pi, server, notes, pids, last, expectSound } = await withNotes(api, [
+      search,
+      add(api, 'last words'),
+      add(api, 'started again'),
+      { text: 'First.' },
+      add(api, 'after the kill'),
+      { text: 'Second.' },
+      add(api, 'to nobody'),
+      { text: 'Third.' },
+      add(api, 'returned'),
+      { text: 'Fourth.' },
+    ])
+    /** A process is there until the one that started it has heard of its end. */
+    const killLast = async () => {
+      const pid = pids().at(-1) ?? 0
+      process.kill(pid, 'SIGKILL')
+      await expect.poll(() => isAlive(pid), { timeout: 60_000 }).toBe(false)
+    }
+    const client = pi.rpc()
+    const stateOfNotes = async () => {
+      const since = client.all.length
+      await client.command('prompt', { message: '/toolwell' })
+      const { message } = await client.next(({ method }) => method === 'notify', since)
+      return /^ +notes +(\w+)/m.exec(String(message))?.[1]
+    }
+    expect(await client.prompt('Take two notes.')).toBe('First.')
+    expect(last()).toContain('It is not known whether it did its work')
+    expect(last()).toContain('Noted: started again')
+
+    await killLast()
+    expect(await client.prompt('Another.')).toBe('Second.')
+    expect(last()).toContain('Noted: after the kill')
+
+    renameSync(server, `${server}.gone`)
+    await killLast()
+    expect(await client.prompt('Another.')).toBe('Third.')
+    expect(last()).toContain(`${NOTE} failed: notes cannot be used: the server exited with code 1`)
+    renameSync(`${server}.gone`, server)
+    // After two failures in a row it is left alone for a moment.
+    await expect.poll(stateOfNotes, { timeout: 60_000 }).not.toBe('failed')
+    expect(await client.prompt('Another.')).toBe('Fourth.')
+    expect(last()).toContain('Noted: returned')
+    expect(notes()).toEqual(['last words', 'started again', 'after the kill', 'returned'])
+    expect(new Set(pids()).size).toBe(4)
+    await client.end()
+    await expect.poll(() => pids().filter(isAlive), { timeout: 60_000 }).toEqual([])
     expectSound()
   })
 })
