@@ -1,7 +1,8 @@
 /**
  * What comes between a load and a call: a provider that is busy or breaks off, a tool that is forbidden, a server that dies and
- * returns. pi repeats requests by itself (`retry` in its settings). It has no permissions of its own: what is forbidden is so in
- * the config of the servers.
+ * returns. pi repeats requests by itself (`retry` in its settings). pi 0.73.1 has no permissions, no plan mode and no sub-agents:
+ * what is forbidden is so in the config of the servers, and the other two have no test. Servers do not depend on the wire: they
+ * are tried on one with the bridge and on the native one.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
