@@ -307,12 +307,7 @@ export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
     const eager: Entry[] = []
     for (const id of [...source.ids].sort()) {
       const entry = context.catalogue.get(id)
-      if (
-        !entry ||
-        state.tools.eager.has(id) ||
-        state.tools.loaded.has(id) ||
-        state.tools.suspended.has(id)
-      )
+      if (!entry || state.tools.eager.has(id) || state.tools.loaded.has(id) || state.tools.suspended.has(id))
         continue
       if (context.gate.availability(entry, 'see') !== 'ready') continue
       // To have read its name is enough for what is searched for, and not for what has to be declared.
