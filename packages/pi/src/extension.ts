@@ -71,13 +71,12 @@ export function toolwell(pi: Pi): void {
     if (session) void askForTrust(session, context, asked)
     await session?.ready()
     if (!session) return
-    const tools = session.tools()
-    register(tools)
+    register(session.tools())
     // Where a request cannot be changed, every tool that pi knows would be in it.
     const isOffered = session.wireOf(model?.api) !== undefined
     const others = pi.getActiveTools().filter((name) => !registered.has(name))
-    // Tools of a server that is gone stay registered, and nobody is to see them.
-    pi.setActiveTools(isOffered ? [...others, ...tools.map(({ name }) => name)] : others)
+    // A tool that is gone stays active too: a call of it is answered here, with what became of it.
+    pi.setActiveTools(isOffered ? [...others, ...registered] : others)
     if (!isOffered)
       say(
         context,
@@ -93,7 +92,7 @@ export function toolwell(pi: Pi): void {
   })
   pi.on('before_provider_request', async ({ payload }, context) => {
     if (!session) return undefined
-    const changed = await session.request(payload, context.model?.api)
+    const changed = await session.request(payload, context.model?.api, (name) => registered.has(name))
     showStatus(context)
     return changed
   })

@@ -59,3 +59,21 @@ export function withHistory(
   const key = HISTORY[wire]
   return { ...body, [key]: change(body[key]) }
 }
+
+/** A request that does not declare some of its tools. */
+export function withoutTools(
+  body: Readonly<Record<string, unknown>>,
+  isLeftOut: (name: string) => boolean,
+): Readonly<Record<string, unknown>> {
+  return Array.isArray(body.tools) ? { ...body, tools: restOf(body.tools, isLeftOut) } : body
+}
+
+function restOf(tools: readonly unknown[], isLeftOut: (name: string) => boolean): readonly unknown[] {
+  return tools.flatMap((tool) => {
+    if (!isRecord(tool)) return [tool]
+    if (Array.isArray(tool.functionDeclarations))
+      return [{ ...tool, functionDeclarations: restOf(tool.functionDeclarations, isLeftOut) }]
+    const { name } = isRecord(tool.function) ? tool.function : tool
+    return typeof name === 'string' && isLeftOut(name) ? [] : [tool]
+  })
+}

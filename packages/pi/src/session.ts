@@ -8,7 +8,7 @@ import { defaultTrustFolder, type LookedAt, trustedProjects } from '@toolwell/mc
 import { callIdsIn, withCallIds } from './call-ids.js'
 import { nativeResultsIn, withNativeResults } from './native-results.js'
 import { ownTools, withoutBridge } from './own-tools.js'
-import { bodyOf, type WireName, wireOf, withHistory } from './payload.js'
+import { bodyOf, type WireName, wireOf, withHistory, withoutTools } from './payload.js'
 import type { Context, Pi } from './pi.js'
 import type { ProjectFiles } from './project-files.js'
 import { readConfig } from './read-config.js'
@@ -44,8 +44,8 @@ export interface Session {
   tools(): readonly FrameworkTool[]
   wireOf(api: string | undefined): WireName | undefined
   door(api: string | undefined): Framework
-  /** The payload to send instead; undefined where it goes out as it is. */
-  request(payload: unknown, api: string | undefined): Promise<unknown>
+  /** The payload to send instead; undefined where it goes out as it is. `isOurs`: what pi knows from this extension, gone by now or not. */
+  request(payload: unknown, api: string | undefined, isOurs: (name: string) => boolean): Promise<unknown>
   /** The session went to another branch: the conversation is what that branch says. */
   reopen(): Promise<void>
   close(): Promise<void>
@@ -113,15 +113,21 @@ export async function openSession(pi: Pi, context: Context): Promise<Session> {
         .filter(({ name }) => !isOwn.has(name)),
     wireOf,
     door,
-    async request(payload, api) {
+    async request(payload, api, isOurs) {
       const wire = wireOf(api)
       const request = wire && bodyOf(payload, wire)
       if (!request) return undefined
       const branch = sessionManager.getBranch()
       if (!isFromNewer(branch) && awaitsCompaction(branch)) door(api).compacted()
       const idOf = callIdsIn(branch)
+      const here = new Set(
+        door(api)
+          .tools()
+          .map(({ name }) => name),
+      )
+      const offered = withoutTools(request.body, (name) => isOurs(name) && !here.has(name))
       const body = await door(api).request(
-        withHistory(request.body, wire, (history) => {
+        withHistory(offered, wire, (history) => {
           const named = withCallIds(history, idOf)
           return wire === 'anthropic' ? withNativeResults(named, nativeResultsIn(branch)) : named
         }),

@@ -5,7 +5,14 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { AnswerContext, Protocol, RenderedAnswer, ScriptedAnswer, Violation } from './shared/protocol.js'
+import type {
+  AnswerContext,
+  Protocol,
+  RenderedAnswer,
+  ScriptedAnswer,
+  ScriptedCall,
+  Violation,
+} from './shared/protocol.js'
 
 /** Answered as an HTTP error. Clients that retry will ask again, and the script moves on by one. */
 export interface ScriptedFailure {
@@ -18,6 +25,8 @@ export interface ScriptedFailure {
 export interface ScriptedCut {
   readonly cutAfter: number
   readonly text: string
+  /** A stream breaks behind these calls, before its end. */
+  readonly calls?: readonly ScriptedCall[]
 }
 
 export type ScriptedReply = ScriptedAnswer | ScriptedFailure | ScriptedCut
@@ -119,7 +128,7 @@ export async function startScriptedEndpoint<Body extends object>(
       const streamed = matched.stream || protocol.wantsStream(record.body)
       const cut = 'cutAfter' in reply ? reply.cutAfter : undefined
       // A stream breaks off within the text, so the text that is never sent does not reach the protocol.
-      const scripted = streamed && 'cutAfter' in reply ? { text: reply.text.slice(0, cut) } : reply
+      const scripted = streamed && 'cutAfter' in reply ? { ...reply, text: reply.text.slice(0, cut) } : reply
       const answered = protocol.answer(scripted, record.body, contextOf(index))
       record.status = 200
       if (streamed) await sendStream(response, answered, cut !== undefined)

@@ -315,8 +315,17 @@ describe('a stream', () => {
     expect(chunks.every((chunk) => chunk.usage === null)).toBe(true)
   })
 
-  it('breaks off after the given number of characters', async () => {
-    const chat = await start([{ cutAfter: 11, text: 'The end is never seen.' }])
+  it.each([
+    { name: 'after the given number of characters', calls: [], arrived: {} },
+    {
+      name: 'behind a call, before the end',
+      calls: [{ id: 'call_a', name: 'look', arguments: {} }],
+      arrived: {
+        tool_calls: [{ id: 'call_a', type: 'function', function: { name: 'look', arguments: '{}' } }],
+      },
+    },
+  ])('breaks off $name', async ({ calls, arrived }) => {
+    const chat = await start([{ cutAfter: 11, text: 'The end is never seen.', calls }])
     const response = await post(chat, request({ stream: true }))
     let received = ''
     const reading = async () => {
@@ -325,7 +334,8 @@ describe('a stream', () => {
     await expect(reading()).rejects.toThrow('terminated')
     const events = received.split('\n\n').filter((event) => event !== '')
     const chunks = events.map((event) => JSON.parse(event.replace('data: ', '')) as Chunk)
-    expect(assemble(chunks)).toEqual({ message: { role: 'assistant', content: 'The end is ' }, finish: null })
+    const message = { role: 'assistant', content: 'The end is ', ...arrived }
+    expect(assemble(chunks)).toEqual({ message, finish: null })
   })
 
   it.each([0, 20, 100_000])('breaks an unstreamed answer off after %i characters', async (cutAfter) => {
