@@ -51,6 +51,25 @@ const JOINED: Parameters<(typeof brokenWires)[number]['render']>[0] = [
   { kind: 'reply', text: 'Done.', calls: [] },
 ]
 
+/** Equal messages may be one object or two. */
+const TWICE: typeof JOINED = [
+  { kind: 'odd', which: 0 },
+  { kind: 'odd', which: 0 },
+  ...[0, 1].map(() => ({
+    kind: 'reply' as const,
+    text: '',
+    calls: [{ name: 'read_file', input: { value: 'x' }, id: 'call_1' }],
+  })),
+  ...[0, 1].map(() => ({
+    kind: 'answer' as const,
+    id: 'call_1',
+    name: 'read_file',
+    text: 'answer to call_1',
+  })),
+  { kind: 'user', text: 'Do it.' },
+  { kind: 'reply', text: 'Yes.', calls: [] },
+]
+
 const wires = brokenWires.filter(({ name }) => name in LINES)
 
 describe.each(wires)('on $name', ({ name, render }) => {
@@ -83,7 +102,13 @@ describe.each(wires)('on $name', ({ name, render }) => {
             await check(history, `changes ${number}`)
           }
         }),
-        { numRuns: runs(25), examples: [[JOINED, [353624628, 785750745]]] },
+        {
+          numRuns: runs(25),
+          examples: [
+            [JOINED, [353624628, 785750745]],
+            [TWICE, [0]],
+          ],
+        },
       )
     },
   )

@@ -44,6 +44,8 @@ export function writeContents(
   warn: Warn = () => {},
 ): GoogleContent[] {
   const drafts: Draft[] = []
+  /** Whether contents were joined. */
+  let hasJoined = false
   const unsound = new Set<GoogleContent>()
   let written: Written = new Map()
   for (const unit of units) {
@@ -74,7 +76,7 @@ export function writeContents(
       continue
     }
     for (let last = drafts.at(-1); joins && last?.role === draft.role; last = drafts.at(-1)) {
-      if (last.source && draft.source && last.source !== draft.source) warn('contents-joined', JOINED)
+      if (last.source && draft.source && last.source !== draft.source) hasJoined = true
       draft = { ...last, source: last.source ?? draft.source, parts: [...last.parts, ...draft.parts] }
       drafts.pop()
       // Of the user's contents only those of this turn belong together.
@@ -83,13 +85,15 @@ export function writeContents(
     drafts.push(draft)
   }
   for (const source of new Set(drafts.map((draft) => draft.source))) {
-    if (source && isJoined(source)) warn('contents-joined', JOINED)
+    if (source && isJoined(source)) hasJoined = true
     if (source && unsound.has(source))
       warn(
         'form-repaired',
         `repaired the form of a content with the role ${safeJson(source.role)}: servers refuse it`,
       )
   }
+  // Once: equal contents may be one object or two.
+  if (hasJoined) warn('contents-joined', JOINED)
   return drafts.map(toContent)
 }
 
