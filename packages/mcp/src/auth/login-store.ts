@@ -1,6 +1,5 @@
 /** Logins on disk, one file per server, that only their owner can read. Several processes may use them at once. */
 import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type {
   OAuthDiscoveryState,
@@ -10,6 +9,7 @@ import type {
 import { canonicalJson, isRecord, shortHash } from '@toolwell/core/internal'
 import { makeFolder, withFileLock } from '@toolwell/core/internal/node'
 import type { ServerConfig } from '../config/server-config.js'
+import { userFolder } from '../config/user-folder.js'
 import type { ServerWarning, WarningListener } from '../definition/warning.js'
 
 const FORMAT = 1
@@ -50,14 +50,8 @@ export interface LoginStoreOptions {
   readonly onWarning?: WarningListener
 }
 
-export function defaultLoginFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
-  const base =
-    env.XDG_DATA_HOME ||
-    (process.platform === 'win32' && env.LOCALAPPDATA) ||
-    (process.platform === 'darwin'
-      ? join(homedir(), 'Library', 'Application Support')
-      : join(homedir(), '.local', 'share'))
-  return join(base, 'toolwell', 'logins')
+export function defaultLoginFolder(env?: Readonly<Record<string, string | undefined>>): string {
+  return userFolder('data', 'logins', env)
 }
 
 /** Two servers of one address may be two accounts; another address or another client is another login. */

@@ -1,8 +1,8 @@
 /** Definitions on disk, one file per server and config. Several programs may use them at once. */
 import { readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { ServerConfig } from '../config/server-config.js'
+import { userFolder } from '../config/user-folder.js'
 import { type DefinitionCache, type FailedListing, serverFingerprint } from './cache.js'
 import { createCacheFiles } from './cache-files.js'
 import type { ServerDefinition } from './server-definition.js'
@@ -16,12 +16,8 @@ export interface CacheOptions {
   readonly onWarning?: WarningListener
 }
 
-export function defaultCacheFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
-  const base =
-    env.XDG_CACHE_HOME ||
-    (process.platform === 'win32' && env.LOCALAPPDATA) ||
-    (process.platform === 'darwin' ? join(homedir(), 'Library', 'Caches') : join(homedir(), '.cache'))
-  return join(base, 'toolwell', 'servers')
+export function defaultCacheFolder(env?: Readonly<Record<string, string | undefined>>): string {
+  return userFolder('cache', 'servers', env)
 }
 
 /** Nothing here throws: a cache that cannot be used is a warning and a slower start. */

@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { makeFolder } from '@toolwell/core/internal/node'
+import { userFolder } from '../config/user-folder.js'
 
 export interface TrustedProjects {
   /** The content of a file that was trusted as it is; undefined where it was not, or is another one by now. */
@@ -31,14 +31,8 @@ export interface LookedAt {
 const REFUSED = 'refused '
 
 /** Where the answers are kept: the folder of the gateway, so that one answer counts for every client. */
-export function defaultTrustFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
-  const base =
-    env.XDG_STATE_HOME ||
-    (process.platform === 'win32' && env.LOCALAPPDATA) ||
-    (process.platform === 'darwin'
-      ? join(homedir(), 'Library', 'Application Support')
-      : join(homedir(), '.local', 'state'))
-  return join(base, 'toolwell', 'gateway')
+export function defaultTrustFolder(env?: Readonly<Record<string, string | undefined>>): string {
+  return userFolder('state', 'gateway', env)
 }
 
 const fileIn = (folder: string) => join(folder, 'projects.json')

@@ -1,9 +1,9 @@
 /** What a server writes to its standard error, on disk: whole lines without secrets, bounded, for `toolwell logs`. */
 import { appendFileSync, renameSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '@toolwell/core/internal/node'
 import type { ServerConfig } from '../config/server-config.js'
+import { userFolder } from '../config/user-folder.js'
 import { digestOf } from '../definition/stored-definition.js'
 
 /** One file is at most this long; the one before it is kept. */
@@ -13,12 +13,8 @@ const MOST_LINE = 16 * 1024
 /** What is kept of such a line for the next piece: a secret that has only begun is still whole there. */
 const LONGEST_SECRET = 4096
 
-export function defaultLogFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
-  const base =
-    env.XDG_STATE_HOME ||
-    (process.platform === 'win32' && env.LOCALAPPDATA) ||
-    (process.platform === 'darwin' ? join(homedir(), 'Library', 'Logs') : join(homedir(), '.local', 'state'))
-  return join(base, 'toolwell', 'logs')
+export function defaultLogFolder(env?: Readonly<Record<string, string | undefined>>): string {
+  return userFolder('logs', 'logs', env)
 }
 
 /** By the config it stands in and its name, as first use is remembered. */

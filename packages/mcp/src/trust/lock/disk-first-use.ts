@@ -1,10 +1,10 @@
 /** What was first seen, on disk: in the user's folder for data, because a cache may be deleted at any time. */
 import { existsSync, readdirSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
 import type { ServerConfig } from '../../config/server-config.js'
 import { startOf } from '../../config/start-of.js'
+import { userFolder } from '../../config/user-folder.js'
 import { createCacheFiles } from '../../definition/cache-files.js'
 import { digestOf } from '../../definition/stored-definition.js'
 import type { WarningListener } from '../../definition/warning.js'
@@ -19,16 +19,8 @@ export interface FirstUseOptions {
   readonly onWarning?: WarningListener
 }
 
-export function defaultFirstUseFolder(
-  env: Readonly<Record<string, string | undefined>> = process.env,
-): string {
-  const base =
-    env.XDG_DATA_HOME ||
-    (process.platform === 'win32' && env.LOCALAPPDATA) ||
-    (process.platform === 'darwin'
-      ? join(homedir(), 'Library', 'Application Support')
-      : join(homedir(), '.local', 'share'))
-  return join(base, 'toolwell', 'first-use')
+export function defaultFirstUseFolder(env?: Readonly<Record<string, string | undefined>>): string {
+  return userFolder('data', 'first-use', env)
 }
 
 export function diskFirstUse({
