@@ -236,6 +236,13 @@ describe('a daemon', () => {
     expect((await fetch(`${person.url}/identity`)).status).toBe(200)
   })
 
+  it('that a bridge started ends when its folder is gone, for nobody would find it', async () => {
+    const given = options(temporary(), { startedBy: 'bridge' })
+    const daemon = await serving(given)
+    rmSync(given.folder, { recursive: true })
+    expect(await daemon.stopped).toBe('idle')
+  })
+
   it('leaves the file of the one that came after it alone', async () => {
     const given = options(temporary())
     const first = await serving(given)

@@ -5,6 +5,7 @@ import { withFileLock } from '@toolwell/core/internal/node'
 import { findDaemon } from '../bridge/find-daemon.js'
 import {
   preparePrivateFolder,
+  readDaemonFile,
   readToken,
   removeDaemonFile,
   tokenFileIn,
@@ -118,7 +119,10 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
       ? setInterval(
           () => {
             const { staying, busy, lastUsed } = gateway.activity
-            if (staying === 0 && busy === 0 && now() - lastUsed >= idle) stop('idle')
+            if (staying > 0 || busy > 0) return
+            // Where its file is gone, or another daemon's, nobody will find it any more.
+            const isFound = readDaemonFile(folder)?.instance === instance
+            if (!isFound || now() - lastUsed >= idle) stop('idle')
           },
           Math.min(1000, idle),
         )
