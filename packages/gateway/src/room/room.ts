@@ -23,6 +23,7 @@ export function openRoom(hall: Hall, face: Face, isReadOnly: IsReadOnly): Room {
   const { catalogue, call, settled, servers } = hall
   const indexes = new WeakMap<ServerDefinition, ReadonlyMap<string, McpTool>>()
   let known: { readonly revision: number; readonly digest: FaceDigest } | undefined
+  let folders: { readonly revision: number; readonly areNamed: boolean } | undefined
   const listedAs = (source: string, tool: string): McpTool | undefined => {
     const definition = hall.known.has(source) ? servers.definition(source) : undefined
     if (!definition) return undefined
@@ -50,7 +51,13 @@ export function openRoom(hall: Hall, face: Face, isReadOnly: IsReadOnly): Room {
       return server !== undefined && server.workspace.need === 'each' && namesFolder(server)
     },
     get hasFolderNames() {
-      return [...hall.known.keys()].some((name) => servers.definition(name)?.namesFolder)
+      const { revision } = catalogue
+      // Every call asks.
+      if (folders?.revision !== revision) {
+        const areNamed = [...hall.known.keys()].some((name) => servers.definition(name)?.namesFolder)
+        folders = { revision, areNamed }
+      }
+      return folders.areNamed
     },
     listed: ({ source, tool }) => listedAs(source, tool.name),
   }

@@ -6,10 +6,10 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
 import type { ServerConfig } from '../config/server-config.js'
+import { userFolder } from '../config/user-folder.js'
 import { createCacheFiles } from '../definition/cache-files.js'
 import { digestOf } from '../definition/stored-definition.js'
 import type { WarningListener } from '../definition/warning.js'
-import { defaultFirstUseFolder } from './lock/disk-first-use.js'
 import { record, scopeOf } from './lock/first-use.js'
 
 /** Fingerprints by the names of tools. */
@@ -24,11 +24,8 @@ export interface ReadOnlyStore {
 
 const FORMAT = 1
 
-/** Beside what was first seen, in the user's folder for data. */
-export function defaultReadOnlyFolder(
-  env: Readonly<Record<string, string | undefined>> = process.env,
-): string {
-  return join(defaultFirstUseFolder(env), '..', 'read-only')
+export function defaultReadOnlyFolder(env?: Readonly<Record<string, string | undefined>>): string {
+  return userFolder('data', 'read-only', env)
 }
 
 export interface ReadOnlyOptions {
