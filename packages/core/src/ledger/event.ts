@@ -133,6 +133,7 @@ export type LedgerFact =
       readonly tool: string
       readonly reason: 'vanished' | 'unavailable' | 'denied' | 'quarantined'
     }
+  /** It works again: what was suspended, or what a call was told cannot be used now. */
   | {
       readonly kind: 'restored'
       readonly tool: string

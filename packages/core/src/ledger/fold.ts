@@ -241,6 +241,7 @@ function unload(state: LedgerState, id: string, kept: boolean) {
 
 function restore(state: LedgerState, id: string, pin: Pin | undefined) {
   state.tools.suspended.delete(id)
+  state.calls.unavailable.delete(id)
   const known = state.tools.suspendedLoads.get(id)
   if (!known || !pin) return
   state.tools.suspendedLoads.delete(id)
@@ -319,7 +320,6 @@ function announce(state: LedgerState, event: Extract<LedgerEvent, { kind: 'annou
     state.native.toRemove.delete(id)
   }
   for (const id of about) state.history.told.add(id)
-  if (topic === 'restored') for (const id of about) state.calls.unavailable.delete(id)
   tellLeft(state, about, event.sources ?? {})
   if (event.topic === 'loaded')
     for (const id of about) {

@@ -19,7 +19,7 @@ import {
 } from './state.js'
 
 /** Increase it whenever the same events add up to another state, or the state is written in another way. */
-export const FOLD_VERSION = 2
+export const FOLD_VERSION = 3
 
 /** Everything that is known of a ledger without its events. */
 export interface Sum {

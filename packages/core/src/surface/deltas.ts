@@ -150,14 +150,15 @@ function cameBack(state: LedgerState, context: Context): LedgerFact[] {
   })
   if (back.length === 0) return []
   const text = context.settings.prompts.restored({ tools: back.map(({ wireName }) => wireName) })
-  return [
-    announce(
-      context,
-      'restored',
-      text,
-      back.map(({ id }) => id),
-    ),
-  ]
+  // What the model called by a guess was not told of before, and is not by this.
+  const about = back.map(({ id }) => id).filter((id) => isKnown(id, state))
+  const facts = back.map(({ id }): LedgerFact => ({ kind: 'restored', tool: id }))
+  return [...facts, announce(context, 'restored', text, about)]
+}
+
+/** Declared in this latch, or told of. */
+function isKnown(id: string, { tools, history }: LedgerState): boolean {
+  return tools.eager.has(id) || tools.loaded.has(id) || history.told.has(id)
 }
 
 function returns(back: readonly Entry[], state: LedgerState, context: Context, latch: Latch): LedgerFact[] {
@@ -307,12 +308,10 @@ export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
     const eager: Entry[] = []
     for (const id of [...source.ids].sort()) {
       const entry = context.catalogue.get(id)
-      if (!entry || state.tools.eager.has(id) || state.tools.loaded.has(id) || state.tools.suspended.has(id))
-        continue
+      if (!entry || isKnown(id, state) || state.tools.suspended.has(id)) continue
       if (context.gate.availability(entry, 'see') !== 'ready') continue
-      // To have read its name is enough for what is searched for, and not for what has to be declared.
       if (isEager(entry, context, latch)) eager.push(entry)
-      else if (!state.history.told.has(id)) fresh.push(entry)
+      else fresh.push(entry)
     }
     const sources = { [source.name]: source.membership }
     const joined = eager.length > 0 ? join(eager, state, context, latch) : undefined

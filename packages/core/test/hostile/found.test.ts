@@ -233,6 +233,24 @@ describe('an eager tool whose server was away at a latch', () => {
   )
 })
 
+it.each(['append', 'bridge'] as const)(
+  'an eager tool that came late and was unloaded stays so when its server loses another: %s',
+  async (delivery) => {
+    const late = (...names: readonly string[]) => server('late', names, { alwaysLoad: true })
+    const host = await play({ delivery })
+    await host.begin()
+    host.well.catalogue.setSource('late', { tools: late('read_mail', 'send_mail') })
+    host.talk()
+    await host.begin()
+    const unload = async () => (await host.conversation.unload(['late__read_mail'])).unloaded
+    expect(await unload()).toEqual(['late__read_mail'])
+    host.well.catalogue.setSource('late', { tools: late('read_mail') })
+    host.talk()
+    await host.begin()
+    expect(await unload()).toEqual([])
+  },
+)
+
 it('an eager tool that was told of as available again is declared when its server changes', async () => {
   const denied = new Set(['late/read_mail'])
   const late = (...names: readonly string[]) => server('late', names)
