@@ -209,6 +209,16 @@ describe('under a cap, what is asked for by name', () => {
   })
 })
 
+it('a load that waits off the surface and makes room for another has no place of its own any more', async () => {
+  const host = await play({ mode: 'off', maxLoaded: 1 })
+  await host.begin()
+  await host.conversation.load(['tracker__create_issue'])
+  await host.compact()
+  await host.begin()
+  await host.conversation.load(['calendar__find_slot', 'tracker__create_issue'])
+  expect(host.loaded()).toEqual(['calendar__find_slot'])
+})
+
 describe('an eager tool whose server was away at a latch', () => {
   const late = () => server('late', ['read_mail'], { alwaysLoad: true })
   it.each(['append', 'bridge', 'eager'] as const)(

@@ -46,8 +46,9 @@ export function load(
   unit: readonly LoadRequest[],
 ): LoadOutcome {
   const missing = unit.filter(({ entry }) => !isOnSurface(state, entry.id) && !batch.loaded.has(entry.id))
-  // A suspended load has its place under the cap already, unless it came as an eager one.
-  const placed = (id: string) => (state.tools.suspendedLoads.get(id)?.source ?? 'arrival') !== 'arrival'
+  // A suspended load has its place under the cap already, unless it came as an eager one or has just made room.
+  const placed = (id: string) =>
+    !batch.unloaded.has(id) && (state.tools.suspendedLoads.get(id)?.source ?? 'arrival') !== 'arrival'
   const added = missing.map(({ entry }) => entry.id).filter((id) => !placed(id))
   for (const { entry } of unit) batch.inUse.add(entry.id)
   if (missing.length === 0) return { facts: [], loaded: [], evicted: [], dropped: [] }
