@@ -1,4 +1,5 @@
-/** `npm run fuzz -- [--steps N] [--cases N] [--seed N] [--only TEXT]`: the hostile tests for as long as one likes, from any seed. */
+/** `npm run fuzz -- [--steps N] [--cases N] [--seed N] [--only TEXT] [--save]`: the hostile tests for as long as one likes, from any seed. */
+import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import fc from 'fast-check'
 import { textBoundaries } from './boundaries.js'
@@ -6,12 +7,13 @@ import { conversationProperty, shortest } from './machine.js'
 import type { Setup, Step } from './steps.js'
 import { storedBoundaries } from './stored.js'
 
-const USAGE = `Usage: npm run fuzz -- [--steps N] [--cases N] [--seed N] [--only TEXT]
+const USAGE = `Usage: npm run fuzz -- [--steps N] [--cases N] [--seed N] [--only TEXT] [--save]
 
   --steps N    steps of random conversations against the reference model (default 1000000)
   --cases N    cases of each kind of text at the trust boundary (default 100000)
   --seed N     where to begin (default: by the clock)
   --only TEXT  only what has this in its name: conversations, names, schemas, ledger …
+  --save       writes what was tried to bench/results/fuzz.json when nothing was found
 
 It ends with 0 when nothing was found, with 1 and the shortest way to it when something was, and with 2 when it was not
 understood. What is printed then repeats the failure as the first thing that is tried.
@@ -35,6 +37,7 @@ function read() {
       cases: { type: 'string', default: '100000' },
       seed: { type: 'string', default: `${Date.now() % 2 ** 31}` },
       only: { type: 'string', default: '' },
+      save: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
@@ -93,8 +96,8 @@ function progress({ name, unit, all }: Task, done: number): void {
   process.stdout.write(isTTY ? `\r\u001b[K${line}${done >= all ? '\n' : ''}` : `${line}\n`)
 }
 
-/** Runs one task in portions, each from a seed of its own, until enough was done. */
-async function perform(task: Task, first: number): Promise<boolean> {
+/** Runs one task in portions, each from a seed of its own, until enough was done. How much that was; undefined where something was found. */
+async function perform(task: Task, first: number): Promise<number | undefined> {
   let done = 0
   for (let seed = first; done < task.all; seed++) {
     // Conversations are made shorter here, step by step.
@@ -111,13 +114,15 @@ async function perform(task: Task, first: number): Promise<boolean> {
       process.stdout.write(
         `\n${task.name}: found something. Again with\n  npm run fuzz -- --only '${task.name}' --seed ${seed}\n\n${report}\n`,
       )
-      return false
+      return undefined
     }
     done += task.count(result.numRuns)
     progress(task, done)
   }
-  return true
+  return done
 }
+
+const RESULT = new URL('../../../../bench/results/fuzz.json', import.meta.url)
 
 async function main(): Promise<number> {
   let options: ReturnType<typeof read>
@@ -137,8 +142,18 @@ async function main(): Promise<number> {
     return 2
   }
   process.stdout.write(`seed ${options.seed}\n`)
-  for (const task of chosen) if (!(await perform(task, options.seed))) return 1
+  const tried: Record<string, number> = {}
+  for (const task of chosen) {
+    const done = await perform(task, options.seed)
+    if (done === undefined) return 1
+    tried[task.name] = done
+  }
   process.stdout.write(`nothing found in ${seconds()} s\n`)
+  if (options.save) {
+    const result = { bench: 'fuzz', seed: options.seed, seconds: seconds(), found: 0, tried }
+    await writeFile(RESULT, `${JSON.stringify(result, null, 2)}\n`)
+    process.stdout.write('Written to bench/results/fuzz.json\n')
+  }
   return 0
 }
 
