@@ -70,6 +70,24 @@ const TWICE: typeof JOINED = [
   { kind: 'reply', text: 'Yes.', calls: [] },
 ]
 
+/** Without its first message, the second of two equal ones stands where the first one stood. */
+const EQUAL: typeof JOINED = [
+  { kind: 'user', text: 'Do it.' },
+  { kind: 'reply', text: 'Yes.', calls: [] },
+  { kind: 'user', text: 'Do it.' },
+  ...[0, 1].map(() => ({
+    kind: 'reply' as const,
+    text: '',
+    calls: [
+      { name: 'read_file', input: { value: 'x' }, id: 'call_7' },
+      { name: 'read_file', input: '{"value":"cut sho', id: 'call_8' },
+    ],
+  })),
+  { kind: 'answer', id: 'call_7', name: 'read_file', text: 'answer to call_7' },
+  { kind: 'answer', id: 'call_8', name: 'read_file', text: 'answer to call_8' },
+  { kind: 'reply', text: 'Done.', calls: [] },
+]
+
 const wires = brokenWires.filter(({ name }) => name in LINES)
 
 describe.each(wires)('on $name', ({ name, render }) => {
@@ -107,6 +125,7 @@ describe.each(wires)('on $name', ({ name, render }) => {
           examples: [
             [JOINED, [353624628, 785750745]],
             [TWICE, [0]],
+            [EQUAL, [0]],
           ],
         },
       )

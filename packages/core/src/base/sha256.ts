@@ -31,7 +31,7 @@ export interface Sha256 {
 }
 
 export function createSha256(): Sha256 {
-  return sha256From(Int32Array.from(START), new Uint8Array(BLOCK), 0)
+  return sha256From(new Int32Array(START), new Uint8Array(BLOCK), 0)
 }
 
 /** `rest`: the begun block, whose bytes count up to `length % BLOCK`. */

@@ -4,6 +4,7 @@ import { assertKnownKeys, assertOneOf } from '../../base/options.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { Wire } from '../shared/wire.js'
+import { createWriteOn, type Pieces } from '../shared/write-on.js'
 import { writeAnswers } from './answer.js'
 import { withMarks } from './cache-marks.js'
 import { sendable, splitSystem } from './last-checks.js'
@@ -55,6 +56,13 @@ export function anthropicWire(
   const { native = true, toolChanges = false, cache, thinking = 'strip' } = options
   assertOneOf('thinking', thinking, ['strip', 'keep'])
   if (cache !== undefined) assertOneOf('cache', cache, ['5m', '1h'])
+  const pieces: Pieces<AnthropicMessage, ReadonlySet<string>> = {
+    begins: (unit, before) => unit.kind === 'user' && before?.kind === 'assistant',
+    seen: (view) => [...namesIn(view)],
+    start: namesIn,
+    copy: (known) => known,
+    write: (units, known) => writeMessages(units, known, prompts),
+  }
   return {
     name: WIRE,
     traits: {
@@ -69,7 +77,8 @@ export function anthropicWire(
     normalise: (message) => normaliseMessage(message, prompts),
     read: (messages) => messages.flatMap((message) => sourceOf(message).units),
     restore: messagesOf,
-    write: (units, view) => writeMessages(units, namesIn(view), prompts),
+    write: (units, view, warn) => createWriteOn(pieces)(units, view, warn),
+    createWrite: () => createWriteOn(pieces),
     parts(given, view, { system }, warn) {
       const tools = anthropicTools(view)
       const [leading, messages] = splitSystem(given)

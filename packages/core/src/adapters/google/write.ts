@@ -8,6 +8,7 @@ import { defaultPrompts } from '../../surface/prompts.js'
 import { sameItems } from '../shared/same-items.js'
 import { argumentsObject, referencesText, type Unit, type UnitCall } from '../shared/thread.js'
 import type { Warn } from '../shared/warning.js'
+import type { Pieces } from '../shared/write-on.js'
 import { normaliseParts } from './normalise.js'
 import { callsIn, type Piece, spokenText } from './read.js'
 import { isJoined } from './replies.js'
@@ -38,16 +39,31 @@ const JOINED = 'joined contents of one turn: servers want its calls, and its res
 /** Calls as they were written, by the ids of their units: a response has to name the same. */
 type Written = ReadonlyMap<string, GoogleFunctionCall>
 
-export function writeContents(
-  units: readonly Unit[],
-  _view?: unknown,
-  warn: Warn = () => {},
-): GoogleContent[] {
+/** What has to be known of the contents before. */
+interface Progress {
+  /** The calls of the last reply. */
+  written: Written
+  /** Whether it was said that contents were joined. */
+  hasJoined: boolean
+  /** The contents that it was said of that they were repaired: equal contents may be one object or two. */
+  readonly repaired: Set<GoogleContent>
+}
+
+export const contentPieces: Pieces<GoogleContent, Progress> = {
+  // A content that is not written would let those around it meet.
+  begins: (unit, before) =>
+    unit.kind === 'user' && before?.kind === 'assistant' && (pieceOf(unit)?.parts ?? unit.text).length > 0,
+  seen: () => [],
+  start: () => ({ written: new Map(), hasJoined: false, repaired: new Set() }),
+  copy: (progress) => ({ ...progress, repaired: new Set(progress.repaired) }),
+  write: (units, progress, _, warn) => writeContents(units, progress, warn),
+}
+
+function writeContents(units: readonly Unit[], progress: Progress, warn: Warn): GoogleContent[] {
   const drafts: Draft[] = []
-  /** Whether contents were joined. */
   let hasJoined = false
   const unsound = new Set<GoogleContent>()
-  let written: Written = new Map()
+  let { written } = progress
   for (const unit of units) {
     const piece = pieceOf(unit)
     if (piece && !isReadSound(piece)) unsound.add(piece.content)
@@ -86,14 +102,16 @@ export function writeContents(
   }
   for (const source of new Set(drafts.map((draft) => draft.source))) {
     if (source && isJoined(source)) hasJoined = true
-    if (source && unsound.has(source))
-      warn(
-        'form-repaired',
-        `repaired the form of a content with the role ${safeJson(source.role)}: servers refuse it`,
-      )
+    if (!source || !unsound.has(source) || progress.repaired.has(source)) continue
+    progress.repaired.add(source)
+    warn(
+      'form-repaired',
+      `repaired the form of a content with the role ${safeJson(source.role)}: servers refuse it`,
+    )
   }
-  // Once: equal contents may be one object or two.
-  if (hasJoined) warn('contents-joined', JOINED)
+  if (hasJoined && !progress.hasJoined) warn('contents-joined', JOINED)
+  progress.hasJoined ||= hasJoined
+  progress.written = written
   return drafts.map(toContent)
 }
 

@@ -20,7 +20,7 @@ import {
   ID_RULES,
   WIRE,
 } from './types.js'
-import { writeMessages } from './write.js'
+import { createWrite } from './write.js'
 
 export interface ChatParts<Message = ChatMessage> {
   messages: Message[]
@@ -58,7 +58,8 @@ export function chatWire(
       modelSpeaksBetween: isMistral,
     },
     read: readMessages,
-    write: (units, view, warn = () => {}) => writeMessages(units, view.section, warn),
+    write: (units, view, warn) => createWrite()(units, view, warn),
+    createWrite,
     ofHost: (units) =>
       units.flatMap((unit) =>
         (unit.kind === 'assistant' ? unit.calls.filter(isCustomCall) : []).map(({ name }) => name),

@@ -5,8 +5,12 @@
 import type { Warn } from '../shared/warning.js'
 import { isOfModel, type ResponsesItem } from './types.js'
 
-export function settleReasoning(items: readonly ResponsesItem[], warn: Warn): ResponsesItem[] {
-  const seen = new Set<string>()
+/** `seen`: the ids of reasoning that stands before these items. */
+export function settleReasoning(
+  items: readonly ResponsesItem[],
+  seen: Set<string>,
+  warn: Warn,
+): ResponsesItem[] {
   const output: ResponsesItem[] = []
   let lost = false
   items.forEach((item, index) => {

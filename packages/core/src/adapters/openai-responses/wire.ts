@@ -4,8 +4,10 @@ import { isRecord } from '../../base/guards.js'
 import { assertKnownKeys, invalid } from '../../base/options.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { Wire } from '../shared/wire.js'
+import { createWriteOn, type Pieces } from '../shared/write-on.js'
 import { withNamespaces } from './namespaces.js'
 import { normaliseItem } from './normalise.js'
+import { copyProgress, type Progress, startProgress } from './progress.js'
 import { createReader } from './read.js'
 import { settleReasoning } from './settle-reasoning.js'
 import { readUsage } from './stream.js'
@@ -41,6 +43,23 @@ export function responsesWire(
   assertKnownKeys(options, ['native'], 'the options of openaiResponses')
   const { native = true } = options
   const reader = createReader(loader)
+  const pieces: Pieces<ResponsesItem, Progress> = {
+    begins: ({ kind }) => kind === 'user',
+    seen: ({ mode, delivery, loader, tools, declaredHidden, sources }) => [
+      mode,
+      delivery,
+      loader,
+      ...tools,
+      ...declaredHidden,
+      ...[...sources].flat(),
+    ],
+    start: startProgress,
+    copy: copyProgress,
+    write(units, progress, view, warn) {
+      const items = withNamespaces(writeItems(units, progress, view, prompts, warn), progress, view, warn)
+      return uniqueIds(settleReasoning(items, progress.reasoningIds, warn), progress.ids)
+    },
+  }
   return {
     name: WIRE,
     traits: {
@@ -56,8 +75,8 @@ export function responsesWire(
     normalise: normaliseItem,
     read: reader.units,
     restore: (units) => units.flatMap(({ native }) => native.value as ResponsesItem | ResponsesItem[]),
-    write: (units, view, warn = () => {}) =>
-      uniqueIds(settleReasoning(withNamespaces(writeItems(units, view, prompts, warn), view, warn), warn)),
+    write: (units, view, warn) => createWriteOn(pieces)(units, view, warn),
+    createWrite: () => createWriteOn(pieces),
     parts(items, view, { instructions }) {
       const tools = responsesTools(view)
       const own = instructions ?? ''
@@ -85,8 +104,7 @@ export function responsesWire(
 }
 
 /** An item that stands twice in a history keeps its id once: the API refuses the second. */
-function uniqueIds(items: ResponsesItem[]): ResponsesItem[] {
-  const seen = new Set<string>()
+function uniqueIds(items: readonly ResponsesItem[], seen: Set<string>): ResponsesItem[] {
   return items.map((item) => {
     if (typeof item.id !== 'string') return item
     if (!seen.has(item.id)) {

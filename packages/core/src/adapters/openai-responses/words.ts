@@ -18,18 +18,21 @@ export interface Words {
   push(item: ResponsesItem): void
   /** Says something behind what was pushed. */
   say(text: string): void
+  /** What waits still. */
+  waiting(): string
 }
 
-/** Writes into `output`, which may hold items already. */
-export function createWords(output: ResponsesItem[]): Words {
-  let waiting = ''
+/** Writes into `output`. `before`: what waits from items before these. */
+export function createWords(output: ResponsesItem[], before = ''): Words {
+  let waiting = before
   return {
+    waiting: () => waiting,
     push(item) {
       const text = waiting
-      const takes = isOutput(item) || (isMessage(item) && item.role === 'user')
-      if (text !== '' && takes) waiting = ''
-      output.push(text !== '' && isOutput(item) ? extended(item, text) : item)
-      if (text !== '' && takes && !isOutput(item)) output.push(note(text))
+      const takes = text !== '' && (isOutput(item) || (isMessage(item) && item.role === 'user'))
+      if (takes) waiting = ''
+      output.push(takes && isOutput(item) ? extended(item, text) : item)
+      if (takes && !isOutput(item)) output.push(note(text))
     },
     say(text) {
       if (text === '') return

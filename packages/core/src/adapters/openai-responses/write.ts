@@ -16,6 +16,7 @@ import {
 } from '../shared/thread.js'
 import type { Warn } from '../shared/warning.js'
 import { outputOf } from './output.js'
+import type { Progress } from './progress.js'
 import { said } from './read.js'
 import { toFunction } from './tools.js'
 import {
@@ -31,22 +32,23 @@ import { createWords, type WordedOutput } from './words.js'
 type AssistantUnit = Extract<Unit, { kind: 'assistant' }>
 type AnswerUnit = Extract<Unit, { kind: 'answer' }>
 
+/** From one message of the user's to the next, or any number of these. */
 export function writeItems(
   units: readonly Unit[],
+  progress: Progress,
   view: SurfaceView,
   prompts: Prompts,
   warn: Warn,
 ): ResponsesItem[] {
-  // The ids of searches as they were written, as far as they are not taken again by another call.
-  const searches = new Set<string>()
+  const { searches } = progress
   const output: ResponsesItem[] = []
-  const words = createWords(output)
+  const words = createWords(output, progress.waiting)
   const written = (unit: Exclude<Unit, { kind: 'note' }>): readonly ResponsesItem[] => {
     if (unit.kind === 'assistant') {
       const items = replyItems(unit, view)
       for (const item of items)
         if (isSearchCall(item)) searches.add(item.call_id)
-        else searches.delete(callIdOf(item) ?? '')
+        else if (searches.size > 0) searches.delete(callIdOf(item) ?? '')
       return items
     }
     if (unit.kind === 'answer') {
@@ -69,6 +71,7 @@ export function writeItems(
     const tools = adds.map((tool) => ({ source: tool.source, member: toFunction(tool) }))
     words.push({ type: 'additional_tools', role: 'developer', tools: bySource(tools, prompts) })
   }
+  progress.waiting = words.waiting()
   return output
 }
 
@@ -86,11 +89,10 @@ function own(unit: Exclude<Unit, { kind: 'note' }>): ResponsesItem | undefined {
 
 function replyItems(unit: AssistantUnit, view: SurfaceView): readonly ResponsesItem[] {
   const items = unit.native?.wire === WIRE ? (unit.native.value as readonly ResponsesItem[]) : undefined
-  const write = (call: UnitCall) => fromCall(call, view)
-  if (!items)
-    return [...(unit.text === '' ? [] : [message('assistant', unit.text)]), ...unit.calls.map(write)]
-  if (!unit.repaired && isWrittenSo(unit, items, view)) return items
-  return rewritten(unit, items, new Map(unit.calls.map((call) => [call.id, write(call)])))
+  if (items && !unit.repaired && isWrittenSo(unit, items, view)) return items
+  const calls = unit.calls.map((call) => fromCall(call, view))
+  if (!items) return [...(unit.text === '' ? [] : [message('assistant', unit.text)]), ...calls]
+  return rewritten(unit, items, new Map(unit.calls.map(({ id }, index) => [id, calls[index]])))
 }
 
 /** Whether the items hold the calls of the unit, each as it would be written: so it is with most of a history, on every request. */
@@ -113,7 +115,7 @@ function isWrittenSo({ calls }: AssistantUnit, items: readonly ResponsesItem[], 
 function rewritten(
   unit: AssistantUnit,
   items: readonly ResponsesItem[],
-  calls: ReadonlyMap<string, ResponsesItem>,
+  calls: ReadonlyMap<string, ResponsesItem | undefined>,
 ): readonly ResponsesItem[] {
   let fresh = unit.text === said(items) ? '' : unit.text
   const replace = (item: ResponsesItem): readonly ResponsesItem[] => {

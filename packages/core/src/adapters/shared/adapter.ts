@@ -25,12 +25,12 @@ import { assertReply, assertRequest } from './no-reply.js'
 import { noticePlace } from './notice-place.js'
 import { openWithUser } from './open-with-user.js'
 import { plainText } from './plain-text.js'
-import { createRecall, type Recalled } from './recall.js'
+import { createRecall, type Recalled, type Remembered } from './recall.js'
 import { repairStretches } from './repair-stretches.js'
 import { sameItems } from './same-items.js'
 import type { StreamedReply } from './streamed.js'
-import { createReader, placedIn, type Stretch } from './stretches.js'
-import { argumentsObject, type Placed, type Unit, type UnitCall } from './thread.js'
+import { createReader, type Reading, referringIn } from './stretches.js'
+import { argumentsObject, type Unit, type UnitCall } from './thread.js'
 import type { Warn, Warning } from './warning.js'
 import { weave } from './weave.js'
 import type { OwnUnit, Wire } from './wire.js'
@@ -97,9 +97,10 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
     if (!Array.isArray(messages))
       throw invalid('messages', `This takes your history, an array of messages, not ${kindOf(messages)}.`)
     const recalled = recallAll(messages)
-    return { ...recalled, foreign: form && foreignEntry(form, recalled.entries) }
+    return { ...recalled, foreign: form && foreignEntry(form, recalled) }
   }
   const readStretches = createReader(wire)
+  const write = wire.createWrite?.() ?? wire.write.bind(wire)
   const isFedBack = createFedBack()
   const read = (messages: readonly Message[]) =>
     wire.read(recall(messages).entries.flatMap(({ normal }) => normal))
@@ -113,8 +114,8 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
     async begin(messages, request = {} as Prompt) {
       assertRequest(request, wire.traits?.prompt ?? [])
       const recalled = recall(messages)
-      const { stretches, naming } = readStretches(recalled.entries)
-      const placed = placedIn(stretches)
+      const reading = readStretches(recalled.entries)
+      const { stretches, placed, naming } = reading
       const { requestId = `history ${conversation.epoch}.${naming.hash()}` } = request as {
         readonly requestId?: string
       }
@@ -123,7 +124,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         anchor: placed.at(-1)?.anchor ?? '',
         wire: wire.name,
         present: naming,
-        references: new Set(stretches.flatMap(({ referring }) => referring)),
+        references: referringIn(reading.sum),
         place: noticePlace(placed, wire.traits?.wordlessSearches ? conversation.loader : undefined),
         thinking: wire.traits?.thinking && thinkingIn(stretches, placed),
         support: {
@@ -140,7 +141,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         view,
         warnings,
         parts: wire.parts(
-          compose(wire, { messages, ...recalled, stretches, placed }, view, conversation.prompts, warn),
+          compose(wire, write, { messages, ...recalled, ...reading }, view, conversation.prompts, warn),
           view,
           plainJson(request),
           warn,
@@ -278,34 +279,35 @@ function normalised<Message>(
 }
 
 /** A history as it was given, as it was read, and its names. */
-interface Given<Message> extends Recalled<Message> {
+interface Given<Message> extends Recalled<Message>, Reading {
   readonly messages: readonly Message[]
-  readonly stretches: readonly Stretch[]
-  /** All units of these. */
-  readonly placed: readonly Placed[]
 }
 
 function compose<Message, Reply, Parts, Prompt extends object>(
   wire: Wire<Message, Reply, Parts, Prompt>,
-  { messages, entries, given, stretches, placed }: Given<Message>,
+  write: typeof wire.write,
+  history: Given<Message>,
   view: SurfaceView,
   prompts: Prompts,
   warn: Warn,
 ): readonly Message[] {
-  for (const { message, normal } of entries) {
+  const { messages, entries, odd, sum } = history
+  for (const index of odd) {
+    const { message, normal } = entries[index] as Remembered<Message>
     if (normal.length === 0) warn('entry-dropped', 'dropped an entry of the history that says nothing')
     else if (normal[0] !== message)
       warn('form-repaired', 'repaired the form of an entry of the history: servers refuse it')
   }
   const callable = new Set(view.tools.map((tool) => tool.name))
-  for (const { ofHost } of stretches) for (const name of ofHost) callable.add(name)
+  for (const name of sum.ofHost) callable.add(name)
   const { opensWithUser, notesJoinAnswers, modelSpeaksBetween } = wire.traits ?? {}
-  const repaired = repairStretches(wire, { stretches, placed }, view, callable, prompts, warn)
-  const joined = notesJoinAnswers ? joinOwnWords(repaired, prompts) : repaired
+  const repaired = repairStretches(wire, history, view, callable, prompts, warn)
+  const isJoined = notesJoinAnswers && (sum.isSpokenBehind || repaired !== history.placed)
+  const joined = isJoined ? joinOwnWords(repaired, prompts) : repaired
   const spoken = modelSpeaksBetween ? speakBetween(joined, prompts) : joined
   const begun = opensWithUser ? openWithUser(spoken, prompts, warn) : spoken
-  const made = wire.write(weave(begun, view, warn), view, warn)
-  const written = given.size === 0 ? made : made.map((message) => given.get(message) ?? message)
+  const units = begun === history.placed ? history.units : begun.map(({ unit }) => unit)
+  const written = history.given(write(weave(begun, units, view, warn), view, warn))
   // Off: the host's own array, unless a server would refuse it.
   return view.mode === 'off' && sameItems(written, messages) ? messages : written
 }

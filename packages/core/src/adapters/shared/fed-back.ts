@@ -2,6 +2,7 @@
 
 import type { SurfaceView } from '../../surface/project.js'
 import { plainText } from './plain-text.js'
+import { sameUpTo } from './same-items.js'
 import type { Stretch } from './stretches.js'
 import type { Unit } from './thread.js'
 
@@ -29,15 +30,14 @@ export function createFedBack() {
     const known = looked.get(`${holds.name} ${text}`)
     if (known?.foundAt !== undefined && known.foundAt < same) return known
     const from = Math.min(known?.upTo ?? 0, same)
-    const found = stretches.findIndex(
-      ({ placed }, index) => index >= from && placed.some(({ unit }) => holds(unit, text)),
-    )
-    return { upTo: stretches.length, foundAt: found < 0 ? undefined : found }
+    const found = stretches
+      .slice(from)
+      .findIndex(({ placed }) => placed.some(({ unit }) => holds(unit, text)))
+    return { upTo: stretches.length, foundAt: found < 0 ? undefined : from + found }
   }
 
   return (stretches: readonly Stretch[], prompt: object, { section, inserts }: SurfaceView): boolean => {
-    const other = stretches.findIndex((stretch, index) => stretch !== before[index])
-    const same = other < 0 ? stretches.length : other
+    const same = sameUpTo(stretches, before)
     const now = new Map<string, Looked>()
     const isFound = (text: string, holds: Holds) => {
       if (text.length < LEAST) return false

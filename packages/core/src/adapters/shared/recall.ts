@@ -16,12 +16,16 @@ export interface Remembered<Message> {
   readonly normal: readonly Message[]
   /** Of the form of its wire, or of another. Undefined where the wire has a form of its own. */
   readonly signs: FormSigns | undefined
+  /** Something is to be said about it: it is in another form, or it is not sent as it is. */
+  readonly isOdd: boolean
 }
 
 export interface Recalled<Message> {
   readonly entries: readonly Remembered<Message>[]
-  /** The host's objects for those that are not its own here. */
-  readonly given: ReadonlyMap<Message, Message>
+  /** Those that are odd, by index. */
+  readonly odd: readonly number[]
+  /** What was written, with the host's objects in the place of those that stand for them here. */
+  given(written: Message[]): Message[]
 }
 
 export function createRecall<Message>(
@@ -40,23 +44,62 @@ export function createRecall<Message>(
   const remember = (given: Message): Remembered<Message> => {
     const { message, copy } = standIn(given)
     const known = isObject(message) ? entries.get(message) : undefined
-    if (known && known.copy === copy) return known
+    if (known && copy && known.copy === copy) return known
     const signs = form && signsFor(form, message)
-    const made = { message, copy, normal: normalise(message), signs }
-    if (isObject(message) && copy) entries.set(message, made)
+    const normal = normalise(message)
+    const isOdd = normal.length === 0 || normal[0] !== message || signs?.isForeign === true
+    const made = { message, copy, normal, signs, isOdd }
+    if (isObject(message)) entries.set(message, made)
     return made
   }
 
   return (messages) => {
-    const given = new Map<Message, Message>()
-    before = messages.map((message, index) => {
+    const recalled: Remembered<Message>[] = []
+    const kept: Message[] = []
+    const odd: number[] = []
+    // Two messages that are equal are two, also where the history has moved on and one stands where the other stood.
+    const moved = new Set<Remembered<Message>>()
+    let isAnew = false
+    for (let index = 0; index < messages.length; index++) {
+      const message = messages[index] as Message
       const known = before[index]
-      const entry = known && isStill(known, message) ? known : remember(message)
-      if (entry.message !== message) given.set(entry.message, message)
-      return entry
-    })
-    return { entries: before, given }
+      const isInPlace = known !== undefined && !moved.has(known) && isStill(known, message)
+      const entry = isInPlace ? known : remember(message)
+      if (!isInPlace) moved.add(entry)
+      if (entry.message !== message) isAnew = true
+      if (entry.isOdd) odd.push(index)
+      recalled.push(entry)
+      kept.push(entry.message)
+    }
+    before = recalled
+    // The host may change its list while the request is made.
+    const now = isAnew ? [...messages] : []
+    const isKept = (message: Message) => isObject(message) && entries.has(message)
+    return {
+      entries: recalled,
+      odd,
+      given: (written) => (isAnew ? inTheirPlace(written, kept, now, isKept) : written),
+    }
   }
+}
+
+/** Nearly all stand in the order of the history, some of ours between them: only what was moved is looked up. */
+function inTheirPlace<Message>(
+  written: readonly Message[],
+  kept: readonly Message[],
+  messages: readonly Message[],
+  isKept: (message: Message) => boolean,
+): Message[] {
+  let places: Map<Message, number> | undefined
+  let next = 0
+  return written.map((message) => {
+    if (message !== kept[next]) {
+      if (!isKept(message)) return message
+      places ??= new Map(kept.map((each, index) => [each, index]))
+      next = places.get(message) ?? kept.length
+    }
+    return messages[next++] ?? message
+  })
 }
 
 interface StandIn<Message> {

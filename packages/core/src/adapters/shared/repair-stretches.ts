@@ -5,15 +5,15 @@ import type { Prompts } from '../../surface/prompts.js'
 import { withoutStripped } from './bound-thinking.js'
 import { repair, settleForView, settleOrder } from './repair.js'
 import { settleIds } from './settle-ids.js'
-import type { Stretch } from './stretches.js'
+import type { Reading } from './stretches.js'
 import type { Placed } from './thread.js'
 import type { Warn } from './warning.js'
 import type { WireTraits } from './wire.js'
 
-/** `placed`: all units of these stretches. `callable`: every name that a call in this history may have on this request. */
+/** `callable`: every name that a call in this history may have on this request. */
 export function repairStretches(
   wire: { readonly name: string; readonly traits?: Omit<WireTraits, 'prompt'> },
-  { stretches, placed: all }: { readonly stretches: readonly Stretch[]; readonly placed: readonly Placed[] },
+  { stretches, placed: all, sum }: Pick<Reading, 'stretches' | 'placed' | 'sum'>,
   view: SurfaceView,
   callable: ReadonlySet<string>,
   prompts: Prompts,
@@ -21,19 +21,19 @@ export function repairStretches(
 ): readonly Placed[] {
   const { ids, thinking, answersAnywhere } = wire.traits ?? {}
   const bound = (placed: readonly Placed[]) => (thinking ? withoutStripped(placed, view, thinking) : placed)
-  if (stretches.some(({ isEntangled }) => isEntangled)) {
+  if (sum.isEntangled) {
     const whole = bound(all)
     const settled = ids ? settleIds(whole, wire.name, ids, warn) : whole
     return repair(settled, view, callable, prompts, warn, wire.traits)
   }
-  const ordered = stretches.every(({ isOrderly }) => isOrderly)
+  const ordered = sum.isOrderly
     ? bound(all)
     : ([] as Placed[]).concat(
         ...stretches.map(({ placed, isOrderly }) =>
           isOrderly ? bound(placed) : settleOrder(bound(placed), prompts, warn, answersAnywhere),
         ),
       )
-  const isKnown = stretches.every(({ called }) => called.every((name) => callable.has(name)))
+  const isKnown = [...sum.called].every((name) => callable.has(name))
   // Where the provider itself shows tools, what may be called depends on the place.
   if (isKnown && view.delivery !== 'native') return ordered
   return settleForView(ordered, view, callable, prompts, warn, wire.traits)

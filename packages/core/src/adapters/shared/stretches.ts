@@ -8,6 +8,7 @@
 import { createNaming, type Naming } from './anchors.js'
 import type { Remembered } from './recall.js'
 import { isOrderly, strays } from './repair.js'
+import { sameUpTo } from './same-items.js'
 import { settleIds } from './settle-ids.js'
 import type { Placed, Unit } from './thread.js'
 import type { Wire, WireTraits } from './wire.js'
@@ -30,7 +31,30 @@ export interface Stretch {
 
 export interface Reading {
   readonly stretches: readonly Stretch[]
+  /** All units of these. */
+  readonly placed: readonly Placed[]
+  readonly units: readonly Unit[]
+  readonly sum: Sum
   readonly naming: Naming
+}
+
+/** What is true of a history up to the end of a stretch. What a stretch adds nothing to is that of the one before. */
+export interface Sum {
+  readonly isOrderly: boolean
+  readonly isEntangled: boolean
+  readonly called: ReadonlySet<string>
+  readonly ofHost: ReadonlySet<string>
+  /** The last stretch with such anchors, and those before it. */
+  readonly referring: Referring | undefined
+  /** Words of the user's stand right behind a result. */
+  readonly isSpokenBehind: boolean
+  /** The kind of the last unit that is no note. */
+  readonly last: Unit['kind'] | undefined
+}
+
+interface Referring {
+  readonly anchors: readonly string[]
+  readonly before: Referring | undefined
 }
 
 /** The kind of a message's first unit and of its last; undefined where it has none. */
@@ -43,6 +67,7 @@ interface Kept {
   readonly stretch: Stretch
   /** The number of entries up to its end. */
   readonly end: number
+  readonly sum: Sum
   /** With its names. */
   readonly naming: Naming
 }
@@ -55,7 +80,8 @@ type Reads<Message> = Pick<Wire<Message, never, unknown, never>, 'name' | 'read'
 export function createReader<Message>(wire: Reads<Message>) {
   const sides = new WeakMap<Remembered<Message>, Sides | undefined>()
   let before: readonly Remembered<Message>[] = []
-  let kept: Kept[] = []
+  let kept: readonly Kept[] = []
+  let read: Pick<Reading, 'stretches' | 'placed' | 'units'> = { stretches: [], placed: [], units: [] }
 
   const sidesOf = (entry: Remembered<Message>): Sides | undefined => {
     if (sides.has(entry)) return sides.get(entry)
@@ -108,36 +134,87 @@ export function createReader<Message>(wire: Reads<Message>) {
   }
 
   return (entries: readonly Remembered<Message>[]): Reading => {
-    const other = entries.findIndex((entry, index) => entry !== before[index])
-    const same = other < 0 ? entries.length : other
+    const same = sameUpTo(entries, before)
     before = entries
     // The last stretch may go on, and so may one whose next message is another one now.
-    const still = kept.slice(0, -1).filter(({ end }) => end < same)
-    let naming = still.at(-1)?.naming ?? createNaming(wire.name)
-    const all = still
-    for (let start = still.at(-1)?.end ?? 0; start < entries.length; ) {
-      const end = endOf(entries, start)
-      const units = wire.read(entries.slice(start, end).flatMap(({ normal }) => normal))
-      const next = naming.extended(units)
-      const { isCalled } = naming
-      all.push({ stretch: stretchOf(next.added, isCalled), end, naming: next })
+    let still = Math.max(0, kept.length - 1)
+    while (still > 0 && (kept[still - 1]?.end ?? 0) >= same) still--
+    const all = kept.slice(0, still)
+    const stretches = read.stretches.slice(0, still)
+    const changed = read.stretches.slice(still).reduce((sum, { placed }) => sum + placed.length, 0)
+    const placed = read.placed.slice(0, read.placed.length - changed)
+    const units = read.units.slice(0, placed.length)
+    let { naming, sum, end } = all.at(-1) ?? { naming: createNaming(wire.name), sum: NOTHING, end: 0 }
+    while (end < entries.length) {
+      const start = end
+      end = endOf(entries, start)
+      const next = naming.extended(wire.read(entries.slice(start, end).flatMap(({ normal }) => normal)))
+      const stretch = stretchOf(next.added, naming.isCalled)
       naming = next
-      start = end
+      sum = added(sum, stretch)
+      all.push({ stretch, end, sum, naming })
+      stretches.push(stretch)
+      for (const each of stretch.placed) {
+        placed.push(each)
+        units.push(each.unit)
+      }
     }
     kept = all
-    if (all.length === 1 || !all.some(({ stretch }) => stretch.isEntangled))
-      return { stretches: all.map(({ stretch }) => stretch), naming }
+    read = { stretches, placed, units }
+    if (stretches.length === 1 || !sum.isEntangled) return { ...read, sum, naming }
     const whole = createNaming(wire.name).extended(wire.read(entries.flatMap(({ normal }) => normal)))
-    return { stretches: [{ ...stretchOf(whole.added, () => false), isEntangled: true }], naming: whole }
+    const one = { ...stretchOf(whole.added, () => false), isEntangled: true }
+    const { placed: everything } = one
+    return {
+      stretches: [one],
+      placed: everything,
+      units: everything.map(({ unit }) => unit),
+      sum: added(NOTHING, one),
+      naming: whole,
+    }
   }
+}
+
+const NOTHING: Sum = {
+  isOrderly: true,
+  isEntangled: false,
+  called: new Set(),
+  ofHost: new Set(),
+  referring: undefined,
+  isSpokenBehind: false,
+  last: undefined,
+}
+
+function added(sum: Sum, { placed, isOrderly, isEntangled, called, ofHost, referring }: Stretch): Sum {
+  let { last, isSpokenBehind } = sum
+  for (const { unit } of placed) {
+    isSpokenBehind ||= last === 'answer' && unit.kind === 'user'
+    if (unit.kind !== 'note') last = unit.kind
+  }
+  return {
+    isOrderly: sum.isOrderly && isOrderly,
+    isEntangled: sum.isEntangled || isEntangled,
+    called: withAll(sum.called, called),
+    ofHost: withAll(sum.ofHost, ofHost),
+    referring: referring.length > 0 ? { anchors: referring, before: sum.referring } : sum.referring,
+    isSpokenBehind,
+    last,
+  }
+}
+
+function withAll(names: ReadonlySet<string>, others: readonly string[]): ReadonlySet<string> {
+  return others.every((name) => names.has(name)) ? names : new Set([...names, ...others])
+}
+
+/** The anchors of answers that refer to tools. */
+export function referringIn(sum: Sum): Set<string> {
+  const anchors = new Set<string>()
+  for (let each = sum.referring; each; each = each.before)
+    for (const anchor of each.anchors) anchors.add(anchor)
+  return anchors
 }
 
 function isCut(before: Sides, here: Sides): boolean {
   if (here.first === 'user') return true
   return here.first === 'assistant' && before.last === 'answer'
-}
-
-/** All units of a history. */
-export function placedIn(stretches: readonly Stretch[]): readonly Placed[] {
-  return ([] as Placed[]).concat(...stretches.map(({ placed }) => placed))
 }

@@ -2,18 +2,25 @@
 
 import type { Insert } from '../../ledger/fold.js'
 import type { SurfaceView } from '../../surface/project.js'
+import { sameItems } from './same-items.js'
 import type { Placed, Unit } from './thread.js'
 import type { Warn } from './warning.js'
 
-export function weave(placed: readonly Placed[], view: SurfaceView, warn: Warn): Unit[] {
+/** `units`: those of `placed`. */
+export function weave(
+  placed: readonly Placed[],
+  units: readonly Unit[],
+  view: SurfaceView,
+  warn: Warn,
+): readonly Unit[] {
   const notes = placeInserts(placed, view, warn)
-  if (notes.size === 0) return placed.map(({ unit }) => unit)
+  if (notes.size === 0) return units
   const output: Unit[] = []
-  placed.forEach(({ unit }, index) => {
-    output.push(unit)
+  for (let index = 0; index < units.length; index++) {
+    output.push(units[index] as Unit)
     const note = notes.get(index)
     if (note) output.push(note)
-  })
+  }
   return output
 }
 
@@ -63,11 +70,28 @@ function batchEnd(placed: readonly Placed[], start: number): number {
   return end
 }
 
+interface Joined {
+  readonly from: readonly unknown[]
+  readonly note: Note | undefined
+}
+
+/** What the last update of a place made of it, so that the same note is the same object with every request. */
+const known = new WeakMap<Insert, Joined>()
+
+function joined(before: Note | undefined, insert: Insert, view: SurfaceView): Note | undefined {
+  const from = [before, view.delivery, insert.text, insert.adds, insert.removes]
+  const last = known.get(insert)
+  if (last && sameItems(last.from, from)) return last.note
+  const note = join(before, insert, view)
+  known.set(insert, { from, note })
+  return note
+}
+
 /**
  * One note for all updates of a place. Definitions go with it only where the provider can take them, each tool once: as the
  * last update has it.
  */
-function joined(before: Note | undefined, insert: Insert, { delivery }: SurfaceView): Note | undefined {
+function join(before: Note | undefined, insert: Insert, { delivery }: SurfaceView): Note | undefined {
   const fresh = delivery === 'native' ? insert : { adds: [], removes: [] }
   const text = [before?.text ?? '', insert.text].filter((each) => each !== '').join('\n\n')
   const named = new Set([...fresh.adds.map(({ name }) => name), ...fresh.removes])

@@ -62,6 +62,8 @@ export interface Wire<Message, Reply, Parts, Prompt extends object = object> {
    * refuse its shape: what is changed then is said to `warn`.
    */
   write(units: readonly Unit[], view: SurfaceView, warn?: Warn): Message[]
+  /** The same for the requests of one adapter: it may remember what it wrote. Absent: `write`. */
+  createWrite?(): (units: readonly Unit[], view: SurfaceView, warn?: Warn) => Message[]
   /**
    * The messages that these units were read from, where that cannot be told from the very objects any more: a thread may
    * have been stored. All units are of this wire. Where this is absent, `write` does not need it.

@@ -92,13 +92,17 @@ export function signsFor(form: Form, message: unknown): FormSigns {
   return { isOwn, isForeign, forms }
 }
 
-/** What is foreign in a history, in words; undefined where nothing is. Throws where nothing in it shows this form. */
+interface Signed {
+  readonly signs: FormSigns | undefined
+}
+
+/** What is foreign in a history, in words; undefined where nothing is. `odd`: where to look. Throws where nothing in it shows this form. */
 export function foreignEntry(
   form: Form,
-  entries: readonly { readonly signs: FormSigns | undefined }[],
+  { entries, odd }: { readonly entries: readonly Signed[]; readonly odd: readonly number[] },
 ): string | undefined {
-  const index = entries.findIndex(({ signs }) => signs?.isForeign)
-  if (index < 0) return undefined
+  const index = odd.find((each) => entries[each]?.signs?.isForeign)
+  if (index === undefined) return undefined
   const [other] = entries[index]?.signs?.forms ?? []
   const problem = `entry ${index} of this history is ${other ? `in the form of ${FORMS[other].api}` : 'a message with "content"'}, and ${FORMS[form].door} reads that of ${FORMS[form].api}`
   if (entries.some(({ signs }) => signs?.isOwn)) return problem
