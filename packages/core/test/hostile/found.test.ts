@@ -196,6 +196,14 @@ describe('under a cap, what is asked for by name', () => {
     expect(host.loaded()).toEqual(['tracker__create_issue', 'calendar__create_event'])
   })
 
+  it('takes nothing from the next where a group does not fit as a whole', async () => {
+    const tools = [...server('bulk', ['a', 'z']), ...server('bulk', ['t1', 't2'], { group: 'tabs' })]
+    const host = await play({ tools: [...mixed(), ...tools], delivery: 'append', maxLoaded: 2, loadLimit: 5 })
+    await host.step(search('select:tracker__create_issue'))
+    await host.step(search('server:bulk'))
+    expect(host.loaded()).toEqual(['bulk__a', 'bulk__z'])
+  })
+
   it('makes no room for its neighbour in the list of a host', async () => {
     const host = await play({ delivery: 'append', maxLoaded: 1 })
     await host.conversation.load(['tracker__create_issue'])

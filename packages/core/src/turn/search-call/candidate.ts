@@ -58,14 +58,17 @@ export function createAllowance(
   let isFirst = true
   let left = loadLimit
   let schemaRoom = resultBudget
+  const costs = (unit: readonly Entry[]) => {
+    const cost = unit.reduce((sum, member) => sum + context.cost(member), 0)
+    return { cost, added: cost - (form === 'schema' ? namesCost(unit, context) : 0) }
+  }
   return {
     decide(
       { entry, explicit, named, sure }: Candidate,
       unit: readonly Entry[],
       wasSetAside = false,
     ): Verdict {
-      const cost = unit.reduce((sum, member) => sum + context.cost(member), 0)
-      const added = cost - (form === 'schema' ? namesCost(unit, context) : 0)
+      const { cost, added } = costs(unit)
       if (explicit) return 'load'
       if (cost > largeTool) return 'too-large'
       if (named) return 'load'
@@ -76,12 +79,17 @@ export function createAllowance(
       if (!wasSetAside && taken >= share) return 'diversity'
       if (withSchemas && cost > schemaRoom) return 'result-budget'
       if (added > (isFirst ? budget.first : tokensLeft)) return isFirst && !unclear ? 'too-large' : 'offer'
+      return 'load'
+    },
+    /** Of what was loaded; what a cap refused takes nothing from the next. */
+    spend({ entry, explicit, named }: Candidate, unit: readonly Entry[]): void {
+      if (explicit || named) return
+      const { cost, added } = costs(unit)
       isFirst = false
       tokensLeft -= added
       left -= unit.length
       schemaRoom -= cost
-      perSource.set(entry.source, taken + 1)
-      return 'load'
+      perSource.set(entry.source, (perSource.get(entry.source) ?? 0) + 1)
     },
   }
 }

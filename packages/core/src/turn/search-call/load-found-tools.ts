@@ -34,12 +34,14 @@ export function loadFoundTools(
   }
   const allowance = createAllowance(candidates, unclear, state, context)
   const shown = answerForm(state, context.settings) !== 'name'
-  const take = ({ explicit, asked, alias }: Candidate, unit: readonly Entry[]) => {
+  const take = (candidate: Candidate, unit: readonly Entry[]) => {
+    const { explicit, asked, alias } = candidate
     const source = explicit ? 'select' : 'search'
     const requests = unit.map(
       (member): LoadRequest => ({ entry: member, source, asked, ...defined({ alias }), shown }),
     )
     const made = load(state, context, batch, requests)
+    if (made.loaded.length > 0) allowance.spend(candidate, unit)
     outcome.facts.push(...made.facts)
     outcome.loaded.push(...made.loaded)
     outcome.evicted.push(...made.evicted)
