@@ -115,6 +115,7 @@ export function openFace(shared: Shared, options: FaceOptions, policies: readonl
 
   const judged = async ({ name, input }: FaceCall): Promise<FaceVerdict> => {
     const call: ModelCall = { callId: '', anchor: '', name, input: { value: input } }
+    await shared.catalogue.ready()
     const { judge } = await judging()
     const { verdicts } = await judge([call], current(), context)
     const [verdict] = verdicts

@@ -2,7 +2,7 @@
 import { inWords } from './accounting/in-words.js'
 import { reportOn } from './accounting/report.js'
 import { defined } from './base/guards.js'
-import { NATIVE_SEARCH, RESERVE_NAME } from './base/names.js'
+import { NATIVE_SEARCH, RESERVE_NAME, toolId, wireNameOf } from './base/names.js'
 import { assertFunction, assertKnownKeys } from './base/options.js'
 import { createRecent } from './base/recent.js'
 import { type Catalogue, createCatalogue } from './catalogue/catalogue.js'
@@ -60,16 +60,24 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   )
   const { store = memoryStore() } = options
   const policies = [options.policy ?? []].flat()
+  const reserved = new Set([settings.face.name, BRIDGE_NAME, RESERVE_NAME, NATIVE_SEARCH])
   const catalogue = createCatalogue(
     options.tools ?? [],
-    [settings.face.name, BRIDGE_NAME, RESERVE_NAME, NATIVE_SEARCH],
+    reserved,
     listeners.length > 0
       ? (change) => tell({ kind: 'source-changed', ...change, conversation: '' })
       : undefined,
     options.wireName,
   )
   // The floor is checked here, so that a config that breaks it never gets as far as a conversation.
-  for (const entry of catalogue.entries()) assertFloor(entry, settings.rules)
+  for (const tool of options.tools ?? []) {
+    const { name, source = '', canonicalName = name } = tool
+    if (canonicalName === name)
+      assertFloor(tool, settings.rules, () => [
+        toolId(source, name),
+        wireNameOf(source, name, reserved, options.wireName),
+      ])
+  }
   const opened = createRecent<Conversation>()
   const learning = options.usage === false ? undefined : (options.usage ?? {})
   const usage = createLazyUsage({
@@ -96,7 +104,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
     open: (given) => {
       assertKnownKeys(given, ['id', 'agent', 'principal', 'policy'], 'open')
       assertFunction('open.policy', given.policy)
-      return openConversation(shared, {
+      const scope = {
         id: given.id,
         agent: given.agent,
         principal: given.principal ?? '',
@@ -104,7 +112,8 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
         alsoEager: [],
         everythingEager: false,
         child: false,
-      })
+      }
+      return catalogue.ready().then(() => openConversation(shared, scope))
     },
     face: (given = {}) => openFace(shared, given, policies),
     report: () =>

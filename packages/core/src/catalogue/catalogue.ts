@@ -2,11 +2,13 @@
 
 import { ToolwellError } from '../base/errors.js'
 import { shortHash } from '../base/hash.js'
+import { createLateWork, type LateWork } from '../base/late-work.js'
 import { foldName, suffixed, toolId, type WireNaming, wireNameOf } from '../base/names.js'
-import { assertKnownKeys, kindOf } from '../base/options.js'
 import { showInvisible } from '../base/text.js'
 import type { Finding, SourceChange, SourceState } from '../tool/source.js'
-import { assertTool, type Tool } from '../tool/tool.js'
+import { assertShape, assertTool, type Tool } from '../tool/tool.js'
+import { assertDistinct, assertSource, assertState, assertUpdate, META } from './assert-source.js'
+import { createChanges } from './changes.js'
 import { createEntry, type Entry } from './entry.js'
 import { isCalled, isLeftOutId, type LeftOut, leaveOut } from './left-out.js'
 import { createLookAlikes, type LookAlikes } from './look-alikes.js'
@@ -15,15 +17,15 @@ import type { Source, SourceUpdate } from './source.js'
 import { usableTools } from './usable-tools.js'
 
 export type { Finding, KeptParts, SourceChange, SourceState, StoredPart } from '../tool/source.js'
+export { META } from './assert-source.js'
 export type { Entry } from './entry.js'
 export type { LeftOut, UnusableTool } from './left-out.js'
 export type { Source, SourceUpdate } from './source.js'
 
 /** The host's own tools live in the source with the empty name. */
 const HOST = ''
-/** The source that policies see for the meta-tools; no other source can have its name. */
-export const META = 'toolwell'
-
+/** As many of the host's tools are taken up where they are given: so much holds nobody up. */
+const AT_ONCE = 1000
 export interface Catalogue {
   /** Grows with every change. */
   readonly revision: number
@@ -51,6 +53,8 @@ export interface Catalogue {
   members(group: string, source?: string): Entry[]
   /** Deprecated and other names of a tool, besides its own. */
   aliasesOf(id: string): readonly string[]
+  /** Takes up the host's own tools, where they are many, in pieces: until then, whatever is asked takes them up at once. */
+  ready(): Promise<void>
   /** Makes many new names ready for `resolve`, which holds the event loop for as long as that takes otherwise. */
   prepareNames(): Promise<void>
   /** `usable` hides what the caller may not know of: hidden tools neither match nor make a name ambiguous. */
@@ -73,10 +77,10 @@ export function createCatalogue(
 }
 
 class MapCatalogue implements Catalogue {
-  revision = 0
   hostTools: readonly Tool[] = []
-  readonly sources = new Map<string, Source>()
-  readonly leftOuts = new Map<string, LeftOut>()
+  #revision = 0
+  readonly #sources = new Map<string, Source>()
+  readonly #leftOuts = new Map<string, LeftOut>()
   readonly #reserved: ReadonlySet<string>
   readonly #entries = new Map<string, Entry>()
   readonly #wireNames = new Map<string, string>()
@@ -93,9 +97,9 @@ class MapCatalogue implements Catalogue {
   readonly #naming: WireNaming | undefined
   readonly #names: NameIndex = createNameIndex((id) => this.#entries.get(id))
   readonly #waiters = new Set<() => void>()
-  /** Oldest first. Shortened to one line per id when it has grown to `#mostChanges`. */
-  #changes: { readonly id: string; readonly revision: number }[] = []
-  #mostChanges = 1024
+  /** The host's tools that are not taken up yet. */
+  #late: LateWork | undefined
+  readonly #changes = createChanges()
 
   constructor(
     reserved: ReadonlySet<string>,
@@ -108,11 +112,28 @@ class MapCatalogue implements Catalogue {
     this.#naming = naming
   }
 
+  get revision() {
+    this.#takeUp()
+    return this.#revision
+  }
+
+  get sources() {
+    this.#takeUp()
+    return this.#sources
+  }
+
+  get leftOuts() {
+    this.#takeUp()
+    return this.#leftOuts
+  }
+
   get size() {
+    this.#takeUp()
     return this.#entries.size
   }
 
   get findings() {
+    this.#takeUp()
     return [...[...this.#findings.values()].flat(), ...this.#aboutNames(), ...this.#names.broken]
   }
 
@@ -122,10 +143,12 @@ class MapCatalogue implements Catalogue {
   }
 
   entries() {
+    this.#takeUp()
     return this.#entries.values()
   }
 
   get(id: string) {
+    this.#takeUp()
     return this.#entries.get(id)
   }
 
@@ -134,7 +157,8 @@ class MapCatalogue implements Catalogue {
   }
 
   setHostTools(tools: readonly Tool[]) {
-    for (const tool of tools) assertTool(tool)
+    const isLate = tools.length > AT_ONCE
+    for (const tool of tools) (isLate ? assertShape : assertTool)(tool)
     this.hostTools = tools
     // The host's own first, whatever the order of the array: their names are the ones that a host's prompts use.
     const bySource = new Map<string, Tool[]>([[HOST, []]])
@@ -144,50 +168,47 @@ class MapCatalogue implements Catalogue {
       if (members) members.push(tool)
       else bySource.set(source, [tool])
     }
-    for (const [name, members] of bySource) this.#assertDistinct(name, members)
-    for (const [name, members] of bySource) if (members.length > 0) this.setSource(name, { tools: members })
-    const broken = this.findings.find((finding) => finding.kind === 'broken-alias')
+    for (const [name, members] of bySource) {
+      assertSource(name)
+      assertDistinct(name, members)
+    }
+    this.#late = createLateWork(this.#putHostTools(bySource, isLate))
+    if (!isLate) this.#takeUp()
+  }
+
+  *#putHostTools(bySource: ReadonlyMap<string, readonly Tool[]>, isLate: boolean): Generator<void> {
+    for (const [name, tools] of bySource) {
+      for (const tool of isLate ? tools : []) yield assertTool(tool)
+      if (tools.length > 0) yield* this.#replace(name, { tools }, true)
+    }
+    const [broken] = this.#names.broken
     if (broken)
       throw new ToolwellError('invalid-tool', broken.detail, { tool: broken.tool, problem: broken.detail })
   }
 
+  #takeUp() {
+    if (this.#late?.finish()) this.#late = undefined
+  }
+
+  async ready() {
+    await this.#late?.inPieces()
+  }
+
   setSource(name: string, update: SourceUpdate) {
-    if (name === META)
-      throw new ToolwellError(
-        'invalid-option',
-        `A source cannot be named ${JSON.stringify(META)}: policies know the meta-tools by it. Rename the source.`,
-        { path: 'source' },
-      )
-    assertKnownKeys(
-      update,
-      [
-        'tools',
-        'description',
-        'state',
-        'advice',
-        'locked',
-        'quarantined',
-        'unusable',
-        'kept',
-        'tentative',
-        'wake',
-      ],
-      `setSource(${JSON.stringify(name)})`,
-    )
-    if (!Array.isArray(update.tools))
-      throw new ToolwellError(
-        'invalid-option',
-        `setSource(${JSON.stringify(name)}) needs tools: a list, empty where there are none, not ${kindOf(update.tools)}. Tools with their names as keys are those of the AI SDK: importTools of @toolwell/core/ai-sdk reads them.`,
-        { path: 'tools' },
-      )
-    assertState(update.state ?? 'ready')
-    const previous = this.sources.get(name)
+    this.#takeUp()
+    assertUpdate(name, update)
+    for (const _ of this.#replace(name, update, false));
+  }
+
+  /** Gives way after each tool. `isChecked`: nothing is wrong with any of them. */
+  *#replace(name: string, update: SourceUpdate, isChecked: boolean): Generator<void> {
+    const previous = this.#sources.get(name)
     const locked = update.locked ?? this.#locked.get(name) ?? false
     this.#locked.set(name, locked)
-    const { tools: next, findings, leftOut } = usableTools(name, update.tools, update.unusable)
+    const { tools: next, findings, leftOut } = usableTools(name, update.tools, update.unusable, isChecked)
 
-    this.revision++
-    const before = this.revision - 1
+    this.#revision++
+    const before = this.#revision - 1
     const known = new Set(this.#onChange ? this.#aboutNames().map(({ detail }) => detail) : [])
     if (!previous && name !== HOST) this.#looks.putSource(name)
     const ids = new Set<string>()
@@ -196,7 +217,7 @@ class MapCatalogue implements Catalogue {
       if (tool.canonicalName !== undefined && tool.canonicalName !== toolName) continue
       const id = toolId(name, toolName)
       ids.add(id)
-      this.#put(id, name, tool, locked, heldBack.has(toolName))
+      yield this.#put(id, name, tool, locked, heldBack.has(toolName))
     }
     for (const id of previous?.ids ?? []) if (!ids.has(id)) this.#drop(id)
     this.#names.setDeprecated(name, next)
@@ -205,10 +226,10 @@ class MapCatalogue implements Catalogue {
     for (const [index, each] of leftOut.entries()) {
       const wireName = wireNameOf(name, each.name, this.#reserved, this.#naming)
       const made = leaveOut(name, wireName, each, each.finding, index)
-      this.leftOuts.set(made.entry.id, made)
+      this.#leftOuts.set(made.entry.id, made)
       this.#touch(made.entry.id)
     }
-    this.sources.set(name, {
+    this.#sources.set(name, {
       name,
       description: update.description ?? previous?.description ?? '',
       state: update.state ?? previous?.state ?? 'ready',
@@ -226,52 +247,55 @@ class MapCatalogue implements Catalogue {
   }
 
   setState(name: string, state: SourceState, advice = '', tentative = false) {
+    this.#takeUp()
     assertState(state)
-    const source = this.sources.get(name)
+    const source = this.#sources.get(name)
     if (!source) return
     if (source.state === state && source.advice === advice && source.tentative === tentative) return
-    this.revision++
-    this.sources.set(name, { ...source, state, advice, tentative })
+    this.#revision++
+    this.#sources.set(name, { ...source, state, advice, tentative })
     for (const id of source.ids) this.#touch(id)
-    this.#report(name, this.revision - 1, [])
+    this.#report(name, this.#revision - 1, [])
   }
 
   removeSource(name: string) {
-    const source = this.sources.get(name)
+    this.#takeUp()
+    const source = this.#sources.get(name)
     if (!source) return
-    this.revision++
+    this.#revision++
     for (const id of source.ids) this.#drop(id)
     this.#names.setDeprecated(name, new Map())
     this.#findings.delete(name)
     this.#forgetLeftOut(name)
     if (name !== HOST) this.#looks.removeSource(name)
-    this.sources.delete(name)
-    this.#report(name, this.revision - 1, [])
+    this.#sources.delete(name)
+    this.#report(name, this.#revision - 1, [])
   }
 
   addMeta(tool: Tool) {
+    this.#takeUp()
     const id = toolId(META, tool.name)
     if (this.#entries.has(id)) return
-    this.revision++
+    this.#revision++
     this.#put(id, META, tool, false, false)
   }
 
   approve(id: string) {
-    const entry = this.#entries.get(id)
+    const entry = this.get(id)
     if (!entry?.quarantined) return
-    this.revision++
+    this.#revision++
     this.#entries.set(id, createEntry(entry.id, entry.wireName, entry.source, entry.tool, false))
     this.#approved.get(entry.source)?.set(id, entry.fingerprint)
     this.#touch(id)
-    this.#report(entry.source, this.revision - 1, [])
+    this.#report(entry.source, this.#revision - 1, [])
   }
 
   #report(name: string, before: number, findings: readonly Finding[]) {
     for (const waiter of [...this.#waiters]) waiter()
     if (!this.#onChange) return
     const changed = [...this.changesSince(before)].filter((id) => !isLeftOutId(id)).sort()
-    if (changed.length === 0 && findings.length === 0 && this.sources.has(name)) return
-    const source = this.sources.get(name)
+    if (changed.length === 0 && findings.length === 0 && this.#sources.has(name)) return
+    const source = this.#sources.get(name)
     const quarantined = changed.filter((id) => this.#entries.get(id)?.quarantined)
     this.#onChange({
       source: name,
@@ -294,19 +318,23 @@ class MapCatalogue implements Catalogue {
   }
 
   members(group: string, source?: string) {
+    this.#takeUp()
     const members = [...(this.#groups.get(group) ?? [])].sort().flatMap((id) => this.#entries.get(id) ?? [])
     return source === undefined ? members : members.filter((member) => member.source === source)
   }
 
   aliasesOf(id: string) {
+    this.#takeUp()
     return this.#names.aliasesOf(id)
   }
 
-  prepareNames() {
-    return this.#names.prepare()
+  async prepareNames() {
+    await this.ready()
+    await this.#names.prepare()
   }
 
   resolve(asked: string, usable: (entry: Entry) => boolean): Resolution {
+    this.#takeUp()
     return this.#names.resolve(asked, usable, {
       exact: () => this.members(asked),
       folded: () => {
@@ -318,13 +346,8 @@ class MapCatalogue implements Catalogue {
   }
 
   changesSince(revision: number) {
-    const ids = new Set<string>()
-    for (let index = this.#changes.length - 1; index >= 0; index--) {
-      const change = this.#changes[index]
-      if (!change || change.revision <= revision) break
-      ids.add(change.id)
-    }
-    return ids
+    this.#takeUp()
+    return this.#changes.since(revision)
   }
 
   until(holds: () => boolean, milliseconds: number) {
@@ -409,8 +432,8 @@ class MapCatalogue implements Catalogue {
   }
 
   #forgetLeftOut(source: string) {
-    for (const [id, { entry }] of this.leftOuts)
-      if (entry.source === source && this.leftOuts.delete(id)) this.#touch(id)
+    for (const [id, { entry }] of this.#leftOuts)
+      if (entry.source === source && this.#leftOuts.delete(id)) this.#touch(id)
   }
 
   #forget(entry: Entry) {
@@ -420,34 +443,6 @@ class MapCatalogue implements Catalogue {
   }
 
   #touch(id: string) {
-    this.#changes.push({ id, revision: this.revision })
-    if (this.#changes.length < this.#mostChanges) return
-    const last = new Map(this.#changes.map((change) => [change.id, change]))
-    this.#changes = [...last.values()].sort((a, b) => a.revision - b.revision)
-    // Twice what is left, so that the cost is shared by as many changes, also while tools leave.
-    this.#mostChanges = 2 * this.#changes.length + 1024
+    this.#changes.add(id, this.#revision)
   }
-
-  #assertDistinct(source: string, tools: readonly Tool[]) {
-    const seen = new Set<string>()
-    for (const { name } of tools) {
-      if (seen.has(name))
-        throw new ToolwellError(
-          'duplicate-tool',
-          `Two tools are named ${JSON.stringify(name)}${source ? ` in source ${JSON.stringify(source)}` : ''}. Rename one, or give them different sources.`,
-          { name, tools: [toolId(source, name)] },
-        )
-      seen.add(name)
-    }
-  }
-}
-
-function assertState(state: SourceState) {
-  const known = ['ready', 'connecting', 'failed', 'disabled', 'needs-login']
-  if (!known.includes(state))
-    throw new ToolwellError(
-      'invalid-option',
-      `A source's state is one of ${known.join(', ')}, not ${JSON.stringify(state)}.`,
-      { path: 'state' },
-    )
 }

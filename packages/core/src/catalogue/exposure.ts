@@ -2,6 +2,7 @@
 
 import { ToolwellError } from '../base/errors.js'
 import { assertKnownKeys } from '../base/options.js'
+import type { Tool } from '../tool/tool.js'
 import type { Entry } from './catalogue.js'
 
 /** One line of configuration. All conditions given must hold; `*` in a pattern stands for any characters. Later rules win. */
@@ -51,20 +52,26 @@ export function checkRules(rules: readonly ExposureRule[]): void {
   })
 }
 
-/** Refuses a configuration that would defer, by name, a tool the floor protects. A pattern that covers it is no such wish. */
-export function assertFloor(entry: Entry, rules: readonly ExposureRule[]): void {
-  const floor = floorOf(entry)
+/**
+ * Refuses a configuration that would defer, by name, a tool the floor protects. A pattern that covers it is no such wish.
+ * `names`: its id, and what it is sent as.
+ */
+export function assertFloor(
+  tool: Tool,
+  rules: readonly ExposureRule[],
+  names: () => readonly [id: string, wireName: string],
+): void {
+  const floor = floorOf(tool)
   if (!floor) return
-  const { tool } = entry
+  const [id, wireName] = names()
   const named = rules.some(
-    (rule) =>
-      rule.defer && rule.tool !== undefined && [tool.name, entry.id, entry.wireName].includes(rule.tool),
+    (rule) => rule.defer && rule.tool !== undefined && [tool.name, id, wireName].includes(rule.tool),
   )
   if (tool.defer !== true && !named) return
   throw new ToolwellError(
     'floor',
-    `${entry.id} cannot be deferred: ${floor}. Remove the defer mark or the rule that names it.`,
-    { tool: entry.id, role: tool.role ?? (tool.forwards ? 'forwards' : 'dynamic-description') },
+    `${id} cannot be deferred: ${floor}. Remove the defer mark or the rule that names it.`,
+    { tool: id, role: tool.role ?? (tool.forwards ? 'forwards' : 'dynamic-description') },
   )
 }
 
@@ -84,12 +91,11 @@ export function exposureOf(entry: Entry, options: ExposureOptions): Exposure {
   if (tool.alwaysLoad) exposure = { deferred: false, because: 'the tool is marked alwaysLoad' }
   if (options.eager.some((name) => name === tool.name || name === entry.id || name === entry.wireName))
     exposure = { deferred: false, because: 'it is in the list of eager names' }
-  const floor = floorOf(entry)
+  const floor = floorOf(tool)
   return floor ? { deferred: false, because: `floor: ${floor}` } : exposure
 }
 
-function floorOf(entry: Entry): string | undefined {
-  const { role, dynamicDescription, forwards } = entry.tool
+function floorOf({ role, dynamicDescription, forwards }: Tool): string | undefined {
   if (role) return `a ${role} tool must be in sight, or models do without it`
   if (dynamicDescription) return 'its description changes while the program runs, and a card would freeze it'
   if (forwards) return 'calls of it are calls of others, so it can never be loaded by its own'

@@ -5,11 +5,12 @@ import { nameOfTool, problemOf, type Tool } from '../tool/tool.js'
 import type { UnusableTool } from './left-out.js'
 import { oddFields } from './odd-fields.js'
 
-/** `unusable`: what its owner has sorted out before. */
+/** `unusable`: what its owner has sorted out before. `isChecked`: nothing is wrong with any of the tools. */
 export function usableTools(
   source: string,
   listed: readonly Tool[],
   unusable: readonly UnusableTool[] = [],
+  isChecked = false,
 ): {
   readonly tools: ReadonlyMap<string, Tool>
   readonly findings: readonly Finding[]
@@ -27,7 +28,7 @@ export function usableTools(
     leftOut.push({ ...tool, finding: find(kind, tool.name, tool.problem) })
   for (const tool of listed) {
     const name = nameOfTool(tool)
-    const problem = problemOf(tool)
+    const problem = isChecked ? undefined : problemOf(tool)
     if (problem) leave('invalid-tool', { name, description: descriptionOf(tool), problem })
     else if (tools.has(name))
       leave('duplicate-tool', {

@@ -225,6 +225,11 @@ export function isValidated(tool: object): boolean {
 
 /** The reason a value cannot be used as a tool, or undefined. Never throws, whatever it is given. */
 export function problemOf(tool: unknown): string | undefined {
+  return shapeProblem(tool) ?? nestedProblem(tool as Tool)
+}
+
+/** As far as it can be told from its fields, whatever is inside of these. */
+function shapeProblem(tool: unknown): string | undefined {
   if (typeof tool !== 'object' || tool === null) return 'is not an object'
   if (validated.has(tool)) return undefined
   const { name, description, inputSchema } = tool as Partial<Tool>
@@ -250,10 +255,17 @@ export function problemOf(tool: unknown): string | undefined {
   const type = (schema as { type?: unknown }).type
   if (type !== undefined && type !== 'object')
     return `has an inputSchema of ${typeName(type)}; the top level of a tool's input must be "object"`
+  return undefined
+}
+
+/** What is wrong inside of its schema. */
+function nestedProblem(tool: Tool): string | undefined {
+  if (validated.has(tool)) return undefined
+  const { inputSchema } = tool
   try {
-    if (isPlainJson(schema)) return undefined
-    const found = nestingProblem(schema, new Set())
-    if (found === undefined) JSON.stringify(schema)
+    if (isPlainJson(inputSchema)) return undefined
+    const found = nestingProblem(inputSchema, new Set())
+    if (found === undefined) JSON.stringify(inputSchema)
     return found
   } catch {
     return 'has an inputSchema that cannot be written as JSON; give plain objects, lists, strings, numbers and booleans'
@@ -339,7 +351,15 @@ export function nameOfTool(tool: unknown): string {
 }
 
 export function assertTool(tool: Tool): void {
-  const problem = problemOf(tool)
+  assertNone(tool, problemOf(tool))
+}
+
+/** As far as it costs next to nothing. */
+export function assertShape(tool: Tool): void {
+  assertNone(tool, shapeProblem(tool))
+}
+
+function assertNone(tool: Tool, problem: string | undefined): void {
   if (problem === undefined) return
   const name = nameOfTool(tool)
   throw new ToolwellError('invalid-tool', `Tool ${JSON.stringify(name)} ${problem}.`, { tool: name, problem })

@@ -50,7 +50,7 @@ it('makes names ready one after the other where the clock says so, and a lookup 
   let now = 0
   // Whoever looks at the clock finds that a piece is done.
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 1000))
-  const given = vi.spyOn(globalThis, 'setTimeout')
+  const given = vi.spyOn(globalThis, 'setImmediate')
   try {
     await catalogue.prepareNames()
     expect(given).toHaveBeenCalledTimes(tools.length)

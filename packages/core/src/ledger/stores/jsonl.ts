@@ -1,5 +1,5 @@
 /** Ledgers as files, one line per append: the durable place below the ledger for hosts on one machine. */
-import { readdir, rm } from 'node:fs/promises'
+import { type FileHandle, readdir, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { ToolwellError } from '../../base/errors.js'
 import { LEDGER_FORMAT, type LedgerEvent } from '../event.js'
@@ -76,7 +76,7 @@ export function jsonlStore(folder: string): LedgerStore {
   /** For the holder of the segment's lock. What is known already is not read again. */
   async function chainOf(base: string, segment: number, isAgain: boolean): Promise<Chain> {
     const known = isAgain ? undefined : extents.get(base)
-    if (known?.segment === segment && (await sizeOf(segmentFile(base, segment))) === known.size)
+    if (known?.segment === segment && sizeOf(segmentFile(base, segment)) === known.size)
       return { events: [], extent: known, torn: 0 }
     await followOn(base, segment)
     return whole(base, known)
@@ -86,6 +86,7 @@ export function jsonlStore(folder: string): LedgerStore {
   async function tryAppend(ledger: string, base: string, given: Given, isAgain: boolean): Promise<boolean> {
     const { expected, added, events, line } = given
     const { segment, release } = await hold(base, extents.get(base)?.segment ?? 1)
+    let handle: FileHandle | undefined
     try {
       const chain = await chainOf(base, segment, isAgain)
       const { extent } = chain
@@ -94,8 +95,10 @@ export function jsonlStore(folder: string): LedgerStore {
       if (extent.count !== expected) throw conflict(ledger, expected, extent.count)
       if (added === 0) return true
       extents.delete(base)
-      await writeLine(base, segment, chain, line)
-      if (await isFenced(base, segment)) return false
+      handle = await openToAppend(segmentFile(base, segment))
+      await writeLine(handle, chain, line)
+      if (extent.segment === 0) await syncFolder(dirname(base))
+      if (isFenced(base, segment)) return false
       extents.set(base, {
         segment,
         size: extent.size + line.length,
@@ -104,7 +107,8 @@ export function jsonlStore(folder: string): LedgerStore {
       })
       return true
     } finally {
-      await release()
+      // The events are on the disk, or the failure is already known: an error of closing would only hide which.
+      await Promise.all([handle?.close().catch(() => {}), release()])
     }
   }
 
@@ -165,7 +169,7 @@ export function jsonlStore(folder: string): LedgerStore {
             await assertNoForks(root, ledger)
             await removeSnapshotFile(base)
             // The newest first: what is left after a crash is an older state of the same ledger.
-            for (let each = await topOf(base); each > 0; each--) {
+            for (let each = topOf(base); each > 0; each--) {
               await rm(segmentFile(base, each), { force: true })
               await rm(lockFile(base, each - 1), { force: true })
             }
@@ -225,31 +229,17 @@ function inTurn<T>(base: string, task: () => Promise<T>): Promise<T> {
  * Cuts off an unfinished last line, writes at the end and waits for the disk. After a failure the file has its whole
  * size again where the disk still allows it; where not, the unfinished line is ignored like any other.
  */
-async function writeLine(
-  base: string,
-  segment: number,
-  { extent, torn }: Chain,
-  line: Buffer,
-): Promise<void> {
-  const file = segmentFile(base, segment)
-  const isNew = extent.segment === 0
-  const handle = await openToAppend(file)
+async function writeLine(handle: FileHandle, { extent, torn }: Chain, line: Buffer): Promise<void> {
+  if (torn > 0) await handle.truncate(extent.size)
   try {
-    if (torn > 0) await handle.truncate(extent.size)
-    try {
-      // One write as a rule. A full disk takes a part first and says why only when asked for the rest.
-      for (let written = 0; written < line.length; )
-        written += (await handle.write(line, written, line.length - written)).bytesWritten
-      await (isNew ? handle.sync() : handle.datasync())
-    } catch (error) {
-      await handle.truncate(extent.size).catch(() => {})
-      throw error
-    }
-  } finally {
-    // The events are on the disk, or the failure is already known: an error of closing would only hide which.
-    await handle.close().catch(() => {})
+    // One write as a rule. A full disk takes a part first and says why only when asked for the rest.
+    for (let written = 0; written < line.length; )
+      written += (await handle.write(line, written, line.length - written)).bytesWritten
+    await (extent.segment === 0 ? handle.sync() : handle.datasync())
+  } catch (error) {
+    await handle.truncate(extent.size).catch(() => {})
+    throw error
   }
-  if (isNew) await syncFolder(dirname(file))
 }
 
 function damaged(ledger: string, { file, line, problem, at, tooNew }: Damage): ToolwellError {

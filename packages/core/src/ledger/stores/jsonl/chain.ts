@@ -35,15 +35,15 @@ export interface Chain {
 }
 
 /** The newest segment there is, whole or not; 0 where there is none. Numbers have no gaps. */
-export async function topOf(base: string, from = 1): Promise<number> {
+export function topOf(base: string, from = 1): number {
   let top = from - 1
-  while ((await sizeOf(segmentFile(base, top + 1))) !== undefined) top++
+  while (sizeOf(segmentFile(base, top + 1)) !== undefined) top++
   return top
 }
 
 /** Whether somebody has taken over from whoever writes this segment. */
-export async function isFenced(base: string, segment: number): Promise<boolean> {
-  return (await sizeOf(segmentFile(base, segment + 1))) !== undefined
+export function isFenced(base: string, segment: number): boolean {
+  return sizeOf(segmentFile(base, segment + 1)) !== undefined
 }
 
 /** What a segment says that it follows; undefined where it does not (yet). */
@@ -66,7 +66,7 @@ export async function firstEvent(base: string): Promise<LedgerEvent | undefined>
 /** `known` is a place that was whole before: only what follows it is read. */
 export async function readChain(base: string, known?: Extent): Promise<Chain> {
   for (;;) {
-    const top = await topOf(base, Math.max(1, known?.segment ?? 1))
+    const top = topOf(base, Math.max(1, known?.segment ?? 1))
     try {
       const chain = await readFromTop(base, top, known)
       // What was whole before may have been replaced since.
@@ -87,7 +87,7 @@ interface Part {
 
 async function readFromTop(base: string, top: number, known: Extent | undefined): Promise<Chain> {
   if (known && known.segment > 0 && top === known.segment) {
-    const size = await sizeOf(segmentFile(base, top))
+    const size = sizeOf(segmentFile(base, top))
     if (size !== undefined && size >= known.size) return readSegment(base, known)
   }
   if (top === 0) return { events: [], extent: { segment: 0, size: 0, count: 0 }, torn: 0 }

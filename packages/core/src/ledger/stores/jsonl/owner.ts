@@ -13,10 +13,21 @@ export interface Owner {
 /** `alive` is also said of a process that is only stopped. `elsewhere`: of another machine, which cannot be asked. */
 export type Standing = 'alive' | 'dead' | 'elsewhere' | 'unknown'
 
-/** This holding of a lock, apart from every other, also of the same process. */
+/**
+ * This holding of a lock, apart from every other, also of the same process. Short: where a link points to is kept in its entry as long as it
+ * has less than 60 letters, and in a block of its own from there on.
+ */
 export function newOwner(): string {
-  return [hostname(), process.pid, startOf(process.pid), randomUUID()].join(':')
+  return [hostname(), process.pid, ownStart(), randomUUID().slice(0, 8)].join(':')
 }
+
+/** It stays what it is for as long as this process lives. */
+function ownStart(): string {
+  own ??= startOf(process.pid)
+  return own
+}
+
+let own: string | undefined
 
 export function readOwner(text: string | undefined): Owner | undefined {
   const [host, pid, start] = (text ?? '').split(':')

@@ -3,10 +3,10 @@
  * give back is never removed to go on with the same segment: whoever takes over writes the next one, and records how far the
  * old one counts. Should the old owner still be there, it writes where nobody reads.
  */
-import { lstat, open, readFile, readlink, rm, symlink } from 'node:fs/promises'
+import { lstat, open, readFile, readlink, symlink, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { isFenced, topOf } from './chain.js'
-import { makeOwnFolder } from './files.js'
+import { isMissing, makeOwnFolder } from './files.js'
 import { lockFile } from './names.js'
 import { newOwner, type Owner, readOwner, type Standing, standingOf } from './owner.js'
 
@@ -34,24 +34,31 @@ export async function hold(base: string, top: number, giveUpAfter = GIVE_UP_AFTE
   for (let attempt = 0; ; attempt++) {
     const taken = await takeNext(base, newest)
     if (typeof taken === 'number') {
-      const release = () => rm(lockFile(base, taken), { force: true })
+      const release = () => giveBack(base, taken)
       // Somebody may have gone on with a later segment before this lock was taken.
-      if (!(await isFenced(base, taken))) return { segment: taken, release }
+      if (!isFenced(base, taken)) return { segment: taken, release }
       await release()
-      newest = await topOf(base, taken + 1)
+      newest = topOf(base, taken + 1)
       continue
     }
     if (Date.now() > deadline) throw new Error(refusal(base, taken))
     await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(25, 2 + attempt)))
-    newest = Math.max(newest, await topOf(base, newest))
+    newest = Math.max(newest, topOf(base, newest))
   }
 }
 
 /** Takes the segment after the newest, whoever holds that one. Only for whoever knows that its owner is gone, or was told so. */
 export async function holdNext(base: string): Promise<Holding> {
-  const taken = await takeNext(base, Math.max(1, await topOf(base)) + 1)
+  const taken = await takeNext(base, Math.max(1, topOf(base)) + 1)
   if (typeof taken !== 'number') throw new Error(refusal(base, taken))
-  return { segment: taken, release: () => rm(lockFile(base, taken), { force: true }) }
+  return { segment: taken, release: () => giveBack(base, taken) }
+}
+
+/** Somebody may have removed it: whoever took over, or a person. */
+async function giveBack(base: string, segment: number): Promise<void> {
+  await unlink(lockFile(base, segment)).catch((error: unknown) => {
+    if (!isMissing(error)) throw error
+  })
 }
 
 /** The number of the lock that was taken, or who is in the way. Locks of the dead are passed by. */

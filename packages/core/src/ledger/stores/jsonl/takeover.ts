@@ -21,7 +21,7 @@ const NEWLINE = 0x0a
  */
 export async function followOn(base: string, segment: number, cutAt?: After): Promise<void> {
   if (segment === 1 || (await saysWhatItFollows(base, segment))) return
-  for (let each = (await topOf(base)) + 1; each <= segment; each++) await createFile(segmentFile(base, each))
+  for (let each = topOf(base) + 1; each <= segment; each++) await createFile(segmentFile(base, each))
   const { extent, damage } = cutAt ? { extent: cutAt } : await readChain(base)
   // Nothing is cut off without being asked for.
   if (damage) throw new DamageFound(damage)

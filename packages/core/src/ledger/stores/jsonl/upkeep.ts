@@ -23,7 +23,7 @@ export interface LedgerReport {
 
 /** The first file of every ledger at a path: of a folder, or the file itself. */
 export async function ledgersAt(path: string): Promise<string[]> {
-  if (path.endsWith('.jsonl') && (await sizeOf(path)) !== undefined) return [path]
+  if (path.endsWith('.jsonl') && sizeOf(path) !== undefined) return [path]
   const found = await readdir(path, { recursive: true })
   return found.filter((each) => ledgerAt(each) !== undefined).map((each) => join(path, each))
 }
@@ -33,7 +33,7 @@ const baseOfFile = (file: string) => file.replace(/(?:\.\d+)?\.jsonl$/, '')
 export async function checkLedger(file: string): Promise<LedgerReport> {
   const base = baseOfFile(file)
   const { extent, torn, damage } = await readChain(base)
-  const segments = await topOf(base)
+  const segments = topOf(base)
   const lock = await lockState(base, Math.max(1, segments))
   return {
     file: `${base}.jsonl`,
@@ -75,7 +75,7 @@ async function withOrigin(base: string, own: readonly LedgerEvent[]): Promise<re
  */
 export async function repairLedger(file: string): Promise<Damage | undefined> {
   const base = baseOfFile(file)
-  const holding = await hold(base, await topOf(base), 0)
+  const holding = await hold(base, topOf(base), 0)
   try {
     const { damage } = await readChain(base)
     if (!damage) return undefined
@@ -95,7 +95,7 @@ export async function repairLedger(file: string): Promise<Damage | undefined> {
 /** Ends a lock whose owner is gone. Gives whose it was; undefined where there was none. A process that is alive keeps its lock. */
 export async function unlockLedger(file: string): Promise<LockState | undefined> {
   const base = baseOfFile(file)
-  const lock = await lockState(base, Math.max(1, await topOf(base)))
+  const lock = await lockState(base, Math.max(1, topOf(base)))
   if (!lock) return undefined
   if (lock.standing === 'alive')
     throw new Error(

@@ -1,0 +1,70 @@
+/** A source as it is given to the catalogue, checked: a mistake there is told where it is made. */
+
+import { ToolwellError } from '../base/errors.js'
+import { toolId } from '../base/names.js'
+import { assertKnownKeys, kindOf } from '../base/options.js'
+import type { SourceState } from '../tool/source.js'
+import type { Tool } from '../tool/tool.js'
+import type { SourceUpdate } from './source.js'
+
+/** The source that policies see for the meta-tools; no other source can have its name. */
+export const META = 'toolwell'
+
+export function assertSource(name: string): void {
+  if (name === META)
+    throw new ToolwellError(
+      'invalid-option',
+      `A source cannot be named ${JSON.stringify(META)}: policies know the meta-tools by it. Rename the source.`,
+      { path: 'source' },
+    )
+}
+
+export function assertUpdate(name: string, update: SourceUpdate): void {
+  assertSource(name)
+  assertKnownKeys(
+    update,
+    [
+      'tools',
+      'description',
+      'state',
+      'advice',
+      'locked',
+      'quarantined',
+      'unusable',
+      'kept',
+      'tentative',
+      'wake',
+    ],
+    `setSource(${JSON.stringify(name)})`,
+  )
+  if (!Array.isArray(update.tools))
+    throw new ToolwellError(
+      'invalid-option',
+      `setSource(${JSON.stringify(name)}) needs tools: a list, empty where there are none, not ${kindOf(update.tools)}. Tools with their names as keys are those of the AI SDK: importTools of @toolwell/core/ai-sdk reads them.`,
+      { path: 'tools' },
+    )
+  assertState(update.state ?? 'ready')
+}
+
+export function assertState(state: SourceState): void {
+  const known = ['ready', 'connecting', 'failed', 'disabled', 'needs-login']
+  if (!known.includes(state))
+    throw new ToolwellError(
+      'invalid-option',
+      `A source's state is one of ${known.join(', ')}, not ${JSON.stringify(state)}.`,
+      { path: 'state' },
+    )
+}
+
+export function assertDistinct(source: string, tools: readonly Tool[]): void {
+  const seen = new Set<string>()
+  for (const { name } of tools) {
+    if (seen.has(name))
+      throw new ToolwellError(
+        'duplicate-tool',
+        `Two tools are named ${JSON.stringify(name)}${source ? ` in source ${JSON.stringify(source)}` : ''}. Rename one, or give them different sources.`,
+        { name, tools: [toolId(source, name)] },
+      )
+    seen.add(name)
+  }
+}
