@@ -264,6 +264,7 @@ it.each([
     '@toolwell/gateway/bridge',
     gatewayBridge,
     [
+      'DAEMON_FLAGS',
       'FolderProblem',
       'PROTOCOL',
       'StartProblem',

@@ -17,6 +17,7 @@ import { approveSeen } from '@toolwell/mcp/internal'
 import { approve, createLock, readLock, writeLock } from '@toolwell/mcp/lock'
 import type { RuleSettings } from '@toolwell/mcp/scan'
 import { describe, expect, it } from 'vitest'
+import { collectGarbage } from '../../../test/setup/collect-garbage.ts'
 import { describedTool, type Manners, oddServer } from './support/odd-server.js'
 import { play } from './support/play.js'
 import { eventually } from './support/processes.js'
@@ -362,6 +363,35 @@ describe('without a lock', () => {
     expect(isSettled()).toBe(true)
   })
 
+  it('what is only remarkable is settled too: it is told at every start, and what was first seen is not read for it', async () => {
+    const cache = diskCache({ folder: join(temporary(), 'cache') })
+    const kept = memoryFirstUse()
+    let reads = 0
+    const firstUse = {
+      ...kept,
+      read: (server: Parameters<typeof kept.read>[0]) => {
+        reads++
+        return kept.read(server)
+      },
+    }
+    const wipes = describedTool('wipe', { description: 'Runs rm -rf / on the host.' })
+    const servers = [
+      oddServer('soft', { tools: [wipes] }),
+      oddServer('hard', { tools: [POISONED, describedTool('echo')] }),
+    ]
+    const first = await setup(servers, { cache, firstUse })
+    const found = first.report('soft').findings
+    expect(found).toMatchObject([{ tool: 'wipe', severity: 'soft' }])
+    reads = 0
+    const second = await setup(servers.slice(0, 1), { cache, firstUse })
+    expect(second.report('soft')).toMatchObject({ findings: found, trusted: 'first-use', starts: 0 })
+    expect(reads).toBe(0)
+    const third = await setup(servers, { cache, firstUse })
+    expect(third.report('soft').findings).toEqual(found)
+    expect([...third.report('hard').quarantined.keys()]).toEqual(['add'])
+    expect(reads).toBeGreaterThan(0)
+  })
+
   it('what is met first is trusted with a warning, and what changed waits until it is approved', async () => {
     const changesWhile = join(temporary(), 'changed')
     const folder = temporary()
@@ -428,6 +458,42 @@ describe('without a lock', () => {
     const bumped = program(join(home, 'two'), ['@scope/it@2.0.0'], {})
     expect(await held(bumped)).toEqual(['echo'])
     expect((await bumped).report('odd').warnings).toMatchObject([{ code: 'start-changed' }])
+  })
+
+  it('what was first seen is not held in memory beside the list, and is written whole again when its file vanishes', async () => {
+    const home = temporary()
+    const list = join(home, 'list.json')
+    const names = ['kept', 'changed', 'removed']
+    const write = (...tools: object[]) => writeFileSync(list, JSON.stringify(tools))
+    const folder = join(home, 'first-use')
+    const disk = diskFirstUse({ folder })
+    const read: WeakRef<object>[] = []
+    const firstUse = {
+      ...disk,
+      read: (server: Parameters<typeof disk.read>[0]) => {
+        const seen = disk.read(server)
+        read.push(...Object.values(seen?.tools ?? {}).map(({ definition }) => new WeakRef(definition)))
+        return seen
+      },
+    }
+    const server = oddServer('odd', { toolsFrom: list })
+    const start = () => setup([server], { firstUse })
+    write(...names.map((name) => describedTool(name)))
+    await start()
+    const whole = disk.read(server)
+    const run = await start()
+    await collectGarbage()
+    expect(read.length).toBeGreaterThan(0)
+    expect(read.filter((definition) => definition.deref())).toEqual([])
+
+    write(describedTool('kept'), describedTool('changed', { title: 'Other' }))
+    await run.servers.refresh('odd')
+    rmSync(folder, { recursive: true })
+    write(describedTool('kept'), describedTool('changed', { title: 'Other' }), describedTool('joined'))
+    await run.servers.refresh('odd')
+    const again = disk.read(server)
+    expect(again?.tools).toMatchObject({ ...whole?.tools })
+    expect(Object.keys(again?.tools ?? {})).toEqual([...names, 'joined'])
   })
 
   it('what is gone is told of at every start', async () => {

@@ -4,7 +4,7 @@
  */
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { defaultGatewayFolder, runBridge } from '@toolwell/gateway/bridge'
+import { DAEMON_FLAGS, defaultGatewayFolder, runBridge } from '@toolwell/gateway/bridge'
 
 /** False where the words are not these alone. */
 export async function runThin(words: readonly string[]): Promise<boolean> {
@@ -42,7 +42,7 @@ export async function runStdio({
     folder,
     path: ['/mcp', ...words].join('/'),
     workspace: process.cwd(),
-    command: [program, realpathSync(script), 'serve', '--by-bridge', '--folder', folder],
+    command: [program, ...DAEMON_FLAGS, realpathSync(script), 'serve', '--by-bridge', '--folder', folder],
     input: process.stdin,
     output: process.stdout,
     onProblem: (message) => process.stderr.write(`toolwell: ${message}\n`),

@@ -27,7 +27,7 @@ import { queryCharacterLimit } from './query.js'
 import { createRelevance, weighWords, worthOfAll } from './relevance.js'
 import { createScores } from './scores.js'
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
-import { type IndexPart, segmentsOf } from './stored-parts.js'
+import { createPartReader, type IndexPart } from './stored-parts.js'
 import { defaultTuning, type Tuning } from './tuning.js'
 import { type SearchMiss, type WhyQuery, type WhySource, whyNot } from './why.js'
 import { createLexicon } from './words/lexicon.js'
@@ -42,8 +42,11 @@ const filledAtOnce = 1024
 const exactTierScore = 10_000
 
 export interface LexicalSearcher extends Searcher {
-  /** Takes parts that it does not hold yet, each from where it is kept, or made and kept there. Ranks as `update` would have it. */
-  load(parts: readonly IndexPart[]): void
+  /**
+   * Takes parts that it does not hold yet, each from where it is kept, or made and kept there, and gives the event loop back in
+   * between. Ranks as `update` would have it.
+   */
+  load(parts: readonly IndexPart[]): Promise<void>
   /** Takes documents that it does not hold yet, and gives the event loop back in between. Ranks as `update` would have it. */
   fill(documents: Iterable<SearchDocument>): Promise<void>
   rank(query: RankQuery): readonly Ranked[]
@@ -154,8 +157,12 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
   }
 
   return {
-    load(parts) {
-      index.adopt(segmentsOf(parts, analyser))
+    async load(parts) {
+      const read = createPartReader(analyser)
+      const segments: Segment[] = []
+      await inPieces(parts, (part) => segments.push(read(part)))
+      index.adopt(segments)
+      // Not before: servers use the same words, and each would be looked up for each of them.
       vocabulary().forget()
     },
     async fill(documents) {

@@ -1,5 +1,5 @@
 /** Keeps a searcher in step with the catalogue, and falls back to the built-in one where the host's fails. */
-import { inPieces, turn } from '../base/pieces.js'
+import { turn } from '../base/pieces.js'
 import type { Catalogue, Entry } from '../catalogue/catalogue.js'
 import type { Notice } from '../tool/notice.js'
 import { documentOf } from './document.js'
@@ -96,7 +96,7 @@ async function loadAll(catalogue: Catalogue, searcher: LexicalSearcher): Promise
   // Tools of Toolwell's own have no source.
   for (const entry of catalogue.entries()) if (!catalogue.sources.has(entry.source)) made.push(entry)
   await searcher.fill(documentsOf(made, catalogue))
-  await inPieces(parts, (part) => searcher.load([part]))
+  await searcher.load(parts)
   if (isLarge) await turn()
 }
 

@@ -15,4 +15,4 @@ export {
 export { endDaemon, isAlive, isDaemon } from './processes.js'
 export { type DaemonFile, type Identity, PROTOCOL, WORKSPACE_HEADER } from './protocol.js'
 export { shellWord } from './shell-word.js'
-export { findOrStartDaemon, StartProblem } from './start-daemon.js'
+export { DAEMON_FLAGS, findOrStartDaemon, StartProblem } from './start-daemon.js'

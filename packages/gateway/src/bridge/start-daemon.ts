@@ -15,6 +15,12 @@ export interface StartOptions {
   readonly patience?: number
 }
 
+/**
+ * Options of Node for a daemon that nobody sees: the space for new objects stays small, a quarter of its usual size. That saves
+ * tens of megabytes for as long as it runs, and costs about as much time as can be measured.
+ */
+export const DAEMON_FLAGS: readonly string[] = ['--max-semi-space-size=4']
+
 export type Running = Extract<Found, { kind: 'running' }>
 
 /** It could not be started. The message says why and what to do. */

@@ -11,14 +11,16 @@ import { type Compared, createExaminations, type ExaminationOptions } from './lo
 import {
   type FirstUse,
   type FirstUseStore,
+  leaning,
   ownTool,
   scopeOf,
+  standing,
   waitingCommands,
   wasMet,
 } from './lock/first-use.js'
 import type { ListedServer } from './lock/lock.js'
 import { createLocks, type LockState } from './lock/locks.js'
-import { areSettled, type Prints, type ReviewNotes } from './lock/notes.js'
+import { areSettled, hasNoFindings, type Prints, type ReviewNotes } from './lock/notes.js'
 import { approveCommand } from './lock/reasons.js'
 import {
   combineReviews,
@@ -81,14 +83,10 @@ export function createGuard(options: GuardOptions): Guard {
   >()
   /** A record that vanishes while the program runs, with a folder that is moved say, is not forgotten by it. */
   const remembered = new Map<string, FirstUse>()
-  const recall = (server: ServerConfig): FirstUse | undefined => {
-    const seen = firstUse.read(server) ?? remembered.get(server.name)
-    if (seen) remembered.set(server.name, seen)
-    return seen
-  }
+  const recall = (server: ServerConfig) => firstUse.read(server) ?? remembered.get(server.name)
   const by = new Map<string, ServerDecision['by']>()
-  /** Definitions that are as first seen, and in which nothing was found: most of them, at every start. */
-  const settled = new Map<string, ServerDefinition>()
+  /** Definitions that are as first seen, and in which nothing was found that holds back: most of them, at every start. */
+  const settled = new Map<string, { readonly definition: ServerDefinition; readonly isPlain: boolean }>()
   /** What each was judged by: its lock, or what was first seen of it. */
   const judgedBy = new Map<string, { readonly lock: LockState | undefined; readonly stamp: string }>()
   const groundsOf = (server: ServerConfig) => {
@@ -100,6 +98,22 @@ export function createGuard(options: GuardOptions): Guard {
     return last === undefined || (last.lock === grounds.lock && last.stamp === grounds.stamp)
   }
 
+  /** Of what is settled, all may be used; what was found of it is in its notes. */
+  const asNoted = (server: ServerConfig, listed: ListedServer): ServerDecision => {
+    const prints = examinations.meet(listed)
+    const decide = (print: string): Decision => ({
+      allowed: true,
+      findings: examinations.known(server.name, print),
+    })
+    const offered = [...prints.tools].filter(([tool]) => isOffered(tool, server))
+    return {
+      by: 'first-use',
+      server: decide(prints.instructions),
+      tools: new Map(offered.map(([tool, print]) => [tool, decide(print)])),
+      warnings: [],
+    }
+  }
+
   const reviewer: Reviewer = ({ server, definition }) => {
     const listed = listedOf(server, definition)
     const grounds = groundsOf(server)
@@ -108,25 +122,27 @@ export function createGuard(options: GuardOptions): Guard {
     if (!isSame(server, grounds)) review.reset(server.name)
     judgedBy.set(server.name, grounds)
     // What was judged in this program is judged again: it may have been reported as new.
-    const isSettledBefore = settled.get(server.name) === definition && !met.has(server.name)
+    const before = settled.get(server.name)
+    const isSettledBefore = before?.definition === definition && !met.has(server.name)
     if (isSettledBefore && !state && server.trust === 'first-use' && grounds.stamp !== '') {
       by.set(server.name, 'first-use')
-      return NOTHING_FOUND
+      return before.isPlain ? NOTHING_FOUND : toReview(asNoted(server, listed))
     }
     const prints = examinations.meet(listed)
     const last = met.get(server.name)
     const isKnown = last?.definition === definition && last.stamp === grounds.stamp
     const record = isKnown ? last.before : state ? undefined : recall(server)
-    const before = wasMet(record) ? record : undefined
+    const seenBefore = wasMet(record) ? record : undefined
     const { decision, remember } = review.judge({
       server: listed,
       prints,
       trust: server.trust,
       offers: (tool) => isOffered(tool, server),
       lock: state,
-      remembered: state ? undefined : before,
+      remembered: state ? undefined : seenBefore,
     })
     by.set(server.name, decision.by)
+    const lean = (seen: FirstUse) => leaning(seen, listed, prints.tools)
     if (remember) {
       const { need, folder } = server.workspace
       const seen = {
@@ -137,14 +153,15 @@ export function createGuard(options: GuardOptions): Guard {
         }),
         ...remember,
       }
-      remembered.set(server.name, seen)
-      firstUse.write(server, seen)
-    }
+      remembered.set(server.name, lean(seen))
+      firstUse.write(server, standing(seen))
+    } else if (record) remembered.set(server.name, lean(record))
     // Also where nothing was written: reading may have moved it.
     const stamp = state ? '' : firstUse.stamp(server)
     judgedBy.set(server.name, { lock: state, stamp })
-    met.set(server.name, { definition, before: record, stamp })
-    if (isSettled(decision, prints, remember ?? before)) settled.set(server.name, definition)
+    met.set(server.name, { definition, before: record && lean(record), stamp })
+    if (isSettled(decision, prints, remember ?? seenBefore))
+      settled.set(server.name, { definition, isPlain: isPlain(decision) })
     else settled.delete(server.name)
     return toReview(decision)
   }
@@ -152,11 +169,13 @@ export function createGuard(options: GuardOptions): Guard {
   return {
     meet(server, definition, notes) {
       const listed = listedOf(server, definition)
-      if (scan && areSettled(notes, stamp, scopeOf(server))) {
-        settled.set(server.name, definition)
-        examinations.meetQuietly(listed, notes)
-      } else examinations.meet(listed, notes)
-      return !scan || examinations.isNoted(server.name)
+      const isSettledBefore = scan && areSettled(notes, stamp, scopeOf(server))
+      const isPlain = isSettledBefore && hasNoFindings(notes)
+      if (isPlain) examinations.meetQuietly(listed, notes)
+      else examinations.meet(listed, notes)
+      const isNoted = examinations.isNoted(server.name)
+      if (isSettledBefore && isNoted) settled.set(server.name, { definition, isPlain })
+      return !scan || isNoted
     },
     async prepare(server, definition) {
       if (!scan) return
@@ -171,7 +190,7 @@ export function createGuard(options: GuardOptions): Guard {
     notes(server, definition) {
       examinations.meet(listedOf(server, definition))
       const notes = examinations.notesOf(server.name)
-      const before = settled.get(server.name)
+      const before = settled.get(server.name)?.definition
       const isKept =
         before !== undefined &&
         (before === definition || definitionHash(before) === definitionHash(definition))
@@ -220,14 +239,15 @@ export function createGuard(options: GuardOptions): Guard {
   }
 }
 
-/** Whether the next start can skip the review: everything was let through on first use, and nothing was found. */
+/** Whether the next start can skip the review: everything was let through on first use, and nothing was found that weighs. */
 function isSettled(
   { by, server, tools }: ServerDecision,
   prints: Prints,
   remembered: FirstUse | undefined,
 ): boolean {
-  const isPlain = (decision: Decision) => decision.allowed && decision.findings.length === 0
-  if (by !== 'first-use' || !isPlain(server) || ![...tools.values()].every(isPlain)) return false
+  const isLight = ({ allowed, findings }: Decision) =>
+    allowed && findings.every(({ severity }) => severity === 'soft')
+  if (by !== 'first-use' || !isLight(server) || ![...tools.values()].every(isLight)) return false
   if (remembered === undefined || !server.allowed) return false
   // What the config keeps out was not judged, and may be let in later. Removed tools are reported until the rest is pinned.
   if (tools.size < prints.tools.size) return false
@@ -235,6 +255,11 @@ function isSettled(
   return [...prints.tools].every(
     ([name, print]) => remembered.tools[name]?.fingerprint === print && Object.hasOwn(remembered.tools, name),
   )
+}
+
+/** Nothing at all was found. */
+function isPlain({ server, tools }: ServerDecision): boolean {
+  return [server, ...tools.values()].every(({ findings }) => findings.length === 0)
 }
 
 /** How it is started is looked at by few: it takes a look at files. */

@@ -1,7 +1,7 @@
 /** A part of the index that never changes once built: the postings of some tools in typed arrays, sorted by term. */
 
 import { fold, lettersOf } from './spelling.js'
-import { createTally } from './tally.js'
+import { createTally, type Tally } from './tally.js'
 
 /** Slots of a segment fit sixteen bits; a larger index has several segments. */
 export const segmentCapacity = 65_536
@@ -39,10 +39,15 @@ export interface Analysis {
   readonly bytes: Uint8Array
 }
 
+/** Room for the distinct terms of a segment. Builders that work one after the other may share it: it is large. */
+export function createTermCounts(): Tally {
+  return createTally(4096)
+}
+
 /** Collects tools, then becomes a segment. Costs the postings it is given and sorting their distinct terms. */
-export function createSegmentBuilder() {
+export function createSegmentBuilder(counts = createTermCounts()) {
+  counts.clear()
   const identities: Identity[] = []
-  const counts = createTally(4096)
   let postingOrdinals = new Uint32Array(1024)
   let postingBytes = new Uint8Array(1024)
   const ends: number[] = []

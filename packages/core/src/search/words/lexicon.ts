@@ -49,13 +49,16 @@ export function conceptsOf(
   { held, asked }: Lexicon,
   word: string,
 ): { concepts: readonly number[]; asked: readonly Concept[] } {
-  const meant = asked.get(word) ?? []
-  const share = 1 / Math.sqrt(Math.max(1, meant.length))
+  const meant = asked.get(word) ?? NONE
+  const share = 1 / Math.sqrt(meant.length)
   return {
-    concepts: (held.get(word) ?? []).map(({ hash }) => hash),
-    asked: meant.map((concept) => ({ ...concept, weight: concept.weight * share })),
+    concepts: held.get(word)?.map(({ hash }) => hash) ?? NONE,
+    asked: meant === NONE ? NONE : meant.map((concept) => ({ ...concept, weight: concept.weight * share })),
   }
 }
+
+/** One for all words without a concept: nearly all, and there are thousands. */
+const NONE: readonly never[] = []
 
 function add(map: Map<string, Concept[]>, word: string, concept: Concept): void {
   const known = map.get(word)

@@ -42,6 +42,9 @@ export interface SpelledWord {
   readonly pair: boolean
 }
 
+/** One for all words without parts. */
+const NO_PARTS: readonly Term[] = []
+
 export interface Vocabulary {
   /** The words of a text, in order. Linear in its length. */
   wordsOf(text: string): SpelledWord[]
@@ -75,7 +78,7 @@ export function createVocabulary(lexicon: Lexicon): Vocabulary {
     const known = words.get(key)
     if (known) return known
     const whole = termOf(spelling)
-    const partTerms = parts.map(termOf)
+    const partTerms = parts.length === 0 ? NO_PARTS : parts.map(termOf)
     const terms = parts.length > wholeWordPartLimit ? partTerms : [...partTerms, whole]
     const word: SpelledWord = { whole, parts: partTerms, terms, pair }
     words.set(key, word)

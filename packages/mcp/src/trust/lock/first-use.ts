@@ -62,6 +62,44 @@ export function seenTool(tool: unknown): SeenTool {
   return { fingerprint: fingerprint(tool), definition: normalised(tool) as JsonObject }
 }
 
+/** A tool that is as it was first seen: its definition is that of the list. */
+class ListedTool implements SeenTool {
+  readonly fingerprint: string
+  declare readonly isApproved?: true
+  readonly #listed: unknown
+
+  constructor({ fingerprint: print, isApproved }: SeenTool, listed: unknown) {
+    this.fingerprint = print
+    if (isApproved) this.isApproved = isApproved
+    this.#listed = listed
+  }
+
+  get definition(): JsonObject {
+    return normalised(this.#listed) as JsonObject
+  }
+}
+
+/** The same record for as long as the program runs: held whole, it would take as much memory as the list does. */
+export function leaning(seen: FirstUse, listed: ListedServer, prints: ReadonlyMap<string, string>): FirstUse {
+  const now = namedTools(listed)
+  const lean = (name: string, tool: SeenTool) =>
+    prints.get(name) === tool.fingerprint ? new ListedTool(tool, now.get(name)) : tool
+  return {
+    ...seen,
+    tools: record(Object.entries(seen.tools).map(([name, tool]) => [name, lean(name, tool)])),
+  }
+}
+
+/** The same record to be kept: it leans on nothing. */
+export function standing(seen: FirstUse): FirstUse {
+  const stand = ({ fingerprint: print, definition, isApproved }: SeenTool): SeenTool => ({
+    fingerprint: print,
+    definition,
+    ...(isApproved ? { isApproved } : {}),
+  })
+  return { ...seen, tools: record(Object.entries(seen.tools).map(([name, tool]) => [name, stand(tool)])) }
+}
+
 /** The record with the server, or one of its tools, as it is now: approved by a person. */
 export function approveSeen(given: FirstUse | undefined, listed: ListedServer, tool?: string): FirstUse {
   const { start = '', instructions = '' } = listed

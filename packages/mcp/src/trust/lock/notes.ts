@@ -29,7 +29,7 @@ interface WholeNote {
 export interface ReviewNotes {
   /** By which rules it was scanned: see `scanStamp`. */
   readonly scan: string
-  /** Nothing was found, and all of it is remembered as first seen in this scope: without a lock there is nothing to decide. */
+  /** Nothing was found that holds back, and all of it is remembered as first seen in this scope: without a lock there is nothing to decide. */
   readonly settledFor?: string
   readonly instructions: Note
   readonly tools: readonly (readonly [name: string, note: Note])[]
@@ -85,10 +85,21 @@ export function writeNotes(
   }
 }
 
-/** Whether these notes say that there is nothing to tell. */
+/** Whether these notes say that there is nothing to decide. */
 export function areSettled(notes: unknown, stamp: string, scope: string): boolean {
   const { scan, settledFor } = (notes ?? {}) as Partial<ReviewNotes>
   return scan === stamp && settledFor === scope
+}
+
+/** Whether these notes say that there is nothing to tell. What cannot be read is looked at more closely. */
+export function hasNoFindings(notes: unknown): boolean {
+  const isPlain = (note: Note) => typeof note === 'string' || note.findings?.length === 0
+  try {
+    const { instructions, tools } = notes as ReviewNotes
+    return isPlain(instructions) && tools.every(([, note]) => isPlain(note))
+  } catch {
+    return false
+  }
 }
 
 /** What is noted of definitions, without the questions that led to it: their answers depend on which other servers there are. */
