@@ -96,7 +96,7 @@ function floorOf(entry: Entry): string | undefined {
   return undefined
 }
 
-function matches(rule: ExposureRule, entry: Entry, agent: string | undefined): boolean {
+export function matches(rule: ExposureRule, entry: Entry, agent: string | undefined): boolean {
   const { tool } = entry
   return (
     fits(rule.tool, tool.name, entry.id, entry.wireName) &&
