@@ -44,4 +44,4 @@ for (;;) {
 await model.close()
 console.log(messages.at(-2)?.content)
 console.log(messages.at(-1)?.content)
-console.log(well.report()) // what it cost, by the usage that the replies carry
+console.log(well.report()) // what it cost: tokens by the usage in the replies, prices by a model of the cache

@@ -64,7 +64,7 @@ it('shows the surface, the search, the loads, the calls and the tokens of each r
   expect(lines).toEqual([
     expect.stringMatching(/^ {4}latched \(start\) on openai-chat: 2 tools deferred, bridge/),
     expect.stringMatching(
-      /^ {2}1 0 eager, 0 loaded, 2 deferred · \d+ of \d+ tokens of tools · \d+ input tokens.*output$/,
+      /^ {2}1 0 eager, 0 loaded, 2 deferred · \d+ tokens of tools, \d+ if all were sent · \d+ input tokens.*output$/,
     ),
     expect.stringMatching(
       /^ {4}searched "send an invoice": loaded billing\/send_invoice, 1 not loaded, \d+ tokens$/,
@@ -76,7 +76,7 @@ it('shows the surface, the search, the loads, the calls and the tokens of each r
     expect.stringMatching(/^ {2}4 0 eager, 1 loaded/),
     '"Thread 1": 4 requests, 2 of them only to search or guess; deferred (bridge)',
     expect.stringMatching(/^ {2}input tokens: .* instead of .* with every tool; saved -?/),
-    expect.stringMatching(/^ {2}by cache prices: /),
+    expect.stringMatching(/^ {2}by cache prices, estimated: /),
     expect.stringMatching(/^ {2}the provider counted /),
     '  1 search, 1 loaded: billing__send_invoice',
   ])
@@ -116,7 +116,7 @@ describe('a ledger', () => {
     const { code, output } = await homeWith({}).run(['ledger', old])
     expect(code).toBe(0)
     expect(output).toContain(
-      '  1 1 eager, 0 loaded, 3 deferred · 213 of 1.2k tokens of tools · 264 input tokens',
+      '  1 1 eager, 0 loaded, 3 deferred · 213 tokens of tools, 1.2k if all were sent · 264 input tokens',
     )
     expect(output).toContain('    searched "memory graph": loaded memory_graph, 1 not loaded, 96 tokens')
     expect(output).toContain('    compacted: 2 anchors kept')

@@ -84,6 +84,8 @@ export interface Conversation {
    * way. False where there is no other way to try: then the refusal is about something else.
    */
   refuseDelivery(refusal: { readonly requestId: string; readonly detail: string }): Promise<boolean>
+  /** Tells those who listen what an adapter noticed about a history. The same is told once. */
+  warn(code: string, detail: string): void
   /** What a request came to, once it was answered. */
   recordRequest(measurement: Measurement): Promise<void>
   /**
@@ -120,9 +122,14 @@ async function countAll(context: Context, counted: Map<string, number>): Promise
 /** A hidden-tool guesser is reported once, when it gets here without a single search. */
 const IGNORED_AFTER = 3
 
+/** A history with more that is odd has been told of enough. */
+const MOST_WARNINGS = 100
+
 /** With what learns from the ledger as it is written. */
 export interface ConversationShared extends Shared {
   observe?(principal: string): (fresh: readonly LedgerEvent[]) => void
+  /** With every new request: whether the names in options are those of tools. */
+  checkNames?(): Promise<void>
 }
 
 /** How a new ledger begins, where it is a fork or a child. */
@@ -181,6 +188,7 @@ export async function openConversation(
   if (log.state.results.size > 0) keeps()
   let latest: { readonly view: SurfaceView; readonly length: number } | undefined
   let since = 0
+  const warned = new Set<string>()
   const eagerTotal = createEagerTotal()
   const counted = new Map<string, number>()
   const listed = hostArray()
@@ -222,6 +230,7 @@ export async function openConversation(
     if (log.state.results.size > 0) keeps()
     const current = contextOf(wire)
     await countAll(current, counted)
+    await shared.checkNames?.()
     const facts = plan(log.state, current, { present, references, place, thinking }, support)
     const flipped = facts.flatMap((fact) =>
       fact.kind === 'suspended' || fact.kind === 'restored' ? [fact.tool] : [],
@@ -332,6 +341,12 @@ export async function openConversation(
           },
         })
       }),
+
+    warn(code, detail) {
+      const told = `${code} ${detail}`
+      if (!warned.has(told) && warned.size < MOST_WARNINGS) notify({ kind: 'history-warning', code, detail })
+      warned.add(told)
+    },
 
     refuseDelivery: ({ requestId, detail }) =>
       log.retried(async () => {

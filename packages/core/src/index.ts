@@ -50,7 +50,7 @@ export { defineTool, type ToolDefinition } from './tool/define-tool.js'
 export type { Notice } from './tool/notice.js'
 export type { DeliveryName, Dropped, DropReason, FailureReason, LoadSource } from './tool/reasons.js'
 export type { KeptParts, SourceChange, StoredPart } from './tool/source.js'
-export type { OutputOf, StandardSchema } from './tool/standard-schema.js'
+export type { ConvertibleSchema, OutputOf, StandardSchema } from './tool/standard-schema.js'
 export type {
   ExecuteContext,
   FloorRole,

@@ -2,11 +2,12 @@
 import { inWords } from './accounting/in-words.js'
 import { reportOn } from './accounting/report.js'
 import { defined } from './base/guards.js'
+import { lazily } from './base/lazily.js'
 import { NATIVE_SEARCH, RESERVE_NAME, toolId, wireNameOf } from './base/names.js'
 import { assertFunction, assertKnownKeys } from './base/options.js'
 import { createRecent } from './base/recent.js'
 import { type Catalogue, createCatalogue } from './catalogue/catalogue.js'
-import { assertFloor, type Exposure, exposureOf } from './catalogue/exposure.js'
+import { assertFloor, type Exposure, type ExposureOptions, exposureOf } from './catalogue/exposure.js'
 import type { Policy } from './catalogue/gate.js'
 import { type Conversation, type ConversationShared, openConversation } from './conversation.js'
 import { type Face, type FaceOptions, openFace } from './face.js'
@@ -92,6 +93,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
     settings,
     store,
     ...(learning ? learningFrom(usage, ranking) : { rank: ranking }),
+    ...(listeners.length > 0 ? { checkNames: nameCheck(catalogue, settings, tell) } : {}),
     memo: createMemos(catalogue, settings),
     tell,
     opened,
@@ -119,7 +121,10 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
     report: () =>
       opened
         .all()
-        .map(({ id, inspect }) => reportOn(id, inspect()))
+        .map(({ id, inspect }) => {
+          const made = inspect()
+          return reportOn(id, made, made.deferredNames.length + made.loadedLazyTools.length)
+        })
         .join('\n'),
     explain: (name, agent) => {
       const resolution = catalogue.resolve(name, () => true)
@@ -133,6 +138,24 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
       const exposure = exposureOf(entry, { ...settings, ...defined({ agent }) })
       return findings.length === 0 ? exposure : { ...exposure, findings }
     },
+  }
+}
+
+const namesInOptions = lazily(() => import('./catalogue/unmatched.js'))
+
+/** Once, as soon as no source is awaited: the name may be that of a tool which is still to come. */
+function nameCheck(
+  catalogue: Catalogue,
+  settings: ExposureOptions,
+  tell: (event: ToolwellEvent) => void,
+): () => Promise<void> {
+  let isDone = settings.eager.length + settings.rules.length === 0
+  return async () => {
+    if (isDone || [...catalogue.sources.values()].some(({ state }) => state === 'connecting')) return
+    isDone = true
+    const { unmatched } = await namesInOptions()
+    for (const found of unmatched(catalogue, settings))
+      tell({ kind: 'option-unmatched', ...found, conversation: '' })
   }
 }
 

@@ -1,5 +1,5 @@
 /** Tools whose schema comes from a validation library, and tools in the shapes of other libraries. */
-import { createToolwell, defineTool, type Tool } from '@toolwell/core'
+import { createToolwell, defineTool, type JsonSchema, type Tool } from '@toolwell/core'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import { type } from 'arktype'
 import * as v from 'valibot'
@@ -104,8 +104,17 @@ describe('a schema of a library', () => {
       { '~standard': { version: 1 as const, vendor: 'mine', validate: (value: unknown) => ({ value }) } },
       /of mine, which offers no JSON Schema; give JSON Schema as inputSchema/,
     ],
-  ])('%s is refused with what to do', (_, inputSchema, says) => {
+    [
+      'a zod that is older still',
+      { _def: { typeName: 'ZodObject' }, parse: (value: unknown) => value },
+      /of zod 3, which has no converter.*zod 4.*zod-to-json-schema makes as inputSchema\.$/,
+    ],
+  ])('%s is refused with what to do, with and without defineTool', (kind, given, says) => {
+    const inputSchema = given as unknown as JsonSchema
     expect(() => defineTool({ ...base, inputSchema })).toThrow(says)
+    // What can be converted is only to be wrapped.
+    if (kind !== 'a date') expect(() => createToolwell({ tools: [{ ...base, inputSchema }] })).toThrow(says)
+    expect(() => defineTool({ ...base, inputSchema })).not.toThrow('z.toJSONSchema(schema))')
   })
 
   it('of another top level than an object is refused when it is used', () => {
@@ -162,6 +171,14 @@ describe('JSON Schema written out in code', () => {
     defineTool({ ...base, inputSchema: { type: 'object' }, eager: true })
     // @ts-expect-error a tool has a description
     defineTool({ name: 'book', inputSchema })
+    expect(() => {
+      // @ts-expect-error a schema that nothing makes JSON Schema of
+      defineTool({ ...base, inputSchema: z3.object({ guests: z3.number() }) })
+    }).toThrow('zod 3')
+    expect(() => {
+      // @ts-expect-error the same
+      defineTool({ ...base, inputSchema: v.object({ guests: v.number() }) })
+    }).toThrow('toStandardJsonSchema')
     // @ts-expect-error the schema has no such field
     defineTool({ ...base, inputSchema, execute: ({ guest }) => guest })
   })

@@ -15,6 +15,7 @@ import {
   type ScriptedReply,
   startScriptedEndpoint,
 } from '@toolwell/testing'
+import OpenAI from 'openai'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { mixed, tool } from './support/tools.js'
 
@@ -261,6 +262,33 @@ describe.each(Object.keys(wires) as FrameworkOptions['wire'][])('%s', (wire) => 
     const { text } = await host.lazy.run({ id: 'x', name: 'create_issue', input: { value: 'c' } })
     expect(text).toBe('create_issue ran with {"value":"c"}')
   })
+})
+
+const named = Object.keys(wires) as FrameworkOptions['wire'][]
+const pairs = named.flatMap((wire) => named.flatMap((spoken) => (wire === spoken ? [] : [{ wire, spoken }])))
+
+describe.each(pairs)('a client that speaks $spoken, where the wire is $wire', ({ wire, spoken }) => {
+  it('is told so by the first request, which is not sent', async () => {
+    const host = await start(wire)
+    const { body, user } = wires[spoken]
+    const foreign = body([user('Make an issue.')], host.lazy.tools())
+    const says = `this request is in the form of ${spoken}, and framework was given the wire ${wire}`
+    // Clients try an error of the network again; this one they show at once.
+    const response = await host.send(foreign)
+    expect(response.status).toBe(400)
+    expect(((await response.json()) as Loose).error.message).toContain(says)
+    expect(host.endpoint.requests).toEqual([])
+    await expect(host.lazy.request(foreign)).rejects.toThrow(`wire: '${spoken}'`)
+    expect(host.conversation.events).toEqual([])
+  })
+})
+
+it('the official client shows what is wrong with the wire', async () => {
+  const host = await start('openai-chat')
+  const client = new OpenAI({ apiKey: 'any', baseURL: host.endpoint.url, fetch: host.lazy.fetch })
+  const { body, user } = wires['openai-responses']
+  const asked = client.responses.create(body([user('Make an issue.')], host.lazy.tools()))
+  await expect(asked).rejects.toThrow("wire: 'openai-responses'")
 })
 
 it('says what is wrong with its options', async () => {

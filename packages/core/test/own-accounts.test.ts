@@ -249,7 +249,7 @@ describe('debug', () => {
     for (const words of [
       /^source "mail" is ready with 0 tools; .*has no name/,
       /^"thread-1" · latched \(start\) on openai-chat: 60 tools deferred, append/,
-      /^"thread-1" · request history .*: \d+ of 1?\d\.\dk tokens of tools$/,
+      /^"thread-1" · request history .*: \d+ tokens of tools, 1?\d\.\dk if all were sent$/,
       /^"thread-1" · request .* came to 1\.2k input tokens$/,
       /^"thread-1" · searched "select:box__tool_7": loaded box\/tool_7, \d+ tokens$/,
       /^"thread-1" · loaded box__tool_7 \(select\)$/,

@@ -10,7 +10,9 @@ async function reasonOf(
   endpoint: Partial<Omit<StdioEndpoint, 'type'>> & { command: string },
   connectTimeout = 60_000,
 ): Promise<string> {
-  const servers = connectServers(createToolwell().catalogue, [defineServer('notes', endpoint)], {
+  const lines: string[] = []
+  const { catalogue } = createToolwell({ debug: (line) => void lines.push(line) })
+  const servers = connectServers(catalogue, [defineServer('notes', endpoint)], {
     firstUse: memoryFirstUse(),
     logs: false,
     cache: memoryCache(),
@@ -22,6 +24,7 @@ async function reasonOf(
     expect(report?.state).toBe('failed')
     // Nothing that a screen would act upon.
     expect(report?.reason).not.toMatch(/\p{Cc}/u)
+    expect(lines[1]?.startsWith('source "notes" is failed: notes cannot be used: ')).toBe(true)
     return report?.reason ?? ''
   } finally {
     await servers.close()
@@ -76,6 +79,25 @@ describe.skipIf(process.platform === 'win32')('a command that cannot be started'
     mkdirSync(cwd)
     expect(await reasonOf({ command: 'no-such-program-anywhere', cwd })).toContain('on the PATH')
   })
+})
+
+it('is tried again without the reason it failed for before', async () => {
+  const events: unknown[] = []
+  const server = defineServer('notes', { command: process.execPath, args: ['-e', 'process.exit(4)'] })
+  const servers = connectServers(createToolwell().catalogue, [server], {
+    firstUse: memoryFirstUse(),
+    logs: false,
+    cache: memoryCache(),
+    onEvent: (event) => events.push(event),
+  })
+  try {
+    await servers.settled(90_000)
+    await servers.refresh('notes').catch(() => undefined)
+    const again = { kind: 'server-state', server: 'notes', state: 'connecting', reason: '' }
+    expect(events.slice(2)).toContainEqual(again)
+  } finally {
+    await servers.close()
+  }
 })
 
 describe('a program that ends', () => {

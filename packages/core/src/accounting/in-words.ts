@@ -3,7 +3,7 @@ import { quote, showInvisible } from '../base/text.js'
 import type { LedgerEvent } from '../ledger/event.js'
 import type { ToolwellEvent } from '../ledger/events.js'
 import type { Notice } from '../tool/notice.js'
-import { short, toolsOf } from './figures.js'
+import { count, short, tokensInWords } from './figures.js'
 
 export function inWords({ conversation, ...event }: ToolwellEvent): string {
   const line = 'anchor' in event ? eventInWords(event) : oneLine(noticeInWords(event))
@@ -19,12 +19,22 @@ export function eventInWords(event: LedgerEvent): string {
   return oneLine(wordsOf(event))
 }
 
+const NOTHING_DEFERRED =
+  'nothing is deferred: own tools are eager, unless they are given with defer: true or by setSource'
+
 function wordsOf(event: LedgerEvent): string {
   switch (event.kind) {
     case 'latched': {
+      const { mode, deferred, delivery, because = '' } = event
       const how =
-        event.mode === 'off' ? 'every tool is sent' : `${event.deferred} tools deferred, ${event.delivery}`
-      return `latched (${event.reason}) on ${event.wire}: ${how}${event.because ? ` (${event.because})` : ''}`
+        mode === 'off'
+          ? 'every tool is sent'
+          : `${deferred === 0 ? NOTHING_DEFERRED : `${count(deferred, 'tool')} deferred`}, ${delivery}`
+      // Most reasons begin with the delivery.
+      const why = because.startsWith(`${delivery}:`)
+        ? because.slice(delivery.length)
+        : because && ` (${because})`
+      return `latched (${event.reason}) on ${event.wire}: ${how}${why}`
     }
     case 'returned':
       return `back on ${event.wire}: the former latch holds`
@@ -51,11 +61,11 @@ function wordsOf(event: LedgerEvent): string {
     case 'call-succeeded':
       return `call of ${event.tool} succeeded${event.dropped ? `; not loaded (${event.dropped})` : ''}`
     case 'call-failed':
-      return `call of ${event.tool || quote(event.asked, 80)} failed (${event.reason})`
+      return `call of ${event.tool || quote(event.asked, 80)} failed (${event.reason})${event.detail ? `: ${event.detail}` : ''}`
     case 'announced':
       return `told the model (${event.topic}): ${event.about.join(', ')}, ${event.tokens} tokens`
     case 'requested':
-      return `request ${event.requestId}: ${short(toolsOf(event.tokens))} of ${short(event.tokens.everythingEager)} tokens of tools`
+      return `request ${event.requestId}: ${tokensInWords(event.tokens)}`
     case 'measured':
       return `request ${event.requestId} came to ${usageInWords(event)}`
     case 'compacted':
@@ -95,10 +105,11 @@ export function usageInWords({
 function noticeInWords(notice: Notice): string {
   switch (notice.kind) {
     case 'source-changed': {
-      const { source, state, tools, findings } = notice
+      const { source, state, reason, tools, findings } = notice
       const odd = findings.map(({ detail }) => `; ${detail}`).join('')
       const whose = source === '' ? "the host's own source" : `source ${quote(source, 60)}`
-      return `${whose} is ${state} with ${tools === 1 ? '1 tool' : `${tools} tools`}${odd}`
+      const holds = tools > 0 || state === 'ready' ? ` with ${count(tools, 'tool')}` : ''
+      return `${whose} is ${state}${holds}${reason ? `: ${reason}` : ''}${odd}`
     }
     case 'policy-failed':
       return `the policy failed (${notice.action} ${notice.tool}), so it is denied: ${notice.detail}`
@@ -116,6 +127,10 @@ function noticeInWords(notice: Notice): string {
       return `usage of ${notice.requestId} was not believed: ${notice.detail}`
     case 'late-result-dropped':
       return `a result of ${notice.tool} came after its time limit and was dropped`
+    case 'history-warning':
+      return `warning (${notice.code}): ${notice.detail}`
+    case 'option-unmatched':
+      return `${notice.option}: ${notice.detail}`
     default:
       return `${notice.kind}: ${notice.detail}`
   }

@@ -1,6 +1,6 @@
 /** What a conversation cost, as a person reads it. */
 import { quote } from '../base/text.js'
-import { short } from './figures.js'
+import { count, short } from './figures.js'
 import type { Inspection } from './projections.js'
 
 export function reportOn(
@@ -12,14 +12,21 @@ export function reportOn(
     searchHistory,
     loadedLazyTools,
   }: Pick<Inspection, 'accounting' | 'mode' | 'delivery' | 'searchHistory' | 'loadedLazyTools'>,
+  /** Tools that are not sent unless they are found. */
+  deferred: number,
 ): string {
   const { requests, metaRequests, measured, actual, counterfactual, saved, cost, provider } = accounting
-  const how = mode === 'on' ? `deferred (${delivery})` : mode === 'off' ? 'every tool sent' : 'no request yet'
+  const how =
+    mode === 'on'
+      ? `${deferred === 0 ? 'nothing ' : ''}deferred (${delivery})`
+      : mode === 'off'
+        ? 'every tool sent'
+        : 'no request yet'
   const only = metaRequests > 0 ? `, ${metaRequests} of them only to search or guess` : ''
   const lines = [`${quote(id, 80)}: ${count(requests, 'request')}${only}; ${how}`]
   if (measured > 0) {
     lines.push(row('input tokens', actual, counterfactual, saved))
-    lines.push(row('by cache prices', cost.actual, cost.counterfactual, cost.saved))
+    lines.push(row('by cache prices, estimated', cost.actual, cost.counterfactual, cost.saved))
   }
   if (measured < requests)
     lines.push(
@@ -38,8 +45,4 @@ export function reportOn(
 function row(what: string, sent: number, eager: number, saved: number): string {
   const share = eager > 0 ? ` (${((saved / eager) * 100).toFixed(1)} %)` : ''
   return `  ${what}: ${short(sent)} instead of ${short(eager)} with every tool; saved ${short(saved)}${share}`
-}
-
-function count(number: number, one: string, many = `${one}s`): string {
-  return `${number} ${number === 1 ? one : many}`
 }

@@ -5,7 +5,7 @@ import { createState, fold, type LedgerState } from '../ledger/fold.js'
 import { readEvents } from '../ledger/open-ledger.js'
 import type { DeliveryName } from '../tool/reasons.js'
 import { type Accounting, account } from './accounting.js'
-import { short, toolsOf } from './figures.js'
+import { tokensInWords } from './figures.js'
 import { eventInWords, usageInWords } from './in-words.js'
 import { reportOn } from './report.js'
 
@@ -75,7 +75,7 @@ export function turnsOf(id: string, stored: readonly LedgerEvent[]): LedgerTurns
     else last.after.push(event)
   }
   const accounting = account(state)
-  const report = reportOn(id, { accounting, ...summary(state) })
+  const report = reportOn(id, { accounting, ...summary(state) }, state.latch?.deferred ?? 0)
   const shown = turns.flatMap((turn, index) => linesOf(turn, turns[index - 1]?.surface.loaded ?? []))
   const lines = [...shown, ...waiting.map((event) => `    ${eventInWords(event)}`), report]
   return { turns, rest: waiting, accounting, lines }
@@ -138,7 +138,7 @@ function linesOf(
     mode === 'off'
       ? 'every tool is sent'
       : `${eager} eager, ${loaded.length} loaded${names}, ${deferred} deferred`
-  const cost = `${short(toolsOf(tokens))} of ${short(tokens.everythingEager)} tokens of tools`
+  const cost = tokensInWords(tokens)
   const came = usage ? ` · ${usageInWords(usage)}` : ''
   const ended = new Set(
     after.flatMap(({ kind, anchor }) =>

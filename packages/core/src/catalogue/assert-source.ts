@@ -27,6 +27,7 @@ export function assertUpdate(name: string, update: SourceUpdate): void {
       'tools',
       'description',
       'state',
+      'reason',
       'advice',
       'locked',
       'quarantined',

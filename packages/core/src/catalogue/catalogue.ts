@@ -43,7 +43,7 @@ export interface Catalogue {
   /** Replaces the tools of a source by these. Costs what the source holds. */
   setSource(name: string, update: SourceUpdate): void
   /** Changes only the state: tools of a source that is not ready stay known. */
-  setState(name: string, state: SourceState, advice?: string, tentative?: boolean): void
+  setState(name: string, state: SourceState, advice?: string, tentative?: boolean, reason?: string): void
   removeSource(name: string): void
   /** Adds a tool of Toolwell's own, under its plain name where that is free. It is known once it is there. */
   addMeta(tool: Tool): void
@@ -243,10 +243,11 @@ class MapCatalogue implements Catalogue {
     })
     // Looking for them is not worth it where nobody listens.
     const fresh = this.#onChange ? this.#aboutNames().filter(({ detail }) => !known.has(detail)) : []
-    this.#report(name, before, [...findings, ...fresh])
+    const moved = this.#sources.get(name)?.state !== previous?.state
+    this.#report(name, before, [...findings, ...fresh], moved, update.reason)
   }
 
-  setState(name: string, state: SourceState, advice = '', tentative = false) {
+  setState(name: string, state: SourceState, advice = '', tentative = false, reason = '') {
     this.#takeUp()
     assertState(state)
     const source = this.#sources.get(name)
@@ -255,7 +256,7 @@ class MapCatalogue implements Catalogue {
     this.#revision++
     this.#sources.set(name, { ...source, state, advice, tentative })
     for (const id of source.ids) this.#touch(id)
-    this.#report(name, this.#revision - 1, [])
+    this.#report(name, this.#revision - 1, [], source.state !== state, reason)
   }
 
   removeSource(name: string) {
@@ -290,16 +291,17 @@ class MapCatalogue implements Catalogue {
     this.#report(entry.source, this.#revision - 1, [])
   }
 
-  #report(name: string, before: number, findings: readonly Finding[]) {
+  #report(name: string, before: number, findings: readonly Finding[], moved = false, reason = '') {
     for (const waiter of [...this.#waiters]) waiter()
     if (!this.#onChange) return
     const changed = [...this.changesSince(before)].filter((id) => !isLeftOutId(id)).sort()
-    if (changed.length === 0 && findings.length === 0 && this.#sources.has(name)) return
+    if (changed.length === 0 && findings.length === 0 && !moved && this.#sources.has(name)) return
     const source = this.#sources.get(name)
     const quarantined = changed.filter((id) => this.#entries.get(id)?.quarantined)
     this.#onChange({
       source: name,
       state: source?.state ?? 'removed',
+      ...(reason === '' ? {} : { reason }),
       tools: source?.ids.size ?? 0,
       changed,
       quarantined,

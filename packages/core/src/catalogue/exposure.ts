@@ -102,7 +102,7 @@ function floorOf({ role, dynamicDescription, forwards }: Tool): string | undefin
   return undefined
 }
 
-function matches(rule: ExposureRule, entry: Entry, agent: string | undefined): boolean {
+export function matches(rule: ExposureRule, entry: Entry, agent: string | undefined): boolean {
   const { tool } = entry
   return (
     fits(rule.tool, tool.name, entry.id, entry.wireName) &&

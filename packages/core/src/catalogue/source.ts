@@ -25,6 +25,8 @@ export interface SourceUpdate {
   readonly tools: readonly Tool[]
   readonly description?: string
   readonly state?: SourceState
+  /** Why it is in this state. Only events and `debug` show it, never a model. */
+  readonly reason?: string
   /** What the user can do about the state. The model reads it, so it must not hold what a server says. */
   readonly advice?: string
   readonly locked?: boolean

@@ -63,6 +63,16 @@ export function historyIn(body: Body, { history }: BodyKind): readonly unknown[]
   return Array.isArray(given) ? given : undefined
 }
 
+/** Whose form a request has, by the tool of this name that it declares: each wire writes a tool in a way of its own. */
+export function wireOf({ tools }: Body, name: string): keyof typeof bodyKinds | undefined {
+  const tool: unknown = Array.isArray(tools) ? tools.find((each) => namesOf(each).includes(name)) : undefined
+  if (!isRecord(tool)) return undefined
+  if (Array.isArray(tool.functionDeclarations)) return 'google'
+  if (isRecord(tool.function)) return 'openai-chat'
+  if ('input_schema' in tool) return 'anthropic'
+  return tool.type === 'function' ? 'openai-responses' : undefined
+}
+
 /** The names that a request declares. */
 export function namesIn({ tools }: Body): readonly string[] {
   return Array.isArray(tools) ? tools.flatMap(namesOf) : []

@@ -5,12 +5,13 @@
 
 import { assertConversation } from '../adapters/shared/assert-adapter.js'
 import { readEvents } from '../adapters/shared/sse.js'
-import { assertKnownKeys, assertOneOf } from '../base/options.js'
+import { ToolwellError } from '../base/errors.js'
+import { assertKnownKeys, assertOneOf, invalid } from '../base/options.js'
 import type { Conversation } from '../conversation.js'
 import { BRIDGE_NAME, READER_NAME } from '../surface/meta-tools.js'
 import type { JsonSchema } from '../tool/tool.js'
 import type { CallAnswer, Execute, RunOptions } from '../turn/run.js'
-import { type Body, bodyKinds } from './bodies.js'
+import { type Body, bodyKinds, wireOf } from './bodies.js'
 import { type Exchange, type FrameworkAnswer, type FrameworkCall, openExchange } from './exchange.js'
 
 export type { FrameworkAnswer, FrameworkCall } from './exchange.js'
@@ -37,7 +38,10 @@ export interface FrameworkTool {
 export interface Framework {
   /** The loader, the bridge, the reader of kept results and every tool of the catalogue as it is now: give them all to the framework. */
   tools(): readonly FrameworkTool[]
-  /** Give this to the framework's client. A request that does not offer the loader goes out as it is. */
+  /**
+   * Give this to the framework's client. A request that does not offer the loader goes out as it is; one in the form of another
+   * wire is not sent, and answered with what is wrong.
+   */
   readonly fetch: typeof globalThis.fetch
   /**
    * The body to send instead of this one, for a framework that shows its requests and keeps its client. Undefined where the
@@ -84,6 +88,12 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
   }
 
   const open = async (body: object) => {
+    const spoken = wireOf(body as Body, loader)
+    if (spoken !== undefined && spoken !== options.wire)
+      throw invalid(
+        'wire',
+        `Toolwell: this request is in the form of ${spoken}, and framework was given the wire ${options.wire}. Use framework(conversation, { wire: '${spoken}' }), or a client that speaks ${options.wire}.`,
+      )
     const names = new Set(tools().map(({ name }) => name))
     const isOurs = (name: string) => names.has(name)
     const exchange = await openExchange(conversation, kind, body as Body, {
@@ -104,7 +114,8 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
     tools,
 
     async fetch(input, init) {
-      const exchange = await open(parsed(init?.body))
+      const exchange = await open(parsed(init?.body)).catch(refusal)
+      if (exchange instanceof Response) return exchange
       if (!exchange) return globalThis.fetch(input, init)
       const headers = new Headers(init?.headers)
       headers.delete('content-length')
@@ -136,6 +147,13 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
       return { ...(answer as CallAnswer), messages: [] }
     },
   }
+}
+
+/** A mistake of the host's, as the answer to a request: what a `fetch` throws, clients take for the network's and try again. */
+function refusal(error: unknown): Response {
+  if (!ToolwellError.is(error) || error.code !== 'invalid-option') throw error
+  const { message } = error
+  return Response.json({ type: 'error', error: { type: 'invalid_request_error', message } }, { status: 400 })
 }
 
 /** The conversation checks arguments; a framework that did so first would refuse what can be repaired. */

@@ -168,6 +168,8 @@ export type LedgerFact =
       readonly asked: string
       readonly reason: FailureReason
       readonly alias?: string
+      /** For people: of arguments the place and the rule, never a value; of an error the beginning of its first line. */
+      readonly detail?: string
       /** Equal for calls that are identical in target and arguments, however they are spelt. */
       readonly key: string
       /** Tokens of the answer, where it would not exist with every tool on the wire. */

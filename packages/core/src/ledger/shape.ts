@@ -85,6 +85,7 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
   'call-failed': {
     ...named,
     reason: text,
+    detail: optional(text),
     key: text,
     tokens: optional(number),
     kept,

@@ -34,5 +34,9 @@ export type Notice =
   | { readonly kind: 'late-result-dropped'; readonly tool: string; readonly callId: string }
   /** Figures of a provider that cannot be true were given to `recordRequest`, and left out. */
   | { readonly kind: 'usage-refused'; readonly requestId: string; readonly detail: string }
+  /** What an adapter noticed about a history: `warnings` of a turn. Each is told once. */
+  | { readonly kind: 'history-warning'; readonly code: string; readonly detail: string }
+  /** Names in `eager` or `rules` that no tool has, once all sources are there. They belong to no conversation. */
+  | { readonly kind: 'option-unmatched'; readonly option: string; readonly detail: string }
   /** The host's own listener or hook threw. */
   | { readonly kind: 'hook-failed'; readonly hook: string; readonly detail: string }

@@ -46,6 +46,8 @@ export interface Finding {
 export interface SourceChange {
   readonly source: string
   readonly state: SourceState | 'removed'
+  /** Why, where its owner has said so. */
+  readonly reason?: string
   readonly tools: number
   /** Ids that joined, changed or left. */
   readonly changed: readonly string[]

@@ -22,19 +22,36 @@ export function isStandardSchema(value: unknown): value is StandardSchema {
   return holds && isRecord((value as Partial<StandardSchema>)['~standard'])
 }
 
-/** JSON Schema of what the schema accepts, by the library's own converter; or what to do where it has none. */
-export function jsonSchemaOf(schema: StandardSchema): JsonSchema | { readonly problem: string } {
-  const { vendor, jsonSchema } = schema['~standard']
+/** A schema that can be written as JSON Schema, by Standard JSON Schema or by a method of its library's. */
+export type ConvertibleSchema = StandardSchema &
+  (
+    | { readonly '~standard': { readonly jsonSchema: object } }
+    | { toJSONSchema(options?: never): unknown }
+    | { toJsonSchema(options?: never): unknown }
+  )
+
+function converterOf(schema: StandardSchema): (() => unknown) | undefined {
+  const { jsonSchema } = schema['~standard']
+  if (jsonSchema) return () => jsonSchema.input({ target: 'draft-2020-12' })
   const own = schema as { readonly toJSONSchema?: unknown; readonly toJsonSchema?: unknown }
+  const { toJSONSchema, toJsonSchema } = own
+  if (typeof toJSONSchema === 'function') return () => toJSONSchema.call(schema, { io: 'input' })
+  return typeof toJsonSchema === 'function' ? () => toJsonSchema.call(schema) : undefined
+}
+
+/** What to do about a schema of a library that nothing makes JSON Schema of; undefined for any other. */
+export function problemOfSchema(schema: unknown): string | undefined {
+  if (isStandardSchema(schema))
+    return converterOf(schema) ? undefined : `has an inputSchema ${withoutConverter(schema)}`
+  // Zod before 3.24 follows no standard.
+  return isRecord(schema) && '_def' in schema ? `has an inputSchema ${ZOD_3}` : undefined
+}
+
+/** JSON Schema of what the schema accepts, by the library's own converter; or what to do where that fails. */
+export function jsonSchemaOf(schema: StandardSchema): JsonSchema | { readonly problem: string } {
+  const { vendor } = schema['~standard']
   try {
-    const made = jsonSchema
-      ? jsonSchema.input({ target: 'draft-2020-12' })
-      : typeof own.toJSONSchema === 'function'
-        ? own.toJSONSchema({ io: 'input' })
-        : typeof own.toJsonSchema === 'function'
-          ? own.toJsonSchema()
-          : undefined
-    if (made === undefined) return { problem: `has an inputSchema ${withoutConverter(schema)}` }
+    const made = converterOf(schema)?.()
     if (!isRecord(made)) return { problem: `has an inputSchema that ${vendor} made no JSON Schema of` }
     const { $schema, ...rest } = made
     return rest
@@ -46,15 +63,16 @@ export function jsonSchemaOf(schema: StandardSchema): JsonSchema | { readonly pr
   }
 }
 
+const ZOD_3 =
+  'of zod 3, which has no converter to JSON Schema; use zod 4, or give the JSON Schema that zod-to-json-schema makes as inputSchema'
 const OWN_CHECK = '"validate: (input) => schema["~standard"].validate(input)"'
 
 function withoutConverter(schema: StandardSchema): string {
   const { vendor } = schema['~standard']
-  if (vendor === 'zod' && !('_zod' in schema))
-    return `of zod 3, which has no converter to JSON Schema; use zod 4, or give the JSON Schema that zod-to-json-schema makes as inputSchema, and ${OWN_CHECK}`
+  if (vendor === 'zod' && !('_zod' in schema)) return `${ZOD_3}, and ${OWN_CHECK}`
   if (vendor === 'zod')
     return `of an early zod 4; update zod, or give z.toJSONSchema(schema, { io: "input" }) as inputSchema, and ${OWN_CHECK}`
   if (vendor === 'valibot')
-    return 'of valibot, which converts with a package of its own; give toStandardJsonSchema(schema) from @valibot/to-json-schema'
+    return 'of valibot, which converts with a package of its own; give toStandardJsonSchema(schema) from @valibot/to-json-schema to defineTool(…)'
   return `of ${vendor}, which offers no JSON Schema; give JSON Schema as inputSchema, and ${OWN_CHECK}`
 }

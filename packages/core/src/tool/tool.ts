@@ -1,7 +1,7 @@
 /** A tool as its owner writes it: definition, how to run it, and how it may be exposed. The first noun of the flow. */
 import { ToolwellError } from '../base/errors.js'
 import type { SourceState } from './source.js'
-import { isStandardSchema } from './standard-schema.js'
+import { isStandardSchema, problemOfSchema } from './standard-schema.js'
 
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
@@ -294,10 +294,10 @@ const imported = (door: string) => `importTools of @toolwell/core/${door} reads 
 /** Tools as other libraries write them: each is told what to do. */
 function foreignShape(tool: object): string | undefined {
   const { inputSchema } = tool as { readonly inputSchema?: unknown }
+  const unusable = problemOfSchema(inputSchema)
+  if (unusable !== undefined) return unusable
   if (isStandardSchema(inputSchema))
     return `has an inputSchema that is a schema of ${inputSchema['~standard'].vendor}; wrap the tool in defineTool(…), which converts it`
-  if (typeof inputSchema === 'object' && inputSchema !== null && '_def' in inputSchema)
-    return 'has an inputSchema that is a validator object, not JSON Schema; convert it first (zod: z.toJSONSchema(schema))'
   if (isShape(inputSchema))
     return 'has an inputSchema whose fields are schemas of a library; make one schema of them: z.object({ … }) in zod'
   if (inputSchema !== undefined) return undefined

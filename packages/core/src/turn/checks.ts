@@ -2,7 +2,7 @@
  * The checks that a call passes before it runs. Each takes the step and gives it back, or refuses. Their order is the
  * policy: nothing is shown of a tool that may not be seen, and nothing runs that has not passed them all.
  */
-import { quote } from '../base/text.js'
+import { firstLine, quote } from '../base/text.js'
 import type { Entry } from '../catalogue/catalogue.js'
 import type { LedgerState } from '../ledger/fold.js'
 import { quoteName } from '../search/quote-name.js'
@@ -54,6 +54,8 @@ export interface Refusal {
   readonly alias?: string | undefined
   /** What was sent: identical failures are counted. */
   readonly given: unknown
+  /** What is wrong with the arguments, without any value of them: for people. */
+  readonly detail?: string
 }
 
 export type Check = (step: CallStep, at: JudgedAt) => CallStep | Refusal | Promise<CallStep | Refusal>
@@ -111,7 +113,7 @@ export const argumentsFit: Check = async (step, at) => {
   const original = context.restore(entry, input)
   if (entry.tool.validate) {
     const own = await ownValidation(entry, original, context)
-    return 'problems' in own ? mismatch(step, at, own.problems) : { ...step, original: own.value }
+    return 'problems' in own ? mismatch(step, at, own.problems, own.rules) : { ...step, original: own.value }
   }
   const check = await context.check(entry, input)
   const detail = check.kind === 'undecided' ? check.detail : context.unusable(entry)
@@ -138,13 +140,16 @@ function mismatch(
   step: CallStep,
   { context, state, deferring }: JudgedAt,
   problems: readonly string[],
+  rules = problems,
 ): Refusal {
   const { entry, hidden, bridged } = step
   const loaded = deferring ? state.tools.loaded.get(entry.id) : undefined
   const isDeclared =
     state.latch !== undefined && !hidden && !bridged && !(loaded?.live && !loaded.pin.definition)
   const text = context.settings.prompts.schemaNeeded({ name: entry.wireName, problems })
-  return refuse(step, isDeclared ? 'invalid' : 'schema-needed', `${text}\n${schemaLine(entry, context)}`)
+  const reason = isDeclared ? 'invalid' : 'schema-needed'
+  const detail = firstLine(rules.join('; '), 200)
+  return { ...refuse(step, reason, `${text}\n${schemaLine(entry, context)}`), detail }
 }
 
 const MAX_PROBLEMS = 8
@@ -154,21 +159,35 @@ async function ownValidation(
   { id, tool }: Entry,
   input: Record<string, unknown>,
   { notify }: Context,
-): Promise<{ readonly value: Record<string, unknown> } | { readonly problems: readonly string[] }> {
+): Promise<
+  | { readonly value: Record<string, unknown> }
+  | { readonly problems: readonly string[]; readonly rules?: readonly string[] }
+> {
   try {
     const verdict = await tool.validate?.(input)
     if (!verdict || verdict.issues === undefined)
       return { value: (verdict?.value ?? input) as Record<string, unknown> }
-    return { problems: verdict.issues.slice(0, MAX_PROBLEMS).map(problemLine) }
+    const issues = verdict.issues.slice(0, MAX_PROBLEMS)
+    return { problems: issues.map(problemLine), rules: issues.map(ruleOf) }
   } catch (error) {
     notify({ kind: 'hook-failed', hook: 'validate', detail: `${id}: ${String(error)}` })
     return { problems: ['(the arguments): "They could not be checked."'] }
   }
 }
 
-function problemLine({ message, path = [] }: ValidationIssue): string {
+function problemLine(issue: ValidationIssue): string {
+  return `${placeOf(issue)}: ${quote(issue.message, 200)}`
+}
+
+/** Messages of some libraries repeat the value; the name of the rule never does. */
+function ruleOf(issue: ValidationIssue & { readonly code?: unknown; readonly type?: unknown }): string {
+  const rule = [issue.code, issue.type].find((each) => typeof each === 'string')
+  return rule === undefined ? placeOf(issue) : `${placeOf(issue)}: ${quote(String(rule), 40)}`
+}
+
+function placeOf({ path = [] }: ValidationIssue): string {
   const keys = path.map((key) => String(typeof key === 'object' ? key.key : key))
-  return `${keys.length === 0 ? '(the arguments)' : quote(keys.join('/'), 120)}: ${quote(message, 200)}`
+  return keys.length === 0 ? '(the arguments)' : quote(keys.join('/'), 120)
 }
 
 export const CHECKS: readonly Check[] = [

@@ -2,7 +2,7 @@
 
 import { defined } from '../base/guards.js'
 import { lazily } from '../base/lazily.js'
-import { firstLine } from '../base/text.js'
+import { firstLine, quote } from '../base/text.js'
 import type { LedgerLog } from '../ledger/log.js'
 import { isMedia, type ResultPart, toolResult } from '../result/part.js'
 import type { Context } from '../surface/context.js'
@@ -39,6 +39,8 @@ export interface Runner {
 export interface Executed {
   readonly outcome: Outcome
   readonly content?: Content
+  /** The beginning of what it said, where it failed. */
+  readonly detail?: string
 }
 
 /** Few conversations have a result that is kept. */
@@ -114,10 +116,11 @@ async function outcomeOf(
       content,
     }
   const text = prompts.failed({ name, error: content.text })
-  if (!parts) return { outcome: { ...failed, text, ...kept }, content }
+  const detail = quote(content.text)
+  if (!parts) return { outcome: { ...failed, text, ...kept }, content, detail }
   const words = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
   const first: ResultPart = { type: 'text', text: prompts.failed({ name, error: words }) }
-  return { outcome: { ...failed, text, parts: [first, ...parts.filter(isMedia)], ...kept }, content }
+  return { outcome: { ...failed, text, parts: [first, ...parts.filter(isMedia)], ...kept }, content, detail }
 }
 
 /** Anything can be thrown, even what cannot be turned into text. */

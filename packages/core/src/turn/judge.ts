@@ -98,7 +98,7 @@ function runOf(
 
 function refuse(
   call: ModelCall,
-  { reason, text, asked, tool = '', alias, given }: Refusal,
+  { reason, text, asked, tool = '', alias, given, detail }: Refusal,
   { state, context }: JudgedAt,
 ): AnswerVerdict {
   const { prompts, tokenizer } = context.settings
@@ -116,8 +116,8 @@ function refuse(
         tool,
         asked,
         reason,
+        ...defined({ detail, alias }),
         key,
-        ...defined({ alias }),
         tokens: tokenizer.count(answer),
       },
     ],

@@ -22,24 +22,27 @@ export function readCall(call: ModelCall, at: JudgedAt): ReadCall | Refusal {
     asked,
     given,
   })
+  const unread = (name: string, problem: string, detail: string): Refusal => ({
+    ...refuse('invalid', prompts.badArguments({ name, problem })),
+    detail,
+  })
   if (deferring && call.name === loader && isDenied(loader))
     return refuse('denied', prompts.denied({ name: loader }))
   if ('unparsable' in call.input) {
     const name = deferring && call.name === loader ? loader : quote(call.name)
-    return refuse('invalid', prompts.badArguments({ name, problem: quote(call.input.problem) }))
+    return unread(name, quote(call.input.problem), 'the arguments are no JSON')
   }
   const { value } = call.input
   const bridged = deferring && state.latch?.delivery === 'bridge' && call.name === BRIDGE_NAME
   if (!bridged) {
     if (isRecord(value))
       return { asked: call.name, input: value, bridged, loadToken: undefined, within: undefined }
-    const problem = 'it is not an object'
-    return refuse('invalid', prompts.badArguments({ name: quote(call.name), problem }))
+    return unread(quote(call.name), 'it is not an object', 'the arguments are no object')
   }
   const inner = unwrap(value)
   if (!inner) {
     const problem = 'it needs "name" (a string) and "arguments" (an object)'
-    return refuse('invalid', prompts.badArguments({ name: quote(call.name), problem }))
+    return unread(quote(call.name), problem, problem)
   }
   if (inner.name === BRIDGE_NAME || inner.name === loader)
     return refuse('invalid', prompts.bridgeMisuse({ bridge: BRIDGE_NAME }), inner.name)

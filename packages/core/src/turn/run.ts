@@ -153,10 +153,10 @@ async function settle(
     if (verdict.kind === 'answer') for (const fact of verdict.facts) facts.push([call.anchor, fact])
   for (const verdict of judgement.verdicts) {
     if (verdict.kind === 'answer') continue
-    const { outcome, content } = raw.get(verdict) ?? {}
+    const { outcome, content, detail } = raw.get(verdict) ?? {}
     if (outcome) outcomes.set(verdict, outcome)
     const made = settled(verdict, outcome?.kind ?? 'error', log.state, context(), judgement.batch)
-    for (const fact of made.facts) facts.push([verdict.call.anchor, withContent(fact, content)])
+    for (const fact of made.facts) facts.push([verdict.call.anchor, withContent(fact, content, detail)])
     if (content?.readable)
       for (const fact of readerLoad(log.state, context(), judgement.batch))
         facts.push([verdict.call.anchor, fact])
@@ -219,10 +219,11 @@ function withNote(outcome: Outcome, note: string): Outcome {
   return { ...outcome, text, parts: [...outcome.parts, { type: 'text', text: note }] }
 }
 
-function withContent(fact: LedgerFact, content: Content | undefined): LedgerFact {
+function withContent(fact: LedgerFact, content: Content | undefined, detail?: string): LedgerFact {
   if (!content || (fact.kind !== 'call-succeeded' && fact.kind !== 'call-failed')) return fact
   const { kept, media } = content
-  return { ...fact, ...(kept.length > 0 ? { kept } : {}), ...(media > 0 ? { media } : {}) }
+  const said = fact.kind === 'call-failed' ? defined({ detail }) : {}
+  return { ...fact, ...said, ...(kept.length > 0 ? { kept } : {}), ...(media > 0 ? { media } : {}) }
 }
 
 /** What reads a kept result is loaded with it, so that the next request has it on every delivery. */

@@ -1,7 +1,8 @@
 /** What of a definition reaches the wire through the SDK: `strict` and examples, of tools written for the SDK and of others. */
-import type { Tool } from '@toolwell/core'
+import { defineTool, type Tool } from '@toolwell/core'
 import { importTools } from '@toolwell/core/ai-sdk'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { tool } from '../support/tools.js'
 import { calls, majors, said, search, startHost } from './support.js'
 
@@ -80,5 +81,31 @@ describe.each(cases)('AI SDK $major over $wire, $delivery, tools $kind', (given)
     other.messages.push(...host.messages)
     await other.ask('And now?')
     expect(other.toolsJson(-1)).toBe(before)
+  })
+})
+
+const topLevels: readonly (readonly [string, Tool['inputSchema']])[] = [
+  ['without a type', { properties: { city: { type: 'string' } } }],
+  [
+    'of alternatives',
+    defineTool({
+      name: 'any',
+      description: 'Any.',
+      inputSchema: z.discriminatedUnion('by', [
+        z.object({ by: z.literal('city'), city: z.string() }),
+        z.object({ by: z.literal('code'), code: z.number() }),
+      ]),
+    }).inputSchema,
+  ],
+]
+const wires = ['chat', 'responses', 'anthropic', 'google'] as const
+const untyped = majors.flatMap(({ major }) => wires.map((wire) => ({ major, wire })))
+
+describe.each(untyped)('AI SDK $major over $wire, while every tool is sent', ({ major, wire }) => {
+  it.each(topLevels)('a schema %s is sent as the object that servers want', async (_, schema) => {
+    const tools = [tool('weather', { inputSchema: schema })]
+    const host = await startHost({ major, wire, script: [said()], options: { tools, mode: 'off' } })
+    await host.ask('How is the weather?')
+    expect(host.statuses()).toEqual([200])
   })
 })

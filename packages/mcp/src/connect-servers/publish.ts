@@ -23,6 +23,11 @@ export function sourceAdvice(server: ServerConfig, state: SourceState): string {
   return state === 'needs-login' ? loginAdvice(server) : ''
 }
 
+/** Why a server cannot be used, for people. What it was before matters no more. */
+function sourceReason({ reason }: Pick<Upstream, 'reason'>, state: SourceState): string {
+  return state === 'ready' || state === 'connecting' ? '' : reason
+}
+
 /** `folder`: of all who read it; without one, definitions name `${workspaceFolder}`. */
 export function sourceUpdate(upstream: Upstream, run: RunTool, folder?: string): SourceUpdate {
   const { server, review, definition: known } = upstream
@@ -46,6 +51,7 @@ export function sourceUpdate(upstream: Upstream, run: RunTool, folder?: string):
     tools,
     description,
     state,
+    reason: sourceReason(upstream, state),
     advice: sourceAdvice(server, state),
     unusable: unusableIn(server, definition).flatMap(({ name, reason }) =>
       // Of what is listed twice, one is there.
@@ -87,7 +93,8 @@ export function createPublisher({ catalogue, runOn, hasFolders, warn, wake }: Pu
         !definition && (catalogue.sources.get(server.name)?.ids.size ?? 0) > 0 && server.enabled
       if (isSame || isAwaited) {
         const state = isAwaited && upstream.state === 'connecting' ? 'ready' : sourceState(upstream)
-        catalogue.setState(server.name, state, sourceAdvice(server, state), upstream.isTentative)
+        const advice = sourceAdvice(server, state)
+        catalogue.setState(server.name, state, advice, upstream.isTentative, sourceReason(upstream, state))
         return false
       }
       if (definition) published.set(server.name, { definition, review })

@@ -451,8 +451,9 @@ export class Upstream {
     const moved = state !== this.#lastState
     this.#lastState = state
     if (state === 'failed' && !this.#refreshing && !this.#pool.isOpening) this.lookLater()
-    if (moved)
-      this.#options.emit({ kind: 'server-state', server: this.server.name, state, reason: this.reason })
+    // While it is tried again, why it failed before is no reason for anything.
+    const reason = state === 'connecting' ? '' : this.reason
+    if (moved) this.#options.emit({ kind: 'server-state', server: this.server.name, state, reason })
     if (moved || isChanged) this.#options.onChange(this)
   }
 }

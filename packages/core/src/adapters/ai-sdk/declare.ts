@@ -11,6 +11,7 @@ import type { Protocol } from './protocol.js'
 import { deferred, RESERVE } from './references.js'
 import { withTextArguments } from './text-arguments.js'
 import { searchTool } from './tool-search.js'
+import { importedOf } from './tools.js'
 import type { AiFunction } from './types.js'
 
 export interface Declared {
@@ -43,7 +44,9 @@ export function declare(
   const found = (tool: WireTool | Tool): AiFunction[] => {
     const own = byName.get(tool.name)
     if (!own) missing.push(tool.name)
-    if (!own || view.mode === 'off') return own ? [own] : []
+    if (!own) return []
+    // Off: what was written for the SDK is sent as the SDK writes it.
+    if (view.mode === 'off' && importedOf(tool)) return [own]
     return [written(own, tool, schemaOf(tool))]
   }
   const others = given.filter((tool) => !ours(tool.name))

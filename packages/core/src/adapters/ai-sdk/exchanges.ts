@@ -1,6 +1,7 @@
 /** Requests and the calls they led to: a request is begun here, and a call that the SDK starts finds its batch here. */
 
 import { isRecord } from '../../base/guards.js'
+import { invalid } from '../../base/options.js'
 import type { Conversation } from '../../conversation.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import type { SurfaceView } from '../../surface/project.js'
@@ -33,6 +34,9 @@ const REMEMBERED = 8
 /** Keeps a batch waiting for a moment: nobody knows what else will be started. */
 const NEVER: UnitCall = { id: '', name: '', input: { value: {} } }
 
+const UNSEEN =
+  'the model was asked without Toolwell: spread all of its settings into the call, prepareStep too, or wrap the model object with model(…) of aiSdk'
+
 export interface Exchanges {
   open(model: AiModel, options: AiCallOptions): Promise<Exchange>
   /** The SDK has started a call of the tool that it knows by this name. */
@@ -64,13 +68,20 @@ export function createExchanges(
       return [{ type: 'other' as const, message: `Toolwell: ${warning}` }]
     })
 
-  /** Calls of a history, not of a reply: they were approved, and run before the first request. */
+  /**
+   * Calls of a history, not of a reply: they were approved, and run before the first request. Those that no history holds come of
+   * a request that was not made here.
+   */
   const runLate = async (messages: readonly AiMessage[], some: readonly Started[]) => {
     const anchors = anchorsOf(readMessages(asKeys(messages)))
     const made = new Map<string, string>()
     for (const { unit, calls } of anchors.placed)
       if (unit.kind === 'assistant')
         for (const [index, { id }] of unit.calls.entries()) made.set(id, calls[index] ?? '')
+    if (some.some(({ call }) => !made.has(call.id))) {
+      conversation.warn('request-unseen', UNSEEN)
+      if (some.some(({ call }) => call.name === conversation.loader)) throw invalid('settings', UNSEEN)
+    }
     const calls = some.map(({ call: { id, name, input } }) => ({
       callId: id,
       anchor: made.get(id) ?? anchors.next(id),

@@ -115,7 +115,7 @@ function createTool(name: string, entry: () => Entry | undefined, host: Registry
       return typeof own === 'function' ? own : (entry()?.tool.description ?? '')
     },
     get inputSchema() {
-      return openSchema(entry()?.tool.inputSchema ?? { type: 'object' }, imported?.check)
+      return openSchema(entry()?.tool.inputSchema ?? { type: 'object', properties: {} }, imported?.check)
     },
     toModelOutput: (asked: unknown) => host.modelOutput(name, entry(), asked),
     ...(runs

@@ -35,7 +35,7 @@ export interface Imported {
 /** By schema: that object stays the same when a host copies a tool to change something else about it. */
 const imports = new WeakMap<JsonSchema, Imported>()
 
-export function importedOf(tool: Tool): Imported | undefined {
+export function importedOf(tool: Pick<Tool, 'inputSchema'>): Imported | undefined {
   return imports.get(tool.inputSchema)
 }
 

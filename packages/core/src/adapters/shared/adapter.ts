@@ -133,7 +133,10 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         },
       })
       const warnings: Warning[] = []
-      const warn: Warn = (code, text) => void warnings.push({ code, text })
+      const warn: Warn = (code, text) => {
+        warnings.push({ code, text })
+        conversation.warn(code, text)
+      }
       if (recalled.foreign) warn('entry-foreign', recalled.foreign)
       if (isFedBack(stretches, request, view)) warn('history-fed-back', FED_BACK)
       const ran = new WeakSet<object>()
