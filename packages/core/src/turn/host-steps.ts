@@ -108,6 +108,7 @@ export function unloadByName(
   anchor: string,
 ): Step<UnloadReport> {
   const ids = new Set<string>()
+  // What is gone has no name here; under a cap it makes room like any other.
   const unknown: string[] = []
   for (const name of names) {
     const resolution = context.catalogue.resolve(name, (entry) => isLoaded(state, entry.id))
@@ -115,7 +116,6 @@ export function unloadByName(
       const { id } = resolution.entry
       for (const each of [id, ...loadedUnit(state, context, id)]) ids.add(each)
     } else if (resolution.kind === 'group') for (const entry of resolution.entries) ids.add(entry.id)
-    else if (isLoaded(state, name)) ids.add(name)
     else unknown.push(name)
   }
   return {

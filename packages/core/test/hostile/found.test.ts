@@ -217,6 +217,16 @@ describe('under a cap, what is asked for by name', () => {
   })
 })
 
+it('a tool that is gone is unloaded by no name, whatever the delivery', async () => {
+  for (const delivery of ['append', 'bridge'] as const) {
+    const host = await play({ delivery })
+    await host.step(search('select:tracker__create_issue'))
+    host.well.catalogue.removeSource('tracker')
+    for (const name of ['tracker__create_issue', 'tracker/create_issue'])
+      expect(await host.conversation.unload([name])).toEqual({ unloaded: [], unknown: [name] })
+  }
+})
+
 it('a load that waits off the surface and makes room for another has no place of its own any more', async () => {
   const host = await play({ mode: 'off', maxLoaded: 1 })
   await host.begin()
