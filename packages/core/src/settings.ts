@@ -277,8 +277,14 @@ export function readSettings(
   if (!(usual >= 1 && most >= usual))
     throw invalid('face.limit', 'face.limit needs numbers of at least 1: usual, and most, which is not less.')
   assertFunction('onEvent', options.onEvent)
-  if (typeof options.debug !== 'boolean') assertFunction('debug', options.debug)
+  if (!['boolean', 'function', 'undefined'].includes(typeof options.debug))
+    throw invalid('debug', `debug must be true, false or a function, not ${kindOf(options.debug)}.`)
   for (const policy of [options.policy ?? []].flat()) assertFunction('policy', policy, true)
+  if (typeof options.store === 'string')
+    throw invalid(
+      'store',
+      `store must be a store, not string: memoryStore() of @toolwell/core, or jsonlStore('./ledgers') of @toolwell/core/stores/jsonl.`,
+    )
   assertMethods('store', options.store, ['read', 'append'])
   assertMethods('results', options.results, ['read', 'write'])
   assertMethods('store.results', options.store?.results, ['read', 'write'])
