@@ -41,7 +41,7 @@ export interface ToolwellOptions {
   readonly auto?: AutoPlan
   /** How loaded tools reach the model. `auto` (default) keeps the cached prefix: `native` where the wire has it, otherwise `bridge`. */
   readonly delivery?: DeliveryName | 'auto'
-  /** Tokens of deferred definitions below which nothing is changed at all. Default: where deferral pays by the plan of `auto`, on this wire and for this prompt; some 7,000. */
+  /** Tokens of deferred definitions below which nothing is changed at all. Default: where deferral pays by the plan of `auto`, on this wire and for this prompt; 5,000 to 8,000 with a short one. */
   readonly threshold?: number
   /** Names that are always sent. */
   readonly eager?: readonly string[]
