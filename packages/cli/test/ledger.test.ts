@@ -101,12 +101,15 @@ describe('unlock', () => {
 describe('wrong arguments', () => {
   it.each([
     [['ledger'], 'The file is missing.'],
-    [['ledger', 'nowhere.jsonl'], 'could not be used'],
+    [
+      ['ledger', 'nowhere.jsonl'],
+      'There is no file or folder nowhere.jsonl. Give a folder with files named NAME.jsonl, or such a file.',
+    ],
     [['ledger', 'check.jsonl', 'x'], 'There is no task "check.jsonl".'],
     [['ledger', 'chek', 'x'], 'Did you mean check?'],
     [['ledger', 'check'], 'The path is missing.'],
     [['ledger', 'check', 'a', 'b'], 'Unexpected argument "b".'],
-    [['ledger', 'check', 'nowhere'], 'could not be used'],
+    [['ledger', 'check', 'nowhere'], 'There is no file or folder nowhere.'],
   ])('%j', async (words, message) => {
     const { run } = homeWith({})
     const { code, errors } = await run(words)
@@ -119,5 +122,8 @@ describe('wrong arguments', () => {
     mkdirSync(join(folder, 'empty'))
     expect((await run(['ledger', 'check', join(folder, 'empty')])).errors).toContain('There is no ledger in')
     expect((await run(['ledger', 'repair', folder])).errors).toContain('There are 2 ledgers')
+    writeFileSync(join(folder, 'README.md'), 'Hi.')
+    const { errors } = await run(['ledger', join(folder, 'README.md')])
+    expect(errors).toContain('README.md is no ledger. Give a folder with files named NAME.jsonl')
   })
 })

@@ -41,7 +41,7 @@ export interface ToolwellOptions {
   readonly auto?: AutoPlan
   /** How loaded tools reach the model. `auto` (default) keeps the cached prefix: `native` where the wire has it, otherwise `bridge`. */
   readonly delivery?: DeliveryName | 'auto'
-  /** Tokens of deferred definitions below which nothing is changed at all. Default: where deferral pays by the plan of `auto`, on this wire and for this prompt; some 7,000. */
+  /** Tokens of deferred definitions below which nothing is changed at all. Default: where deferral pays by the plan of `auto`, on this wire and for this prompt; 5,000 to 8,000 with a short one. */
   readonly threshold?: number
   /** Names that are always sent. */
   readonly eager?: readonly string[]
@@ -277,8 +277,14 @@ export function readSettings(
   if (!(usual >= 1 && most >= usual))
     throw invalid('face.limit', 'face.limit needs numbers of at least 1: usual, and most, which is not less.')
   assertFunction('onEvent', options.onEvent)
-  if (typeof options.debug !== 'boolean') assertFunction('debug', options.debug)
+  if (!['boolean', 'function', 'undefined'].includes(typeof options.debug))
+    throw invalid('debug', `debug must be true, false or a function, not ${kindOf(options.debug)}.`)
   for (const policy of [options.policy ?? []].flat()) assertFunction('policy', policy, true)
+  if (typeof options.store === 'string')
+    throw invalid(
+      'store',
+      `store must be a store, not string: memoryStore() of @toolwell/core, or jsonlStore('./ledgers') of @toolwell/core/stores/jsonl.`,
+    )
   assertMethods('store', options.store, ['read', 'append'])
   assertMethods('results', options.results, ['read', 'write'])
   assertMethods('store.results', options.store?.results, ['read', 'write'])

@@ -43,6 +43,13 @@ describe('createToolwell', () => {
     expect(create(options)).toThrow(message)
   })
 
+  it('says what to give where a kind is wrong', () => {
+    expect(create({ store: './ledgers' })).toThrow(
+      "store must be a store, not string: memoryStore() of @toolwell/core, or jsonlStore('./ledgers') of @toolwell/core/stores/jsonl.",
+    )
+    expect(create({ debug: 'yes' })).toThrow('debug must be true, false or a function, not string.')
+  })
+
   it.each([
     ['mode', ['enabled', true, null]],
     ['delivery', ['native-ish', 1]],

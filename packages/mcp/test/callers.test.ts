@@ -110,6 +110,13 @@ describe('a caller that says something else than it means', () => {
       connectServers(createToolwell().catalogue, [], { ...options, handlers })
     expect(connect({ elicits: elicit })).toThrow(/Did you mean "elicit"\?/)
     expect(connect({ log: 'console' })).toThrow(/handlers\.log must be a function/)
+    const well = createToolwell()
+    const given = (catalogue: unknown, config: unknown) => () =>
+      connectServers(catalogue as typeof well.catalogue, config as never, options)
+    expect(given(well, [])).toThrow(
+      'connectServers takes the catalogue: connectServers(well.catalogue, config).',
+    )
+    expect(given(well.catalogue, 'toolwell.json')).toThrow("loadConfig({ files: ['toolwell.json'] })")
   })
 })
 

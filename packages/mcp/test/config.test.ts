@@ -31,6 +31,14 @@ const errorsOf = (config: Config) =>
 const one = (entry: object, options: Parameters<typeof load>[1] = {}) =>
   load({ mcpServers: { one: entry } }, options)
 
+it('says which option of loadConfig is wrong', () => {
+  const load = (options: unknown) => () => loadConfig(options as Parameters<typeof loadConfig>[0])
+  expect(load({ file: 'a.json' })).toThrow('Unknown option "file" in loadConfig. Did you mean "files"?')
+  expect(load({ files: 'a.json' })).toThrow('loadConfig needs files: a list of paths, not string.')
+  expect(load({})).toThrow('loadConfig needs files: a list of paths, not undefined.')
+  expect(load('a.json')).toThrow('loadConfig takes an object of options (files, ')
+})
+
 describe('a file of another client works unchanged', () => {
   it.each([
     [

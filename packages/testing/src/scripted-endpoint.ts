@@ -5,6 +5,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { assertKnownKeys } from '@toolwell/core/internal'
 import type {
   AnswerContext,
   Protocol,
@@ -88,6 +89,7 @@ export async function startScriptedEndpoint<Body extends object>(
   protocol: Protocol<Body>,
   options: ScriptedEndpointOptions<Body>,
 ): Promise<ScriptedEndpoint<Body>> {
+  assertModel(options)
   const requests: Recorded<Body>[] = []
   /** The accepted requests in render order, for the prefix cache. */
   const rendered: string[] = []
@@ -155,7 +157,11 @@ export async function startScriptedEndpoint<Body extends object>(
 
   async function replyTo(body: Body, index: number): Promise<ScriptedReply> {
     const { model } = options
-    if (typeof model === 'function') return model(body, index)
+    if (typeof model === 'function') {
+      const made = await model(body, index)
+      assertReply(made, `Reply ${index}`)
+      return made
+    }
     const reply = model[index]
     if (reply) return reply
     throw new Error(
@@ -197,6 +203,22 @@ export async function startScriptedEndpoint<Body extends object>(
       return closed
     },
   }
+}
+
+const REPLY_KEYS = ['text', 'calls', 'thinking', 'finish', 'status', 'error', 'headers', 'cutAfter']
+
+/** Scripts are often written without types: a slip in one is told, and not played. */
+function assertModel({ model }: { readonly model: unknown }): void {
+  if (typeof model === 'function') return
+  if (!Array.isArray(model))
+    throw new TypeError(
+      'A scripted endpoint needs a model: a list of replies such as { text: "Done." }, or a function.',
+    )
+  for (const [index, reply] of model.entries()) assertReply(reply, `model[${index}]`)
+}
+
+function assertReply(reply: unknown, place: string): void {
+  assertKnownKeys(reply, REPLY_KEYS, place)
 }
 
 /** Undefined above the limit. Reads to the end even then: a client that is still sending would miss the answer. */

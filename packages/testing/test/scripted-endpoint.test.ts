@@ -184,3 +184,21 @@ describe('an endpoint of any wire', () => {
     await expect(ask(endpoint, { ask: 'x', stream: true }).then((answer) => answer.text())).rejects.toThrow()
   })
 })
+
+describe('a script with a slip', () => {
+  const refused = (options: unknown) => startScriptedEndpoint(toyProtocol(), options as never)
+
+  it('is refused at the start', async () => {
+    await expect(refused({ modle: [] })).rejects.toThrow('needs a model: a list of replies')
+    await expect(refused({ model: [{ text: 'x' }, { txt: 'x' }] })).rejects.toThrow(
+      'Unknown option "txt" in model[1]. Did you mean "text"?',
+    )
+  })
+
+  it('by a function is answered with status 500', async () => {
+    const endpoint = await start(() => ({ txt: 'x' }) as never)
+    const response = await ask(endpoint, { ask: 'a' })
+    expect(response.status).toBe(500)
+    expect(await response.text()).toContain('Did you mean')
+  })
+})

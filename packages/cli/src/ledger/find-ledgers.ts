@@ -4,14 +4,16 @@ import { Problem } from '../shared/problem.js'
 
 export async function findLedgers(path: string): Promise<readonly string[]> {
   const found = await ledgersAt(path).catch((error: unknown) => {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') throw new Problem(`There is no file or folder ${path}.`, LEDGERS, { cause: error })
+    if (code === 'ENOTDIR') throw new Problem(`${path} is no ledger.`, LEDGERS, { cause: error })
     throw unreadable(path, error)
   })
   if (found.length > 0) return found.sort()
-  throw new Problem(
-    `There is no ledger in ${path}.`,
-    'Give a folder with files named NAME.jsonl, or such a file.',
-  )
+  throw new Problem(`There is no ledger in ${path}.`, LEDGERS)
 }
+
+const LEDGERS = 'Give a folder with files named NAME.jsonl, or such a file.'
 
 /** For tasks that change something: one at a time. */
 export async function findLedger(path: string): Promise<string> {

@@ -40,7 +40,7 @@ export interface Catalogue {
   readonly leftOuts: ReadonlyMap<string, LeftOut>
   /** The one of these that is called so. */
   leftOut(name: string): LeftOut | undefined
-  /** Replaces the tools of a source by these. Costs what the source holds. */
+  /** Replaces the tools of a source by these: of the host's own, where the name is empty. Costs what the source holds. */
   setSource(name: string, update: SourceUpdate): void
   /** Changes only the state: tools of a source that is not ready stay known. */
   setState(name: string, state: SourceState, advice?: string, tentative?: boolean, reason?: string): void

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
-import { isRecord, nearest } from '@toolwell/core/internal'
+import { ToolwellError } from '@toolwell/core'
+import { assertKnownKeys, isRecord, nearest } from '@toolwell/core/internal'
 import type { RuleSettings } from '../trust/scan/rules.js'
 import { checkEntry } from './check-entry.js'
 import { type ConfigDocument, pathText, problemIn, readDocument } from './document.js'
@@ -74,6 +75,13 @@ interface Entry {
 
 /** Never throws for what is in a file: what can be used is used, the rest is in `problems`. */
 export function loadConfig(options: LoadOptions): Config {
+  assertKnownKeys(options, ['files', 'profile', 'env', 'workspaceFolder'], 'loadConfig')
+  if (!Array.isArray(options.files))
+    throw new ToolwellError(
+      'invalid-option',
+      `loadConfig needs files: a list of paths, not ${typeof options.files}.`,
+      { path: 'files' },
+    )
   const scope = {
     env: options.env ?? process.env,
     workspaceFolder: resolve(options.workspaceFolder ?? process.cwd()),

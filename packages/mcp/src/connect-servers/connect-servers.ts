@@ -1,7 +1,7 @@
 /** Servers as sources of a catalogue: each joins when it is known, and none waits for another. */
 import type { CallToolResult } from '@modelcontextprotocol/client'
-import type { Catalogue } from '@toolwell/core'
-import { assertKnownKeys, defined } from '@toolwell/core/internal'
+import { type Catalogue, ToolwellError } from '@toolwell/core'
+import { assertKnownKeys, defined, isRecord } from '@toolwell/core/internal'
 import { diskLogins } from '../auth/login-store.js'
 import { storedAuth } from '../auth/stored-auth.js'
 import { isOffered } from '../config/is-offered.js'
@@ -66,12 +66,25 @@ export interface Servers {
 const RETRIES = 2
 const CALL_KEYS = ['caller', 'signal', 'onProgress', 'meta'] as const satisfies readonly (keyof CallOptions)[]
 
+/** What is often given in place of the catalogue or of a config. */
+function assertGiven(catalogue: unknown, config: unknown): void {
+  const fail = (path: string, message: string) => new ToolwellError('invalid-option', message, { path })
+  if (!isRecord(catalogue) || typeof catalogue.setSource !== 'function')
+    throw fail('catalogue', 'connectServers takes the catalogue: connectServers(well.catalogue, config).')
+  if (!Array.isArray(config) && !(isRecord(config) && Array.isArray(config.servers)))
+    throw fail(
+      'config',
+      "connectServers takes a config, loadConfig({ files: ['toolwell.json'] }), or a list of servers by defineServer.",
+    )
+}
+
 /** Returns at once: what is cached can be searched now, the rest joins when it has been listed. */
 export function connectServers(
   catalogue: Catalogue,
   config: (Pick<Config, 'servers'> & Partial<Pick<Config, 'scan'>>) | readonly ServerConfig[],
   options: ConnectOptions = {},
 ): Servers {
+  assertGiven(catalogue, config)
   const { client, concurrency, connectTimeout, handlers, lock, now, onEvent, random, scan, ...given } =
     readOptions(options)
   const emit = (event: ServerEvent) => {
