@@ -111,7 +111,7 @@ async function sent(
 }
 
 describe("a variable that a project's entry sends to an address", () => {
-  const env = { SOME_KEY: 'fr0m-a-variable', HOME: '/home/ada' }
+  const env = { SOME_KEY: 'fr0m-a-variable', HOME: '/a/home' }
 
   it.each(['${env:SOME_KEY}', '${SOME_KEY}', 'Bearer ${SOME_KEY:-none}'])(
     'waits for approval: %s',
@@ -124,7 +124,7 @@ describe("a variable that a project's entry sends to an address", () => {
 
   it.each([
     ['where it is not set, and something else is sent', '${NOT_SET:-none}', 'none'],
-    ['where it says nothing of its user', '${HOME}', '/home/ada'],
+    ['where it says nothing of its user', '${HOME}', '/a/home'],
   ])('does not wait %s', async (_, key, value) => {
     expect(await sent(temporary(), key, { env })).toMatchObject({ gotten: [value] })
   })
