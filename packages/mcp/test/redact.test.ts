@@ -304,6 +304,12 @@ const TOLD: readonly Told[] = [
     [`ada:${WORD}`, WORD, base64(`ada:${WORD}`)],
     /bago|YWRh/,
   ],
+  [
+    'credentials with accents in base64',
+    local([], { X_AUTH: base64('ada:geheim-für-öl') }),
+    ['geheim-für-öl'],
+    /geheim/,
+  ],
   ['credentials in base64', local([], { X_AUTH: base64(`ada:${WORD}`) }), [`ada:${WORD}`, WORD], /bago/],
   ['a cookie', remote('https://example.com/mcp', { Cookie: `sid=${WORD}; theme=dark` }), [WORD], /bago/],
   [
@@ -315,6 +321,17 @@ const TOLD: readonly Told[] = [
   [
     'JSON in JSON',
     local([], { SETTINGS: JSON.stringify({ a: [{ credentials: JSON.stringify({ token: WORD }) }] }) }),
+    [WORD],
+    /bago/,
+  ],
+  [
+    'a token at the end of much JSON',
+    local([], {
+      SETTINGS: JSON.stringify({
+        all: Array.from({ length: 2000 }, (_, at) => `x${at}y-z/q${at}`),
+        token: WORD,
+      }),
+    }),
     [WORD],
     /bago/,
   ],

@@ -12,7 +12,7 @@ import { showPath, showUrl } from './show-word.js'
 export type SecretParts = ReadonlyMap<string, boolean>
 
 /** Parts of one value that are looked at, and how deep one may be in another. */
-const MOST_PARTS = 500
+const MOST_PARTS = 1000
 const DEEPEST = 6
 
 export const isPlace = (text: string) => /^(?:~?[\\/]|\.{1,2}[\\/]|[A-Za-z]:[\\/])/.test(text)
@@ -58,18 +58,23 @@ function readQuoted(text: string, isNamed: boolean, take: Take): void {
 
 function readJson(text: string, isNamed: boolean, take: Take): boolean {
   if (!/^\s*[[{"]/.test(text)) return false
+  const texts: { readonly named: string[]; readonly others: string[] } = { named: [], others: [] }
   const walk = (inner: unknown, isInnerNamed: boolean): void => {
-    if (typeof inner === 'string' || typeof inner === 'number') take(String(inner), isInnerNamed)
+    if (typeof inner === 'string' || typeof inner === 'number')
+      texts[isInnerNamed ? 'named' : 'others'].push(String(inner))
     else if (Array.isArray(inner)) for (const each of inner) walk(each, isInnerNamed)
     else if (isRecord(inner))
       for (const [key, each] of Object.entries(inner)) walk(each, isInnerNamed || isSecretName(key))
   }
   try {
     walk(JSON.parse(text), isNamed)
-    return true
   } catch {
     return false
   }
+  // In this order: there may be more than are looked at.
+  for (const each of texts.named) take(each, true)
+  for (const each of texts.others) take(each, false)
+  return true
 }
 
 /** User, password, and whatever of it is not shown. */
@@ -130,7 +135,7 @@ function readCredentials(text: string, _: boolean, take: Take): void {
 function readBase64(text: string, isNamed: boolean, take: Take): void {
   if (!/^[A-Za-z\d+/_-]{8,}={0,2}$/.test(text)) return
   const plain = Buffer.from(text, 'base64').toString('utf8')
-  if (/^[\t\n\r\x20-\x7e]+$/.test(plain)) take(plain, isNamed)
+  if (!/[\x00-\x08\x0e-\x1f\x7f\ufffd]/.test(plain)) take(plain, isNamed)
 }
 
 /** `Server=db;Password=…`, `user=ada&key=…`, `host=db password=…`, `NAME=value`. A password may hold what ends a field elsewhere. */
