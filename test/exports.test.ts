@@ -75,6 +75,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
       'fingerprintOf',
       'firstLine',
       'fitWire',
+      'isOrdinaryWord',
       'isRecord',
       'isValidated',
       'markValidated',

@@ -1,7 +1,9 @@
 /** What changed waits until somebody looked, with a lock and without one; nothing is approved that was not shown. */
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { someOf } from '../../../test/setup/tier.js'
 import { type Home, homeWith, misbehaving } from './support/home.js'
 import { folderWith, toolwell } from './support/run.js'
@@ -368,6 +370,42 @@ it(
     expect(await waits()).toBe(false)
     put({ args: [...server.args, '--to', 'elsewhere'] })
     expect(await waits()).toBe(true)
+  },
+  WAIT,
+)
+
+it(
+  'a variable is sent to the address of a project only once it is approved, also by a login',
+  async () => {
+    const gotten: unknown[] = []
+    const remote = createServer(({ headers }, response) => {
+      gotten.push(headers.key)
+      response.writeHead(400).end()
+    })
+    await new Promise<void>((resolve) => remote.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void remote.close())
+    const url = `http://127.0.0.1:${(remote.address() as AddressInfo).port}/mcp`
+    const home = homeWith({
+      'toolwell.json': { mcpServers: { far: { url, headers: { key: '${MY_KEY}' } } } },
+    })
+    const run = (...words: string[]) => home.run(words, { env: { MY_KEY: 's3cr3t-0f-mine' } })
+    for (const words of [['inspect'], ['lock'], ['search', 'far']]) await run(...words)
+    expect(await run('login', 'far')).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('toolwell approve far'),
+    })
+    expect((await run('doctor')).output).toMatch(/far {2}It is not started: .* sends a variable/)
+    expect(JSON.parse((await run('approve', '--json')).output).commands).toEqual([
+      { server: 'far', commands: ['${env:MY_KEY}'] },
+    ])
+    expect(gotten).toEqual([])
+    const { output } = await run('approve', 'far')
+    expect(output).toContain(
+      '! far  sends a variable of your environment, and is not in your own config file',
+    )
+    expect(output).not.toContain('s3cr3t')
+    await run('inspect', '--refresh')
+    expect([...new Set(gotten)]).toEqual(['s3cr3t-0f-mine'])
   },
   WAIT,
 )

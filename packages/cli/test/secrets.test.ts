@@ -5,255 +5,27 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { loadConfig } from '@toolwell/mcp'
+import { loadConfig, type ServerConfig } from '@toolwell/mcp'
 import { showEndpoint, startOf } from '@toolwell/mcp/internal'
 import { expect, onTestFinished, test } from 'vitest'
 import { isLong, someOf } from '../../../test/setup/tier.ts'
-import { redactor } from '../../mcp/src/config/redact.ts'
+import { definitionRedactor, redactor } from '../../mcp/src/config/redact.ts'
+import type { ServerDefinition } from '../../mcp/src/definition/server-definition.ts'
+import { withoutSecrets } from '../../mcp/src/definition/without-secrets.ts'
 import { type Home, homeWith } from './support/home.ts'
+import { createPlanter, forms, formsFor, leaksIn, type Planted, windowsOf } from './support/secret-forms.ts'
+import {
+  ARGUMENTS,
+  type Entry,
+  plain,
+  program,
+  SHOWN,
+  toldFormsFor,
+  VARIABLES,
+} from './support/secret-places.ts'
+import { tell } from './support/told.mjs'
 
-const telling = fileURLToPath(new URL('support/telling-server.mjs', import.meta.url))
-
-/** Random texts that say which secret they are of, wherever a piece of them turns up. Always the same ones. */
-function createRandom(seed: number) {
-  let state = seed
-  const pieces: string[] = []
-  const below = (limit: number) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * limit)
-  }
-  const of = (letters: string) => (length: number) => {
-    let text = ''
-    while (text.length < length) text += letters[below(letters.length)]
-    pieces.push(text)
-    return text
-  }
-  const lower = 'abcdefghijklmnopqrstuvwxyz'
-  const syllable = () => `${'bdfglmnprstv'[below(12)]}${'aeiou'[below(5)]}`
-  return {
-    pieces,
-    mixed: of(`${lower}${lower.toUpperCase()}0123456789`),
-    letters: of(`${lower}${lower.toUpperCase()}`),
-    lower: of(lower),
-    upper: of(lower.toUpperCase()),
-    capitals: of(`${lower.toUpperCase()}234567`),
-    digits: of('0123456789'),
-    hex: of('0123456789abcdef'),
-    base64: of(`${lower}${lower.toUpperCase()}0123456789+/`),
-    url: of(`${lower}${lower.toUpperCase()}0123456789-_`),
-    /** Can be spoken, and means nothing. */
-    word() {
-      const text = Array.from({ length: 5 }, syllable).join('')
-      pieces.push(text)
-      return text
-    },
-  }
-}
-type Random = ReturnType<typeof createRandom>
-
-/** Ways in which a secret is written. */
-const FORMS: Readonly<Record<string, (random: Random) => string>> = {
-  'sk-proj': (r) => `sk-proj-${r.mixed(32)}`,
-  'sk-ant': (r) => `sk-ant-api03-${r.url(24)}`,
-  sk_live: (r) => `sk_live_${r.mixed(24)}`,
-  ghp: (r) => `ghp_${r.mixed(36)}`,
-  github_pat: (r) => `github_pat_${r.mixed(22)}_${r.mixed(20)}`,
-  glpat: (r) => `glpat-${r.mixed(20)}`,
-  xoxb: (r) => `xoxb-${r.digits(11)}-${r.digits(12)}-${r.mixed(24)}`,
-  hook: (r) => `T0${r.capitals(8)}/B0${r.capitals(8)}/${r.mixed(24)}`,
-  AKIA: (r) => `AKIA${r.capitals(16)}`,
-  'aws secret': (r) => r.base64(40),
-  AIza: (r) => `AIza${r.url(35)}`,
-  npm: (r) => `npm_${r.mixed(36)}`,
-  jwt: (r) => `eyJhbGciOiJIUzI1NiJ9.${r.url(30)}.${r.url(20)}`,
-  hex: (r) => r.hex(32),
-  HEX: (r) => r.hex(40).toUpperCase(),
-  uuid: (r) => `${r.hex(8)}-4c1e-4b7a-9f10-${r.hex(12)}`,
-  base64: (r) => `${r.base64(22)}==`,
-  base64url: (r) => r.url(43),
-  key: (r) => `-----BEGIN PRIVATE KEY-----\n${r.base64(40)}\n${r.base64(20)}==\n-----END PRIVATE KEY-----`,
-  long: (r) => r.mixed(720),
-  lower: (r) => r.lower(16),
-  letters: (r) => r.letters(20),
-  upper: (r) => r.upper(16),
-  digits: (r) => r.digits(14),
-  password: (r) => `Tr0ub4dor&${r.mixed(8)}!`,
-  phrase: (r) => `${r.word()} ${r.word()} ${r.word()} ${r.word()}`,
-  'two words': (r) => `${r.word()} ${r.word()}`,
-  dashes: (r) => `${r.word()}-${r.word()}-${r.word()}`,
-  underscores: (r) => `${r.word()}_${r.word()}`,
-  word: (r) => r.word(),
-  'word and year': (r) => `${r.word()}2024`,
-  quotes: (r) => `pa"ss\\wo'rd${r.mixed(8)}x`,
-  accents: (r) => `geheimnis-${r.mixed(9)}-für-öl`,
-  'other script': (r) => `秘密${r.mixed(9)}の鍵`,
-  dollars: (r) => `$ecr$${r.mixed(9)}$$`,
-  braces: (r) => `[${r.mixed(9)}]{x}`,
-  percent: (r) => `100%${r.mixed(9)}%zz`,
-  assigned: (r) => `${r.mixed(9)}=${r.mixed(9)}==`,
-  'user and password': (r) => `ada:${r.mixed(10)}`,
-  'at and slash': (r) => `p@${r.mixed(9)}/${r.mixed(9)}`,
-  markup: (r) => `<${r.mixed(9)}>&amp;`,
-  six: (r) => `${r.mixed(4)}${r.digits(1)}${r.lower(1)}`.slice(0, 6),
-}
-
-/** May be names: they are shown in the path of an address. */
-const LIKE_NAMES: readonly string[] = ['word', 'underscores']
-/** May be a word of a sentence: where nothing says that it is a secret, a server may use it in its definitions. */
-const LIKE_WORDS: readonly string[] = ['word']
-const forms = Object.keys(FORMS)
-const formsFor = (place: string) =>
-  /path/.test(place) && !/missing/.test(place) ? forms.filter((form) => !LIKE_NAMES.includes(form)) : forms
-
-type Entry = Readonly<Record<string, unknown>>
-const program = (...args: string[]): Entry => ({ command: process.execPath, args: [telling, '{}', ...args] })
-const npx = (...args: string[]): Entry => ({ command: 'npx', args: ['-y', '@scope/server@1.2.3', ...args] })
-const url = (address: string): Entry => ({ url: address })
-const plain = (secret: string) => encodeURIComponent(secret)
-
-/** Places in a local server's entry that its program is really started with. */
-const ARGUMENTS: Readonly<Record<string, (secret: string) => string[]>> = {
-  positional: (secret) => [secret],
-  'flag value': (secret) => ['--api-key', secret],
-  'flag with =': (secret) => [`--token=${secret}`],
-  'camelCase flag': (secret) => ['--apiKey', secret],
-  'camelCase flag with =': (secret) => [`--accessToken=${secret}`],
-  'unknown flag': (secret) => ['--workspace', secret],
-  'unknown flag with =': (secret) => [`--workspace=${secret}`],
-  'short flag': (secret) => ['-k', secret],
-  'short flag, attached': (secret) => [`-p${secret}`],
-  'one dash, long': (secret) => ['-token', secret],
-  'system property': (secret) => [`-Dapi.key=${secret}`],
-  'docker -e': (secret) => ['-e', `API_KEY=${secret}`],
-  'docker --env=': (secret) => [`--env=API_KEY=${secret}`],
-  'env word': (secret) => [`API_KEY=${secret}`],
-  header: (secret) => ['--header', `Authorization: Bearer ${secret}`],
-  'header, no space': (secret) => ['--header', `Authorization:${secret}`],
-  'header with =': (secret) => [`--header=X-Key: ${secret}`],
-  'shell text': (secret) => ['-c', `API_KEY=${secret} npx -y server --token ${secret}`],
-  'shell export': (secret) => ['-c', `export TOKEN='${secret}' && exec node server.js`],
-  json: (secret) => [JSON.stringify({ auth: { token: secret } })],
-  'postgres address': (secret) => [`postgresql://ada:${plain(secret)}@localhost:5432/app`],
-  'mongo address': (secret) => [`mongodb+srv://${plain(secret)}@cluster0.example.net/db`],
-  'redis address, no user': (secret) => [`redis://:${plain(secret)}@127.0.0.1:6379`],
-  'address with a query': (secret) => [`https://example.com/mcp?api_key=${plain(secret)}`],
-  'address with a path': (secret) => ['mcp-remote', `https://example.com/hooks/${plain(secret)}/mcp`],
-  'address with a fragment': (secret) => [`https://example.com/#${plain(secret)}`],
-  'flag with an address': (secret) => [`--url=wss://user:${plain(secret)}@example.com/sse`],
-  'connection string': (secret) => [`Server=db;User Id=sa;Password=${secret};`],
-  'path that is missing': (secret) => [`/no/such/${plain(secret)}/file`],
-  'after two dashes': (secret) => ['--', secret],
-  'switch that a runner has too': (secret) => ['-t', secret],
-  'another such switch': (secret) => ['-p', secret, '-i', secret, '--package', secret],
-  'system property of a word': (secret) => [`-Dworkspace=${secret}`],
-}
-
-/** Places in its environment. */
-const VARIABLES: Readonly<Record<string, (secret: string) => Record<string, string>>> = {
-  variable: (secret) => ({ WORKSPACE: secret }),
-  'named variable': (secret) => ({ API_KEY: secret }),
-  'address in a variable': (secret) => ({
-    DATABASE_URL: `postgres://ada:${plain(secret)}@db.example.com/app`,
-  }),
-  'JSON in a variable': (secret) => ({ SETTINGS: JSON.stringify({ auth: [{ token: secret }] }) }),
-  'connection string in a variable': (secret) => ({ DSN: `Server=db;User Id=sa;Password="${secret}";` }),
-  'user and password in a variable': (secret) => ({ LOGIN: `ada:${secret}` }),
-}
-
-/** Places that are only shown: the server is switched off. */
-const SHOWN: Readonly<Record<string, (secret: string) => Entry>> = {
-  ...Object.fromEntries(
-    Object.entries(ARGUMENTS).map(([place, made]) => [place, (secret: string) => npx(...made(secret))]),
-  ),
-  'command line in command': (secret) => ({ command: `API_KEY=${secret} npx -y server` }),
-  'command line with a flag': (secret) => ({ command: `npx -y server --key ${secret}` }),
-  ...Object.fromEntries(
-    Object.entries(VARIABLES).map(([place, made]) => [
-      place,
-      (secret: string) => ({ ...npx(), env: made(secret) }),
-    ]),
-  ),
-  'arguments of a container': (secret) => ({
-    command: 'docker',
-    args: ['run', '-i', '--rm', '-p', '80:80', '-e', `KEY=${secret}`, 'image', secret, '-t', secret],
-  }),
-  'arguments behind cmd /c': (secret) => ({ command: 'cmd', args: ['/c', 'npx', '-y', 'server', secret] }),
-  'arguments of a module': (secret) => ({ command: 'python3', args: ['-m', 'server', '-m', secret] }),
-  'arguments of uvx': (secret) => ({
-    command: 'uvx',
-    args: ['--from', 'package', 'server', '--with', secret],
-  }),
-  'default of a variable': (secret) => npx('--key', `\${NOT_SET_HERE:-${secret.replace(/[{}]/g, '')}}`),
-  header: (secret) => ({
-    ...url('https://example.com/mcp'),
-    headers: { Authorization: `Bearer ${secret}`, 'x-key': secret },
-  }),
-  query: (secret) => url(`https://example.com/mcp?key=${plain(secret)}&flag`),
-  'query without a name': (secret) => url(`https://example.com/mcp?${plain(secret)}`),
-  'path of an address': (secret) => url(`https://example.com/hooks/${plain(secret)}/mcp`),
-  fragment: (secret) => url(`https://example.com/mcp#${plain(secret)}`),
-  'user of an address': (secret) => url(`https://${plain(secret)}@example.com/mcp`),
-  'password of an address': (secret) => url(`https://ada:${plain(secret)}@example.com/mcp`),
-  'client secret': (secret) => ({
-    ...url('https://example.com/mcp'),
-    oauth: { clientId: 'me', clientSecret: secret },
-  }),
-  'wrong kind of args': (secret) => ({ command: 'npx', args: secret }),
-  'wrong kind of env': (secret) => ({ command: 'npx', env: [secret] }),
-  'wrong kind of timeout': (secret) => ({ command: 'npx', timeout: secret }),
-  'wrong type': (secret) => ({ command: 'npx', type: secret }),
-  'unknown key': (secret) => ({ command: 'npx', token: secret }),
-  'folder that is missing': (secret) => ({ ...npx(), cwd: `/no/such/${plain(secret)}` }),
-  'env file that is missing': (secret) => ({ ...npx(), envFile: `/no/such/${plain(secret)}` }),
-  'not an address': (secret) => url(`example.com/${secret}`),
-}
-
-interface Planted {
-  readonly place: string
-  readonly form: string
-  readonly pieces: readonly string[]
-}
-
-function createPlanter(first = 0) {
-  const planted: Planted[] = []
-  return {
-    planted,
-    plant(place: string, form: string): string {
-      const random = createRandom(7919 * (first + planted.length + 1))
-      const secret = FORMS[form]?.(random) ?? ''
-      const { pieces } = random
-      // A short one is looked for as a whole.
-      planted.push({ place, form, pieces: pieces.some(({ length }) => length >= WINDOW) ? pieces : [secret] })
-      return secret
-    },
-  }
-}
-
-/** So many characters of a secret in a row are a leak: cut off is not hidden. */
-const WINDOW = 7
-
-/** Every window of every secret, in the forms that outputs have, with whose it is. */
-function windowsOf(planted: readonly Planted[]): Map<string, Planted> {
-  const found = new Map<string, Planted>()
-  for (const each of planted)
-    for (const piece of each.pieces) {
-      const text = piece.length < WINDOW ? piece.padEnd(WINDOW, ' ') : piece
-      for (const form of [text, encodeURIComponent(text)])
-        for (let at = 0; at + WINDOW <= form.length; at++) found.set(form.slice(at, at + WINDOW), each)
-    }
-  return found
-}
-
-function leaksIn(text: string, windows: ReadonlyMap<string, Planted>): string[] {
-  const found = new Map<Planted, string>()
-  for (let at = 0; at + WINDOW <= text.length; at++) {
-    const owner = windows.get(text.slice(at, at + WINDOW))
-    if (owner && !found.has(owner))
-      found.set(owner, `${owner.form} in ${owner.place}: …${text.slice(Math.max(0, at - 60), at + 30)}…`)
-  }
-  return [...found.values()]
-}
+const WAIT = isLong ? 1_800_000 : 240_000
 
 function filesIn(folder: string): string[] {
   return readdirSync(folder).flatMap((name) => {
@@ -307,6 +79,18 @@ const VERBS = [
   ['doctor', '--json'],
 ]
 
+/** Enough where many servers are started by each. */
+const TALKATIVE = [
+  ['inspect'],
+  ['inspect', '--json'],
+  ['doctor', '--sarif', 'out.sarif'],
+  ['lock'],
+  ['lock', '--check', '--json'],
+  ['search', 'tell', '--json'],
+  ['approve', '*'],
+  ['doctor', '--json'],
+]
+
 test('no form in any place is in what is shown of an entry, what is pinned of it, or what is left of a message', () => {
   const found: string[] = []
   const folder = tmpdir()
@@ -337,10 +121,60 @@ test('no form in any place is in what is shown of an entry, what is pinned of it
   expect(found).toEqual([])
 })
 
+/** What is left of all that a server tells of its config: in its log, line by line, and in its definition. */
+function leftOf(server: ServerConfig): string {
+  const { endpoint } = server
+  if (endpoint.type !== 'stdio') throw new Error('not a local server')
+  const { command, args, env, cwd } = endpoint
+  const { log, ...definition } = tell({
+    args: args.slice(2),
+    argv: [command, ...args],
+    env: Object.values(env),
+    cwd,
+  })
+  const listed = { ...definition, protocol: '', isComplete: true } as unknown as ServerDefinition
+  const clean = withoutSecrets(listed, definitionRedactor(server))
+  return [...log.split('\n').map(redactor(server)), JSON.stringify(clean)].join('\n')
+}
+
+function loaded(entry: Entry): ServerConfig {
+  const text = JSON.stringify({ mcpServers: { s: entry } })
+  const [server] = loadConfig({
+    files: [{ path: join(tmpdir(), 'toolwell.json'), text }],
+    env: {},
+    workspaceFolder: tmpdir(),
+  }).servers
+  if (!server) throw new Error(`cannot be used: ${text}`)
+  return server
+}
+
+test('no form in any place is left of what a server tells of it, in a message or in its definition', {
+  timeout: WAIT,
+}, () => {
+  const found: string[] = []
+  let tried = 0
+  const places = [
+    ...Object.entries(ARGUMENTS).map(
+      ([place, made]) => [place, (secret: string) => program(...made(secret))] as const,
+    ),
+    ...Object.entries(VARIABLES).map(
+      ([place, made]) => [place, (secret: string) => ({ ...program(), env: made(secret) })] as const,
+    ),
+  ]
+  // Random letters are a word now and then: the long tier tries four of each.
+  for (let round = 0; round < (isLong ? 4 : 1); round++)
+    for (const [place, made] of places)
+      for (const form of toldFormsFor(place)) {
+        const { planted, plant } = createPlanter(tried++)
+        found.push(...leaksIn(leftOf(loaded(made(plant(place, form)))), windowsOf(planted)))
+      }
+  expect(tried).toBeGreaterThan(1500)
+  expect(found).toEqual([])
+})
+
 /** Files of thousands of servers are no configs: in the long tier every form is in every place of one of these batches. */
 const BATCHES = 8
 const batches = isLong ? Array.from({ length: BATCHES }, (_, batch) => batch) : [0]
-const WAIT = isLong ? 1_800_000 : 240_000
 
 /** The forms that a batch tries at a place. */
 function inBatch(usual: readonly string[], at: number, batch: number): readonly string[] {
@@ -396,26 +230,26 @@ test.each(batches)(
   },
 )
 
-test('no server that tells what it was started with, or dies of it, makes a secret known', async () => {
+test('no server that tells what it was started with, or dies of it, makes a secret known', {
+  timeout: WAIT,
+}, async () => {
   const { planted, plant } = createPlanter()
   const servers: Record<string, Entry> = {}
-  for (const [at, [place, made]] of Object.entries(ARGUMENTS).entries()) {
-    const usual = formsFor(place).filter((form) => !LIKE_WORDS.includes(form))
-    const form = (step: number) => usual[(at + step) % usual.length] ?? ''
-    if (at % 3 === 0) servers[`lives${at}`] = program(...made(plant(place, form(0))))
-    else servers[`dies${at}`] = program(...made(plant(`${place} of one that dies`, form(1))), '--dies')
-  }
-  const env = Object.fromEntries(
-    forms.map((form, at) => [
-      `VARIABLE_${at}${LIKE_WORDS.includes(form) ? '_TOKEN' : ''}`,
-      plant('env', form),
-    ]),
-  )
-  servers.env = { ...program(), env }
-  servers.envdies = { ...program('--dies'), env }
+  // A process for each pair would take hours: one server has a form in all places, as each is tried alone above.
+  const tried = forms.filter((_, at) => isLong || at % 14 === 0)
+  for (const [at, form] of tried.entries())
+    for (const end of at % 3 === 0 ? [[], ['--dies']] : [[]]) {
+      const isTried = ([place]: [string, unknown]) => toldFormsFor(place).includes(form)
+      const args = Object.entries(ARGUMENTS).filter(isTried)
+      const variables = Object.entries(VARIABLES).filter(isTried)
+      servers[`s${at}${end.length > 0 ? 'dies' : ''}`] = {
+        ...program(...args.flatMap(([place, made]) => made(plant(place, form))), ...end),
+        env: Object.assign({}, ...variables.map(([place, made]) => made(plant(place, form)))),
+      }
+    }
   const home = homeWith({ 'toolwell.json': { mcpServers: servers } })
   const logs = Object.keys(servers).map((name) => ['logs', name])
-  expect(await leaksOf(home, [...VERBS, ...logs], planted, ['toolwell.json'])).toEqual([])
+  expect(await leaksOf(home, [...TALKATIVE, ...logs], planted, ['toolwell.json'])).toEqual([])
 })
 
 test('no remote server that repeats what it is sent makes a secret known', async () => {

@@ -85,28 +85,77 @@ describe('a reference in a config', () => {
   })
 })
 
-describe("a file that a project's entry names", () => {
-  /** What a remote server gets in a header, and what is told of it. */
-  async function sent(project: string, reference: string) {
-    const gotten: unknown[] = []
-    const remote = createServer(({ headers }, response) => {
-      gotten.push(headers.key)
-      response.writeHead(400).end()
-    })
-    await new Promise<void>((resolve) => remote.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => void remote.close())
-    const url = `http://127.0.0.1:${(remote.address() as AddressInfo).port}/mcp`
-    const text = JSON.stringify({ mcpServers: { s: { url, headers: { key: reference } } } })
-    const { servers, problems } = loadConfig({
-      files: [{ path: join(project, 'toolwell.json'), text }],
-      env: { XDG_CONFIG_HOME: join(project, '..', 'home') },
-      workspaceFolder: project,
-    })
-    expect(problems).toEqual([])
-    const { report } = await setup(servers)
-    return { gotten: [...new Set(gotten)], reason: report('s').reason }
-  }
+/** What a remote server of a project gets in a header, and what is told of it. */
+async function sent(
+  project: string,
+  key: string,
+  { env = {}, own = false }: { env?: Record<string, string>; own?: boolean } = {},
+) {
+  const gotten: unknown[] = []
+  const remote = createServer(({ headers }, response) => {
+    gotten.push(headers.key)
+    response.writeHead(400).end()
+  })
+  await new Promise<void>((resolve) => remote.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void remote.close())
+  const url = `http://127.0.0.1:${(remote.address() as AddressInfo).port}/mcp`
+  const text = JSON.stringify({ mcpServers: { s: { url, headers: { key } } } })
+  const { servers, problems } = loadConfig({
+    files: [{ path: join(project, 'toolwell.json'), text, own }],
+    env: { XDG_CONFIG_HOME: join(project, '..', 'home'), ...env },
+    workspaceFolder: project,
+  })
+  expect(problems).toEqual([])
+  const { report } = await setup(servers)
+  return { gotten: [...new Set(gotten)], reason: report('s').reason }
+}
 
+describe("a variable that a project's entry sends to an address", () => {
+  const env = { SOME_KEY: 'fr0m-a-variable', HOME: '/a/home' }
+
+  it.each(['${env:SOME_KEY}', '${SOME_KEY}', 'Bearer ${SOME_KEY:-none}'])(
+    'waits for approval: %s',
+    async (key) => {
+      const { gotten, reason } = await sent(temporary(), key, { env })
+      expect(gotten).toEqual([])
+      expect(reason).toContain('toolwell approve s')
+    },
+  )
+
+  it.each([
+    ['where it is not set, and something else is sent', '${NOT_SET:-none}', 'none'],
+    ['where it says nothing of its user', '${HOME}', '/a/home'],
+  ])('does not wait %s', async (_, key, value) => {
+    expect(await sent(temporary(), key, { env })).toMatchObject({ gotten: [value] })
+  })
+
+  it('is sent unasked where the program calls the file its own', async () => {
+    expect(await sent(temporary(), '${SOME_KEY}', { env, own: true })).toMatchObject({
+      gotten: ['fr0m-a-variable'],
+    })
+  })
+
+  it.each([
+    ['in its address', { url: 'http://127.0.0.1/${SOME_KEY}' }, ['${env:SOME_KEY}']],
+    [
+      'to where it logs in',
+      { url: 'http://127.0.0.1/mcp', oauth: { clientId: 'me', clientSecret: '${SOME_KEY}' } },
+      ['${env:SOME_KEY}'],
+    ],
+    ['not where a program runs: that can read them all', { command: 'x', env: { KEY: '${SOME_KEY}' } }, []],
+  ])('waits %s', (_, entry, commands) => {
+    const folder = temporary()
+    const { servers } = loadConfig({
+      files: [{ path: join(folder, '.mcp.json'), text: JSON.stringify({ mcpServers: { s: entry } }) }],
+      env,
+      workspaceFolder: folder,
+    })
+    expect(servers).toMatchObject([{ commands }])
+    expect(servers[0]?.workspace.in(temporary()).commands).toEqual(commands)
+  })
+})
+
+describe("a file that a project's entry names", () => {
   /** A project beside a private file, with a file of its own and a link to the private one. */
   function project(): string {
     const folder = join(temporary(), 'project')

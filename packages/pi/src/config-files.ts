@@ -16,7 +16,7 @@ export function configFiles(
 ): ConfigFiles {
   const agent = env.PI_CODING_AGENT_DIR || join(homedir(), '.pi', 'agent')
   const [user, project] = defaultConfigFiles(folder, env)
-  const own = [...(user ? [user] : []), { path: join(agent, 'mcp.json'), optional: true }]
+  const own = [...(user ? [user] : []), { path: join(agent, 'mcp.json'), optional: true, own: true }]
   const paths = [
     join(folder, '.mcp.json'),
     join(folder, '.pi', 'mcp.json'),

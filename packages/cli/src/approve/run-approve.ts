@@ -49,19 +49,18 @@ function allowCommands({ firstUse }: OpenServers, { server }: WaitingCommand): v
   firstUse.write(server, approveCommands(firstUse.read(server), server))
 }
 
-const isFile = (command: string) => command.startsWith('${file:')
-
+/** What they do, each kind once. */
 function whatOf(commands: readonly string[]): string {
-  const parts = [
-    ...(commands.every(isFile) ? [] : ['runs a command']),
-    ...(commands.some(isFile) ? ['reads a file'] : []),
-  ]
-  return parts.join(' and ')
+  const kinds = commands.map((command) => {
+    if (command.startsWith('${env:')) return 'sends a variable of your environment'
+    return command.startsWith('${file:') ? 'reads a file for a secret' : 'runs a command for a secret'
+  })
+  return [...new Set(kinds)].join(' and ')
 }
 
 const commandText = ({ server, commands }: WaitingCommand) =>
   [
-    `! ${visible(server.name)}  ${whatOf(commands)} for a secret, and is not in your own config file`,
+    `! ${visible(server.name)}  ${whatOf(commands)}, and is not in your own config file`,
     ...commands.map((command) => `      ${visible(command)}`),
     `    and gives what it gets to: ${visible(showEndpoint(server.endpoint, server.secrets))}`,
   ].join('\n')

@@ -129,7 +129,7 @@ function checkHeldBack({ report, waits }: Subject): Diagnosis[] {
         report,
         'held-back',
         'error',
-        'It is not started: its entry runs a command or reads a file for a secret, and is not in your own config file.',
+        'It is not started: its entry runs a command, reads a file or sends a variable of your environment, and is not in your own config file.',
         `See which, and approve it, with: ${approveCommand(name)}`,
       ),
     ]

@@ -1,6 +1,7 @@
 /** One login from the terminal: an address for the browser, then the outcome. */
-import { LoginError, type LoginResult, login } from '@toolwell/mcp'
-import { readDuration } from '@toolwell/mcp/internal'
+import { diskFirstUse, LoginError, type LoginResult, login } from '@toolwell/mcp'
+import { defaultFirstUseFolder, readDuration, waitingCommands } from '@toolwell/mcp/internal'
+import { approveCommand } from '@toolwell/mcp/lock'
 import { Problem, usageProblem } from '../shared/problem.js'
 import { findServer } from '../shared/servers/find-server.js'
 import { withLogins } from '../shared/servers/with-logins.js'
@@ -27,6 +28,13 @@ export async function runLogin(name: string, flags: LoginFlags, terminal: Termin
   if (timeout === undefined)
     throw usageProblem(`--timeout ${JSON.stringify(flags.timeout)} is not a time.`, 'Write 90, 90s or 10m.')
   const server = await findServer(name, flags.config, terminal)
+  // It would be sent what waits.
+  if (waitingCommands(server, diskFirstUse({ folder: defaultFirstUseFolder(env) }).read(server)).length > 0)
+    throw new Problem(
+      `The entry of ${name} sends a variable of your environment, and is not in your own config file.`,
+      `See it, and approve it, with: ${approveCommand(name)}`,
+      { reason: 'held-back', details: { server: name, loggedIn: false } },
+    )
   const paint = painter(errors, env)
   try {
     const result = await withLogins(terminal, (store) =>

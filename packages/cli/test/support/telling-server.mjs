@@ -1,50 +1,15 @@
-/**
- * A server that tells all it knows: its arguments, its environment and its folder go to standard error, into its
- * instructions and into its tools, whole and in parts. With `--dies` it ends after that.
- */
-const values = [...process.argv.slice(3), ...Object.values(process.env), process.cwd()]
+/** A server that tells all it knows, in its log and in its definitions. With `--dies` it ends after the log. */
+import { tell } from './told.mjs'
 
-/** What a library says when it cannot use a value: the password of an address, a field of JSON or of a connection string. */
-function partsOf(value) {
-  const parts = []
-  try {
-    const { username, password, pathname, search } = new URL(value)
-    parts.push(username, password, ...pathname.split('/'), search.slice(1))
-    parts.push(decodeURIComponent(password), decodeURIComponent(username))
-  } catch {
-    // It is no address.
-  }
-  try {
-    JSON.parse(value, (_, inner) => {
-      if (typeof inner === 'string') parts.push(inner)
-      return inner
-    })
-  } catch {
-    // It is no JSON.
-  }
-  for (const field of value.split(';')) parts.push(field.slice(field.indexOf('=') + 1))
-  return parts.filter((part) => part.length > 3)
-}
-const parts = values.flatMap(partsOf)
-
-const told = values.join('\n')
-process.stderr.write(`Error: ${told}\n${JSON.stringify(process.argv)}\n${told.replaceAll('\n', ' ')}\n`)
-for (const part of parts) process.stderr.write(`cannot use ${part}\n`)
-if (process.argv.includes('--dies')) process.exit(3)
-const description = `Started with ${values.join(' ')}, or ${parts.join(' ')}.`
-const tool = { name: 'tell', description, inputSchema: { type: 'object' }, _meta: { name: told } }
-// Letters alone may be the name of a tool that the config asks for.
-const named = parts
-  .filter((part) => /[^A-Za-z_-]/.test(part))
-  .map((part) => ({
-    name: part,
-    description: 'Is called like a part.',
-    inputSchema: { type: 'object', properties: { [part]: { type: 'string', title: part } } },
-  }))
-const keyed = {
-  ...tool,
-  name: 'keyed',
-  inputSchema: { type: 'object', properties: { [told]: { enum: parts } } },
-}
-process.argv[2] = JSON.stringify({ tools: [tool, keyed, ...named], instructions: told, title: told })
+const { argv, env } = process
+const { log, ...definition } = tell({
+  args: argv.slice(3),
+  argv,
+  env: Object.values(env),
+  cwd: process.cwd(),
+  most: 40,
+})
+process.stderr.write(`${log}\n`)
+if (argv.includes('--dies')) process.exit(3)
+argv[2] = JSON.stringify(definition)
 await import(new URL('../../../mcp/test/support/odd-server.mjs', import.meta.url).href)

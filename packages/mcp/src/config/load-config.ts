@@ -37,6 +37,8 @@ export interface ConfigFile {
   readonly optional?: boolean
   /** The text, where it does not come from the disk. */
   readonly text?: string
+  /** Written by the user or the host, and not by whoever wrote the project: what it refers to is run, read and sent unasked. */
+  readonly own?: boolean
 }
 
 export interface LoadOptions {
@@ -104,7 +106,7 @@ export function loadConfig(options: LoadOptions): Config {
     const foreign = !OWN_FILE.test(basename(path))
     checkFileKeys(document, foreign, problems)
     const [own] = defaultConfigFiles(scope.workspaceFolder, scope.env)
-    const isOwn = own !== undefined && resolve(own.path) === path
+    const isOwn = file.own === true || (own !== undefined && resolve(own.path) === path)
     for (const raw of entriesOf(document, scope.workspaceFolder, { foreign, isOwn }, problems)) {
       const { fields, refused, problems: wrong } = checkEntry(raw)
       problems.push(...wrong)

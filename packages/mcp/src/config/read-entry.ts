@@ -7,6 +7,7 @@ import type { RawEntry } from './raw-entry.js'
 import { readEndpoint } from './read-endpoint.js'
 import { readWorkspace } from './read-workspace.js'
 import { commandsOf, hasReference } from './references.js'
+import { sentVariables } from './sent-variables.js'
 import { DEFAULTS, type OAuthSettings, type ServerConfig, type Share, type Trust } from './server-config.js'
 import type { VariableScope } from './variables.js'
 
@@ -53,7 +54,7 @@ export function readEntry(
     share: (fields.share as Share | undefined) ?? 'all',
     workspace: readWorkspace(raw, fields, scope, refused),
     oauth,
-    commands: commandsOf(endpoint, raw),
+    commands: commandsOf(endpoint, sentVariables(fields, scope), raw),
     secrets: [
       ...reader.secrets,
       ...Object.values(endpoint.type === 'stdio' ? endpoint.env : endpoint.headers),

@@ -6,6 +6,7 @@ import { createEntryReader } from './entry-reader.js'
 import type { RawEntry } from './raw-entry.js'
 import { readEndpoint } from './read-endpoint.js'
 import { commandsOf } from './references.js'
+import { sentVariables } from './sent-variables.js'
 import type { InWorkspace, ServerWorkspace } from './server-config.js'
 import type { VariableScope } from './variables.js'
 
@@ -35,7 +36,7 @@ export function readWorkspace(
       if (!endpoint) throw new Error('an entry without a command or url is no server')
       return {
         endpoint,
-        commands: commandsOf(endpoint, raw),
+        commands: commandsOf(endpoint, sentVariables(fields, scope), raw),
         secrets: [
           ...reader.secrets,
           ...Object.values(endpoint.type === 'stdio' ? endpoint.env : endpoint.headers),

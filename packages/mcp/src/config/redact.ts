@@ -1,11 +1,12 @@
 /** Keeps secrets out of every message, event and listing: the only place that decides what of a server is shown. */
+import { SHORTEST_SECRET, textHider } from './hide-texts.js'
+import { isCommon, isSentence } from './is-common.js'
 import { isOpaque } from './is-opaque.js'
-import { partsOf } from './secret-parts.js'
+import { isSecretName, namedWord } from './named-word.js'
+import { hasReference } from './references.js'
+import { isPlace, partsOf } from './secret-parts.js'
 import type { ServerConfig } from './server-config.js'
-import { HIDDEN, SECRET_NAME, showLine, showPath, showUrl, USUAL } from './show-word.js'
-
-/** Shorter values are words (`true`, `1`, `en`) whose removal would make a message unreadable and hide nothing. */
-const SHORTEST_SECRET = 6
+import { HIDDEN, isHarmless, isPath, SCHEME, showPath, showUrl, showWords } from './show-word.js'
 
 /** As tools are called: `create_issue`, `github.create-issue`, `issues/create`. */
 const ORDINARY_NAME = /^[\w.-]+(?:\/[\w.-]+)*$/
@@ -14,14 +15,15 @@ type Secretive = Pick<ServerConfig, 'secrets' | 'endpoint'>
 
 /** A function that takes the server's secrets out of a text. Call it before a text is cut: half a secret is one too. */
 export function redactor(server: Secretive): (text: string) => string {
-  const replace = replacer(secretsOf(server))
+  const { whole, named, others } = secretsOf(server)
+  const hide = textHider([...whole, ...named, ...others.filter((part) => !isWord(part) || isOpaque(part))])
   // In this order: an address that is half hidden no longer holds the whole secret.
-  return (text) => redactUrls(replace(text))
+  return (text) => redactUrls(hide(text))
 }
 
 /** An endpoint as it may be shown: names of variables and headers, no value. */
 export function showEndpoint(endpoint: ServerConfig['endpoint'], secrets: readonly string[] = []): string {
-  return replacer([...secrets, ...valuesOf(endpoint)])(showWhole(endpoint).text)
+  return textHider([...secrets, ...valuesOf(endpoint)].flatMap(wordsOf))(shownOf(endpoint))
 }
 
 export interface DefinitionRedactor {
@@ -36,104 +38,134 @@ export interface DefinitionRedactor {
  * that are called a key, a password or the like.
  */
 export function definitionRedactor(server: Secretive): DefinitionRedactor {
+  const { whole, named: all, others: parts } = secretsOf(server)
   // The password of the database called postgres is often postgres.
-  const shown = showWhole(server.endpoint).text
-  const named = namedSecrets(server.endpoint).filter(
-    (value) => value.length >= SHORTEST_SECRET && !USUAL.has(value) && !shown.includes(value),
-  )
-  const others = secretsOf(server).filter((value) => !isWord(value) && (isOpaque(value) || !isPlace(value)))
+  const shown = shownOf(server.endpoint)
+  const named = [...all].filter((value) => value.length >= SHORTEST_SECRET && !shown.includes(value))
+  const others = [...whole, ...parts].filter((value) => isOpaque(value) || !(isWord(value) || isPlace(value)))
   // `--tools create_issue,listPullRequestComments`
   const mayBeName = (value: string) =>
     /^[A-Za-z_-]+$/.test(value) || (/^[A-Za-z][\w-]*$/.test(value) && !isOpaque(value))
   const sure = others.filter((value) => (isOpaque(value) || value.length >= 8) && !mayBeName(value))
   const longNames = others.filter((value) => value.length >= 8 && mayBeName(value))
-  const replaceAll = replacer([...named, ...sure, ...longNames])
-  const replaceSure = replacer([...sure, ...named.filter((value) => !isWord(value))])
+  const hideAll = textHider([...named, ...sure, ...longNames])
+  const hideSure = textHider([...sure, ...named.filter((value) => !isWord(value))])
+  /** For the tools of a list, whose names stay. */
+  const besides = new WeakMap<ReadonlySet<string>, (text: string) => string>()
+  const hideBeside = (names: ReadonlySet<string>) => {
+    const known = besides.get(names)
+    if (known) return known
+    const unnamed = longNames.filter((value) => !names.has(value))
+    const made = unnamed.length === longNames.length ? hideAll : textHider([...named, ...sure, ...unnamed])
+    besides.set(names, made)
+    return made
+  }
   return {
-    hide(text, names) {
-      const unnamed = names && longNames.filter((value) => !names.has(value))
-      if (!unnamed || unnamed.length === longNames.length) return replaceAll(text)
-      return replacer([...named, ...sure, ...unnamed])(text)
-    },
+    hide: (text, names) => (names ? hideBeside(names) : hideAll)(text),
     isTold: (name) =>
       named.includes(name) ||
-      replaceSure(name) !== name ||
+      hideSure(name) !== name ||
       // An address, a header, a setting: no tool that a config asks for is called like that.
-      (!ORDINARY_NAME.test(name) && replaceAll(name) !== name),
+      (!ORDINARY_NAME.test(name) && hideAll(name) !== name),
   }
 }
 
 /** What of a server's start is remembered or pinned must not hold what came out of a variable. */
 export function startRedactor({ secrets }: Pick<ServerConfig, 'secrets'>): (text: string) => string {
-  return replacer(secrets.filter((value) => !isWord(value)))
+  return textHider(secrets.filter((value) => !isWord(value)).flatMap(wordsOf))
 }
 
-function secretsOf({ secrets, endpoint }: Secretive): string[] {
-  const whole = [...secrets, ...valuesOf(endpoint), ...showWhole(endpoint).hidden]
-  return [...new Set(whole.flatMap((value) => [value, ...partsOf(value).named, ...partsOf(value).opaque]))]
+interface Secrets {
+  /** Values of the config that are not known to be harmless. */
+  readonly whole: ReadonlySet<string>
+  /** Values and parts of them whose place says that they are secret. */
+  readonly named: ReadonlySet<string>
+  /** Other parts. */
+  readonly others: readonly string[]
 }
 
-/** Also a word of a sentence, or a number. */
-const isWord = (value: string) => /^[A-Za-z]{1,14}$/.test(value) || /^[\d.]{1,7}$/.test(value)
+function secretsOf({ secrets, endpoint }: Secretive): Secrets {
+  const cwd = endpoint.type === 'stdio' ? endpoint.cwd : ''
+  const known = new Map<string, boolean>()
+  const isKnown = (text: string) => {
+    const is = known.get(text) ?? isKnownText(text, cwd)
+    known.set(text, is)
+    return is
+  }
+  const values = new Map<string, boolean>()
+  for (const [name, value] of [...secrets.map((each) => ['', each] as const), ...namedValues(endpoint)])
+    values.set(value, values.get(value) === true || isSecretName(name))
+  const whole = new Set<string>()
+  const named = new Set<string>()
+  const others = new Set<string>()
+  for (const [value, isNamed] of values) {
+    // Where it leads is no secret, whatever it is called.
+    if (isHarmless(value, cwd)) continue
+    // What a reference stands for is known when the server is started.
+    const inner = hasReference(value) ? [] : partsOf(value, isNamed, cwd)
+    const isPlain = (part: string) =>
+      part.length < SHORTEST_SECRET || isKnown(part) || (part !== value && isSentence(part))
+    const parts = [...inner].filter(([part, isSecret]) => !(isSecret ? isHarmless(part, cwd) : isPlain(part)))
+    for (const [part, isSecret] of parts) (isSecret ? named : others).add(part)
+    if (!isKnown(value) || parts.some(([, isSecret]) => isSecret)) whole.add(value)
+  }
+  return { whole, named, others: [...others].filter((part) => !named.has(part)) }
+}
 
-const isPlace = (value: string) => /^(?:~?[\\/]|\.{1,2}[\\/]|[A-Za-z]:[\\/])/.test(value)
+/** Nobody's secret: a path as far as it exists, common words, an address that is shown whole; and lists of these. */
+function isKnownText(text: string, cwd: string): boolean {
+  const isKnown = (item: string) =>
+    isHarmless(item, cwd) ||
+    isCommon(item) ||
+    (SCHEME.test(item) && showUrl(item).hidden.length === 0) ||
+    (isPath(item) && showPath(item, cwd).hidden.every(isCommon))
+  return isKnown(text) || text.split(/[,;]|:(?=[/~])/).every((item) => isKnown(item.replace(/^[\w-]+=/, '')))
+}
 
-function showWhole(endpoint: ServerConfig['endpoint']) {
-  if (endpoint.type !== 'stdio') return showUrl(endpoint.url)
-  const line = showLine(endpoint.command, endpoint.args, endpoint.cwd)
-  return { text: line.text, hidden: [...line.hidden, ...showPath(endpoint.cwd, endpoint.cwd).hidden] }
+/** Also a word of a sentence, with the capitals that words have, or a number. */
+const isWord = (value: string) =>
+  (value.length <= 14 && /^(?:[A-Za-z]?[a-z]+(?:[A-Z][a-z]{2,})*(?:[A-Z]{2,3})?|[A-Z]+)$/.test(value)) ||
+  /^[\d.]{1,7}$/.test(value)
+
+/** `Bearer abc`: the second word is the secret. Ordinary words of a longer text, a script say, are not. */
+function wordsOf(value: string): string[] {
+  const all = value.split(/\s+/)
+  return [value, ...all.filter((word) => (all.length <= 3 ? !isWord(word) : isOpaque(word)))]
+}
+
+function shownOf(endpoint: ServerConfig['endpoint']): string {
+  if (endpoint.type !== 'stdio') return showUrl(endpoint.url).text
+  const { command, args, cwd } = endpoint
+  return showWords(command, args, cwd)
+    .map(({ text }) => text)
+    .join(' ')
 }
 
 function valuesOf(endpoint: ServerConfig['endpoint']): string[] {
   return Object.values(endpoint.type === 'stdio' ? endpoint.env : endpoint.headers)
 }
 
-/** Values whose name says that they are secret, with what is in them. */
-function namedSecrets(endpoint: ServerConfig['endpoint']): string[] {
-  const pairs =
-    endpoint.type === 'stdio'
-      ? [
-          ...Object.entries(endpoint.env),
-          ...endpoint.args.map((word, at) => namedWord(word, endpoint.args[at - 1])),
-        ]
-      : Object.entries(endpoint.headers)
-  const isNamed = (name: string) => SECRET_NAME.test(name) || /^(?:proxy-)?authorization$/i.test(name)
-  return pairs.flatMap(([name, value]) => [...(isNamed(name) ? [value] : []), ...partsOf(value).named])
-}
-
-/** `--name value`, `--name=value`, `NAME=value`. */
-function namedWord(word: string, before = ''): [name: string, value: string] {
-  const [, name, value = ''] = /^-{0,2}([A-Za-z][\w.-]*)=(.*)$/s.exec(word) ?? []
-  return name === undefined ? [before, word] : [name, value]
-}
-
-function replacer(secrets: readonly string[]): (text: string) => string {
-  const found = new Set<string>()
-  for (const secret of secrets) {
-    // `Bearer abc`: the second word is the secret. Ordinary words of a longer text, a script say, are not.
-    const all = secret.split(/\s+/)
-    const words = all.filter((word) => (all.length <= 3 ? !isWord(word) : isOpaque(word)))
-    for (const part of [secret, secret.trim(), secret.replace(/\s+/g, ' '), ...words])
-      for (const form of formsOf(part)) found.add(form)
-  }
-  const longest = [...found]
-    .filter((secret) => secret.length >= SHORTEST_SECRET)
-    .sort((a, b) => b.length - a.length || (a < b ? -1 : 1))
-  // Short ones that are neither words nor numbers: only where they stand alone.
-  const short = [...found].filter((secret) => /^(?=.*\d)(?=.*[A-Za-z])[A-Za-z\d]{4,5}$/.test(secret))
-  const alone = new RegExp(`(?<![A-Za-z\\d])(?:${short.join('|')})(?![A-Za-z\\d])`, 'g')
-  return (text) => {
-    const rest = longest.reduce((left, secret) => left.replaceAll(secret, HIDDEN), text)
-    return short.length === 0 ? rest : rest.replace(alone, HIDDEN)
-  }
-}
-
-/** As addresses and JSON write it; clients differ in what they escape. */
-function formsOf(text: string): string[] {
-  const encoded = encodeURIComponent(text.toWellFormed())
-  const strict = encoded.replace(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`)
-  const small = strict.replace(/%[0-9A-F]{2}/g, (each) => each.toLowerCase())
-  return [text, encoded, strict, small, encodeURI(text.toWellFormed()), JSON.stringify(text).slice(1, -1)]
+/** All of an endpoint that may be secret, with what it is called; empty where it has no name. */
+function namedValues(endpoint: ServerConfig['endpoint']): (readonly [name: string, value: string])[] {
+  if (endpoint.type !== 'stdio')
+    return [
+      ...Object.entries(endpoint.headers),
+      ['', endpoint.url],
+      ...showUrl(endpoint.url).hidden.map((part) => ['', part] as const),
+    ]
+  const { command, args, env, cwd } = endpoint
+  const words = [command, ...args]
+  return [
+    ...Object.entries(env),
+    ...showPath(cwd, cwd).hidden.map((part) => ['', part] as const),
+    ...showWords(command, args, cwd).flatMap(({ hidden }, at) => {
+      const word = words[at] ?? ''
+      const pair = namedWord(word, words[at - 1])
+      // Of a path, what does not exist is found with its parts.
+      const shown = hidden.length === 0 ? [] : isPlace(pair[1]) ? [word] : [word, ...hidden]
+      return [...(hidden.length === 0 ? [] : [pair]), ...shown.map((part) => ['', part] as const)]
+    }),
+  ]
 }
 
 /** User, password, opaque parts of the path and the values of the query, in whatever address a text holds. */

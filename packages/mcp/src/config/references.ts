@@ -29,11 +29,13 @@ export function hasReference(text: string): boolean {
 }
 
 /**
- * What a start of this server does only once it is approved: commands, and files as `${file:PATH}`. Nothing of an entry
- * that is the user's own; a file of the entry's folder is as much its author's as the entry is.
+ * What a start of this server does only once it is approved: commands, files as `${file:PATH}`, and variables of the environment
+ * that go to an address as `${env:NAME}`. Nothing of an entry that is the user's own; a file of the entry's folder is as much its
+ * author's as the entry is.
  */
 export function commandsOf(
   endpoint: ServerConfig['endpoint'],
+  sent: readonly string[],
   { isOwn, isPatched, folder }: Pick<RawEntry, 'isOwn' | 'isPatched' | 'folder'>,
 ): string[] {
   if (isOwn) return []
@@ -42,7 +44,7 @@ export function commandsOf(
     if (kind === 'cmd') return [argument]
     return !isPatched && isInside(argument, folder) ? [] : [whole]
   })
-  return [...new Set(waiting)]
+  return [...new Set([...waiting, ...sent.map((name) => `\${env:${name}}`)])]
 }
 
 /** Where its links lead. One that is not there yet may become a link. */

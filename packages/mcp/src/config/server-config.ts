@@ -86,8 +86,8 @@ export interface ServerConfig {
   readonly workspace: ServerWorkspace
   readonly oauth: OAuthSettings | undefined
   /**
-   * Commands of `${cmd:…}` that are run, and each `${file:PATH}` that is read, only once they are approved: the entry is not
-   * in the user's own file, and the file not in the folder of the entry's.
+   * What is done only once it is approved, because the entry is not in the user's own file: commands of `${cmd:…}` that are run,
+   * each `${file:PATH}` outside of the entry's folder that is read, each `${env:NAME}` that is sent to an address.
    */
   readonly commands: readonly string[]
   /** Strings that must not be shown: values of variables, environment and headers. */

@@ -38,7 +38,7 @@ const FLAG = /^--?[A-Za-z][A-Za-z]{0,19}(?:[-_.][A-Za-z0-9]{1,15}){0,5}$/
 /** Long switches with one dash that are no letters with a value behind them. */
 const ONE_DASH =
   /^-(?:[A-Za-z]|jar|it|rm|cp|server|client|NoProfile|ExecutionPolicy|File|Command|(?:api-?|access-?|auth-?)?(?:key|token)|pass|password|secret|auth)$/i
-const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
+export const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
 const REFERENCE = /^\$\{(env|file|cmd):[^{}]*\}$|^\$\{[A-Za-z_]\w*\}$/
 
 /** A program and its arguments. */
@@ -185,14 +185,15 @@ function isPlainSegment(part: string): boolean {
   )
 }
 
-function isHarmless(word: string, cwd: string): boolean {
+/** Known to be: a port, a package with its scope, a file that exists, one of the usual words. */
+export function isHarmless(word: string, cwd: string): boolean {
   if (word === '' || USUAL.has(word) || /^\d{1,5}$/.test(word)) return true
   if (SCOPED.test(word) && !isOpaque(word)) return true
   const mayBeFile = isPath(word) || /^[\w.-]+\.[a-z]{1,5}$/i.test(word)
   return mayBeFile && word.length < 4096 && existsSync(placeOf(word, cwd))
 }
 
-const isPath = (word: string) =>
+export const isPath = (word: string) =>
   /^(?:~?[\\/]|\.{1,2}[\\/]|[A-Za-z]:[\\/])/.test(word) || /^[\w.-]+[\\/]/.test(word)
 const placeOf = (path: string, cwd: string) => resolve(cwd, path.replace(/^~(?=[\\/]|$)/, homedir()))
 

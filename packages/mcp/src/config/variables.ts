@@ -14,6 +14,8 @@ export interface Expanded {
   readonly text: string
   /** What came out of the environment: never to be shown. */
   readonly secrets: readonly string[]
+  /** The variables that these came out of. */
+  readonly variables: readonly string[]
   /** Why it could not be expanded, as message and fix. */
   readonly problems: readonly { readonly message: string; readonly fix: string }[]
 }
@@ -26,6 +28,7 @@ const PUBLIC = new Set(['HOME', 'USER', 'LOGNAME', 'PWD', 'TMPDIR', 'SHELL', 'LA
 /** What is expanded is not expanded again: a value may hold `${…}` of its own. */
 export function expand(text: string, scope: VariableScope): Expanded {
   const secrets: string[] = []
+  const variables: string[] = []
   const problems = new Map<string, string>()
   const fail = (message: string, fix: string) => {
     problems.set(message, fix)
@@ -63,7 +66,9 @@ export function expand(text: string, scope: VariableScope): Expanded {
           `the value of ${name} holds a reference of its own`,
           'Write the reference into the config',
         )
-      if (!PUBLIC.has(name)) secrets.push(value)
+      if (PUBLIC.has(name)) return value
+      secrets.push(value)
+      variables.push(name)
       return value
     }
     if (fallback.length > 0) return fallback.join(':-')
@@ -76,6 +81,7 @@ export function expand(text: string, scope: VariableScope): Expanded {
   return {
     text: problems.size > 0 ? text : expanded,
     secrets,
+    variables,
     problems: [...problems].map(([message, fix]) => ({ message, fix })),
   }
 }

@@ -60,7 +60,7 @@ export interface Guard {
   compare(isOver: () => boolean): Promise<Compared>
   /** What is remembered or pinned of it, where it lists the same but for the folder. */
   recognise(server: ServerConfig, definition: ServerDefinition, folder: string): ServerDefinition
-  /** Why a command in its entry may not be run yet, or undefined. */
+  /** Why what its entry refers to may not be run, read or sent yet, or undefined. */
   waitingCommand(server: ServerConfig): string | undefined
   /** What has been approved of it has changed since it was reviewed. Costs a look at the file. */
   isStale(server: ServerConfig): boolean
@@ -221,7 +221,7 @@ export function createGuard(options: GuardOptions): Guard {
     waitingCommand(server) {
       if (server.commands.length === 0) return undefined
       if (waitingCommands(server, firstUse.read(server)).length === 0) return undefined
-      return `the entry of ${server.name} runs a command or reads a file for a secret, and is not in your own config file: see it, and approve it, with: ${approveCommand(server.name)}`
+      return `the entry of ${server.name} runs a command, reads a file or sends a variable of your environment, and is not in your own config file: see it, and approve it, with: ${approveCommand(server.name)}`
     },
     forget(server) {
       met.delete(server)

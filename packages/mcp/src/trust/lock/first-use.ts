@@ -20,7 +20,7 @@ export interface FirstUse {
   readonly tools: Readonly<Record<string, SeenTool>>
   /** The folder that it ran in, where it runs in those of projects. */
   readonly folder?: string
-  /** Commands of `${cmd:…}` that may be run, each `${file:PATH}` that may be read; and for which entry, because what comes out of them goes where that says. */
+  /** Commands of `${cmd:…}` that may be run, each `${file:PATH}` that may be read and `${env:NAME}` that may be sent; and for which entry, because what comes out of them goes where that says. */
   readonly commands?: readonly string[]
   readonly commandsFor?: string
 }
