@@ -200,7 +200,7 @@ function welcome({ state, project }: Place, at: number, token: string, { halls }
     `  VS Code      code --add-mcp '${JSON.stringify({ name: 'toolwell', type: 'http', url, headers: { Authorization: `Bearer ${token}` } })}'`,
   )
   line(`  Gemini CLI   gemini mcp add toolwell ${stdio}`)
-  line(`  Inspector    npx @modelcontextprotocol/inspector ${stdio}`)
+  line(`  Inspector    npx @modelcontextprotocol/inspector -- ${stdio}`)
   line(`  any other    over stdio: ${stdio}`)
   line()
   line(dim('What happens is shown below. Ctrl-C ends it.'))

@@ -56,6 +56,25 @@ async function stillServes(started: Started): Promise<void> {
   expect(await client.text('tool_call', { name: 'odd__echo', arguments: {} })).toBe('{}')
 }
 
+it('a call whose arguments are not those in its headers is refused, where the tool wants them there', async () => {
+  const region = { type: 'string', 'x-mcp-header': 'Region' }
+  const tool = { ...describedTool('echo'), inputSchema: { type: 'object', properties: { region } } }
+  const started = await startGateway({ mcpServers: { odd: entry(oddServer('odd', { tools: [tool] })) } })
+  const call = (headers: Record<string, string>, path = '/mcp/all') => {
+    const params = { name: 'odd__echo', arguments: { region: 'north' }, _meta: MODERN }
+    return post(started, { jsonrpc: '2.0', id: 3, method: 'tools/call', params }, headers, path)
+  }
+  expect(await (await post(started, list, {}, '/mcp/all')).text()).toContain('x-mcp-header')
+  for (const headers of [{}, { 'Mcp-Param-Region': 'south' }, { 'Mcp-Param-Region': '=?base64?!!?=' }]) {
+    const refused = await call(headers as Record<string, string>)
+    expect(refused.status).toBe(400)
+    expect((await errorOf(refused)).code).toBe(-32020)
+  }
+  expect(await (await call({ 'Mcp-Param-Region': 'north' })).text()).toContain('north')
+  // Who has not seen it in a list cannot know.
+  expect(await (await call({}, '/mcp')).text()).toContain('north')
+})
+
 describe('messages', () => {
   it.each([
     ['no JSON', '{"jsonrpc":', 400, -32700],

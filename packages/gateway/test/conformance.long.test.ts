@@ -6,52 +6,53 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { authorized, startGateway } from './support/gateway.js'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')
 
-const RESOURCES = 'resources are not passed on'
-const PROMPTS = 'prompts are not passed on'
-const QUESTIONS = 'questions of servers are not passed on'
-const UNASKED = `${QUESTIONS}, so the server behind has no tools that ask in this way`
-const LOGS = 'log messages of servers are not passed on'
+const RESOURCES = 'resources are not passed on yet'
+const PROMPTS = 'prompts are not passed on yet'
+const QUESTIONS = 'questions of servers are not passed on yet'
+const UNASKED = `${QUESTIONS}: the server behind has no tool that asks in this way`
+const LOGS = 'log messages of servers are not passed on yet'
 const TASKS = 'an extension that is not offered'
-const BARE =
-  'looks for a tool under its bare name; a list of many servers has the name of the server before it'
+const THREE = 'the list holds three tools, and none of those that the scenario looks at'
 
-/** Scenarios that fail, each for one reason. Whoever makes one pass takes it off this list. */
-const FAILING: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+/** A scenario that fails: so many of its checks, for one reason. */
+type Failing = Readonly<Record<string, readonly [checks: number, reason: string]>>
+
+/** Whoever makes one pass takes it off this list. */
+const FAILING: Readonly<Record<string, Failing>> = {
   '2025-11-25': {
-    'logging-set-level': LOGS,
-    'tools-call-with-logging': LOGS,
-    'completion-complete': PROMPTS,
-    ...all(
+    'logging-set-level': [1, LOGS],
+    'tools-call-with-logging': [1, LOGS],
+    'completion-complete': [1, PROMPTS],
+    ...each(
       'prompts-',
       ['list', 'get-simple', 'get-with-args', 'get-embedded-resource', 'get-with-image'],
       PROMPTS,
     ),
-    ...all(
+    ...each(
       'resources-',
       ['list', 'read-text', 'read-binary', 'templates-read', 'subscribe', 'unsubscribe'],
       RESOURCES,
     ),
-    ...all('tools-call-', ['sampling', 'elicitation'], QUESTIONS),
-    ...all('elicitation-', ['sep1034-defaults', 'sep1330-enums'], UNASKED),
-    'json-schema-2020-12': BARE,
+    ...each('tools-call-', ['sampling', 'elicitation'], QUESTIONS),
+    ...each('elicitation-', ['sep1034-defaults', 'sep1330-enums'], UNASKED),
   },
   '2026-07-28': {
-    'server-stateless': `4 of 28 checks: ${BARE}`,
-    'completion-complete': PROMPTS,
-    ...all(
+    'completion-complete': [1, PROMPTS],
+    ...each(
       'prompts-',
       ['list', 'get-simple', 'get-with-args', 'get-embedded-resource', 'get-with-image'],
       PROMPTS,
     ),
-    ...all('resources-', ['list', 'read-text', 'read-binary', 'templates-read'], RESOURCES),
-    caching: `3 of 7 checks: ${RESOURCES}, ${PROMPTS}`,
-    ...all(
+    ...each('resources-', ['list', 'read-text', 'read-binary', 'templates-read'], RESOURCES),
+    // The rest of it is about tools and discovery, and passes.
+    caching: [3, `${RESOURCES}, ${PROMPTS}`],
+    ...each(
       'input-required-result-',
       [
         ...['basic-elicitation', 'basic-sampling', 'basic-list-roots', 'request-state', 'result-type'],
@@ -59,26 +60,43 @@ const FAILING: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       ],
       UNASKED,
     ),
-    'input-required-result-non-tool-request': PROMPTS,
-    ...all(
-      'tasks-',
-      [
-        ...['lifecycle', 'capability-negotiation', 'wire-fields', 'request-state-removal', 'mrtr-input'],
-        ...['request-headers', 'dispatch-and-envelope', 'required-task-error', 'mrtr-composition'],
-      ],
-      TASKS,
-    ),
-    'json-schema-2020-12': BARE,
-    'http-custom-header-server-validation': BARE,
+    'input-required-result-non-tool-request': [1, PROMPTS],
+    'tasks-lifecycle': [8, TASKS],
+    'tasks-capability-negotiation': [4, TASKS],
+    'tasks-wire-fields': [3, TASKS],
+    'tasks-request-state-removal': [1, TASKS],
+    'tasks-mrtr-input': [3, TASKS],
+    'tasks-request-headers': [3, TASKS],
+    'tasks-dispatch-and-envelope': [6, TASKS],
+    'tasks-required-task-error': [1, TASKS],
+    'tasks-mrtr-composition': [1, TASKS],
   },
 }
 
-function all(before: string, names: readonly string[], reason: string): Record<string, string> {
-  return Object.fromEntries(names.map((name) => [before + name, reason]))
+/** Fails only where tools are found by a search. */
+const FAILING_IN_DISPATCH: Readonly<Record<string, Failing>> = {
+  '2025-11-25': { 'json-schema-2020-12': [1, THREE] },
+  '2026-07-28': { 'json-schema-2020-12': [1, THREE], 'http-custom-header-server-validation': [5, THREE] },
 }
 
-/** Failed checks of scenarios of which most pass: as many, and no more. */
-const PARTLY: Readonly<Record<string, number>> = { 'server-stateless': 4, caching: 3 }
+/** What is about tools and nothing else: it passes where every tool is listed. */
+const ABOUT_TOOLS: Readonly<Record<string, readonly string[]>> = {
+  '2025-11-25': [...toolScenarios(), 'json-schema-2020-12'],
+  '2026-07-28': [
+    ...toolScenarios(),
+    ...['json-schema-2020-12', 'server-stateless', 'http-header-validation'],
+    'http-custom-header-server-validation',
+  ],
+}
+
+function toolScenarios(): string[] {
+  const calls = ['simple-text', 'image', 'audio', 'embedded-resource', 'mixed-content', 'error']
+  return ['tools-list', ...[...calls, 'with-progress'].map((name) => `tools-call-${name}`)]
+}
+
+function each(before: string, names: readonly string[], reason: string): Failing {
+  return Object.fromEntries(names.map((name) => [before + name, [1, reason] as const]))
+}
 
 interface Verdict {
   readonly scenario: string
@@ -86,27 +104,38 @@ interface Verdict {
   readonly failed: number
 }
 
-/** The suite sends no token, so it comes in by a door that adds one and changes nothing else. */
-async function doorTo(port: number): Promise<string> {
-  const door = createServer((asked, answer) => {
+/**
+ * The suite sends no token, and looks for tools under the names that their server gives them: it comes in by a door that adds the
+ * one, and takes the name of the server off the others in lists. Nothing else is changed.
+ */
+async function doorTo(port: number, path: string): Promise<string> {
+  const door = createServer(async (asked, answer) => {
     const { method, url: path, headers } = asked
+    const body = Buffer.concat(await asked.toArray())
+    const isList = body.includes('"tools/list"')
     const onward = request(
       { host: '127.0.0.1', port, method, path, headers: { ...headers, ...authorized } },
-      (given) => {
-        answer.writeHead(given.statusCode ?? 500, given.headers)
-        given.pipe(answer)
+      async (given) => {
+        if (!isList) {
+          answer.writeHead(given.statusCode ?? 500, given.headers)
+          given.pipe(answer)
+          return
+        }
+        const { 'content-length': _, ...rest } = given.headers
+        const text = Buffer.concat(await given.toArray()).toString()
+        answer.writeHead(given.statusCode ?? 500, rest).end(text.replaceAll('"name":"suite__', '"name":"'))
       },
     )
     onward.on('error', () => answer.destroy())
     answer.on('close', () => onward.destroy())
-    asked.pipe(onward)
+    onward.end(body)
   }).listen(0, '127.0.0.1')
   await once(door, 'listening')
   onTestFinished(() => {
     door.closeAllConnections()
     door.close()
   })
-  return `http://localhost:${(door.address() as AddressInfo).port}/mcp/all`
+  return `http://localhost:${(door.address() as AddressInfo).port}${path}`
 }
 
 async function verdicts(url: string, revision: string): Promise<Verdict[]> {
@@ -124,19 +153,37 @@ async function verdicts(url: string, revision: string): Promise<Verdict[]> {
   )
 }
 
-it.each(Object.entries(FAILING))(
-  'every scenario of %s passes, but for those on the list',
-  async (revision, failing) => {
-    const { port } = await startGateway({
-      mcpServers: {
-        suite: { command: process.execPath, args: [here('support/conformance-server.mjs')], cwd: here('.') },
-      },
-    })
-    const found = await verdicts(await doorTo(port), revision)
-    expect(found.length).toBeGreaterThan(30)
-    const failed = found.filter((each) => each.failed > 0)
-    expect(failed.map(({ scenario }) => scenario).sort()).toEqual(Object.keys(failing).sort())
-    for (const { scenario, failed: checks } of failed)
-      if (Object.hasOwn(PARTLY, scenario)) expect([scenario, checks]).toEqual([scenario, PARTLY[scenario]])
-  },
-)
+async function failed(revision: string, path: string) {
+  const { port } = await startGateway({
+    mcpServers: {
+      suite: { command: process.execPath, args: [here('support/conformance-server.mjs')], cwd: here('.') },
+    },
+  })
+  const found = await verdicts(await doorTo(port, path), revision)
+  expect(found.length).toBeGreaterThan(30)
+  return {
+    ran: found.map(({ scenario }) => scenario),
+    checks: Object.fromEntries(
+      found.filter((one) => one.failed > 0).map((one) => [one.scenario, one.failed]),
+    ),
+  }
+}
+
+const checksOf = (failing: Failing) =>
+  Object.fromEntries(Object.entries(failing).map(([scenario, [checks]]) => [scenario, checks]))
+
+describe.each(Object.entries(FAILING))('of %s', (revision, failing) => {
+  it('every scenario passes where all tools are listed, but for those on the list; all about tools among them', async () => {
+    const { ran, checks } = await failed(revision, '/mcp/all')
+    expect(checks).toEqual(checksOf(failing))
+    for (const scenario of ABOUT_TOOLS[revision] ?? []) {
+      expect(ran).toContain(scenario)
+      expect(Object.keys(checks)).not.toContain(scenario)
+    }
+  })
+
+  it('nothing else fails where tools are found by a search, but what looks at them in the list', async () => {
+    const { checks } = await failed(revision, '/mcp')
+    expect(checks).toEqual(checksOf({ ...failing, ...FAILING_IN_DISPATCH[revision] }))
+  })
+})

@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/server'
 import type { Caller } from '@toolwell/mcp'
 import type { Called } from '../answer/call-tool.js'
+import { headerChecked } from '../answer/header-check.js'
 import { dispatchTools, everyTool } from '../answer/list-tools.js'
 import { createMcpServer, type Mode, SINGLE_REQUESTS } from '../answer/mcp-server.js'
 import type { Place } from '../room/halls.js'
@@ -91,11 +92,11 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       for (const server of staying) void server.sendToolListChanged().catch(() => undefined)
     })
   })
-  const modern = createMcpHandler(() => made({ client: SINGLE_REQUESTS, era: 'modern' }), {
-    legacy: 'reject',
-    bus,
-    maxRequestBodySize: options.maxRequestBodySize,
-  })
+  const modern = createMcpHandler(
+    ({ requestInfo }) =>
+      headerChecked(made({ client: SINGLE_REQUESTS, era: 'modern' }), room(), mode, requestInfo?.headers),
+    { legacy: 'reject', bus, maxRequestBodySize: options.maxRequestBodySize },
+  )
   return {
     place,
     path,

@@ -1,5 +1,5 @@
 /** The server that the conformance suite expects behind an endpoint, as far as tools go, in both eras over stdio. */
-import { Server } from '@modelcontextprotocol/server'
+import { MissingRequiredClientCapabilityError, Server } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 
 const IMAGE =
@@ -14,8 +14,57 @@ const resource = (uri, mimeType, content) => ({
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20))
 const strings = (...names) => Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
 
+/** What a schema may hold in the dialect of 2020-12: a list has to pass all of it on. */
+const SCHEMA_2020_12 = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  $defs: { address: { $anchor: 'addressDef', type: 'object', properties: strings('street', 'city') } },
+  properties: {
+    ...strings('name', 'phone', 'email'),
+    address: { $ref: '#/$defs/address' },
+    contactMethod: { type: 'string', enum: ['phone', 'email'] },
+  },
+  allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
+  if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of the dialect.
+  then: { required: ['phone'] },
+  else: { required: ['email'] },
+  additionalProperties: false,
+}
+const SCHEMAS = {
+  json_schema_2020_12_tool: SCHEMA_2020_12,
+  test_custom_header: {
+    type: 'object',
+    properties: { region: { type: 'string', 'x-mcp-header': 'Region' } },
+    required: ['region'],
+  },
+}
+
+/** Comes and goes with every call of `test_trigger_tool_change`. */
+let hasMore = false
+
 /** By name: the arguments, and what is done with them. */
 const TOOLS = {
+  json_schema_2020_12_tool: [[], () => [text('ok')]],
+  test_custom_header: [['region'], ({ region }) => [text(region)]],
+  test_missing_capability: [
+    [],
+    (_, { mcpReq }) => {
+      const declared = mcpReq.envelope?.['io.modelcontextprotocol/clientCapabilities'] ?? {}
+      if (declared.sampling) return [text('It can be asked.')]
+      throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { sampling: {} } })
+    },
+  ],
+  test_logging_tool: [[], () => [text('Nobody asked for a log.')]],
+  test_streaming_elicitation: [[], () => [text('Nobody can be asked.')]],
+  test_trigger_tool_change: [
+    [],
+    async (_, { server }) => {
+      hasMore = !hasMore
+      await server.sendToolListChanged()
+      return [text('Changed.')]
+    },
+  ],
   test_simple_text: [[], () => [text('This is a simple text response for testing.')]],
   test_image_content: [[], () => [image]],
   test_audio_content: [[], () => [{ type: 'audio', data: AUDIO, mimeType: 'audio/wav' }]],
@@ -77,13 +126,17 @@ const TOOLS = {
 serveStdio(() => {
   const server = new Server(
     { name: 'conformance', version: '1.0.0' },
-    { capabilities: { tools: {}, logging: {} } },
+    { capabilities: { tools: { listChanged: true }, logging: {} } },
   )
   server.setRequestHandler('tools/list', () => ({
-    tools: [...Object.entries(TOOLS), ['test_error_handling', [[]]]].map(([name, [names]]) => ({
+    tools: [
+      ...Object.entries(TOOLS),
+      ['test_error_handling', [[]]],
+      ...(hasMore ? [['test_comes_and_goes', [[]]]] : []),
+    ].map(([name, [names]]) => ({
       name,
       description: `Does what the suite asks of ${name}.`,
-      inputSchema: { type: 'object', properties: strings(...names), required: names },
+      inputSchema: SCHEMAS[name] ?? { type: 'object', properties: strings(...names), required: names },
     })),
   }))
   server.setRequestHandler('tools/call', async ({ params }, context) => {
