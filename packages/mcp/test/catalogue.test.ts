@@ -64,11 +64,11 @@ describe('the tools of a server', () => {
 
   it('are found by what the server calls itself, and by its own hint where that counts', async () => {
     const tools = [describedTool('go', { _meta: { 'anthropic/searchHint': 'teleport' } })]
-    const { well } = await setup([oddServer('x7', { tools, title: 'Zeppelin control' }, { marks: true })])
-    const unbelieved = await setup([oddServer('x7', { tools, title: 'Zeppelin control' })])
+    const { well } = await setup([oddServer('x7', { tools, title: 'Calendar events' }, { marks: true })])
+    const unbelieved = await setup([oddServer('x7', { tools, title: 'Calendar events' })])
     expect(await (await play(unbelieved.well, 'a')).search('teleport')).not.toContain('x7__go')
     expect(await (await play(well, 'a')).search('teleport')).toContain('x7__go')
-    expect(await (await play(well, 'b')).search('zeppelin')).toContain('x7__go')
+    expect(await (await play(well, 'b')).search('calendar')).toContain('x7__go')
   })
 
   it('run in a conversation, with errors as errors', async () => {

@@ -126,13 +126,13 @@ describe('a server that keeps failing', () => {
   it('is left alone longer and longer, and says why', async () => {
     let time = 0
     const log = join(temporary(), 'log')
-    const { servers } = await setup([odd({ log, diesAtStart: 'no licence found' })], {
+    const { servers } = await setup([odd({ log, diesAtStart: 'no files in the folder' })], {
       now: () => time,
       random: () => 0.5,
     })
     expect(stateOf(servers)).toMatchObject({
       state: 'failed',
-      reason: expect.stringMatching(/exited with code 3: no licence found/),
+      reason: expect.stringMatching(/exited with code 3: no files in the folder/),
     })
     const attempt = () => servers.call('odd', 'echo', {})
     for (let failures = 2; failures <= 5; failures++) {
@@ -145,7 +145,9 @@ describe('a server that keeps failing', () => {
     await expect(attempt()).rejects.toMatchObject({ kind: 'unavailable' })
     await expect(attempt()).rejects.toMatchObject({
       kind: 'resting',
-      message: expect.stringMatching(/failed 6 times and is left alone for another 8 s.*no licence found/),
+      message: expect.stringMatching(
+        /failed 6 times and is left alone for another 8 s.*no files in the folder/,
+      ),
     })
     expect(started()).toBe(6)
     time += 8000

@@ -98,6 +98,8 @@ async function call({ name, arguments: input = {}, _meta: meta }) {
   // Every other time before it has done its work, every other time after.
   if (manners.diesEvery && calls % manners.diesEvery === 0) {
     if (calls % (2 * manners.diesEvery) === 0) log(`done ${JSON.stringify(input)}`)
+    // What came with it is answered.
+    await new Promise((resolve) => setImmediate(resolve))
     process.exit(9)
   }
   if (manners.delay) await new Promise((resolve) => setTimeout(resolve, manners.delay))
