@@ -14,6 +14,7 @@ import { type LearningFigures, measureLearning } from './retrieval/learning.ts'
 import { createLines, type Line, printLines } from './retrieval/lines.ts'
 import { measure, percentile } from './retrieval/measure.ts'
 import { type Figures, figureNames, figuresOf } from './retrieval/metrics.ts'
+import { measureNewcomer, type NewcomerFigures } from './retrieval/newcomer.ts'
 import { fts5, peers } from './retrieval/peers.ts'
 import { measureSpeed, type Speed } from './retrieval/speed.ts'
 import { toolwell } from './retrieval/toolwell.ts'
@@ -63,6 +64,8 @@ export interface RetrievalResult {
   /** What an answer costs on the real catalogue. */
   readonly answers?: readonly CatalogueRow[]
   readonly honesty?: HonestyFigures
+  /** A few words, on the real catalogue. */
+  readonly newcomer?: NewcomerFigures
   readonly learning: LearningFigures
   readonly hostile: HostileFigures
   /** Ours and FTS5 in turn, on the large catalogues. */
@@ -131,6 +134,7 @@ export async function benchRetrieval({ data, split }: BenchOptions): Promise<Ret
   const catalogue = bundled ? undefined : await loadCorpus(data)
   const answers = catalogue ? await measureAnswers(catalogue.tools, asked) : undefined
   const honesty = crowded[0] ? await measureHonesty(crowded[0].tools, asked) : undefined
+  const newcomer = catalogue ? await measureNewcomer(catalogue.tools) : undefined
   progress('learning from use')
   const learning = measureLearning(datasets)
   progress('hostile tools')
@@ -151,6 +155,7 @@ export async function benchRetrieval({ data, split }: BenchOptions): Promise<Ret
     callable,
     ...(answers ? { answers } : {}),
     ...(honesty ? { honesty } : {}),
+    ...(newcomer ? { newcomer } : {}),
     learning,
     hostile,
     speed,
@@ -164,6 +169,7 @@ export async function benchRetrieval({ data, split }: BenchOptions): Promise<Ret
           callable,
           answers,
           honesty,
+          newcomer,
           learning,
           speed,
         }),
@@ -242,10 +248,11 @@ function verdicts({
   callable,
   answers,
   honesty,
+  newcomer,
   learning,
   speed,
 }: Pick<RetrievalResult, 'engines' | 'cutOff' | 'callable' | 'learning' | 'speed'> & {
-  readonly [K in 'distractors' | 'recordedRouter' | 'answers' | 'honesty']: RetrievalResult[K]
+  readonly [K in 'distractors' | 'recordedRouter' | 'answers' | 'honesty' | 'newcomer']: RetrievalResult[K]
 }): readonly Line[] {
   const of = (name: string) => engines.find(({ engine }) => engine === name)
   const [ours, other] = [of('toolwell'), of('sqlite-fts5')]
@@ -266,6 +273,9 @@ function verdicts({
   const { told, wrongly } = honesty?.curve.find(({ line }) => line === honesty.default) ?? {}
   add('absent needs that are told so', told, { floor: 0.7, goal: 0.8 })
   add('answerable agent queries that are told so wrongly', wrongly, { floor: 0.05, goal: 0.03, atMost: true })
+  add('a few words: right tool among three answers', newcomer?.three, { floor: 0.8, goal: 0.9 })
+  add('a few words: told so wrongly', newcomer?.wrongly, { floor: 0.2, goal: 0.1, atMost: true })
+  add('a few words: absent needs that are told so', newcomer?.told, { floor: 0.85, goal: 0.9 })
   addLearning(add, learning)
   return lines
 }

@@ -7,7 +7,7 @@ import { benchBundle, refuseBundle } from './bundle.ts'
 import { benchCost, refuseCost, saveCost } from './cost.ts'
 import { benchDurable } from './durable.ts'
 import { benchGateway } from './gateway.ts'
-import { benchHybrid, refuseHybrid } from './hybrid.ts'
+import { benchHybrid, refuseHybrid, saveHybrid } from './hybrid.ts'
 import { stringify } from './json.ts'
 import { benchMcp } from './mcp.ts'
 import { benchRetrieval, refuseRetrieval, saveRetrieval } from './retrieval.ts'
@@ -99,6 +99,7 @@ const benches: Readonly<Record<string, Bench<object>>> = {
     isTimed: false,
     run: benchHybrid,
     refusal: refuseHybrid,
+    save: saveHybrid,
   }),
   durable: defineBench({
     about:

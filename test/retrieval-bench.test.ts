@@ -76,13 +76,13 @@ describe('on the bundled sample', () => {
 })
 
 describe('the committed figures', () => {
-  const results = ['retrieval', 'scale', 'tuning'].map((name) => `bench/results/${name}.json`)
+  const results = ['retrieval', 'scale', 'tuning', 'hybrid'].map((name) => `bench/results/${name}.json`)
 
   it('are those of docs/search-measured.md and its chart', () => {
     expect(results.filter((file) => !existsSync(`${root}/${file}`))).toEqual([])
-    const [retrieval, scale, tuning] = results.map((file) => JSON.parse(read(file)))
+    const [retrieval, scale, tuning, hybrid] = results.map((file) => JSON.parse(read(file)))
     const text = read('docs/search-measured.md')
-    expect(fillSearchDocs(text, { retrieval, scale, tuning })).toBe(text)
+    expect(fillSearchDocs(text, { retrieval, scale, tuning, hybrid })).toBe(text)
     expect(drawRetrieval(retrieval)).toBe(read('docs/images/retrieval.svg'))
   })
 

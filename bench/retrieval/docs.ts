@@ -1,5 +1,6 @@
 /** The tables of docs/search-measured.md, written from the committed figures: what stands between the marks is never written by hand. */
 import { readFile, writeFile } from 'node:fs/promises'
+import type { HybridFigures } from '../hybrid.ts'
 import type { RetrievalResult } from '../retrieval.ts'
 import type { ScaleFigures } from '../scale.ts'
 import type { TuningFigures } from '../tuning.ts'
@@ -10,6 +11,7 @@ export interface SearchFigures {
   readonly retrieval: RetrievalResult
   readonly scale: ScaleFigures
   readonly tuning: TuningFigures
+  readonly hybrid: HybridFigures
 }
 
 const MARK = /(<!-- figures: ([a-z-]+) -->\n)[\s\S]*?(<!-- end -->)/g
@@ -33,11 +35,12 @@ export async function writeSearchDocs(newer: Partial<SearchFigures>): Promise<vo
     retrieval: newer.retrieval ?? (await stored('retrieval')),
     scale: newer.scale ?? (await stored('scale')),
     tuning: newer.tuning ?? (await stored('tuning')),
+    hybrid: newer.hybrid ?? (await stored('hybrid')),
   }
   await writeFile(document, fillSearchDocs(await readFile(document, 'utf8'), figures))
 }
 
-function blocksOf({ retrieval, scale, tuning }: SearchFigures): Readonly<Record<string, string>> {
+function blocksOf({ retrieval, scale, tuning, hybrid }: SearchFigures): Readonly<Record<string, string>> {
   return {
     lines: linesTable([...retrieval.lines, ...scale.lines]),
     engines: enginesTable(retrieval),
@@ -46,11 +49,13 @@ function blocksOf({ retrieval, scale, tuning }: SearchFigures): Readonly<Record<
     callable: callableTable(retrieval),
     answers: answersTable(retrieval),
     honesty: honestyTable(retrieval),
+    newcomer: newcomerTable(retrieval),
     learning: learningTable(retrieval),
     hostile: hostileTable(retrieval),
     tuning: tuningTable(tuning),
     parts: partsTable(tuning),
     scale: scaleTable(scale),
+    hybrid: hybridTable(hybrid),
   }
 }
 
@@ -169,6 +174,40 @@ function honestyTable({ honesty }: RetrievalResult): string {
       three(wrongly),
       three(wronglyShort),
     ]),
+  )
+}
+
+function newcomerTable({ newcomer }: RetrievalResult): string {
+  return markdown(
+    ['needs', 'queries', 'right tool first', 'among three', 'told that nothing clearly does this'],
+    newcomer
+      ? [
+          [
+            'that a tool meets',
+            String(newcomer.met),
+            three(newcomer.first),
+            three(newcomer.three),
+            three(newcomer.wrongly),
+          ],
+          ['that none meets', String(newcomer.absent), '', '', three(newcomer.told)],
+        ]
+      : [],
+  )
+}
+
+function hybridTable({ rows, mean }: HybridFigures): string {
+  return markdown(
+    ['dataset', 'tools', 'queries', 'words alone', 'words and meaning'],
+    [
+      ...rows.map(({ dataset, tools, queries, lexical, hybrid }) => [
+        dataset,
+        String(tools),
+        String(queries),
+        three(lexical),
+        three(hybrid),
+      ]),
+      ['**mean**', '', '', three(mean.lexical), three(mean.hybrid)],
+    ],
   )
 }
 

@@ -5,7 +5,7 @@ import { clearCoverage, defaultCutOff } from '@toolwell/core/internal'
 import type { BenchTool } from './datasets.ts'
 import { documentFor } from './toolwell.ts'
 
-const LINES = [0.4, 0.5, 0.6, clearCoverage, 0.7, 0.8, 0.9]
+const LINES = [0.4, 0.45, 0.48, clearCoverage, 0.55, 0.6, 0.7]
 /** Answers that a search looks at, and the share of the best score that they need. */
 const ANSWERS = 5
 const RIVAL_SHARE = 0.5

@@ -61,7 +61,7 @@ export interface ToolwellOptions {
   readonly cutOff?: number
   /**
    * What a search loads of its answers: the first, if its definition has at most `first` tokens (default 2,500), then each next one
-   * that still fits into `tokens` (default 750 on append, 900 natively, 300 on the bridge). The rest is offered by signature. `certain`: only what holds
+   * that still fits into `tokens` (default 800 on append, 1,000 natively, 300 on the bridge). The rest is offered by signature. `certain`: only what holds
    * most of the words that were asked for. `all`: every answer.
    */
   readonly autoLoad?: AutoLoad

@@ -41,7 +41,7 @@ describe('what a search loads', () => {
   }
 
   it('is the first answer and each next one that still fits; what does not fit is passed over and offered', async () => {
-    const { host, loaded, answer } = await searched([300, 500, 400, 200, 50])
+    const { host, loaded, answer } = await searched([300, 550, 400, 200, 50])
     expect(loaded).toEqual([0, 2, 4])
     expect(host.names()).toEqual(['tool_search', ...[0, 2, 4].map((at) => `tracker__open_issue_${at}`)])
     expect(answer).toContain('3 tools loaded. Call them by name from your next message on.')
@@ -105,15 +105,15 @@ describe('what a search loads', () => {
 })
 
 describe('an answer that does not clearly do what was asked for', () => {
-  const unclear = 'Nothing clearly does this; these are the nearest. '
+  const unclear = 'Nothing clearly does this; nearest: '
 
   it.each(['append', 'bridge'] as const)('says so first, and names three at most (%s)', async (delivery) => {
     const many = ['a', 'b', 'c', 'd', 'e'].map((name) => tool(`create_${name}`, { source: 'maker' }))
     const host = await play({ tools: many, delivery }, search('create a purchase invoice'))
     const [, first = ''] = lastResult(host).split('\n')
-    expect(first.startsWith(unclear)).toBe(true)
-    const named = lastResult(host).match(/maker__create_./g)
-    expect(named).toEqual(['maker__create_a', 'maker__create_b', 'maker__create_c'])
+    const nearest = ['maker__create_a', 'maker__create_b', 'maker__create_c']
+    expect(first.startsWith(`${unclear}${nearest.join(', ')}. `)).toBe(true)
+    expect(new Set(lastResult(host).match(/maker__create_./g))).toEqual(new Set(nearest))
   })
 
   it('says so beside what the provider shows by itself', async () => {
@@ -133,7 +133,7 @@ describe('an answer that does not clearly do what was asked for', () => {
         input: { value: { query: 'create a purchase invoice' } },
       },
     ])
-    expect(answer?.text).toContain(unclear)
+    expect(answer?.text.startsWith(unclear)).toBe(true)
   })
 
   it('says nothing of the kind of an answer that fits, nor where every answer is wanted', async () => {

@@ -17,6 +17,8 @@ const NAMED = 3
 /** Tools that are shown where nothing clearly does what was asked for: of so many, those that account for the most of it. */
 const NEAREST = 3
 const NEAREST_OF = 20
+/** The share of the best score that they need. */
+const RIVAL_SHARE = 0.5
 /** Names that a wrong one is compared with. */
 const COMPARED = 20_000
 
@@ -31,7 +33,7 @@ export interface Match {
   readonly entry: Entry
   readonly score: number
   readonly relevance: number
-  /** How many of the words asked for it holds; from `certainFrom` on it is shown as sure. */
+  /** How many of the words asked for it holds; from `certainFrom` on, where it also covers enough, it is shown as sure. */
   readonly certainty: number
   /** How much of what was asked for it accounts for. */
   readonly coverage: number
@@ -105,8 +107,12 @@ export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limi
   if (matches.length + below.length === 0 && must.length > 0) remarks.push(...unmet(catalogue, must))
   const shown = matches.slice(0, limit)
   const unclear = cutOff > 0 && shown.length > 0 && shown.every(({ coverage }) => coverage < clearCoverage)
+  const best = shown[0]?.score ?? 0
   const nearest = () =>
-    [...matches].sort((first, second) => second.coverage - first.coverage).slice(0, NEAREST)
+    matches
+      .filter(({ score }) => score >= best * RIVAL_SHARE)
+      .sort((first, second) => second.coverage - first.coverage)
+      .slice(0, Math.min(limit, NEAREST))
   return { query, matches: unclear ? nearest() : shown, unclear, below, remarks }
 }
 

@@ -1,7 +1,7 @@
 /** Answers for people. What a catalogue says is stripped of everything that could steer a terminal. */
 
 import type { Explanation, SearchMiss } from '@toolwell/core'
-import { certainFrom, firstLine, quote } from '@toolwell/core/internal'
+import { certainFrom, clearCoverage, firstLine, quote } from '@toolwell/core/internal'
 import type { Output, Paint } from '../shared/terminal.js'
 import type { Answer, Match, Miss } from './ask.js'
 import type { Catalogue, Entry } from './catalogue.js'
@@ -22,7 +22,7 @@ export function answerText(
   const width = Math.min(LABEL, Math.max(0, ...labels.map((label) => label.length)))
   const lines = matches.flatMap((match, index) => {
     const label = labels[index] ?? ''
-    const sure = match.certainty >= certainFrom ? 'sure' : '    '
+    const sure = match.certainty >= certainFrom && match.coverage >= clearCoverage ? 'sure' : '    '
     const head = `${String(index + 1).padStart(2)}  ${paint(label.padEnd(width), 'name')}  ${match.relevance.toFixed(2)}  ${paint(sure, 'dim')}`
     const room = columns - 4 - Math.max(width, label.length) - 14
     const about = room < 20 ? '' : firstLine(match.entry.description, room)
@@ -32,7 +32,7 @@ export function answerText(
       ...(explanation ? explanationLines(explanation, paint) : []),
     ]
   })
-  const first = unclear ? ['Nothing clearly does this. Nearest:'] : []
+  const first = unclear ? ['Nothing clearly does this; nearest:'] : []
   return [...first, ...lines].map((line) => `${line}\n`).join('')
 }
 

@@ -1,20 +1,86 @@
-/** How much of what was asked for an answer accounts for: what decides whether it is given as an answer or as the nearest there is. */
+/** How much of what was asked for a tool speaks of: whether it is loaded or only offered, and given as an answer or as the nearest there is. */
+import { type WeighedWord, worthOfAll } from './relevance.js'
 
+/** What a tool holds of a word that it does not use, but whose concept it has. */
+const conceptShare = 0.3
 /** Further words of a request add detail: who accounts for this many that are rare accounts for the request. */
 const briefWords = 2.5
-/** Beside how strongly a tool speaks of the words, how many of them it holds at all. */
-const heldShare = 0.5
+/** The strength of a word that a tool's first sentence holds. */
+const fullStrength = 0.6
+/** Of a long request: what a tool scores that accounts for as much as one that holds each word of a brief one. */
+const fullScore = 2.1
 
 /** Coverage below which the best answer does not clearly do what was asked for. docs/search-measured.md has the curve. */
-export const clearCoverage = 0.73
+export const clearCoverage = 0.52
+
+export interface Held {
+  /** From 0 to 1: the worth of the words that a tool holds, however loudly, out of the worth of all words of the query. */
+  readonly certainty: number
+  /** From 0 to 1: how much of what was asked for the tool accounts for. */
+  readonly coverage: number
+}
+
+interface AskedWord {
+  readonly worth: number
+  readonly strengthIn: (slot: number) => number
+  readonly concepts: readonly { readonly hash: number; readonly strengthIn: (slot: number) => number }[]
+}
 
 /**
- * From 0 to 1. Relevance compares with the whole query, which is unfair to a long one; the bare score grows with its length. This
- * compares with the query up to a length that is enough to say what is wanted. `asked` is the worth of all its words, `rare` that of
- * a word which no tool holds.
+ * A brief request means each of its words: a tool called "image" accounts for one word of "resize an image", however loudly it says it.
+ * A concept stands in for a word once, and not where another word of the query has brought it in: "track" says nothing of the parcel.
+ * A long request says one thing in many words, so there the score counts. In between, both do.
+ *
+ * `strengthOf` a term is what a tool holds of it, -1 for nothing; `rare` the worth of a word which no tool holds; `learned` what of the
+ * score comes from use.
  */
-export function createCoverage(asked: number, rare: number): (score: number, certainty: number) => number {
-  const brief = Math.min(asked, briefWords * rare)
-  return (score, certainty) =>
-    brief === 0 ? 0 : Math.min(1, (score + heldShare * certainty * asked) / ((1 + heldShare) * brief))
+export function createHeld(
+  words: readonly WeighedWord[],
+  strengthOf: (hash: number) => (slot: number) => number,
+  rare: number,
+): (slot: number, score: number, learned: number) => Held {
+  const asked = worthOfAll(words)
+  const enough = briefWords * rare
+  const brief = Math.min(asked, enough)
+  const length = Math.max(0, Math.min(1, 2 * (asked / enough - 1)))
+  const all = words.map(
+    ({ worth, hash, concepts }): AskedWord => ({
+      worth,
+      strengthIn: strengthOf(hash),
+      concepts: concepts.map((concept) => ({ hash: concept, strengthIn: strengthOf(concept) })),
+    }),
+  )
+  return (slot, score, learned) => {
+    if (asked === 0) return { certainty: 0, coverage: 0 }
+    const missing: AskedWord[] = []
+    const spoken = new Set<number>()
+    let held = 0
+    let covered = learned
+    for (const word of all) {
+      const strength = word.strengthIn(slot)
+      if (strength < 0) missing.push(word)
+      else {
+        held += word.worth
+        covered += word.worth * shareOf(strength)
+        for (const { hash } of word.concepts) spoken.add(hash)
+      }
+    }
+    for (const { worth, concepts } of missing) {
+      const own = concepts.map(({ hash, strengthIn }) => ({ hash, strength: strengthIn(slot) }))
+      if (own.some(({ strength }) => strength >= 0)) held += worth * conceptShare
+      const free = own.filter(({ hash, strength }) => strength >= 0 && !spoken.has(hash))
+      const best = free.sort((first, second) => second.strength - first.strength)[0]
+      if (!best) continue
+      covered += worth * conceptShare * shareOf(best.strength)
+      spoken.add(best.hash)
+    }
+    const byWord = Math.min(1, covered / brief)
+    const byScore = Math.min(1, (score + held / 2) / (fullScore * brief))
+    return { certainty: held / asked, coverage: (1 - length) * byWord + length * byScore }
+  }
+}
+
+/** What stands in a long text only is held, but not much spoken of; who says it louder than in a first sentence holds it no more. */
+function shareOf(strength: number): number {
+  return Math.sqrt(Math.min(1, strength / fullStrength))
 }

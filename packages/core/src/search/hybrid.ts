@@ -7,7 +7,7 @@ import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
 export interface HybridOptions {
   /** One vector per text, all of one length. Called for documents that are new or changed, and for each query. */
   readonly embed: (texts: readonly string[]) => Promise<readonly ArrayLike<number>[]>
-  /** How much similarity counts beside the words, whose best score is 1. Default 1. */
+  /** How much similarity counts beside the words, whose best score is 1. Default 0.2; a large model is worth more, up to 1. */
   readonly weight?: number
   /** Texts per call of `embed`. Default 64. */
   readonly batch?: number
@@ -19,7 +19,8 @@ export interface HybridOptions {
 const reordered = 50
 /** Where the words find fewer tools than this, the most similar are added. */
 const added = 20
-const textLimit = 1000
+/** A tool is said in its first sentence; a vector of a long text is one of many things. */
+const textLimit = 300
 /** Vectors that say what similarity is usual. */
 const sampled = 500
 /** Similarities below this are noise, however they compare with each other. */
@@ -36,7 +37,7 @@ const mostLikely = 0.99
  */
 export function createHybridSearcher({
   embed,
-  weight = 1,
+  weight = 0.2,
   batch = 64,
   timeout = 5000,
 }: HybridOptions): Searcher {
@@ -149,10 +150,12 @@ function meanSimilarity(vectors: readonly Float32Array[], target: Float32Array):
   return some.reduce((sum, vector) => sum + Math.max(0, dot(target, vector)), 0) / Math.max(1, some.length)
 }
 
-function textOf({ name, server, title, description, hint }: SearchDocument): string {
-  return [server, name, title, hint, description]
+/** As a person would say it: the name in words, then what the tool does. The server is left to the words. */
+function textOf({ name, title, description, hint }: SearchDocument): string {
+  const words = name.replace(/([\p{Ll}\p{N}])(?=\p{Lu})/gu, '$1 ').replace(/[_\-./:]+/g, ' ')
+  return [words, title, hint, description]
     .filter((part) => part !== '')
-    .join('\n')
+    .join('. ')
     .slice(0, textLimit)
 }
 

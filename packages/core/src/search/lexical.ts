@@ -12,8 +12,7 @@
 
 import { inPieces } from '../base/pieces.js'
 import { type AskedTerms, askedTerms } from './asked-terms.js'
-import { createCertainty } from './certainty.js'
-import { createCoverage } from './coverage.js'
+import { createHeld, type Held } from './coverage.js'
 import { nameOfTier } from './exact-names.js'
 import { type Explanation, explain } from './explain.js'
 import { createAnalyser } from './fields.js'
@@ -24,11 +23,12 @@ import { createLearned } from './learned.js'
 import { slotsWith } from './must-words.js'
 import { createNameMatches } from './name-matches.js'
 import { queryCharacterLimit } from './query.js'
-import { createRelevance, weighWords, worthOfAll } from './relevance.js'
+import { createRelevance, weighWords } from './relevance.js'
 import { createScores } from './scores.js'
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
 import { createPartReader, type IndexPart } from './stored-parts.js'
 import { defaultTuning, type Tuning } from './tuning.js'
+import { namesWritten } from './values.js'
 import { type SearchMiss, type WhyQuery, type WhySource, whyNot } from './why.js'
 import { createLexicon } from './words/lexicon.js'
 import { createVocabulary, type Vocabulary } from './words/vocabulary.js'
@@ -40,6 +40,8 @@ const manyTools = 1000
 const filledAtOnce = 1024
 /** Above any sum of term scores. */
 const exactTierScore = 10_000
+const wholly: Held = { certainty: 1, coverage: 1 }
+const nothing: Held = { certainty: 0, coverage: 0 }
 
 export interface LexicalSearcher extends Searcher {
   /**
@@ -113,27 +115,32 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
         (!accept || accept(index.identityOf(slot).id)),
     )
 
-    const words = weighWords(asked.whole, scores.rarityOf, ({ hash }) => isKnown(hash))
+    const written = namesWritten(text, vocabulary())
+    const words = weighWords(
+      asked.whole,
+      scores.rarityOf,
+      ({ hash }) => isKnown(hash),
+      ({ hash }) => written.has(hash),
+    )
     const relevance = createRelevance(words)
-    const certainty = createCertainty(words, (hash) => {
-      const byteAt = index.reader(hash)
-      return (slot) => byteAt(slot) >= 0
-    })
-    const coverage = createCoverage(worthOfAll(words), scores.rarest)
+    const heldBy = createHeld(words, scores.strengthOf, scores.rarest)
     return best.map((slot) => {
       const score = scored[slot] as number
       const isCertain = isSelecting || exact.has(slot)
       const likely = isCertain ? 1 : relevance(score)
       const isMeant = isCertain && !byWord.has(slot)
       const gain = isCertain ? 0 : scores.learnedOf(slot)
-      const sure = isMeant ? 1 : likely < leastRelevance ? 0 : certainty(slot)
+      const held = isMeant
+        ? wholly
+        : likely < leastRelevance
+          ? nothing
+          : heldBy(slot, score - (exact.get(slot) ?? 0) * exactTierScore, gain)
       return {
         id: index.identityOf(slot).id,
         score,
         relevance: likely,
         ...(gain > 0 ? { ownRelevance: relevance(score - gain) } : {}),
-        certainty: sure,
-        coverage: isMeant ? 1 : coverage(score - (exact.get(slot) ?? 0) * exactTierScore, sure),
+        ...held,
       }
     })
   }

@@ -5,6 +5,8 @@ import type { AskedTerm } from './asked-terms.js'
 const half = 0.22
 /** Half of the pairs of an unspaced script straddle two words and are in no document for that reason alone. */
 const shareOfUnknownPairs = 0.5
+/** A name that no tool holds ("Berlin") is a value for some parameter: that no tool speaks of it says little. */
+const shareOfUnknownNames = 0.2
 /** Certainty is for exact names. */
 const mostLikely = 0.99
 
@@ -17,13 +19,13 @@ export function weighWords(
   terms: readonly AskedTerm[],
   worthOf: (term: AskedTerm) => number,
   isKnown: (term: AskedTerm) => boolean,
+  isName: (term: AskedTerm) => boolean,
 ): WeighedWord[] {
+  const shareOf = (term: AskedTerm) =>
+    isKnown(term) ? 1 : term.unspaced ? shareOfUnknownPairs : isName(term) ? shareOfUnknownNames : 1
   return terms
     .filter(({ kind }) => kind === 'word')
-    .map((term) => ({
-      ...term,
-      worth: worthOf(term) * (term.unspaced && !isKnown(term) ? shareOfUnknownPairs : 1),
-    }))
+    .map((term) => ({ ...term, worth: worthOf(term) * shareOf(term) }))
 }
 
 export function worthOfAll(words: readonly WeighedWord[]): number {

@@ -24,6 +24,8 @@ export interface Scores {
   of(asked: AskedTerms, learned?: Learned): Float32Array
   /** What of the last score of a slot was learned. */
   learnedOf(slot: number): number
+  /** How strongly a slot holds a term; -1 where it does not. */
+  strengthOf(term: number): (slot: number) => number
   /** What one term is worth in a tool that holds it; 0 where it decides nothing. */
   worthOf(term: AskedTerm): number
   /** The same for a word, however common. */
@@ -132,6 +134,13 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
   return {
     get rarest() {
       return worthAt(0)
+    },
+    strengthOf(term) {
+      const byteAt = index.reader(term)
+      return (slot) => {
+        const byte = byteAt(slot)
+        return byte < 0 ? -1 : (strengths[byte] as number)
+      }
     },
     rarityOf,
     worthOf,

@@ -21,13 +21,13 @@ export interface Delivery {
 
 export const deliveries: Readonly<Record<DeliveryName, Delivery>> = {
   /** Everything is sent, always: what remains when the loader may not be used. Late arrivals join at the end. */
-  eager: { name: 'eager', metaTools: [], defines: 'array', answers: 'name', loads: 750 },
+  eager: { name: 'eager', metaTools: [], defines: 'array', answers: 'name', loads: 800 },
   /**
    * Loaded tools are declared at the end of the tools array. Models get native argument constraints; on wires that render
    * tools before messages, each load makes the provider read the messages again (accounting charges them). The answer names what
    * it loads as well, so less is loaded than natively.
    */
-  append: { name: 'append', metaTools: ['loader'], defines: 'array', answers: 'name', loads: 750 },
+  append: { name: 'append', metaTools: ['loader'], defines: 'array', answers: 'name', loads: 800 },
   /**
    * The tools array never changes: schemas arrive in search answers, and calls go through one wrapper that checks the
    * arguments. No load touches a byte before the last message. An offered tool can be called by its signature, so few are loaded.
@@ -37,5 +37,5 @@ export const deliveries: Readonly<Record<DeliveryName, Delivery>> = {
    * The provider's own way: a search answer refers to a tool, and the provider puts the definition there. Tools are called
    * by their names with the provider's argument constraints, and no load touches a byte before the last message.
    */
-  native: { name: 'native', metaTools: ['loader'], defines: 'hidden', answers: 'reference', loads: 900 },
+  native: { name: 'native', metaTools: ['loader'], defines: 'hidden', answers: 'reference', loads: 1000 },
 }

@@ -84,7 +84,7 @@ export interface Prompts {
   /** `bridge`: what calls them as they are, where they may be. */
   searchDropped(facts: { readonly bridge: string | undefined }): string
   /** The best of what is found does not clearly do what was asked for. */
-  searchUnclear(): string
+  searchUnclear(facts: { readonly nearest: readonly string[] }): string
   searchMore(facts: { readonly more: number }): string
   searchEvicted(facts: { readonly tools: readonly string[] }): string
   searchUnloaded(facts: { readonly tools: readonly string[] }): string
@@ -311,10 +311,10 @@ export const defaultPrompts: Prompts = {
     bridge
       ? `Found, not loaded (call with ${bridge}, or load with select:name):`
       : 'Found, not loaded (load with select:name):',
-  searchUnclear: () =>
-    'Nothing clearly does this; these are the nearest. If none fits, search once more in other words; if that finds nothing either, the tool does not exist.',
+  searchUnclear: ({ nearest }) =>
+    `Nothing clearly does this; nearest: ${list(nearest)}. If none fits, search once more in other words; if that finds nothing either, there is no such tool.`,
   searchMore: ({ more }) =>
-    `${plural(more, 'more tool')} ${more === 1 ? 'fits' : 'fit'}; say more of what you need, or give a higher limit.`,
+    `${more} more ${more === 1 ? 'fits' : 'fit'}; narrow the query or raise the limit.`,
   searchEvicted: ({ tools }) => `Unloaded to make room: ${list(tools)}.`,
   searchUnloaded: ({ tools }) => `Unloaded: ${list(tools)}.`,
   searchNotFound: ({ asked, nearest }) =>

@@ -24,6 +24,7 @@ export const actionGroups = `
   book reserve reservation booking appointment
   buy purchase order shop pay shopping acquire
   run execute launch invoke start trigger perform
+  restart reboot reload relaunch
   stop cancel kill terminate end abort halt close quit
   move transfer relocate migrate rename shift
   copy duplicate clone replicate fork
@@ -73,6 +74,7 @@ export const topicGroups = `
     availability busy tomorrow tonight
   reminder todo task checklist | remind forget deadline due chore
   email mail inbox gmail message outlook mailbox | emails sender recipient newsletter subject
+  newsletter broadcast campaign
   message chat sms text dm slack conversation whatsapp telegram discord
   phone call telephone contact mobile number dial
   contact person people profile address colleague employee coworker staff | who team teammate

@@ -25,6 +25,9 @@ const idioms: Readonly<Record<string, readonly string[]>> = {
   backup: ['back up', 'backing up'],
   rollback: ['roll back', 'rolling back'],
   find: ['find out', 'finding out'],
+  oncall: ['on call', 'on-call'],
+  distance: ['how far'],
+  'flow diagram': ['flowchart', 'flowcharts', 'flow chart', 'flow charts'],
   task: ['to-do', 'to-dos', 'to do list', 'todo list'],
 }
 

@@ -9,7 +9,7 @@ import { type MachineLine, writeMachineLine } from './machine-line.js'
 import { revealed } from './revealed.js'
 
 /** Characters of a description that an answer shows of a tool that is not loaded. */
-const OFFERED_DESCRIPTION = 120
+const OFFERED_DESCRIPTION = 80
 
 /**
  * `references`: the provider shows what was found. Then only the rest is said, which may be nothing; and where nothing was
@@ -90,7 +90,9 @@ function linesFirst(result: SearchResult, prompts: Prompts): string[] {
   return [
     ...result.unavailable.map(({ name, state }) => prompts.searchUnavailable({ asked: name, state })),
     ...result.leftOut.map((each) => prompts.searchLeftOut(each)),
-    ...(result.unclear ? [prompts.searchUnclear()] : []),
+    ...(result.unclear
+      ? [prompts.searchUnclear({ nearest: result.matches.map(({ canonicalName }) => canonicalName) })]
+      : []),
   ]
 }
 

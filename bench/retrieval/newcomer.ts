@@ -1,0 +1,75 @@
+/** A few words typed by somebody who does not know the catalogue: does the answer read well? Half of these needs no tool meets. */
+import { readFile } from 'node:fs/promises'
+import { createLexicalSearcher, type Ranked, type Tool } from '@toolwell/core'
+import { clearCoverage, defaultCutOff, documentOf } from '@toolwell/core/internal'
+
+/** Answers that a search shows, and the share of the best score that they need. Where nothing is clear: so many, out of so many. */
+const SHOWN = 5
+const RIVAL_SHARE = 0.5
+const NEAREST = 3
+const NEAREST_OF = 20
+
+export interface NewcomerFigures {
+  /** Needs that a tool meets: share with a right tool as the first answer, and among the first three. */
+  readonly met: number
+  readonly first: number
+  readonly three: number
+  /** The share of them that is wrongly told that nothing clearly does this. */
+  readonly wrongly: number
+  /** Needs that no tool meets, and the share of them that is told so. */
+  readonly absent: number
+  readonly told: number
+}
+
+export async function measureNewcomer(tools: readonly Tool[]): Promise<NewcomerFigures> {
+  const searcher = createLexicalSearcher()
+  searcher.update({
+    put: tools.map((tool) => documentOf({ id: `${tool.source}/${tool.name}`, tool })),
+  })
+  const sums = { met: 0, first: 0, three: 0, wrongly: 0, absent: 0, told: 0 }
+  for (const { query, right } of await readQueries()) {
+    const { answers, isUnclear } = answer(searcher.rank({ text: query, must: [], limit: NEAREST_OF }))
+    if (right.length === 0) {
+      sums.absent += 1
+      if (isUnclear) sums.told += 1
+      continue
+    }
+    const place = answers.findIndex(({ id }) => right.includes(id))
+    sums.met += 1
+    if (place === 0) sums.first += 1
+    if (place >= 0 && place < NEAREST) sums.three += 1
+    if (isUnclear) sums.wrongly += 1
+  }
+  const { met, absent } = sums
+  const share = (count: number, all: number) => Math.round((count / Math.max(1, all)) * 10_000) / 10_000
+  return {
+    met,
+    first: share(sums.first, met),
+    three: share(sums.three, met),
+    wrongly: share(sums.wrongly, met),
+    absent,
+    told: share(sums.told, absent),
+  }
+}
+
+/** As a search sees it. */
+function answer(ranked: readonly Ranked[]): { answers: readonly Ranked[]; isUnclear: boolean } {
+  const hits = ranked.filter(({ relevance }) => relevance >= defaultCutOff)
+  const best = hits.find(({ relevance }) => relevance < 1)?.score ?? 0
+  const shown = hits.slice(0, SHOWN).filter(({ score }) => score >= best * RIVAL_SHARE)
+  const isUnclear = shown.every(({ coverage = 1 }) => coverage < clearCoverage)
+  const byCoverage = () =>
+    hits
+      .filter(({ score }) => score >= best * RIVAL_SHARE)
+      .sort((first, second) => (second.coverage ?? 1) - (first.coverage ?? 1))
+      .slice(0, NEAREST)
+  return { answers: isUnclear ? byCoverage() : shown, isUnclear }
+}
+
+async function readQueries(): Promise<{ query: string; right: readonly string[] }[]> {
+  const text = await readFile(new URL('../newcomer/queries.jsonl', import.meta.url), 'utf8')
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as { query: string; right: readonly string[] })
+}
