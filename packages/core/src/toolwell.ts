@@ -1,5 +1,4 @@
 /** The front door: settings are read once, then conversations are opened over one catalogue. */
-import { inWords } from './accounting/in-words.js'
 import { reportOn } from './accounting/report.js'
 import { defined } from './base/guards.js'
 import { lazily } from './base/lazily.js'
@@ -141,6 +140,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   }
 }
 
+const words = lazily(() => import('./accounting/in-words.js'))
 const namesInOptions = lazily(() => import('./catalogue/unmatched.js'))
 
 /** Once, as soon as no source is awaited: the name may be that of a tool which is still to come. */
@@ -162,5 +162,6 @@ function nameCheck(
 function printer(debug: ToolwellOptions['debug']): ((event: ToolwellEvent) => unknown)[] {
   if (!debug) return []
   const print = debug === true ? (line: string) => console.error(`toolwell: ${line}`) : debug
-  return [(event) => print(inWords(event))]
+  // In the order of the events; the first lines wait until the words are there.
+  return [async (event) => print((await words()).inWords(event))]
 }

@@ -92,13 +92,15 @@ it('prints what an adapter noticed about a history, each once', async () => {
 })
 
 describe('a source', () => {
-  it('that fails without any tool says so, with its reason', () => {
+  it('that fails without any tool says so, with its reason', async () => {
     const lines: string[] = []
     const { catalogue } = createToolwell({ debug: (line) => void lines.push(line) })
     catalogue.setSource('git', { tools: [], state: 'connecting' })
     catalogue.setState('git', 'failed', '', false, 'the command was not found')
     catalogue.setState('git', 'failed', '', false, 'the command was not found')
-    expect(lines).toEqual(['source "git" is connecting', 'source "git" is failed: the command was not found'])
+    await expect
+      .poll(() => lines)
+      .toEqual(['source "git" is connecting', 'source "git" is failed: the command was not found'])
   })
 })
 
