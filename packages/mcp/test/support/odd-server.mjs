@@ -6,7 +6,8 @@ import { spawn } from 'node:child_process'
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
-const manners = JSON.parse(process.argv[2] ?? '{}')
+const given = JSON.parse(process.argv[2] ?? '{}')
+const manners = { ...given, ...(given.from ? JSON.parse(readFileSync(given.from, 'utf8')) : {}) }
 const log = (line) => manners.log && appendFileSync(manners.log, `${line}\n`)
 log(`start ${process.pid}`)
 

@@ -38,6 +38,8 @@ export interface Manners {
   /** Exits at every so manieth call. */
   readonly diesEvery?: number
   readonly title?: string
+  /** A file with more of these: a config's own texts may be hidden where a server says them. */
+  readonly from?: string
   /** Here and in tools, `{cwd}` is the folder that it runs in. */
   readonly instructions?: string
   /** Lists what this file holds. */
