@@ -63,7 +63,7 @@ it('asks an endpoint of the OpenAI shape, each tool once, and finds by meaning w
   expect(asked[0]).toMatchObject({
     path: '/v1/embeddings',
     authorization: 'Bearer a-key',
-    body: { model: 'some-model', input: expect.arrayContaining([expect.stringContaining('set_thermostat')]) },
+    body: { model: 'some-model', input: expect.arrayContaining([expect.stringContaining('set thermostat')]) },
   })
   const texts = asked.flatMap(({ body }) => body.input)
   expect(texts.length).toBe(new Set(texts).size)

@@ -86,16 +86,15 @@ describe('lock', () => {
   it(
     'shows every line of what is new, also in the middle of a long text',
     async () => {
+      // By a file: what a config holds may be hidden.
       const { run, folder } = homeWith({
-        'toolwell.json': { mcpServers: { odd: misbehaving({ tools: [tool('plain')] }) } },
+        'manners.json': { tools: [tool('plain')] },
+        'toolwell.json': { mcpServers: { odd: misbehaving({ from: 'manners.json' }) } },
       })
       expect(await run(['lock'])).toMatchObject({ code: 0 })
       const lines = Array.from({ length: 60 }, (_, index) => `Line ${index + 1}.`)
       const long = tool('long', lines.with(29, 'A marker in line 30.').join('\n'))
-      writeFileSync(
-        join(folder, 'toolwell.json'),
-        JSON.stringify({ mcpServers: { odd: misbehaving({ tools: [tool('plain'), long] }) } }),
-      )
+      writeFileSync(join(folder, 'manners.json'), JSON.stringify({ tools: [tool('plain'), long] }))
       expect((await run(['lock', '--check'])).output).toContain('      + A marker in line 30.\n')
       expect((await run(['approve', 'odd/long'])).output).toContain('      + A marker in line 30.\n')
     },

@@ -124,7 +124,11 @@ describe('a server with entries that are no tools', () => {
 
 describe('a schema that is not sound', () => {
   it('is named by doctor, place by place, with what is wrong and the fix', async () => {
-    const { run } = homeWith({ 'toolwell.json': config([named('good'), unsound]) })
+    // By a file: what a config holds may be hidden.
+    const { run } = homeWith({
+      'manners.json': { tools: [named('good'), unsound] },
+      'toolwell.json': { mcpServers: { odd: misbehaving({ from: 'manners.json' }) } },
+    })
     const { code, output } = await run(['doctor', '--json'])
     const found = diagnosesOf(output).filter(({ rule }) => rule === 'bad-schema')
     expect(found.map(({ level, tool }) => [level, tool])).toEqual(found.map(() => ['warning', 'unsound']))

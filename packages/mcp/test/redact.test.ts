@@ -423,3 +423,15 @@ describe.each(TOLD)('%s', (_, entry, says, leak) => {
     }
   })
 })
+
+it('what is nearly a long value of the config, escaped again and again, is read in one way only', () => {
+  const lines = Array.from({ length: 60 }, (_, index) => `Line ${index}: \\"${index}" \\\n and \\' more`)
+  const value = JSON.stringify({ script: JSON.stringify(lines) })
+  const server = serverOf(local(['run', value]), folder())
+  let text = `${value.slice(0, -9)} but not its end`
+  for (let depth = 0; depth < 4; depth++) {
+    expect(redactor(server)(text)).toContain('but not its end')
+    expect(definitionRedactor(server).hide(text)).toContain('but not its end')
+    text = JSON.stringify(text)
+  }
+})

@@ -81,9 +81,12 @@ const SHORTENED = ['...', '…', '***']
 
 function soughtFor(text: string): Sought[] {
   if (text.length < SHORTEST_SECRET) return []
-  const source = text.replace(/[A-Za-z\d]+|\s+|\\+|[\s\S]/gu, (signs) => {
+  // Each sign with the backslashes before it: were these a piece of their own, there would be many ways to share them out.
+  const source = text.replace(/[A-Za-z\d]+|\\*\s+|\\*[^A-Za-z\d\s\\]|\\+/gu, (signs) => {
     if (/^[A-Za-z\d]/.test(signs)) return signs
-    return /^\s/.test(signs) ? SPACE : waysOf(signs.startsWith('\\') ? '\\' : signs)
+    const sign = signs.replace(/^\\+/, '')
+    if (sign === '') return `${BACKSLASH}{1,24}`
+    return /^\s/.test(sign) ? (sign === signs ? SPACE : SPACE_BEHIND) : waysOf(sign)
   })
   const [core = ''] = (text.match(/[A-Za-z\d]+/g) ?? []).sort((a, b) => b.length - a.length)
   return [source, ...new Set(encoded(text))].map((each, at) => ({
@@ -111,8 +114,14 @@ function encoded(text: string): string[] {
 
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 
+/** One, as it is or in an address. */
+const BACKSLASH = String.raw`(?:\\|%(?:25)*5c)`
+
 /** Spaces and line ends, or what stands for them. */
 const SPACE = String.raw`(?:(?:\s|\\{1,8}[nrt]|%(?:25)*(?:20|0[9ad]))+|\+)`
+
+/** The same behind a backslash, as a script has it at the end of a line. */
+const SPACE_BEHIND = String.raw`(?:[\\\s]|(?<=\\)[nrt]|%(?:25)*(?:5c|20|0[9ad]))+`
 
 const MARKUP: Readonly<Record<string, string>> = {
   '&': 'amp',
@@ -122,18 +131,23 @@ const MARKUP: Readonly<Record<string, string>> = {
   "'": 'apos',
 }
 
-/** One sign, as it is, behind as many backslashes as JSON in JSON in JSON has, by its number, or by its name. Each is bounded: a text may be hostile. */
+/**
+ * One sign behind as many backslashes as JSON in JSON in JSON has: as it is, by its number, or by its name. Whatever a text is, there
+ * is one way to read it: a hostile one costs no more than another.
+ */
 function waysOf(sign: string): string {
+  const hex = (number: number, digits: number) => number.toString(16).padStart(digits, '0')
   const bytes = [...Buffer.from(sign.toWellFormed())]
-    .map((byte) => `(?:%(?:25)*|\\\\{1,8}x)${byte.toString(16).padStart(2, '0')}`)
-    .join('')
-  const units = [...Array(sign.length).keys()]
-    .map((at) => `\\\\{1,8}u${sign.charCodeAt(at).toString(16).padStart(4, '0')}`)
-    .join('')
-  const ways = [`\\\\{0,8}${escaped(sign)}`, bytes, units, `&(?:amp;)*#0*${sign.codePointAt(0)};`]
-  if (sign === '\\') ways.unshift('\\\\{1,16}')
+  const units = [...Array(sign.length).keys()].map((at) => `u${hex(sign.charCodeAt(at), 4)}`)
+  const ways = [
+    escaped(sign),
+    bytes.map((byte) => `%(?:25)*${hex(byte, 2)}`).join(''),
+    bytes.map((byte) => `x${hex(byte, 2)}`).join(`${BACKSLASH}{1,8}`),
+    units.join(`${BACKSLASH}{1,8}`),
+    `&(?:amp;)*#0*${sign.codePointAt(0)};`,
+  ]
   if (sign === "'") ways.unshift(String.raw`'(?:\\'|"'")'`)
   const name = MARKUP[sign]
   if (name !== undefined) ways.unshift(`&(?:amp;)*${name};`)
-  return `(?:${ways.join('|')})`
+  return `${BACKSLASH}{0,24}(?:${ways.join('|')})`
 }
