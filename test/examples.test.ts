@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { guardChildren } from './setup/guard-children.ts'
+import { isLong } from './setup/tier.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const guard = guardChildren()
@@ -43,40 +44,43 @@ function expectFigures(stdout: string): void {
 
 it.each([
   ['with the defaults', []],
-  ['over append', ['--delivery', 'append']],
-])('the proof of npm run proof holds %s, prints plain text and leaves nothing behind', (_, flags) => {
-  const home = mkdtempSync(join(tmpdir(), 'toolwell-home-'))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
-  // A folder of its own for temporary files: another program's are not its business.
-  const temporary = mkdtempSync(join(tmpdir(), 'toolwell-temporary-'))
-  onTestFinished(() => rmSync(temporary, { recursive: true, force: true }))
-  const left = () => readdirSync(temporary).filter((name) => name.startsWith('toolwell-'))
-  const { status, stdout, stderr } = runWith(
-    { HOME: home, TMPDIR: temporary },
-    'examples/proof.ts',
-    '--once',
-    ...flags,
-  )
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-  expect(stdout).toContain('checks hold.')
-  expect(stdout).toContain('the model is scripted')
-  // Listed one by one, then known from the cache without a process.
-  for (const name of ['everything', 'filesystem', 'memory', 'playwright', 'chrome-devtools'])
-    expect(stdout).toMatch(new RegExp(`^ {2}${name} +\\d+ tools +[\\d.]+k? tokens$`, 'm'))
-  expect(stdout).toMatch(/^ {2}5 servers, \d+ tools, [\d.]+k tokens if all were sent; 0 processes$/m)
-  expect(stdout).toMatch(/ 1 +search “/)
-  // What it says of small catalogues is measured, too.
-  expect(stdout).toMatch(/net saving/)
-  expect(stdout).toMatch(/With its defaults Toolwell sends them all:/)
-  expect(stdout).toMatch(/Deferred all the same \(mode: on\):\n.*\n.*net loss \d/)
-  expect(stdout).not.toMatch(/\u001b|✗|undefined/)
-  if (flags.length === 0) expectFigures(stdout)
-  expect(left()).toEqual([])
-  // No server has written into the user's home, or looked for news of itself.
-  expect(readdirSync(home)).toEqual([])
-})
+  ...(isLong ? [['over append', ['--delivery', 'append']] as const] : []),
+] as const)(
+  'the proof of npm run proof holds %s, prints plain text and leaves nothing behind',
+  (_, flags) => {
+    const home = mkdtempSync(join(tmpdir(), 'toolwell-home-'))
+    onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+    // A folder of its own for temporary files: another program's are not its business.
+    const temporary = mkdtempSync(join(tmpdir(), 'toolwell-temporary-'))
+    onTestFinished(() => rmSync(temporary, { recursive: true, force: true }))
+    const left = () => readdirSync(temporary).filter((name) => name.startsWith('toolwell-'))
+    const { status, stdout, stderr } = runWith(
+      { HOME: home, TMPDIR: temporary },
+      'examples/proof.ts',
+      '--once',
+      ...flags,
+    )
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(stdout).toContain('checks hold.')
+    expect(stdout).toContain('the model is scripted')
+    // Listed one by one, then known from the cache without a process.
+    for (const name of ['everything', 'filesystem', 'memory', 'playwright', 'chrome-devtools'])
+      expect(stdout).toMatch(new RegExp(`^ {2}${name} +\\d+ tools +[\\d.]+k? tokens$`, 'm'))
+    expect(stdout).toMatch(/^ {2}5 servers, \d+ tools, [\d.]+k tokens if all were sent; 0 processes$/m)
+    expect(stdout).toMatch(/ 1 +search “/)
+    // What it says of small catalogues is measured, too.
+    expect(stdout).toMatch(/net saving/)
+    expect(stdout).toMatch(/With its defaults Toolwell sends them all:/)
+    expect(stdout).toMatch(/Deferred all the same \(mode: on\):\n.*\n.*net loss \d/)
+    expect(stdout).not.toMatch(/\u001b|✗|undefined/)
+    if (flags.length === 0) expectFigures(stdout)
+    expect(left()).toEqual([])
+    // No server has written into the user's home, or looked for news of itself.
+    expect(readdirSync(home)).toEqual([])
+  },
+)
 
-it('the proof of npm start holds, prints plain text and leaves nothing behind', () => {
+it.runIf(isLong)('the proof of npm start holds, prints plain text and leaves nothing behind', () => {
   const home = mkdtempSync(join(tmpdir(), 'toolwell-home-'))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const temporary = mkdtempSync(join(tmpdir(), 'toolwell-temporary-'))

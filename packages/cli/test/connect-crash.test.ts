@@ -39,7 +39,7 @@ function expectNothingLost(now: Record<string, string>) {
 it.each(['before', 'after'])('killed %s any step', async (moment) => {
   const env = (at: number) => ({ NODE_OPTIONS: `--import=${preload}`, KILL_AT: `${at} ${moment}` })
   let at = 1
-  for (let isOver = false; !isOver; at += isLong ? 1 : 2) {
+  for (let isOver = false; !isOver; at += isLong ? 1 : 4) {
     const home = homeWith(files)
     const before = filesIn(home.folder)
     const connected = await home.start(['connect', '--yes'], { env: env(at) })
