@@ -408,13 +408,15 @@ async function benchClients(folder: string) {
 
 /** As a bridge starts it: from the start to an answered list, every definition cached; then a hundred thousand searches and calls. */
 async function benchStart(corpus: readonly Tool[], folder: string) {
-  const home = join(folder, 'start')
-  mkdirSync(home, { recursive: true })
+  // Each as a user of its own: what was reviewed under one config is reviewed again under another.
+  const homeOf = (count: number) => join(folder, 'start', String(count))
   const groups = dealtOut(atSize(corpus, 2500), Math.max(...COUNTS))
-  const cache = diskCache({ folder: home })
-  const firstUse = diskFirstUse({ folder: join(home, 'first-use') })
   const names = [...groups.keys()]
   for (const count of COUNTS) {
+    const home = homeOf(count)
+    mkdirSync(home, { recursive: true })
+    const cache = diskCache({ folder: home })
+    const firstUse = diskFirstUse({ folder: join(home, 'first-use') })
     const entries = names.slice(0, count).map((name) => [name, { command: 'not-started', cwd: '/' }])
     writeFileSync(join(home, `${count}.json`), JSON.stringify({ mcpServers: Object.fromEntries(entries) }))
     const config = loadConfig({ files: [join(home, `${count}.json`)], env: {} })
@@ -427,7 +429,7 @@ async function benchStart(corpus: readonly Tool[], folder: string) {
   }
   const program = here('./gateway/start.mjs')
   const once = (count: number, ...words: string[]) => {
-    const parameters = ['--expose-gc', ...DAEMON_FLAGS, program, home, String(count), ...words]
+    const parameters = ['--expose-gc', ...DAEMON_FLAGS, program, homeOf(count), String(count), ...words]
     const { stdout, stderr } = spawnSync(process.execPath, parameters, { encoding: 'utf8' })
     if (stdout === '') throw new Error(stderr)
     return JSON.parse(stdout) as {
@@ -464,11 +466,12 @@ async function benchStart(corpus: readonly Tool[], folder: string) {
   const [few, , many] = rows
   const each = ((many?.cpu ?? 0) - (few?.cpu ?? 0)) / ((many?.servers ?? 1) - (few?.servers ?? 0))
   // The first search of all makes the index, and leaves garbage; later starts read it.
-  const serve = [program, home, String(Math.max(...COUNTS)), 'serve']
+  const most = Math.max(...COUNTS)
+  const serve = [program, homeOf(most), String(most), 'serve']
   const firstRss = await searchedRss([...DAEMON_FLAGS, ...serve])
   const laterRss = await searchedRss([...DAEMON_FLAGS, ...serve])
   const plainRss = await searchedRss(serve)
-  const long = once(Math.max(...COUNTS), '100000')
+  const long = once(most, '100000')
   print(
     `\n${long.asked} searches and calls over ${long.tools} tools: heap ${long.heapBefore.toFixed(1)} MB before, ${long.heapAfter.toFixed(1)} MB after; RSS of a gateway that was listed and searched ${laterRss.toFixed(0)} MB, the first time of all ${firstRss.toFixed(0)} MB, without the options of a daemon ${plainRss.toFixed(0)} MB`,
   )
