@@ -344,8 +344,9 @@ export async function openConversation(
 
     warn(code, detail) {
       const told = `${code} ${detail}`
-      if (!warned.has(told) && warned.size < MOST_WARNINGS) notify({ kind: 'history-warning', code, detail })
+      if (warned.has(told) || warned.size >= MOST_WARNINGS) return
       warned.add(told)
+      notify({ kind: 'history-warning', code, detail })
     },
 
     refuseDelivery: ({ requestId, detail }) =>
