@@ -1,10 +1,9 @@
 /** What changed waits until somebody looked, with a lock and without one; nothing is approved that was not shown. */
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { someOf } from '../../../test/setup/tier.js'
+import { collectKeys } from '../../mcp/test/support/key-collector.js'
 import { type Home, homeWith, misbehaving } from './support/home.js'
 import { folderWith, toolwell } from './support/run.js'
 
@@ -377,14 +376,7 @@ it(
 it(
   'a variable is sent to the address of a project only once it is approved, also by a login',
   async () => {
-    const gotten: unknown[] = []
-    const remote = createServer(({ headers }, response) => {
-      gotten.push(headers.key)
-      response.writeHead(400).end()
-    })
-    await new Promise<void>((resolve) => remote.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => void remote.close())
-    const url = `http://127.0.0.1:${(remote.address() as AddressInfo).port}/mcp`
+    const { url, gotten } = await collectKeys()
     const home = homeWith({
       'toolwell.json': { mcpServers: { far: { url, headers: { key: '${MY_KEY}' } } } },
     })

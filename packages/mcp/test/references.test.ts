@@ -1,10 +1,9 @@
 /** Secrets that are named in a config instead of written into it: read at every start, and known to the server alone. */
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { defineServer, loadConfig } from '@toolwell/mcp'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { collectKeys } from './support/key-collector.js'
 import { describedTool, oddServer } from './support/odd-server.js'
 import { setup } from './support/setup.js'
 import { temporary } from './support/temporary.js'
@@ -91,14 +90,7 @@ async function sent(
   key: string,
   { env = {}, own = false }: { env?: Record<string, string>; own?: boolean } = {},
 ) {
-  const gotten: unknown[] = []
-  const remote = createServer(({ headers }, response) => {
-    gotten.push(headers.key)
-    response.writeHead(400).end()
-  })
-  await new Promise<void>((resolve) => remote.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void remote.close())
-  const url = `http://127.0.0.1:${(remote.address() as AddressInfo).port}/mcp`
+  const { url, gotten } = await collectKeys()
   const text = JSON.stringify({ mcpServers: { s: { url, headers: { key } } } })
   const { servers, problems } = loadConfig({
     files: [{ path: join(project, 'toolwell.json'), text, own }],
