@@ -12,6 +12,7 @@ export type {
   Source,
   SourceState,
   SourceUpdate,
+  StateDetails,
   UnusableTool,
 } from './catalogue/catalogue.js'
 export type { Exposure, ExposureRule } from './catalogue/exposure.js'

@@ -29,7 +29,7 @@ describe('a tool of which a call was answered that it cannot be used', () => {
       await host.ask('Use it.')
       expect(host.raw()).toContain(`${NAME} cannot be used now: failed`)
       // It may be tried, but nobody has seen it work.
-      host.well.catalogue.setState('tracker', 'ready', '', true)
+      host.well.catalogue.setState('tracker', 'ready', { tentative: true })
       await host.ask('And now?')
       expect(told()).toEqual([])
       host.well.catalogue.setState('tracker', 'ready')
@@ -53,7 +53,7 @@ describe('a tool of which a call was answered that it cannot be used', () => {
     await host.ask('Find it.')
     host.well.catalogue.setState('tracker', 'failed')
     await host.ask('Use it.')
-    host.well.catalogue.setState('tracker', 'ready', '', true)
+    host.well.catalogue.setState('tracker', 'ready', { tentative: true })
     await host.ask('Again.')
     host.well.catalogue.setState('tracker', 'ready')
     await host.ask('Well?')

@@ -96,8 +96,8 @@ describe('a source', () => {
     const lines: string[] = []
     const { catalogue } = createToolwell({ debug: (line) => void lines.push(line) })
     catalogue.setSource('git', { tools: [], state: 'connecting' })
-    catalogue.setState('git', 'failed', '', false, 'the command was not found')
-    catalogue.setState('git', 'failed', '', false, 'the command was not found')
+    catalogue.setState('git', 'failed', { reason: 'the command was not found' })
+    catalogue.setState('git', 'failed', { reason: 'the command was not found' })
     await expect
       .poll(() => lines)
       .toEqual(['source "git" is connecting', 'source "git" is failed: the command was not found'])

@@ -125,7 +125,7 @@ describe('a face', () => {
     const first = JSON.stringify(face.digest())
     for (const name of ['tracker', 'labels'])
       for (const state of STATES) {
-        well.catalogue.setState(name, state, `do something about ${state}`)
+        well.catalogue.setState(name, state, { advice: `do something about ${state}` })
         expect(JSON.stringify(face.digest())).toBe(first)
       }
     well.catalogue.setSource('tracker', { tools: server('tracker', ['another_tool']) })

@@ -156,7 +156,7 @@ describe('an answer that does not clearly do what was asked for', () => {
         well.catalogue.setSource('bank', {
           tools: [tool('pay_invoice', { description: 'Pays an invoice.' })],
         })
-        well.catalogue.setState('bank', 'needs-login', 'run the login command')
+        well.catalogue.setState('bank', 'needs-login', { advice: 'run the login command' })
         well.catalogue.setSource('github', { tools: [] })
         well.catalogue.setState('github', 'failed')
       },

@@ -410,7 +410,7 @@ describe('a name that was asked for', () => {
 
   it('is reported with what the user can do about its server', async () => {
     const { ask, play } = await player({}, (well) =>
-      well.catalogue.setState('tracker', 'needs-login', 'run the login command'),
+      well.catalogue.setState('tracker', 'needs-login', { advice: 'run the login command' }),
     )
     const state = 'needs-login (run the login command)'
     const unavailable = [{ name: 'tracker__create_issue', state }]

@@ -5,7 +5,7 @@ import { toolId } from '../base/names.js'
 import { assertKnownKeys, kindOf } from '../base/options.js'
 import type { SourceState } from '../tool/source.js'
 import type { Tool } from '../tool/tool.js'
-import type { SourceUpdate } from './source.js'
+import type { SourceUpdate, StateDetails } from './source.js'
 
 /** The source that policies see for the meta-tools; no other source can have its name. */
 export const META = 'toolwell'
@@ -47,7 +47,8 @@ export function assertUpdate(name: string, update: SourceUpdate): void {
   assertState(update.state ?? 'ready')
 }
 
-export function assertState(state: SourceState): void {
+export function assertState(state: SourceState, details: StateDetails = {}): void {
+  assertKnownKeys(details, ['advice', 'tentative', 'reason'], 'setState')
   const known = ['ready', 'connecting', 'failed', 'disabled', 'needs-login']
   if (!known.includes(state))
     throw new ToolwellError(

@@ -13,14 +13,14 @@ import { createEntry, type Entry } from './entry.js'
 import { isCalled, isLeftOutId, type LeftOut, leaveOut } from './left-out.js'
 import { createLookAlikes, type LookAlikes } from './look-alikes.js'
 import { createNameIndex, type NameIndex, type Resolution } from './name-index.js'
-import type { Source, SourceUpdate } from './source.js'
+import type { Source, SourceUpdate, StateDetails } from './source.js'
 import { usableTools } from './usable-tools.js'
 
 export type { Finding, KeptParts, SourceChange, SourceState, StoredPart } from '../tool/source.js'
 export { META } from './assert-source.js'
 export type { Entry } from './entry.js'
 export type { LeftOut, UnusableTool } from './left-out.js'
-export type { Source, SourceUpdate } from './source.js'
+export type { Source, SourceUpdate, StateDetails } from './source.js'
 
 /** The host's own tools live in the source with the empty name. */
 const HOST = ''
@@ -43,7 +43,7 @@ export interface Catalogue {
   /** Replaces the tools of a source by these: of the host's own, where the name is empty. Costs what the source holds. */
   setSource(name: string, update: SourceUpdate): void
   /** Changes only the state: tools of a source that is not ready stay known. */
-  setState(name: string, state: SourceState, advice?: string, tentative?: boolean, reason?: string): void
+  setState(name: string, state: SourceState, details?: StateDetails): void
   removeSource(name: string): void
   /** Adds a tool of Toolwell's own, under its plain name where that is free. It is known once it is there. */
   addMeta(tool: Tool): void
@@ -247,9 +247,10 @@ class MapCatalogue implements Catalogue {
     this.#report(name, before, [...findings, ...fresh], moved, update.reason)
   }
 
-  setState(name: string, state: SourceState, advice = '', tentative = false, reason = '') {
+  setState(name: string, state: SourceState, details: StateDetails = {}) {
     this.#takeUp()
-    assertState(state)
+    assertState(state, details)
+    const { advice = '', tentative = false, reason } = details
     const source = this.#sources.get(name)
     if (!source) return
     if (source.state === state && source.advice === advice && source.tentative === tentative) return

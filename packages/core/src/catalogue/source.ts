@@ -41,3 +41,6 @@ export interface SourceUpdate {
   /** Called when a search asks for a source that failed, or is tentative. Must return at once; when to try is its own affair. */
   readonly wake?: () => void
 }
+
+/** What goes with a state. */
+export type StateDetails = Pick<SourceUpdate, 'advice' | 'tentative' | 'reason'>

@@ -93,8 +93,11 @@ export function createPublisher({ catalogue, runOn, hasFolders, warn, wake }: Pu
         !definition && (catalogue.sources.get(server.name)?.ids.size ?? 0) > 0 && server.enabled
       if (isSame || isAwaited) {
         const state = isAwaited && upstream.state === 'connecting' ? 'ready' : sourceState(upstream)
-        const advice = sourceAdvice(server, state)
-        catalogue.setState(server.name, state, advice, upstream.isTentative, sourceReason(upstream, state))
+        catalogue.setState(server.name, state, {
+          advice: sourceAdvice(server, state),
+          tentative: upstream.isTentative,
+          reason: sourceReason(upstream, state),
+        })
         return false
       }
       if (definition) published.set(server.name, { definition, review })
