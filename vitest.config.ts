@@ -35,6 +35,7 @@ const alone = [
   'packages/core/test/stores/*.test.ts',
   'packages/core/test/usage.test.ts',
   'test/seeds/sf-mcp.test.ts',
+  'examples/gateway/*.test.ts',
 ]
 
 /** Only in `npm run test:long`; CONTRIBUTING.md says what they are. */

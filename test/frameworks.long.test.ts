@@ -98,10 +98,12 @@ describe.each(programs)('$file after $line', ({ file, of, line, protocol, histor
     const program = of === undefined ? printed(file) : replaced(printed(of), printed(file))
     const options = { strict: true, noEmit: true, skipLibCheck: true, target: 'es2022', module: 'nodenext' }
     const types = { types: ['node'], typeRoots: [join(root, 'node_modules/@types')] }
+    const files = [file, 'scripted.ts']
     const run = programFolder(folder, {
       'well.ts': printed('well.ts'),
+      'scripted.ts': printed('scripted.ts').replaceAll('responsesProtocol', protocol.name),
       [file]: program,
-      'tsconfig.json': JSON.stringify({ compilerOptions: { ...options, ...types }, files: [file] }),
+      'tsconfig.json': JSON.stringify({ compilerOptions: { ...options, ...types }, files }),
     })
     onTestFinished(() => rmSync(run, { recursive: true, force: true }))
     const compiler = join(root, 'node_modules/typescript/bin/tsc')
@@ -111,7 +113,8 @@ describe.each(programs)('$file after $line', ({ file, of, line, protocol, histor
     const endpoint = await startScriptedEndpoint<object>(protocol() as never, { model })
     onTestFinished(() => endpoint.close())
     const loader = pathToFileURL(join(root, 'node_modules/tsx/dist/loader.mjs')).href
-    const { status, output } = await start(node.program(folder), ['--import', loader, join(run, file)], run, {
+    const words = ['--import', loader]
+    const { status, output } = await start(node.program(folder), [...words, join(run, file)], run, {
       ...process.env,
       NODE_OPTIONS: guard,
       OPENAI_API_KEY: 'none',
@@ -140,5 +143,15 @@ describe.each(programs)('$file after $line', ({ file, of, line, protocol, histor
     expect(said[3]).toContain('There is no tool named')
     expect(said[3]).toContain('fly_to_moon')
     expect(said[3]).toContain(JSON.stringify('print: {"number":9}').slice(1, -1))
+
+    // The same without a key, by the program of the page.
+    if (protocol !== responsesProtocol && protocol !== chatProtocol) return
+    const alone = await start(node.program(folder), [...words, 'scripted.ts', `./${file}`], run, {
+      ...process.env,
+      NODE_OPTIONS: guard,
+      OPENAI_AGENTS_DISABLE_TRACING: '1',
+      MASTRA_TELEMETRY_DISABLED: '1',
+    })
+    expect(alone).toMatchObject({ status: 0, output: expect.stringContaining('Invoice 7 is on its way.') })
   })
 })

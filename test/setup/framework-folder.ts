@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
+const INSTALL_LIMIT_MS = 300_000
 
 /** The folder with these packages (`name@version`) in its `node_modules`. */
 export function installed(packages: readonly string[]): string {
@@ -28,10 +29,13 @@ export function installed(packages: readonly string[]): string {
     env,
     shell: process.platform === 'win32',
     encoding: 'utf8',
+    // Where versions cannot be had together, npm may look for a way without end.
+    timeout: INSTALL_LIMIT_MS,
   })
   if (status !== 0) {
     rmSync(draft, { recursive: true, force: true })
-    throw new Error(`npm ${words.join(' ')}: ${stdout}\n${stderr}`)
+    const how = status === null ? `did not end within ${INSTALL_LIMIT_MS / 1000} seconds` : 'failed'
+    throw new Error(`npm ${words.join(' ')} ${how}: ${stdout}\n${stderr}`)
   }
   try {
     renameSync(draft, folder)
@@ -47,7 +51,8 @@ export function installed(packages: readonly string[]): string {
 export function programFolder(folder: string, files: Readonly<Record<string, string>>): string {
   const made = mkdtempSync(join(folder, 'run-'))
   mkdirSync(join(made, 'node_modules/@toolwell'), { recursive: true })
-  symlinkSync(join(root, 'packages/core'), join(made, 'node_modules/@toolwell/core'), 'junction')
+  for (const name of ['core', 'testing'])
+    symlinkSync(join(root, 'packages', name), join(made, 'node_modules/@toolwell', name), 'junction')
   for (const [name, text] of Object.entries(files)) writeFileSync(join(made, name), text)
   return made
 }

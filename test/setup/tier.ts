@@ -5,9 +5,9 @@
 
 export const isLong = process.env.TOOLWELL_TESTS === 'long'
 
-/** How often a property is tried: a third of the full number in `npm test`. */
+/** How often a property is tried: a quarter of the full number in `npm test`. */
 export function runs(full: number): number {
-  return isLong ? full : Math.ceil(full / 3)
+  return isLong ? full : Math.ceil(full / 4)
 }
 
 /**

@@ -3,6 +3,7 @@ import { createEagerTotal, measureSurface } from './accounting/accounting.js'
 import { type Measurement, readMeasurement } from './accounting/measurement.js'
 import { type Inspection, inspect } from './accounting/projections.js'
 import { ToolwellError } from './base/errors.js'
+import { lazily } from './base/lazily.js'
 import { assertNames, assertOneOf } from './base/options.js'
 import { inPieces } from './base/pieces.js'
 import { quote } from './base/text.js'
@@ -23,21 +24,15 @@ import { afterReturn } from './surface/return.js'
 import { type ChildOptions, childScope, contextsOf, type Scope, type Shared } from './surface/scope.js'
 import type { BoundThinking } from './surface/thinking.js'
 import type { Notice } from './tool/notice.js'
-import {
-  type Compaction,
-  compaction,
-  type ImportedStep,
-  type ImportReport,
-  imported,
-  inherited,
-  type LoadReport,
-  loadByName,
-  seenBy,
-  type UnloadReport,
-  unloadByName,
-} from './turn/host-steps.js'
+import type { EndedCalls } from './turn/ended-calls.js'
+import type { Compaction, ImportedStep, ImportReport, LoadReport, UnloadReport } from './turn/host-steps.js'
 import type { ModelCall } from './turn/model-call.js'
 import { type CallAnswer, type RunOptions, runCalls } from './turn/run.js'
+
+/** What a host does besides requests and calls: many never do. */
+const hostSteps = lazily(() => import('./turn/host-steps.js'))
+/** Few histories lack an answer. */
+const endedCalls = lazily(() => import('./turn/ended-calls.js'))
 
 export interface Conversation {
   readonly id: string
@@ -84,6 +79,10 @@ export interface Conversation {
    * way. False where there is no other way to try: then the refusal is about something else.
    */
   refuseDelivery(refusal: { readonly requestId: string; readonly detail: string }): Promise<boolean>
+  /** What came of the calls in the history of the last request, where the ledger knows: for those whose answers are missing. */
+  ends(): Promise<(call: Pick<ModelCall, 'anchor' | 'name' | 'input'>) => 'succeeded' | 'failed' | undefined>
+  /** What a policy did instead of allowing or denying, where one did. */
+  readonly policyFault: string | undefined
   /** Tells those who listen what an adapter noticed about a history. The same is told once. */
   warn(code: string, detail: string): void
   /** What a request came to, once it was answered. */
@@ -188,7 +187,9 @@ export async function openConversation(
   if (log.state.results.size > 0) keeps()
   let latest: { readonly view: SurfaceView; readonly length: number } | undefined
   let since = 0
+  let ended: EndedCalls | undefined
   const warned = new Set<string>()
+  let unseen: string | undefined
   const eagerTotal = createEagerTotal()
   const counted = new Map<string, number>()
   const listed = hostArray()
@@ -281,6 +282,7 @@ export async function openConversation(
       log.retried(async () => {
         assertNames('load', names)
         assertOneOf('the source of load', source, ['operator', 'pin'])
+        const { loadByName } = await hostSteps()
         const { facts, report } = loadByName(log.state, context(), names, source, log.lastAnchor)
         await log.append(facts)
         return report
@@ -289,6 +291,7 @@ export async function openConversation(
     unload: (names) =>
       log.retried(async () => {
         assertNames('unload', names)
+        const { unloadByName } = await hostSteps()
         const { facts, report } = unloadByName(log.state, context(), names, log.lastAnchor)
         await log.append(facts)
         return report
@@ -296,6 +299,7 @@ export async function openConversation(
 
     compact: (change) =>
       log.retried(async () => {
+        const { compaction } = await hostSteps()
         const events = await log.all()
         await log.append(compaction(log.state, context(), change, log.lastAnchor, events))
       }),
@@ -304,6 +308,7 @@ export async function openConversation(
 
     fork: ({ id: forkId, anchor }) =>
       log.exclusive(async () => {
+        const { seenBy } = await hostSteps()
         // Another process may have gone on with this ledger.
         await log.reload()
         const events = await log.all()
@@ -331,6 +336,7 @@ export async function openConversation(
 
     child: (options) =>
       log.exclusive(async () => {
+        const { inherited } = await hostSteps()
         await log.reload()
         const isSnapshot = (options.inherit ?? 'snapshot') === 'snapshot'
         return openConversation(shared, childScope(scope, options, shared.catalogue), {
@@ -342,10 +348,27 @@ export async function openConversation(
         })
       }),
 
+    async ends() {
+      const { createEndedCalls } = await endedCalls()
+      if (!ended) {
+        const made = createEndedCalls()
+        made.note(await log.exclusive(() => log.all()))
+        ended = made
+      }
+      ended.note(log.events)
+      const [known, from] = [ended, since]
+      return (call) => known.endOf(call, from)
+    },
+
+    get policyFault() {
+      return context().gate.fault
+    },
+
     warn(code, detail) {
       const told = `${code} ${detail}`
       if (warned.has(told) || warned.size >= MOST_WARNINGS) return
       warned.add(told)
+      if (code === 'request-unseen') unseen = detail
       notify({ kind: 'history-warning', code, detail })
     },
 
@@ -373,12 +396,13 @@ export async function openConversation(
 
     importSteps: (steps, called = [], unreadable = []) =>
       log.retried(async () => {
+        const { imported } = await hostSteps()
         const { facts, report } = imported(log.state, context(), steps, called, unreadable)
         await log.append(facts)
         return report
       }),
 
-    inspect: () => inspect(log.state, context(), listed),
+    inspect: () => inspect(log.state, context(), listed, unseen),
   }
   shared.opened.add(id, opened)
   return opened

@@ -75,7 +75,12 @@ export function openFace(shared: Shared, options: FaceOptions, policies: readonl
   assertKnownKeys(options, ['principal', 'policy', 'agent'], 'face')
   assertFunction('face.policy', options.policy)
   const { principal = '', agent, policy } = options
-  const settings = { ...shared.settings, mode: 'on', delivery: 'bridge' } as const
+  const prompts: Prompts = {
+    ...shared.settings.prompts,
+    // Nothing stays loaded for a caller.
+    loader: (facts) => shared.settings.prompts.loader({ ...facts, unloads: false }),
+  }
+  const settings = { ...shared.settings, prompts, mode: 'on', delivery: 'bridge' } as const
   const notify = (notice: Notice) => shared.tell({ ...notice, conversation: '' })
   const context: Context = contextsOf(
     { ...shared, settings },
@@ -92,7 +97,7 @@ export function openFace(shared: Shared, options: FaceOptions, policies: readonl
     // Nothing is kept for a caller, so there is nothing to read.
     (id) => id === READER_ID,
   )(WIRE)
-  const { face, prompts } = settings
+  const { face } = settings
 
   /** The state of a conversation that has just begun. It is made anew when the catalogue has changed, and never by a call. */
   let latched: { readonly revision: number; readonly state: LedgerState } | undefined

@@ -22,8 +22,10 @@ import type { ResultStore } from './result/store.js'
 import type { Searcher } from './search/searcher.js'
 import { defaultCutOff } from './search/thresholds.js'
 import type { AutoLoad, Settings } from './surface/context.js'
+import { guardedPrompts } from './surface/guarded-prompts.js'
 import { BRIDGE_NAME, type SearchFace, searchFaces } from './surface/meta-tools.js'
-import { defaultPrompts, guardedPrompts, type Prompts } from './surface/prompts.js'
+import { defaultPrompts, type Prompts } from './surface/prompts.js'
+import { noTools } from './tool/foreign-form.js'
 import type { DeliveryName } from './tool/reasons.js'
 import type { Tool } from './tool/tool.js'
 import type { WireTool } from './tool/wire-tool.js'
@@ -41,7 +43,7 @@ export interface ToolwellOptions {
   readonly auto?: AutoPlan
   /** How loaded tools reach the model. `auto` (default) keeps the cached prefix: `native` where the wire has it, otherwise `bridge`. */
   readonly delivery?: DeliveryName | 'auto'
-  /** Tokens of deferred definitions below which nothing is changed at all. Default: where deferral pays by the plan of `auto`, on this wire and for this prompt; 5,000 to 8,000 with a short one. */
+  /** Tokens of deferred definitions below which nothing is changed at all. Default: where deferral pays by the plan of `auto`, on this wire and for this prompt; 5,000 to 9,000 with a short one. */
   readonly threshold?: number
   /** Names that are always sent. */
   readonly eager?: readonly string[]
@@ -61,8 +63,8 @@ export interface ToolwellOptions {
   readonly cutOff?: number
   /**
    * What a search loads of its answers: the first, if its definition has at most `first` tokens (default 2,500), then each next one
-   * that still fits into `tokens` (default 800 on append, 1,000 natively, 300 on the bridge). The rest is offered by signature. `certain`: only what holds
-   * most of the words that were asked for. `all`: every answer.
+   * that still fits into `tokens` (default 1,000 natively and on append, 300 on the bridge). The rest is offered by signature.
+   * `certain`: only what holds most of the words that were asked for. `all`: every answer.
    */
   readonly autoLoad?: AutoLoad
   /** A tool above so many tokens is loaded only by its exact name. Default 8,000. */
@@ -203,6 +205,8 @@ function checkUsage(usage: ToolwellOptions['usage']): void {
     throw invalid('usage', `usage must be { store, shared } or false, not ${String(usage)}.`)
   assertKnownKeys(usage, ['store', 'shared'], 'usage')
   assertMethods('usage.store', usage.store, ['read', 'append', 'forget'])
+  if (!['boolean', 'undefined'].includes(typeof usage.shared))
+    throw invalid('usage.shared', `usage.shared must be true or false, not ${kindOf(usage.shared)}.`)
 }
 
 const FIRST_ANSWER_TOKENS = 2500
@@ -246,20 +250,18 @@ export function readSettings(
         cap,
         `${cap} is 0, which would hide every deferred tool for good. Leave it out for no cap, or set mode: "off" to send everything.`,
       )
-  if (options.maxLoaded !== undefined && !Number.isInteger(options.maxLoaded))
-    throw invalid(
-      'maxLoaded',
-      `maxLoaded must be a whole number of at least 1, not ${String(options.maxLoaded)}.`,
-    )
+  for (const count of ['maxLoaded', 'loadLimit'] as const) {
+    const value = options[count]
+    const isEndless = count === 'loadLimit' && value === Number.POSITIVE_INFINITY
+    if (value !== undefined && !isEndless && !Number.isInteger(value))
+      throw invalid(count, `${count} must be a whole number of at least 1, not ${String(value)}.`)
+  }
   const { rules = [], prompts = {}, eager = [], prices = {} } = options
   const face: SearchFace = options.face ?? searchFaces.standard
   checkRules(rules)
   assertNames('eager', eager)
   if (options.tools !== undefined && !Array.isArray(options.tools))
-    throw invalid(
-      'tools',
-      `tools must be a list of tools, not ${kindOf(options.tools)}. Tools with their names as keys are those of the AI SDK: importTools of @toolwell/core/ai-sdk reads them.`,
-    )
+    throw invalid('tools', `tools must be a list of tools, not ${noTools(options.tools)}`)
   if (!isLegalWireName(face.name) || face.name === BRIDGE_NAME)
     throw invalid(
       'face',

@@ -1,13 +1,14 @@
 /** The front door: settings are read once, then conversations are opened over one catalogue. */
-import { reportOn } from './accounting/report.js'
+import { reportOn, reportUnused } from './accounting/report.js'
 import { defined } from './base/guards.js'
 import { lazily } from './base/lazily.js'
 import { NATIVE_SEARCH, RESERVE_NAME, toolId, wireNameOf } from './base/names.js'
 import { assertFunction, assertKnownKeys } from './base/options.js'
 import { createRecent } from './base/recent.js'
-import { type Catalogue, createCatalogue } from './catalogue/catalogue.js'
-import { assertFloor, type Exposure, type ExposureOptions, exposureOf } from './catalogue/exposure.js'
+import { type Catalogue, createCatalogue, type Entry } from './catalogue/catalogue.js'
+import { assertFloor, type Exposure, exposureOf } from './catalogue/exposure.js'
 import type { Policy } from './catalogue/gate.js'
+import { createNameCheck } from './catalogue/name-check.js'
 import { type Conversation, type ConversationShared, openConversation } from './conversation.js'
 import { type Face, type FaceOptions, openFace } from './face.js'
 import { createTell, type ToolwellEvent } from './ledger/events.js'
@@ -33,6 +34,9 @@ export interface OpenOptions {
 
 export interface Explained extends Exposure {
   readonly leftOut?: true
+  /** The name is that of a group, or of several tools: their ids. `deferred` where all of them are. */
+  readonly group?: readonly string[]
+  readonly ambiguous?: readonly string[]
   readonly findings?: readonly string[]
 }
 
@@ -47,7 +51,8 @@ export interface Toolwell {
   report(): string
   /**
    * Whether a tool is eager or deferred, and which rule decided; `leftOut` where a source lists it and it cannot be used, with
-   * the reason; `findings`: what is odd about it, a field that nobody reads, say. Undefined for an unknown name.
+   * the reason; `findings`: what is odd about it, a field that nobody reads, say; `group` or `ambiguous` where it is no name of
+   * one tool. Undefined for an unknown name.
    */
   explain(name: string, agent?: string): Explained | undefined
 }
@@ -86,13 +91,18 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
     shared: learning?.shared ?? false,
     report: (detail) => tell({ kind: 'usage-failed', detail, conversation: '' }),
   })
-  const ranking = createLazyRanking(catalogue, options.searcher)
+  const names = createNameCheck(catalogue, settings, (found) =>
+    tell({ kind: 'option-unmatched', ...found, conversation: '' }),
+  )
+  const { rank, observe } = learningFrom(usage, createLazyRanking(catalogue, options.searcher))
   const shared: ConversationShared = {
     catalogue,
     settings,
     store,
-    ...(learning ? learningFrom(usage, ranking) : { rank: ranking }),
-    ...(listeners.length > 0 ? { checkNames: nameCheck(catalogue, settings, tell) } : {}),
+    // What the owners of tools wrote counts though nothing is learned.
+    rank,
+    ...(learning ? { observe } : {}),
+    checkNames: names.check,
     memo: createMemos(catalogue, settings),
     tell,
     opened,
@@ -117,47 +127,38 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
       return catalogue.ready().then(() => openConversation(shared, scope))
     },
     face: (given = {}) => openFace(shared, given, policies),
-    report: () =>
-      opened
-        .all()
-        .map(({ id, inspect }) => {
-          const made = inspect()
-          return reportOn(id, made, made.deferredNames.length + made.loadedLazyTools.length)
-        })
-        .join('\n'),
+    report: () => {
+      const conversations = opened.all().map(({ id, inspect }) => {
+        const made = inspect()
+        const deferred = made.deferredNames.length + made.loadedLazyTools.length
+        return reportOn(id, made, { deferred, isEmpty: made.visibleNames.length === 0 })
+      })
+      return [...conversations, ...reportUnused(catalogue.findings, names.unmatched)].join('\n')
+    },
     explain: (name, agent) => {
       const resolution = catalogue.resolve(name, () => true)
       const leftOut = resolution.kind === 'none' ? catalogue.leftOut(name) : undefined
       if (leftOut) return { deferred: false, because: `left out: ${leftOut.finding.detail}`, leftOut: true }
-      if (resolution.kind !== 'found') return undefined
+      if (resolution.kind === 'none') return undefined
+      const exposed = (entry: Entry) => exposureOf(entry, { ...settings, ...defined({ agent }) })
+      if (resolution.kind !== 'found') {
+        const { kind, entries } = resolution
+        const ids = entries.map(({ id }) => id)
+        const what = kind === 'group' ? 'it is a group of tools' : 'several tools are called so'
+        const deferred = entries.every((entry) => exposed(entry).deferred)
+        return { deferred, because: `${what}: ${ids.join(', ')}. Ask for one of these.`, [kind]: ids }
+      }
       const { entry } = resolution
       const findings = catalogue.findings
         .filter(({ source, tool }) => source === entry.source && tool === entry.tool.name)
         .map(({ detail }) => detail)
-      const exposure = exposureOf(entry, { ...settings, ...defined({ agent }) })
+      const exposure = exposed(entry)
       return findings.length === 0 ? exposure : { ...exposure, findings }
     },
   }
 }
 
 const words = lazily(() => import('./accounting/in-words.js'))
-const namesInOptions = lazily(() => import('./catalogue/unmatched.js'))
-
-/** Once, as soon as no source is awaited: the name may be that of a tool which is still to come. */
-function nameCheck(
-  catalogue: Catalogue,
-  settings: ExposureOptions,
-  tell: (event: ToolwellEvent) => void,
-): () => Promise<void> {
-  let isDone = settings.eager.length + settings.rules.length === 0
-  return async () => {
-    if (isDone || [...catalogue.sources.values()].some(({ state }) => state === 'connecting')) return
-    isDone = true
-    const { unmatched } = await namesInOptions()
-    for (const found of unmatched(catalogue, settings))
-      tell({ kind: 'option-unmatched', ...found, conversation: '' })
-  }
-}
 
 function printer(debug: ToolwellOptions['debug']): ((event: ToolwellEvent) => unknown)[] {
   if (!debug) return []

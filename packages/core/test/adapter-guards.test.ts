@@ -13,7 +13,10 @@ const open = () => createToolwell({ tools: mixed(), mode: 'on' }).open({ id: 'a'
 
 /** The adapters, with the types taken off: this is what a host in plain JavaScript sees. */
 interface Loose {
-  begin(messages: unknown, request?: unknown): Promise<{ run(reply: unknown): Promise<unknown> }>
+  begin(
+    messages: unknown,
+    request?: unknown,
+  ): Promise<{ run(reply: unknown, options?: unknown): Promise<unknown> }>
   compact(before: unknown, after: unknown): Promise<void>
   importHistory(messages: unknown): Promise<unknown>
   thread(messages: unknown): unknown
@@ -27,6 +30,7 @@ const wires: Readonly<
       readonly create: () => Promise<Loose>
       readonly made: (conversation: unknown) => unknown
       readonly user: object
+      readonly reply: object
       readonly wants: RegExp
     }
   >
@@ -35,24 +39,28 @@ const wires: Readonly<
     create: async () => messagesApi.anthropic(await open()) as unknown as Loose,
     made: (conversation) => messagesApi.anthropic(conversation as never),
     user: { role: 'user', content: 'Hi' },
+    reply: { role: 'assistant', content: [{ type: 'text', text: 'Hi' }] },
     wants: /run wants the message that the API gave/,
   },
   google: {
     create: async () => geminiApi.google(await open()) as unknown as Loose,
     made: (conversation) => geminiApi.google(conversation as never),
     user: { role: 'user', parts: [{ text: 'Hi' }] },
+    reply: { candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] } }] },
     wants: /run wants the response of generateContent/,
   },
   'openai-chat': {
     create: async () => chatApi.openaiChat(await open()) as unknown as Loose,
     made: (conversation) => chatApi.openaiChat(conversation as never),
     user: { role: 'user', content: 'Hi' },
+    reply: { choices: [{ message: { role: 'assistant', content: 'Hi' } }] },
     wants: /run wants the completion that the API gave/,
   },
   'openai-responses': {
     create: async () => responsesApi.openaiResponses(await open()) as unknown as Loose,
     made: (conversation) => responsesApi.openaiResponses(conversation as never),
     user: { type: 'message', role: 'user', content: 'Hi' },
+    reply: { output: [{ type: 'message', role: 'assistant', content: 'Hi' }] },
     wants: /run wants the response that the API gave/,
   },
 }
@@ -60,7 +68,7 @@ const wires: Readonly<
 const refused = (message: RegExp) =>
   expect.objectContaining({ code: 'invalid-option', message: expect.stringMatching(message) })
 
-describe.each(Object.entries(wires))('%s', (_name, { create, made, user, wants }) => {
+describe.each(Object.entries(wires))('%s', (_name, { create, made, user, reply, wants }) => {
   it.each([
     undefined,
     null,
@@ -114,6 +122,37 @@ describe.each(Object.entries(wires))('%s', (_name, { create, made, user, wants }
       refused(/Unknown option "requestID" in begin\. Did you mean "requestId"\?/),
     )
     await expect(adapter.begin([user], null)).rejects.toEqual(refused(/begin takes an object/))
+  })
+
+  it('refuses what run does not know, before anything runs', async () => {
+    const turn = await (await create()).begin([user])
+    const wrong: [unknown, RegExp][] = [
+      [{ onExecute: () => 'asked' }, /Unknown option "onExecute" in run\. Did you mean "execute"\?/],
+      [{ execute: 'ask' }, /run\.execute must be a function, not string/],
+      [() => 'asked', /run takes an object of options \(execute, signal, onProgress\), not function/],
+    ]
+    for (const [options, message] of wrong)
+      await expect(turn.run(reply, options)).rejects.toEqual(refused(message))
+    await expect(turn.run(reply, {})).resolves.toMatchObject({ messages: [] })
+  })
+})
+
+describe('an option of run that is not known', () => {
+  it('keeps a tool from running without the approval it was to ask for', async () => {
+    const ran: unknown[] = []
+    const tools = [tool('erase', { execute: (input) => void ran.push(input) })]
+    const conversation = await createToolwell({ tools }).open({ id: 'a' })
+    const options = { onExecute: () => 'asked' } as object
+    const called = { callId: 'c1', anchor: 'c1', name: 'erase', input: { value: { value: 'x' } } }
+    await expect(conversation.run([called], options)).rejects.toEqual(refused(/in run/))
+    const turn = await chatApi.openaiChat(conversation).begin([{ role: 'user', content: 'Go.' }])
+    const given = { name: 'erase', arguments: '{"value":"x"}' }
+    const tool_calls = [{ id: 'c1', type: 'function' as const, function: given }]
+    const reply = { role: 'assistant' as const, content: null, tool_calls }
+    await expect(turn.run(reply, options)).rejects.toEqual(refused(/in run/))
+    expect(ran).toEqual([])
+    expect((await turn.run(reply)).messages).toHaveLength(1)
+    expect(ran).toHaveLength(1)
   })
 })
 
@@ -189,6 +228,10 @@ describe('readUsage', () => {
         completion_tokens: 30,
       }),
     ).toEqual(figures)
+    // As DeepSeek has it.
+    const parts = { prompt_cache_hit_tokens: 800, prompt_cache_miss_tokens: 200, completion_tokens: 30 }
+    for (const usage of [parts, { ...parts, prompt_tokens: 1000 }])
+      expect(chatApi.readUsage(usage)).toEqual(figures)
     expect(
       responsesApi.readUsage({
         input_tokens: 1000,

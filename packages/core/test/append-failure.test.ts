@@ -198,7 +198,12 @@ describe('two conversations on one ledger', () => {
     // The other one has the same reply to work on.
     const [late] = await other.run([call('a')], { execute })
     expect(late?.outcome.kind).toBe('already-started')
-    expect(late?.text).toContain('It was not run again')
+    expect(late?.text).toBe(
+      'This call was run before and succeeded; its result is not kept here. It was not run again. Find out before you call it once more.',
+    )
+    expect(host.events.filter(({ kind }) => kind === 'call-fenced')).toMatchObject([
+      { tool: 'read_file', callId: 'a', outcome: 'succeeded' },
+    ])
     const outcomes = await Promise.all(
       [host.conversation, other].map((each) => each.run([call('b')], { execute })),
     )

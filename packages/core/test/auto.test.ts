@@ -99,6 +99,60 @@ describe('auto', () => {
     )
   })
 
+  it.each(['auto', 'on'] as const)(
+    'U2: in mode %s says that own tools are sent, however many there are',
+    async (mode) => {
+      const own = sized(93, 96).map(({ source: _, ...each }) => each)
+      const conversation = await open({ tools: own, mode })
+      expect((await openaiChat(conversation).begin(user)).view.tools.length).toBeGreaterThanOrEqual(93)
+      expect(conversation.inspect().because).toMatch(
+        /^nothing is deferred: own tools are eager, unless they are given with defer: true or by setSource/,
+      )
+    },
+  )
+
+  it.each(['auto', 'on'] as const)(
+    'U2: in mode %s defers where nothing is known yet of a source that is connecting, and the search waits for it',
+    async (mode) => {
+      const well = createToolwell({ mode })
+      well.catalogue.setSource('box', { tools: [], state: 'connecting' })
+      const conversation = await well.open({ id: 'a' })
+      const chat = openaiChat(conversation)
+      const { parts, run } = await chat.begin(user)
+      expect(parts.tools?.map(({ function: { name } }) => name)).toEqual(['tool_search', 'tool_call'])
+      expect(conversation.inspect().because).toMatch(
+        /^"box" is still connecting, and how many tools it has is not known yet/,
+      )
+      const call = {
+        id: 'c1',
+        type: 'function',
+        function: { name: 'tool_search', arguments: '{"query":"tool_7"}' },
+      }
+      const reply = { role: 'assistant', content: null, tool_calls: [call] }
+      const answered = run({ choices: [{ message: reply }] })
+      well.catalogue.setSource('box', { tools: sized(93, 96).map(({ source: _, ...each }) => each) })
+      const { messages } = await answered
+      expect(messages[0]).toMatchObject({ content: expect.stringContaining('box__tool_7') })
+      const next = await chat.begin([...user, reply, ...messages])
+      expect(next.parts.tools).toEqual(parts.tools)
+    },
+  )
+
+  it('U2: a source that is connecting and known decides by what is known of it', async () => {
+    const well = createToolwell()
+    const tools = sized(20, 20).map(({ source: _, ...each }) => each)
+    well.catalogue.setSource('box', { tools, state: 'connecting' })
+    const { view } = await openaiChat(await well.open({ id: 'a' })).begin(user)
+    expect(view.mode).toBe('off')
+  })
+
+  it('U2: a source that policy denies is not waited for', async () => {
+    const well = createToolwell({ policy: ({ source }) => source !== 'box' })
+    well.catalogue.setSource('box', { tools: [], state: 'connecting' })
+    const { view } = await openaiChat(await well.open({ id: 'a' })).begin(user)
+    expect(view.mode).toBe('off')
+  })
+
   it('U7: takes the native way where the wire has it, the bridge elsewhere', async () => {
     const tools = many(200)
     const content = [{ role: 'user', parts: [{ text: 'Hello' }] }]

@@ -87,3 +87,56 @@ describe('a loaded tool whose source is away', () => {
     expect(JSON.stringify(answers.at(-1))).not.toContain('Unloaded:')
   })
 })
+
+describe('a source of which nothing is known yet', () => {
+  const open = (more: Partial<ToolwellOptions> = {}) => {
+    const well = createToolwell({ ...append, waitForSources: 0, ...more })
+    const woken: string[] = []
+    for (const [name, state] of [
+      ['slow-list', 'connecting'],
+      ['broken', 'failed'],
+    ] as const)
+      well.catalogue.setSource(name, { tools: [], state, advice: '', wake: () => woken.push(name) })
+    const face = well.face()
+    const text = async (name: string, input: object) => {
+      const verdict = await face.judge({ name, input })
+      return verdict.kind === 'answer' ? `${verdict.outcome.kind}: ${verdict.text}` : 'run'
+    }
+    return { text, woken, call: (name: string) => text('tool_call', { name, arguments: {} }) }
+  }
+
+  it.each(['slow-list__echo', 'Slow_List/echo', 'slowlist.echo', 'slow-list'])(
+    'is what a call of %s is told about',
+    async (name) => {
+      expect(await open().call(name)).toBe(
+        'unavailable: "slow-list" cannot be used now: connecting. Nothing was run.',
+      )
+    },
+  )
+
+  it('is tried again where it failed', async () => {
+    const { call, woken } = open()
+    expect(await call('broken__echo')).toContain('"broken" cannot be used now: failed.')
+    expect(woken).toEqual(['broken'])
+  })
+
+  it.each(['slowly__echo', 'slow__echo', 'slow-listed__echo', '__', 'echo'])(
+    'has nothing to do with a call of %s',
+    async (name) => expect(await open().call(name)).toMatch(/^unknown: There is no tool named/),
+  )
+
+  it('is not said to be missing by the search that says why it is away', async () => {
+    const answer = await open().text('tool_search', { query: 'server:slow-list echo' })
+    expect(answer).toContain('"slow-list" cannot be used now: connecting.')
+    expect(answer).not.toContain('no server is called')
+    expect(await open().text('tool_search', { query: 'server:nobody echo' })).toContain(
+      'no server is called nobody',
+    )
+  })
+
+  it('is like none where the policy denies it', async () => {
+    const { call, text } = open({ policy: ({ source }) => source !== 'slow-list' })
+    expect(await call('slow-list__echo')).toMatch(/^unknown: There is no tool named/)
+    expect(await text('tool_search', { query: 'server:slow-list echo' })).toContain('no server is called')
+  })
+})

@@ -63,6 +63,29 @@ describe.each([...brokenWires, ...brokenSdkWires])('a broken history on $name', 
       expect(report).toEqual({ recovered: expect.any(Array), unrecovered: expect.any(Array) })
     }))
 
+  it.each(settings)(
+    'has a call of a tool that is gone told by a call or by the user, never in words of the model (%o)',
+    async (options) => {
+      const conversation = await createToolwell({ tools: mixed(), ...options }).open({ id: 'x' })
+      const history = wire.render([
+        { kind: 'user', text: 'Go.' },
+        { kind: 'reply', text: '', calls: [{ id: 'call.1', name: 'gone', input: { to: 'Anna' } }] },
+        { kind: 'answer', id: 'call.1', name: 'gone', text: 'sent to Anna' },
+        { kind: 'reply', text: 'Done.', calls: [] },
+        last,
+      ])
+      const { parts, sent } = await wire.begin(conversation, history)
+      expect(wire.violationOf(parts)).toBeUndefined()
+      const told = sent.filter((message) => /gone|Anna/.test(JSON.stringify(message)))
+      expect(JSON.stringify(told)).toContain('sent to Anna')
+      for (const message of told) {
+        const { role = 'user', type = 'message' } = message as { role?: string; type?: string }
+        const isCall = /tool_?-?call|tool_use|functionCall|function_call/.test(JSON.stringify(message))
+        if (!isCall && type === 'message') expect(['user', 'tool']).toContain(role)
+      }
+    },
+  )
+
   it('has what cannot be recovered reported: a search answer that was cut, a call without a search', async () => {
     const conversation = await createToolwell({ tools: mixed(), mode: 'on' }).open({ id: 'x' })
     const called = (id: string, name: string, input: object): Element[] => [

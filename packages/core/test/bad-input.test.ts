@@ -29,6 +29,20 @@ describe('createToolwell', () => {
     expect(create({ [key]: 1 })).toThrow(`Did you mean ${nearest}?`)
   })
 
+  it('a list of tools is told where it belongs, here and in setSource', () => {
+    expect(create([tool('a')])).toThrow('createToolwell takes an object, not a list: give { tools: […] }.')
+    const { catalogue } = createToolwell()
+    expect(() => catalogue.setSource('s', [tool('a')] as never)).toThrow(
+      'setSource("s") takes an object, not a list: give { tools: […] }.',
+    )
+  })
+
+  it('a conversation without an id is told of in the words of open', async () => {
+    await expect(createToolwell().open({} as never)).rejects.toThrow(
+      'The id of a conversation is undefined, not a string. Give { id }, a string of 1 to ',
+    )
+  })
+
   it('lists the known options where none is near, and reads no inherited key', () => {
     expect(create({ zzzzzz: 1 })).toThrow(
       /Unknown option "zzzzzz" in createToolwell\. Known options: tools, mode/,
@@ -56,6 +70,7 @@ describe('createToolwell', () => {
     ['hiddenCalls', ['run', false]],
     ['affordance', ['loud']],
     ['threshold', [-1, Number.NaN, '4000', null]],
+    ['loadLimit', [0, 2.5, '3']],
     ['maxLoaded', [0, -1, 2.5, Number.NaN, '3', Number.POSITIVE_INFINITY]],
     ['loadLimit', [0, -1, Number.NaN, '5']],
     ['cutOff', [-0.1, 1.1, Number.NaN, '0.5']],
@@ -150,6 +165,11 @@ describe('a tool', () => {
       'cannot be written as JSON',
     ],
     ['has a description that is no text', { ...tool('x'), description: 7 }, 'description'],
+    [
+      'is marked with a word',
+      { ...tool('x'), alwaysLoad: 'yes' },
+      'has an alwaysLoad that is not true or false',
+    ],
     ['has a card that is no text', { ...tool('x'), card: 7 }, 'card that is not a string'],
     ['has a title that is no text', { ...tool('x'), title: {} }, 'title that is not a string'],
     ['has a group that is no text', { ...tool('x'), group: 1 }, 'group that is not a string'],
@@ -366,10 +386,10 @@ describe('explain', () => {
     expect(explain({}, { rules }, 'writer')?.deferred).toBe(false)
   })
 
-  it('takes every spelling of a name, and gives nothing for an unknown or ambiguous one', () => {
+  it('takes every spelling of a name, says which an ambiguous one may mean, and gives nothing for an unknown one', () => {
     const well = createToolwell({ tools: [...mixed(), ...server('forge', ['create_issue'])] })
     expect(well.explain('Tracker.CreateIssue')?.deferred).toBe(true)
-    expect(well.explain('create_issue')).toBeUndefined()
+    expect(well.explain('create_issue')?.ambiguous).toEqual(['forge/create_issue', 'tracker/create_issue'])
     expect(well.explain('constructor')).toBeUndefined()
   })
 })

@@ -82,19 +82,22 @@ describe('a batch', () => {
 })
 
 describe('a cap', () => {
-  it('L3: counts a select of a loaded tool as a use of it', async () => {
-    const host = await open(
-      [
-        reply(find('select:box__alpha')),
-        reply(find('select:box__beta')),
-        reply(find('select:box__alpha')),
-        reply(find('select:box__gamma')),
-      ],
-      { maxLoaded: 2 },
-    )
-    await host.ask('go')
-    expect(loaded(host)).toEqual(['box__alpha', 'box__gamma'])
-  })
+  it.each(['select:box__alpha', 'box__alpha'])(
+    'L3: counts a search for a loaded tool by its name as a use of it: %s',
+    async (again) => {
+      const host = await open(
+        [
+          reply(find('select:box__alpha')),
+          reply(find('select:box__beta')),
+          reply(find(again)),
+          reply(find('select:box__gamma')),
+        ],
+        { maxLoaded: 2 },
+      )
+      await host.ask('go')
+      expect(loaded(host)).toEqual(['box__alpha', 'box__gamma'])
+    },
+  )
 
   it('CB-1: unloads the least recently used tool, not the least recently loaded one', async () => {
     const host = await open(

@@ -89,6 +89,15 @@ describe("the bridge's check of arguments", () => {
     expect(host.conversation.inspect().loadedLazyTools).toEqual([])
   })
 
+  it('counts a mismatch after a search that showed the schema as the mistake of the model', async () => {
+    const { host, play } = await player([issue])
+    await play(search('select:create_issue'))
+    await play(wrapped('tracker__create_issue', { title: 7 }))
+    await play({ name: 'tracker__create_issue', arguments: { title: 8 } })
+    expect(failures(host)).toEqual(['invalid', 'invalid'])
+    expect(host.conversation.inspect().accounting.metaRequests).toBe(1)
+  })
+
   it('holds for a direct call of a hidden tool, and of a loaded one, alike', async () => {
     const { inputs, play } = await player([issue])
     expect(await play({ name: 'tracker__create_issue', arguments: { title: 7 } })).toContain('do not fit')
@@ -232,7 +241,9 @@ describe('arguments through the bridge', () => {
         { name: 'tool_search', arguments: `{"query":${nested(depth)}}` },
       ]
       for (const call of calls)
-        expect(await play(call)).toMatch(/^The arguments of "?\w+"? are not a JSON object/)
+        expect(await play(call)).toMatch(
+          /^The arguments (?:of "?\w+"? are not a JSON object|do not fit tool_call)/,
+        )
       expect(inputs).toEqual([])
     },
   )
@@ -258,13 +269,34 @@ describe('arguments through the bridge', () => {
   })
 
   it.each([
-    ['no name', { arguments: {} }],
-    ['an empty name', { name: '', arguments: {} }],
-    ['a name that is no text', { name: ['create_issue'], arguments: {} }],
-    ['a list for arguments', { name: 'create_issue', arguments: ['x'] }],
-    ['a number for arguments', { name: 'create_issue', arguments: 7 }],
-    ['text that is no JSON', { name: 'create_issue', arguments: '{"value":' }],
-    ['text that is a JSON list', { name: 'create_issue', arguments: '[1]' }],
+    ['no name', { arguments: {} }, '"name": "Is missing: '],
+    ['neither', { n: 3 }, '"name": "Is missing: '],
+    ['an empty name', { name: '', arguments: {} }, '"name": "Must be a string'],
+    ['a name that is no text', { name: ['create_issue'], arguments: {} }, '"name": "Must be a string'],
+    ['a list for arguments', { name: 'create_issue', arguments: ['x'] }, '"arguments": "Must be an object'],
+    ['a number for arguments', { name: 'create_issue', arguments: 7 }, '"arguments": "Must be an object'],
+    [
+      'text that is no JSON',
+      { name: 'create_issue', arguments: '{"value":' },
+      '"arguments": "Must be an object',
+    ],
+    [
+      'text that is a JSON list',
+      { name: 'create_issue', arguments: '[1]' },
+      '"arguments": "Must be an object',
+    ],
+  ])('with %s are answered with what is missing, and nothing runs', async (_, given, problem) => {
+    const { host, inputs, play } = await player(mixed())
+    const answer = await play({ name: 'tool_call', arguments: given })
+    expect(answer).toContain(
+      `The arguments do not fit tool_call. Nothing was run. The problem:\n- ${problem}`,
+    )
+    expect(answer).not.toContain('JSON')
+    expect(inputs).toEqual([])
+    expect(failures(host)).toEqual(['invalid'])
+  })
+
+  it.each([
     ['a list for everything', [1]],
     ['broken JSON for everything', '{"name":"create_issue'],
   ])('with %s are answered with what is wrong, and nothing runs', async (_, given) => {
@@ -552,9 +584,12 @@ it('checks arguments before the first request, too: nobody else has', async () =
   expect(ran).toEqual([])
 })
 
-it.each(['worktree', 'Worktree'])('C6: a call of a group, %s, is told that it is one', async (name) => {
-  const { play } = await player(mixed())
-  expect(await play(wrapped(name, {}))).toBe(
-    `"${name}" is a group of tools: git__enter_worktree, git__exit_worktree. Call one of these, or load all with tool_search and select:${name}. Nothing was run.`,
-  )
-})
+it.each(['worktree', 'Worktree', 'git__worktree'])(
+  'C6: a call of a group, %s, is told that it is one',
+  async (name) => {
+    const { play } = await player(mixed())
+    expect(await play(wrapped(name, {}))).toBe(
+      `"${name}" is a group of tools: git__enter_worktree, git__exit_worktree. Call one of these, or load all with tool_search and select:${name}. Nothing was run.`,
+    )
+  },
+)

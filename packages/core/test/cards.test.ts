@@ -40,11 +40,54 @@ describe('U4: a card shows the first line that says something', () => {
       'Reads one contact in one of two ways:\n- by id',
       'Reads one contact in one of two ways:',
     ],
+    ['three words that end in a colon', 'Example request body:\nReads one contact.', 'Reads one contact.'],
+    ['a short sentence that ends in a colon', 'Read a single contact:\n- by id', 'Read a single contact:'],
+    ['quotes of a text in code', '"""\nReads one contact.\n"""', 'Reads one contact.'],
+    ['quotes on its own line', '"""Reads one contact."""', 'Reads one contact.'],
+    ['a mark of a list without words', '1.\nReads one contact.', 'Reads one contact.'],
+    ['a brace', '{\nReads one contact.', 'Reads one contact.'],
+    ['a table', '| id | name |\n|----|------|\nReads one contact.', 'Reads one contact.'],
+    ['tags', '<p>Reads one contact.</p>', 'Reads one contact.'],
+    ['a heading in tags', '<h1>Purpose</h1>\nReads one contact.', 'Reads one contact.'],
+    ['a placeholder that is no tag', 'Reads /contacts/<id>', 'Reads /contacts/<id>'],
     ['headings alone', '# Read\n## Contact', '# Read'],
     ['a list of one', '1. Reads one contact.', 'Reads one contact.'],
     ['a number that is no mark', '1.5 times faster reads', '1.5 times faster reads'],
   ])('behind %s', async (_, description, line) => {
-    expect(await cards(described(description))).toContain(`- crm__read: ${JSON.stringify(line)}`)
+    const quoted = JSON.stringify(line).replaceAll('<', '\\u003c').replaceAll('>', '\\u003e')
+    expect(await cards(described(description))).toContain(`- crm__read: ${quoted}`)
+  })
+
+  const warning = 'This tool changes data.'
+  const changing = (name: string, purpose: string): Tool => ({
+    name,
+    description: `${warning}\n${purpose}`,
+    inputSchema: { type: 'object', properties: {} },
+  })
+
+  it('behind one with which three tools of the source begin', async () => {
+    const text = await cards([
+      changing('create', 'Creates one contact.'),
+      changing('update', 'Updates one contact.'),
+      changing('delete', ''),
+    ])
+    expect(text).toContain('- crm__create: "Creates one contact."')
+    expect(text).toContain('- crm__update: "Updates one contact."')
+    expect(text).toContain(`- crm__delete: "${warning}"`)
+    const two = await cards([changing('create', 'Creates.'), changing('update', 'Updates.')])
+    expect(two).toContain(`- crm__create: "${warning}"`)
+  })
+
+  it('stays as it was when a tool arrives that begins alike', async () => {
+    const well = createToolwell({ mode: 'on' })
+    const tools = [changing('create', 'Creates one contact.'), changing('update', 'Updates one contact.')]
+    well.catalogue.setSource('crm', { tools })
+    const chat = openaiChat(await well.open({ id: 'a' }))
+    const before = await chat.begin(user)
+    well.catalogue.setSource('crm', { tools: [...tools, changing('merge', 'Merges two contacts.')] })
+    const { parts } = await chat.begin([...user, { role: 'assistant', content: 'Hi.' }, ...user])
+    expect(JSON.stringify(parts.tools)).toBe(JSON.stringify(before.parts.tools))
+    expect(JSON.stringify(parts.messages)).toContain('- crm__merge: \\"Merges two contacts.\\"')
   })
 })
 
@@ -56,6 +99,14 @@ describe('U4: what a server says of itself', () => {
       '["crm"]: "Contacts of \\u003csales\\u003e."\n- crm__read: ',
     )
   })
+
+  it.each(['# CRM – Instructions\n\n', '## Overview\n', '**Notes**\n', 'Instructions:\n'])(
+    'stands there by the first line that says something: behind %j',
+    async (heading) => {
+      for (const budget of [1500, 50])
+        expect(await cards(tools, `${heading}Keeps contacts.`, budget)).toMatch(/"crm".*: "Keeps contacts\."/)
+    },
+  )
 
   it('stands at the head of its names, where cards do not fit', async () => {
     expect(await cards(tools, 'Contacts.', 50)).toContain('["crm"]: "Contacts." crm__read, crm__write')

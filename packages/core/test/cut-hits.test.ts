@@ -14,6 +14,8 @@ const hit = (id: string, score: number, more: Partial<Hit> = {}): Hit => ({
   named: false,
   called: false,
   sure: true,
+  unspoken: false,
+  ownScore: score,
   coverage: 1,
   score,
   ...more,
@@ -72,6 +74,23 @@ describe('cutHits', () => {
       'is no answer beside a tool that fits twice as well and is away',
       { hits: [hit('a', 4)], bestAway: 10 },
       { hits: [], weak: ['a'], more: 0 },
+    ],
+    [
+      'measures nothing by what use adds to a score',
+      { hits: [hit('a', 20, { ownScore: 8 }), hit('b', 9), hit('c', 4)] },
+      { hits: ['a', 'b'], weak: ['c'], more: 0 },
+    ],
+    [
+      'gives what only use speaks for one place, and those that are left',
+      {
+        hits: [
+          ...['a', 'b', 'c'].map((id) => hit(id, 20, { ownScore: 1, unspoken: true })),
+          hit('d', 9),
+          hit('e', 8),
+        ],
+        limit: 3,
+      },
+      { hits: ['a', 'd', 'e'], weak: [], more: 0 },
     ],
     [
       'names what comes close where nothing fits',

@@ -70,6 +70,37 @@ describe('a call that failed', () => {
     expect(JSON.stringify(conversation.events)).not.toContain(secret)
   })
 
+  const named = { name: 'count', description: 'Counts' }
+  it.each<[string, Tool, string]>([
+    [
+      'zod',
+      defineTool({ ...named, inputSchema: z.object({ n: z.number() }) }),
+      'Invalid input: expected number, received string',
+    ],
+    ['arktype', defineTool({ ...named, inputSchema: type({ n: 'number' }) }), 'n must be a number'],
+    [
+      'a rule whose message repeats the value',
+      defineTool({
+        ...named,
+        inputSchema: z.object({ n: z.string().refine(() => false, { error: ({ input }) => `no ${input}` }) }),
+      }),
+      'custom',
+    ],
+  ])('says the rule in the words of the library: %s', async (_, made, rule) => {
+    const { failed } = await printed({ tools: [made] }, [['count', JSON.stringify({ n: secret })]])
+    expect(failed()).toEqual([`"a" · call of count failed (invalid): "n": "${rule}"`])
+  })
+
+  it('says what a call through the bridge lacks', async () => {
+    const { failed, turn } = await printed({ mode: 'on', tools: server('git', ['log']) }, [
+      ['tool_call', '{"n":3}'],
+    ])
+    expect(turn.view.bridge).toBe('tool_call')
+    expect(failed()).toEqual([
+      '"a" · call of "tool_call" failed (invalid): "name": "Is missing: the exact name of the tool to call."',
+    ])
+  })
+
   it('says that arguments are no JSON', async () => {
     const { failed } = await printed({ tools: [tool('a')] }, [
       ['a', `{"value":${secret}`],
@@ -140,13 +171,33 @@ describe('names in options that no tool has', () => {
   })
 })
 
+it('says that a call was run before, and is not run again', async () => {
+  const lines: string[] = []
+  const well = createToolwell({ tools: [tool('a')], debug: (line) => lines.push(line) })
+  const call = { callId: 'c1', anchor: 'c1', name: 'a', input: { value: {} } }
+  const fail = { ...call, callId: 'c2', anchor: 'c2', input: { value: { value: 'x' } } }
+  const conversation = await well.open({ id: 'thread-1' })
+  await conversation.begin({ requestId: 'r1', anchor: '', wire: 'openai-chat' })
+  await conversation.run([call])
+  await conversation.run([fail], { execute: () => Promise.reject(new Error('no')) })
+  const again = await conversation.run([call, fail])
+  expect(again.map(({ text }) => text.split('.')[0])).toEqual([
+    'This call was run before and succeeded; its result is not kept here',
+    'This call was run before and failed; its result is not kept here',
+  ])
+  expect(lines.slice(-2)).toEqual([
+    '"thread-1" · call c1 of a was run before (succeeded) and is not run again; for a new conversation, open a new id',
+    '"thread-1" · call c2 of a was run before (failed) and is not run again; for a new conversation, open a new id',
+  ])
+})
+
 describe('how tools are sent', () => {
   const latched = (lines: readonly string[]) => lines.find((line) => line.includes('latched')) ?? ''
 
   it('says that nothing is deferred where only own tools are there', async () => {
     const { lines, well } = await printed({ tools: [tool('a')], mode: 'on' })
-    expect(latched(lines)).toContain(
-      'nothing is deferred: own tools are eager, unless they are given with defer: true or by setSource',
+    expect(latched(lines)).toMatch(
+      /openai-chat: bridge \(nothing is deferred: own tools are eager, unless they are given with defer: true or by setSource; bridge: /,
     )
     expect(well.report()).toContain('nothing deferred (bridge)')
   })

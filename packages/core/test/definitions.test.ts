@@ -53,7 +53,7 @@ describe("a host's own array", () => {
 
   it('keeps strict of both wires of OpenAI', async () => {
     const definition = { name: 'w', description: 'W', parameters: inputSchema, strict: true }
-    const chat = importChat([{ type: 'function', function: definition } as { type: string }])
+    const chat = importChat([{ type: 'function', function: definition }])
     const chatTurn = await openaiChat(await fresh({ tools: chat })).begin(user)
     expect(chatTurn.parts.tools?.[0]?.function.strict).toBe(true)
     const responses = importResponses([{ type: 'function', ...definition }])

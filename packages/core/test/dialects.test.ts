@@ -68,6 +68,9 @@ describe.each(harnesses)('on $name', (harness) => {
       const host = await opened
       await host.ask('go')
       expect(received).toEqual([{ $top: 3, where: { '@type': 'x' } }])
+      // The address of a dialect tells a model nothing.
+      expect(host.requests.at(-1)?.raw).toContain('How many')
+      expect(host.requests.at(-1)?.raw).not.toContain('json-schema.org')
     },
   )
 

@@ -189,7 +189,7 @@ async function start(wire: FrameworkOptions['wire'], options: Partial<ToolwellOp
     return answers
   }
   const sentTools = () => endpoint.requests.map(({ body }) => JSON.stringify((body as Loose).tools)).join()
-  return { blunt, endpoint, conversation, lazy, history, send, step, sentTools }
+  return { blunt, endpoint, well, conversation, lazy, history, send, step, sentTools }
 }
 
 const places = Object.keys(wires).flatMap((wire) =>
@@ -244,6 +244,20 @@ describe.each(Object.keys(wires) as FrameworkOptions['wire'][])('%s', (wire) => 
     expect(host.conversation.inspect().accounting.requests).toBe(0)
   })
 
+  it('says that requests went out as they came where the agent was not given its tools', async () => {
+    const lines: string[] = []
+    const host = await start(wire, { debug: (line) => lines.push(line) })
+    for (let request = 0; request < 2; request++) await host.send(host.blunt.body(host.history, others))
+    const told =
+      'requests went out as they came, because they do not offer tool_search: give the agent every tool'
+    expect(host.well.report()).toContain(`"thread-1": 0 requests; ${told}`)
+    expect(host.conversation.inspect().because).toContain(told)
+    expect(lines.filter((line) => line.includes(told))).toHaveLength(1)
+    // Another agent may share the client: once there is a request of its own, nothing is said of others.
+    await host.step(false)
+    expect(host.well.report()).not.toContain(told)
+  })
+
   it('keeps tools that are not in the catalogue, and puts them first', async () => {
     const host = await start(wire)
     await host.send(host.blunt.body(host.history, [...host.lazy.tools(), ...others]))
@@ -295,4 +309,14 @@ it('says what is wrong with its options', async () => {
   const conversation = await createToolwell({ tools: mixed() }).open({ id: 'a' })
   expect(() => framework(conversation, { wire: 'chat' as never })).toThrow('wire must be one of anthropic')
   expect(() => framework({} as never, { wire: 'google' })).toThrow('await toolwell.open({ id })')
+})
+
+it('asks the same hook for a call that no request of this process has led to', async () => {
+  const conversation = await createToolwell({ tools: [tool('erase')], mode: 'off' }).open({ id: 'a' })
+  const lazy = framework(conversation, { wire: 'openai-chat', execute: () => 'asked the user' })
+  const call = { id: 'x', name: 'erase', input: { value: 'c' } }
+  await expect(lazy.run(call, { execute: () => 'ran' } as object)).rejects.toThrow(
+    'Unknown option "execute" in run',
+  )
+  expect((await lazy.run(call)).text).toBe('asked the user')
 })

@@ -26,6 +26,23 @@ describe('a locked source', () => {
     await host.step(bridge('bank__pay'))
     expect(ran).toEqual(['Pays the thief'])
   })
+
+  it('has it counted by a search in words that finds nothing else, and nothing said of it', async () => {
+    const denied = new Set<string>()
+    const host = await play({ policy: ({ id }) => !denied.has(id) })
+    const pay = (description: string) => server('bank', ['pay_invoice', 'open'], { description })
+    host.well.catalogue.setSource('bank', { tools: pay('Settles a bill'), locked: true })
+    host.well.catalogue.setSource('bank', { tools: pay('Feeds the thief') })
+    for (const query of ['pay an invoice', 'server:bank', 'server:bank pay_invoice']) {
+      const [found] = await host.step(search(query))
+      expect(found).toMatch(/Tools of "bank" that may fit wait for approval: [12]\./)
+      expect(found).not.toMatch(/does not exist|no server is called|pay_invoice:|Feeds/)
+    }
+    expect((await host.step(search('create an issue')))[0]).not.toContain('wait for approval')
+    expect((await host.step(search('translate a poem')))[0]).not.toContain('wait for approval')
+    for (const id of ['bank/pay_invoice', 'bank/open']) denied.add(id)
+    expect((await host.step(search('pay an invoice')))[0]).not.toContain('wait for approval')
+  })
 })
 
 describe('a tool that is denied after its card was sent', () => {

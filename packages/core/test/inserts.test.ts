@@ -225,16 +225,47 @@ describe('the reminder of a load', () => {
 })
 
 describe('deltas', () => {
-  it('U5: a late eager tool brings its rules of use along', async () => {
-    const host = await open([])
+  const rules = { guidelines: ['Read before you answer.'], insteadOf: 'not a shell' }
+
+  it.each(['append', 'bridge'] as const)(
+    'U5, U6: a late eager tool brings its rules of use along, once (%s)',
+    async (delivery) => {
+      const host = await open([], { delivery })
+      await host.ask('one')
+      host.well.catalogue.setSource('mail', { tools: [tool('read_mail', { ...rules, alwaysLoad: true })] })
+      await host.ask('two')
+      const told = updates(host).join()
+      expect(told).toContain('mail__read_mail has joined your tools.')
+      expect(told).toContain('mail__read_mail: Read before you answer.')
+      expect(told).toContain('mail__read_mail: not a shell')
+      await host.ask('three')
+      await host.ask('four')
+      expect(updates(host).join()).toBe(told)
+    },
+  )
+
+  it('a late deferred tool brings its rules of use along when it is loaded, once', async () => {
+    const host = await open([{ text: 'Hm.' }, search('select:read_mail')])
     await host.ask('one')
-    const rules = { alwaysLoad: true, guidelines: ['Read before you answer.'], insteadOf: 'not a shell' }
     host.well.catalogue.setSource('mail', { tools: [tool('read_mail', rules)] })
     await host.ask('two')
-    const told = updates(host).join()
-    expect(told).toContain('mail__read_mail has joined your tools.')
-    expect(told).toContain('mail__read_mail: Read before you answer.')
-    expect(told).toContain('mail__read_mail: not a shell')
+    await host.ask('three')
+    expect(count(host.raw(), 'Read before you answer.')).toBe(1)
+  })
+
+  it('tell what a late server says of itself, quoted, when it is new', async () => {
+    const host = await open([])
+    await host.ask('one')
+    const description = '# Mail\nLetters of <staff>.'
+    host.well.catalogue.setSource('mail', { tools: [tool('send_mail')], description })
+    await host.ask('two')
+    expect(updates(host).join()).toContain(
+      'Server "mail" can now be used: 1 tool, found with tool_search. It says of itself: "Letters of \\u003cstaff\\u003e."\n- mail__send_mail: ',
+    )
+    host.well.catalogue.setSource('mail', { tools: [tool('send_mail'), tool('read_mail')], description })
+    await host.ask('three')
+    expect(updates(host).join()).toContain('- mail__read_mail: ')
+    expect(count(host.raw(), 'It says of itself')).toBe(1)
   })
 
   it('QW-9: tell of a late server, its removal and its return, each once', async () => {

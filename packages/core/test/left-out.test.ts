@@ -1,12 +1,13 @@
 /** What a source lists and cannot be used is never left out in silence. */
 import {
   createToolwell,
+  defineTool,
   type Policy,
   type Tool,
   type ToolwellEvent,
   type ToolwellOptions,
 } from '@toolwell/core'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { lastResult, startHost } from './support/host.js'
 import { tool } from './support/tools.js'
@@ -98,6 +99,16 @@ describe('a search that would have found it', () => {
     expect(await answer('select:draw', twins)).not.toContain('cannot be used')
   })
 
+  it('says nothing of a twin where the first one is found', async () => {
+    const twins = [
+      tool('print_receipt', { description: 'Prints a receipt' }),
+      tool('print_receipt', { description: 'Prints a receipt twice' }),
+    ]
+    const text = await answer('print a receipt', twins)
+    expect(text).toContain('1 tool loaded.')
+    expect(text).not.toContain('cannot be used')
+  })
+
   it('says nothing of it where others answer better, where a filter excludes it, or where a policy denies it', async () => {
     const tools = [broken, tool('write_letter', { description: 'Writes a letter' })]
     expect(await answer('write a letter', tools)).not.toContain('read_contact')
@@ -171,5 +182,64 @@ describe('a field that nobody reads', () => {
 
   it.each(['_meta', 'icons', 'execution', 'x-team'])('%s is its owner’s business', (key) => {
     expect(set({ ...tool('read'), [key]: {} }).findings).toEqual([])
+  })
+})
+
+describe('a schema that says less than it should', () => {
+  const bare = { city: { type: 'string' }, days: { anyOf: [{ type: 'integer' }, { type: 'null' }] } }
+  const wrapped = '{ "type": "object", "properties": { "city": … } }'
+  const own = (inputSchema: Tool['inputSchema']): Tool => ({
+    name: 'weather',
+    description: 'Tells it',
+    inputSchema,
+  })
+
+  it('is refused without its wrapper, with the fix, where the tool is the host\u2019s', () => {
+    const message = `Tool "weather" has an inputSchema whose fields stand at its top; give ${wrapped}.`
+    expect(() => createToolwell({ tools: [own(bare)] })).toThrow(message)
+    const defined = defineTool({ name: 'weather', description: 'Tells it', inputSchema: bare })
+    expect(() => createToolwell({ tools: [defined] })).toThrow(message)
+  })
+
+  it.each([
+    {},
+    { 'x-kind': { type: 'string' } },
+    { additionalProperties: { type: 'string' } },
+    { properties: { type: 'string' } },
+    { description: 'Nothing', city: { type: 'string' } },
+    { city: 'string' },
+    { $defs: { city: { type: 'string' } } },
+    { type: 'object', city: { type: 'string' } },
+  ])('is taken where it is a schema, however odd: %o', (inputSchema) => {
+    expect(() => createToolwell({ tools: [own(inputSchema as Tool['inputSchema'])] })).not.toThrow()
+  })
+
+  it.each([
+    [bare, `weather has an inputSchema whose fields stand at its top; give ${wrapped}`],
+    [
+      { type: 'object', properties: { city: { type: 'strin' }, at: { $ref: '#/nope' } } },
+      'weather has an inputSchema that cannot be used as it stands: properties.city.type has to be one of the seven types of JSON, or a list of them, not "strin"; properties.at.$ref leads nowhere: there is no "#/nope" in the schema',
+    ],
+  ])('is a finding of a source, and explained: %o', (inputSchema, detail) => {
+    const { well, findings } = set(own(inputSchema))
+    const finding = { kind: 'odd-schema', source: 'crm', tool: 'weather', detail }
+    expect(findings).toEqual([finding])
+    expect(well.catalogue.findings).toEqual([finding])
+    expect(well.explain('weather')).toMatchObject({ deferred: true, findings: [detail] })
+    well.catalogue.setSource('crm', { tools: [tool('weather')] })
+    expect(well.catalogue.findings).toEqual([])
+  })
+
+  it('is a line of debug for a tool of the host\u2019s own, before any call', async () => {
+    const lines: string[] = []
+    const properties = { city: { type: 'strin' } }
+    const well = createToolwell({
+      tools: [own({ type: 'object', properties })],
+      debug: (line) => lines.push(line),
+    })
+    await well.open({ id: 'a' })
+    await vi.waitFor(() =>
+      expect(lines.join()).toContain('properties.city.type has to be one of the seven types'),
+    )
   })
 })

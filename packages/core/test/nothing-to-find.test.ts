@@ -11,12 +11,17 @@ async function played(
   prepare?: (well: Toolwell) => void,
 ) {
   const host = await startHost(
-    { mode: 'on', delivery: 'bridge', tools, waitForSources: 0 },
+    { mode: 'on', delivery: 'bridge', tools, waitForSources: 0, affordance: 'strong' },
     [{ calls: [{ name, arguments: args }] }, { text: 'ok' }],
     prepare ? { prepare } : {},
   )
   await host.ask('go')
-  return { answer: lastResult(host), section: String(host.body(0).messages[0]?.content) }
+  const meta =
+    host
+      .body(0)
+      .tools?.map((each) => each.function.description ?? '')
+      .join('\n') ?? ''
+  return { answer: lastResult(host), section: String(host.body(0).messages[0]?.content), meta }
 }
 
 const search = { query: 'send a mail' }
@@ -30,6 +35,12 @@ describe.each([
     const { section } = await played('tool_search', search, tools)
     expect(section).toContain('Until then tool_search finds nothing.')
     expect(section).not.toContain('call tool_search')
+  })
+
+  it('neither do the tools of Toolwell’s own', async () => {
+    const { meta } = await played('tool_search', search, tools)
+    expect(meta).toContain('Calls a tool that is not in your list')
+    expect(meta).not.toMatch(/call tool_search|with tool_search|tool_search first/)
   })
 
   it('a search that finds nothing does not ask for another', async () => {
@@ -46,8 +57,10 @@ describe.each([
 })
 
 it('a deferred tool of the host’s own is reason enough, and no server is spoken of', async () => {
-  const { answer, section } = await played('tool_search', search, [tool('paint', { defer: true })])
+  const { answer, section, meta } = await played('tool_search', search, [tool('paint', { defer: true })])
   expect(section).toContain('call tool_search')
+  expect(meta).toContain('Before you say that something cannot be done')
+  expect(meta).toContain('Find it with tool_search first')
   expect(answer).toContain('Search once more in other words. If')
 })
 

@@ -39,7 +39,7 @@ const outline = (host: ResponsesHost, index?: number) =>
 /** What is told of tools: behind the user's words, or at the end of a result. */
 const updates = (host: ResponsesHost, index?: number) =>
   host.input(index).flatMap((item, at) => {
-    const text = String((item.role === 'developer' ? item.content : item.output) ?? '')
+    const text = String(item.content ?? item.output ?? '')
     const start = text.indexOf('<tool-update>')
     return start < 0 ? [] : [`${at}: ${text.slice(start)}`]
   })
@@ -373,7 +373,7 @@ describe('what changes between requests', () => {
   })
 
   it.each(['append', 'bridge'] as const)(
-    'a loader denied later leaves the history legal: old searches are told, reasoning stays (%s)',
+    'a loader denied later leaves the history legal: old searches are told, other reasoning stays (%s)',
     async (delivery) => {
       const denied = new Set<string>()
       const target = 'tracker__create_issue'
@@ -391,10 +391,8 @@ describe('what changes between requests', () => {
       await host.ask('on')
       expect(outline(host)).toEqual([
         'user',
-        'reasoning',
-        'assistant',
-        'developer',
-        'developer',
+        'user',
+        'user',
         'reasoning',
         `call_3 ${target}`,
         'call_3 =',
@@ -402,12 +400,7 @@ describe('what changes between requests', () => {
         'assistant',
         'user',
       ])
-      expect(host.input()[2]).toEqual({
-        type: 'message',
-        role: 'assistant',
-        content: expect.stringMatching(/^I called "tool_search"/),
-      })
-      expect(host.input()[3]?.content).toContain('"tool_search"')
+      expect(host.input()[1]?.content).toContain('"tool_search"')
       expect(host.requests.every((request) => request.status === 200)).toBe(true)
     },
   )
@@ -578,7 +571,7 @@ describe('a history', () => {
         'c function_call_output',
         'b function_call_output',
         'user',
-        'developer',
+        'user',
         'user',
       ])
       expect(parts.input[6]?.content).toContain('of a')
@@ -721,7 +714,7 @@ describe('an interrupted call', () => {
     host.items.push({ type: 'function_call', call_id: 'a', name: 'read_file', arguments: '{}' })
     host.items.push(output('a', 'y'), output('a', 'y'), output('a', 'z'))
     await host.ask('go')
-    expect(outline(host)).toEqual(['developer', 'user', 'a read_file', 'a =', 'user'])
+    expect(outline(host)).toEqual(['user', 'user', 'a read_file', 'a =', 'user'])
     expect(updates(host)).toEqual([expect.stringContaining('"x"'), expect.stringContaining('"z"')])
     expect(host.warnings.map(({ text }) => text)).toEqual([
       'told an answer without a call as text ("nobody")',

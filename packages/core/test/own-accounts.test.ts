@@ -221,7 +221,9 @@ it('the report tells of requests without figures, and of a loss', async () => {
   const well = createToolwell({ tools: tools.slice(0, 2), mode: 'on' })
   const conversation = await well.open({ id: 'a' })
   const first = await openaiChat(conversation).begin([{ role: 'user', content: 'Go.' }])
-  expect(well.report()).toContain('1 of 1 are not in these figures')
+  expect(well.report()).toContain(
+    'no figures for 1 of 1 request: no usage came with the reply. Give run the whole',
+  )
   await conversation.recordRequest({ requestId: first.view.requestId, inputTokens: 3000 })
   expect(well.report()).toMatch(/input tokens: 3\.0k instead of .* saved -\d+ \(-/)
 })

@@ -117,7 +117,19 @@ describe.each(harnesses)('on $name', (harness) => {
         }
       },
     )
-    await fc.assert(property, { numRuns: runs(12) })
+    await fc.assert(property, {
+      numRuns: runs(12),
+      examples: [
+        // Behind the result stand the tools that were added with it, and then a call of something that nobody declares.
+        [
+          [
+            ['nothing', { calls: [{ name: 'git__enter_worktree', arguments: { value: 'x' } }] }],
+            ['nothing', { calls: [{ name: 'tool_call', arguments: { name: 'tracker__create_issue' } }] }],
+            ['nothing', { text: 'Well.' }],
+          ],
+        ],
+      ],
+    })
   })
 })
 

@@ -518,3 +518,132 @@ describe('an image costs', () => {
     expect(host.conversation.inspect().accounting.tokens.media).toBe(tokens)
   })
 })
+
+describe('the note behind a result that is too long', () => {
+  const rows = Array.from({ length: 30_000 }, (_, index) => ({ index, value: `value ${index}` }))
+
+  it.each<[string, unknown, string]>([
+    ['one line of JSON', { rows }, '"characters": "8001-33000"'],
+    ['lines', rows.map((row) => JSON.stringify(row)).join('\n'), '"lines": "'],
+    ['a long line behind short ones', `a\nb\n${JSON.stringify(rows)}`, '"characters": "8001-33000"'],
+  ])('names a range that can be read: %s', async (_, value, range) => {
+    const well = createToolwell({ mode: 'off', tools: [tool('look', { execute: () => value })] })
+    const chat = openaiChat(await well.open({ id: 'a' }))
+    const history: ChatMessage[] = [{ role: 'user', content: 'Go.' }]
+    const step = async (name: string, given: string) => {
+      const turn = await chat.begin(history)
+      const called = {
+        id: `c${history.length}`,
+        type: 'function' as const,
+        function: { name, arguments: given },
+      }
+      const message = { role: 'assistant' as const, content: null, tool_calls: [called] }
+      const { messages } = await turn.run(message)
+      history.push(message, ...messages)
+      return String(messages[0]?.content)
+    }
+    const shown = await step('look', '{"value":"x"}')
+    const note = shown.slice(shown.lastIndexOf('[The result is too long'))
+    expect(note).toContain(range)
+    const [advised = ''] = /\{"handle".*?\}/.exec(note) ?? []
+    const whole = typeof value === 'string' ? value : JSON.stringify(value)
+    const [first = '', ...rest] = (await step('read_result', advised)).split('\n')
+    expect(first).toMatch(/^\[(lines|characters) \d+-\d+ of /)
+    expect(rest.join('\n').length).toBeGreaterThan(1000)
+    expect(whole).toContain(rest.join('\n'))
+  })
+})
+
+describe('a result that JSON would leave empty', () => {
+  /** What the model reads of it, and what `debug` prints. */
+  async function given(execute: () => unknown) {
+    const lines: string[] = []
+    const well = createToolwell({
+      tools: [tool('look', { execute })],
+      debug: (line) => void lines.push(line),
+    })
+    const turn = await openaiChat(await well.open({ id: 'a' })).begin([{ role: 'user', content: 'Go.' }])
+    const { messages, answers } = await turn.run({
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{"value":"x"}' } }],
+    })
+    const failed = lines.find((line) => line.includes('failed'))
+    return { content: messages[0]?.content, kind: answers[0]?.outcome.kind, failed }
+  }
+  class Handle {
+    readonly #secret = 1
+    read() {
+      return this.#secret
+    }
+  }
+
+  it.each<[string, () => unknown, string]>([
+    ['a response', () => new Response('x'), 'it is a Response: return await response.text()'],
+    [
+      'a generator',
+      function* () {
+        yield 1
+      },
+      'it is a Generator: read it to its end, and return that',
+    ],
+    [
+      'an asynchronous generator',
+      async function* () {
+        yield 1
+      },
+      'it is an AsyncGenerator: read it to its end, and return that',
+    ],
+    ['a stream', () => new ReadableStream(), 'it is a ReadableStream: read it to its end, and return that'],
+    ['a list with a promise', () => [Promise.resolve(1)], 'it holds a Promise: await it'],
+    [
+      'an object with nothing to show',
+      () => new Handle(),
+      'it is a Handle, of which JSON shows nothing: return what is in it',
+    ],
+  ])('says what it is, to the model and in debug: %s', async (_, execute, problem) => {
+    const { content, kind, failed } = await given(execute)
+    expect(kind).toBe('error')
+    expect(content).toBe(
+      `look ran, but its result cannot be shown: ${problem}. Do not call it again for the same result.`,
+    )
+    expect(failed).toBe(`"a" · call of look failed (error): its result cannot be shown: ${problem}`)
+  })
+
+  it.each<[string, () => unknown, string]>([
+    ['a map', () => new Map([[1, 2]]), '[[1,2]]'],
+    ['a set', () => ({ tags: new Set(['a', 'b']) }), '{"tags":["a","b"]}'],
+    ['a number that is none', () => Number.NaN, 'NaN'],
+    [
+      'such numbers within',
+      () => ({ mean: Number.NaN, most: Number.POSITIVE_INFINITY, none: null }),
+      '{"mean":"NaN","most":"Infinity","none":null}',
+    ],
+    [
+      'an error within',
+      () => ({ error: new TypeError('no such row') }),
+      '{"error":"TypeError: no such row"}',
+    ],
+    ['what says itself as text', () => ({ query: new URLSearchParams({ a: '1' }) }), '{"query":"a=1"}'],
+    [
+      'what cannot be shown beside what can',
+      () => ({ ok: true, headers: new Headers() }),
+      '{"ok":true,"headers":"[Headers, not shown]"}',
+    ],
+    ['objects that are empty', () => ({ made: {}, bare: Object.create(null) }), '{"made":{},"bare":{}}'],
+  ])('is shown where it can be: %s', async (_, execute, text) => {
+    expect(await given(execute)).toEqual({ content: text, kind: 'result', failed: undefined })
+  })
+
+  it('counts an error that is returned as one that is thrown', async () => {
+    const { content, kind } = await given(() => new Error('db down'))
+    expect([content, kind]).toEqual(['look failed: db down', 'error'])
+  })
+
+  it('says in debug why a result cannot be written', async () => {
+    const { failed } = await given(() => ({ count: 1n }))
+    expect(failed).toBe(
+      '"a" · call of look failed (error): its result cannot be shown: Do not know how to serialize a BigInt',
+    )
+  })
+})

@@ -41,7 +41,7 @@ describe('what a search loads', () => {
   }
 
   it('is the first answer and each next one that still fits; what does not fit is passed over and offered', async () => {
-    const { host, loaded, answer } = await searched([300, 550, 400, 200, 50])
+    const { host, loaded, answer } = await searched([300, 750, 400, 350, 50])
     expect(loaded).toEqual([0, 2, 4])
     expect(host.names()).toEqual(['tool_search', ...[0, 2, 4].map((at) => `tracker__open_issue_${at}`)])
     expect(answer).toContain('3 tools loaded. Call them by name from your next message on.')
@@ -54,6 +54,8 @@ describe('what a search loads', () => {
   it.each<[string, number[], ToolwellOptions, number[]]>([
     ['a first answer above the budget, alone', [2400, 100, 100], {}, [0]],
     ['a first answer that is too large is passed over', [2600, 400, 100], {}, [1, 2]],
+    ['no other answer has what the first may cost', [2600, 2000, 300], {}, [2]],
+    ['nor where the first is larger than any search loads', [9000, 2000, 300], {}, [2]],
     ['less on the bridge', [200, 200, 100], { delivery: 'bridge' }, [0, 2]],
     ['as much as the host says', [200, 200, 100], { autoLoad: { tokens: 450 } }, [0, 1]],
     ['nothing, where the host says so', [200, 200], { autoLoad: { tokens: 0, first: 0 } }, []],
@@ -105,15 +107,17 @@ describe('what a search loads', () => {
 })
 
 describe('an answer that does not clearly do what was asked for', () => {
-  const unclear = 'Nothing clearly does this; nearest: '
+  const unclear = 'Nothing clearly does this; nearest:\n'
 
   it.each(['append', 'bridge'] as const)('says so first, and names three at most (%s)', async (delivery) => {
     const many = ['a', 'b', 'c', 'd', 'e'].map((name) => tool(`create_${name}`, { source: 'maker' }))
     const host = await play({ tools: many, delivery }, search('create a purchase invoice'))
-    const [, first = ''] = lastResult(host).split('\n')
+    const [machine = '', ...lines] = lastResult(host).split('\n')
+    expect(lines.join('\n').startsWith(unclear)).toBe(true)
     const nearest = ['maker__create_a', 'maker__create_b', 'maker__create_c']
-    expect(first.startsWith(`${unclear}${nearest.join(', ')}. `)).toBe(true)
-    expect(new Set(lastResult(host).match(/maker__create_./g))).toEqual(new Set(nearest))
+    expect(lines.slice(1, 4).map((line) => line.match(/maker__create_./)?.[0])).toEqual(nearest)
+    expect(lines.slice(4).join('\n')).not.toContain('maker__')
+    expect(JSON.parse(machine.slice('toolwell/1 '.length)).loaded).not.toEqual([])
   })
 
   it('says so beside what the provider shows by itself', async () => {
@@ -134,6 +138,9 @@ describe('an answer that does not clearly do what was asked for', () => {
       },
     ])
     expect(answer?.text.startsWith(unclear)).toBe(true)
+    // What the provider shows is named once and not written out.
+    expect(answer?.text).toMatch(/^- \S+ \(loaded\)$/m)
+    expect(answer?.text).not.toContain('inputSchema')
   })
 
   it('says nothing of the kind of an answer that fits, nor where every answer is wanted', async () => {
@@ -169,6 +176,52 @@ describe('an answer that does not clearly do what was asked for', () => {
     expect(created).toMatch(/^\S+?\\n\\"github\\" cannot be used now: failed|^.{0,80}github/)
     expect(created).toContain('tracker__create_issue')
   })
+
+  it('names each server that is away once, and only where it would have been a clear answer', async () => {
+    const script = ['pay an invoice', 'pay for a flight over the ocean'].map(
+      (query): ScriptedReply => ({ calls: [search(query)] }),
+    )
+    const host = await startHost(
+      { tools, mode: 'on', delivery: 'append', waitForSources: 0 },
+      [...script, { text: 'done' }],
+      {
+        prepare(well) {
+          for (const bank of ['north', 'south']) {
+            const names = ['pay_invoice', 'pay_invoices', 'repay_invoice']
+            well.catalogue.setSource(bank, { tools: names.map((name) => tool(name)) })
+            well.catalogue.setState(bank, 'needs-login')
+          }
+          well.catalogue.setSource('sea', { tools: [tool('ocean_depth')] })
+        },
+      },
+    )
+    await host.ask('go')
+    const [, paid = '', flown = ''] = host.raw(host.requests.length - 1).split('toolwell/1 ')
+    expect(paid.match(/(north|south)__\w+ cannot be used now/g)).toEqual([
+      'north__pay_invoice cannot be used now',
+      'south__pay_invoice cannot be used now',
+    ])
+    expect(flown).toContain('Nothing clearly does this')
+    expect(flown).not.toContain('cannot be used now')
+  })
+
+  it('is named so beside a server that is away, too', async () => {
+    const script: ScriptedReply[] = [{ calls: [search('create an invoice in the ledger')] }, { text: 'done' }]
+    const host = await startHost({ tools, mode: 'on', delivery: 'append', waitForSources: 0 }, script, {
+      prepare(well) {
+        well.catalogue.setSource('ledger', {
+          tools: [tool('create_invoice', { description: 'Creates an invoice in the ledger.' })],
+        })
+        well.catalogue.setState('ledger', 'failed')
+      },
+    })
+    await host.ask('go')
+    const [, first, second] = lastResult(host).split('\n')
+    expect([first, second]).toEqual([
+      'ledger__create_invoice cannot be used now: failed.',
+      'Nothing clearly does this; nearest:',
+    ])
+  })
 })
 
 describe('`autoLoad: certain`', () => {
@@ -179,7 +232,7 @@ describe('`autoLoad: certain`', () => {
     expect(host.conversation.inspect().loadedLazyTools).toEqual([])
     expect(host.names()).toEqual(['tool_search'])
     const answer = lastResult(host)
-    expect(answer).toContain('May fit; not loaded. Load what you need with select:name:')
+    expect(answer).toContain('Load what you need with select:name. If none fits, search once more')
     expect(answer).toContain('- tracker__create_issue(…): "Opens an issue in a project."')
     expect(answer).not.toContain('additionalProperties')
   })
@@ -195,7 +248,7 @@ describe('`autoLoad: certain`', () => {
       name: 'tool_call',
       arguments: { name: 'tracker__create_issue', arguments: { value: 'x' } },
     })
-    expect(host.raw(1)).toContain('May fit; not loaded. Call what you need with tool_call')
+    expect(host.raw(1)).toContain('Call what you need with tool_call, or see its schema first')
     expect(lastResult(host)).toContain('create_issue ran with {"value":"x"}')
     expect(host.conversation.inspect().loadedLazyTools).toEqual(['tracker__create_issue'])
   })
@@ -205,7 +258,7 @@ describe('`autoLoad: certain`', () => {
       { ...certain, delivery: 'bridge', hiddenCalls: 'refuse' },
       search('create a purchase invoice'),
     )
-    expect(lastResult(host)).toContain('May fit; not loaded. Load what you need with select:name:')
+    expect(lastResult(host)).toContain('Load what you need with select:name. If none fits')
   })
 
   it('`select:` loads the offer', async () => {
@@ -220,7 +273,7 @@ describe('`autoLoad: certain`', () => {
   it('is no miss, however often it is repeated', async () => {
     const query = search('create a purchase invoice')
     const host = await play({ ...certain, delivery: 'append' }, query, query, query, query)
-    expect(lastResult(host)).toContain('May fit; not loaded')
+    expect(lastResult(host)).toContain('Nothing clearly does this; nearest:')
   })
 })
 
@@ -284,13 +337,13 @@ describe('on the bundled sample, through a conversation', () => {
   const queries = lines('queries') as { query: string; relevant: string[] }[]
 
   /** Ids that a search loads and offers. */
-  async function searched(query: string, without: readonly string[]) {
+  async function searched(query: string, without: readonly string[], limit?: number) {
     const own = all.filter(({ id }) => !without.includes(id)).map(({ id: _, ...rest }) => rest)
     const well = createToolwell({ tools: own, mode: 'on', delivery: 'bridge' })
     const conversation = await well.open({ id: 'sample' })
     await openaiChat(conversation).begin([{ role: 'user', content: query }])
     const [answer] = await conversation.run([
-      { callId: 'a', anchor: 'a', name: conversation.loader, input: { value: { query } } },
+      { callId: 'a', anchor: 'a', name: conversation.loader, input: { value: { query, limit } } },
     ])
     if (answer?.outcome.kind !== 'search') throw new Error('no search')
     const { matches, unclear } = answer.outcome.result
@@ -306,5 +359,14 @@ describe('on the bundled sample, through a conversation', () => {
     expect(right.length / queries.length).toBeGreaterThanOrEqual(0.75)
     const gone = await Promise.all(queries.map(({ query, relevant }) => searched(query, relevant)))
     expect(gone.filter(({ honest }) => honest).length / queries.length).toBeGreaterThanOrEqual(0.5)
+  })
+
+  it('says the same of what clearly fits however many answers are asked for', async () => {
+    for (const { query, relevant } of queries) {
+      const honest = async (limit: number) => (await searched(query, relevant, limit)).honest
+      const usual = await honest(5)
+      for (const limit of [1, 8, 20])
+        expect([query, limit, await honest(limit)]).toEqual([query, limit, usual])
+    }
   })
 })

@@ -1,4 +1,5 @@
 import {
+  createToolwell,
   type Searcher,
   type SearchFace,
   type SearchResult,
@@ -101,6 +102,7 @@ describe('a search result', () => {
       nextInstruction: '1 tool loaded. Call it with tool_call:',
       dropped: [],
       leftOut: [],
+      heldBack: [],
       notFound: [],
       ambiguous: [],
       unavailable: [],
@@ -455,7 +457,7 @@ describe('a name that was asked for', () => {
   })
 
   it('PW-6: loads its group, by a member or by the name of the group in any spelling', async () => {
-    for (const name of ['enter_worktree', 'git__exit_worktree', 'worktree', 'Work-Tree']) {
+    for (const name of ['enter_worktree', 'git__exit_worktree', 'worktree', 'Work-Tree', 'git__worktree']) {
       const { ask, host } = await player()
       const result = await ask(`select:${name}`)
       expect(names(result).sort()).toEqual(['git__enter_worktree', 'git__exit_worktree'])
@@ -464,6 +466,39 @@ describe('a name that was asked for', () => {
         'git__exit_worktree',
       ])
     }
+  })
+
+  it.each(['worktree', '+worktree', 'worktree tools'])(
+    'is found by the name of its group, which its card shows: %s',
+    async (query) => {
+      const { ask, host } = await player({ tools: [] })
+      host.well.catalogue.setSource('git', {
+        tools: [
+          tool('enter', { group: 'worktree', description: 'Goes in.' }),
+          tool('leave', { group: 'worktree', description: 'Goes out.' }),
+          tool('blame', { description: 'Says who wrote a line.' }),
+        ],
+      })
+      expect(names(await ask(query))).toEqual(['git__enter', 'git__leave'])
+      expect(host.conversation.inspect().loadedLazyTools).toEqual(['git__enter', 'git__leave'])
+    },
+  )
+
+  it('is explained as a group, and as ambiguous where two sources have it', () => {
+    const well = createToolwell({ tools: mixed() })
+    const ids = ['git/enter_worktree', 'git/exit_worktree']
+    for (const name of ['worktree', 'git__worktree'])
+      expect(well.explain(name)).toEqual({
+        deferred: true,
+        because: `it is a group of tools: ${ids.join(', ')}. Ask for one of these.`,
+        group: ids,
+      })
+    for (const source of ['a', 'b']) well.catalogue.setSource(source, { tools: [tool('draw')] })
+    expect(well.explain('draw')).toEqual({
+      deferred: true,
+      because: 'several tools are called so: a/draw, b/draw. Ask for one of these.',
+      ambiguous: ['a/draw', 'b/draw'],
+    })
   })
 
   it('PW-6: loads only what is there of its group', async () => {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createToolwell, type Tool, type ToolwellOptions, type UsageStore } from '@toolwell/core'
 import { fileUsage } from '@toolwell/core/usage'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { tool } from './support/tools.js'
 
 const tools: Tool[] = [
@@ -194,6 +194,29 @@ describe('examples that the owner of a tool writes', () => {
     expect(JSON.stringify([matches, await well.usage.export()])).not.toContain('hunter2')
   })
 
+  it('take nothing from what the words find: it is loaded as before', async () => {
+    const room = [
+      tool('set_thermostat', { source: 'home', description: 'Sets the temperature of a room.' }),
+      tool('set_light', { source: 'home', description: 'Switches a lamp in a room.' }),
+    ]
+    const asked = 'make the living room warmer'
+    const loaded = async (examples: readonly string[]) => {
+      const helpers = ['helper', 'aide'].map((name) =>
+        tool(name, { source: 'bland', description: 'Helps.', examples }),
+      )
+      const matches = await turn(wellOf({ tools: [...room, ...helpers] }), asked)
+      return matches.filter(({ fresh }) => fresh).map(({ canonicalName }) => canonicalName)
+    }
+    const cold = await loaded([])
+    expect(cold).toEqual(['home__set_light', 'home__set_thermostat'])
+    expect(await loaded([asked, asked, asked])).toEqual(cold)
+  })
+
+  it('count where nothing is learned', async () => {
+    const well = wellOf({ tools: withExamples(['tidy up widgets']), usage: false })
+    expect(await first(well, 'tidy up widgets')).toBe('lab__beta')
+  })
+
   it.each([
     ['of a hundred thousand characters', ['x '.repeat(50_000)]],
     ['in other scripts', ['ウィジェットを並べる', 'расставить виджеты', '']],
@@ -351,13 +374,62 @@ describe('a store that fails', () => {
     await expect(well.usage.forget()).rejects.toThrow('locked')
   })
 
-  it('that never answers is not waited for', async () => {
-    const silent: UsageStore = { ...failing, read: () => new Promise(() => undefined) }
-    expect(await first(wellOf({ usage: { store: silent } }), query)).toBe('lab__alpha')
+  describe('to answer', () => {
+    const never = () => new Promise<never>(() => undefined)
+    const silent: UsageStore = { read: never, append: never, forget: never }
+    const late = 'The usage store did not answer within 5000 ms.'
+    const told = () => events.filter(({ kind }) => kind === 'usage-failed').map(({ detail }) => detail)
+    afterEach(() => vi.useRealTimers())
+    const soon = async <T>(work: Promise<T>): Promise<PromiseSettledResult<T> | undefined> => {
+      const settled = Promise.allSettled([work])
+      await vi.advanceTimersByTimeAsync(5000)
+      return (await settled)[0]
+    }
+
+    it('is waited for once, and told of', async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      events.length = 0
+      const well = wellOf({ usage: { store: silent } })
+      expect(await soon(first(well, query))).toMatchObject({ value: 'lab__alpha' })
+      // No timer moves any more.
+      expect(await first(well, query)).toBe('lab__alpha')
+      expect(told()).toEqual(['has not been read after 200 ms: searches go on without it until it is'])
+    })
+
+    it('is not waited for without end by whoever asks what was learned', async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      const { usage } = wellOf({ usage: { store: silent } })
+      for (const ask of [usage.status, usage.export, usage.forget])
+        expect(await soon<unknown>(ask())).toMatchObject({ reason: { message: late } })
+    })
+
+    it('is not waited for without end where something is to be written or forgotten', async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      events.length = 0
+      const well = wellOf({ usage: { store: { ...silent, read: async () => [] } } })
+      await turn(well, query, ['lab__beta'])
+      expect(await soon(well.usage.flush())).toMatchObject({ status: 'fulfilled' })
+      expect(told()).toEqual([`could not be written: Error: ${late}`])
+      expect(await soon(well.usage.forget())).toMatchObject({ reason: { message: late } })
+    })
+
+    it('does not end a program in the middle of its search', async () => {
+      const program = `
+        import { createToolwell } from '@toolwell/core'
+        const never = () => new Promise(() => {})
+        const tools = [{ name: 'lamp', description: 'Switches a lamp.', inputSchema: { type: 'object' } }]
+        const well = createToolwell({ tools, mode: 'on', usage: { store: { read: never, append: never, forget: never } } })
+        console.log((await well.face().search({ query: 'switch the lamp' })).text)`
+      const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
+        cwd: fileURLToPath(new URL('..', import.meta.url)),
+      })
+      expect(stdout).toContain('lamp')
+    })
   })
 
   it('that is none is refused', () => {
     expect(() => wellOf({ usage: { store: {} as UsageStore } })).toThrow(/usage\.store/)
     expect(() => wellOf({ usage: { sharde: true } as never })).toThrow(/shared/)
+    expect(() => wellOf({ usage: { shared: 'yes' as never } })).toThrow(/usage\.shared must be true or false/)
   })
 })

@@ -129,6 +129,14 @@ describe('what is said of wrong arguments', () => {
     [{ state: 'open', labels: ['a', 5] }, ['"labels/1": "Must be string, not number."']],
     [{ state: 'ajar' }, ['"state": "Must be one of [\\"open\\",\\"closed\\"]."']],
     [{ state: 'open', 'a/b': 1 }, ['"a~1b": "Unexpected argument."']],
+    [
+      { labels: ['a', 5], other: 1 },
+      [
+        '(the arguments): "The required property \\"state\\" is missing."',
+        '"labels/1": "Must be string, not number."',
+        '"other": "Unexpected argument."',
+      ],
+    ],
   ])('%j', (input, problems) => {
     expect(check(schema, input)).toEqual({ kind: 'invalid', problems })
   })

@@ -1,4 +1,4 @@
-import { createToolwell, type ToolwellEvent, type ToolwellOptions } from '@toolwell/core'
+import { createToolwell, type Tool, type ToolwellEvent, type ToolwellOptions } from '@toolwell/core'
 import { google } from '@toolwell/core/google'
 import { openaiChat } from '@toolwell/core/openai-chat'
 import { chatProtocol, googleProtocol } from '@toolwell/testing'
@@ -146,6 +146,24 @@ describe.each([
       ])
     },
   )
+})
+
+it('says that own tools are more than a request takes, and what to do', async () => {
+  const lines: string[] = []
+  const names = Array.from({ length: 129 }, (_, index) => `own_${index}`)
+  const begin = async (tools: Tool[]) => {
+    const conversation = await createToolwell({ tools, debug: (line) => lines.push(line) }).open({ id: 'a' })
+    return openaiChat(conversation).begin([{ role: 'user', content: 'go' }])
+  }
+  const { parts, warnings } = await begin(names.map((name) => tool(name)))
+  expect(parts.tools).toHaveLength(129)
+  const text =
+    'this request declares 129 tools, and one on this wire takes 128: give some with defer: true or by setSource, to be found by search'
+  expect(warnings).toEqual([{ code: 'too-many-tools', text }])
+  expect(lines).toContain(`"a" · warning (too-many-tools): ${text}`)
+  const deferred = names.map((name) => tool(name, { defer: true }))
+  for (const tools of [deferred, names.slice(1).map((name) => tool(name))])
+    expect((await begin(tools)).warnings).toEqual([])
 })
 
 it('a list that grows by what is found stops at what the wire takes, and the search says so', async () => {

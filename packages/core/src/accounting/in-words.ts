@@ -19,17 +19,12 @@ export function eventInWords(event: LedgerEvent): string {
   return oneLine(wordsOf(event))
 }
 
-const NOTHING_DEFERRED =
-  'nothing is deferred: own tools are eager, unless they are given with defer: true or by setSource'
-
 function wordsOf(event: LedgerEvent): string {
   switch (event.kind) {
     case 'latched': {
       const { mode, deferred, delivery, because = '' } = event
       const how =
-        mode === 'off'
-          ? 'every tool is sent'
-          : `${deferred === 0 ? NOTHING_DEFERRED : `${count(deferred, 'tool')} deferred`}, ${delivery}`
+        mode === 'off' ? 'off' : `${deferred === 0 ? '' : `${count(deferred, 'tool')} deferred, `}${delivery}`
       // Most reasons begin with the delivery.
       const why = because.startsWith(`${delivery}:`)
         ? because.slice(delivery.length)
@@ -127,6 +122,8 @@ function noticeInWords(notice: Notice): string {
       return `usage of ${notice.requestId} was not believed: ${notice.detail}`
     case 'late-result-dropped':
       return `a result of ${notice.tool} came after its time limit and was dropped`
+    case 'call-fenced':
+      return `call ${notice.callId} of ${notice.tool} was run before (${notice.outcome ?? 'its outcome is not known'}) and is not run again; for a new conversation, open a new id`
     case 'history-warning':
       return `warning (${notice.code}): ${notice.detail}`
     case 'option-unmatched':

@@ -11,6 +11,8 @@ import { short, toolsOf } from './figures.js'
 export interface Inspection {
   readonly mode: 'off' | 'on' | 'undecided'
   readonly delivery: DeliveryName | undefined
+  /** The wire of the last request. */
+  readonly wire: string | undefined
   /** What the system prompt says of deferred tools; empty before the first request. */
   readonly section: string
   /** Wire names of loaded tools, in order of loading. */
@@ -33,7 +35,7 @@ export interface Inspection {
   /** Results of these tools must not be pruned or truncated: schemas live in them. */
   readonly protectedToolNames: readonly string[]
   readonly suspended: Readonly<Record<string, string>>
-  /** Why this mode and delivery, where it was for Toolwell to decide. */
+  /** Why this mode and delivery, where it was for Toolwell to decide; or why nothing was decided, though tools were called or requests went out. */
   readonly because: string | undefined
   /** Deliveries that did not do here what they should, and why. The next latch does without them. */
   readonly withheld: Readonly<Record<string, string>>
@@ -46,7 +48,21 @@ export interface Inspection {
   readonly line: string
 }
 
-export function inspect(state: LedgerState, context: Context, listed: ToolLister): Inspection {
+const UNSEEN =
+  'tools were called, and no request was made through Toolwell: give the SDK all of its settings, or the client its fetch'
+
+/** Why it was decided so; or, of a conversation that has called tools and decided nothing, what is wrong. */
+export function becauseOf({ latch, calls }: LedgerState): string | undefined {
+  return latch ? latch.because : calls.succeeded && UNSEEN
+}
+
+/** `unseen`: what was noticed of requests that did not come through Toolwell. */
+export function inspect(
+  state: LedgerState,
+  context: Context,
+  listed: ToolLister,
+  unseen?: string,
+): Inspection {
   const { catalogue } = context
   const live = [...state.tools.loaded].filter(([id, each]) => each.live && !state.tools.suspended.has(id))
   // A late eager tool is visible, and nobody loaded it.
@@ -56,6 +72,7 @@ export function inspect(state: LedgerState, context: Context, listed: ToolLister
   return {
     mode: state.latch?.mode ?? 'undecided',
     delivery: state.latch?.delivery,
+    wire: state.latch?.wire,
     section: state.latch?.section ?? '',
     loadedLazyTools: names,
     loadedAtTurn: Object.fromEntries(loaded.map(([, each]) => [each.pin.wireName, each.turn])),
@@ -69,7 +86,7 @@ export function inspect(state: LedgerState, context: Context, listed: ToolLister
     },
     protectedToolNames: on && state.latch?.delivery !== 'eager' ? [context.settings.face.name] : [],
     suspended: Object.fromEntries(state.tools.suspended),
-    because: state.latch?.because,
+    because: becauseOf(state) ?? (state.latch ? undefined : unseen),
     withheld: Object.fromEntries(state.latching.withheld),
     aliasUses: Object.fromEntries(state.calls.aliasUses),
     pendingCalls: [...state.calls.pending.values()],

@@ -1,45 +1,70 @@
 /** What a conversation cost, as a person reads it. */
-import { quote } from '../base/text.js'
+import { firstLine, quote } from '../base/text.js'
+import type { Unmatched } from '../catalogue/unmatched.js'
+import type { Finding } from '../tool/source.js'
 import { count, short } from './figures.js'
 import type { Inspection } from './projections.js'
 
+/** What the report reads of a conversation. */
+type Reported = Pick<
+  Inspection,
+  'accounting' | 'mode' | 'because' | 'delivery' | 'wire' | 'searchHistory' | 'loadedLazyTools'
+>
+
 export function reportOn(
   id: string,
-  {
-    accounting,
-    mode,
-    delivery,
-    searchHistory,
-    loadedLazyTools,
-  }: Pick<Inspection, 'accounting' | 'mode' | 'delivery' | 'searchHistory' | 'loadedLazyTools'>,
-  /** Tools that are not sent unless they are found. */
-  deferred: number,
+  { accounting, mode, because, delivery, wire, searchHistory, loadedLazyTools }: Reported,
+  /** Tools that are not sent unless they are found, and whether any tool is sent at all. */
+  { deferred, isEmpty }: { readonly deferred: number; readonly isEmpty: boolean },
 ): string {
   const { requests, metaRequests, measured, actual, counterfactual, saved, cost, provider } = accounting
   const how =
-    mode === 'on'
-      ? `${deferred === 0 ? 'nothing ' : ''}deferred (${delivery})`
-      : mode === 'off'
-        ? 'every tool sent'
-        : 'no request yet'
+    mode === 'undecided'
+      ? (because ?? (requests > 0 ? 'cleared, and no request since' : 'no request yet'))
+      : isEmpty
+        ? `no tool sent${because ? ` (${because})` : ''}`
+        : mode === 'on'
+          ? `${deferred === 0 ? 'nothing ' : ''}deferred (${delivery})`
+          : 'every tool sent'
   const only = metaRequests > 0 ? `, ${metaRequests} of them only to search or guess` : ''
   const lines = [`${quote(id, 80)}: ${count(requests, 'request')}${only}; ${how}`]
-  if (measured > 0) {
+  if (counterfactual > 0) {
     lines.push(row('input tokens', actual, counterfactual, saved))
     lines.push(row('by cache prices, estimated', cost.actual, cost.counterfactual, cost.saved))
-  }
+  } else if (measured > 0)
+    lines.push(
+      `  input tokens: ${short(actual)}, all to search or guess: what was saved shows once a tool is called or an answer given`,
+    )
   if (measured < requests)
     lines.push(
-      `  ${requests - measured} of ${requests} are not in these figures: no usage was given for them`,
+      `  no figures for ${requests - measured} of ${count(requests, 'request')}: no usage came with the reply. Give run the whole reply${wire === 'openai-chat' ? ' (a stream holds its usage with stream_options: { include_usage: true })' : ''}, or recordRequest its usage`,
     )
   if (provider.inputTokens > 0)
     lines.push(
       `  the provider counted ${short(provider.inputTokens)} input (${short(provider.cachedTokens)} cached), ${short(provider.outputTokens)} output`,
     )
+  // What was searched for and loaded is forgotten when a conversation is cleared; what it cost is not.
+  if (mode === 'undecided' && requests > 0) return lines.join('\n')
   lines.push(
     `  ${count(searchHistory.length, 'search', 'searches')}, ${loadedLazyTools.length} loaded${loadedLazyTools.length > 0 ? `: ${loadedLazyTools.join(', ')}` : ''}`,
   )
   return lines.join('\n')
+}
+
+/** What was given and does nothing, for whoever has not asked about it. */
+export function reportUnused(findings: readonly Finding[], unmatched: readonly Unmatched[]): string[] {
+  const leftOut = findings.filter(({ kind }) => kind === 'invalid-tool' || kind === 'duplicate-tool')
+  const [first] = leftOut
+  const sources = [...new Set(leftOut.map(({ source }) => quote(source, 60)))]
+  const others = sources.length > 3 ? ' and others' : ''
+  return [
+    ...(first
+      ? [
+          `left out: ${count(leftOut.length, 'tool')} of ${sources.slice(0, 3).join(', ')}${others}: ${firstLine(first.detail, 300)}${leftOut.length > 1 ? '; …' : ''} (see explain, or findings of the catalogue)`,
+        ]
+      : []),
+    ...unmatched.map(({ option, detail }) => `${option}: ${detail}`),
+  ]
 }
 
 function row(what: string, sent: number, eager: number, saved: number): string {

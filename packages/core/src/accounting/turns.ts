@@ -1,12 +1,13 @@
 /** A ledger as a person reads it: one request after the other, what it sent, and what its reply did. */
 import { defined } from '../base/guards.js'
 import type { LedgerEvent, SurfaceTokens } from '../ledger/event.js'
-import { createState, fold, type LedgerState } from '../ledger/fold.js'
-import { readEvents } from '../ledger/open-ledger.js'
+import { createState, fold, type LedgerState, type LoadedTool } from '../ledger/fold.js'
+import { presentEvents } from '../ledger/stored-events.js'
 import type { DeliveryName } from '../tool/reasons.js'
 import { type Accounting, account } from './accounting.js'
-import { tokensInWords } from './figures.js'
+import { tokensInWords, toolsOf } from './figures.js'
 import { eventInWords, usageInWords } from './in-words.js'
+import { becauseOf } from './projections.js'
 import { reportOn } from './report.js'
 
 /** What a request came to, where somebody said so. */
@@ -61,7 +62,7 @@ export function turnsOf(id: string, stored: readonly LedgerEvent[]): LedgerTurns
   const turns: LedgerTurn[] = []
   let waiting: LedgerEvent[] = []
   let state = createState()
-  for (const event of readEvents(id, stored)) {
+  for (const event of presentEvents(id, stored)) {
     state = fold(state, event)
     const last = turns.at(-1)
     if (event.kind === 'requested') {
@@ -75,7 +76,10 @@ export function turnsOf(id: string, stored: readonly LedgerEvent[]): LedgerTurns
     else last.after.push(event)
   }
   const accounting = account(state)
-  const report = reportOn(id, { accounting, ...summary(state) }, state.latch?.deferred ?? 0)
+  const { latch, requests } = state
+  const isEmpty = requests.last !== undefined && toolsOf(requests.last.tokens) === 0
+  const tools = { deferred: latch?.deferred ?? 0, isEmpty }
+  const report = reportOn(id, { accounting, ...summary(state) }, tools)
   const shown = turns.flatMap((turn, index) => linesOf(turn, turns[index - 1]?.surface.loaded ?? []))
   const lines = [...shown, ...waiting.map((event) => `    ${eventInWords(event)}`), report]
   return { turns, rest: waiting, accounting, lines }
@@ -101,7 +105,7 @@ function begun(
     mode: off ? 'off' : 'on',
     delivery: latch?.delivery ?? 'eager',
     surface: {
-      eager: state.tools.eager.size,
+      eager: state.tools.eager.size + cameEager(state),
       loaded,
       deferred: off ? 0 : Math.max(0, latch.deferred - loaded.length),
     },
@@ -117,10 +121,19 @@ function loadedNames({ tools }: LedgerState): string[] {
     .map(([, { pin }]) => pin.wireName)
 }
 
+/** Eager tools that came behind the latch. */
+function cameEager({ tools }: LedgerState): number {
+  const isOne = ([id, each]: [string, LoadedTool]) =>
+    each.live && each.source === 'arrival' && !tools.suspended.has(id)
+  return [...tools.loaded].filter(isOne).length
+}
+
 function summary(state: LedgerState) {
   return {
     mode: state.latch?.mode ?? ('undecided' as const),
+    because: becauseOf(state),
     delivery: state.latch?.delivery,
+    wire: state.latch?.wire,
     searchHistory: state.calls.searchHistory,
     loadedLazyTools: loadedNames(state),
   }

@@ -7,6 +7,8 @@ import { nearest } from './nearest.js'
  * `createToolwell`, `config.search`.
  */
 export function assertKnownKeys(value: unknown, known: readonly string[], path: string): void {
+  if (Array.isArray(value) && known.includes('tools'))
+    throw invalid(path, `${path} takes an object, not a list: give { tools: […] }.`)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw invalid(path, `${path} takes an object of options (${known.join(', ')}), not ${kindOf(value)}.`)
   for (const key of Object.keys(value)) {

@@ -15,28 +15,44 @@ export function firstLine(text: string, limit = 160): string {
   return cutLine(linesOf(text)[0] ?? '', limit)
 }
 
-/** The first line that says something: no heading, no fence, and without the mark of a list. The first of all where none does. */
-export function tellingLine(text: string, limit = 160): string {
+/**
+ * The first line that says something: no heading, no fence, no row of a table, and without the mark of a list, tags or quotes around
+ * it. The first of all where none does. `besides`: lines that say nothing here, unless there is no other.
+ */
+export function tellingLine(text: string, limit = 160, besides?: ReadonlySet<string>): string {
   const lines = linesOf(text)
   let fenced = false
-  const line = lines.find((each) => {
-    if (FENCE.test(each)) fenced = !fenced
-    else return !fenced && !isHeading(each)
-    return false
+  const telling = lines.flatMap((each) => {
+    const isFence = FENCE.test(each)
+    if (isFence) fenced = !fenced
+    if (isFence || fenced || isHeading(each)) return []
+    const bare = withoutMarks(each)
+    return LETTER.test(bare) ? [bare] : []
   })
-  return cutLine((line ?? lines[0] ?? '').replace(LIST_MARK, ''), limit)
+  const line = telling.find((each) => !besides?.has(cutLine(each, limit))) ?? telling[0]
+  return cutLine(line ?? (lines[0] ?? '').replace(LIST_MARK, ''), limit)
 }
 
 const FENCE = /^(?:```|~~~)/
+const LETTER = /\p{L}/u
 const LIST_MARK = /^(?:[-*•]|\d{1,2}[.)])\s+(?=\S)/
-/** `# Purpose`, `<purpose>`, `**Purpose**`, a rule. */
-const MARKED_HEADING = /^(?:#{1,6}\s.*|<[^<>]{1,40}>|(?:\*\*|__)[^*_]{1,60}(?:\*\*|__):?|[-=*_]{3,})$/
+/** `# Purpose`, `<purpose>`, `<b>Purpose</b>`, `**Purpose**`, a row of a table. */
+const MARKED_HEADING =
+  /^(?:#{1,6}\s.*|<[^<>]{1,40}>|<(b|strong|h[1-6])>.*<\/\1>:?|(?:\*\*|__)[^*_]{1,60}(?:\*\*|__):?|\|.*\|)$/i
 
-/** A few words that end in a colon, or stand behind a picture, head what follows. */
+/** Three words at most that end in a colon, or four behind a picture, head what follows. */
 function isHeading(line: string): boolean {
   if (MARKED_HEADING.test(line)) return true
-  const heads = /[:：]$/.test(line) || /^\p{Extended_Pictographic}/u.test(line)
-  return heads && line.split(/\s+/).length <= 4
+  const words = line.split(/\s+/).length
+  return /^\p{Extended_Pictographic}/u.test(line) ? words <= 4 : /[:：]$/.test(line) && words <= 3
+}
+
+/** Without the mark of a list, tags that open and close the line, and the quotes of a text in code. */
+function withoutMarks(line: string): string {
+  return line
+    .replace(/^(?:<[a-z][^<>]{0,80}>\s*)+|(?:\s*(?:<\/[a-z][^<>]{0,40}>|<br ?\/?>))+$/gi, '')
+    .replace(/^(?:"""|''')\s*|\s*(?:"""|''')$/g, '')
+    .replace(LIST_MARK, '')
 }
 
 function linesOf(text: string): string[] {

@@ -2,7 +2,9 @@
 
 import { ToolwellError } from '../base/errors.js'
 import { toolId } from '../base/names.js'
-import { assertKnownKeys, kindOf } from '../base/options.js'
+import { nearest } from '../base/nearest.js'
+import { assertKnownKeys, invalid } from '../base/options.js'
+import { isPromise, noTools } from '../tool/foreign-form.js'
 import type { SourceState } from '../tool/source.js'
 import type { Tool } from '../tool/tool.js'
 import type { SourceUpdate, StateDetails } from './source.js'
@@ -21,6 +23,11 @@ export function assertSource(name: string): void {
 
 export function assertUpdate(name: string, update: SourceUpdate): void {
   assertSource(name)
+  if (isPromise(update))
+    throw invalid(
+      'update',
+      `setSource(${JSON.stringify(name)}) takes { tools: […] }, not a promise: await it.`,
+    )
   assertKnownKeys(
     update,
     [
@@ -41,13 +48,13 @@ export function assertUpdate(name: string, update: SourceUpdate): void {
   if (!Array.isArray(update.tools))
     throw new ToolwellError(
       'invalid-option',
-      `setSource(${JSON.stringify(name)}) needs tools: a list, empty where there are none, not ${kindOf(update.tools)}. Tools with their names as keys are those of the AI SDK: importTools of @toolwell/core/ai-sdk reads them.`,
+      `setSource(${JSON.stringify(name)}) needs tools: a list, empty where there are none, not ${noTools(update.tools)}`,
       { path: 'tools' },
     )
   assertState(update.state ?? 'ready')
 }
 
-export function assertState(state: SourceState, details: StateDetails = {}): void {
+function assertState(state: SourceState, details: StateDetails = {}): void {
   assertKnownKeys(details, ['advice', 'tentative', 'reason'], 'setState')
   const known = ['ready', 'connecting', 'failed', 'disabled', 'needs-login']
   if (!known.includes(state))
@@ -56,6 +63,20 @@ export function assertState(state: SourceState, details: StateDetails = {}): voi
       `A source's state is one of ${known.join(', ')}, not ${JSON.stringify(state)}.`,
       { path: 'state' },
     )
+}
+
+/** `known`: every source that was ever set. News of one that was removed meanwhile is late, and no mistake. */
+export function assertNews(
+  name: string,
+  state: SourceState,
+  details: StateDetails,
+  known: readonly string[],
+): void {
+  assertState(state, details)
+  if (known.includes(name)) return
+  const [near] = nearest(name, known, 1)
+  const help = near === undefined ? 'Set it with setSource first.' : `Did you mean ${JSON.stringify(near)}?`
+  throw invalid('setState', `No source is named ${JSON.stringify(name)}. ${help}`)
 }
 
 export function assertDistinct(source: string, tools: readonly Tool[]): void {

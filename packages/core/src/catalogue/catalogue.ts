@@ -5,16 +5,18 @@ import { shortHash } from '../base/hash.js'
 import { createLateWork, type LateWork } from '../base/late-work.js'
 import { foldName, suffixed, toolId, type WireNaming, wireNameOf } from '../base/names.js'
 import { showInvisible } from '../base/text.js'
+import { bareProblem } from '../schema/bare.js'
 import type { Finding, SourceChange, SourceState } from '../tool/source.js'
-import { assertShape, assertTool, type Tool } from '../tool/tool.js'
-import { assertDistinct, assertSource, assertState, assertUpdate, META } from './assert-source.js'
+import { assertNone, assertShape, assertTool, type Tool } from '../tool/tool.js'
+import { assertDistinct, assertNews, assertSource, assertUpdate, META } from './assert-source.js'
 import { createChanges } from './changes.js'
 import { createEntry, type Entry } from './entry.js'
 import { isCalled, isLeftOutId, type LeftOut, leaveOut } from './left-out.js'
 import { createLookAlikes, type LookAlikes } from './look-alikes.js'
-import { createNameIndex, type NameIndex, type Resolution } from './name-index.js'
+import { createNameIndex, isOfGroup, type NameIndex, type Resolution } from './name-index.js'
+import { oddSchema } from './odd-schema.js'
 import type { Source, SourceUpdate, StateDetails } from './source.js'
-import { usableTools } from './usable-tools.js'
+import { findingOf, usableTools } from './usable-tools.js'
 
 export type { Finding, KeptParts, SourceChange, SourceState, StoredPart } from '../tool/source.js'
 export { META } from './assert-source.js'
@@ -42,7 +44,7 @@ export interface Catalogue {
   leftOut(name: string): LeftOut | undefined
   /** Replaces the tools of a source by these: of the host's own, where the name is empty. Costs what the source holds. */
   setSource(name: string, update: SourceUpdate): void
-  /** Changes only the state: tools of a source that is not ready stay known. */
+  /** Changes only the state: tools of a source that is not ready stay known. Throws for a source that was never set. */
   setState(name: string, state: SourceState, details?: StateDetails): void
   removeSource(name: string): void
   /** Adds a tool of Toolwell's own, under its plain name where that is free. It is known once it is there. */
@@ -85,6 +87,7 @@ class MapCatalogue implements Catalogue {
   readonly #entries = new Map<string, Entry>()
   readonly #wireNames = new Map<string, string>()
   readonly #groups = new Map<string, Set<string>>()
+  readonly #removed = new Set<string>()
   readonly #findings = new Map<string, readonly Finding[]>()
   /** Whether a source is locked, also while it is away. */
   readonly #locked = new Map<string, boolean>()
@@ -158,7 +161,10 @@ class MapCatalogue implements Catalogue {
 
   setHostTools(tools: readonly Tool[]) {
     const isLate = tools.length > AT_ONCE
-    for (const tool of tools) (isLate ? assertShape : assertTool)(tool)
+    for (const tool of tools) {
+      ;(isLate ? assertShape : assertTool)(tool)
+      assertNone(tool, bareProblem(tool.inputSchema))
+    }
     this.hostTools = tools
     // The host's own first, whatever the order of the array: their names are the ones that a host's prompts use.
     const bySource = new Map<string, Tool[]>([[HOST, []]])
@@ -217,6 +223,8 @@ class MapCatalogue implements Catalogue {
       if (tool.canonicalName !== undefined && tool.canonicalName !== toolName) continue
       const id = toolId(name, toolName)
       ids.add(id)
+      const odd = oddSchema(tool)
+      if (odd !== undefined) findings.push(findingOf('odd-schema', name, toolName, odd))
       yield this.#put(id, name, tool, locked, heldBack.has(toolName))
     }
     for (const id of previous?.ids ?? []) if (!ids.has(id)) this.#drop(id)
@@ -249,7 +257,7 @@ class MapCatalogue implements Catalogue {
 
   setState(name: string, state: SourceState, details: StateDetails = {}) {
     this.#takeUp()
-    assertState(state, details)
+    assertNews(name, state, details, [...this.#sources.keys(), ...this.#removed])
     const { advice = '', tentative = false, reason } = details
     const source = this.#sources.get(name)
     if (!source) return
@@ -271,6 +279,7 @@ class MapCatalogue implements Catalogue {
     this.#forgetLeftOut(name)
     if (name !== HOST) this.#looks.removeSource(name)
     this.#sources.delete(name)
+    this.#removed.add(name)
     this.#report(name, this.#revision - 1, [])
   }
 
@@ -342,8 +351,8 @@ class MapCatalogue implements Catalogue {
       exact: () => this.members(asked),
       folded: () => {
         const folded = foldName(asked)
-        const alike = [...this.#groups.keys()].filter((group) => foldName(group) === folded)
-        return alike.flatMap((group) => this.members(group))
+        const alike = [...this.#groups.keys()].filter((group) => folded.endsWith(foldName(group)))
+        return alike.flatMap((group) => this.members(group)).filter((member) => isOfGroup(member, folded))
       },
     })
   }

@@ -39,6 +39,8 @@ export interface Gate {
   away(id: string): boolean
   /** May a source be named of which no tool is known yet? The policies are asked about a tool `*` of it. */
   mayName(source: string): boolean
+  /** What a policy did instead of giving an answer, the last time. */
+  readonly fault: string | undefined
 }
 
 /** States in which a source cannot be reached from here for now. Another process may reach it. */
@@ -59,6 +61,12 @@ export interface GateOptions {
 export function createGate(options: GateOptions): Gate {
   const { catalogue, policies, agent, principal, notify, lacks } = options
 
+  let fault: string | undefined
+  const fail = (tool: string, action: Action, detail: string): false => {
+    fault = `asked about ${tool}, ${detail}`
+    notify({ kind: 'policy-failed', tool, action, detail })
+    return false
+  }
   const allows = (entry: Entry, action: Action, input?: Record<string, unknown>): boolean => {
     // A request asks this about every tool there is.
     if (policies.length === 0) return true
@@ -78,17 +86,14 @@ export function createGate(options: GateOptions): Gate {
         if (verdict === true) continue
         // Nobody waits for it, so its failure would end the process.
         if (verdict instanceof Promise) verdict.catch(() => undefined)
-        if (verdict !== false)
-          notify({
-            kind: 'policy-failed',
-            tool: entry.id,
-            action,
-            detail: `it returned ${describe(verdict)} instead of true or false`,
-          })
-        return false
+        if (verdict === false) return false
+        return fail(
+          entry.id,
+          action,
+          `it returned ${describe(verdict)}; a policy gives true or false, and is not async`,
+        )
       } catch (error) {
-        notify({ kind: 'policy-failed', tool: entry.id, action, detail: String(error) })
-        return false
+        return fail(entry.id, action, `it threw ${String(error)}`)
       }
     }
     return true
@@ -119,6 +124,9 @@ export function createGate(options: GateOptions): Gate {
       return found === 'ready' || isAway(found)
     },
     mayName: (source) => allows(anyToolOf(source), 'see'),
+    get fault() {
+      return fault
+    },
   }
 }
 

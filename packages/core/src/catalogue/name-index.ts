@@ -159,6 +159,12 @@ export function namesOf(entry: Entry): string[] {
   return keysOf(entry).map(([key]) => key)
 }
 
+/** Whether a folded name is that of its group, with or without that of its source. */
+export function isOfGroup({ source, tool }: Entry, folded: string): boolean {
+  const own = foldName(tool.group ?? '')
+  return own === folded || (own !== '' && foldName(source) + own === folded)
+}
+
 function keysOf(entry: Entry): [string, Tier][] {
   const keys: [string, Tier][] = [
     [entry.id, 'name'],

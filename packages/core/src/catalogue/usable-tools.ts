@@ -13,14 +13,14 @@ export function usableTools(
   isChecked = false,
 ): {
   readonly tools: ReadonlyMap<string, Tool>
-  readonly findings: readonly Finding[]
+  readonly findings: Finding[]
   readonly leftOut: readonly (UnusableTool & { readonly finding: Finding })[]
 } {
   const tools = new Map<string, Tool>()
   const findings: Finding[] = []
   const leftOut: (UnusableTool & { readonly finding: Finding })[] = []
   const find = (kind: Finding['kind'], name: string, problem: string) => {
-    const finding = { kind, source, tool: name, detail: showInvisible(`${name} ${problem}`) }
+    const finding = findingOf(kind, source, name, problem)
     findings.push(finding)
     return finding
   }
@@ -43,6 +43,11 @@ export function usableTools(
   }
   for (const each of unusable) leave('invalid-tool', each)
   return { tools, findings, leftOut }
+}
+
+/** `problem`: a sentence behind the tool's name. */
+export function findingOf(kind: Finding['kind'], source: string, tool: string, problem: string): Finding {
+  return { kind, source, tool, detail: showInvisible(`${tool} ${problem}`) }
 }
 
 /** Of whatever it is. */

@@ -6,12 +6,13 @@
 import { assertConversation } from '../adapters/shared/assert-adapter.js'
 import { readEvents } from '../adapters/shared/sse.js'
 import { ToolwellError } from '../base/errors.js'
+import { defined } from '../base/guards.js'
 import { assertKnownKeys, assertOneOf, invalid } from '../base/options.js'
 import type { Conversation } from '../conversation.js'
 import { BRIDGE_NAME, READER_NAME } from '../surface/meta-tools.js'
 import type { JsonSchema } from '../tool/tool.js'
 import type { CallAnswer, Execute, RunOptions } from '../turn/run.js'
-import { type Body, bodyKinds, wireOf } from './bodies.js'
+import { type Body, bodyKinds, historyIn, wireOf } from './bodies.js'
 import { type Exchange, type FrameworkAnswer, type FrameworkCall, openExchange } from './exchange.js'
 
 export type { FrameworkAnswer, FrameworkCall } from './exchange.js'
@@ -61,7 +62,7 @@ const REMEMBERED = 8
 
 export function framework(conversation: Conversation, options: FrameworkOptions): Framework {
   assertConversation(conversation)
-  assertKnownKeys(options, ['wire', 'execute', 'native'], 'the options of framework')
+  assertKnownKeys(options, ['wire', 'execute', 'native'], 'framework')
   assertOneOf('wire', options.wire, Object.keys(bodyKinds))
   const { execute, native = false } = options
   const kind = bodyKinds[options.wire]
@@ -105,7 +106,11 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
     if (exchange) {
       isCompacted = false
       exchanges.push(exchange)
-    }
+    } else if (exchanges.length === 0 && historyIn(body as Body, kind))
+      conversation.warn(
+        'request-unseen',
+        `requests went out as they came, because they do not offer ${loader}: give the agent every tool of tools() of framework(…)`,
+      )
     if (exchanges.length > REMEMBERED) exchanges.shift()
     return exchange
   }
@@ -134,6 +139,7 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
     },
 
     async run(call, options = {}) {
+      assertKnownKeys(options, ['signal', 'onProgress'], 'run')
       for (const exchange of exchanges.toReversed()) {
         const written = await exchange.find(call)
         if (written) return exchange.run(written, options)
@@ -143,7 +149,10 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
       const last = exchanges.at(-1)
       if (last) return last.run(made, options)
       // From an earlier process: no request of this one has led to it.
-      const [answer] = await conversation.run([{ ...made, callId: id, anchor: `call:${id}` }], options)
+      const [answer] = await conversation.run([{ ...made, callId: id, anchor: `call:${id}` }], {
+        ...defined({ execute }),
+        ...options,
+      })
       return { ...(answer as CallAnswer), messages: [] }
     },
   }

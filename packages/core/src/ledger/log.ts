@@ -134,7 +134,7 @@ export function createLog(
       const count = stored()
       const tail = await tailOf(store, id, count)
       if (tail) {
-        for (const event of readEvents(id, tail, count)) add(numbered(event, before()))
+        for (const event of await readEvents(id, tail, count)) add(numbered(event, before()))
         return
       }
       // It holds less than was seen: somebody has put it back to an earlier state.

@@ -1,15 +1,14 @@
 /** Reads a ledger from its store: from a snapshot and what follows it where there is one, and all of it where all is asked for. */
 
 import { ToolwellError } from '../base/errors.js'
+import { lazily } from '../base/lazily.js'
 import { isConflict } from './conflict.js'
 import type { LedgerEvent } from './event.js'
 import { createState, fold } from './fold.js'
 import { loadSnapshots } from './lazy-snapshot.js'
-import { assertEvents } from './shape.js'
 import type { Origin, Sum } from './snapshot.js'
 import { createStartedCalls } from './started-calls.js'
 import type { LedgerStore } from './store.js'
-import { upgradeEvent } from './upgrade.js'
 
 /** A ledger as far as it was read. */
 export interface OpenedLedger extends Sum {
@@ -33,7 +32,8 @@ async function fromSnapshot(store: LedgerStore, ledger: string): Promise<OpenedL
   if (!tail || !sum) return undefined
   const before = sum.origin?.events ?? 0
   const from = before + found.count
-  const events = readEvents(ledger, tail.slice(1), found.count).map((event) => numbered(event, before))
+  const fresh = await readEvents(ledger, tail.slice(1), found.count)
+  const events = fresh.map((event) => numbered(event, before))
   return { ...addUp(sum, events), from, events }
 }
 
@@ -41,7 +41,7 @@ async function fromSnapshot(store: LedgerStore, ledger: string): Promise<OpenedL
  * Every event, in the present format, numbered from 0: of a fork also those of its origin. Throws where one could not be folded.
  */
 export async function readLedger(store: LedgerStore, ledger: string): Promise<LedgerEvent[]> {
-  const own = readEvents(ledger, await store.read(ledger))
+  const own = await readEvents(ledger, await store.read(ledger))
   const origin = originIn(own)
   if (!origin) return own
   const before = (await readLedger(store, origin.ledger)).slice(0, origin.events)
@@ -102,11 +102,15 @@ export function numbered(event: LedgerEvent, before: number): LedgerEvent {
   return before === 0 ? event : { ...event, id: event.id + before }
 }
 
+const present = lazily(() => import('./stored-events.js'))
+
 /** Stored events in the present format. Throws where one could not be folded. */
-export function readEvents(ledger: string, stored: readonly LedgerEvent[], from = 0): LedgerEvent[] {
-  const events = stored.map(upgradeEvent) as LedgerEvent[]
-  assertEvents(ledger, events, from)
-  return events
+export async function readEvents(
+  ledger: string,
+  stored: readonly LedgerEvent[],
+  from = 0,
+): Promise<LedgerEvent[]> {
+  return stored.length === 0 ? [] : (await present()).presentEvents(ledger, stored, from)
 }
 
 /** Undefined where the store holds fewer events than that. */

@@ -57,7 +57,7 @@ export function assertLedgerId(ledger: string): void {
         : `has ${ledger.length} characters`
   throw new ToolwellError(
     'invalid-ledger-id',
-    `The ledger id ${problem}. Give a string of 1 to ${LONGEST_LEDGER_ID} characters.`,
+    `The id of a conversation ${problem}. Give { id }, a string of 1 to ${LONGEST_LEDGER_ID} characters.`,
     { ledger },
   )
 }

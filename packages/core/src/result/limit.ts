@@ -23,3 +23,12 @@ export function isLonger(text: string, limit: number, tokenizer: Tokenizer): boo
 export function headLength(limit: number): number {
   return Math.min(HEAD_TOKENS * HEAD_CHARACTERS, Math.floor(limit / 4) * HEAD_CHARACTERS)
 }
+
+/** Characters of one answer of the reader, where the limit of a result is not smaller: one token each at worst. */
+const MOST_READ = 25_000
+const LEAST_READ = 1000
+
+/** How many characters one answer of the reader has at most, by the limit of a result. */
+export function readLength(limit = Number.POSITIVE_INFINITY): number {
+  return Math.max(LEAST_READ, Math.min(limit, MOST_READ))
+}

@@ -2,6 +2,7 @@
 import { decodedText, plainBase64 } from './base64.js'
 import { imageSize } from './image-size.js'
 import { type GivenPart, isToolResult, type MediaPart, type ResultPart } from './part.js'
+import { printed, type Unprintable } from './printed.js'
 import type { Withheld } from './withheld.js'
 
 export type ReadResult =
@@ -10,7 +11,7 @@ export type ReadResult =
       readonly isError: boolean
     }
   /** It ran, and what it gave cannot be written down. */
-  | { readonly problem: string }
+  | Unprintable
 
 export function readResult(value: unknown): ReadResult {
   if (!isToolResult(value)) {
@@ -28,31 +29,7 @@ export function readResult(value: unknown): ReadResult {
   return { parts, isError: value.isError === true }
 }
 
-/** A value as JSON. Nothing at all is no text. */
-export function printed(value: unknown): string | { readonly problem: string } {
-  if (value === undefined) return ''
-  if (typeof value === 'function' || typeof value === 'symbol') return { problem: `it is a ${typeof value}` }
-  try {
-    return JSON.stringify(value) ?? ''
-  } catch (error) {
-    return { problem: firstOf(error) }
-  }
-}
-
-/** Engines tell of a circle on several lines. */
-function firstOf(error: unknown): string {
-  try {
-    const [line = ''] = String(error instanceof Error ? error.message : error).split('\n', 1)
-    return line === '' ? 'it cannot be written as JSON' : line
-  } catch {
-    return 'it cannot be written as JSON'
-  }
-}
-
-type ReadPart =
-  | ResultPart
-  | { readonly type: 'withheld'; readonly media: Withheld }
-  | { readonly problem: string }
+type ReadPart = ResultPart | { readonly type: 'withheld'; readonly media: Withheld } | Unprintable
 
 function readPart(part: GivenPart): ReadPart {
   const kind: unknown = (part as Partial<GivenPart> | null)?.type

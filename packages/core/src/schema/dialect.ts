@@ -16,8 +16,6 @@ export interface Dialect {
   readonly tools?: number
   /** Keywords that are refused at the top of a schema, and nowhere else. */
   readonly notAtTop?: readonly string[]
-  /** Keywords at the top of a schema that mean nothing to a model and are refused. */
-  readonly dropped?: readonly string[]
   /** Names that parameters may have. */
   readonly keys?: RegExp
   /** Objects have to name their properties, if none, and arrays their items. */
@@ -37,7 +35,7 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
   // A provider of the AI SDK that is not known: most have a server of that family behind them.
   'ai-sdk': CHAT,
   'openai-responses': { notAtTop: ['oneOf', 'anyOf', 'allOf', 'enum', 'not'], whole: true },
-  google: { tools: 512, dropped: ['$schema'] },
+  google: { tools: 512 },
   // Claude Code cuts the description of an MCP tool at 2 kB; what a schema says is whole.
   mcp: { loader: 1900 },
 }
@@ -95,13 +93,14 @@ export function fitWire(tool: WireTool, wire: string): Fitted {
     tool: shortened(movedFromTop(completed(checked, dialect), dialect), dialect),
     own: given,
     checked,
-    unusable: given === plain ? undefined : problemsIn(plain),
+    unusable: given === plain ? undefined : problemsIn(plain.inputSchema),
     keys,
   }
 }
 
-function problemsIn({ inputSchema }: WireTool): string {
-  const problems = schemaProblems(inputSchema).map(({ path, problem }) => `${path} ${problem}`)
+/** What is wrong with a schema, in words; empty where nothing is. */
+export function problemsIn(schema: WireTool['inputSchema']): string {
+  const problems = schemaProblems(schema).map(({ path, problem }) => `${path} ${problem}`)
   const more = problems.length > 3 ? `; and ${problems.length - 3} more` : ''
   return problems.slice(0, 3).join('; ') + more
 }
@@ -111,11 +110,14 @@ function completed(tool: WireTool, { whole = false }: Dialect): WireTool {
   return inputSchema === tool.inputSchema ? tool : { ...tool, inputSchema }
 }
 
+/** Says nothing to a model, costs some 15 tokens in every second definition, and Google refuses it. */
+const DIALECT = '$schema'
+
 /** Rules that may not stand at the top of the schema are told to the model in its description instead. */
-function movedFromTop(tool: WireTool, { notAtTop = [], dropped = [] }: Dialect): WireTool {
+function movedFromTop(tool: WireTool, { notAtTop = [] }: Dialect): WireTool {
   const entries = Object.entries(tool.inputSchema)
   const moved = entries.filter(([keyword]) => notAtTop.includes(keyword))
-  const kept = entries.filter(([keyword]) => !notAtTop.includes(keyword) && !dropped.includes(keyword))
+  const kept = entries.filter(([keyword]) => !notAtTop.includes(keyword) && keyword !== DIALECT)
   if (kept.length === entries.length) return tool
   const schema = Object.fromEntries(kept)
   if (moved.length === 0) return { ...tool, inputSchema: schema }

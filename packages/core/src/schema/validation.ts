@@ -1,6 +1,7 @@
 /** Checks a call's arguments against the tool's real schema: without eval, without fetching anything, and in bounded time. */
 import { quote } from '../base/text.js'
 import type { WireTool } from '../tool/wire-tool.js'
+import { NO_ALTERNATIVE } from './validate/of-schemas.js'
 import { keysOf, OutOfSteps, type Problem, stepsFor } from './validate/run.js'
 import { createValidator, TooDeep, type Validator } from './validate/validate.js'
 
@@ -68,16 +69,37 @@ function allProblems(validator: Validator, input: unknown, steps: number): reado
   return problems
 }
 
-/** The outer problems only repeat that something inside is wrong; the deepest say what. */
+interface Found {
+  readonly keys: readonly (string | number)[]
+  readonly rule: string
+}
+
 function problemsOf(problems: readonly Problem[]): string[] {
-  const found = problems.map(({ place, rule }) => ({ keys: keysOf(place), rule }))
-  const depth = found.reduce((deepest, { keys }) => Math.max(deepest, keys.length), 0)
-  const lines = found
-    .filter(({ keys }) => keys.length === depth)
-    .map(({ keys, rule }) => `${pathOf(keys)}: ${quote(rule, 200)}`)
+  const found = problems.map(({ place, rule }): Found => ({ keys: keysOf(place), rule }))
+  const lines = tellingOf(found).map(({ keys, rule }) => `${pathOf(keys)}: ${quote(rule, 200)}`)
   return lines.length > 0
     ? [...new Set(lines)].slice(0, MAX_PROBLEMS)
     : ['(the arguments): "They do not fit the schema."']
+}
+
+/** Where no alternative fits, each says what it misses: what is deepest there belongs to the one that was meant. */
+function tellingOf(found: readonly Found[]): readonly Found[] {
+  const tried = found
+    .filter(({ rule }) => rule === NO_ALTERNATIVE)
+    .map(({ keys }) => ({
+      keys,
+      depth: found.reduce(
+        (most, each) => (isWithin(keys, each) ? Math.max(most, each.keys.length) : most),
+        0,
+      ),
+    }))
+  return found.filter((each) =>
+    tried.every(({ keys, depth }) => !isWithin(keys, each) || each.keys.length === depth),
+  )
+}
+
+function isWithin(keys: Found['keys'], other: Found): boolean {
+  return keys.length <= other.keys.length && keys.every((key, at) => other.keys[at] === key)
 }
 
 function pathOf(keys: readonly (string | number)[]): string {

@@ -66,13 +66,22 @@ export function createHeld(
       }
     }
     for (const { worth, concepts } of missing) {
-      const own = concepts.map(({ hash, strengthIn }) => ({ hash, strength: strengthIn(slot) }))
-      if (own.some(({ strength }) => strength >= 0)) held += worth * conceptShare
-      const free = own.filter(({ hash, strength }) => strength >= 0 && !spoken.has(hash))
-      const best = free.sort((first, second) => second.strength - first.strength)[0]
-      if (!best) continue
-      covered += worth * conceptShare * shareOf(best.strength)
-      spoken.add(best.hash)
+      let has = false
+      let best = -1
+      let bestHash = 0
+      // Asked of every answer to every search, so nothing is made here.
+      for (const { hash, strengthIn } of concepts) {
+        const strength = strengthIn(slot)
+        if (strength < 0) continue
+        has = true
+        if (strength <= best || spoken.has(hash)) continue
+        best = strength
+        bestHash = hash
+      }
+      if (has) held += worth * conceptShare
+      if (best < 0) continue
+      covered += worth * conceptShare * shareOf(best)
+      spoken.add(bestHash)
     }
     const byWord = Math.min(1, covered / brief)
     const byScore = Math.min(1, (score + held / 2) / (fullScore * brief))

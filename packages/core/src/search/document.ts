@@ -25,7 +25,8 @@ export function documentOf(entry: {
     name: textOf(tool.name),
     aliases: Array.isArray(tool.aliases) ? tool.aliases.filter((alias) => typeof alias === 'string') : [],
     server: textOf(tool.source),
-    domain: textOf(tool.domain),
+    // A group has one card, which names it.
+    domain: joined(textOf(tool.domain), textOf(tool.group)),
     hint: textOf(tool.searchHint),
     // The card is what the model has seen of a deferred tool, so it searches with those words.
     snippet: joined(textOf(tool.promptSnippet), textOf(tool.card)),

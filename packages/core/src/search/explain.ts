@@ -28,6 +28,8 @@ export interface Explanation {
   readonly terms: readonly TermExplanation[]
   /** The sum over the terms. */
   readonly words: number
+  /** What its examples and its use add to that; absent where they add nothing. */
+  readonly use?: number
   /** What the ranking orders by, names apart. Differs from `words` for a long query, of which the best clause decides a part. */
   readonly score: number
   readonly relevance: number
@@ -40,7 +42,12 @@ export function explain(
   vocabulary: Vocabulary,
   tuning: Tuning,
   known: (term: AskedTerm) => { readonly worth: number; readonly tools: number },
-  ranked: { readonly name: NameMatch | undefined; readonly score: number; readonly relevance: number },
+  ranked: {
+    readonly name: NameMatch | undefined
+    readonly score: number
+    readonly relevance: number
+    readonly use: number
+  },
 ): Explanation {
   const byTerm = new Map<number, Map<string, number>>()
   forEachTerm(document, vocabulary, tuning, ({ name }, hash, frequency) => {
@@ -61,6 +68,14 @@ export function explain(
   })
   explained.sort((first, second) => second.score - first.score || second.worth - first.worth)
   const words = explained.reduce((sum, term) => sum + term.score, 0)
-  const { name, score, relevance } = ranked
-  return { id: document.id, ...(name ? { name } : {}), terms: explained, words, score, relevance }
+  const { name, score, relevance, use } = ranked
+  return {
+    id: document.id,
+    ...(name ? { name } : {}),
+    terms: explained,
+    words,
+    ...(use > 0 ? { use } : {}),
+    score,
+    relevance,
+  }
 }

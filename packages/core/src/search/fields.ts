@@ -17,7 +17,7 @@ export interface Field {
   readonly usualLength: number
   /** Further terms are not read. */
   readonly termLimit: number
-  /** Name, alias, server, domain: where a `must` word has to occur. */
+  /** Name, alias, server, domain (with the group): where a `must` word has to occur. */
   readonly identity?: true
   /** Neighbouring words count as a pair too. */
   readonly pairs?: true
@@ -58,7 +58,7 @@ export const fields: readonly Field[] = [
     concepts: true,
     usualLength: 2,
     identity: true,
-    textOf: (document) => document.server,
+    textOf: (document) => ownName(document.server),
   },
   {
     ...common,
@@ -127,6 +127,12 @@ export const fields: readonly Field[] = [
     textOf: (document) => document.serverDescription ?? '',
   },
 ]
+
+/** That it is an MCP server is true of every one, and "restart the web server" does not ask for any: these words count only where there is no other. */
+function ownName(server: string): string {
+  const own = server.replace(/(?<![a-z])(?:mcp|servers?)(?![a-z])/gi, ' ')
+  return /[\p{L}\p{N}]/u.test(own) ? own : server
+}
 
 /** A term counts at most this often per field, so that repetition gains nothing. */
 const frequencyLimit = 2

@@ -1,6 +1,8 @@
 /** Words and meaning together: the lexical ranking with the similarity that a host's embedding function finds. */
 
 import { shortHash } from '../base/hash.js'
+import { inTime } from '../base/in-time.js'
+import { assertFunction, invalid } from '../base/options.js'
 import { createLexicalSearcher } from './lexical.js'
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
 
@@ -11,7 +13,7 @@ export interface HybridOptions {
   readonly weight?: number
   /** Texts per call of `embed`. Default 64. */
   readonly batch?: number
-  /** Milliseconds after which a call of `embed` is given up, and the words alone answer. Default 5,000. */
+  /** Milliseconds after which a search gives `embed` up, and the words alone answer. Default 5,000. */
   readonly timeout?: number
 }
 
@@ -27,13 +29,15 @@ const sampled = 500
 const leastSimilarity = 0.2
 /** A long request is about several things; its vector says less of each. */
 const fullWords = 15
+/** After `embed` did not answer in time, it is not asked again for so many times that long. */
+const pause = 10
 /** Certainty is for exact names. */
 const mostLikely = 0.99
 
 /**
  * Scores are added, not ranks: the best word score is 1, and so is the best similarity, times `weight`. Exact names keep their place.
- * A document is embedded once per text, remembered by its hash while it is indexed. Where `embed` fails, or does not answer in
- * time, `rank` fails, and a `Toolwell` falls back to the words alone.
+ * A document is embedded once per text, remembered by its hash while it is indexed; what was embedded before a search gave up is
+ * there for the next. Where `embed` fails, or does not answer in time, `rank` fails, and a `Toolwell` falls back to the words alone.
  */
 export function createHybridSearcher({
   embed,
@@ -41,10 +45,17 @@ export function createHybridSearcher({
   batch = 64,
   timeout = 5000,
 }: HybridOptions): Searcher {
+  assertFunction('embed', embed, true)
+  assertAtLeast('batch', batch, 1)
+  assertAtLeast('timeout', timeout, 1)
+  assertAtLeast('weight', weight, 0)
   const lexical = createLexicalSearcher()
   const texts = new Map<string, { readonly key: string; readonly text: string }>()
   const vectors = new Map<string, Float32Array>()
-  const embedded = (given: readonly string[]) => inTime(embed(given), timeout)
+  const late = new Error(`embed did not answer within ${timeout} ms`)
+  const embedded = (given: readonly string[]) => inTime(embed(given), timeout, late)
+  let settling: Promise<void> = Promise.resolve()
+  let pausedUntil = 0
 
   async function settle(): Promise<void> {
     const missing = new Map<string, string>()
@@ -61,14 +72,35 @@ export function createHybridSearcher({
     }
   }
 
+  /** Of the query, once every document has its own. */
+  async function vectorOf(text: string): Promise<ArrayLike<number> | undefined> {
+    if (Date.now() < pausedUntil)
+      throw new Error('embed did not answer in time before, and is not asked for a while')
+    const work = async () => {
+      // One after the other, and on in the background where a search does not wait for it any longer.
+      settling = settling
+        .catch(() => undefined)
+        .then(settle)
+        .then(() => {
+          pausedUntil = 0
+        })
+      await settling
+      return embed([text])
+    }
+    try {
+      return (await inTime(work(), timeout, late))[0]
+    } catch (error) {
+      if (error === late) pausedUntil = Date.now() + pause * timeout
+      throw error
+    }
+  }
+
   async function rank(query: RankQuery): Promise<readonly Ranked[]> {
     const { limit = Number.POSITIVE_INFINITY, accept } = query
     const { limit: _, ...unlimited } = query
     const words = (await lexical.rank(unlimited)) as readonly Ranked[]
     if (query.text.trim() === '') return words.slice(0, limit)
-    await settle()
-    const [asked] = await embedded([query.text])
-    const target = unit(asked ?? [])
+    const target = unit((await vectorOf(query.text)) ?? [])
     const similarity = (id: string): number => {
       const vector = vectors.get(texts.get(id)?.key ?? '')
       return vector ? Math.max(0, dot(target, vector)) : 0
@@ -99,6 +131,7 @@ export function createHybridSearcher({
       return {
         ...hit,
         score: hit.score / best + share * (likeness / most),
+        ownScore: (hit.ownScore ?? hit.score) / best,
         relevance: Math.min(mostLikely, Math.max(hit.relevance, likeness ** 2, distinct)),
         coverage: Math.max(hit.coverage ?? 0, likeness ** 2, distinct),
         // What the words do not find is offered, not loaded.
@@ -106,9 +139,10 @@ export function createHybridSearcher({
       }
     })
     fused.sort((first, second) => second.score - first.score || compare(first.id, second.id))
-    const rest = likely
-      .slice(reordered)
-      .map((hit) => ({ ...hit, score: Math.min(hit.score / best, fused.at(-1)?.score ?? 1) }))
+    const rest = likely.slice(reordered).map(({ ownScore: _, ...hit }) => ({
+      ...hit,
+      score: Math.min(hit.score / best, fused.at(-1)?.score ?? 1),
+    }))
     return [...certain, ...fused, ...rest].slice(0, limit)
   }
 
@@ -125,19 +159,6 @@ export function createHybridSearcher({
     },
     rank,
   }
-}
-
-/** Rejects where the host's function does not settle in time. What it answers later is not used. */
-function inTime<T>(work: Promise<T>, milliseconds: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`embed did not answer within ${milliseconds} ms`)),
-      milliseconds,
-    )
-    Promise.resolve(work)
-      .then(resolve, reject)
-      .finally(() => clearTimeout(timer))
-  })
 }
 
 /**
@@ -157,6 +178,14 @@ function textOf({ name, title, description, hint }: SearchDocument): string {
     .filter((part) => part !== '')
     .join('. ')
     .slice(0, textLimit)
+}
+
+function assertAtLeast(name: string, value: number, least: number): void {
+  if (!(typeof value === 'number' && value >= least && Number.isFinite(value)))
+    throw invalid(
+      name,
+      `${name} of createHybridSearcher must be a number of at least ${least}, not ${String(value)}.`,
+    )
 }
 
 function unit(vector: ArrayLike<number>): Float32Array {

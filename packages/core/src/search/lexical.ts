@@ -4,7 +4,7 @@
  *     const searcher = createLexicalSearcher()
  *     searcher.update({ put: documents })                 documents: `documentOf({ id, tool, serverDescription })` of each tool
  *     searcher.rank({ text, must: [], limit })            the order; hits with a relevance below `defaultCutOff` are no answer
- *     searcher.explain(text, document)                    why a hit ranks where it does: name, terms, each term by field
+ *     searcher.explain(text, document, learned)           why a hit ranks where it does: name, terms, each term by field, and use
  *     searcher.why(name, { text, limit, cutOff })         what kept a tool out: see `SearchMiss`
  *
  * The index keeps no text but names, so `explain` is given the document again; the rest needs the index alone.
@@ -53,7 +53,7 @@ export interface LexicalSearcher extends Searcher {
   fill(documents: Iterable<SearchDocument>): Promise<void>
   rank(query: RankQuery): readonly Ranked[]
   /** Takes apart what a document scores for a query: by term, and each term by field. */
-  explain(text: string, document: SearchDocument): Explanation
+  explain(text: string, document: SearchDocument, learned?: RankQuery['learned']): Explanation
   /** What became of the tool of that name (or id, or alias) in a search, and what kept it out. Costs a full ranking. */
   why(name: string, query: WhyQuery): SearchMiss
 }
@@ -139,7 +139,7 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
         id: index.identityOf(slot).id,
         score,
         relevance: likely,
-        ...(gain > 0 ? { ownRelevance: relevance(score - gain) } : {}),
+        ...(gain > 0 ? { ownRelevance: relevance(score - gain), ownScore: score - gain } : {}),
         ...held,
       }
     })
@@ -202,8 +202,10 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
       if (put.length >= manyTools) vocabulary().forget()
     },
     rank,
-    explain(text, document) {
-      const [hit = { score: 0, relevance: 0 }] = rank({ text, must: [], accept: (id) => id === document.id })
+    explain(text, document, learned = []) {
+      const accept = (id: string) => id === document.id
+      const [hit = { score: 0, relevance: 0 }] = rank({ text, must: [], accept, learned })
+      const use = 'ownScore' in hit ? hit.score - (hit.ownScore ?? hit.score) : 0
       const tier = Math.floor(hit.score / exactTierScore)
       return explain(
         document,
@@ -211,7 +213,7 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
         vocabulary(),
         tuning,
         (term) => ({ worth: scores.worthOf(term), tools: index.frequencyOf(term.hash) }),
-        { name: nameOfTier(tier), score: hit.score - tier * exactTierScore, relevance: hit.relevance },
+        { name: nameOfTier(tier), score: hit.score - tier * exactTierScore, relevance: hit.relevance, use },
       )
     },
     why: (name, query) => whyNot(name, query, whySource),

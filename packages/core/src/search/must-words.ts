@@ -1,4 +1,4 @@
-/** `+must`: the tools that hold a word in their name, aliases, server or domain; where none does, a word that means the same. */
+/** `+must`: the tools that hold a word in their name, aliases, server, domain or group; where none does, a word that means the same. */
 import { identityBit } from './index/impact.js'
 import type { TermIndex } from './index/term-index.js'
 import { queryCharacterLimit } from './query.js'

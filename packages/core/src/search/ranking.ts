@@ -8,6 +8,7 @@ import { noAliases } from './index/term-index.js'
 import { createLexicalSearcher, type LexicalSearcher } from './lexical.js'
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
 import type { IndexPart } from './stored-parts.js'
+import { beforeDeprecated } from './successors.js'
 
 export type Ranking = (query: RankQuery, notify: (notice: Notice) => void) => Promise<readonly Ranked[]>
 
@@ -19,11 +20,11 @@ export function createRanking(catalogue: Catalogue, custom: Searcher | undefined
   return async (query, notify) => {
     try {
       const ranked = await (await chosen()).rank(query)
-      if (Array.isArray(ranked) && ranked.every(isRanked)) return ranked
+      if (Array.isArray(ranked) && ranked.every(isRanked)) return beforeDeprecated(ranked, catalogue)
       throw new Error('its answer is not a list of { id, score, relevance }')
     } catch (error) {
       notify({ kind: 'searcher-failed', query: query.text, detail: String(error) })
-      return (await lexical()).rank(query)
+      return beforeDeprecated(await (await lexical()).rank(query), catalogue)
     }
   }
 }

@@ -27,12 +27,14 @@ export interface Ranked {
   /** From 0 to 1: how many of the words that were asked for the tool holds; `autoLoad: 'certain'` goes by it. Left out: relevance counts. */
   readonly certainty?: number
   /**
-   * From 0 to 1: how much of what was asked for the tool accounts for. Where none of the answers reaches 0.52, the model reads that
-   * nothing clearly does this. Left out: it does.
+   * From 0 to 1: how much of what was asked for the tool accounts for. Where none of the best eight answers reaches 0.52, the model
+   * reads that nothing clearly does this. Left out: it does.
    */
   readonly coverage?: number
   /** Relevance by the words alone, without what was learned from use or seems similar: what only these find is offered, never loaded. Left out: the same. */
   readonly ownRelevance?: number
+  /** The score by the words alone: others are measured by it, so that use displaces nothing that the words find. Left out: the same. */
+  readonly ownScore?: number
 }
 
 /** Terms that tools were used by. Nothing to look into: only the built-in ranking reads it. */
@@ -43,7 +45,7 @@ export interface LearnedTerms {
 
 export interface RankQuery {
   readonly text: string
-  /** Words that have to occur in the name, an alias, the server or the domain. */
+  /** Words that have to occur in the name, an alias, the server, the domain or the group. */
   readonly must: readonly string[]
   /** The best this many suffice. Left out: all that match. */
   readonly limit?: number

@@ -22,7 +22,7 @@ export type SearchMiss =
   | { readonly outcome: 'ambiguous-name'; readonly ids: readonly string[] }
   /** The query holds nothing but words that say nothing ("please show me"), or nothing at all. */
   | { readonly outcome: 'empty-query'; readonly id: string }
-  /** A `+must` word is not in its name, aliases, server or domain. */
+  /** A `+must` word is not in its name, aliases, server, domain or group. */
   | { readonly outcome: 'must-missing'; readonly id: string; readonly words: readonly string[] }
   /** It shares no word, and no concept, with the query. */
   | { readonly outcome: 'no-shared-word'; readonly id: string; readonly asked: readonly string[] }

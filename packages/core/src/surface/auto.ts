@@ -1,5 +1,6 @@
 /** One decision, made before the first request from what is known then: are tools deferred, and how do they reach the model. */
 
+import { quote } from '../base/text.js'
 import { estimate } from '../base/tokens.js'
 import { breakEven } from '../costs/pricing.js'
 import type { LedgerFact } from '../ledger/event.js'
@@ -28,12 +29,16 @@ type Reason = Extract<LedgerFact, { kind: 'latched' }>['reason']
 
 /** What the catalogue comes to, in tokens of definitions. */
 export interface Sizes {
-  /** Deferred tools that are not loaded. */
+  /** All deferred tools. */
+  readonly deferred: number
+  /** Those of them that are not loaded. */
   readonly hidden: number
   deferredTokens(): number
   eagerTokens(): number
   /** All tools, eager and deferred. */
   readonly tools: number
+  /** Sources that are connecting, and of which no tool is known yet. */
+  readonly awaited: readonly string[]
 }
 
 export function decide(
@@ -55,15 +60,33 @@ export function decide(
   // Once on, a conversation stays on until it is cleared: its history speaks of the loader.
   if (reason !== 'start' && reason !== 'clear' && state.latch?.mode === 'on') return chosen()
   if (context.child && sizes.hidden === 0) return { mode: 'off', delivery: 'eager' }
-  if (mode === 'on') return chosen()
+  // A conversation that is off stays off, so what nobody has counted yet must not count as nothing.
+  const awaited = sizes.awaited.length > 0 ? stillConnecting(sizes.awaited) : undefined
+  const nothing = sizes.deferred === 0 ? NOTHING_DEFERRED : undefined
+  if (mode === 'on') return chosen(nothing && (awaited ?? nothing))
+  if (nothing) return awaited ? chosen(awaited) : { mode: 'off', delivery: 'eager', because: nothing }
   const limit = toolLimit(context.wire)
   if (sizes.tools > limit && sizes.hidden > 0)
     return chosen(`${sizes.tools} tools, and a request on this wire takes ${limit}`)
   const least = leastTokens(context, sizes, support)
   const tokens = sizes.deferredTokens()
   const because = `${tokens} tokens of deferred definitions; deferring them pays from ${least} on`
-  return tokens >= least ? chosen(because) : { mode: 'off', delivery: 'eager', because }
+  if (tokens >= least) return chosen(because)
+  return awaited ? chosen(awaited) : { mode: 'off', delivery: 'eager', because }
 }
+
+/** Sources that one reason names. */
+const MOST_NAMED = 3
+
+function stillConnecting(sources: readonly string[]): string {
+  const named = sources.slice(0, MOST_NAMED).map((name) => quote(name, 60))
+  const more = sources.length > MOST_NAMED ? ` and ${sources.length - MOST_NAMED} more` : ''
+  const isOne = sources.length === 1
+  return `${named.join(', ')}${more} ${isOne ? 'is' : 'are'} still connecting, and how many tools ${isOne ? 'it has' : 'they have'} is not known yet`
+}
+
+const NOTHING_DEFERRED =
+  'nothing is deferred: own tools are eager, unless they are given with defer: true or by setSource'
 
 const REASONS: Readonly<Record<DeliveryName, string>> = {
   native: 'the provider itself shows what is found, and the prefix stays',

@@ -1,8 +1,8 @@
 /** The list of what is hidden, for the loader's description: cards, then names, then a digest per server, whatever fits the budget. */
 
-import { firstLine, quote, safeJson, tellingLine } from '../base/text.js'
+import { quote, safeJson, tellingLine } from '../base/text.js'
 import type { Tokenizer } from '../base/tokens.js'
-import type { Catalogue, Entry } from '../catalogue/catalogue.js'
+import type { Catalogue, Entry, Source } from '../catalogue/catalogue.js'
 import type { Prompts } from './prompts.js'
 
 export interface CardList {
@@ -14,6 +14,9 @@ export interface CardList {
 
 /** Kept free in a digest for the line that counts the rest. */
 const RESERVE = 20
+
+/** The description as the wire shows it. */
+type Describe = (entry: Entry) => string
 
 /** A deferred tool, or a group of them, as one card. */
 interface Row {
@@ -27,11 +30,36 @@ interface Row {
   readonly ids: readonly string[]
 }
 
-/** The one line that shows of a deferred tool, quoted as data. */
-function cardLine(entry: Entry, describe: (entry: Entry) => string): string {
+/** The one line that shows of a deferred tool, quoted as data. `shared`: lines with which tools of its source begin alike. */
+function cardLine(entry: Entry, describe: Describe, shared: ReadonlySet<string>): string {
   const { card, title, annotations } = entry.tool
-  const line = [card, describe(entry), title, annotations?.title].map((text) => tellingLine(text ?? '', 160))
-  return safeJson(line.find((text) => text !== '') ?? '')
+  const lines = [card, describe(entry), title, annotations?.title].map((text, index) =>
+    tellingLine(text ?? '', 160, index === 1 ? shared : undefined),
+  )
+  return safeJson(lines.find((text) => text !== '') ?? '')
+}
+
+/** With so many tools of one source that begin alike, the line is about none of them. */
+const ALIKE = 3
+
+/** By source, each once: lines with which several of its tools begin. */
+function createShared(catalogue: Catalogue, describe: Describe): (source: string) => ReadonlySet<string> {
+  const known = new Map<string, ReadonlySet<string>>()
+  return (source) => {
+    const made = known.get(source) ?? sharedLines(catalogue, source, describe)
+    known.set(source, made)
+    return made
+  }
+}
+
+function sharedLines(catalogue: Catalogue, source: string, describe: Describe): ReadonlySet<string> {
+  const counts = new Map<string, number>()
+  for (const id of catalogue.sources.get(source)?.ids ?? []) {
+    const entry = catalogue.get(id)
+    const line = entry ? tellingLine(describe(entry), 160) : ''
+    counts.set(line, (counts.get(line) ?? 0) + 1)
+  }
+  return new Set([...counts].filter(([, count]) => count >= ALIKE).map(([line]) => line))
 }
 
 /** A source's name is its owner's text too. */
@@ -57,8 +85,7 @@ export function listCards(
     readonly prompts: Prompts
     readonly tokenizer: Tokenizer
     readonly budget: number
-    /** The description as the wire shows it. */
-    readonly describe: (entry: Entry) => string
+    readonly describe: Describe
   },
 ): CardList {
   const { catalogue, prompts, tokenizer, budget, describe } = options
@@ -67,7 +94,7 @@ export function listCards(
   const cards = countOfRows(deferred)
   let rows: readonly Row[] | undefined
   const made = () => {
-    rows ??= toRows(deferred, describe)
+    rows ??= toRows(deferred, catalogue, describe)
     return rows
   }
   const finish = (text: string, shown: readonly string[]): CardList => ({
@@ -106,8 +133,9 @@ function countOfRows(deferred: readonly Entry[]): number {
   return single + groups.size
 }
 
-export function toRows(deferred: readonly Entry[], describe: (entry: Entry) => string): Row[] {
+export function toRows(deferred: readonly Entry[], catalogue: Catalogue, describe: Describe): Row[] {
   const rows: Row[] = []
+  const shared = createShared(catalogue, describe)
   const groups = new Map<string, Entry[]>()
   for (const entry of [...deferred].sort((a, b) => compare(a.wireName, b.wireName))) {
     const { group } = entry.tool
@@ -116,7 +144,7 @@ export function toRows(deferred: readonly Entry[], describe: (entry: Entry) => s
         source: entry.source,
         heading: headingOf(entry),
         label: entry.wireName,
-        line: () => cardLine(entry, describe),
+        line: () => cardLine(entry, describe, shared(entry.source)),
         name: entry.wireName,
         ids: [entry.id],
       })
@@ -135,7 +163,7 @@ export function toRows(deferred: readonly Entry[], describe: (entry: Entry) => s
       source: first.source,
       heading: headingOf(first),
       label: `group ${quote(first.tool.group ?? '', 80)} (${names})`,
-      line: () => cardLine(first, describe),
+      line: () => cardLine(first, describe, shared(first.source)),
       name: names,
       ids: members.map((member) => member.id),
     })
@@ -169,10 +197,15 @@ function bySource(
   return [...parts].map(([head, shown]) => `${head}${shown.join(joint)}`).join('\n')
 }
 
-/** What a source says of itself, quoted. */
 function aboutSource(catalogue: Catalogue, source: string): string {
-  const about = firstLine(catalogue.sources.get(source)?.description ?? '', 100)
-  return about ? `: ${safeJson(about)}` : ''
+  const about = ownWords(catalogue.sources.get(source))
+  return about === '' ? '' : `: ${about}`
+}
+
+/** What a source says of itself, quoted. */
+export function ownWords(source: Source | undefined): string {
+  const about = tellingLine(source?.description ?? '', 100)
+  return about === '' ? '' : safeJson(about)
 }
 
 function digest(

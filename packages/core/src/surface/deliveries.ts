@@ -21,13 +21,12 @@ export interface Delivery {
 
 export const deliveries: Readonly<Record<DeliveryName, Delivery>> = {
   /** Everything is sent, always: what remains when the loader may not be used. Late arrivals join at the end. */
-  eager: { name: 'eager', metaTools: [], defines: 'array', answers: 'name', loads: 800 },
+  eager: { name: 'eager', metaTools: [], defines: 'array', answers: 'name', loads: 1000 },
   /**
    * Loaded tools are declared at the end of the tools array. Models get native argument constraints; on wires that render
-   * tools before messages, each load makes the provider read the messages again (accounting charges them). The answer names what
-   * it loads as well, so less is loaded than natively.
+   * tools before messages, each load makes the provider read the messages again (accounting charges them).
    */
-  append: { name: 'append', metaTools: ['loader'], defines: 'array', answers: 'name', loads: 800 },
+  append: { name: 'append', metaTools: ['loader'], defines: 'array', answers: 'name', loads: 1000 },
   /**
    * The tools array never changes: schemas arrive in search answers, and calls go through one wrapper that checks the
    * arguments. No load touches a byte before the last message. An offered tool can be called by its signature, so few are loaded.

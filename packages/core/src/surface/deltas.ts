@@ -7,7 +7,7 @@ import type { LedgerFact } from '../ledger/event.js'
 import type { LedgerState } from '../ledger/fold.js'
 import type { Tool } from '../tool/tool.js'
 import { announce, definitionLine, guidance, schemaLine } from './announce.js'
-import { toRows } from './cards.js'
+import { ownWords, toRows } from './cards.js'
 import type { Context } from './context.js'
 import { deliveries } from './deliveries.js'
 import { BRIDGE_NAME } from './meta-tools.js'
@@ -319,8 +319,9 @@ export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
     const lines = [...(joined?.lines ?? [])]
     // A known source whose list shrank, or lost and regained a tool, has nothing new to tell. A group is one line.
     // Of a source the model knows in part, only what joined while this process watched is certainly new.
-    const certain = known === undefined || known === '' || state.latch?.shown.length !== 0 ? fresh : []
-    const rows = toRows(certain, context.describe)
+    const isNew = known === undefined || known === ''
+    const certain = isNew || state.latch?.shown.length !== 0 ? fresh : []
+    const rows = toRows(certain, context.catalogue, context.describe)
     const told = rows.slice(0, TOLD_PER_ARRIVAL)
     if (rows.length === 0 && fresh.length > 0)
       lines.push(prompts.grown({ source: safeJson(source.name), count: source.ids.size, loader: face.name }))
@@ -332,6 +333,7 @@ export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
           tools: told.map((row) => ({ name: row.label, line: row.line() })),
           more: rows.slice(TOLD_PER_ARRIVAL).reduce((sum, row) => sum + row.ids.length, 0),
           loader: face.name,
+          about: isNew ? ownWords(source) : '',
         }),
       )
     const about = [...eager.map(({ id }) => id), ...told.flatMap((row) => row.ids)]

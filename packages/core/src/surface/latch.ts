@@ -1,6 +1,7 @@
 /** The latch: mode, delivery and every byte before the messages are decided once, from what is known now. */
 
-import type { Entry } from '../catalogue/catalogue.js'
+import { defined } from '../base/guards.js'
+import { type Entry, META } from '../catalogue/catalogue.js'
 import type { LedgerFact } from '../ledger/event.js'
 import type { LedgerState } from '../ledger/fold.js'
 import { loaderLimit } from '../schema/dialect.js'
@@ -43,15 +44,18 @@ export function latchFact(
     context,
     reason,
     {
+      deferred: deferred.length,
       hidden: hiddenCount,
       // Counted where it decides: every schema has to be read for it.
       deferredTokens: () => tokensOf(deferred, context),
       eagerTokens: () => tokensOf(eager, context),
       tools: eager.length + deferred.length,
+      awaited: awaitedSources(context),
     },
     support,
   )
-  const because = decision.because === undefined ? {} : { because: decision.because }
+  const isDenied = eager.length + deferred.length === 0 && deniesAll(context)
+  const because = defined({ because: isDenied ? denial(gate.fault) : decision.because })
   if (decision.mode === 'off')
     return {
       kind: 'latched',
@@ -74,7 +78,8 @@ export function latchFact(
   const always = delivery.name === 'eager' ? [...eager, ...deferred] : eager
   const hidden = delivery.name === 'eager' ? [] : deferred
   const { prompts, tokenizer, cardBudget, cardPlace, face, affordance } = settings
-  const strong = affordance === 'strong'
+  const findable = canFind(context)
+  const strong = affordance === 'strong' && findable
   const bridge = delivery.metaTools.includes('bridge') ? BRIDGE_NAME : undefined
   const eagerIds = new Set(always.map((entry) => entry.id))
   const loaded = [...state.tools.loaded.values(), ...state.tools.suspendedLoads.values()].flatMap(
@@ -110,18 +115,19 @@ export function latchFact(
             parameter: queryParameter(face, prompts),
             bridge,
             strong,
+            unloads: true,
           }),
         inSection ? '' : list,
         loaderLimit(wire),
       ),
     )
-  if (bridge) metaTools.push(bridgeTool(face, prompts))
+  if (bridge) metaTools.push(bridgeTool(face, prompts, findable))
 
   const section = prompts.section({
     loader: face.name,
     bridge,
     deferred: unloaded.length,
-    findable: canFind(context),
+    findable,
     cards: inSection ? list : '',
     strong,
   })
@@ -147,8 +153,25 @@ export function latchFact(
   }
 }
 
+/** Whether there are tools, and policy lets none of them be seen. */
+function deniesAll({ catalogue, gate }: Context): boolean {
+  const all = [...catalogue.entries()].filter(({ source }) => source !== META)
+  return all.length > 0 && all.every((entry) => gate.availability(entry, 'see') === 'denied')
+}
+
+function denial(fault: string | undefined): string {
+  return `policy denies every tool${fault === undefined ? '' : `: ${fault}`}`
+}
+
 function tokensOf(entries: readonly Entry[], context: Context): number {
   return entries.reduce((sum, entry) => sum + context.cost(entry), 0)
+}
+
+/** They may bring tools with the next request. What policy denies as a whole brings none. */
+function awaitedSources({ catalogue, gate }: Context): string[] {
+  return [...catalogue.sources.values()]
+    .filter(({ name, state, ids }) => state === 'connecting' && ids.size === 0 && gate.mayName(name))
+    .map(({ name }) => name)
 }
 
 /** A loaded tool whose definition is not known in this process: as the last latch had it, where that is enough. */

@@ -154,10 +154,11 @@ export function loaderTool(
   }
 }
 
-export function bridgeTool(face: SearchFace, prompts: Prompts): WireTool {
+/** `findable`: a search may lead to something. */
+export function bridgeTool(face: SearchFace, prompts: Prompts, findable: boolean): WireTool {
   return {
     name: BRIDGE_NAME,
-    description: prompts.bridge({ loader: face.name, bridge: BRIDGE_NAME }),
+    description: prompts.bridge({ loader: face.name, bridge: BRIDGE_NAME, findable }),
     inputSchema: {
       type: 'object',
       properties: {

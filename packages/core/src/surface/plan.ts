@@ -227,8 +227,12 @@ function remind(
   live: ReadonlySet<string>,
   { present }: SentHistory,
 ): LedgerFact[] {
+  // An eager tool that came late was told of with its rules of use; a deferred one only by its card.
+  const cameEager = (id: string) => state.tools.loaded.get(id)?.source === 'arrival'
   const told = new Set(
-    state.history.inserts.flatMap((insert) => (insert.topic === 'loaded' ? insert.about : [])),
+    state.history.inserts.flatMap(({ topic, about }) =>
+      topic === 'loaded' ? about : topic === 'arrival' ? about.filter(cameEager) : [],
+    ),
   )
   // Where the provider puts definitions before the model itself, there is nothing to remind of but how to use them.
   const always = deliveries[delivery].answers !== 'reference'

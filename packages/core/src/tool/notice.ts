@@ -32,6 +32,14 @@ export type Notice =
   | { readonly kind: 'schema-unusable'; readonly tool: string; readonly detail: string }
   /** A tool answered after its time limit. The model had been told that the outcome is unknown. */
   | { readonly kind: 'late-result-dropped'; readonly tool: string; readonly callId: string }
+  /** A call that was started before was answered, and not run again: a reply that was run twice, or an id that two conversations use. */
+  | {
+      readonly kind: 'call-fenced'
+      readonly tool: string
+      readonly callId: string
+      /** What came of it, where the ledger knows. */
+      readonly outcome?: 'succeeded' | 'failed'
+    }
   /** Figures of a provider that cannot be true were given to `recordRequest`, and left out. */
   | { readonly kind: 'usage-refused'; readonly requestId: string; readonly detail: string }
   /** What an adapter noticed about a history: `warnings` of a turn. Each is told once. */

@@ -8,22 +8,26 @@ const MOST_VALUES = 6
 const MOST_BRANCHES = 4
 /** Below the parameters themselves. */
 const LEVELS = 1
+/** A `$ref`, an `anyOf` and an `allOf` in each other are followed so often: those of real servers, and not without end. */
+const FOLLOWED = 3
 
 /**
  * `create_issue(title: string, labels?: string[], state?: "open" | "closed" = "open")`. Bounded: at most 30 parameters, one level of
- * what is inside them; a `$ref` and an `anyOf` are followed once. Never throws.
+ * what is inside them; what a `$ref`, an `anyOf` or an `allOf` leads to counts as that level. Never throws.
  */
 export function signatureOf(name: string, schema: JsonSchema): string {
   const root = record(schema)
-  return `${name}(${membersOf(root, MOST_PARAMETERS, (value) => typeOf(value, LEVELS, root)).join(', ')})`
+  const members = membersOf(wholeOf(root), MOST_PARAMETERS, (value) => typeOf(value, LEVELS, root))
+  return `${name}(${members.join(', ')})`
 }
 
 /** The same at a glance, for who will read the schema before a call: what has to be given, and nothing of what is inside it. */
 export function shortSignatureOf(name: string, schema: JsonSchema): string {
   const root = record(schema)
-  const properties = record(root.properties)
+  const whole = wholeOf(root)
+  const properties = record(whole.properties)
   const all = Object.keys(properties)
-  const needed = requiredOf(root).filter((key) => Object.hasOwn(properties, key))
+  const needed = requiredOf(whole).filter((key) => Object.hasOwn(properties, key))
   const parts = needed
     .slice(0, MOST_NESTED)
     .map((key) => `${plain(key)}: ${typeOf(properties[key], 0, root)}`)
@@ -51,21 +55,55 @@ function requiredOf({ required }: Schema): string[] {
   return [...new Set(names)].filter((name): name is string => typeof name === 'string')
 }
 
-function typeOf(value: unknown, depth: number, root: Schema, followed = false): string {
-  const schema = record(value)
-  const deeper = (inner: unknown) => typeOf(inner, depth, root, true)
+/** The parameters, where the schema says them elsewhere: in a `$ref`, or in branches, of which each may leave some out. */
+function wholeOf(root: Schema): Schema {
+  const schema = flat(root, root, FOLLOWED)
+  const branches = branchesOf(schema).map((branch) => flat(branch, root, FOLLOWED - 1))
+  if (branches.length === 0) return schema
+  const [first = [], ...others] = branches.map(requiredOf)
+  const always = first.filter((name) => others.every((names) => names.includes(name)))
+  const merged = branches.reduce(joined, {})
+  return { ...joined(merged, schema), required: [...requiredOf(schema), ...always] }
+}
+
+/** A schema with what it refers to, and all that it is made of. */
+function flat(value: unknown, root: Schema, left: number): Schema {
+  const { $ref, allOf, ...own } = record(value)
+  const parts = [
+    ...(typeof $ref === 'string' ? [referred($ref, root)] : []),
+    ...(Array.isArray(allOf) ? allOf.slice(0, MOST_BRANCHES) : []),
+  ]
+  if (parts.length === 0 || left === 0) return own
+  return joined(parts.map((part) => flat(part, root, left - 1)).reduce(joined, {}), own)
+}
+
+function joined(first: Schema, second: Schema): Schema {
+  const properties = { ...record(first.properties), ...record(second.properties) }
+  const required = [...requiredOf(first), ...requiredOf(second)]
+  const has = Object.keys(properties).length > 0
+  return { ...first, ...second, ...(has ? { properties } : {}), ...(required.length > 0 ? { required } : {}) }
+}
+
+function branchesOf({ anyOf, oneOf }: Schema): unknown[] {
+  return [anyOf, oneOf].find(Array.isArray) ?? []
+}
+
+function typeOf(value: unknown, depth: number, root: Schema, left = FOLLOWED): string {
+  const schema = flat(value, root, left)
   if ('const' in schema) return inJson(schema.const)
   if (Array.isArray(schema.enum)) return cut(schema.enum.map(inJson), MOST_VALUES)
-  if (typeof schema.$ref === 'string' && !followed) return deeper(referred(schema.$ref, root))
-  const [branches] = [schema.anyOf, schema.oneOf].filter(Array.isArray)
-  if (branches && !followed) return cut([...new Set(branches.map(deeper))], MOST_BRANCHES)
+  const branches = branchesOf(schema)
+  if (branches.length > 0 && left > 0) {
+    const types = branches.slice(0, MOST_VALUES * 2).map((branch) => typeOf(branch, depth, root, left - 1))
+    return cut([...new Set(types)], MOST_BRANCHES)
+  }
   if (schema.type === 'array') {
-    const item = typeOf(schema.items, depth, root, followed)
+    const item = typeOf(schema.items, depth, root, left)
     return item.includes(' | ') ? `(${item})[]` : `${item}[]`
   }
   const isObject = schema.type === 'object' || (schema.type === undefined && schema.properties !== undefined)
   if (isObject && depth > 0 && schema.properties !== undefined) {
-    const inner = membersOf(schema, MOST_NESTED, (each) => typeOf(each, depth - 1, root, followed))
+    const inner = membersOf(schema, MOST_NESTED, (each) => typeOf(each, depth - 1, root, left))
     return `{ ${inner.join(', ')} }`
   }
   if (isObject) return 'object'
@@ -76,6 +114,7 @@ function typeOf(value: unknown, depth: number, root: Schema, followed = false): 
 
 /** What `#/$defs/name` stands for; nothing where it points elsewhere. */
 function referred(reference: string, root: Schema): unknown {
+  if (reference === '#') return root
   if (!reference.startsWith('#/')) return undefined
   let found: unknown = root
   for (const part of reference.slice(2).split('/')) {

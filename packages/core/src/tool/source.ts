@@ -29,6 +29,8 @@ export interface Finding {
     | 'duplicate-tool'
     /** A field that nobody reads, where another was probably meant. The tool is used. */
     | 'odd-field'
+    /** A schema that cannot be used as it stands. What fits of it is sent and checked. */
+    | 'odd-schema'
     | 'case-twin'
     | 'broken-alias'
     | 'name-collision'

@@ -9,7 +9,14 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly vendor: string
     readonly validate: (value: unknown) => Validation | Promise<Validation>
     readonly types?: { readonly input: Input; readonly output: Output } | undefined
-    readonly jsonSchema?: { readonly input: (options: { readonly target: string }) => unknown } | undefined
+    readonly jsonSchema?:
+      | {
+          readonly input: (options: {
+            readonly target: string
+            readonly libraryOptions?: Record<string, unknown>
+          }) => unknown
+        }
+      | undefined
   }
 }
 
@@ -22,6 +29,11 @@ export function isStandardSchema(value: unknown): value is StandardSchema {
   return holds && isRecord((value as Partial<StandardSchema>)['~standard'])
 }
 
+/** JSON Schema that zod wrote: it holds the schema that it was made of, out of sight. */
+export function isWritten(schema: object): boolean {
+  return Object.getPrototypeOf(schema) === Object.prototype && !Object.keys(schema).includes('~standard')
+}
+
 /** A schema that can be written as JSON Schema, by Standard JSON Schema or by a method of its library's. */
 export type ConvertibleSchema = StandardSchema &
   (
@@ -30,9 +42,23 @@ export type ConvertibleSchema = StandardSchema &
     | { toJsonSchema(options?: never): unknown }
   )
 
+type Converter = NonNullable<StandardSchema['~standard']['jsonSchema']>
+
+/** What a program of the host's checks or changes cannot be written down. Valibot names the first of it, and leaves out what it is told. */
+function converted(jsonSchema: Converter, ignoreActions: readonly string[] = []): unknown {
+  const libraryOptions = ignoreActions.length > 0 ? { libraryOptions: { ignoreActions } } : {}
+  try {
+    return jsonSchema.input({ target: 'draft-2020-12', ...libraryOptions })
+  } catch (error) {
+    const [, action] = /^The "(\w+)" action cannot be converted/.exec(String((error as Error)?.message)) ?? []
+    if (action === undefined || ignoreActions.includes(action)) throw error
+    return converted(jsonSchema, [...ignoreActions, action])
+  }
+}
+
 function converterOf(schema: StandardSchema): (() => unknown) | undefined {
   const { jsonSchema } = schema['~standard']
-  if (jsonSchema) return () => jsonSchema.input({ target: 'draft-2020-12' })
+  if (jsonSchema) return () => converted(jsonSchema)
   const own = schema as { readonly toJSONSchema?: unknown; readonly toJsonSchema?: unknown }
   const { toJSONSchema, toJsonSchema } = own
   if (typeof toJSONSchema === 'function') return () => toJSONSchema.call(schema, { io: 'input' })
@@ -58,20 +84,28 @@ export function jsonSchemaOf(schema: StandardSchema): JsonSchema | { readonly pr
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     return {
-      problem: `has an inputSchema that ${vendor} cannot write as JSON Schema: ${safeJson(why)}; describe what the model writes (text for a date, z.iso.datetime() in zod) and transform it, or give JSON Schema as inputSchema, and ${OWN_CHECK}`,
+      problem: `has an inputSchema that ${vendor} cannot write as JSON Schema: ${safeJson(why)}; describe what the model writes (text for a date${DATES[vendor] ?? ''}) and transform it, or give JSON Schema as inputSchema, and ${OWN_CHECK}`,
     }
   }
 }
 
 const ZOD_3 =
   'of zod 3, which has no converter to JSON Schema; use zod 4, or give the JSON Schema that zod-to-json-schema makes as inputSchema'
+const DATES: Readonly<Record<string, string>> = {
+  zod: ': z.iso.datetime()',
+  valibot: ': v.pipe(v.string(), v.isoTimestamp())',
+}
 const OWN_CHECK = '"validate: (input) => schema["~standard"].validate(input)"'
 
 function withoutConverter(schema: StandardSchema): string {
   const { vendor } = schema['~standard']
   if (vendor === 'zod' && !('_zod' in schema)) return `${ZOD_3}, and ${OWN_CHECK}`
+  const which =
+    'optional' in schema
+      ? 'an early zod 4; update zod, or'
+      : 'zod/mini, whose schemas do not convert themselves;'
   if (vendor === 'zod')
-    return `of an early zod 4; update zod, or give z.toJSONSchema(schema, { io: "input" }) as inputSchema, and ${OWN_CHECK}`
+    return `of ${which} give z.toJSONSchema(schema, { io: "input" }) as inputSchema, and ${OWN_CHECK}`
   if (vendor === 'valibot')
     return 'of valibot, which converts with a package of its own; give toStandardJsonSchema(schema) from @valibot/to-json-schema to defineTool(…)'
   return `of ${vendor}, which offers no JSON Schema; give JSON Schema as inputSchema, and ${OWN_CHECK}`

@@ -1,7 +1,9 @@
 /** A tool as its owner writes it: definition, how to run it, and how it may be exposed. The first noun of the flow. */
 import { ToolwellError } from '../base/errors.js'
+import { nearest } from '../base/nearest.js'
+import { formOf, inForm, isPromise, KEYED } from './foreign-form.js'
 import type { SourceState } from './source.js'
-import { isStandardSchema, problemOfSchema } from './standard-schema.js'
+import { isStandardSchema, isWritten, problemOfSchema } from './standard-schema.js'
 
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
@@ -232,19 +234,20 @@ export function problemOf(tool: unknown): string | undefined {
 function shapeProblem(tool: unknown): string | undefined {
   if (typeof tool !== 'object' || tool === null) return 'is not an object'
   if (validated.has(tool)) return undefined
+  if (isPromise(tool)) return 'is a promise; await it'
+  if (Array.isArray(tool)) return 'is a list; give its tools one by one: [...list]'
   const { name, description, inputSchema } = tool as Partial<Tool>
-  if (name === undefined && isOpenAiShape(tool)) return `is in OpenAI's shape; ${imported('openai-chat')}`
-  if (name === undefined && inputSchema !== undefined)
-    return 'has no name; tools of the AI SDK have theirs as keys, and importTools of @toolwell/core/ai-sdk reads those'
-  if (name === undefined && 'functionDeclarations' in tool)
-    return `is in Gemini's shape; ${imported('google')}`
+  const form = name === undefined ? formOf(tool) : undefined
+  if (form) return inForm(form)
+  if (name === undefined && inputSchema !== undefined) return KEYED
   if (typeof name !== 'string' || name.trim() === '') return 'has no name'
   if (description !== undefined && typeof description !== 'string')
     return 'has a description that is not a string'
   for (const [keys, fits, kind] of FIELD_KINDS)
     for (const key of keys) {
       const value: unknown = (tool as Partial<Tool>)[key]
-      if (value !== undefined && !fits(value)) return `has a ${key} that is not ${kind}`
+      if (value !== undefined && !fits(value))
+        return `has ${/^[aeiou]/.test(key) ? 'an' : 'a'} ${key} that is not ${kind}`
     }
   const schema: unknown = inputSchema
   const shape = foreignShape(tool)
@@ -253,8 +256,7 @@ function shapeProblem(tool: unknown): string | undefined {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
     return 'has an inputSchema that is not an object; give { "type": "object", "properties": { … } }'
   const type = (schema as { type?: unknown }).type
-  if (type !== undefined && type !== 'object')
-    return `has an inputSchema of ${typeName(type)}; the top level of a tool's input must be "object"`
+  if (type !== undefined && type !== 'object') return `has an inputSchema of ${typeName(type)}`
   return undefined
 }
 
@@ -272,15 +274,15 @@ function nestedProblem(tool: Tool): string | undefined {
   }
 }
 
-/** Only words of JSON Schema itself are repeated: the model may read this. */
+/** Only words of JSON Schema itself are repeated, and what is nearly one: the model may read this. */
 function typeName(type: unknown): string {
-  const known = ['string', 'number', 'integer', 'boolean', 'array', 'null']
-  return typeof type === 'string' && known.includes(type) ? `type ${JSON.stringify(type)}` : 'another type'
-}
-
-function isOpenAiShape(tool: object): boolean {
-  const { type, function: inner } = tool as { readonly type?: unknown; readonly function?: unknown }
-  return type === 'function' && typeof inner === 'object' && inner !== null
+  const rule = `the top level of a tool's input must be "object"`
+  const word = typeof type === 'string' && /^[a-z]{1,10}$/i.test(type) ? type : ''
+  const [meant] = nearest(word, ['object', 'string', 'number', 'integer', 'boolean', 'array', 'null'], 1)
+  if (meant === undefined) return `another type; ${rule}`
+  const isCase = meant !== word && meant === word.toLowerCase()
+  const fix = isCase ? `, in small letters` : meant === word ? '' : `; is "${meant}" meant?`
+  return `type "${word}"; ${rule}${fix}`
 }
 
 /** The fields of an object schema without the object around them, as some libraries take them. */
@@ -289,24 +291,20 @@ function isShape(schema: unknown): boolean {
   return Object.values(schema).some(isStandardSchema)
 }
 
-const imported = (door: string) => `importTools of @toolwell/core/${door} reads a list of these`
-
 /** Tools as other libraries write them: each is told what to do. */
 function foreignShape(tool: object): string | undefined {
   const { inputSchema } = tool as { readonly inputSchema?: unknown }
   const unusable = problemOfSchema(inputSchema)
   if (unusable !== undefined) return unusable
-  if (isStandardSchema(inputSchema))
+  if (isStandardSchema(inputSchema) && !isWritten(inputSchema))
     return `has an inputSchema that is a schema of ${inputSchema['~standard'].vendor}; wrap the tool in defineTool(…), which converts it`
   if (isShape(inputSchema))
     return 'has an inputSchema whose fields are schemas of a library; make one schema of them: z.object({ … }) in zod'
   if (inputSchema !== undefined) return undefined
   if ('schema' in tool)
     return 'has a schema and no inputSchema; give its schema as inputSchema to defineTool(…)'
-  if ('parametersJsonSchema' in tool)
-    return `is in Gemini's shape; importTools of @toolwell/core/google reads a list of { functionDeclarations }`
-  if ('input_schema' in tool) return `is in Anthropic's shape; ${imported('anthropic')}`
-  if ('parameters' in tool && 'type' in tool) return `is in OpenAI's shape; ${imported('openai-responses')}`
+  const form = formOf(tool)
+  if (form) return inForm(form)
   if ('parameters' in tool) return 'has parameters and no inputSchema; give its parameters as inputSchema'
   return undefined
 }
@@ -359,7 +357,8 @@ export function assertShape(tool: Tool): void {
   assertNone(tool, shapeProblem(tool))
 }
 
-function assertNone(tool: Tool, problem: string | undefined): void {
+/** `problem`: a sentence behind the tool's name. */
+export function assertNone(tool: Tool, problem: string | undefined): void {
   if (problem === undefined) return
   const name = nameOfTool(tool)
   throw new ToolwellError('invalid-tool', `Tool ${JSON.stringify(name)} ${problem}.`, { tool: name, problem })

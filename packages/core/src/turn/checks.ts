@@ -135,19 +135,16 @@ export const isNoNestedForward: Check = (step, { context }) => {
   return refuse(step, 'invalid', context.settings.prompts.bridgeMisuse({ bridge: entry.wireName }))
 }
 
-/** The answer names the place and shows the schema. Where the model did not have the schema yet, the round is a cost of deferral. */
+/** The answer names the place and shows the schema. Where the tool was not loaded, the round is a cost of deferral; otherwise the model's mistake. */
 function mismatch(
   step: CallStep,
-  { context, state, deferring }: JudgedAt,
+  { context, state }: JudgedAt,
   problems: readonly string[],
   rules = problems,
 ): Refusal {
-  const { entry, hidden, bridged } = step
-  const loaded = deferring ? state.tools.loaded.get(entry.id) : undefined
-  const isDeclared =
-    state.latch !== undefined && !hidden && !bridged && !(loaded?.live && !loaded.pin.definition)
+  const { entry, hidden } = step
   const text = context.settings.prompts.schemaNeeded({ name: entry.wireName, problems })
-  const reason = isDeclared ? 'invalid' : 'schema-needed'
+  const reason = hidden || !state.latch ? 'schema-needed' : 'invalid'
   const detail = firstLine(rules.join('; '), 200)
   return { ...refuse(step, reason, `${text}\n${schemaLine(entry, context)}`), detail }
 }
@@ -168,21 +165,57 @@ async function ownValidation(
     if (!verdict || verdict.issues === undefined)
       return { value: (verdict?.value ?? input) as Record<string, unknown> }
     const issues = verdict.issues.slice(0, MAX_PROBLEMS)
-    return { problems: issues.map(problemLine), rules: issues.map(ruleOf) }
+    return { problems: issues.map(problemLine), rules: issues.map((issue) => ruleOf(issue, input)) }
   } catch (error) {
     notify({ kind: 'hook-failed', hook: 'validate', detail: `${id}: ${String(error)}` })
     return { problems: ['(the arguments): "They could not be checked."'] }
   }
 }
 
-function problemLine(issue: ValidationIssue): string {
-  return `${placeOf(issue)}: ${quote(issue.message, 200)}`
+/** In a history these signs are escapes, which a model need not read. */
+const COMPARED: Readonly<Record<string, string>> = {
+  '>=': 'at least',
+  '<=': 'at most',
+  '>': 'above',
+  '<': 'below',
 }
 
-/** Messages of some libraries repeat the value; the name of the rule never does. */
-function ruleOf(issue: ValidationIssue & { readonly code?: unknown; readonly type?: unknown }): string {
-  const rule = [issue.code, issue.type].find((each) => typeof each === 'string')
-  return rule === undefined ? placeOf(issue) : `${placeOf(issue)}: ${quote(String(rule), 40)}`
+function problemLine(issue: ValidationIssue): string {
+  const message = issue.message.replace(/([<>]=?)\s*(?=-?\d)/g, (_, sign: string) => `${COMPARED[sign]} `)
+  return `${placeOf(issue)}: ${quote(message, 200)}`
+}
+
+/** Where some libraries begin to repeat what they were given. */
+const RECEIVED = / \(was | but received /
+
+/** The message, without the value that some libraries put into it; or else the name of the rule. */
+function ruleOf(
+  issue: ValidationIssue & { readonly code?: unknown; readonly type?: unknown },
+  input: unknown,
+): string {
+  const values = textsIn(valueAt(input, issue))
+  const isPlain = (rule: unknown): rule is string =>
+    typeof rule === 'string' && !values.some((value) => rule.includes(value.slice(0, 12)))
+  const [message] = issue.message.split(RECEIVED, 1)
+  const rule = [message, issue.code, issue.type].find(isPlain)
+  return rule === undefined ? placeOf(issue) : `${placeOf(issue)}: ${quote(rule, 120)}`
+}
+
+function valueAt(input: unknown, { path = [] }: ValidationIssue): unknown {
+  return path.reduce((value: unknown, key) => {
+    const name = typeof key === 'object' ? key.key : key
+    return isObject(value) ? (value as Record<PropertyKey, unknown>)[name] : undefined
+  }, input)
+}
+
+/** Every value in it, as text. */
+function textsIn(value: unknown): string[] {
+  if (isObject(value)) return Object.values(value).flatMap(textsIn)
+  return value === undefined || value === '' ? [] : [String(value)]
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
 
 function placeOf({ path = [] }: ValidationIssue): string {

@@ -3,8 +3,8 @@
 import { shortHash } from '../base/hash.js'
 import type { Entry } from '../catalogue/catalogue.js'
 import type { KeptResult } from '../ledger/event.js'
-import { extentOf, headOf } from '../result/excerpt.js'
-import { headLength, isLonger } from '../result/limit.js'
+import { extentOf, headOf, linesOf } from '../result/excerpt.js'
+import { headLength, isLonger, readLength } from '../result/limit.js'
 import { isMedia, type ResultPart } from '../result/part.js'
 import { type ReadResult, readResult } from '../result/read.js'
 import { type KeptContent, sizeOf } from '../result/store.js'
@@ -118,10 +118,17 @@ async function shortened(
   if (!isLonger(whole, limit, tokenizer)) return parts
   const head = headOf(whole, headLength(limit))
   const handle = await keep({ text: whole })
-  const isWhole = whole[head.length] === '\n'
-  const next = extentOf(head).lines + (isWhole ? 1 : 0)
+  const next = nextOf(whole, head, readLength(resultLimits.get('')))
   const said = prompts.resultKept({ ...extentOf(whole), handle, shown: head.length, next, reader, bridge })
   return [text(head === '' ? said : `${head}\n${said}`), ...parts.filter(isMedia)]
+}
+
+/** What to read behind the head: lines, unless the first of them is longer than one answer. */
+function nextOf(whole: string, head: string, most: number) {
+  const isWhole = whole[head.length] === '\n'
+  const line = extentOf(head).lines + (isWhole ? 1 : 0)
+  if (linesOf(whole, line, line, most)) return { unit: 'lines', from: line, to: line + 199 } as const
+  return { unit: 'characters', from: head.length + 1, to: head.length + most } as const
 }
 
 function text(words: string): ResultPart {

@@ -4,7 +4,7 @@ import { defined } from '../base/guards.js'
 import { lazily } from '../base/lazily.js'
 import { firstLine, quote } from '../base/text.js'
 import type { LedgerLog } from '../ledger/log.js'
-import { isMedia, type ResultPart, toolResult } from '../result/part.js'
+import { isMedia, type ResultPart, type ToolResult, toolResult } from '../result/part.js'
 import type { Context } from '../surface/context.js'
 import { BRIDGE_NAME, READER_ID, READER_NAME } from '../surface/meta-tools.js'
 import type { Notice } from '../tool/notice.js'
@@ -39,7 +39,7 @@ export interface Runner {
 export interface Executed {
   readonly outcome: Outcome
   readonly content?: Content
-  /** The beginning of what it said, where it failed. */
+  /** Where it failed: the beginning of what it said, or why that cannot be shown. */
   readonly detail?: string
 }
 
@@ -69,12 +69,16 @@ export async function execute(
       options.signal,
       late,
     )
-    return await outcomeOf(verdict, value, runner)
+    return await outcomeOf(verdict, value instanceof Error ? failure(value) : value, runner)
   } catch (error) {
     if (error instanceof TimeIsOver) return { outcome: timedOut(verdict, (timeout ?? 0) / 1000, context) }
-    const failed = toolResult([{ type: 'text', text: describeError(error) }], { isError: true })
-    return outcomeOf(verdict, failed, runner)
+    return outcomeOf(verdict, failure(error), runner)
   }
+}
+
+/** Thrown or returned: it is the same failure. */
+function failure(error: unknown): ToolResult {
+  return toolResult([{ type: 'text', text: describeError(error) }], { isError: true })
 }
 
 function timedOut(
@@ -102,10 +106,11 @@ async function outcomeOf(
     { entry, anchor: call.anchor, ledger: log.id, bridge, reader: READER_NAME },
     at,
   )
-  if ('problem' in content)
-    return {
-      outcome: { ...failed, text: prompts.unprintable({ name, problem: firstLine(content.problem, 300) }) },
-    }
+  if ('problem' in content) {
+    const problem = firstLine(content.problem, 300)
+    const detail = `its result cannot be shown: ${problem}`
+    return { outcome: { ...failed, text: prompts.unprintable({ name, problem }) }, detail }
+  }
   if (content.readable) keeps()
   const { isError, parts } = content
   const said = content.text === '' ? prompts.noOutput() : content.text

@@ -1,11 +1,11 @@
 /** Judges a batch of calls against the state at its start: calls by the checks in order, then searches. */
 
 import { defined } from '../base/guards.js'
-import { canonicalJson, shortHash } from '../base/hash.js'
 import { lazily } from '../base/lazily.js'
 import { quote } from '../base/text.js'
 import { type LedgerState, loaderName } from '../ledger/fold.js'
 import type { Context } from '../surface/context.js'
+import { keyOf } from './call-key.js'
 import { type CallStep, CHECKS, isRefusal, type JudgedAt, type ReadCall, type Refusal } from './checks.js'
 import { type Batch, createBatch } from './load/batch.js'
 import { bounded, type ModelCall } from './model-call.js'
@@ -122,8 +122,4 @@ function refuse(
       },
     ],
   }
-}
-
-function keyOf(name: string, input: unknown): string {
-  return shortHash(`${name}\n${typeof input === 'string' ? input : canonicalJson(input)}`)
 }

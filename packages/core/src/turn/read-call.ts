@@ -41,13 +41,31 @@ export function readCall(call: ModelCall, at: JudgedAt): ReadCall | Refusal {
   }
   const inner = unwrap(value)
   if (!inner) {
-    const problem = 'it needs "name" (a string) and "arguments" (an object)'
-    return unread(quote(call.name), problem, problem)
+    if (!isRecord(value))
+      return unread(quote(call.name), 'it is not an object', 'the arguments are no object')
+    const problems = wrapperProblems(value)
+    return {
+      ...refuse('invalid', prompts.schemaNeeded({ name: BRIDGE_NAME, problems })),
+      detail: problems.join('; '),
+    }
   }
   if (inner.name === BRIDGE_NAME || inner.name === loader)
     return refuse('invalid', prompts.bridgeMisuse({ bridge: BRIDGE_NAME }), inner.name)
   if (isDenied(BRIDGE_NAME)) return refuse('denied', prompts.denied({ name: BRIDGE_NAME }), inner.name)
   return { asked: inner.name, input: inner.input, bridged, loadToken: inner.load, within: undefined }
+}
+
+/** What the wrapper's input lacks. */
+function wrapperProblems({ name, arguments: given }: Record<string, unknown>): string[] {
+  const isNamed = typeof name === 'string' && name !== ''
+  return [
+    ...(isNamed
+      ? []
+      : [
+          `"name": "${name === undefined ? 'Is missing' : 'Must be a string'}: the exact name of the tool to call."`,
+        ]),
+    ...(innerArguments(given) ? [] : ['"arguments": "Must be an object: the arguments of that tool."']),
+  ]
 }
 
 /** The call that a tool stands for; undefined for a tool that stands for itself. */

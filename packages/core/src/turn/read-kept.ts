@@ -3,12 +3,10 @@ import { quote } from '../base/text.js'
 import type { LedgerState } from '../ledger/fold.js'
 import { byteLength } from '../result/base64.js'
 import { charactersOf, extentOf, linesOf, matchesOf } from '../result/excerpt.js'
+import { readLength } from '../result/limit.js'
 import type { KeptContent } from '../result/store.js'
 import type { Context } from '../surface/context.js'
 
-/** Characters of one answer, where the limit of a result is not smaller: one token each at worst. */
-const MOST = 25_000
-const LEAST = 1000
 /** Lines of an answer where none are asked for. */
 const USUAL_LINES = 200
 const MOST_MATCHES = 50
@@ -27,8 +25,7 @@ export async function readKept(
     return prompts.resultNoText({ handle, mediaType: quote(mediaType, 100), bytes: byteLength(data) })
   }
   const { text } = content
-  const limit = resultLimits.get('') ?? Number.POSITIVE_INFINITY
-  const most = Math.max(LEAST, Math.min(limit, MOST))
+  const most = readLength(resultLimits.get(''))
   const { lines: lineCount, characters } = extentOf(text)
   if (typeof input.find === 'string' && input.find !== '') return found(text, input.find, most, context)
   if (typeof input.characters === 'string' && input.characters.trim() !== '') {

@@ -9,6 +9,7 @@ import { canFind } from '../surface/can-find.js'
 import type { Context } from '../surface/context.js'
 import type { Pin } from '../tool/wire-tool.js'
 import type { CallStep, JudgedAt, ReadCall, Refusal } from './checks.js'
+import { awaySourceOf } from './search-call/late-sources.js'
 import { suggest } from './search-call/suggest.js'
 import { namedSources } from './seen-sources.js'
 
@@ -48,6 +49,8 @@ export function resolveTarget(read: ReadCall, at: JudgedAt): CallStep | Refusal 
     const load = deferring ? { loader, select: `select:${quoteName(asked)}` } : undefined
     return refuse('unknown', prompts.isGroup({ asked: quote(asked), names, load }))
   }
+  const away = awaySourceOf(asked, context)
+  if (away) return refuse('unavailable', prompts.unavailable(away))
   const close = suggest(asked, context, batch)
   const found = {
     asked: quote(asked),

@@ -2,21 +2,13 @@
 
 import { defined } from '../base/guards.js'
 import { lazily } from '../base/lazily.js'
-import { firstLine } from '../base/text.js'
-import type { LedgerFact } from '../ledger/event.js'
-import type { LedgerState } from '../ledger/fold.js'
+import { assertFunction, assertKnownKeys } from '../base/options.js'
 import type { Anchored } from '../ledger/log.js'
 import type { ResultPart } from '../result/part.js'
-import type { Context } from '../surface/context.js'
-import { READER_ID } from '../surface/meta-tools.js'
-import type { Content } from './content.js'
 import type { Executed, Runner, RunOptions } from './execute.js'
 import type { Judgement } from './judge.js'
-import { type Batch, createBatch } from './load/batch.js'
-import { load } from './load/load.js'
 import type { ModelCall } from './model-call.js'
-import { settled } from './settled.js'
-import type { AnswerVerdict, Outcome, RunVerdict, Verdict } from './verdict.js'
+import type { Outcome, Verdict } from './verdict.js'
 
 export type { Execute, RunOptions } from './execute.js'
 
@@ -29,7 +21,7 @@ export interface CallAnswer {
   readonly parts?: readonly ResultPart[]
 }
 
-const judging = lazily(() => import('./judge.js'))
+const judging = lazily(() => import('./phases.js'))
 const executing = lazily(() => import('./execute.js'))
 
 export async function runCalls(
@@ -37,6 +29,10 @@ export async function runCalls(
   calls: readonly ModelCall[],
   options: RunOptions,
 ): Promise<CallAnswer[]> {
+  // A misspelt `execute` would run what it was to ask about.
+  assertKnownKeys(options, ['execute', 'signal', 'onProgress'], 'run')
+  assertFunction('run.execute', options.execute)
+  assertFunction('run.onProgress', options.onProgress)
   if (calls.length === 0) return []
   const { log, context } = runner
   const { prompts } = context().settings
@@ -54,6 +50,7 @@ export async function runCalls(
       async () => {
         if (judgement && log.state.length !== judgedAt) judgement = await rejudge(runner, judgement)
         judgedAt = log.state.length
+        const { settle } = await judging()
         if (judgement) await settle(runner, judgement, raw, outcomes)
       },
     )
@@ -63,6 +60,7 @@ export async function runCalls(
       () => (runsAny(judgement) ? 'start' : 'settle'),
       async () => {
         judgement = undefined
+        const { settle } = await judging()
         judgement = await judgeAll(runner, calls)
         const started = startedBy(judgement)
         // Where nothing runs, what was judged is settled with it: on what is true then, whoever else writes.
@@ -88,11 +86,16 @@ export async function runCalls(
     )
     recorded = await log.exclusive(settleAll)
   }
+  const { withNote } = await judging()
   return judgement.verdicts.map((verdict): CallAnswer => {
     const { callId } = verdict.call
     if (verdict.kind === 'answer') {
       const lost = !recorded && verdict.outcome.kind === 'search'
       const outcome: Outcome = lost ? { kind: 'not-recorded', text: prompts.notRecorded() } : verdict.outcome
+      if (outcome.kind === 'already-started') {
+        const { tool, ended } = outcome
+        runner.notify({ kind: 'call-fenced', tool, callId, ...defined({ outcome: ended }) })
+      }
       return { callId, outcome, text: outcome.text }
     }
     const outcome = outcomes.get(verdict) ?? { kind: 'not-recorded' as const, text: prompts.notRun() }
@@ -104,15 +107,9 @@ export async function runCalls(
 
 /** Phase one: judge everything. A call that someone has started is not run again, here or anywhere. */
 async function judgeAll({ log, context, since }: Runner, calls: readonly ModelCall[]): Promise<Judgement> {
-  const { judge } = await judging()
+  const { judge, fenced } = await judging()
   const { verdicts, batch } = await judge(calls, log.state, context())
-  const { prompts } = context().settings
-  const fenced = verdicts.map((verdict) =>
-    verdict.kind === 'run' && log.started.has(verdict.call.anchor, verdict.key, since)
-      ? alreadyStarted(verdict, prompts.alreadyStarted())
-      : verdict,
-  )
-  return { verdicts: fenced, batch }
+  return { verdicts: fenced(verdicts, log, since, context().settings.prompts), batch }
 }
 
 /** What is about to run, written down before it does: the fence. */
@@ -126,54 +123,6 @@ function startedBy({ verdicts }: Judgement): Anchored[] {
 
 function runsAny(judgement: Judgement | undefined): boolean {
   return judgement?.verdicts.some((verdict) => verdict.kind === 'run') === true
-}
-
-/** Nothing is written: whoever started it writes what came of it. */
-function alreadyStarted({ call, entry, asked }: RunVerdict, text: string): AnswerVerdict {
-  return {
-    kind: 'answer',
-    call,
-    outcome: { kind: 'already-started', tool: entry.id, asked, text },
-    facts: [],
-  }
-}
-
-/** Phase two: everything the batch did, in one append; what the model has to know of it joins the answers. Throws where that failed: then nothing of it happened. */
-async function settle(
-  runner: Runner,
-  judgement: Judgement,
-  raw: ReadonlyMap<Verdict, Executed>,
-  outcomes: Map<Verdict, Outcome>,
-): Promise<void> {
-  const { log, context } = runner
-  const { prompts } = context().settings
-  const facts: Anchored[] = []
-  // In the order in which they were judged: searches, then calls, so that what a search unloaded makes room for a call.
-  for (const { call, ...verdict } of judgement.verdicts)
-    if (verdict.kind === 'answer') for (const fact of verdict.facts) facts.push([call.anchor, fact])
-  for (const verdict of judgement.verdicts) {
-    if (verdict.kind === 'answer') continue
-    const { outcome, content, detail } = raw.get(verdict) ?? {}
-    if (outcome) outcomes.set(verdict, outcome)
-    const made = settled(verdict, outcome?.kind ?? 'error', log.state, context(), judgement.batch)
-    for (const fact of made.facts) facts.push([verdict.call.anchor, withContent(fact, content, detail)])
-    if (content?.readable)
-      for (const fact of readerLoad(log.state, context(), judgement.batch))
-        facts.push([verdict.call.anchor, fact])
-    if (outcome && made.dropped) {
-      const note = prompts.notLoaded({ name: verdict.entry.wireName, why: prompts.dropReason[made.dropped] })
-      outcomes.set(verdict, withNote(outcome, note))
-    }
-    // The third time the same call fails in the same way, its first line says as much as the rest.
-    if (outcome?.kind === 'error' && (log.state.calls.failures.get(verdict.key) ?? 0) >= 2)
-      outcomes.set(verdict, {
-        kind: 'error',
-        tool: outcome.tool,
-        asked: outcome.asked,
-        text: firstLine(outcome.text, 300),
-      })
-  }
-  if (facts.length > 0) await log.append(facts)
 }
 
 /** Takes a step until it is done, against whoever else writes. False where the store failed. */
@@ -196,9 +145,9 @@ async function rejudge({ log, context }: Runner, judgement: Judgement): Promise<
   const searches = judgement.verdicts.filter(
     (verdict) => verdict.kind === 'answer' && verdict.outcome.kind === 'search',
   )
+  const { judge, createBatch } = await judging()
   if (searches.length === 0)
     return { verdicts: judgement.verdicts, batch: { ...createBatch(), inUse: judgement.batch.inUse } }
-  const { judge } = await judging()
   const again = await judge(
     searches.map((verdict) => verdict.call),
     log.state,
@@ -210,25 +159,4 @@ async function rejudge({ log, context }: Runner, judgement: Judgement): Promise<
     verdicts: judgement.verdicts.map((verdict) => byCall.get(verdict.call) ?? verdict),
     batch: again.batch,
   }
-}
-
-/** The note stands behind all that was given. */
-function withNote(outcome: Outcome, note: string): Outcome {
-  const text = `${outcome.text}\n${note}`
-  if (!('parts' in outcome) || !outcome.parts) return { ...outcome, text }
-  return { ...outcome, text, parts: [...outcome.parts, { type: 'text', text: note }] }
-}
-
-function withContent(fact: LedgerFact, content: Content | undefined, detail?: string): LedgerFact {
-  if (!content || (fact.kind !== 'call-succeeded' && fact.kind !== 'call-failed')) return fact
-  const { kept, media } = content
-  const said = fact.kind === 'call-failed' ? defined({ detail }) : {}
-  return { ...fact, ...said, ...(kept.length > 0 ? { kept } : {}), ...(media > 0 ? { media } : {}) }
-}
-
-/** What reads a kept result is loaded with it, so that the next request has it on every delivery. */
-function readerLoad(state: LedgerState, context: Context, batch: Batch): readonly LedgerFact[] {
-  const entry = context.catalogue.get(READER_ID)
-  if (!entry || state.latch?.mode !== 'on' || context.gate.availability(entry, 'load') !== 'ready') return []
-  return load(state, context, batch, [{ entry, source: 'call', asked: entry.wireName, shown: false }]).facts
 }

@@ -37,6 +37,8 @@ export type Outcome =
       readonly tool: string
       readonly asked: string
       readonly text: string
+      /** Of a call that was started before: what came of it, where the ledger knows. */
+      readonly ended?: 'succeeded' | 'failed'
       /** Where a tool failed with more than text. */
       readonly parts?: readonly ResultPart[]
       readonly kept?: readonly string[]

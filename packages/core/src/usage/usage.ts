@@ -1,5 +1,6 @@
 /** What was learned from use: a ring of examples for each tool and principal, and the index of their terms that the ranker adds to its own. */
 import { shortHash } from '../base/hash.js'
+import { inTime } from '../base/in-time.js'
 import { assertKnownKeys, invalid } from '../base/options.js'
 import type { Catalogue } from '../catalogue/catalogue.js'
 import type { TermIndex } from '../search/index/term-index.js'
@@ -10,8 +11,9 @@ import type { UsageExample, UsageFilter, UsageStore } from './usage-store.js'
 /** Examples are written together, this many or after this long. */
 const BATCH = 64
 const WRITE_AFTER = 1000
-/** A search does not wait longer for what was learned before. */
+/** A search does not wait longer for what was learned before, and only once; whoever asks for it waits so long. */
 const READ_WAIT = 200
+const STORE_WAIT = 5000
 
 export interface UsageStatus {
   readonly tools: number
@@ -62,6 +64,7 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
   let waiting: UsageExample[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
   let reading: Promise<void> | undefined
+  let isLate = false
   let writing: Promise<void> = Promise.resolve()
   let revision = -1
 
@@ -112,13 +115,25 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
     return reading
   }
 
+  const answered = <T>(work: Promise<T>) =>
+    inTime(work, STORE_WAIT, new Error(`The usage store did not answer within ${STORE_WAIT} ms.`))
+
+  /** A search goes on without what a slow store holds. It counts as soon as it is there. */
+  async function readForSearch(): Promise<void> {
+    if (isLate) return
+    await inTime(read(), READ_WAIT, new Error()).catch(() => {
+      if (!isLate) report(`has not been read after ${READ_WAIT} ms: searches go on without it until it is`)
+      isLate = true
+    })
+  }
+
   function flush(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
     const batch = waiting
     waiting = []
     if (batch.length > 0)
-      writing = writing.then(() => attempt('could not be written', () => store.append(batch)))
+      writing = writing.then(() => attempt('could not be written', () => answered(store.append(batch))))
     return writing
   }
 
@@ -158,7 +173,7 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
 
   return {
     async learnedBy(principal) {
-      await Promise.race([read(), new Promise((done) => setTimeout(done, READ_WAIT).unref?.())])
+      await readForSearch()
       const learner = learners.get(keyOf(principal))
       followCatalogue()
       if (learner) settle(learner)
@@ -186,7 +201,7 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
     },
     async status(filter = {}) {
       const wanted = hashed(filter)
-      await read()
+      await answered(read())
       const byTool = new Map<string, number>()
       for (const { tool } of examples(wanted)) byTool.set(tool, (byTool.get(tool) ?? 0) + 1)
       const rows = [...byTool].map(([tool, count]) => ({ tool, examples: count }))
@@ -195,17 +210,17 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
     },
     async forget(filter = {}) {
       const wanted = hashed(filter)
-      await read()
+      await answered(read())
       await flush()
       for (const { principal, tool } of [...examples(wanted)]) {
         learners.get(principal)?.rings.delete(tool)
         learners.get(principal)?.stale.add(tool)
       }
       // Not swallowed: who asks for something to be forgotten has to know that it was not.
-      await store.forget(wanted)
+      await answered(store.forget(wanted))
     },
     async export() {
-      await read()
+      await answered(read())
       return [...examples()]
     },
     flush,

@@ -73,7 +73,19 @@ describe.each(majors.flatMap(({ major }) => rows.map((row) => ({ major, ...row }
           if (delivery === 'bridge') expect(host.toolsJson(index)).toBe(host.toolsJson(0))
         }
       })
-      await fc.assert(property, { numRuns: runs(12) })
+      await fc.assert(property, {
+        numRuns: runs(12),
+        examples: [
+          // A call of something that nobody declares, behind tools that the host has added.
+          [
+            [
+              ['nothing', []],
+              ['loads', [[{ name: 'tool_call', arguments: { name: 'tracker__create_issue' } }]]],
+              ['nothing', []],
+            ],
+          ],
+        ],
+      })
     })
   },
 )

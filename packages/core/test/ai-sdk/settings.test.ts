@@ -27,8 +27,11 @@ describe.each(places)('AI SDK $major over $wire, with tools alone', ({ major, wi
   })
 
   it('a tool runs, and debug says what is missing', async () => {
-    const { lines, content } = await asked([calls(call('box__a')), calls(call('box__a')), said()])
+    const { host, lines, content } = await asked([calls(call('box__a')), calls(call('box__a')), said()])
     expect(content).toContain('a ran with')
     expect(lines.filter((line) => line.includes('spread all of its settings'))).toHaveLength(1)
+    expect(host.well.report()).toContain(
+      '0 requests; tools were called, and no request was made through Toolwell: give the SDK all of its settings',
+    )
   })
 })

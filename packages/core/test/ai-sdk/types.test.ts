@@ -71,6 +71,9 @@ it('fits version 7', async () => {
   const result = await ai7.generateText({ model, ...lazy.settings, messages, stopWhen })
   const [first] = result.steps[0]?.toolResults ?? []
   if (first && !first.dynamic) expect(first.output.sunny satisfies boolean).toBe(true)
+  for (const { toolName, output } of result.staticToolResults)
+    if (toolName === 'weather' || toolName === 'office__weather')
+      expect(output.sunny satisfies boolean).toBe(true)
   messages.push(...result.responseMessages, { role: 'user', content: 'Sure?' })
   expect(await ai7.streamText({ model, ...lazy.settings, messages }).text).toBe('Yes.')
   const agent = new ai7.ToolLoopAgent({ model, ...lazy.settings })
@@ -78,6 +81,51 @@ it('fits version 7', async () => {
   await lazy.compact(messages, messages.slice(-1))
   const adopted: ai7.ModelMessage[] = lazy.adopt(lazy.thread(messages))
   expect(adopted).toHaveLength(messages.length)
+})
+
+it('results of tools with a source have the names and types of those', async () => {
+  const call = [
+    { name: 'billing__send_invoice', arguments: { number: 7 } },
+    { name: 'clock', arguments: {} },
+  ]
+  const inputSchema = ai6.jsonSchema<{ number: number }>({
+    type: 'object',
+    properties: { number: { type: 'integer' } },
+  })
+  const tools = {
+    send_invoice: ai6.tool({
+      description: 'Sends',
+      inputSchema,
+      execute: ({ number }) => ({ sent: number }),
+    }),
+    clock: ai6.tool({
+      description: 'Tells',
+      inputSchema: ai6.jsonSchema<object>({ type: 'object' }),
+      execute: () => 'noon',
+    }),
+  }
+  const endpoint = await startScriptedEndpoint(chatProtocol(), { model: [{ calls: call }] })
+  onTestFinished(() => endpoint.close())
+  const imported = await importTools(tools, ai6.asSchema, (name) => ({
+    source: name === 'clock' ? undefined : 'billing',
+    alwaysLoad: true,
+  }))
+  const well = createToolwell({ tools: imported, mode: 'on' })
+  const lazy = aiSdk<ai6.ModelMessage, typeof tools>(await well.open({ id: 'named' }))
+  const model = createOpenAI3({ baseURL: endpoint.url, apiKey: 'none' }).chat('gpt-scripted')
+  const { staticToolResults: results } = await ai6.generateText({
+    model,
+    prompt: 'Send 7.',
+    ...lazy.settings,
+  })
+  expect(results.map(({ toolName }) => toolName)).toEqual(['billing__send_invoice', 'clock'])
+  const told = results.map((result) => {
+    if (result.toolName === 'billing__send_invoice') return result.output.sent satisfies number
+    if (result.toolName === 'clock') return result.output satisfies string
+    // @ts-expect-error no tool ends in this
+    return result.toolName === 'billing__send'
+  })
+  expect(told).toEqual([7, 'noon'])
 })
 
 it('fits both where no tools were written for the SDK', async () => {

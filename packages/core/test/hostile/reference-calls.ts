@@ -173,9 +173,7 @@ export class Reference extends Surface {
     if (isHidden && !this.may(id, 'load')) return 'denied'
     if (isHidden && this.rules.hiddenCalls !== 'load-and-run')
       return this.rules.hiddenCalls === 'hint' ? 'hint' : 'refused'
-    const isText = this.searches && this.isLive(id) && this.tail.get(id)?.place === 'text'
-    if (input === 'misfits')
-      return isHidden || isBridged || isText || this.mode === 'none' ? 'schema-needed' : 'invalid'
+    if (input === 'misfits') return isHidden || this.mode === 'none' ? 'schema-needed' : 'invalid'
     if (!this.may(id, 'call')) return 'denied'
     return specOf(id).fails ? 'error' : 'result'
   }

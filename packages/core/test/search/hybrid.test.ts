@@ -59,6 +59,30 @@ describe('the hybrid searcher', () => {
     await expect(searcher.rank({ text: 'cat', must: [] })).rejects.toThrow('0 vectors')
   })
 
+  it('that does not answer in time is not waited for by the next search', async () => {
+    const waiting: (() => void)[] = []
+    const searcher = createHybridSearcher({
+      timeout: 20,
+      batch: 1,
+      embed: (texts) => new Promise((done) => waiting.push(() => done(texts.map(() => [1])))),
+    })
+    const put = ['a', 'b'].map((id) => documentFor(id, 'Brushes a cat.'))
+    searcher.update({ put })
+    const rank = async () => searcher.rank({ text: 'cat', must: [] })
+    await expect(rank()).rejects.toThrow('embed did not answer within 20 ms')
+    // It is not asked while it is late.
+    await expect(rank()).rejects.toThrow('is not asked for a while')
+    expect(waiting).toHaveLength(1)
+  })
+
+  it.each([{ batch: 0 }, { batch: Number.NaN }, { timeout: 0 }, { weight: -1 }, { embed: 5 }])(
+    'refuses %j',
+    (options) => {
+      const make = () => createHybridSearcher({ embed: async () => [], ...options } as never)
+      expect(make).toThrow(Object.keys(options)[0])
+    },
+  )
+
   it('gives up an embedding that never answers, and a Toolwell answers by the words alone', async () => {
     const notices: { kind: string; detail?: string }[] = []
     const searcher = createHybridSearcher({ timeout: 20, embed: () => new Promise(() => undefined) })

@@ -54,7 +54,9 @@ describe('words', () => {
       documentFor('compile_b', { description: 'Compiles C++ code.' }),
     ]
     expect(first(languages, 'compile C++')).toBe('compile_b')
+    expect(first(languages, 'compile C++11')).toBe('compile_b')
     expect(first(languages, 'compile c#')).toBe('compile_a')
+    expect(first(languages, 'compile C#12')).toBe('compile_a')
     expect(first(languages, 'compile csharp')).toBe('compile_a')
     expect(first(languages, 'compile cpp')).toBe('compile_b')
   })

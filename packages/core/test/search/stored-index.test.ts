@@ -88,7 +88,7 @@ describe('an index that sources keep', () => {
     for (const each of shelves.values()) expect([each.reads, each.writes]).toEqual([2, 1])
   })
 
-  it('spares reading the text of the tools', async () => {
+  it('spares reading the text of the tools, but for that of the first hits', async () => {
     const shelves = kept()
     await fill(shelves).rank('file')
     let looked = 0
@@ -101,7 +101,7 @@ describe('an index that sources keep', () => {
     }))
     const before = looked
     expect((await rank('file')).length).toBeGreaterThan(0)
-    expect(looked).toBe(before)
+    expect(looked - before).toBeLessThanOrEqual(20)
   })
 
   it('goes on like any other where tools change, leave and come', async () => {

@@ -120,6 +120,7 @@ export async function simulate(options: SimulationOptions, id = 'simulated'): Pr
     const source = catalogue.sources.get(name)
     const held = [...(source?.ids ?? [])].flatMap((known) => catalogue.get(known)?.tool ?? [])
     if (what === 'remove') catalogue.removeSource(name)
+    else if (!source && (what === 'fail' || what === 'ready')) return
     else if (what === 'fail') catalogue.setState(name, 'failed')
     else if (what === 'ready') catalogue.setState(name, 'ready')
     else if (what === 'redefine')

@@ -21,6 +21,7 @@ import { importedOf } from './tools.js'
 import { type AiMessage, WIRE } from './types.js'
 import { type AiParts, type AiReply, aiWire } from './wire.js'
 
+export type { Described } from '../shared/import-tools.js'
 export type { AiTool } from './registry.js'
 export type { AiSchema } from './schema.js'
 export { type AsSchema, importTools } from './tools.js'
@@ -64,24 +65,36 @@ export interface AiSdkSettings<Tools extends object> {
   }): Promise<Call | null>
 }
 
+/**
+ * Your tools by the names that calls and results have: a tool of a source is called behind its name, as `billing__send_invoice`,
+ * and one without a source by its own.
+ */
+export type CallableTools<Tools extends object> = {
+  [Name in keyof Tools as Name extends string
+    ? string extends Name
+      ? Name
+      : Name | `${string}__${Name}`
+    : never]: Tools[Name]
+}
+
 type Kept = 'compact' | 'fork' | 'importHistory' | 'thread' | 'adopt'
 
 export interface AiSdk<Message extends AiMessage = AiMessage, Tools extends object = Record<string, AiTool>>
   extends Pick<Adapter<Message, AiReply, AiParts>, Kept> {
   /** Spread these into `generateText`, `streamText` or the settings of an agent. */
-  readonly settings: AiSdkSettings<Tools>
+  readonly settings: AiSdkSettings<CallableTools<Tools>>
   /** A model with Toolwell before it, where you choose one in a `prepareStep` of your own. */
   model<Model>(model: Model): Model
   /** What the last request got; its `requestId` is the one for `recordRequest`. */
   readonly view: SurfaceView | undefined
 }
 
-/** `aiSdk<ModelMessage, typeof tools>(…)` gives results the types of the SDK and of your tools. */
+/** `aiSdk<ModelMessage, typeof tools>(…)` gives results the types of the SDK and of your tools, with a source and without. */
 export function aiSdk<Message extends AiMessage = AiMessage, Tools extends object = Record<string, AiTool>>(
   conversation: Conversation,
   options: AiSdkOptions = {},
 ): AiSdk<Message, Tools> {
-  assertKnownKeys(options, ['beside', 'execute', 'native', 'toolChanges'], 'the options of aiSdk')
+  assertKnownKeys(options, ['beside', 'execute', 'native', 'toolChanges'], 'aiSdk')
   assertConversation(conversation)
   const { beside = {}, execute } = options
   const results = createResults(() => conversation.prompts.noOutput())
@@ -120,7 +133,7 @@ export function aiSdk<Message extends AiMessage = AiMessage, Tools extends objec
       return exchanges.view
     },
     settings: {
-      tools: registry.tools as unknown as Tools,
+      tools: registry.tools as unknown as CallableTools<Tools>,
 
       async prepareStep(step) {
         registry.update()

@@ -42,7 +42,8 @@ function unitsOf(message: AiMessage): readonly Unit[] {
   if (message.role === 'system') return [{ kind: 'system', text, native }]
   if (message.role === 'assistant') {
     const calls = partsOf(message).filter(isCall).map(toCall)
-    return [{ kind: 'assistant', text, calls, native }]
+    const more = partsOf(message).some((part) => !['text', 'reasoning', 'tool-call'].includes(part.type))
+    return [{ kind: 'assistant', text, calls, native, ...(more ? { more: true as const } : {}) }]
   }
   if (message.role !== 'tool') return [{ kind: 'user', text, native }]
   const parts = partsOf(message)

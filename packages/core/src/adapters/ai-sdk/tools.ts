@@ -1,8 +1,10 @@
 /** Tools that a host has written for the SDK, as Toolwell's; what Toolwell has no place for is kept beside them. */
-import { ToolwellError } from '../../base/errors.js'
-import { isRecord } from '../../base/guards.js'
+import { defined, isRecord } from '../../base/guards.js'
+import { invalid, kindOf } from '../../base/options.js'
 import { quote } from '../../base/text.js'
+import { formOf, inForm, isPromise } from '../../tool/foreign-form.js'
 import type { JsonSchema, Tool, Validation, ValidationIssue } from '../../tool/tool.js'
+import { type Described, unreadable } from '../shared/import-tools.js'
 import type { AiExecuteOptions } from './types.js'
 
 /** The SDK's own `asSchema`, of the version that you use. */
@@ -47,12 +49,12 @@ export function importedOf(tool: Pick<Tool, 'inputSchema'>): Imported | undefine
 export async function importTools<Tools extends Readonly<Record<string, object>>>(
   tools: Tools,
   asSchema: AsSchema,
-  describe: (name: string, tool: Tools[string]) => Partial<Tool> = () => ({}),
+  describe: (name: string, tool: Tools[string]) => Described = () => ({}),
 ): Promise<readonly Tool[]> {
+  assertToolSet(tools, asSchema)
   const entries = Object.entries(tools) as [string, Tools[string] & HostTool][]
   return Promise.all(
     entries.map(async ([name, tool]) => {
-      if (tool.type === 'provider') throw providerDefined(name)
       const { jsonSchema, validate: ofSdk } = asSchema(tool.inputSchema as never)
       const validate = ownValidate(tool.inputSchema) ?? ofSdk
       const json = await jsonSchema
@@ -69,7 +71,7 @@ export async function importTools<Tools extends Readonly<Record<string, object>>
         ...examplesOf(tool),
         // It says itself what of its output the model reads.
         ...(tool.toModelOutput ? { maxResultTokens: false as const } : {}),
-        ...describe(name, tool),
+        ...defined(describe(name, tool)),
       }
       return made
     }),
@@ -86,13 +88,30 @@ function examplesOf({ inputExamples }: HostTool): Pick<Tool, 'inputExamples'> {
   }
 }
 
-function providerDefined(name: string): ToolwellError {
-  const problem = 'a provider defines it, so it has no schema'
-  return new ToolwellError(
-    'invalid-tool',
-    `The tool ${quote(name)} cannot be imported: ${problem}. Leave it out here, and give it to aiSdk in "beside".`,
-    { tool: name, problem },
-  )
+function assertToolSet(tools: unknown, asSchema: unknown): void {
+  if (!isRecord(tools) || isPromise(tools))
+    throw invalid(
+      'tools',
+      `importTools takes a ToolSet of the AI SDK, with the names of tools as keys, not ${isPromise(tools) ? 'a promise: await it' : kindOf(tools)}.`,
+    )
+  if (typeof asSchema !== 'function')
+    throw invalid(
+      'asSchema',
+      "importTools takes asSchema of the AI SDK as its second argument: import { asSchema } from 'ai'.",
+    )
+  for (const [name, tool] of Object.entries(tools)) {
+    const problem = problemOf(tool)
+    if (problem !== undefined) throw unreadable({ name }, problem)
+  }
+}
+
+function problemOf(tool: unknown): string | undefined {
+  if (!isRecord(tool)) return 'is not an object'
+  if (tool.type === 'provider')
+    return 'has no schema, because a provider defines it. Leave it out here, and give it to aiSdk in "beside"'
+  if (tool.inputSchema !== undefined) return undefined
+  const form = formOf(tool)
+  return form ? inForm(form) : 'has no inputSchema'
 }
 
 /** That of the schema itself where it is a Standard Schema: the SDK's makes everybody wait, also where the schema does not. */

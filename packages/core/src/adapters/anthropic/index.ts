@@ -6,6 +6,7 @@ import type { AnthropicMessage, AnthropicParts, AnthropicPrompt, AnthropicReply 
 import { type AnthropicOptions, anthropicWire } from './wire.js'
 
 export type { Thread } from '../shared/adapter.js'
+export type { Described } from '../shared/import-tools.js'
 export type { StreamedReply } from '../shared/streamed.js'
 export type { Warning, WarningCode } from '../shared/warning.js'
 export { assemble, readEvents, readUsage } from './stream.js'

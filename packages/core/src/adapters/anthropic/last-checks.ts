@@ -6,7 +6,6 @@
 
 import { isRecord } from '../../base/guards.js'
 import { safeJson } from '../../base/text.js'
-import type { Prompts } from '../../surface/prompts.js'
 import { sameItems } from '../shared/same-items.js'
 import { argumentsObject, readArguments, referencesText } from '../shared/thread.js'
 import type { Warn } from '../shared/warning.js'
@@ -21,7 +20,6 @@ import {
   isThinking,
   reference,
   referencesIn,
-  textBlock,
 } from './types.js'
 
 export interface Limits {
@@ -29,7 +27,6 @@ export interface Limits {
   readonly known: ReadonlySet<string>
   /** Whether the model takes system messages between the others. */
   readonly systemBetween: boolean
-  readonly prompts: Prompts
 }
 
 /** The very list where the API takes it as it is. */
@@ -140,7 +137,7 @@ function withKnown(block: AnthropicBlock, known: ReadonlySet<string>, warn: Warn
 
 function ofModel(
   given: readonly AnthropicBlock[],
-  { known, prompts }: Limits,
+  { known }: Limits,
   lost: Lost,
   warn: Warn,
 ): readonly AnthropicBlock[] {
@@ -162,14 +159,9 @@ function ofModel(
     const left = names.filter((name) => known.has(name)).map(reference)
     return [{ ...block, content: { ...(block.content as object), tool_references: left } }]
   })
-  // Thinking may not come last: words stand for what it led to, and where that was nothing yet, it goes.
+  // Thinking may not come last: what led to nothing goes.
   const spoken = blocks.findLastIndex((block) => !isThinking(block)) + 1
-  if (spoken === blocks.length) return blocks
-  const lostCalls = given.filter(isLost).filter(isServerCall)
-  const names = [...new Set(lostCalls.map(({ name }) => safeJson(name)))]
-  return given.some(isLost)
-    ? [...blocks, textBlock(prompts.calledUndeclared({ names }))]
-    : blocks.slice(0, spoken)
+  return spoken === blocks.length ? blocks : blocks.slice(0, spoken)
 }
 
 /** What the API does not take back of its own tools: searches by their ids, and single blocks. */

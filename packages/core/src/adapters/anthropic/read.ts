@@ -23,6 +23,7 @@ import {
   blocksOf,
   isCall,
   isResult,
+  isThinking,
   referencesIn,
   WIRE,
 } from './types.js'
@@ -69,7 +70,16 @@ function unitsOf({ role, content }: AnthropicMessage): Unit[] {
   })
   if (role === 'assistant') {
     const calls = blocks.filter(isCall).map(toCall)
-    return [{ kind: 'assistant', text: textOf(blocks), calls, native: native(blocks) }]
+    const more = blocks.some((block) => block.type !== 'text' && !isCall(block) && !isThinking(block))
+    return [
+      {
+        kind: 'assistant',
+        text: textOf(blocks),
+        calls,
+        native: native(blocks),
+        ...(more ? { more: true as const } : {}),
+      },
+    ]
   }
   if (role === 'system') return [{ kind: 'system', text: textOf(blocks), native: native(blocks) }]
   const units = blocks.filter(isResult).map((block, index): Unit => {

@@ -1,7 +1,7 @@
 /** Reads a streamed reply: the events of one message to the message they add up to. */
 import type { Usage } from '../../accounting/measurement.js'
 import { isRecord } from '../../base/guards.js'
-import { figure, type StreamedReply, total } from '../shared/streamed.js'
+import { eventsIn, figure, type StreamedReply, total } from '../shared/streamed.js'
 import { readArguments } from '../shared/thread.js'
 import { type AnthropicReply, blocksOf, isBlank } from './types.js'
 
@@ -29,10 +29,11 @@ export async function assemble<Reply extends AnthropicReply = AnthropicReply>(
   let error: unknown
   let complete = false
   try {
-    for await (const event of events) {
+    for await (const event of eventsIn(events)) {
       if (!isRecord(event)) continue
       const { type, index, delta } = event
-      if (type === 'error') throw event.error ?? event
+      // Some servers give an error without a type.
+      if (type === 'error' || (type === undefined && event.error)) throw event.error ?? event
       if (type === 'message_start' && isRecord(event.message)) rawUsage = event.message.usage
       if (type === 'message_delta') {
         rawUsage = { ...given(rawUsage), ...given(event.usage) }

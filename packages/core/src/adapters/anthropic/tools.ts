@@ -1,11 +1,10 @@
 /** Definitions to and from the shape of Anthropic Messages. */
-import { ToolwellError } from '../../base/errors.js'
-import { defined } from '../../base/guards.js'
+import { defined, isRecord } from '../../base/guards.js'
 import { RESERVE_NAME } from '../../base/names.js'
-import { quote } from '../../base/text.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Tool } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'
+import { assertImportable, type Described } from '../shared/import-tools.js'
 import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
 import { type AnthropicTool, WIRE } from './types.js'
 
@@ -50,32 +49,26 @@ function deferred(tool: WireTool): AnthropicTool {
 /**
  * Reads a host's existing `tools` array. `describe` adds what the wire cannot hold: `execute`, `defer`, `aliases` …
  * While deferral is off, the very array given here is what `begin` returns. Throws `invalid-tool` at a tool that Anthropic
- * defines (`bash_20250124`, `web_search_20250305` …): those have no schema; add them to `parts.tools` yourself.
+ * defines (`bash_20250124`, `web_search_20250305` …), which has no schema: put it before `parts.tools` yourself; and at tools
+ * of another wire.
  */
 export function importTools<Native extends AnthropicTool>(
   wire: readonly Native[],
-  describe: (tool: Native) => Partial<Tool> = () => ({}),
+  describe: (tool: Native) => Described = () => ({}),
 ): readonly Tool[] {
+  assertImportable(
+    wire,
+    WIRE,
+    ({ name, input_schema: schema }) => typeof name === 'string' && isRecord(schema),
+  )
   return codec.read(wire, (tool) => {
-    const { name, description = '', input_schema: schema, type, strict, input_examples: inputExamples } = tool
-    if (!schema) {
-      const problem = `it has the type ${quote(String(type))} and no input_schema`
-      const fix = 'Leave it out here, and put it before parts.tools in the request.'
-      throw new ToolwellError(
-        'invalid-tool',
-        `The tool ${quote(name)} cannot be imported: ${problem}. ${fix}`,
-        {
-          tool: name,
-          problem,
-        },
-      )
-    }
+    const { name, description = '', input_schema: inputSchema, strict, input_examples: inputExamples } = tool
     return {
       name,
       description,
-      inputSchema: schema,
+      inputSchema,
       ...defined({ strict, inputExamples }),
-      ...describe(tool as Native),
+      ...defined(describe(tool as Native)),
     }
   })
 }

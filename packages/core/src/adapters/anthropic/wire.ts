@@ -52,7 +52,7 @@ export function anthropicWire(
   prompts: Prompts,
   options: AnthropicOptions = {},
 ): Wire<AnthropicMessage, AnthropicReply, AnthropicParts, AnthropicPrompt> {
-  assertKnownKeys(options, ['native', 'toolChanges', 'cache', 'thinking'], 'the options of anthropic')
+  assertKnownKeys(options, ['native', 'toolChanges', 'cache', 'thinking'], 'anthropic')
   const { native = true, toolChanges = false, cache, thinking = 'strip' } = options
   assertOneOf('thinking', thinking, ['strip', 'keep'])
   if (cache !== undefined) assertOneOf('cache', cache, ['5m', '1h'])
@@ -85,7 +85,7 @@ export function anthropicWire(
       if (leading.length > 0)
         warn('system-message-moved', 'moved a system message that came first into the system prompt')
       const prompt = systemOf(system, leading, view.section)
-      const limits = { known: namesIn(view), systemBetween: toolChanges, prompts }
+      const limits = { known: namesIn(view), systemBetween: toolChanges }
       const parts: AnthropicParts = {
         messages: sendable(messages, limits, warn) as AnthropicMessage[],
         ...(tools.length > 0 ? { tools: tools as AnthropicTool[] } : {}),

@@ -1,8 +1,6 @@
-/** Writes units as messages of the Anthropic API. */
-import { safeJson } from '../../base/text.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { sameItems } from '../shared/same-items.js'
-import { argumentsObject, textOf, type Unit, type UnitCall } from '../shared/thread.js'
+import { argumentsObject, type Unit, type UnitCall } from '../shared/thread.js'
 import { contentOf } from './answer.js'
 import { originOf, type Source } from './read.js'
 import {
@@ -12,7 +10,6 @@ import {
   isThinking,
   reference,
   said,
-  textBlock,
   WIRE,
 } from './types.js'
 
@@ -122,31 +119,22 @@ function toBlocks(unit: Unit, prompts: Prompts): readonly AnthropicBlock[] {
     }
     case 'assistant':
       return own
-        ? rewritten(own as readonly AnthropicBlock[], unit.calls, unit.text, prompts)
+        ? rewritten(own as readonly AnthropicBlock[], unit.calls)
         : [...said(unit.text), ...unit.calls.map((call) => fromCall(call))]
     default:
       return (own as readonly AnthropicBlock[] | undefined) ?? said(unit.text)
   }
 }
 
-/** The blocks of an assistant's message with its calls as they are now. Thinking stays where it is; it may not come last. */
-function rewritten(
-  blocks: readonly AnthropicBlock[],
-  calls: readonly UnitCall[],
-  text: string,
-  prompts: Prompts,
-): readonly AnthropicBlock[] {
+/** The blocks of an assistant's message with its calls as they are now. Thinking may not come last: what led to nothing goes. */
+function rewritten(blocks: readonly AnthropicBlock[], calls: readonly UnitCall[]): readonly AnthropicBlock[] {
   const byId = new Map(calls.map((call) => [call.id, call]))
   const kept = blocks.flatMap((block) => {
     const call = isCall(block) ? byId.get(block.id) : undefined
     if (call) return [fromCall(call, block)]
     return isCall(block) ? [] : [block]
   })
-  const last = kept.at(-1)
-  if (last && !isThinking(last)) return kept
-  // Where it said nothing else, the repair has put words for what it did into its text.
-  const names = blocks.filter(isCall).map(({ name }) => safeJson(name))
-  return [...kept, textBlock(textOf(kept) === '' ? text : prompts.calledUndeclared({ names }))]
+  return kept.slice(0, kept.findLastIndex((block) => !isThinking(block)) + 1)
 }
 
 function fromCall({ id, name, input, native }: UnitCall, was?: AnthropicBlock): AnthropicBlock {

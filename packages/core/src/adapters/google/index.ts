@@ -6,6 +6,7 @@ import type { GoogleContent, GoogleReply } from './types.js'
 import { type GoogleOptions, type GoogleParts, type GooglePrompt, googleWire } from './wire.js'
 
 export type { Thread } from '../shared/adapter.js'
+export type { Described } from '../shared/import-tools.js'
 export type { StreamedReply } from '../shared/streamed.js'
 export type { Warning, WarningCode } from '../shared/warning.js'
 export { assemble, readEvents, readUsage, type StreamedContent } from './stream.js'

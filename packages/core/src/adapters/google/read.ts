@@ -87,6 +87,11 @@ export function ownId(call: UnitCall | undefined): string | undefined {
   return (call.native.value as GooglePart).functionCall?.id || undefined
 }
 
+/** Neither text, nor thought, nor a call. */
+function isOther({ text, thought, functionCall }: GooglePart): boolean {
+  return text === undefined && !thought && !functionCall
+}
+
 function readContent(content: GoogleContent, open: readonly UnitCall[]): readonly OwnUnit[] {
   const parts = normaliseParts(content)
   const calls = callsIn(parts)
@@ -108,7 +113,17 @@ function readContent(content: GoogleContent, open: readonly UnitCall[]): readonl
   const text = spokenText(rest)
   // Only the model calls, whatever the role says; and a call and its response may have come as one.
   if (content.role === 'model' || calls.length > 0)
-    return [...answers, { kind: 'assistant', text, calls, native: native({ content, parts: rest }) }, ...own]
+    return [
+      ...answers,
+      {
+        kind: 'assistant',
+        text,
+        calls,
+        native: native({ content, parts: rest }),
+        ...(rest.some(isOther) ? { more: true as const } : {}),
+      },
+      ...own,
+    ]
   if (rest.length === 0 && answers.length > 0) return answers
   const piece: Piece = { content, parts: rest, isRest: answers.length > 0 }
   return [...answers, { kind: 'user', text, native: native(piece) }]

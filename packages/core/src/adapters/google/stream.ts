@@ -1,7 +1,7 @@
 /** Reads a streamed reply: chunks to the one content they add up to. */
 import type { Usage } from '../../accounting/measurement.js'
 import { isRecord } from '../../base/guards.js'
-import { figure, type StreamedReply, total } from '../shared/streamed.js'
+import { eventsIn, figure, type StreamedReply, total } from '../shared/streamed.js'
 import { type GoogleContent, type GooglePart, partsOf } from './types.js'
 
 export { readEvents } from '../shared/sse.js'
@@ -42,7 +42,7 @@ export async function assemble<Content extends GoogleContent = StreamedContent>(
   let rawUsage: unknown
   let error: unknown
   try {
-    for await (const chunk of chunks) {
+    for await (const chunk of eventsIn(chunks)) {
       const { candidates, promptFeedback, usageMetadata, error: failure } = (chunk ?? {}) as Chunk
       if (failure) throw failure
       rawUsage = usageMetadata ?? rawUsage

@@ -1,7 +1,8 @@
 /** Definitions to and from the shape of Gemini's function declarations. */
 
-import { isRecord } from '../../base/guards.js'
+import { defined, isRecord } from '../../base/guards.js'
 import type { JsonSchema, Tool } from '../../tool/tool.js'
+import { assertImportable, type Described } from '../shared/import-tools.js'
 import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
 import { type GoogleFunction, type GoogleFunctionDeclaration, WIRE } from './types.js'
 
@@ -14,14 +15,22 @@ const codec = createToolCodec<GoogleFunction>((given) => {
 export const declarations = codec.write
 
 /**
- * Reads a host's existing `functionDeclarations`. `describe` adds what the wire cannot hold: `execute`, `defer`,
- * `aliases` … While deferral is off, the very array given here is what `begin` returns.
+ * Reads a host's existing `tools` (`[{ functionDeclarations }]`), or a list of declarations. `describe` adds what the wire
+ * cannot hold: `execute`, `defer`, `aliases` … While deferral is off, the very declarations given here are what `begin`
+ * returns. Throws `invalid-tool` at what is no declaration: at tools that the provider runs (`{ googleSearch }` …), which you
+ * put beside `parts.tools` yourself, and at tools of another wire.
  */
 export function importTools<Native extends GoogleFunctionDeclaration>(
-  wire: readonly Native[],
-  describe: (declaration: Native) => Partial<Tool> = () => ({}),
+  wire: readonly (Native | { readonly functionDeclarations?: readonly Native[] | undefined })[],
+  describe: (declaration: Native) => Described = () => ({}),
 ): readonly Tool[] {
-  return codec.read(wire, (declaration) => {
+  const listed = declarationsIn(wire) as readonly Native[]
+  assertImportable(
+    listed,
+    WIRE,
+    (tool) => typeof tool.name === 'string' && FOREIGN.every((key) => tool[key] === undefined),
+  )
+  return codec.read(listed, (declaration) => {
     const {
       name = '',
       description = '',
@@ -30,8 +39,22 @@ export function importTools<Native extends GoogleFunctionDeclaration>(
     }: GoogleFunctionDeclaration = declaration
     const schema = parametersJsonSchema ?? fromOpenApi(parameters)
     const inputSchema = isRecord(schema) ? schema : { type: 'object', properties: {} }
-    return { name, description, inputSchema, ...describe(declaration as Native) }
+    return { name, description, inputSchema, ...defined(describe(declaration as Native)) }
   })
+}
+
+/** What a tool of another wire has, and a declaration has not. */
+const FOREIGN = ['type', 'input_schema', 'inputSchema']
+
+/** The list itself where it holds no others. What stands beside declarations is not left out: it is refused. */
+function declarationsIn(wire: unknown): unknown {
+  if (!Array.isArray(wire)) return wire
+  const inner = (tool: unknown) => {
+    if (!isRecord(tool) || !Array.isArray(tool.functionDeclarations)) return undefined
+    return Object.keys(defined(tool)).length === 1 ? tool.functionDeclarations : undefined
+  }
+  if (wire.length === 1) return inner(wire[0]) ?? wire
+  return wire.some(inner) ? wire.flatMap((tool: unknown) => inner(tool) ?? [tool]) : wire
 }
 
 /** Google's subset of OpenAPI as JSON Schema: types in small letters, `nullable` as a type, 64-bit text as numbers. */

@@ -58,7 +58,7 @@ export function googleWire(
   prompts: Prompts,
   options: GoogleOptions = {},
 ): Wire<GoogleContent, GoogleReply, GoogleParts, GooglePrompt> {
-  assertKnownKeys(options, ['mediaResponses'], 'the options of google')
+  assertKnownKeys(options, ['mediaResponses'], 'google')
   const { mediaResponses = true } = options
   return {
     name: WIRE,

@@ -6,10 +6,11 @@ import type { ChatMessage, ChatReply } from './types.js'
 import { type ChatOptions, type ChatParts, chatWire } from './wire.js'
 
 export type { Thread } from '../shared/adapter.js'
+export type { Described } from '../shared/import-tools.js'
 export type { StreamedReply } from '../shared/streamed.js'
 export type { Warning, WarningCode } from '../shared/warning.js'
 export { assemble, readEvents, readUsage, type StreamedChoice, type StreamedMessage } from './stream.js'
-export { importTools } from './tools.js'
+export { type ImportedChatTool, importTools } from './tools.js'
 export type {
   ChatChoice,
   ChatCompletion,

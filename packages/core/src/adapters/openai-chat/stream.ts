@@ -1,7 +1,7 @@
 /** Reads a streamed reply: server-sent events to chunks, chunks to the one assistant message they add up to. */
 import type { Usage } from '../../accounting/measurement.js'
 import { isRecord } from '../../base/guards.js'
-import { figure, type StreamedReply } from '../shared/streamed.js'
+import { eventsIn, figure, type StreamedReply, total } from '../shared/streamed.js'
 
 export { readEvents } from '../shared/sse.js'
 
@@ -18,11 +18,12 @@ export interface StreamedChoice {
   readonly finish_reason: string | null
 }
 
-/** `usage` of a completion as `recordRequest` wants it. */
+/** `usage` of a completion as `recordRequest` wants it. DeepSeek says in fields of its own what was cached. */
 export function readUsage(usage: unknown): Usage {
+  const hit = figure(usage, 'prompt_cache_hit_tokens')
   return {
-    inputTokens: figure(usage, 'prompt_tokens'),
-    cachedTokens: figure(usage, 'prompt_tokens_details', 'cached_tokens'),
+    inputTokens: figure(usage, 'prompt_tokens') ?? total(hit, figure(usage, 'prompt_cache_miss_tokens')),
+    cachedTokens: figure(usage, 'prompt_tokens_details', 'cached_tokens') ?? hit,
     outputTokens: figure(usage, 'completion_tokens'),
   }
 }
@@ -65,7 +66,7 @@ export async function assemble(
   let error: unknown
   const calls = collectCalls()
   try {
-    for await (const chunk of chunks) {
+    for await (const chunk of eventsIn(chunks)) {
       const { choices, usage: figures, error: failure } = (chunk ?? {}) as Chunk
       if (failure !== undefined && failure !== null) throw failure
       rawUsage = figures ?? rawUsage

@@ -1,6 +1,7 @@
 /** Definitions to and from the shape of Chat Completions. */
-import { defined } from '../../base/guards.js'
+import { defined, isRecord } from '../../base/guards.js'
 import type { Tool } from '../../tool/tool.js'
+import { assertImportable, type Described } from '../shared/import-tools.js'
 import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
 import { type ChatTool, WIRE } from './types.js'
 
@@ -15,23 +16,41 @@ const codec = createToolCodec<ChatTool>((given) => {
 
 export const chatTools = codec.write
 
+/** A tool of a list for this wire, as any client types it. */
+export type ImportedChatTool =
+  | {
+      readonly type: string
+      readonly function: {
+        readonly name: string
+        readonly description?: string | undefined
+        readonly parameters?: object | undefined
+        readonly strict?: boolean | null | undefined
+      }
+    }
+  | { readonly type: 'custom'; readonly custom: object }
+
 /**
  * Reads a host's existing `tools` array. `describe` adds what the wire cannot hold: `execute`, `defer`, `aliases` …
- * While deferral is off, the very array given here is what `begin` returns.
+ * While deferral is off, the very array given here is what `begin` returns. Throws `invalid-tool` at what is no function in
+ * the form of this wire: at `custom` tools, which you put before `parts.tools` yourself, and at tools of another wire.
  */
 export function importTools(
-  wire: readonly { type: string }[],
-  describe: (tool: ChatTool) => Partial<Tool> = () => ({}),
+  wire: readonly ImportedChatTool[],
+  describe: (tool: ChatTool) => Described = () => ({}),
 ): readonly Tool[] {
-  const functions = wire.filter((tool): tool is ChatTool => tool.type === 'function' && 'function' in tool)
-  return codec.read(functions.length === wire.length ? (wire as readonly ChatTool[]) : functions, (tool) => {
+  assertImportable(
+    wire,
+    WIRE,
+    ({ type, function: inner }) => type === 'function' && isRecord(inner) && typeof inner.name === 'string',
+  )
+  return codec.read(wire as readonly ChatTool[], (tool) => {
     const { name, description = '', parameters, strict } = tool.function
     return {
       name,
       description,
       inputSchema: parameters ?? { type: 'object', properties: {} },
       ...(typeof strict === 'boolean' ? { strict } : {}),
-      ...describe(tool),
+      ...defined(describe(tool)),
     }
   })
 }

@@ -43,7 +43,7 @@ export function chatWire(
   prompts: Prompts,
   options: ChatOptions = {},
 ): Wire<ChatMessage, ChatReply, ChatParts> {
-  assertKnownKeys(options, ['imageResults', 'family'], 'the options of openaiChat')
+  assertKnownKeys(options, ['imageResults', 'family'], 'openaiChat')
   const { imageResults = false, family = 'openai' } = options
   assertOneOf('family', family, ['openai', 'mistral'])
   const isMistral = family === 'mistral'

@@ -6,6 +6,7 @@ import type { ResponsesFunction, ResponsesItem, ResponsesReply, ResponsesSearchT
 import { type ResponsesOptions, type ResponsesParts, type ResponsesPrompt, responsesWire } from './wire.js'
 
 export type { Thread } from '../shared/adapter.js'
+export type { Described } from '../shared/import-tools.js'
 export type { StreamedReply } from '../shared/streamed.js'
 export type { Warning, WarningCode } from '../shared/warning.js'
 export { assemble, readEvents, readUsage } from './stream.js'

@@ -41,6 +41,7 @@ export function createReader(loader: string) {
     text: said(reply),
     calls: reply.flatMap((item) => call(item) ?? []),
     native: { wire: WIRE, value: reply },
+    ...(reply.some(isOther) ? { more: true as const } : {}),
   })
 
   return {
@@ -54,6 +55,11 @@ export function createReader(loader: string) {
       )
     },
   }
+}
+
+/** Neither a message, nor reasoning, nor a call. */
+function isOther(item: ResponsesItem): boolean {
+  return !isMessage(item) && item.type !== 'reasoning' && !isCall(item) && !isSearchCall(item)
 }
 
 /** Everything of an item that is read, for comparison: its fields, and those of its parts. */

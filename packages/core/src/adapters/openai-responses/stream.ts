@@ -1,7 +1,7 @@
 /** Reads a streamed reply: events to the one response they add up to. */
 import type { Usage } from '../../accounting/measurement.js'
 import { isRecord } from '../../base/guards.js'
-import { figure, type StreamedReply } from '../shared/streamed.js'
+import { eventsIn, figure, type StreamedReply } from '../shared/streamed.js'
 import type { ResponsesItem, ResponsesReply } from './types.js'
 
 export { readEvents } from '../shared/sse.js'
@@ -31,12 +31,14 @@ export async function assemble<Item extends ResponsesItem = ResponsesItem>(
   let finish: string | undefined
   let error: unknown
   try {
-    for await (const event of events) {
+    for await (const event of eventsIn(events)) {
       if (!isRecord(event)) continue
       const ending = ENDINGS.get(String(event.type))
       if (event.type === 'response.output_item.done' && isRecord(event.item))
         items.set(typeof event.output_index === 'number' ? event.output_index : items.size, event.item)
-      else if (event.type === 'error') [finish, error] = ['failed', event.error ?? event]
+      // Some servers give an error without a type.
+      else if (event.type === 'error' || (event.type === undefined && event.error))
+        [finish, error] = ['failed', event.error ?? event]
       else if (ending !== undefined) {
         finish = ending
         final = isRecord(event.response) ? event.response : {}

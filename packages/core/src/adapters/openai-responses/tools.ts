@@ -1,8 +1,10 @@
 /** Definitions to and from the shape of the Responses API. */
 
+import { defined } from '../../base/guards.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Tool } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'
+import { assertImportable, type Described } from '../shared/import-tools.js'
 import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
 import { type ResponsesFunctionTool, type ResponsesTool, WIRE } from './types.js'
 
@@ -31,18 +33,21 @@ export function responsesTools(view: SurfaceView): readonly ResponsesTool[] {
 }
 
 /**
- * Reads a host's existing `tools` array, as far as it consists of functions. `describe` adds what the wire cannot hold:
- * `execute`, `defer`, `aliases` … While deferral is off, the very array given here is what `begin` returns.
+ * Reads a host's existing `tools` array. `describe` adds what the wire cannot hold: `execute`, `defer`, `aliases` …
+ * While deferral is off, the very array given here is what `begin` returns. Throws `invalid-tool` at what is no function in
+ * the form of this wire: at tools that the provider runs (`web_search` …), which you put before `parts.tools` yourself, and
+ * at tools of another wire.
  */
 export function importTools(
   wire: readonly ResponsesFunctionTool[],
-  describe: (tool: ResponsesFunctionTool) => Partial<Tool> = () => ({}),
+  describe: (tool: ResponsesFunctionTool) => Described = () => ({}),
 ): readonly Tool[] {
+  assertImportable(wire, WIRE, ({ type, name }) => type === 'function' && typeof name === 'string')
   return codec.read(wire, (tool) => ({
     name: tool.name,
     description: tool.description ?? '',
     inputSchema: tool.parameters ?? { type: 'object', properties: {} },
     ...(tool.strict === true ? { strict: true } : {}),
-    ...describe(tool),
+    ...defined(describe(tool)),
   }))
 }

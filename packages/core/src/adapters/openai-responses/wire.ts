@@ -40,7 +40,7 @@ export function responsesWire(
   prompts: Prompts,
   options: ResponsesOptions = {},
 ): Wire<ResponsesItem, ResponsesReply, ResponsesParts, ResponsesPrompt> {
-  assertKnownKeys(options, ['native'], 'the options of openaiResponses')
+  assertKnownKeys(options, ['native'], 'openaiResponses')
   const { native = true } = options
   const reader = createReader(loader)
   const pieces: Pieces<ResponsesItem, Progress> = {

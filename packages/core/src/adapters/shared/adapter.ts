@@ -2,10 +2,12 @@
 
 import type { Usage } from '../../accounting/measurement.js'
 import { defined, isRecord } from '../../base/guards.js'
+import { lazily } from '../../base/lazily.js'
 import { invalid, kindOf } from '../../base/options.js'
 import { plainJson } from '../../base/plain-json.js'
 import type { Conversation } from '../../conversation.js'
 import { createState } from '../../ledger/fold.js'
+import { toolLimit } from '../../schema/dialect.js'
 import { unframed } from '../../surface/announce.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import { project, type SurfaceView } from '../../surface/project.js'
@@ -15,17 +17,18 @@ import type { CallAnswer, RunOptions } from '../../turn/run.js'
 import { readMachineLine } from '../../turn/search-call/machine-line.js'
 import { anchorsOf, survivors } from './anchors.js'
 import { assertConversation, assertThread, assertWire } from './assert-adapter.js'
+import { assertRequest } from './assert-request.js'
 import { thinkingIn } from './bound-thinking.js'
 import { createFedBack, FED_BACK } from './fed-back.js'
 import { assertFirstRun } from './first-run.js'
 import { joinOwnWords } from './join-own-words.js'
 import { leaveBehind } from './leave-behind.js'
 import { speakBetween } from './mistral.js'
-import { assertReply, assertRequest } from './no-reply.js'
 import { noticePlace } from './notice-place.js'
 import { openWithUser } from './open-with-user.js'
 import { plainText } from './plain-text.js'
 import { createRecall, type Recalled, type Remembered } from './recall.js'
+import type { EndOf } from './repair.js'
 import { repairStretches } from './repair-stretches.js'
 import { sameItems } from './same-items.js'
 import type { StreamedReply } from './streamed.js'
@@ -40,7 +43,7 @@ export interface Turn<Message, Reply, Parts> {
   /** Spread these into the request. */
   readonly parts: Parts
   readonly view: SurfaceView
-  /** What had to be repaired in the history for this request. */
+  /** What had to be repaired in the history for this request, and what a server will refuse in it. */
   readonly warnings: readonly Warning[]
   /**
    * The provider refused the request because it does not defer tools natively (a model or a proxy that cannot). Begin again
@@ -81,6 +84,8 @@ export interface Adapter<Message, Reply, Parts, Prompt extends object = object> 
   /** A thread of another wire as a history of this one. Where the system prompt is no message, it is left out: give it to `begin`. */
   adopt(thread: Thread): Message[]
 }
+
+const replies = lazily(() => import('./no-reply.js'))
 
 /** A history that belongs to no wire. */
 export type Thread = readonly Unit[]
@@ -132,6 +137,9 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
           text: () => wholeText(messages, request),
         },
       })
+      const { isOrderly, isEntangled } = reading.sum
+      const ends = isOrderly && !isEntangled ? undefined : await conversation.ends()
+      const endOf: EndOf | undefined = ends && ((call, anchor) => ends({ ...call, anchor }))
       const warnings: Warning[] = []
       const warn: Warn = (code, text) => {
         warnings.push({ code, text })
@@ -139,12 +147,29 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       }
       if (recalled.foreign) warn('entry-foreign', recalled.foreign)
       if (isFedBack(stretches, request, view)) warn('history-fed-back', FED_BACK)
+      const { policyFault } = conversation
+      if (policyFault !== undefined)
+        warn('policy-failed', `a policy failed, so the tool is denied: ${policyFault}`)
+      const [declared, most] = [view.tools.length, toolLimit(wire.name)]
+      if (declared > most)
+        warn(
+          'too-many-tools',
+          `this request declares ${declared} tools, and one on this wire takes ${most}: give some with defer: true or by setSource, to be found by search`,
+        )
       const ran = new WeakSet<object>()
       return {
         view,
         warnings,
         parts: wire.parts(
-          compose(wire, write, { messages, ...recalled, ...reading }, view, conversation.prompts, warn),
+          compose(
+            wire,
+            write,
+            { messages, ...recalled, ...reading },
+            view,
+            conversation.prompts,
+            warn,
+            endOf,
+          ),
           view,
           plainJson(request),
           warn,
@@ -155,8 +180,8 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
             detail: error instanceof Error ? error.message : String(error),
           }),
         run: async (given, options) => {
-          assertReply(given)
-          const reply = replyOf(given)
+          const { isStreamed, replyIn } = await replies()
+          const reply = replyIn(given)
           if (form) assertOwnReply(form, reply)
           await record(requestId, isStreamed(given) ? given.usage : wire.usage?.(reply))
           const calls = wire.calls(
@@ -241,20 +266,6 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   }
 }
 
-function isStreamed(reply: unknown): reply is StreamedReply<unknown, unknown> {
-  return isRecord(reply) && 'rawUsage' in reply && 'complete' in reply && 'reply' in reply
-}
-
-function replyOf<Reply>(given: Reply | StreamedReply<Reply, unknown>): Reply {
-  if (!isStreamed(given)) return given
-  if (!given.complete)
-    throw invalid(
-      'reply',
-      'This stream broke off, so its calls may not be whole. Begin again with the same history.',
-    )
-  return given.reply
-}
-
 /** Everything that the host sends, to be measured: a value that is no JSON costs its own message only. */
 function wholeText(messages: readonly unknown[], request: object): string {
   return plainText([messages, request]) || [...messages, request].map(plainText).join('\n')
@@ -293,6 +304,7 @@ function compose<Message, Reply, Parts, Prompt extends object>(
   view: SurfaceView,
   prompts: Prompts,
   warn: Warn,
+  endOf?: EndOf,
 ): readonly Message[] {
   const { messages, entries, odd, sum } = history
   for (const index of odd) {
@@ -304,7 +316,7 @@ function compose<Message, Reply, Parts, Prompt extends object>(
   const callable = new Set(view.tools.map((tool) => tool.name))
   for (const name of sum.ofHost) callable.add(name)
   const { opensWithUser, notesJoinAnswers, modelSpeaksBetween } = wire.traits ?? {}
-  const repaired = repairStretches(wire, history, view, callable, prompts, warn)
+  const repaired = repairStretches(wire, history, view, callable, prompts, warn, endOf)
   const isJoined = notesJoinAnswers && (sum.isSpokenBehind || repaired !== history.placed)
   const joined = isJoined ? joinOwnWords(repaired, prompts) : repaired
   const spoken = modelSpeaksBetween ? speakBetween(joined, prompts) : joined

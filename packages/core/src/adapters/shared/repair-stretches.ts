@@ -3,7 +3,7 @@
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { withoutStripped } from './bound-thinking.js'
-import { repair, settleForView, settleOrder } from './repair.js'
+import { type EndOf, repair, settleForView, settleOrder } from './repair.js'
 import { settleIds } from './settle-ids.js'
 import type { Reading } from './stretches.js'
 import type { Placed } from './thread.js'
@@ -18,19 +18,20 @@ export function repairStretches(
   callable: ReadonlySet<string>,
   prompts: Prompts,
   warn: Warn,
+  endOf?: EndOf,
 ): readonly Placed[] {
   const { ids, thinking, answersAnywhere } = wire.traits ?? {}
   const bound = (placed: readonly Placed[]) => (thinking ? withoutStripped(placed, view, thinking) : placed)
   if (sum.isEntangled) {
     const whole = bound(all)
     const settled = ids ? settleIds(whole, wire.name, ids, warn) : whole
-    return repair(settled, view, callable, prompts, warn, wire.traits)
+    return repair(settled, view, callable, prompts, warn, wire.traits, endOf)
   }
   const ordered = sum.isOrderly
     ? bound(all)
     : ([] as Placed[]).concat(
         ...stretches.map(({ placed, isOrderly }) =>
-          isOrderly ? bound(placed) : settleOrder(bound(placed), prompts, warn, answersAnywhere),
+          isOrderly ? bound(placed) : settleOrder(bound(placed), prompts, warn, answersAnywhere, endOf),
         ),
       )
   const isKnown = [...sum.called].every((name) => callable.has(name))

@@ -11,6 +11,7 @@ import { quoteName } from '../../search/quote-name.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
+import type { Ended } from '../../turn/ended-calls.js'
 import { createOpenCalls } from './open-calls.js'
 import {
   argumentsObject,
@@ -24,6 +25,9 @@ import {
 import type { Warn } from './warning.js'
 import type { WireTraits } from './wire.js'
 
+/** What came of a call, where the ledger knows. */
+export type EndOf = (call: UnitCall, anchor: string) => Ended
+
 /**
  * `callable`: every name that a call in this history may have on this request. `answersAnywhere`: an answer may stand
  * wherever it likes behind its call, so none is moved. `wordlessSearches`: no words fit into the answer to a search.
@@ -35,8 +39,9 @@ export function repair(
   prompts: Prompts,
   warn: Warn,
   traits: Pick<WireTraits, 'answersAnywhere' | 'wordlessSearches'> = {},
+  endOf?: EndOf,
 ): readonly Placed[] {
-  const settled = settleOrder(placed, prompts, warn, traits.answersAnywhere)
+  const settled = settleOrder(placed, prompts, warn, traits.answersAnywhere, endOf)
   return settleForView(settled, view, callable, prompts, warn, traits)
 }
 
@@ -71,6 +76,7 @@ export function settleOrder(
   prompts: Prompts,
   warn: Warn,
   answersAnywhere = false,
+  endOf: EndOf = () => undefined,
 ): Placed[] {
   const pairs = pairUp(placed)
   const output: Placed[] = []
@@ -83,12 +89,8 @@ export function settleOrder(
       if (pairing === 'answers' && answersAnywhere) output.push(item)
       if (pairing !== undefined) return
       warn('answer-orphaned', `told an answer without a call as text (${id})`)
-      const told = prompts.toldCall({ name: id, input: '""', answer: safeJson(unit.text) })
-      output.push({
-        unit: { kind: 'note', text: prompts.frame({ body: told }) },
-        anchor: item.anchor,
-        calls: [],
-      })
+      const told = prompts.toldAnswer({ callId: id, answer: safeJson(unit.text) })
+      output.push(toldAt(item.anchor, prompts.frame({ body: told }), output.at(-1)))
       return
     }
     output.push(item)
@@ -96,10 +98,16 @@ export function settleOrder(
     unit.calls.forEach((call, position) => {
       const answer = pairs.answers.get(item)?.get(position)
       if (!answer) {
-        warn('call-interrupted', `answered the interrupted call ${safeJson(call.id)}`)
         const anchor = item.calls[position] ?? ''
+        const ended = endOf(call, anchor)
+        if (ended)
+          warn(
+            'answer-missing',
+            `the result of ${safeJson(call.id)}, which ${ended}, is missing from this history: push the messages that run gives`,
+          )
+        else warn('call-interrupted', `answered the interrupted call ${safeJson(call.id)}`)
         output.push({
-          unit: { kind: 'answer', callId: call.id, text: unanswered(call, prompts) },
+          unit: { kind: 'answer', callId: call.id, text: unanswered(call, ended, prompts) },
           anchor,
           calls: [],
         })
@@ -139,9 +147,9 @@ export function strays(placed: readonly Placed[]): boolean {
   return placed.some((item) => item.unit.kind === 'answer' && pairings.get(item) !== 'answers')
 }
 
-/** Whether it ran is not known, unless nobody could read its arguments: then it did not. */
-function unanswered(call: UnitCall, prompts: Prompts): string {
-  if (!hasUnreadableArguments(call)) return prompts.interrupted()
+/** Whether it ran is not known, unless the ledger does, or nobody could read its arguments: then it did not. */
+function unanswered(call: UnitCall, outcome: Ended, prompts: Prompts): string {
+  if (!hasUnreadableArguments(call)) return prompts.interrupted({ outcome })
   // Not in the words of the engine's parser: they differ between versions of it, and this has the same bytes everywhere.
   return prompts.badArguments({ name: quote(call.name), problem: 'the text ends too early, or is malformed' })
 }
@@ -178,8 +186,12 @@ function settleNames(
   const told = new Map<string, UnitCall>()
   const guessed = new Map<string, string>()
   const searched = new Set<string>()
-  let pending: Placed[] = []
+  let pending: { readonly text: string; readonly anchor: string }[] = []
   const output: Placed[] = []
+  const tell = () => {
+    for (const { text, anchor } of pending) output.push(toldAt(anchor, text, output.at(-1)))
+    pending = []
+  }
   const callable = new Set(declared)
   const isNative = view.delivery === 'native'
   const changes = changesIn(view)
@@ -208,13 +220,10 @@ function settleNames(
         const answer: Unit = { kind: 'answer', callId: unit.callId, text: '', loaded: [found] }
         output.push({ ...item, unit: answer })
       }
-      pending.push({ unit: { kind: 'note', text }, anchor: item.anchor, calls: [] })
+      pending.push({ text, anchor: item.anchor })
       continue
     }
-    if (unit.kind !== 'answer') {
-      output.push(...pending)
-      pending = []
-    }
+    if (unit.kind !== 'answer') tell()
     if (unit.kind !== 'assistant' || unit.calls.every(({ name }) => callable.has(name))) {
       output.push(item)
       continue
@@ -248,11 +257,28 @@ function settleNames(
         kept.push(searchFor(each.id, each.name, view))
       }
     }
-    const names = unit.calls.map(({ name }) => safeJson(name))
-    const text = unit.text === '' && kept.length === 0 ? prompts.calledUndeclared({ names }) : unit.text
-    output.push({ ...item, unit: { ...unit, text, calls: kept, repaired: true } })
+    // What it did is told behind; words about it in its own mouth would be said again. Where tools are or may be added behind what
+    // stands before it, what is told must not join that, so something has to stand between.
+    const isAddedTo = isResult(output.at(-1)) || changes.has(placed[index - 1]?.anchor ?? '')
+    const said = unit.text === '' && wordlessSearches && isAddedTo ? prompts.noReply() : unit.text
+    if (said !== '' || kept.length > 0 || unit.more)
+      output.push({ ...item, unit: { ...unit, text: said, calls: kept, repaired: true } })
   }
-  return [...output, ...pending]
+  tell()
+  return output
+}
+
+/**
+ * What tools gave, told in words: the user's, as it has no higher role. A message of its own, so that the one before it, which
+ * a request has carried, stays as it was; behind a result, where servers take no message, it joins that.
+ */
+function toldAt(anchor: string, text: string, before: Placed | undefined): Placed {
+  return { unit: { kind: isResult(before) ? 'note' : 'user', text }, anchor, calls: [] }
+}
+
+/** With what joined it. */
+function isResult(item: Placed | undefined): boolean {
+  return item?.unit.kind === 'answer' || item?.unit.kind === 'note'
 }
 
 /** What an answer, and what the provider was told behind the unit before it, lets the model call from then on. */

@@ -30,6 +30,8 @@ export type Unit =
       readonly text: string
       readonly calls: readonly UnitCall[]
       readonly native?: Native
+      /** The native piece holds more than text, calls and thoughts. */
+      readonly more?: true
       /** Its calls are not those of the native piece any more. */
       readonly repaired?: true
     }

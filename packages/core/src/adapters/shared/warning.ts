@@ -1,10 +1,12 @@
-/** What an adapter had to change in a history so that servers take it: a code for programs, a sentence for people. */
+/** What an adapter had to change in a history so that servers take it, and what they will not: a code for programs, a sentence for people. */
 
 export type WarningCode =
   /** A call was given another id. */
   | 'call-id-changed'
   /** A call has no answer: one was added that says so. */
   | 'call-interrupted'
+  /** A call was run, and its answer is not in the history: one was added that says so. */
+  | 'answer-missing'
   /** A call of a name that this request does not declare is told as text. */
   | 'call-undeclared'
   /** An answer stands directly behind its call now. */
@@ -35,6 +37,10 @@ export type WarningCode =
   | 'entry-foreign'
   /** The history holds what Toolwell has put into an earlier request. */
   | 'history-fed-back'
+  /** The request declares more tools than the wire takes. */
+  | 'too-many-tools'
+  /** A policy gave no answer, which denies. */
+  | 'policy-failed'
   /** A namespace that nothing offers was taken from a call. */
   | 'namespace-dropped'
 

@@ -2,6 +2,8 @@
 import { all, type Keyword } from './keyword.js'
 import type { Verdict } from './run.js'
 
+export const NO_ALTERNATIVE = 'Must fit one of the alternatives.'
+
 export const allOf: Keyword = (at, asked: unknown) =>
   Array.isArray(asked) ? all(asked, (each) => at.join(each), at) : true
 
@@ -16,7 +18,7 @@ export const anyOf: Keyword = (at, asked: unknown) => {
     if (verdict === true && !at.seen) return true
   }
   if (verdict === false && at.collects) for (const each of asked) at.join(each)
-  return verdict === false ? at.fail(() => 'Must fit one of the alternatives.') : verdict
+  return verdict === false ? at.fail(() => NO_ALTERNATIVE) : verdict
 }
 
 export const oneOf: Keyword = (at, asked: unknown) => {
@@ -29,7 +31,7 @@ export const oneOf: Keyword = (at, asked: unknown) => {
     if (surely > 1) return at.fail(() => 'Must fit only one of the alternatives, and fits several.')
   }
   if (surely + perhaps === 0 && at.collects) for (const each of asked) at.join(each)
-  if (surely + perhaps === 0) return at.fail(() => 'Must fit one of the alternatives.')
+  if (surely + perhaps === 0) return at.fail(() => NO_ALTERNATIVE)
   return perhaps === 0 || undefined
 }
 

@@ -1,6 +1,6 @@
 /** How much one occurrence of a term says, as a byte: seven bits of strength on a logarithmic scale, one bit for its place. */
 
-/** Set where the term occurs in the name, an alias, the server or the domain. */
+/** Set where the term occurs in the name, an alias, the server, the domain or the group. */
 export const identityBit = 0x80
 const strengthMask = 0x7f
 

@@ -26,7 +26,7 @@ export const weakWords: ReadonlySet<string> = new Set(
   enhance ensure example finally first focus follow following furthermore g given http https improve include includes
   including information lastly manner named necessary notable preferably previous regarding related significant
   specified suitable understand variety www assist assistance desired details today tomorrow yesterday tonight next monday
-  tuesday wednesday thursday friday saturday sunday`.split(/\s+/),
+  tuesday wednesday thursday friday saturday sunday week weeks find finding`.split(/\s+/),
 )
 
 /** The share of its weight that a weak word keeps. */

@@ -72,14 +72,14 @@ export function isStopWord(word: string): boolean {
   return stopWords.has(word.toLowerCase())
 }
 
-const signedLetter = /(?<![\p{L}\p{N}])([A-Za-z])(\+\+|#)(?![\p{L}\p{N}#+])/gu
+/** With its version, which is a word of its own: C++11. */
+const signedLetter = /(?<![\p{L}\p{N}])([A-Za-z])(\+\+|#)(\p{N}{0,4})(?![\p{L}\p{N}#+])/gu
 
 /** Languages whose name ends in a sign keep it as letters, as they are written where signs are not allowed: cpp, csharp. */
 export function spelledOut(text: string): string {
   if (!text.includes('#') && !text.includes('++')) return text
-  return text.replace(
-    signedLetter,
-    (_, letter: string, sign: string) => `${letter}${sign === '#' ? 'sharp' : 'pp'}`,
+  return text.replace(signedLetter, (_, letter: string, sign: string, version: string) =>
+    `${letter}${sign === '#' ? 'sharp' : 'pp'} ${version}`.trimEnd(),
   )
 }
 

@@ -60,7 +60,8 @@ export function createAllowance(
   let schemaRoom = resultBudget
   const costs = (unit: readonly Entry[]) => {
     const cost = unit.reduce((sum, member) => sum + context.cost(member), 0)
-    return { cost, added: cost - (form === 'schema' ? namesCost(unit, context) : 0) }
+    const names = namesCost(unit, context)
+    return { cost, added: form === 'schema' ? cost - names : form === 'name' ? cost + names : cost }
   }
   return {
     decide(
@@ -70,6 +71,8 @@ export function createAllowance(
     ): Verdict {
       const { cost, added } = costs(unit)
       if (explicit) return 'load'
+      const wasFirst = isFirst && sure && !named
+      if (wasFirst) isFirst = false
       if (cost > largeTool) return 'too-large'
       if (named) return 'load'
       if (!sure) return 'offer'
@@ -78,14 +81,13 @@ export function createAllowance(
       const share = rivals.size > 1 ? Math.max(1, Math.floor(loadLimit / rivals.size)) : loadLimit
       if (!wasSetAside && taken >= share) return 'diversity'
       if (withSchemas && cost > schemaRoom) return 'result-budget'
-      if (added > (isFirst ? budget.first : tokensLeft)) return isFirst && !unclear ? 'too-large' : 'offer'
+      if (added > (wasFirst ? budget.first : tokensLeft)) return wasFirst && !unclear ? 'too-large' : 'offer'
       return 'load'
     },
     /** Of what was loaded; what a cap refused takes nothing from the next. */
     spend({ entry, explicit, named }: Candidate, unit: readonly Entry[]): void {
       if (explicit || named) return
       const { cost, added } = costs(unit)
-      isFirst = false
       tokensLeft -= added
       left -= unit.length
       schemaRoom -= cost
@@ -94,7 +96,10 @@ export function createAllowance(
   }
 }
 
-/** An answer that holds the schemas holds the names of what it only offers, too: loading adds the rest. */
+/**
+ * An answer that holds the schemas holds the names of what it only offers, too: loading adds the rest. Where the next request
+ * declares them, the answer names them besides.
+ */
 function namesCost(unit: readonly Entry[], { settings }: Context): number {
   return unit.reduce((sum, { wireName }) => sum + settings.tokenizer.count(wireName), 0)
 }

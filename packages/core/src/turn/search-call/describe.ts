@@ -5,22 +5,31 @@ import type { SearchResult } from '../../search/result.js'
 import { canFind } from '../../surface/can-find.js'
 import type { Context } from '../../surface/context.js'
 import { passes } from './keyword-hits.js'
+import { awaySources } from './late-sources.js'
 import { offersIn, sentenceOnOffers } from './render.js'
 
 /** Conditions of a query that no tool meets, whatever else it asks for. */
-export async function unmetConditions({ must, filters }: ParsedQuery, context: Context): Promise<string[]> {
+export async function unmetConditions(
+  query: ParsedQuery,
+  context: Context,
+  isHeldBack: boolean,
+): Promise<string[]> {
+  const { must, filters } = query
   const accept = (id: string) => context.catalogue.get(id) !== undefined
   const met = must.length === 0 ? [] : await context.rank({ text: '', must, limit: 1, accept })
   const meets = must.length === 0 || met.some(({ id }) => accept(id))
   const words = must.map((word) => `+${word}`).join(' ')
   const empty = Object.entries(filters).filter(([name, value]) => {
+    // It is away or held back, which is said elsewhere.
+    if (name === 'server' && isHeldBack) return false
+    if (name === 'server' && awaySources(query, context, false).length > 0) return false
     const only = { filters: { [name]: value } }
     return ![...context.catalogue.entries()].some(
       (entry) => context.gate.visible(entry) && passes(entry, only, {}),
     )
   })
   return [
-    ...(meets ? [] : [`no tool has ${words} in its name, aliases, server or domain`]),
+    ...(meets ? [] : [`no tool has ${words} in its name, aliases, server, domain or group`]),
     ...empty.map(([name, value]) => `no ${name} is called ${value}`),
   ]
 }
@@ -44,7 +53,7 @@ export function nextInstruction(
 ): string {
   const { settings } = context
   const { prompts } = settings
-  const { query, matches, unloaded, notFound, ambiguous, unavailable, leftOut, overview } = found
+  const { query, matches, unloaded, notFound, ambiguous, unavailable, leftOut, heldBack, overview } = found
   if (found.repeated) return prompts.searchAgain()
   const fresh = matches.filter((match) => match.fresh)
   if (fresh.length > 0) {
@@ -59,7 +68,7 @@ export function nextInstruction(
     return prompts.searchAlready({ bridge: loaded.some((match) => match.bridged) ? bridge : undefined })
   const offers = offersIn(found)
   if (offers.length > 0) return sentenceOnOffers(offers, settings)
-  const lists = [matches, unloaded, notFound, ambiguous, unavailable, leftOut]
+  const lists = [matches, unloaded, notFound, ambiguous, unavailable, leftOut, heldBack]
   if (lists.some((list) => list.length > 0)) return ''
   if (query.trim() === '') return prompts.searchEmpty()
   const sources = overview.map(({ name, count }) => ({ name: name === '' ? '' : quote(name, 60), count }))

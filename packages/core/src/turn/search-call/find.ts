@@ -1,4 +1,6 @@
 /** Answers one search. Reads the state at the start of the batch, asks the gate about every tool, and gives facts. */
+import { quote } from '../../base/text.js'
+import type { Entry } from '../../catalogue/catalogue.js'
 import type { LedgerFact } from '../../ledger/event.js'
 import { isLoaded, type LedgerState, searchKey } from '../../ledger/fold.js'
 import { parseQuery } from '../../search/query.js'
@@ -62,14 +64,17 @@ export async function find(
   const selected = selectNamed(query.select, context, batch, misses)
   const ranked = await hitsNow()
   misses.unavailable.push(...ranked.unavailable.map(({ name, state }) => ({ name, state })))
-  misses.leftOut.push(...ranked.leftOut.map(toLeftOut))
   const hasAnswer = selected.length + unloaded.length > 0 || (ranked.hits.length > 0 && !ranked.unclear)
   misses.unavailable.push(...awaySources(query, context, hasAnswer))
   const candidates = distinct([...selected, ...ranked.hits])
+  // Of two tools with one name the first is kept: where that one is found, nothing is missing.
+  const isFound = ({ wireName }: Entry) => candidates.some(({ entry }) => entry.wireName === wireName)
+  misses.leftOut.push(...ranked.leftOut.filter(({ entry }) => !isFound(entry)).map(toLeftOut))
   wakeFound(
     candidates.map(({ entry }) => entry),
     context,
   )
+  const heldBack = countHeldBack(ranked.heldBack)
   const taken = loadFoundTools(candidates, ranked.unclear, state, context, batch)
 
   const { loaded, evicted } = taken
@@ -93,7 +98,9 @@ export async function find(
       ...loadedBefore.filter((name) => !gone.has(idOf(name, context))),
       ...loaded.map((id) => nameOf(id, context)),
     ],
-    problems: missed ? [...query.problems, ...(await unmetConditions(query, context))] : query.problems,
+    problems: missed
+      ? [...query.problems, ...(await unmetConditions(query, context, heldBack.length > 0))]
+      : query.problems,
     more: ranked.more,
     unclear: ranked.unclear,
     dropped: [...below, ...taken.dropped].map(({ tool, reason }) => ({
@@ -102,6 +109,7 @@ export async function find(
       tokens: costOf(tool, context),
     })),
     ...misses,
+    heldBack,
     evicted: namesOf(evicted),
     unloaded: namesOf(unloaded),
     overview: missed && !byName ? overviewOf(context) : [],
@@ -113,11 +121,20 @@ export async function find(
     loaded,
     // What was denied since is named nowhere, not even in the line for machines.
     unloaded: [...gone].filter((id) => mayBeNamed(id, context)),
-    again: selected.filter(({ entry }) => isLoaded(state, entry.id)).map(({ entry }) => entry.id),
+    again: candidates
+      .filter(({ explicit, named, entry }) => (explicit || named) && isLoaded(state, entry.id))
+      .map(({ entry }) => entry.id),
     shown: ranked.hits.map(({ entry }) => entry.id),
     facts: [...unloads, ...taken.facts],
     missed,
   }
+}
+
+function countHeldBack(sources: readonly string[]): { source: string; count: number }[] {
+  return [...new Set(sources)].map((source) => ({
+    source: quote(source, 60),
+    count: sources.filter((each) => each === source).length,
+  }))
 }
 
 /** Away or gone, it was in the conversation and is named; denied since, it is not. */

@@ -4,7 +4,7 @@ import { isOnSurface, type LedgerState } from '../../ledger/fold.js'
 import { clearCoverage } from '../../search/coverage.js'
 import type { ParsedQuery } from '../../search/query.js'
 import type { Ranked } from '../../search/searcher.js'
-import { certainFrom } from '../../search/thresholds.js'
+import { certainFrom, rivalShare } from '../../search/thresholds.js'
 import type { Context } from '../../surface/context.js'
 import type { SearchRequest } from '../../surface/meta-tools.js'
 import type { Candidate } from './candidate.js'
@@ -15,31 +15,40 @@ import { exactNames } from './named-in-query.js'
 const RANKED = 500
 /** Where these leave too few that can be used, so many times more are asked for. */
 const FURTHER = 8
-/** Tools that are named where nothing clearly does what was asked for: of so many, those that account for the most of it. */
+/** Answers that decide whether something clearly does what was asked for, however many are shown; where nothing does, so many of them are named. */
+const CONSIDERED = 8
 const NEAREST = 3
-const NEAREST_OF = 20
+/** Servers that are away and would have fitted: so many are named. */
+const MOST_AWAY = 3
 /** The score of a tool that the query names. */
 const EXACT = Number.MAX_VALUE
 /** Where nothing reaches the cut-off, tools that come this close to it are named. */
 const SUGGESTED = 0.75
-/** Hits with less than this share of the best score are named, not loaded: half of it at the usual cut-off, and as that is set. */
-const rivalShare = (cutOff: number) => Math.min(1, cutOff / 0.7)
-
 export interface KeywordHits {
   readonly hits: readonly Candidate[]
   /** Ids of tools that fit less well: they are named only. */
   readonly weak: readonly string[]
   /** Tools that fit as well and did not find room. */
   readonly more: number
-  /** Tools that fit as well as the best hit, or where nothing clearly fits, but whose source is away. */
+  /** Of each source that is away, the tool that would have been the best answer. */
   readonly unavailable: readonly { readonly name: string; readonly state: string }[]
-  /** What fits as well, or where nothing clearly fits, and has a definition that cannot be used. */
+  /** What would have been the best answer, and has a definition that cannot be used. */
   readonly leftOut: readonly LeftOut[]
+  /** Sources of quarantined tools that fit, one for each tool, where nothing clearly does. */
+  readonly heldBack: readonly string[]
   /** The hits are only the nearest there is: none accounts for enough of what was asked for. */
   readonly unclear: boolean
 }
 
-const NONE: KeywordHits = { hits: [], weak: [], more: 0, unavailable: [], leftOut: [], unclear: false }
+const NONE: KeywordHits = {
+  hits: [],
+  weak: [],
+  more: 0,
+  unavailable: [],
+  leftOut: [],
+  heldBack: [],
+  unclear: false,
+}
 
 export async function keywordHits(
   query: ParsedQuery,
@@ -55,22 +64,40 @@ export async function keywordHits(
     ? await sortedTools(query, request, limit, state, context)
     : sortOut(everyTool(context), query, request, limit, state, context)
   const { cutOff, autoLoad } = context.settings
-  const cutTo = (most: number) => cutHits(sorted, most, rivalShare(cutOff), (id) => isOnSurface(state, id))
-  const cut = cutTo(limit)
+  const cutTo = (most: number, bestAway = sorted.bestAway) =>
+    cutHits({ ...sorted, bestAway }, most, rivalShare(cutOff), (id) => isOnSurface(state, id))
   // Who wants every answer loaded reproduces a system that makes no such difference.
-  const unclear =
-    autoLoad !== 'all' && cut.hits.length > 0 && cut.hits.every(({ coverage }) => coverage < clearCoverage)
-  const best = cut.hits.reduce((highest, { score }) => Math.max(highest, score), 0)
-  // Beside what can be used, one that is away is named where it would have come first.
-  const wouldBeFirst = ({ score }: { readonly score: number }) => unclear || score >= best
-  const unavailable = sorted.unavailable.filter(wouldBeFirst)
+  const isClear = ({ coverage }: { readonly coverage: number }) =>
+    autoLoad === 'all' || coverage >= clearCoverage
+  const beside = cutTo(CONSIDERED).hits
+  // Next to what is away, nothing may be left that is an answer: then the nearest is named.
+  const considered = beside.length > 0 || autoLoad === 'all' ? beside : cutTo(CONSIDERED, 0).hits
+  const unclear = considered.length > 0 && (beside.length === 0 || !considered.some(isClear))
+  const best = beside.reduce((highest, { score }) => Math.max(highest, score), 0)
+  // One that is away is named where it would have come first, and would have been a clear answer.
+  const wouldFit = (each: { readonly score: number; readonly coverage: number }) =>
+    considered.length === 0 || (isClear(each) && (unclear || each.score >= best))
+  const unavailable = firstOfSource(sorted.unavailable.filter(wouldFit)).slice(0, MOST_AWAY)
   const leftOut = sorted.leftOut.filter(
-    (each) => wouldBeFirst(each) && each.score >= sorted.bestAway * rivalShare(cutOff),
+    (each) => wouldFit(each) && each.score >= sorted.bestAway * rivalShare(cutOff),
   )
-  if (!unclear) return { ...cut, unavailable, leftOut, unclear }
-  const nearest = [...cutTo(NEAREST_OF).hits].sort((first, second) => second.coverage - first.coverage)
-  const hits = nearest.slice(0, Math.min(limit, NEAREST))
-  return { hits, more: 0, weak: [], unavailable, leftOut, unclear }
+  if (unclear) {
+    const nearest = [...considered].sort((first, second) => second.coverage - first.coverage)
+    const hits = nearest.slice(0, Math.min(limit, NEAREST))
+    return { hits, more: 0, weak: [], unavailable, leftOut, heldBack: sorted.heldBack, unclear }
+  }
+  const cut = cutTo(limit)
+  const heldBack = cut.hits.length === 0 ? sorted.heldBack : []
+  // What is clear is not left out for what is not.
+  const hits = cut.hits.some(isClear)
+    ? cut.hits
+    : [...considered.filter(isClear), ...cut.hits].slice(0, limit)
+  return { ...cut, hits, unavailable, leftOut, heldBack, unclear }
+}
+
+/** One line for each server is enough. */
+function firstOfSource<T extends { readonly source: string }>(away: readonly T[]): T[] {
+  return away.filter(({ source }, place) => away.findIndex((other) => other.source === source) === place)
 }
 
 /** Ranked and sorted out; again with more of them, where what is denied or away has left too few. */
@@ -118,14 +145,27 @@ function everyTool({ catalogue }: Context): Ranked[] {
 interface Hit extends Candidate {
   /** Its name is asked for in some spelling: what it scores says nothing of how well others fit. */
   readonly called: boolean
+  /** Nothing but its use, or a likeness, speaks for it. */
+  readonly unspoken: boolean
+  readonly ownScore: number
+  readonly coverage: number
+}
+
+/** A tool that fits, and whose source is away. */
+interface Away {
+  readonly name: string
+  readonly source: string
+  readonly state: string
+  readonly score: number
   readonly coverage: number
 }
 
 interface SortedHits {
   readonly hits: readonly Hit[]
   readonly weak: readonly Hit[]
-  readonly unavailable: readonly { readonly name: string; readonly state: string; readonly score: number }[]
-  readonly leftOut: readonly (LeftOut & { readonly score: number })[]
+  readonly unavailable: readonly Away[]
+  readonly leftOut: readonly (LeftOut & Pick<Away, 'score' | 'coverage'>)[]
+  readonly heldBack: readonly string[]
   /** The best score of a tool whose source is away or that cannot be used: next to it, what fits half as well is no answer either. */
   readonly bestAway: number
 }
@@ -144,8 +184,9 @@ function sortOut(
   const hits: Hit[] = []
   const weak: Hit[] = []
   const loadedOnes: Hit[] = []
-  const unavailable: { name: string; state: string; score: number }[] = []
-  const leftOut: (LeftOut & { score: number })[] = []
+  const unavailable: Away[] = []
+  const leftOut: (LeftOut & Pick<Away, 'score' | 'coverage'>)[] = []
+  const heldBack: string[] = []
   const seen = new Set<string>()
   let bestAway = 0
   const inOrder = [...[...named.keys()].map((id): Ranked => ({ id, score: EXACT, relevance: 1 })), ...ranked]
@@ -156,6 +197,7 @@ function sortOut(
     certainty = relevance,
     coverage = 1,
     ownRelevance = relevance,
+    ownScore = score,
   } of inOrder) {
     const entry = context.catalogue.get(id)
     const left = entry ? undefined : context.catalogue.leftOuts.get(id)
@@ -163,7 +205,7 @@ function sortOut(
       seen.add(id)
       if (passes(left.entry, query, request) && context.gate.visible(left.entry)) {
         bestAway = Math.max(bestAway, score)
-        leftOut.push({ ...left, score })
+        leftOut.push({ ...left, score, coverage })
       }
     }
     if (!entry || seen.has(id) || !passes(entry, query, request)) continue
@@ -171,12 +213,13 @@ function sortOut(
     const fits = relevance >= cutOff
     const availability = context.gate.availability(entry, 'load')
     if (availability !== 'ready') {
+      if (availability === 'quarantined' && fits) heldBack.push(entry.source)
       // Where nothing else fits, "there is no such tool" would be untrue of a server that is only away.
       const isAway = !['denied', 'vanished', 'quarantined'].includes(availability)
       if (!isAway || !fits) continue
       bestAway = Math.max(bestAway, score)
-      if (unavailable.length < limit)
-        unavailable.push({ name: entry.wireName, state: awayState(entry, availability, context), score })
+      const state = awayState(entry, availability, context)
+      unavailable.push({ name: entry.wireName, source: entry.source, state, score, coverage })
       continue
     }
     const { alias, deprecated = false } = named.get(id) ?? {}
@@ -190,6 +233,8 @@ function sortOut(
       called: relevance === 1,
       // What only its use speaks for is shown and not loaded: uses can be farmed.
       sure: ownRelevance >= cutOff && (autoLoad !== 'certain' || certainty >= certainFrom),
+      unspoken: ownRelevance < cutOff,
+      ownScore,
       coverage,
       score,
     }
@@ -199,24 +244,26 @@ function sortOut(
     else if (relevance >= cutOff * SUGGESTED && weak.length < limit) weak.push(hit)
   }
   // Where nothing else fits, "there is no such tool" would be untrue of one that is loaded.
-  return { hits: hits.length > 0 ? hits : loadedOnes, weak, unavailable, leftOut, bestAway }
+  return { hits: hits.length > 0 ? hits : loadedOnes, weak, unavailable, leftOut, heldBack, bestAway }
 }
 
 /** Keeps what answers: named tools, then those that score near the best, as many as the limit allows. */
 export function cutHits(
-  { hits, weak, bestAway }: Omit<SortedHits, 'unavailable' | 'leftOut'>,
+  { hits, weak, bestAway }: Omit<SortedHits, 'unavailable' | 'leftOut' | 'heldBack'>,
   limit: number,
   share: number,
   isLoadedTool: (id: string) => boolean,
-): Omit<KeywordHits, 'unavailable' | 'leftOut' | 'unclear' | 'hits'> & { readonly hits: readonly Hit[] } {
+): Omit<KeywordHits, 'unavailable' | 'leftOut' | 'heldBack' | 'unclear' | 'hits'> & {
+  readonly hits: readonly Hit[]
+} {
   const byName = hits.filter((hit) => hit.named)
   const byWords = hits.filter((hit) => !hit.named)
   const isFresh = ({ entry }: Hit) => !isLoadedTool(entry.id)
   // Where a tool was named, what its words also fit is no answer to the question.
-  const fitting = byWords.find((hit) => !hit.called)
-  const best = byName.length > 0 ? Number.POSITIVE_INFINITY : Math.max(bestAway, fitting?.score ?? 0)
+  const fitting = byWords.filter((hit) => !hit.called)
+  const best = byName.length > 0 ? Number.POSITIVE_INFINITY : Math.max(bestAway, bestOwn(fitting))
   const isStrong = (hit: Hit) => hit.score >= best * share || (byName.length === 0 && hit.called)
-  const strong = byWords.filter(isStrong)
+  const strong = withoutCrowd(byWords.filter(isStrong), limit)
   // Tools the model does not have yet come first; within each half the ranking stands.
   const fresh = strong.filter(isFresh)
   const ranking = [...fresh, ...strong.filter((hit) => !isFresh(hit))]
@@ -227,6 +274,18 @@ export function cutHits(
     weak: rest.slice(0, Math.max(0, limit - kept.length)).map(({ entry }) => entry.id),
     more: fresh.filter((hit) => !kept.includes(hit)).length,
   }
+}
+
+/** Others are measured by what the words find; by what was learned only where they find nothing. */
+function bestOwn(hits: readonly Hit[]): number {
+  const spoken = hits.filter(({ unspoken }) => !unspoken)
+  return (spoken.length > 0 ? spoken : hits).reduce((best, { ownScore }) => Math.max(best, ownScore), 0)
+}
+
+/** What only use speaks for has one place before what the words find, and those that are left. */
+function withoutCrowd(hits: readonly Hit[], limit: number): Hit[] {
+  let left = Math.max(1, limit - hits.filter(({ unspoken }) => !unspoken).length)
+  return hits.filter(({ unspoken }) => !unspoken || left-- > 0)
 }
 
 /** Whether a tool meets the filters of a query. */

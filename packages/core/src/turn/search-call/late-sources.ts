@@ -1,5 +1,6 @@
 /** Sources that are still connecting: a search that finds nothing waits for them, but not for long, and then says who is missing. */
 
+import { foldName } from '../../base/names.js'
 import { quote } from '../../base/text.js'
 import type { Entry, Source } from '../../catalogue/catalogue.js'
 import type { ParsedQuery } from '../../search/query.js'
@@ -9,14 +10,26 @@ import type { Context } from '../../surface/context.js'
 const MOST_NAMED = 5
 
 /** Only sources of which nothing is known can still bring what was asked for. */
-function missing(query: ParsedQuery, context: Context): Source[] {
-  const { server } = query.filters
+function missing({ filters: { server } }: Pick<ParsedQuery, 'filters'>, context: Context): Source[] {
   return [...context.catalogue.sources.values()].filter(
     ({ name, state, ids }) =>
       state !== 'ready' &&
       ids.size === 0 &&
       (server === undefined || name.toLowerCase() === server.toLowerCase()),
   )
+}
+
+/** The source that a name of an unknown tool begins with, where nothing is known of that source: it may have the tool. */
+export function awaySourceOf(asked: string, context: Context): { name: string; state: string } | undefined {
+  // No name of a server is longer.
+  const begun = asked.slice(0, 300)
+  const beginnings = [...begun.matchAll(/[^\p{L}\p{N}]|$/gu)].map(({ index }) => begun.slice(0, index))
+  const folded = new Set(beginnings.map(foldName).filter((beginning) => beginning !== ''))
+  const source = missing({ filters: {} }, context).find(
+    ({ name }) => folded.has(foldName(name)) && context.gate.mayName(name),
+  )
+  if (source?.state === 'failed') wake(source)
+  return source && { name: quote(source.name, 60), state: whyAway(source.state, source) }
 }
 
 /** Sources that failed may work again: whoever owns them is asked to try, and nobody waits for it here. */

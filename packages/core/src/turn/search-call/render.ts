@@ -33,8 +33,8 @@ function renderRest(result: SearchResult, settings: Settings): string {
 }
 
 function hasMoreToSay({ matches, more, unclear, ...lists }: SearchResult): boolean {
-  const { notFound, ambiguous, unavailable, leftOut, evicted, unloaded, problems } = lists
-  const said = [matches, notFound, ambiguous, unavailable, leftOut, evicted, unloaded, problems]
+  const { notFound, ambiguous, unavailable, leftOut, heldBack, evicted, unloaded, problems } = lists
+  const said = [matches, notFound, ambiguous, unavailable, leftOut, heldBack, evicted, unloaded, problems]
   return more > 0 || unclear || said.some((list) => list.length > 0)
 }
 
@@ -59,6 +59,12 @@ function renderText(result: SearchResult, settings: Settings, isShown?: (match: 
   if (result.repeated) return prompts.searchAgain()
   const matches = isShown ? result.matches.filter(isShown) : result.matches
   const lines = linesFirst(result, prompts)
+  if (result.unclear)
+    return [
+      ...lines,
+      sentenceOnUnclear(result, settings, (match) => renderNearest(match, result, prompts, isShown)),
+      ...linesOnRest(result, prompts),
+    ].join('\n')
   const nothing = [
     result.matches,
     result.unloaded,
@@ -66,6 +72,7 @@ function renderText(result: SearchResult, settings: Settings, isShown?: (match: 
     result.ambiguous,
     result.unavailable,
     result.leftOut,
+    result.heldBack,
   ].every((list) => list.length === 0)
   if (nothing && !isShown) lines.push(result.nextInstruction)
   const droppedNames = new Set(result.dropped.map((drop) => drop.name))
@@ -85,15 +92,27 @@ function renderText(result: SearchResult, settings: Settings, isShown?: (match: 
   return lines.join('\n')
 }
 
-/** What has to be read before anything that was found: what cannot be used now, and that nothing clearly fits. */
+/** What has to be read before anything that was found: what cannot be used now. */
 function linesFirst(result: SearchResult, prompts: Prompts): string[] {
   return [
     ...result.unavailable.map(({ name, state }) => prompts.searchUnavailable({ asked: name, state })),
     ...result.leftOut.map((each) => prompts.searchLeftOut(each)),
-    ...(result.unclear
-      ? [prompts.searchUnclear({ nearest: result.matches.map(({ canonicalName }) => canonicalName) })]
-      : []),
+    ...result.heldBack.map((each) => prompts.searchHeldBack(each)),
   ]
+}
+
+/** Where nothing clearly fits, what was found is one short list, loaded or not: no name stands twice. */
+function sentenceOnUnclear(
+  { matches }: SearchResult,
+  settings: Settings,
+  line: (match: Match) => string,
+): string {
+  const offers = matches.filter(({ status }) => status === 'available_lazy')
+  return settings.prompts.searchUnclear({
+    nearest: matches.map(line),
+    offered: offers.length > 0,
+    bridge: bridgeFor(offers, settings),
+  })
 }
 
 /** Matches that fit and are not loaded for that reason alone. */
@@ -118,6 +137,9 @@ function remarksOn(result: SearchResult, settings: Settings): string[] {
   const dropped = linesOnDropped(result, settings)
   return [
     ...linesFirst(result, settings.prompts),
+    ...(result.unclear
+      ? [sentenceOnUnclear(result, settings, ({ canonicalName }) => `- ${canonicalName}`)]
+      : []),
     ...(dropped.length > 0 ? [dropped.join('\n')] : []),
     ...linesOnRest(result, settings.prompts),
   ]
@@ -129,9 +151,9 @@ function linesOnDropped({ dropped, matches }: SearchResult, settings: Settings):
   const told = dropped.filter(({ reason }) => reason !== 'below-cut-off' || matches.length === 0)
   if (told.length === 0) return []
   const shown = told.flatMap(({ name }) => matches.find(({ canonicalName }) => canonicalName === name) ?? [])
-  const each = told.map(({ name, reason, tokens }) => {
-    const match = shown.find(({ canonicalName }) => canonicalName === name)
-    return `${match ? renderMatch(match) : `- ${name}`} (${prompts.dropReason[reason]}; ${tokens} tokens)`
+  const each = told.map((drop) => {
+    const match = shown.find(({ canonicalName }) => canonicalName === drop.name)
+    return `${match ? renderMatch(match) : `- ${drop.name}`}${whyDropped(drop, prompts)}`
   })
   return [prompts.searchDropped({ bridge: bridgeFor(shown, settings) }), ...each]
 }
@@ -157,6 +179,24 @@ function renderFresh(match: Match): string[] {
   if (match.schemaPreview !== undefined) return [renderMatch(match)]
   const remarks = `${match.risk === 'destructive' ? ' [destructive]' : ''}${aliasOf(match)}`
   return remarks === '' ? [] : [`- ${match.canonicalName}${remarks}`]
+}
+
+/** What is loaded and shown elsewhere is only named. */
+function renderNearest(
+  match: Match,
+  { dropped }: SearchResult,
+  prompts: Prompts,
+  isShown?: (match: Match) => boolean,
+): string {
+  const drop = dropped.find(({ name }) => name === match.canonicalName)
+  if (match.status === 'available_lazy')
+    return `${renderMatch(match)}${drop ? whyDropped(drop, prompts) : ''}`
+  const isNamed = match.schemaPreview === undefined || isShown?.(match) === false
+  return isNamed ? `- ${match.canonicalName}${aliasOf(match)} (loaded)` : renderMatch(match)
+}
+
+function whyDropped({ reason, tokens }: SearchResult['dropped'][number], prompts: Prompts): string {
+  return ` (${prompts.dropReason[reason]}; ${tokens} tokens)`
 }
 
 /** What is called directly is declared: its name is enough. */

@@ -1,0 +1,74 @@
+/** Tools that their own description calls deprecated, and what it says to use instead: that goes before them. */
+import { toolId } from '../base/names.js'
+import type { Catalogue, Entry } from '../catalogue/catalogue.js'
+import type { Ranked } from './searcher.js'
+
+/** Hits that are looked at: further ones are hardly ever shown. */
+const LOOKED_AT = 20
+/** Characters of a description in which a tool says that it is deprecated. */
+const HEAD = 300
+/** A tool speaks of itself at the beginning, in brackets, in capitals or as "this"; others are "the deprecated flags". */
+const deprecated = [
+  /^\W*(?:deprecated|superseded|replaced|obsolete)\b|[([]\s*(?:deprecated|superseded|obsolete)\b/i,
+  /\b(?:tool|endpoint|method|function|command|this|it) (?:is|was|has been) (?:now )?(?:deprecated|superseded|replaced|obsolete)\b|已废弃/i,
+  /\bDEPRECATED\b/,
+]
+/** "use X", "in favour of X", "superseded by X", "renamed to X". */
+const named =
+  /\b(?:use|using|prefer|try|see|favou?r of|(?:superseded|replaced|succeeded) by|(?:moved|renamed|switch|migrate) to)\s+(?:the\s+)?(?:new\s+)?[^\p{L}\p{N}\s]*([\p{L}\p{N}_.-]*[\p{L}\p{N}])/giu
+
+/**
+ * What succeeds a tool stands directly before it, as relevant as the two are together; a tool that the query names stays where it is.
+ */
+export function beforeDeprecated(ranked: readonly Ranked[], catalogue: Catalogue): readonly Ranked[] {
+  let order: Ranked[] | undefined
+  for (const hit of ranked.slice(0, LOOKED_AT)) {
+    const id = hit.relevance < 1 ? successorOf(hit.id, catalogue) : undefined
+    if (id === undefined) continue
+    order ??= [...ranked]
+    const at = order.findIndex((other) => other.id === id)
+    const place = order.indexOf(hit)
+    if (at >= 0 && at < place) order.splice(at + 1, 0, ...order.splice(place, 1))
+    else {
+      const [own] = at < 0 ? [] : order.splice(at, 1)
+      order.splice(place, 0, better(hit, own, id))
+    }
+  }
+  return order ?? ranked
+}
+
+/** The last of those that succeed each other. */
+function successorOf(first: string, catalogue: Catalogue): string | undefined {
+  const seen = new Set([first])
+  for (let id = first; ; ) {
+    const entry = catalogue.get(id)
+    const next = entry && namedBy(entry, catalogue)
+    if (next === undefined) return id === first ? undefined : id
+    // They name each other.
+    if (seen.has(next)) return undefined
+    seen.add(next)
+    id = next
+  }
+}
+
+function namedBy(entry: Entry, catalogue: Catalogue): string | undefined {
+  const head = entry.tool.description.slice(0, HEAD)
+  if (!deprecated.some((words) => words.test(head))) return undefined
+  const ids = [...head.matchAll(named)].map(([, name = '']) => toolId(entry.source, name))
+  return ids.find((id) => id !== entry.id && catalogue.get(id))
+}
+
+function better(hit: Ranked, own: Ranked | undefined, id: string): Ranked {
+  if (!own) return { ...hit, id }
+  const most = (figure: (each: Ranked) => number | undefined, less: number) =>
+    Math.max(figure(hit) ?? less, figure(own) ?? less)
+  return {
+    id,
+    score: Math.max(hit.score, own.score),
+    relevance: Math.max(hit.relevance, own.relevance),
+    certainty: most((each) => each.certainty ?? each.relevance, 0),
+    coverage: most((each) => each.coverage, 1),
+    ownRelevance: most((each) => each.ownRelevance ?? each.relevance, 0),
+    ownScore: most((each) => each.ownScore ?? each.score, 0),
+  }
+}

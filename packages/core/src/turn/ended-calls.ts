@@ -1,0 +1,57 @@
+/** What came of calls, as far as the ledger knows: for a history in which their answers are missing. */
+import { isRecord } from '../base/guards.js'
+import type { LedgerEvent } from '../ledger/event.js'
+import { BRIDGE_NAME } from '../surface/meta-tools.js'
+import { keyOf } from './call-key.js'
+import { innerArguments, type ModelCall } from './model-call.js'
+
+export type Ended = 'succeeded' | 'failed' | undefined
+
+export interface EndedCalls {
+  /** Takes up the events behind those that it has. */
+  note(events: readonly LedgerEvent[]): void
+  /** `since`: the event with which the history begins. */
+  endOf(call: Pick<ModelCall, 'anchor' | 'name' | 'input'>, since: number): Ended
+}
+
+interface Started {
+  readonly id: number
+  readonly tool: string
+  readonly key: string | undefined
+  ended: Ended
+}
+
+/** Made of all events, so that every process says the same. */
+export function createEndedCalls(): EndedCalls {
+  const calls = new Map<string, Started>()
+  /** Those of the last reply. The next request has told what was known of them, and that stays. */
+  let open = new Map<string, Started>()
+  let noted = -1
+  const note = (event: LedgerEvent) => {
+    const { id, anchor } = event
+    if (event.kind === 'cleared') calls.clear()
+    if (event.kind === 'cleared' || event.kind === 'requested') open = new Map()
+    if (event.kind === 'call-started') {
+      const call: Started = { id, tool: event.tool, key: event.key, ended: undefined }
+      calls.set(anchor, call)
+      open.set(anchor, call)
+    }
+    const call = open.get(anchor)
+    if (call && event.kind === 'call-succeeded') call.ended = 'succeeded'
+    if (call && event.kind === 'call-failed' && event.reason === 'error') call.ended = 'failed'
+  }
+  return {
+    note(events) {
+      for (const event of events) if (event.id > noted) note(event)
+      noted = Math.max(noted, events.at(-1)?.id ?? -1)
+    },
+    endOf({ anchor, name, input }, since) {
+      const call = calls.get(anchor)
+      if (!call || call.id < since || !('value' in input)) return undefined
+      const { value } = input
+      const given = name === BRIDGE_NAME && isRecord(value) ? innerArguments(value.arguments) : value
+      // An id may come again, for another call.
+      return call.key === keyOf(call.tool, given) ? call.ended : undefined
+    },
+  }
+}

@@ -1,0 +1,59 @@
+/** A tool that calls itself deprecated stands behind the one that it names. Through a well, as a model asks. */
+import { createToolwell, type Tool } from '@toolwell/core'
+import { describe, expect, it } from 'vitest'
+import { tool } from '../support/tools.js'
+
+async function found(query: string, tools: readonly Tool[]): Promise<string[]> {
+  const well = createToolwell({ tools, mode: 'on', delivery: 'bridge' })
+  const { text } = await well.face().search({ query })
+  return [...text.matchAll(/files__(\w+)/g)].map(([, name = '']) => name).filter(isFirst)
+}
+const isFirst = (name: string, place: number, all: readonly string[]) => all.indexOf(name) === place
+const files = (name: string, description: string) => tool(name, { source: 'files', description })
+
+describe('a tool that calls itself deprecated', () => {
+  const others = [files('read_media', 'Reads a picture.'), files('move', 'Moves a file elsewhere.')]
+
+  it.each([
+    'Read the complete contents of a file. DEPRECATED: Use load_text instead.',
+    'DEPRECATED: reads the whole file. Use `load_text`.',
+    'Deprecated, use load_text. Reads a file.',
+    '[Deprecated: use load_text] Reads a file.',
+    'Reads a file (deprecated in favor of load_text).',
+    'Superseded by load_text. Reads a file.',
+    'Reads a file. This tool is deprecated; prefer the new "load_text".',
+  ])('stands directly behind the tool that it names: %s', async (description) => {
+    const tools = [...others, files('read_file', description), files('load_text', 'Gives text.')]
+    expect((await found('read a file', tools)).join(' ')).toContain('load_text read_file')
+  })
+
+  it('stands behind the last of several that succeed each other', async () => {
+    const tools = [
+      files('read_file', 'Reads a file. DEPRECATED: use read_2.'),
+      files('read_2', 'Deprecated: use load_text.'),
+      files('load_text', 'Gives text.'),
+    ]
+    expect((await found('read a file', tools))[0]).toBe('load_text')
+  })
+
+  it.each([
+    ['its name is asked for', 'read_file', 'Reads a file. DEPRECATED: use load_text.'],
+    ['it names no tool of its source', 'read a file', 'Reads a file. DEPRECATED: use fetch_text.'],
+    [
+      'it only speaks of what is deprecated',
+      'read a file',
+      'Reads a file with deprecated words. See load_text.',
+    ],
+  ])('stays where it is where %s', async (_, query, description) => {
+    const tools = [files('read_file', description), files('load_text', 'Gives text.')]
+    expect((await found(query, tools))[0]).toBe('read_file')
+  })
+
+  it('stays where it is where two name each other', async () => {
+    const tools = [
+      files('read_file', 'Reads a file. DEPRECATED: use load_text.'),
+      files('load_text', 'Gives text. DEPRECATED: use read_file.'),
+    ]
+    expect((await found('read a file', tools))[0]).toBe('read_file')
+  })
+})
