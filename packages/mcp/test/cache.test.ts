@@ -477,6 +477,19 @@ it('what an older version kept with entries that are no tools is looked through'
   })
 })
 
+it('examples in a config for tools that a server does not list are a warning', async () => {
+  const cache = memoryCache()
+  cache.write(server, definition)
+  const { events } = await setup([{ ...server, examples: { a: ['do a'], nosuch: ['do b'] } }], { cache })
+  expect(events).toContainEqual({
+    kind: 'warning',
+    server: 'one',
+    code: 'tools-unknown',
+    text: 'its config speaks of tools that it does not list: "nosuch"',
+    fix: 'Correct the names in `examples` and `insteadOf`.',
+  })
+})
+
 /** A server over HTTP that answers as it is told, also with promises that no library would make. */
 async function listing({
   ttlMs,

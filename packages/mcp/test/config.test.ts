@@ -341,6 +341,22 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     else expect(errors[0]).toMatch(message)
   })
 
+  it.each(['toolwell.json', 'flat.json', '.mcp.json'])('a server that stands at the top of %s', (name) => {
+    const config = load({ x: { command: 'npx', args: ['a'] }, y: { url: 'https://example.com' } }, { name })
+    expect(config.servers).toEqual([])
+    expect(errorsOf(config)).toEqual([
+      `/project/${name}:1 x: the server "x" stands outside of "mcpServers". Put it within: { "mcpServers": { "x": … } }.`,
+      `/project/${name}:1 y: the server "y" stands outside of "mcpServers". Put it within: { "mcpServers": { "y": … } }.`,
+    ])
+  })
+
+  it('settings of another client that look like a server are left alone', () => {
+    const editor = { command: 'vim' }
+    expect(load({ editor, theme: 'dark' }, { name: 'settings.json' }).problems).toEqual([])
+    expect(load({ editor, mcpServers: {} }, { name: 'settings.json' }).problems).toEqual([])
+    expect(load({}, { name: 'settings.json' }).problems).toEqual([])
+  })
+
   it('one bad server costs no other', () => {
     const config = load({ mcpServers: { bad: { command: 7 }, good: { command: 'x' }, worse: null } })
     expect(config.servers.map(({ name }) => name)).toEqual(['good'])
@@ -381,9 +397,9 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
   it('a slip of the pen in the file of another client leaves a server with nothing to start', () => {
     const { problems, servers } = one({ comand: 'x' }, { name: 'mcp.json' })
     expect(servers).toEqual([])
-    expect(problems.map(({ severity, message }) => `${severity}: ${message}`)).toEqual([
-      'warning: the key "comand" has no meaning here; did you mean "command"?',
-      'error: the server has neither a command nor a url',
+    expect(problems.map(({ severity, message, fix }) => `${severity}: ${message} ${fix}`)).toEqual([
+      'warning: the key "comand" has no meaning here; did you mean "command"? If so, write "command"; if not, nothing needs to be done',
+      expect.stringContaining('error: the server has neither a command nor a url'),
     ])
   })
 

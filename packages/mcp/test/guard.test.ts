@@ -294,6 +294,19 @@ describe('a lock beside the config', () => {
     expect(await run.text('odd', 'echo', { a: 2 })).toBe('{"a":2}')
   })
 
+  it('that holds what this program has not seen yet makes it list the server', async () => {
+    const changesWhile = join(temporary(), 'changed')
+    const { start, lock } = folderWith({ changesWhile })
+    const run = await start()
+    await writeLock(lock, createLock([listed(run)]))
+    expect(await run.text('odd', 'pid')).toMatch(/^\d+$/)
+    writeFileSync(changesWhile, '')
+    const other = await start()
+    await writeLock(lock, approve(readLock(lock) as never, [listed(other)], 'odd/echo'))
+    expect(await run.text('odd', 'echo', { a: 1 })).toBe('{"a":1}')
+    expect([...run.report('odd').quarantined.keys()]).toEqual([])
+  })
+
   it('holds back a server that it does not hold, and no server of another file', async () => {
     const one = folderWith()
     const two = folderWith()
@@ -429,6 +442,25 @@ describe('without a lock', () => {
       'the approval arrived',
     )
     expect(await fourth.text('odd', 'echo', { a: 1 })).toBe('{"a":1}')
+  })
+
+  it('what was approved before this program has seen it is listed, and used', async () => {
+    const changesWhile = join(temporary(), 'changed')
+    const server = oddServer('odd', { changesWhile })
+    const firstUse = memoryFirstUse()
+    const run = await setup([server], { firstUse })
+    writeFileSync(changesWhile, '')
+    const other = await setup([server], { firstUse })
+    expect([...other.report('odd').quarantined.keys()]).toEqual(['echo'])
+    firstUse.write(server, approveSeen(firstUse.read(server), listed(other), 'echo'))
+    // At once for a call, and by itself for a search.
+    expect(await run.text('odd', 'echo', { a: 1 })).toBe('{"a":1}')
+    rmSync(changesWhile)
+    const third = await setup([server], { firstUse })
+    firstUse.write(server, approveSeen(firstUse.read(server), listed(third), 'echo'))
+    await eventually(() => run.report('odd').quarantined.size > 0 || run.report('odd').starts > 1, 'a look')
+    await eventually(() => run.well.catalogue.get('odd/echo')?.quarantined === false, 'the approval')
+    expect(run.servers.definition('odd')).toEqual(third.servers.definition('odd'))
   })
 
   it('what was first seen outlives the cache, another key, another version, and another folder', async () => {

@@ -6,6 +6,7 @@ import {
   diskLogins,
   LoginError,
   type LoginOptions,
+  type LoginStore,
   login,
   logout,
   McpFailure,
@@ -524,6 +525,29 @@ describe('the file of a login', () => {
         fix: expect.stringContaining('Log in again'),
       },
     ])
+  })
+
+  it('is read once while it stays the same, and before the next request once it is another one', async () => {
+    const { server, folder, store } = await loggedIn()
+    let reads = 0
+    const counting: LoginStore = {
+      ...store,
+      read(given) {
+        reads++
+        return store.read(given)
+      },
+    }
+    const { text, servers } = await setup([server], { logins: counting })
+    await text('notes', 'echo', { a: 1 })
+    const before = reads
+    for (let n = 0; n < 5; n++) await text('notes', 'echo', { a: n })
+    expect(reads).toBe(before)
+    // Nothing of its content changes: others may read it now.
+    chmodSync(only(folder), 0o644)
+    expect(await text('notes', 'echo', { a: 2 })).toBe('{"a":2}')
+    expect(statSync(only(folder)).mode & 0o777).toBe(0o600)
+    store.forget(server)
+    await expect(servers.call('notes', 'echo', {})).rejects.toMatchObject({ kind: 'needs-login' })
   })
 
   it('is another one for another name, address or client', async () => {

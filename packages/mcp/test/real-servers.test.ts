@@ -38,6 +38,8 @@ it('lists four real servers, then finds and runs their tools from the cache', {
   )
   expect(well.catalogue.size).toBe(cold.catalogue.size)
   expect(well.catalogue.size).toBeGreaterThan(30)
+  // Its instructions begin with a heading.
+  expect(well.catalogue.sources.get('everything')?.description).toMatch(/^Audience: /)
   const model = await play(well, 'a')
   expect(await model.search('read the contents of a text file')).toContain('filesystem__read_text_file')
   expect(servers.inspect().map(({ starts }) => starts)).toEqual([0, 0, 0, 0])

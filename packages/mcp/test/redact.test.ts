@@ -424,6 +424,15 @@ describe.each(TOLD)('%s', (_, entry, says, leak) => {
   })
 })
 
+it('the name of a server that stands in its command line too stays in messages; a password that is called like it does not', () => {
+  const of = (args: string[]) => ({ ...serverOf(local(args), folder()), name: 'slowlist' })
+  expect(redactor(of(['serve', 'slowlist']))('slowlist cannot be used: no')).toBe(
+    'slowlist cannot be used: no',
+  )
+  expect(redactor(of(['serve', 'slowlost']))('slowlost: no')).toBe('***: no')
+  expect(redactor(of(['--password', 'slowlist']))('wrong password slowlist')).toBe('wrong password ***')
+})
+
 it('what is nearly a long value of the config, escaped again and again, is read in one way only', () => {
   const lines = Array.from({ length: 60 }, (_, index) => `Line ${index}: \\"${index}" \\\n and \\' more`)
   const value = JSON.stringify({ script: JSON.stringify(lines) })

@@ -10,6 +10,7 @@ import {
   type Servers,
 } from '@toolwell/mcp'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { someOf } from '../../../test/setup/tier.ts'
 import type { WireHarness } from '../../core/test/support/wire-harness.js'
 import { anthropicHarness } from '../../core/test/support/wires/anthropic.js'
 import { googleHarness } from '../../core/test/support/wires/google.js'
@@ -24,9 +25,9 @@ const wires: readonly WireHarness[] = [
   googleHarness,
   openaiChatHarness,
 ]
-const settings = wires.flatMap((harness) =>
-  harness.deliveries.map((delivery) => [harness.name, delivery, harness] as const),
-)
+const settings = wires
+  .flatMap((harness) => harness.deliveries.map((delivery) => [harness.name, delivery, harness] as const))
+  .map((each, place) => [...each, place] as const)
 
 const many = (tool: (index: number) => object) => Array.from({ length: 300 }, (_, index) => tool(index))
 const empty = { type: 'object', properties: {} }
@@ -162,8 +163,8 @@ function readTools(json: string): object[] {
   return found
 }
 
-describe.each(settings)('over %s, %s', (_, delivery, harness) => {
-  it.each(Object.entries(GREEDY))('%s', async (_name, list) => {
+describe.each(settings)('over %s, %s', (_, delivery, harness, place) => {
+  it.each(someOf(Object.entries(GREEDY), place))('%s', async (_name, list) => {
     const ways: ServerOptions[] = [{ marks: true }, { alwaysLoad: ['*'] }]
     for (const options of ways) {
       const { host, report } = await sent(harness, delivery, list, options)

@@ -22,12 +22,18 @@ export function holdLogin(
   /** What could not be written, as long as the file is the one it should have replaced. */
   let unwritten: { readonly login: Login; readonly stamp: string } | undefined
   let seen = ''
+  /** What was read last, as long as the file is the same. */
+  let known: { readonly login: Login | undefined; readonly stamp: string } | undefined
   const secrets = new Set<string>()
   const read = (): Login | undefined => {
+    // Before it is read: what is written in between shows the next time.
     seen = store.stamp(server)
-    const login = unwritten?.stamp === seen ? unwritten.login : store.read(server)
-    for (const secret of secretsOf(login)) secrets.add(secret)
-    return login
+    if (unwritten?.stamp === seen) return unwritten.login
+    if (known?.stamp !== seen) {
+      known = { login: store.read(server), stamp: seen }
+      for (const secret of secretsOf(known.login)) secrets.add(secret)
+    }
+    return known.login
   }
   return {
     read,
@@ -42,6 +48,7 @@ export function holdLogin(
             text: `the renewed login of ${server.name} could not be kept (${codeOf(error)}); it holds as long as this program runs`,
           })
         unwritten = { login, stamp: store.stamp(server) }
+        for (const secret of secretsOf(login)) secrets.add(secret)
       }
       read()
     },

@@ -1,5 +1,5 @@
 /** Logins on disk, one file per server, that only their owner can read. Several processes may use them at once. */
-import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type {
   OAuthDiscoveryState,
@@ -66,9 +66,15 @@ export function loginFingerprint({
 
 export function diskLogins({ folder = defaultLoginFolder(), onWarning }: LoginStoreOptions = {}): LoginStore {
   const warn = (warning: ServerWarning) => onWarning?.(warning)
+  /** Made once for each server: every request looks at its file. */
+  const paths = new WeakMap<ServerConfig, string>()
   const fileOf = (server: ServerConfig) => {
+    const known = paths.get(server)
+    if (known !== undefined) return known
     const readable = server.name.replace(/[^\w-]+/g, '_').slice(0, 40)
-    return join(folder, `${readable}-${loginFingerprint(server)}.json`)
+    const path = join(folder, `${readable}-${loginFingerprint(server)}.json`)
+    paths.set(server, path)
+    return path
   }
   const setAside = (file: string, server: ServerConfig, why: string) => {
     const next = `the login of ${server.name} is not known any more`
@@ -126,10 +132,12 @@ export function diskLogins({ folder = defaultLoginFolder(), onWarning }: LoginSt
     },
     stamp(server) {
       try {
-        const { mtimeMs, ino, size } = lstatSync(fileOf(server))
-        return `${mtimeMs} ${ino} ${size}`
-      } catch {
-        return ''
+        // Most have none, and an error costs more than a look.
+        const stat = statSync(fileOf(server), { bigint: true, throwIfNoEntry: false })
+        // With the time of its permissions: whoever could not read it may now, and others may.
+        return stat ? `${stat.mtimeNs} ${stat.ctimeNs} ${stat.ino} ${stat.size}` : ''
+      } catch (error) {
+        return (error as NodeJS.ErrnoException).code ?? ''
       }
     },
   }

@@ -1,4 +1,4 @@
-/** The login of a server as a running program uses it: read anew for every request, renewed once for all who wait. */
+/** The login of a server as a running program uses it: looked at for every request, renewed once for all who wait. */
 import {
   computeScopeUnion,
   extractWWWAuthenticateParams,
@@ -68,7 +68,7 @@ export function storedAuth(
     },
     async fetch(url, init) {
       const response = await fetch(url, init)
-      const [, sent] = /^Bearer (.*)$/i.exec(new Headers(init?.headers).get('authorization') ?? '') ?? []
+      const [, sent] = /^Bearer (.*)$/i.exec(headersOf(init).get('authorization') ?? '') ?? []
       if (sent !== undefined) sentWith.set(response, sent)
       if (response.status === 403) {
         const { error, scope } = extractWWWAuthenticateParams(response)
@@ -85,6 +85,11 @@ export function storedAuth(
     },
     hide: held.hide,
   }
+}
+
+/** As they are: a copy costs as much as the rest of it. */
+function headersOf(init: RequestInit = {}): Headers {
+  return init.headers instanceof Headers ? init.headers : new Headers(init.headers)
 }
 
 /** Another request has renewed it, or somebody has logged in, since the request with that token was sent. */

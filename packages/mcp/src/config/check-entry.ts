@@ -50,7 +50,9 @@ export function checkEntry(raw: RawEntry): CheckedEntry {
       report(
         path,
         `the key ${JSON.stringify(given)} has no meaning here${meant}`,
-        'Nothing needs to be done',
+        suggestion === undefined
+          ? 'Nothing needs to be done'
+          : `If so, write ${JSON.stringify(suggestion)}; if not, nothing needs to be done`,
         'warning',
       )
     else

@@ -1,5 +1,12 @@
 /** A JSON text with comments and trailing commas, in which every value knows its line. Nothing here knows what the keys mean. */
-import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import {
+  createScanner,
+  findNodeAtLocation,
+  type Node,
+  type ParseError,
+  parseTree,
+  printParseErrorCode,
+} from 'jsonc-parser'
 import type { ConfigProblem } from './problem.js'
 
 export type Path = readonly (string | number)[]
@@ -35,6 +42,23 @@ const WORDS: Readonly<Record<string, string>> = {
 /** Larger files are not configs. */
 const MOST_CHARACTERS = 4 * 1024 * 1024
 
+/** Parsers, ours among them, go down level by level, and have an end. No config is half as deep. */
+const DEEPEST = 500
+
+function isTooDeep(text: string): boolean {
+  const scanner = createScanner(text, true)
+  let depth = 0
+  while (scanner.getPosition() < text.length) {
+    scanner.scan()
+    // A text of one bracket has its quotes besides.
+    const token = scanner.getTokenLength() === 1 ? text[scanner.getTokenOffset()] : ''
+    if (token === '[' || token === '{') depth++
+    if (token === ']' || token === '}') depth--
+    if (depth > DEEPEST) return true
+  }
+  return false
+}
+
 /** `most`: clients keep more than their config in one file. */
 export function readDocument(text: string, file: string, { most = MOST_CHARACTERS } = {}): ConfigDocument {
   const bare = text.replace(/^\uFEFF/, '')
@@ -52,6 +76,12 @@ export function readDocument(text: string, file: string, { most = MOST_CHARACTER
     )
   if (bare.trim() === '')
     return failed(1, 'the file is empty', 'Write { "mcpServers": { } }, or remove the file')
+  if (isTooDeep(bare))
+    return failed(
+      undefined,
+      `the file is nested more than ${DEEPEST} levels deep`,
+      'Give the path of a config file',
+    )
   const errors: ParseError[] = []
   const root = parseTree(bare, errors, { allowTrailingComma: true, disallowComments: false })
   const [error] = errors

@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
-import { ToolwellError } from '@toolwell/core'
-import { assertKnownKeys, isRecord, nearest } from '@toolwell/core/internal'
+import { assertKnownKeys, invalid, isRecord, nearest } from '@toolwell/core/internal'
 import type { RuleSettings } from '../trust/scan/rules.js'
 import { checkEntry } from './check-entry.js'
 import { type ConfigDocument, pathText, problemIn, readDocument } from './document.js'
@@ -16,7 +15,7 @@ import { problemAt, type RawEntry } from './raw-entry.js'
 import { readEntry } from './read-entry.js'
 import { scanSettingsOf } from './scan-settings.js'
 import type { ServerConfig } from './server-config.js'
-import { elsewhere, PLACES, tablesIn, valueAt } from './tables.js'
+import { elsewhere, isServer, outsideTable, PLACES, tablesIn, valueAt } from './tables.js'
 
 export interface Config {
   /** In order of name. Servers with an error are not among them. */
@@ -79,11 +78,7 @@ interface Entry {
 export function loadConfig(options: LoadOptions): Config {
   assertKnownKeys(options, ['files', 'profile', 'env', 'workspaceFolder'], 'loadConfig')
   if (!Array.isArray(options.files))
-    throw new ToolwellError(
-      'invalid-option',
-      `loadConfig needs files: a list of paths, not ${typeof options.files}.`,
-      { path: 'files' },
-    )
+    throw invalid('files', `loadConfig needs files: a list of paths, not ${typeof options.files}.`)
   const scope = {
     env: options.env ?? process.env,
     workspaceFolder: resolve(options.workspaceFolder ?? process.cwd()),
@@ -200,6 +195,10 @@ function checkFileKeys(document: ConfigDocument, foreign: boolean, problems: Con
     if (foreign && PLACES.includes(key)) continue
     // In a file of another client, only a likely typing error is worth a warning.
     if (foreign && (suggestion === undefined || keys.includes(suggestion))) continue
+    if (!foreign && isServer(document.value?.[key])) {
+      problems.push(outsideTable(document, key))
+      continue
+    }
     problems.push({
       file: document.file,
       path: pathText([key]),

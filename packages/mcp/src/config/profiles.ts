@@ -89,6 +89,10 @@ export function applyProfile(
     // No servers at all is safer than more than were asked for.
     return []
   }
+  return inProfile(servers, profile)
+}
+
+export function inProfile(servers: readonly ServerConfig[], profile: Profile): ServerConfig[] {
   return servers
     .filter((server) => (profile.servers ?? ['*']).some((pattern) => matchesGlob(pattern, server.name)))
     .map((server) => ({

@@ -11,7 +11,7 @@ import { HIDDEN, isHarmless, isPath, SCHEME, showPath, showUrl, showWords } from
 /** As tools are called: `create_issue`, `github.create-issue`, `issues/create`. */
 const ORDINARY_NAME = /^[\w.-]+(?:\/[\w.-]+)*$/
 
-type Secretive = Pick<ServerConfig, 'secrets' | 'endpoint'>
+type Secretive = Pick<ServerConfig, 'secrets' | 'endpoint'> & Partial<Pick<ServerConfig, 'name'>>
 
 /** A function that takes the server's secrets out of a text. Call it before a text is cut: half a secret is one too. */
 export function redactor(server: Secretive): (text: string) => string {
@@ -84,11 +84,12 @@ interface Secrets {
   readonly others: readonly string[]
 }
 
-function secretsOf({ secrets, endpoint }: Secretive): Secrets {
+function secretsOf({ name: shown, secrets, endpoint }: Secretive): Secrets {
   const cwd = endpoint.type === 'stdio' ? endpoint.cwd : ''
   const known = new Map<string, boolean>()
   const isKnown = (text: string) => {
-    const is = known.get(text) ?? isKnownText(text, cwd)
+    // Every message begins with the name of the server, which may stand in its command line too.
+    const is = known.get(text) ?? (text === shown || isKnownText(text, cwd))
     known.set(text, is)
     return is
   }

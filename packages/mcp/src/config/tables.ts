@@ -3,7 +3,7 @@
 import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
-import { type ConfigDocument, pathText } from './document.js'
+import { type ConfigDocument, pathText, problemIn } from './document.js'
 import type { ConfigProblem } from './problem.js'
 import { entryFolder } from './translate-entry.js'
 
@@ -45,16 +45,33 @@ export function valueAt(value: unknown, path: readonly string[]): unknown {
   )
 }
 
+/** Whether this is what stands under the name of a server. */
+export function isServer(value: unknown): boolean {
+  return isRecord(value) && (typeof value.command === 'string' || typeof value.url === 'string')
+}
+
+/** A server that stands at the top of a file. */
+export function outsideTable(document: ConfigDocument, name: string): ConfigProblem {
+  const quoted = JSON.stringify(name)
+  return problemIn(
+    document,
+    [name],
+    `the server ${quoted} stands outside of "mcpServers"`,
+    `Put it within: { "mcpServers": { ${quoted}: … } }`,
+  )
+}
+
 /** Servers that stand where they are not read from here, if those are all there are. */
-export function elsewhere(
-  { file, value = {}, lineOf }: ConfigDocument,
-  workspaceFolder: string,
-): ConfigProblem[] {
+export function elsewhere(document: ConfigDocument, workspaceFolder: string): ConfigProblem[] {
+  const { file, value = {}, lineOf } = document
   const hasOwn = tablesIn(value, { file, workspaceFolder, foreign: true }).some(({ path }) => {
     const table = valueAt(value, path)
     return isRecord(table) && Object.keys(table).length > 0
   })
   if (hasOwn) return []
+  // Among other settings, what looks like a server may be something else.
+  const keys = Object.keys(value).filter((key) => key !== '$schema')
+  if (keys.every((key) => isServer(value[key]))) return keys.map((key) => outsideTable(document, key))
   const told = (path: readonly string[], message: string, fix: string): ConfigProblem[] => [
     { file, path: pathText(path), line: lineOf(path), message, fix, severity: 'error' },
   ]

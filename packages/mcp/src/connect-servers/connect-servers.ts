@@ -1,7 +1,7 @@
 /** Servers as sources of a catalogue: each joins when it is known, and none waits for another. */
 import type { CallToolResult } from '@modelcontextprotocol/client'
-import { type Catalogue, ToolwellError } from '@toolwell/core'
-import { assertKnownKeys, defined, isRecord } from '@toolwell/core/internal'
+import type { Catalogue } from '@toolwell/core'
+import { assertKnownKeys, defined, invalid, isRecord } from '@toolwell/core/internal'
 import { diskLogins } from '../auth/login-store.js'
 import { storedAuth } from '../auth/stored-auth.js'
 import { isOffered } from '../config/is-offered.js'
@@ -64,15 +64,20 @@ export interface Servers {
 
 /** Servers that could not be listed are listed again so many at a time. */
 const RETRIES = 2
-const CALL_KEYS = ['caller', 'signal', 'onProgress', 'meta'] as const satisfies readonly (keyof CallOptions)[]
+const CALL_KEYS = [
+  'caller',
+  'signal',
+  'onProgress',
+  'meta',
+  'mayCall',
+] as const satisfies readonly (keyof CallOptions)[]
 
 /** What is often given in place of the catalogue or of a config. */
 function assertGiven(catalogue: unknown, config: unknown): void {
-  const fail = (path: string, message: string) => new ToolwellError('invalid-option', message, { path })
   if (!isRecord(catalogue) || typeof catalogue.setSource !== 'function')
-    throw fail('catalogue', 'connectServers takes the catalogue: connectServers(well.catalogue, config).')
+    throw invalid('catalogue', 'connectServers takes the catalogue: connectServers(well.catalogue, config).')
   if (!Array.isArray(config) && !(isRecord(config) && Array.isArray(config.servers)))
-    throw fail(
+    throw invalid(
       'config',
       "connectServers takes a config, loadConfig({ files: ['toolwell.json'] }), or a list of servers by defineServer.",
     )
@@ -209,7 +214,8 @@ export function connectServers(
     close() {
       closing ??= fleet.close().then(() => {
         watchdog.close()
-        for (const { server } of fleet.upstreams) catalogue.setState(server.name, 'disabled')
+        for (const { server } of fleet.upstreams)
+          if (catalogue.sources.has(server.name)) catalogue.setState(server.name, 'disabled')
       })
       return closing
     },

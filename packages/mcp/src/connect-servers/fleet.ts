@@ -1,5 +1,5 @@
 /** All servers of one config over their common life: opened, started a few at a time, compared, looked at again, closed. */
-import { ToolwellError } from '@toolwell/core'
+import { invalid } from '@toolwell/core/internal'
 import type { ServerConfig } from '../config/server-config.js'
 import type { Guard } from '../trust/guard.js'
 import { McpFailure } from '../upstream/mcp-failure.js'
@@ -75,10 +75,11 @@ export class Fleet {
     return [...this.#listing.keys()]
   }
 
-  /** Reviews again where a lock has changed. */
+  /** Reviews again where a lock has changed, and lists again what is held back then: it may be what was approved. */
   lookAgain(): void {
     if (this.#closing) return
-    for (const upstream of this.upstreams) upstream.known.lookAgain()
+    for (const upstream of this.upstreams)
+      if (upstream.known.lookAgain()) upstream.refresh().catch(() => undefined)
   }
 
   /** Stops every server. Idempotent. */
@@ -192,14 +193,7 @@ export class Fleet {
 function assertDistinct(servers: readonly ServerConfig[]): void {
   const seen = new Set<string>()
   for (const { name } of servers) {
-    if (seen.has(name))
-      throw new ToolwellError(
-        'invalid-option',
-        `Two servers are named ${JSON.stringify(name)}. Rename one.`,
-        {
-          path: name,
-        },
-      )
+    if (seen.has(name)) throw invalid(name, `Two servers are named ${JSON.stringify(name)}. Rename one.`)
     seen.add(name)
   }
 }

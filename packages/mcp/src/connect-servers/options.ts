@@ -1,6 +1,5 @@
 /** What a host can say about its servers, and what counts where it says nothing. */
-import { ToolwellError } from '@toolwell/core'
-import { assertKnownKeys, defined } from '@toolwell/core/internal'
+import { assertKnownKeys, defined, invalid } from '@toolwell/core/internal'
 import type { LoginStore } from '../auth/login-store.js'
 import type { ServerConfig } from '../config/server-config.js'
 import type { DefinitionCache } from '../definition/cache.js'
@@ -115,9 +114,7 @@ export function readOptions(options: ConnectOptions): ConnectSettings {
   const { handlers, capabilities } = rest
   assertCaller(defined({ handlers, capabilities }), 'connectServers')
   if (!(concurrency >= 1))
-    throw new ToolwellError('invalid-option', `concurrency must be at least 1, not ${String(concurrency)}.`, {
-      path: 'concurrency',
-    })
+    throw invalid('concurrency', `concurrency must be at least 1, not ${String(concurrency)}.`)
   return {
     ...rest,
     scan: scan !== false,

@@ -1,6 +1,6 @@
 /** From a server to what the catalogue is told of it. Pure but for `createPublisher`, which knows what was told last. */
 import type { Catalogue, SourceState, SourceUpdate } from '@toolwell/core'
-import { defined } from '@toolwell/core/internal'
+import { defined, quote } from '@toolwell/core/internal'
 import type { ServerConfig } from '../config/server-config.js'
 import type { ServerDefinition } from '../definition/server-definition.js'
 import { describeUnusable } from '../definition/usable-tools.js'
@@ -104,6 +104,13 @@ export function createPublisher({ catalogue, runOn, hasFolders, warn, wake }: Pu
       const unusable = unusableIn(server, definition)
       if (unusable.length > 0)
         warn(server.name, { code: 'entries-unusable', text: describeUnusable(unusable) })
+      const unknown = definition ? unlisted(server, definition) : []
+      if (unknown.length > 0)
+        warn(server.name, {
+          code: 'tools-unknown',
+          text: `its config speaks of tools that it does not list: ${unknown.map((name) => quote(name, 60)).join(', ')}`,
+          fix: 'Correct the names in `examples` and `insteadOf`.',
+        })
       catalogue.setSource(server.name, {
         ...sourceUpdate(upstream, runOn(server.name), hasFolders ? undefined : server.workspace.folder),
         wake: () => wake(server.name),
@@ -114,3 +121,12 @@ export function createPublisher({ catalogue, runOn, hasFolders, warn, wake }: Pu
     remove: (server) => catalogue.removeSource(server),
   }
 }
+
+/** Names of the config that no tool has. */
+function unlisted(server: ServerConfig, { tools }: ServerDefinition): string[] {
+  const listed = new Set(tools.map(({ name }) => name))
+  const named = new Set([...Object.keys(server.examples), ...Object.keys(server.insteadOf)])
+  return [...named].filter((name) => !listed.has(name)).slice(0, MOST_UNLISTED)
+}
+
+const MOST_UNLISTED = 5

@@ -34,6 +34,8 @@ export type WarningCode =
   | 'tools-removed'
   /** A server lists entries that cannot be used as tools. */
   | 'entries-unusable'
+  /** The config has examples, or words, for tools that a server does not list. */
+  | 'tools-unknown'
   /** A server said that its list has changed, and the new one could not be read. */
   | 'list-failed'
   /** Said by a reviewer of the host. */

@@ -114,7 +114,7 @@ export function createGuard(options: GuardOptions): Guard {
     }
   }
 
-  const reviewer: Reviewer = ({ server, definition }) => {
+  const reviewer: Reviewer = ({ server, definition, fromCache }) => {
     const listed = listedOf(server, definition)
     const grounds = groundsOf(server)
     const { lock: state } = grounds
@@ -139,6 +139,7 @@ export function createGuard(options: GuardOptions): Guard {
       trust: server.trust,
       offers: (tool) => isOffered(tool, server),
       lock: state,
+      isFromCache: fromCache,
       remembered: state ? undefined : seenBefore,
     })
     by.set(server.name, decision.by)

@@ -11,8 +11,7 @@ import type {
   LoggingLevel,
   Root,
 } from '@modelcontextprotocol/client'
-import { ToolwellError } from '@toolwell/core'
-import { assertKnownKeys, canonicalJson, defined, isRecord } from '@toolwell/core/internal'
+import { assertKnownKeys, canonicalJson, defined, invalid, isRecord } from '@toolwell/core/internal'
 
 /** A line that a server logs. */
 export interface LogMessage {
@@ -110,8 +109,6 @@ export function assertCaller(caller: Caller, path = 'caller'): void {
         `${path}.capabilities.${name} needs ${path}.handlers.${handler}: a server would ask, and nobody would answer.`,
       )
 }
-
-const invalid = (path: string, message: string) => new ToolwellError('invalid-option', message, { path })
 
 /** What a server is told that it may ask: what the caller can do, and has a handler for. */
 export function capabilitiesOf({ handlers = {}, capabilities }: Caller): CallerCapabilities {

@@ -10,10 +10,12 @@ import {
   LOG_LEVEL_META_KEY,
   type LoggingLevel,
   type RequestId,
+  StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client'
 import { defined } from '@toolwell/core/internal'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
+import { wantsHeaders } from '../definition/wants-headers.js'
 import { createAttribution } from './attribution.js'
 import { type Caller, type CallerCapabilities, isLoudEnough, type LogMessage } from './caller.js'
 import { ConnectionLost, lostOr } from './connection-lost.js'
@@ -39,6 +41,8 @@ export interface CallOptions {
   readonly onProgress?: (progress: Progress) => void
   /** Goes with the call as `_meta`: `traceparent`, say. What the protocol itself writes there is left out. */
   readonly meta?: Readonly<Record<string, unknown>>
+  /** Asked at last, when the server runs and its list is known as it is now: false, and the tool is not called. */
+  readonly mayCall?: () => boolean
 }
 
 export interface Connection {
@@ -91,6 +95,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   guard(
     transport,
     canAsk,
+    era === 'legacy' && transport instanceof StreamableHTTPClientTransport,
     (reason) => {
       finish(reason)
       void client.close().catch(() => undefined)
@@ -139,7 +144,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
         const { handlers, logLevel } = caller
         if (handlers?.log && logLevel !== undefined) await listen(logLevel)
         const sent = {
-          ...ownMeta(meta),
+          ...(meta ? ownMeta(meta) : {}),
           ...(era === 'modern' && handlers?.log && logLevel !== undefined
             ? { [LOG_LEVEL_META_KEY]: logLevel }
             : {}),
@@ -164,7 +169,8 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
           })
         return await attribution.during(caller, canAsk || handlers?.log !== undefined, work)
       } catch (error) {
-        throw lostOr(error, isClosed, end ?? epitaph())
+        // A caller that has left says nothing of the server, whatever reason its signal gives.
+        throw signal?.aborted ? error : lostOr(error, isClosed, end ?? epitaph())
       } finally {
         busy--
       }
@@ -195,7 +201,7 @@ function send(
   params: Parameters<Client['callTool']>[0],
   options: SendOptions,
 ): Promise<CallToolResult> {
-  if (era === 'modern' && JSON.stringify(tool.inputSchema).includes('x-mcp-header')) {
+  if (era === 'modern' && wantsHeaders(tool)) {
     const { outputSchema: _, ...toolDefinition } = tool
     return client.callTool(params, { ...options, toolDefinition })
   }
@@ -203,7 +209,7 @@ function send(
 }
 
 /** What a caller may say beside its call: neither who calls nor what is spoken, which is ours to say. */
-function ownMeta(meta: CallOptions['meta'] = {}): Record<string, unknown> {
+function ownMeta(meta: NonNullable<CallOptions['meta']>): Record<string, unknown> {
   const isOurs = (key: string) => key === 'progressToken' || key.startsWith('io.modelcontextprotocol/')
   return Object.fromEntries(Object.entries(meta).filter(([key]) => !isOurs(key)))
 }
@@ -216,11 +222,13 @@ async function watchSubscription(client: Client, onListChanged: () => void): Pro
 
 /**
  * Ends a connection that floods us, and hands every answer over in the context of its question: on a pipe, an answer that
- * asks for something would otherwise belong to no caller.
+ * asks for something would otherwise belong to no caller. With `stopsReading`, an answer is not read on when its request is
+ * cancelled; in the newer protocol the SDK sees to that.
  */
 function guard(
   transport: Transport,
   canAsk: boolean,
+  stopsReading: boolean,
   drown: (reason: string) => void,
   log: (line: LogMessage) => void,
 ): void {
@@ -228,13 +236,22 @@ function guard(
   const contexts = new Map<RequestId, <T>(work: () => T) => T>()
   const { onmessage } = transport
   const send = transport.send.bind(transport)
+  const readings = new Map<RequestId, AbortController>()
   transport.send = (message, options) => {
     unasked = 0
-    if (!canAsk) return send(message, options)
-    if (isJSONRPCRequest(message)) contexts.set(message.id, AsyncLocalStorage.snapshot())
-    else if ('params' in message && 'requestId' in (message.params ?? {}))
-      contexts.delete(message.params?.requestId as RequestId)
-    return send(message, options)
+    if (!canAsk && !stopsReading) return send(message, options)
+    const cancelled = 'params' in message ? (message.params?.requestId as RequestId | undefined) : undefined
+    if (cancelled !== undefined) {
+      contexts.delete(cancelled)
+      readings.get(cancelled)?.abort()
+      readings.delete(cancelled)
+    }
+    if (!isJSONRPCRequest(message)) return send(message, options)
+    if (canAsk) contexts.set(message.id, AsyncLocalStorage.snapshot())
+    if (!stopsReading) return send(message, options)
+    const reading = new AbortController()
+    readings.set(message.id, reading)
+    return send(message, { ...options, requestSignal: reading.signal })
   }
   transport.onmessage = ((message: JSONRPCMessage, extra) => {
     unasked++
@@ -243,7 +260,9 @@ function guard(
     // Here and not in the SDK, which may come to it only when the call is over.
     const line = loggedIn(message)
     if (line) return log(line)
-    const id = contexts.size > 0 && isJSONRPCResponse(message) ? message.id : undefined
+    const isAnswer = contexts.size + readings.size > 0 && isJSONRPCResponse(message)
+    const id = isAnswer ? message.id : undefined
+    if (id !== undefined) readings.delete(id)
     const within = id === undefined ? undefined : contexts.get(id)
     if (id === undefined || !within) return onmessage?.(message, extra)
     contexts.delete(id)

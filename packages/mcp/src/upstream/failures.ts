@@ -1,5 +1,5 @@
 /** What went wrong with a server or a call, in words that say what to do, without anything secret. */
-import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
+import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
 import { hasOwnCredentials, type ServerConfig } from '../config/server-config.js'
 import { hidden } from '../definition/without-secrets.js'
 import { ConnectionLost } from './connection-lost.js'
@@ -67,7 +67,8 @@ export function createFailures(server: ServerConfig, hide: (text: string) => str
           `${name} did not answer ${tool} within ${seconds(timeout)}; it was told to stop. Increase "timeout" in the config if it needs longer`,
           error,
         )
-      const verb = error instanceof ProtocolError ? 'refused' : 'could not run'
+      const isRefusal = error instanceof ProtocolError && error.code !== ProtocolErrorCode.InternalError
+      const verb = isRefusal ? 'refused' : 'could not run'
       const { endpoint } = server
       const why = endpoint.type === 'stdio' ? error : explained(error, endpoint, { hide })
       return make('error', `${name} ${verb} ${tool}: ${messageOf(why, hide)}`, error)

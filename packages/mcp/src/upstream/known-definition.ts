@@ -162,10 +162,20 @@ export class KnownDefinition {
     if (this.definition && this.#cached) this.#store(this.definition, this.#cached.savedAt)
   }
 
-  /** Reviews what is in use where its lock has changed: an approval needs no restart, and a stricter lock counts at once. */
-  lookAgain(): void {
+  /**
+   * Reviews what is in use where its lock has changed: an approval needs no restart, and a stricter lock counts at once. True
+   * where something of it is held back then: what was approved may be what the server lists by now.
+   */
+  lookAgain(): boolean {
     const { guard, server } = this.#options
-    if (this.definition && guard.isStale(server)) this.reviewAgain()
+    if (!this.definition || !guard.isStale(server)) return false
+    this.reviewAgain()
+    return this.review.server !== undefined || this.review.quarantined.size > 0
+  }
+
+  /** It may not be called as it is known now. */
+  holds(tool: string): boolean {
+    return this.review.server !== undefined || this.review.quarantined.has(tool)
   }
 
   /** Takes a definition into use, after review. */

@@ -19,6 +19,7 @@ import {
 import { defined } from '@toolwell/core/internal'
 import type { HttpEndpoint, ServerConfig } from '../config/server-config.js'
 import { abortable } from './abortable.js'
+import { limited } from './http-answers.js'
 import { ProgramFailure } from './process-failure.js'
 import { ProcessTransport } from './process-transport.js'
 import type { ServerLog } from './server-log.js'
@@ -92,9 +93,11 @@ async function openAs(options: OpenOptions): Promise<OpenClient> {
       return await attempt(options, start(), 'legacy')
     }
   }
-  const observer = observe(options.auth?.fetch ?? fetch, endpoint.type === 'sse' ? 'sse' : 'http')
+  const observer = observe(limited(options.auth?.fetch ?? fetch), endpoint.type === 'sse' ? 'sse' : 'http')
   try {
-    return await openRemote(options, endpoint, observer.fetch)
+    const opened = await openRemote(options, endpoint, observer.fetch)
+    observer.stop()
+    return opened
   } catch (error) {
     if (options.signal.aborted || needsLogin(error)) throw error
     const { hide } = options
@@ -113,7 +116,11 @@ async function openRemote(
   } catch (error) {
     if (endpoint.type !== 'auto' || !speaksNoStreamableHttp(error) || options.signal.aborted) throw error
     try {
-      return await attempt(options, sse(endpoint, options.auth, options.auth?.fetch ?? fetch), 'legacy')
+      return await attempt(
+        options,
+        sse(endpoint, options.auth, limited(options.auth?.fetch ?? fetch)),
+        'legacy',
+      )
     } catch {
       // The error of the usual protocol says more than that of the old one.
       throw error

@@ -77,6 +77,14 @@ export class Pool {
     return this.#closing.signal
   }
 
+  /** One that is open, at once; it needs its `release` like one of `acquire`. */
+  take({ key }: Place): Connection | undefined {
+    const slot = this.#slots.get(key)
+    if (!slot?.connection || slot.connection.isClosed) return undefined
+    slot.users++
+    return slot.connection
+  }
+
   /**
    * Opened once, however many wait for it; every `acquire` that succeeds needs its `release`. Until then nothing but
    * the connection's own end, or ours, takes it away.

@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import {
   deserializeMessage,
   type JSONRPCMessage,
+  ProtocolErrorCode,
   SdkError,
   SdkErrorCode,
   serializeMessage,
@@ -12,12 +13,11 @@ import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio'
 import spawn from 'cross-spawn'
 import type { StdioEndpoint } from '../config/server-config.js'
 import { createLineReader } from './line-reader.js'
+import { MOST_BYTES, TOO_LONG } from './message-limit.js'
 import { startFailure, tellingLines } from './process-failure.js'
 import type { ServerLog } from './server-log.js'
 import type { Watchdog } from './watchdog.js'
 
-/** One message may be this long: ten thousand tools fit. */
-const MOST_BYTES = 64 * 1024 * 1024
 /** What is kept of standard error, for the message that says why a server died. */
 const KEPT_ERRORS = 4096
 /** What is kept of a line that is not a message: enough that no secret in its first words is cut. */
@@ -180,7 +180,7 @@ export class ProcessTransport implements Transport {
     try {
       this.#waiting.push(...this.#lines.push(chunk))
     } catch (error) {
-      this.#fail(`the server sent a message of more than ${MOST_BYTES / 1024 / 1024} MB`, error)
+      this.#fail(TOO_LONG, error)
       return
     }
     if (!this.#delivering) this.#deliver()
@@ -218,6 +218,8 @@ export class ProcessTransport implements Transport {
       return deserializeMessage(line)
     } catch (error) {
       this.garbage++
+      const refusal = refusalOf(line)
+      if (refusal) return refusal
       if (this.garbage === 1) {
         this.#firstGarbage = line.slice(0, MOST_REDACTED)
         this.onerror?.(asError(error))
@@ -260,6 +262,18 @@ export class ProcessTransport implements Transport {
     this.#options.log?.end()
     this.#resolveClosed()
     this.onclose?.()
+  }
+}
+
+/** For whoever waits for the answer that this is not. */
+function refusalOf(line: string): JSONRPCMessage | undefined {
+  try {
+    const { id, method } = JSON.parse(line) as { id?: unknown; method?: unknown }
+    if (method !== undefined || (typeof id !== 'number' && typeof id !== 'string')) return undefined
+    const message = 'it answered with something that is no result'
+    return { jsonrpc: '2.0', id, error: { code: ProtocolErrorCode.InternalError, message } }
+  } catch {
+    return undefined
   }
 }
 

@@ -19,6 +19,8 @@ export interface Observer {
   seen(): Seen | undefined
   /** Why the last request had no answer. The older transport passes on only the text of an error. */
   failure(): unknown
+  /** It is open: nobody asks any more. */
+  stop(): void
 }
 
 /** Observes the answers to messages, and not the requests of a login. */
@@ -26,31 +28,35 @@ export function observe(inner: FetchLike, type: 'http' | 'sse'): Observer {
   const visited = new Set<string>()
   let seen: Seen | undefined
   let failure: unknown
+  let isOver = false
+  const observed: FetchLike = async (address, init) => {
+    const isMessage = init?.method === 'POST' || type === 'sse'
+    const isOurs = isMessage && (new Headers(init?.headers).get('accept') ?? '').includes('text/event-stream')
+    if (!isOurs) return inner(address, init)
+    seen = undefined
+    failure = undefined
+    const from = new URL(address)
+    visited.add(placeOf(from))
+    const response = await inner(address, init).catch((error: unknown) => {
+      failure = error
+      throw error
+    })
+    const given = response.headers.get('location')
+    const to = given !== null && URL.canParse(given, from.href) ? new URL(given, from) : undefined
+    seen = {
+      status: response.status,
+      type: response.headers.get('content-type') ?? '',
+      location: to && placeOf(to),
+      isCircle: to !== undefined && visited.has(placeOf(to)),
+    }
+    return response
+  }
   return {
     seen: () => seen,
     failure: () => failure,
-    async fetch(address, init) {
-      const isMessage = init?.method === 'POST' || type === 'sse'
-      const isOurs =
-        isMessage && (new Headers(init?.headers).get('accept') ?? '').includes('text/event-stream')
-      if (!isOurs) return inner(address, init)
-      seen = undefined
-      failure = undefined
-      const from = new URL(address)
-      visited.add(placeOf(from))
-      const response = await inner(address, init).catch((error: unknown) => {
-        failure = error
-        throw error
-      })
-      const given = response.headers.get('location')
-      const to = given !== null && URL.canParse(given, from.href) ? new URL(given, from) : undefined
-      seen = {
-        status: response.status,
-        type: response.headers.get('content-type') ?? '',
-        location: to && placeOf(to),
-        isCircle: to !== undefined && visited.has(placeOf(to)),
-      }
-      return response
+    fetch: (address, init) => (isOver ? inner : observed)(address, init),
+    stop() {
+      isOver = true
     },
   }
 }

@@ -227,7 +227,8 @@ export class Upstream {
 
   async #call(name: string, input: Record<string, unknown>, options: CallOptions): Promise<CallToolResult> {
     const { signal, caller = {} } = options
-    this.known.lookAgain()
+    const isStale = this.known.lookAgain() || (this.#refreshing && this.known.holds(name))
+    if (isStale) await this.#giveUp(this.refresh(), signal).catch(() => undefined)
     // What is not known and cannot be under way is not worth starting a server for.
     if (!this.#relisting.underWay) this.#usable(name)
     // Whether it speaks both protocols shows when it is listed.
@@ -240,6 +241,8 @@ export class Upstream {
         // The list may have changed since the caller saw it.
         if (this.#relisting.underWay) await abortable(this.#relisting.underWay, signal)
         const tool = this.#usable(name)
+        if (options.mayCall?.() === false)
+          throw this.#failures.make('quarantined', `${name} of ${this.server.name} is not as it was approved`)
         this.calls++
         this.#pool.use(place)
         const result = await connection.call(tool, input, options)
@@ -303,16 +306,14 @@ export class Upstream {
         'resting',
         `${this.server.name} failed ${breaker.failures} times and is left alone for another ${Math.ceil(rest / 1000)} s. ${this.#reasonIn(place)}`,
       )
+    const running = signal?.aborted ? undefined : this.#pool.take(place)
+    if (running) return running
     const opened = this.#pool.acquire(place, () => this.#open(place, caller, false))
     try {
       return await this.#giveUp(opened, signal)
     } catch (error) {
       // A caller that gave up must not keep the connection open.
-      if (signal?.aborted)
-        opened.then(
-          () => this.#pool.release(place),
-          () => undefined,
-        )
+      if (signal?.aborted) opened.then(() => this.#pool.release(place)).catch(() => undefined)
       throw error
     }
   }

@@ -180,6 +180,8 @@ async function handle({ id, method, params }) {
   }
   if (method === 'tools/list') {
     if (manners.muteList) return
+    while (manners.listsOnce && !existsSync(manners.listsOnce))
+      await new Promise((resolve) => setTimeout(resolve, 20))
     // As it is, whatever that is: nested deeper than a program here could write.
     if (manners.rawFrom) {
       const list = readFileSync(manners.rawFrom, 'utf8')

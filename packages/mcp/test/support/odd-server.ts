@@ -23,6 +23,8 @@ export interface Manners {
   /** The same while this file exists. */
   readonly muteWhile?: string
   readonly muteList?: boolean
+  /** Lists its tools once this file is there. */
+  readonly listsOnce?: string
   readonly noList?: boolean
   readonly diesOnProbe?: boolean
   readonly ignoresProbe?: boolean

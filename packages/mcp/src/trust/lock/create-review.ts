@@ -61,6 +61,8 @@ export interface ReviewSubject {
   /** Whether the config lets a tool through; without it, every tool. What it excludes is not judged. */
   readonly offers?: (tool: string) => boolean
   readonly lock: LockState | undefined
+  /** It was listed before, perhaps before the lock took effect. */
+  readonly isFromCache?: boolean
   /** What was seen before. */
   readonly remembered: FirstUse | undefined
 }
@@ -93,7 +95,7 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
     if (approved === undefined) return hold('new', server, name, `${shown} is not in toolwell.lock`, findings)
     if (approved === print)
       return hold('unsteady', server, name, `${shown} changed and changed back`, findings)
-    unsteady.add(key)
+    if (!subject.isFromCache) unsteady.add(key)
     return hold('changed', server, name, `${shown} is not what toolwell.lock holds`, findings)
   }
 

@@ -19,15 +19,25 @@ export interface Locks {
 
 /** Where the lock of a server is, if it has one. */
 export function lockFileOf({ file }: Pick<ServerConfig, 'file'>): string | undefined {
-  return file === undefined ? undefined : join(dirname(file), LOCK_FILE)
+  return file === undefined ? undefined : lockBeside(file)
 }
+
+const lockBeside = (config: string) => join(dirname(config), LOCK_FILE)
 
 /** `fixed`: this file for all servers; `false`: none. */
 export function createLocks(fixed?: string | false): Locks {
   const known = new Map<string, { readonly stamp: string; readonly state: LockState | undefined }>()
+  /** Made once for each config: every call looks at its lock. */
+  const paths = new Map<string, string>()
+  const beside = (config: string): string => {
+    const path = paths.get(config) ?? lockBeside(config)
+    paths.set(config, path)
+    return path
+  }
   return {
     of(server) {
-      const file = fixed === false ? undefined : (fixed ?? lockFileOf(server))
+      const own = server.file === undefined ? undefined : beside(server.file)
+      const file = fixed === false ? undefined : (fixed ?? own)
       if (file === undefined) return undefined
       // Before it is read: what is written in between shows the next time.
       const stamp = stampOf(file)

@@ -1,6 +1,5 @@
 /** Every rule of the scan by its id: how bad a finding of it can be, what it finds, and what to do about it. */
-import { ToolwellError } from '@toolwell/core'
-import { assertKnownKeys, isRecord, nearest } from '@toolwell/core/internal'
+import { assertKnownKeys, invalid, isRecord, nearest } from '@toolwell/core/internal'
 import { type FamilyId, families } from './phrase-families.js'
 
 /** `hard` quarantines by default; `soft` is shown to whoever reviews. */
@@ -110,16 +109,10 @@ export function ruleProblem(
 export function assertRules(options: { readonly rules?: RuleSettings }, where: string): RuleSettings {
   assertKnownKeys(options, ['rules'], where)
   const rules: unknown = options.rules ?? {}
-  if (!isRecord(rules))
-    throw new ToolwellError('invalid-option', `${where}.rules must be an object: { "rule-id": "off" }.`, {
-      path: 'rules',
-    })
+  if (!isRecord(rules)) throw invalid('rules', `${where}.rules must be an object: { "rule-id": "off" }.`)
   for (const [id, value] of Object.entries(rules)) {
     const problem = ruleProblem(id, value)
-    if (problem)
-      throw new ToolwellError('invalid-option', `${problem.message}. ${problem.fix}.`, {
-        path: `rules.${id}`,
-      })
+    if (problem) throw invalid(`rules.${id}`, `${problem.message}. ${problem.fix}.`)
   }
   return rules as RuleSettings
 }

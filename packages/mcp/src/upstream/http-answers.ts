@@ -1,0 +1,118 @@
+/** Answers over HTTP: none is longer than a message on a pipe may be. A body counts as a whole, a stream of events by the event. */
+import { type FetchLike, ProtocolErrorCode } from '@modelcontextprotocol/client'
+import { isRecord } from '@toolwell/core/internal'
+import { MOST_BYTES, TOO_LONG } from './message-limit.js'
+
+export function limited(inner: FetchLike): FetchLike {
+  return async (address, init) => {
+    const response = await inner(address, init)
+    const { body, headers } = response
+    if (!body) return response
+    if (headers.get('content-type')?.includes('text/event-stream')) {
+      const events = through(body, createEventReader(), () => refusalOf(init?.body))
+      return Object.defineProperty(response, 'body', { value: events })
+    }
+    // No body is longer than it says, unless it is unpacked on the way.
+    const isShort = Number(headers.get('content-length') ?? Number.NaN) <= MOST_BYTES
+    if (isShort && !headers.has('content-encoding')) return response
+    const counted = new Response(through(body, createCounter()))
+    // It stays the same object: a login knows by that which token it was refused.
+    return Object.defineProperties(response, {
+      body: { value: counted.body },
+      json: { value: () => counted.json() },
+      text: { value: () => counted.text() },
+    })
+  }
+}
+
+interface Reader {
+  /** What can be passed on with this piece. Undefined where there is too much. */
+  push(piece: Uint8Array): readonly Uint8Array[] | undefined
+  /** What is left at the end. */
+  rest(): readonly Uint8Array[]
+}
+
+/** Reads no faster than somebody takes it, and no further than they want. */
+function through(
+  body: ReadableStream<Uint8Array>,
+  { push, rest }: Reader,
+  lastWords: () => string | undefined = () => undefined,
+): ReadableStream<Uint8Array> {
+  const source = body.getReader()
+  return new ReadableStream({
+    async pull(controller) {
+      for (;;) {
+        const { done, value } = await source.read()
+        const passed = done ? rest() : push(value)
+        if (!passed) {
+          source.cancel().catch(() => undefined)
+          const words = lastWords()
+          if (words === undefined) throw new Error(TOO_LONG)
+          controller.enqueue(Buffer.from(words))
+          return controller.close()
+        }
+        if (passed.length > 0) controller.enqueue(joined(passed))
+        if (done) return controller.close()
+        if (passed.length > 0) return
+      }
+    },
+    cancel: (reason) => source.cancel(reason),
+  })
+}
+
+function createCounter(): Reader {
+  let length = 0
+  return {
+    push(piece) {
+      length += piece.length
+      return length > MOST_BYTES ? undefined : [piece]
+    },
+    rest: () => [],
+  }
+}
+
+const LINE_FEED = 10
+const RETURN = 13
+
+/** Passes on whole events. A line that comes in a thousand pieces would be searched a thousand times by whoever reads it. */
+function createEventReader(): Reader {
+  let held: Uint8Array[] = []
+  let length = 0
+  /** Ends of lines in a row; `\r\n` is one. */
+  let ends = 0
+  let last = 0
+  return {
+    push(piece) {
+      let whole = 0
+      for (let at = 0; at < piece.length; at++) {
+        const byte = piece[at] ?? 0
+        if (byte !== LINE_FEED && byte !== RETURN) ends = 0
+        else if (byte === RETURN || last !== RETURN) ends++
+        if (ends > 1) whole = at + 1
+        last = byte
+      }
+      const passed = whole > 0 ? [...held, piece.subarray(0, whole)] : []
+      if (whole > 0) {
+        held = []
+        length = 0
+      }
+      if (whole < piece.length) held.push(piece.subarray(whole))
+      length += piece.length - whole
+      return length > MOST_BYTES ? undefined : passed
+    },
+    rest: () => held,
+  }
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const [first] = pieces
+  return first && pieces.length === 1 ? first : Buffer.concat(pieces)
+}
+
+/** The event that answers a request whose answer is too long: whoever waits for it need not wait for the timeout. */
+function refusalOf(body: unknown): string | undefined {
+  const message: unknown = typeof body === 'string' ? JSON.parse(body) : undefined
+  if (!isRecord(message) || message.id === undefined) return undefined
+  const error = { code: ProtocolErrorCode.InternalError, message: TOO_LONG }
+  return `data: ${JSON.stringify({ jsonrpc: '2.0', id: message.id, error })}\n\n`
+}
