@@ -1,4 +1,5 @@
 /** Whatever comes over the wire is answered in the words of the protocol, and costs nobody else anything. */
+import { request } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
@@ -111,6 +112,34 @@ describe('messages', () => {
     expect(await legacy.text()).toContain('-32601')
   })
 
+  it('that would begin a session and cannot are refused with what is wrong', async () => {
+    const started = await start()
+    const { params } = initialize
+    for (const [wrong, words] of [
+      [{ ...params, protocolVersion: 5 }, 'params.protocolVersion'],
+      [{ ...params, clientInfo: { name: 'raw' } }, 'params.clientInfo.version'],
+      [undefined, 'params'],
+    ] as const) {
+      const response = await post(started, { ...initialize, params: wrong })
+      expect(response.status).toBe(400)
+      const { error, id } = (await response.json()) as {
+        error: { code: number; message: string }
+        id: number
+      }
+      expect({ code: error.code, id }).toEqual({ code: -32602, id: 1 })
+      expect(error.message).toContain(words)
+    }
+    await stillServes(started)
+  })
+
+  it.each(['PUT', 'PATCH', 'OPTIONS'])('with %s are refused with the methods there are', async (method) => {
+    const { url } = await start()
+    const response = await fetch(`${url}/mcp`, { method, headers: { ...authorized, ...json } })
+    expect(response.status).toBe(405)
+    expect(response.headers.get('allow')).toBe('GET, POST, DELETE')
+    expect((await errorOf(response)).message).toContain('POST')
+  })
+
   it('with wrong types are refused with what is wrong', async () => {
     const started = await start()
     for (const params of [
@@ -156,6 +185,66 @@ describe('messages', () => {
     const response = await post(started, { ...list, padding: 'x'.repeat(20_000) })
     expect(response.status).toBe(413)
     await stillServes(started)
+  })
+
+  it('that are too large are refused also where nobody has said how large they are', async () => {
+    const started = await start({ maxRequestBodySize: 10_000 })
+    const status = await new Promise<number>((resolve, reject) => {
+      const options = { port: started.port, host: '127.0.0.1', path: '/mcp', method: 'POST' }
+      const asked = request({ ...options, headers: { ...authorized, ...json } }, (response) =>
+        resolve(response.resume().statusCode ?? 0),
+      )
+      asked.on('error', reject)
+      for (let n = 0; n < 4; n++) asked.write('x'.repeat(5000))
+    })
+    expect(status).toBe(413)
+    await stillServes(started)
+  })
+
+  it('that are too large, or not allowed, are told so while they are still being sent', async () => {
+    const started = await start()
+    const length = 17 * 1024 * 1024
+    // A client that reads when it has sent everything.
+    const send = (authorization: string) =>
+      new Promise<string>((resolve, reject) => {
+        const socket = connect(started.port, '127.0.0.1').pause()
+        let answer = ''
+        socket.on('error', reject)
+        socket.on('data', (piece) => {
+          answer += piece
+        })
+        socket.on('end', () => resolve(answer))
+        socket.write(
+          `POST /mcp HTTP/1.1\r\nHost: localhost\r\n${authorization}Content-Length: ${length}\r\n\r\n`,
+        )
+        socket.write('x'.repeat(length), () => socket.resume())
+      })
+    const [[name, value] = []] = Object.entries(authorized)
+    expect(await send(`${name}: ${value}\r\n`)).toMatch(/ 413 .*must not be larger than 16777216 bytes/s)
+    expect(await send('')).toMatch(/ 401 .*Authorization/s)
+    await stillServes(started)
+  })
+
+  it('are answered whole, or as a stream that ends when the client leaves', async () => {
+    const started = await start()
+    const whole = await post(started, list)
+    expect(Number(whole.headers.get('content-length'))).toBe((await whole.arrayBuffer()).byteLength)
+    const session = (await post(started, initialize)).headers.get('mcp-session-id') ?? ''
+    const listen = async () => {
+      const stop = new AbortController()
+      const headers = { ...authorized, Accept: 'text/event-stream', 'Mcp-Session-Id': session }
+      const answer = fetch(`${started.url}/mcp`, { headers, signal: stop.signal })
+      const still = new Promise<number>((resolve) => setTimeout(resolve, 300, 200))
+      const status = await Promise.race([answer.then(({ status }) => status), still])
+      stop.abort()
+      await answer.catch(() => undefined)
+      return status
+    }
+    expect(await listen()).toBe(200)
+    // A session has one such stream. The next is let in once the one before is gone, and not only when that was to be written to.
+    let status = 0
+    for (const until = Date.now() + 10_000; status !== 200 && Date.now() < until; ) status = await listen()
+    expect(status).toBe(200)
   })
 
   it('that end in the middle leave nothing behind', async () => {
@@ -209,6 +298,45 @@ describe('sessions', () => {
     expect((await post(started, asked, { 'Mcp-Session-Id': session })).status).toBe(404)
   })
 
+  it('answer each of their requests, and refuse one whose id is that of another under way', async () => {
+    const slow = entry(oddServer('slow', { delay: 500 }))
+    const started = await startGateway({ mcpServers: { odd: entry(oddServer('odd')), slow } })
+    const session = (await post(started, initialize)).headers.get('mcp-session-id') ?? ''
+    const ask = (...messages: object[]) =>
+      post(started, messages.length === 1 ? messages[0] : messages, { 'Mcp-Session-Id': session })
+    const call = (id: number | string, name: string, input = {}) => ({
+      ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+      params: { name: 'tool_call', arguments: { name, arguments: input } },
+    })
+    const refused = async (answer: Promise<Response>) => {
+      const response = await answer
+      expect(response.status).toBe(400)
+      const { error, id } = (await response.json()) as { error: { message: string }; id: unknown }
+      // It is no answer to the one that is under way.
+      expect(id).toBe(null)
+      expect(error.message).toContain('9')
+    }
+    const isBusy = () => eventually(() => started.gateway.activity.busy > 0, 'a call is under way')
+    const under = ask(call(9, 'slow__echo', { text: 'first' }))
+    await isBusy()
+    await refused(ask(call(9, 'odd__echo')))
+    await refused(ask(call(10, 'odd__echo'), call(9, 'odd__echo')))
+    expect(await (await ask(call('9', 'odd__echo', { text: 'another' }))).text()).toContain('another')
+    expect(await (await under).text()).toContain('first')
+    // Once it is answered, was refused for another reason or is cancelled, the id is free.
+    expect(await (await ask(call(9, 'odd__echo', { text: 'again' }))).text()).toContain('again')
+    await refused(ask(call(9, 'odd__echo'), call(9, 'odd__echo')))
+    const version = { 'MCP-Protocol-Version': '1999-01-01', 'Mcp-Session-Id': session }
+    expect((await post(started, call(9, 'odd__echo'), version)).status).toBe(400)
+    const never = ask(call(9, 'odd__wait')).catch(() => undefined)
+    await isBusy()
+    await refused(ask(call(9, 'odd__echo')))
+    await ask({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 9 } })
+    expect(await (await ask(call(9, 'odd__echo', { text: 'after' }))).text()).toContain('after')
+    await started.gateway.close()
+    await never
+  })
+
   it('that are silent end, and those with an open stream stay', async () => {
     let now = 1_000_000
     const started = await start({ sessionIdle: 50, now: () => now })
@@ -240,7 +368,6 @@ describe('who may come in', () => {
   ])('not %s', async (_, headers, status) => {
     const started = await start()
     // `fetch` does not let a host be named.
-    const { request } = await import('node:http')
     const answer = await new Promise<{ status: number; text: string; asks: string }>((resolve) => {
       const asked = request(
         {
@@ -320,6 +447,23 @@ describe('paths and folders', () => {
     expect(response.status).toBe(400)
     expect(await response.text()).toContain('absolute path')
   })
+
+  it('a workspace that is not there, or is no folder, is refused at once', async () => {
+    const started = await start()
+    for (const [path, words] of [
+      [`${started.folder}/nowhere`, 'does not exist'],
+      [started.config, 'is no folder'],
+    ] as const)
+      for (const body of [initialize, list]) {
+        const response = await post(started, body, { 'X-Toolwell-Workspace': path })
+        expect(response.status).toBe(400)
+        expect((await errorOf(response)).message).toMatch(
+          new RegExp(`^X-Toolwell-Workspace must be a folder, and ${path} ${words}\\.$`),
+        )
+      }
+    const begun = await post(started, initialize, { 'X-Toolwell-Workspace': started.folder })
+    expect(begun.status).toBe(200)
+  })
 })
 
 describe('hostile servers', () => {
@@ -346,6 +490,36 @@ describe('hostile servers', () => {
     }
   })
 
+  it('that failed are told of with the reason, by calls and searches, without secrets', async () => {
+    const started = await startGateway({
+      mcpServers: {
+        gone: { command: '/no/such/program' },
+        dies: {
+          command: process.execPath,
+          args: ['-e', 'console.error("Error: <b>no API key</b> but", process.env.KEY); process.exit(3)'],
+          env: { KEY: 's3cr3t-value' },
+        },
+      },
+    })
+    const client = await openClient('v2 modern', `${started.url}/mcp`)
+    const isFailed = (server: string) =>
+      started
+        .of('server')
+        .some(
+          ({ event }) => event.kind === 'server-state' && event.server === server && event.state === 'failed',
+        )
+    await eventually(() => isFailed('gone') && isFailed('dies'), 'both have failed')
+    const call = (name: string) => client.text('tool_call', { name, arguments: {} })
+    const search = (query: string) => client.text('tool_search', { query })
+    for (const answer of [await call('gone__x'), await search('server:gone anything')])
+      expect(answer).toMatch(/"gone" cannot be used now: failed \("gone cannot be used: there is no program /)
+    for (const answer of [await call('dies__x'), await search('select:dies__x dies')]) {
+      expect(answer).toMatch(/"dies" cannot be used now: failed \(".*no API key.*"\)/)
+      expect(answer).not.toContain('s3cr3t-value')
+      expect(answer).not.toContain('<b>')
+    }
+  })
+
   it('whose definitions look harmful are held back, and the model is told what the user can do', async () => {
     const poisoned = describedTool('helper', {
       description:
@@ -360,9 +534,16 @@ describe('hostile servers', () => {
     const refused = await three.text('tool_call', { name: 'bad__helper', arguments: {} })
     expect(refused).toContain('toolwell approve')
     expect(refused).not.toContain('id_rsa')
+    const words = `--config ${started.config}`
+    const commands = `\`toolwell approve ${words}\` and approve it with \`toolwell approve bad/helper ${words}\``
+    expect(refused).toContain(commands)
     const found = await three.text('tool_search', { query: 'select:bad__helper' })
-    expect(found).toContain('toolwell approve')
+    expect(found).toContain(commands)
     expect(found).not.toContain('id_rsa')
+    const inWords = await three.text('tool_search', { query: 'helper that adds numbers' })
+    expect(inWords).toContain('A tool of "bad" that may fit is held back')
+    expect(inWords).toContain(`\`toolwell approve bad ${words}\``)
+    expect(inWords).not.toMatch(/id_rsa|does not exist/)
     const { halls } = await started.gateway.inspect()
     expect(Object.keys(halls[0]?.servers[0]?.quarantined ?? {})).toEqual(['helper'])
   })

@@ -1,5 +1,5 @@
 /** The bridge alone, between a client that is a pipe and a daemon that is a few lines: what it answers itself, keeps and sends. */
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import type { Duplex } from 'node:stream'
 import { PassThrough } from 'node:stream'
 import { isJSONRPCNotification, isJSONRPCRequest } from '@modelcontextprotocol/server'
-import { readToken, runBridge } from '@toolwell/gateway/bridge'
+import { keepForOwner, readToken, runBridge } from '@toolwell/gateway/bridge'
 import { expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../mcp/test/support/processes.js'
 import { proofOf } from '../src/bridge/folder.js'
@@ -26,16 +26,22 @@ function bridge(folder: string) {
   const [input, output] = [new PassThrough(), new PassThrough()]
   const mark = join(folder, 'mark')
   const lines: Line[] = []
+  const problems: string[] = []
   createInterface({ input: output }).on('line', (line) => lines.push(JSON.parse(line)))
   const over = runBridge({
     folder,
     path: '/mcp',
     workspace: folder,
-    command: [process.execPath, '-e', `require('fs').writeFileSync(${JSON.stringify(mark)}, '')`],
+    command: [
+      process.execPath,
+      '-e',
+      `require('fs').writeFileSync(${JSON.stringify(mark)}, process.argv.slice(1).join(' '))`,
+      'serve',
+    ],
     patience: 2000,
     input,
     output,
-    onProblem: () => undefined,
+    onProblem: (message) => problems.push(message),
   })
   onTestFinished(async () => {
     input.end()
@@ -45,11 +51,24 @@ function bridge(folder: string) {
     for (const each of messages)
       input.write(`${typeof each === 'string' ? each : JSON.stringify({ jsonrpc: '2.0', ...each })}\n`)
   }
-  return { lines, send, wasStarted: () => existsSync(mark) }
+  return {
+    lines,
+    problems,
+    send,
+    input,
+    over,
+    wasStarted: () => existsSync(mark),
+    words: () => readFileSync(mark, 'utf8'),
+  }
 }
 
 /** A daemon that proves who it is, and leaves every line to the test. */
-async function daemon(folder: string, onLine: (line: Line, socket: Duplex) => void) {
+async function daemon(
+  folder: string,
+  onLine: (line: Line, socket: Duplex) => void,
+  more: object = {},
+  refusal?: string,
+) {
   const [token, file] = [readToken(folder), join(folder, 'daemon.json')]
   const seen: Line[] = []
   const sockets = new Set<Duplex>()
@@ -62,6 +81,13 @@ async function daemon(folder: string, onLine: (line: Line, socket: Duplex) => vo
   server.on('upgrade', (_, socket) => {
     sockets.add(socket)
     socket.on('error', () => undefined)
+    if (refusal !== undefined) {
+      const body = JSON.stringify({ error: { message: refusal } })
+      socket.end(
+        `HTTP/1.1 404 Not Found\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+      )
+      return
+    }
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: toolwell-stdio\r\n\r\n')
     createInterface({ input: socket }).on('line', (line) => {
       seen.push(JSON.parse(line))
@@ -77,6 +103,7 @@ async function daemon(folder: string, onLine: (line: Line, socket: Duplex) => vo
     version: '1',
     protocol: 1,
     start: startOf(process.pid),
+    ...more,
   }
   writeFileSync(file, JSON.stringify(facts))
   const close = () => {
@@ -87,6 +114,8 @@ async function daemon(folder: string, onLine: (line: Line, socket: Duplex) => vo
   onTestFinished(close)
   return {
     seen,
+    /** Its file stays. */
+    kill: close,
     /** As a daemon stops: its file goes first. */
     stop() {
       rmSync(file)
@@ -120,6 +149,26 @@ it.each([
   expect(seen.map((each) => each.id)).toEqual(['next'])
 })
 
+it('refuses a request that HTTP would refuse for its size, and goes on', async () => {
+  const folder = temporary()
+  const { seen } = await daemon(folder, ({ id: asked }, socket) =>
+    socket.write(`${JSON.stringify({ jsonrpc: '2.0', id: asked, result: {} })}\n`),
+  )
+  const { send, lines } = bridge(folder)
+  const text = (bytes: number) => ({
+    ...CALL,
+    params: { name: 'x', arguments: { text: 'é'.repeat(bytes / 2) } },
+  })
+  send({ id: 1, ...text(17 * 2 ** 20) }, { id: 2, ...text(15 * 2 ** 20) })
+  await eventually(() => lines.length === 2, 'both are answered')
+  const refused = { code: -32600, message: 'The request must not be larger than 16777216 bytes.' }
+  expect(lines).toMatchObject([
+    { id: 1, error: refused },
+    { id: 2, result: {} },
+  ])
+  expect(seen.map((each) => each.id)).toEqual([2])
+})
+
 it('takes for a message what the daemon takes for one, and nothing else', () => {
   const odd = [undefined, null, 5, 1.5, 'x', true, [], [1], {}]
   const metas = odd.flatMap((value) => [
@@ -145,6 +194,22 @@ it('takes for a message what the daemon takes for one, and nothing else', () => 
     const isTaken = isJSONRPCRequest(value) || isJSONRPCNotification(value)
     expect('message' in readMessage(line), line).toBe(isTaken)
   }
+})
+
+it('answers what came before the end of its input, and then ends', async () => {
+  const folder = temporary()
+  const asked: (() => void)[] = []
+  const { seen } = await daemon(folder, ({ id }, socket) => {
+    asked.push(() => socket.write(`${JSON.stringify({ jsonrpc: '2.0', id, result: {} })}\n`))
+  })
+  const { send, lines, input, over } = bridge(folder)
+  send({ id: 1, method: 'tools/list' }, { id: 2, ...CALL }, { id: 3, method: 'subscriptions/listen' })
+  input.end()
+  await eventually(() => seen.length === 3, 'all are under way')
+  for (const answer of asked.slice(0, 2)) answer()
+  // Who listens is answered only at the end.
+  await over
+  expect(lines.map(({ id }) => id)).toEqual([1, 2])
 })
 
 it('sends a request again a few times only, where the daemon is lost each time', async () => {
@@ -178,7 +243,7 @@ it('starts no daemon for old requests after a stop, and does for the next one', 
 it('never sends a call that was cancelled before there was a daemon, and never answers for it', async () => {
   const folder = temporary()
   // Somebody else is about to start one.
-  writeFileSync(join(folder, 'starting'), '')
+  writeFileSync(join(folder, 'starting'), `${process.pid} ${startOf(process.pid)}`)
   const { send, lines } = bridge(folder)
   const cancelled = (requestId: number) => ({ method: 'notifications/cancelled', params: { requestId } })
   send({ id: 1, ...CALL }, cancelled(1), { id: 2, method: 'ping' })
@@ -193,4 +258,91 @@ it('never sends a call that was cancelled before there was a daemon, and never a
   send('{')
   await eventually(() => lines.length === 2, 'the last line is answered')
   expect(lines.map(({ id }) => id)).toEqual([2, null])
+})
+
+it.each([['999999999 gone'], [`${process.pid} another`]])(
+  'does not wait for a start whose beginner is gone (%s)',
+  async (left) => {
+    const folder = temporary()
+    writeFileSync(join(folder, 'starting'), left)
+    const { wasStarted, problems } = bridge(folder)
+    // Its patience ends before such a start would be over by itself.
+    await eventually(() => problems.length > 0, 'it gives up')
+    expect(wasStarted()).toBe(true)
+  },
+)
+
+it('passes on the answer to every request, whatever its id', async () => {
+  const folder = temporary()
+  await daemon(folder, ({ id }, socket) =>
+    socket.write(`${JSON.stringify({ jsonrpc: '2.0', id, result: {} })}\n`),
+  )
+  const { send, lines } = bridge(folder)
+  send({ id: 'toolwell-bridge', method: 'ping' }, { id: 2, method: 'ping' })
+  await eventually(() => lines.some(({ id }) => id === 2), 'the second is answered')
+  expect(lines.map(({ id }) => id)).toEqual(['toolwell-bridge', 2])
+})
+
+it('starts one that was killed with the config and the port that it had, and tells a client that began with the other', async () => {
+  const folder = temporary()
+  const words = ['--config', '/other.json', '--port', '7499']
+  const { kill } = await daemon(
+    folder,
+    ({ id }, socket) => socket.write(`${JSON.stringify({ jsonrpc: '2.0', id, result: {} })}\n`),
+    { words },
+  )
+  const { send, lines, wasStarted, words: started } = bridge(folder)
+  send({ id: 1, method: 'initialize' }, { method: 'notifications/initialized' })
+  await eventually(() => lines.length === 1, 'it has begun')
+  kill()
+  send({ id: 2, method: 'ping' })
+  await eventually(wasStarted, 'a daemon is started')
+  await eventually(() => started() !== '', 'its words are written')
+  expect(started()).toBe('serve --config /other.json --port 7499')
+  await daemon(folder, ({ id }, socket) => {
+    if (id !== undefined) socket.write(`${JSON.stringify({ jsonrpc: '2.0', id, result: {} })}\n`)
+  })
+  send({ id: 3, method: 'ping' })
+  await eventually(() => lines.some(({ id }) => id === 3), 'the next request is answered')
+  expect(lines.map(({ method }) => method)).toContain('notifications/tools/list_changed')
+})
+
+it('sets a log aside that has grown, when it starts a daemon', async () => {
+  const folder = temporary()
+  const log = join(folder, 'gateway.log')
+  for (const letter of ['a', 'b']) {
+    writeFileSync(log, letter.repeat(2 ** 20 + 1))
+    const { send, lines } = bridge(folder)
+    send({ id: 1, method: 'ping' })
+    await eventually(() => lines.length === 1, 'it is answered')
+    expect(readFileSync(`${log}.old`, 'utf8')[0]).toBe(letter)
+    expect(readFileSync(log, 'utf8').length).toBeLessThan(10_000)
+  }
+})
+
+it('starts none on a folder that is kept for a program of its own, and says which', async () => {
+  const folder = temporary()
+  keepForOwner(folder, 'cd /clone && npm start')
+  const { send, lines, problems, wasStarted } = bridge(folder)
+  send({ id: 1, method: 'initialize' }, { id: 2, ...CALL })
+  await eventually(() => lines.length === 2, 'both are answered')
+  expect(lines[0]?.error?.message).toContain('not running. Run it again with: cd /clone && npm start')
+  expect(JSON.stringify(lines[1])).toContain('cd /clone && npm start')
+  expect(problems[0]).toContain('cd /clone && npm start')
+  expect([wasStarted(), existsSync(join(folder, 'starting'))]).toEqual([false, false])
+  // It is found as any other while it runs.
+  const { seen } = await daemon(folder, () => undefined)
+  send({ id: 3, method: 'ping' })
+  await eventually(() => seen.some(({ id }) => id === 3), 'the daemon is asked')
+})
+
+it('says that it is refused where the daemon was reached and says no', async () => {
+  const folder = temporary()
+  await daemon(folder, () => undefined, {}, 'There is no profile "nope".')
+  const { lines, send } = bridge(folder)
+  send({ id: 1, method: 'tools/list' })
+  await eventually(() => lines.length > 0, 'an answer')
+  expect(lines[0]?.error?.message).toBe(
+    'The gateway refuses this client, and the request was not made: There is no profile "nope".',
+  )
 })

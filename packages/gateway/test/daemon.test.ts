@@ -9,7 +9,6 @@ import {
   defaultGatewayFolder,
   FolderProblem,
   findDaemon,
-  PROTOCOL,
   readToken,
   replaceToken,
   tokenFileIn,
@@ -19,6 +18,7 @@ import { defaultTrustFolder } from '@toolwell/mcp/internal'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { oddServer } from '../../mcp/test/support/odd-server.js'
 import { startOf } from '../src/bridge/processes.js'
+import { PROTOCOL } from '../src/bridge/protocol.js'
 import { openClient } from './support/clients.js'
 import { entry, temporary } from './support/gateway.js'
 
@@ -93,6 +93,10 @@ describe('a daemon', () => {
       JSON.stringify({ pid: 2 ** 30, port: 9, instance: 'x', version: '0', protocol: PROTOCOL }),
       // The port and the id may belong to others by now.
       JSON.stringify({ pid: process.pid, port: 9, instance: 'x', version: '0', protocol: PROTOCOL }),
+      // Nothing can be asked there.
+      ...[99_999, -1, 0, 7.5].map((port) =>
+        JSON.stringify({ pid: process.pid, port, instance: 'x', version: '0', protocol: PROTOCOL }),
+      ),
     ]) {
       writeFileSync(join(given.folder, 'daemon.json'), old)
       expect((await findDaemon(given.folder)).kind).toBe('none')
@@ -207,6 +211,9 @@ describe('a daemon', () => {
       await expect(runDaemon(given)).rejects.toThrow(/Other users may write.*--folder.*chmod go-w/)
       expect(mode()).toBe(open)
     }
+    // One for all users, as /tmp is, is not to be closed to them.
+    chmodSync(given.folder, 0o1777)
+    await expect(runDaemon(given)).rejects.toThrow(/is for all users\. Give a folder of your own/)
   })
 
   it('stops when it is asked, and its servers with it', async () => {
@@ -234,6 +241,18 @@ describe('a daemon', () => {
     now += 1000
     expect(await bridged.stopped).toBe('idle')
     expect((await fetch(`${person.url}/identity`)).status).toBe(200)
+  })
+
+  it('that a bridge started stops when it is only looked at', async () => {
+    let now = 1000
+    const given = options(temporary(), { startedBy: 'bridge', idle: 50, now: () => now })
+    const daemon = await serving(given)
+    const { port } = daemon.file
+    now += 49
+    const headers = { Authorization: `Bearer ${daemon.token}` }
+    expect((await fetch(`http://127.0.0.1:${port}/status`, { headers })).status).toBe(200)
+    now += 1
+    expect(await daemon.stopped).toBe('idle')
   })
 
   it('that a bridge started ends when its folder is gone, for nobody would find it', async () => {

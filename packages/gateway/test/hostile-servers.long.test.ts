@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { oddServer } from '../../mcp/test/support/odd-server.js'
-import { CLIENT_KINDS, openClient, type TestClient } from './support/clients.js'
+import { type Answer, CLIENT_KINDS, openClient, type TestClient } from './support/clients.js'
 import { entry, startGateway } from './support/gateway.js'
 import { home } from './support/home.js'
 
@@ -14,9 +14,12 @@ const config = {
   },
 }
 
-const WAYS: Readonly<Record<string, (kind: (typeof CLIENT_KINDS)[number]) => Promise<TestClient>>> = {
-  HTTP: async (kind) => openClient(kind, `${(await startGateway(config)).url}/mcp`),
-  stdio: (kind) => openClient(kind, home(config).way()),
+type Kind = (typeof CLIENT_KINDS)[number]
+
+const WAYS: Readonly<Record<string, (kind: Kind, isAll: boolean) => Promise<TestClient>>> = {
+  HTTP: async (kind, isAll) =>
+    openClient(kind, `${(await startGateway(config)).url}/mcp${isAll ? '/all' : ''}`),
+  stdio: (kind, isAll) => openClient(kind, home(config).way(...(isAll ? ['--all'] : []))),
 }
 
 /** What a call of the server is answered with; an error unless it says otherwise. */
@@ -34,20 +37,39 @@ const ANSWERS: Readonly<Record<string, { readonly says: RegExp; readonly isFine?
   refused: { says: /bad__refused failed: .*Not today/ },
 }
 
+const CASES = Object.keys(WAYS).flatMap((way) => [
+  { way, mode: 'the three tools', isAll: false },
+  { way, mode: 'every tool', isAll: true },
+])
+
 describe.each(CLIENT_KINDS)('a client of %s', (kind) => {
-  it.each(Object.keys(WAYS))('over %s is answered, whatever a server does in a call', async (way) => {
-    const client = (await WAYS[way]?.(kind)) as TestClient
-    await client.list()
-    const call = (name: string, input: object = {}) => client.call('tool_call', { name, arguments: input })
-    for (const [name, { says, isFine = false }] of Object.entries(ANSWERS)) {
-      // Who is served by another server waits for nothing.
-      const [answer, other] = await Promise.all([call(`bad__${name}`), call('good__echo', { name })])
-      const [{ text = '' } = {}] = answer.content
-      expect([name, text, answer.isError ?? false]).toEqual([name, expect.stringMatching(says), !isFine])
-      expect(other.content[0]?.text).toBe(JSON.stringify({ name }))
-      expect((await call('bad__echo', { text: name })).content[0]?.text).toBe(name)
-    }
-    const size = 8_000_000
-    expect((await call('bad__huge', { size })).content[0]?.text).toHaveLength(size)
-  })
+  it.each(CASES)(
+    'over $way with $mode is answered, whatever a server does in a call',
+    async ({ way, isAll }) => {
+      const client = (await WAYS[way]?.(kind, isAll)) as TestClient
+      const names = (await client.list()).map(({ name }) => name)
+      expect(names).toContain(isAll ? 'bad__crash' : 'tool_call')
+      const call = (name: string, input: object = {}): Promise<Answer> =>
+        isAll ? client.call(name, input) : client.call('tool_call', { name, arguments: input })
+      for (const [name, { says, isFine = false }] of Object.entries(ANSWERS)) {
+        // Who is served by another server waits for nothing.
+        const [answer, other] = await Promise.all([
+          call(`bad__${name}`).catch(asAnswer),
+          call('good__echo', { name }),
+        ])
+        const [{ text = '' } = {}] = answer.content
+        expect([name, text, answer.isError ?? false]).toEqual([name, expect.stringMatching(says), !isFine])
+        expect(other.content[0]?.text).toBe(JSON.stringify({ name }))
+        expect((await call('bad__echo', { text: name })).content[0]?.text).toBe(name)
+      }
+      const size = 8_000_000
+      expect((await call('bad__huge', { size })).content[0]?.text).toHaveLength(size)
+    },
+  )
 })
+
+/** Whoever calls a tool by its own name gets an error of the protocol as the server gave it. */
+function asAnswer(error: Error & { readonly code?: number; readonly data?: unknown }): Answer {
+  expect([error.code, error.data]).toEqual([-32050, { until: 'tomorrow' }])
+  return { content: [{ type: 'text', text: `bad__refused failed: ${error.message}` }], isError: true }
+}

@@ -1,10 +1,12 @@
 /** The command as clients start it: thin bridges over standard input and output, one daemon behind them. */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { askDaemon, replaceToken, tokenIn } from '@toolwell/gateway/bridge'
 import { describe, expect, it } from 'vitest'
+import { someOf } from '../../../test/setup/tier.ts'
 import { oddServer } from '../../mcp/test/support/odd-server.js'
 import { eventually, isAlive } from '../../mcp/test/support/processes.js'
 import { realServer } from '../../mcp/test/support/real-servers.js'
@@ -68,27 +70,70 @@ describe('bridges', () => {
       .toBe(0)
   })
 
-  it.each(CLIENT_KINDS)('survive a gateway that is killed: nothing runs twice (%s)', async (kind) => {
-    const log = join(temporary(), 'log')
-    const { way, daemon } = home({ mcpServers: { odd: entry(oddServer('odd', { log })) } })
-    const client = await openClient(kind, way())
+  it.each(someOf(CLIENT_KINDS, 2))(
+    'survive a gateway that is killed: nothing runs twice (%s)',
+    async (kind) => {
+      const log = join(temporary(), 'log')
+      const { way, daemon } = home({ mcpServers: { odd: entry(oddServer('odd', { log })) } })
+      const client = await openClient(kind, way())
+      await client.list()
+      expect(await client.text(...call('odd__echo', { first: 1 }))).toBe('{"first":1}')
+      const waiting = client.call(...call('odd__wait', { once: 1 }))
+      const calls = () =>
+        readFileSync(log, 'utf8')
+          .split('\n')
+          .filter((line) => line.startsWith('call wait'))
+      await eventually(() => calls().length === 1, 'the call is under way')
+      const { file } = await daemon()
+      process.kill(file.pid, 'SIGKILL')
+      const interrupted = await waiting
+      expect(interrupted.isError).toBe(true)
+      expect(interrupted.content[0]?.text).toContain('Nobody knows whether the tool did its work')
+      expect(await client.text(...call('odd__echo', { next: 2 }))).toBe('{"next":2}')
+      expect((await client.list()).map(({ name }) => name)).toEqual(['tool_search', 'tool_read', 'tool_call'])
+      expect((await daemon()).file.pid).not.toBe(file.pid)
+      expect(calls()).toHaveLength(1)
+    },
+  )
+
+  it('start one that a person had started and that was killed as it was: its config, its port', async () => {
+    const { way, daemon, env, project, at } = home({ mcpServers: {} })
+    writeFileSync(at('other.json'), JSON.stringify({ mcpServers: { other: entry(oddServer('other')) } }))
+    const port = await freePort()
+    const serve = spawn(
+      process.execPath,
+      [SCRIPT, 'serve', '--config', join('..', 'other.json'), '--port', String(port)],
+      { env, cwd: project, stdio: 'ignore' },
+    )
+    const kill = async () => {
+      const { file } = await daemon()
+      process.kill(file.pid, 'SIGKILL')
+      await eventually(() => !isAlive(file.pid), 'it is gone')
+    }
+    await expect.poll(() => daemon().catch(() => undefined), { timeout: 60_000 }).toBeDefined()
+    const client = await openClient('v2 legacy', way())
+    expect(await client.text(...call('other__echo', { n: 1 }))).toBe('{"n":1}')
+    // What was started in its place is killed, too.
+    for (const n of [2, 3]) {
+      await kill()
+      // What changes nothing is asked again, however late the client notices.
+      await client.list()
+      expect(await client.text(...call('other__echo', { n }))).toBe(`{"n":${n}}`)
+      expect((await daemon()).file).toMatchObject({ port, startedBy: 'bridge' })
+    }
+    // Where it cannot be as it was, it is not started otherwise.
+    await kill()
+    const kept = readFileSync(at('other.json'), 'utf8')
+    rmSync(at('other.json'))
+    await expect(client.list()).rejects.toThrow(/There is no file .*other\.json.*toolwell serve/)
+    writeFileSync(at('other.json'), kept)
     await client.list()
-    expect(await client.text(...call('odd__echo', { first: 1 }))).toBe('{"first":1}')
-    const waiting = client.call(...call('odd__wait', { once: 1 }))
-    const calls = () =>
-      readFileSync(log, 'utf8')
-        .split('\n')
-        .filter((line) => line.startsWith('call wait'))
-    await eventually(() => calls().length === 1, 'the call is under way')
-    const { file } = await daemon()
-    process.kill(file.pid, 'SIGKILL')
-    const interrupted = await waiting
-    expect(interrupted.isError).toBe(true)
-    expect(interrupted.content[0]?.text).toContain('Nobody knows whether the tool did its work')
-    expect(await client.text(...call('odd__echo', { next: 2 }))).toBe('{"next":2}')
-    expect((await client.list()).map(({ name }) => name)).toEqual(['tool_search', 'tool_read', 'tool_call'])
-    expect((await daemon()).file.pid).not.toBe(file.pid)
-    expect(calls()).toHaveLength(1)
+    // After a stop it is a new one, as any client starts it.
+    const stop = spawn(process.execPath, [SCRIPT, 'stop'], { env, cwd: project, stdio: 'ignore' })
+    await new Promise((resolve) => stop.once('exit', resolve))
+    await client.list()
+    expect(await client.text(...call('other__echo'))).toContain('no tool named')
+    expect(serve.exitCode ?? serve.signalCode).not.toBeNull()
   })
 
   it('ask for a new gateway where the one that runs is too old for them', async () => {
@@ -124,6 +169,29 @@ describe('bridges', () => {
     expect(errors).toContain('--folder')
     expect(lines[0]).toContain('was not made')
     rmSync(state)
+  })
+
+  // Node's own way to make a folder and those above it never ends there.
+  it.runIf(process.platform === 'linux')('end where no folder can be made, as serve does', () => {
+    const { env, project } = home({ mcpServers: {} })
+    for (const words of [['serve', '--stdio'], ['serve', '--port', '0'], ['token']])
+      for (const folder of ['/proc/nope', '/proc/nope/state']) {
+        const { status, stdout, stderr } = spawnSync(
+          process.execPath,
+          [SCRIPT, ...words, '--folder', folder],
+          {
+            env,
+            cwd: project,
+            encoding: 'utf8',
+            timeout: 20_000,
+            input: '{"jsonrpc":"2.0","id":1,"method":"ping"}\n',
+          },
+        )
+        expect(stderr).toContain(`${folder} cannot be used (ENOENT)`)
+        const isBridge = words.includes('--stdio')
+        expect(status).toBe(isBridge ? 0 : 2)
+        if (isBridge) expect(stdout).toContain('-32603')
+      }
   })
 
   it('answer what is no message, and go on', async () => {
@@ -197,6 +265,14 @@ describe('bridges', () => {
     expect(await client.list()).toHaveLength(3)
   })
 })
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
 
 /** Writes lines, reads as many answers as there are requests (or as many as are wanted), and ends the input. */
 async function raw({ words, env, cwd }: StdioWay, input: readonly string[], wanted = 1) {

@@ -1,4 +1,5 @@
 /** What others can do to a gateway that runs for days: none of it ends it, and nothing runs that was not trusted. */
+import { once } from 'node:events'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -52,6 +53,100 @@ describe('requests', () => {
     await started.gateway.close()
     for (const { socket } of sockets) socket.destroy()
   })
+})
+
+describe('requests in an unusual form', () => {
+  const asked = ({ port }: Started, target: string, host: string) => {
+    const greeting = {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 'a', version: '1' },
+    }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: greeting })
+    return [
+      `POST ${target.replace('PORT', String(port))} HTTP/1.1`,
+      `Host: ${host.replace('PORT', String(port))}`,
+      `Authorization: ${authorized.Authorization}`,
+      'Content-Type: application/json',
+      'Accept: application/json, text/event-stream',
+      `Content-Length: ${body.length}`,
+      'Connection: close',
+      '',
+      body,
+    ]
+  }
+
+  it.each([
+    ['http://127.0.0.1:PORT/mcp', '127.0.0.1:PORT', 200],
+    ['http://localhost:PORT/mcp/few', 'localhost:PORT', 200],
+    ['http://evil.example/mcp', '127.0.0.1', 403],
+    ['http://a@127.0.0.1:PORT/mcp', '127.0.0.1:PORT', 200],
+    ['/mcp', 'a@127.0.0.1', 403],
+    ['/mcp', '127.0.0.1/a', 403],
+    ['/mcp', '127.0.0.1', 200],
+  ])('to %s of %s get %i', async (target, host, status) => {
+    const started = await startGateway({ mcpServers: odd(), profiles: { few: { servers: ['odd'] } } })
+    const { socket } = send(started, asked(started, target, host))
+    const [said] = await once(socket, 'data')
+    expect(String(said).split('\r\n')[0]).toContain(`HTTP/1.1 ${status} `)
+    socket.destroy()
+  })
+
+  it('with headers that are too large are told so', async () => {
+    const started = await startGateway({ mcpServers: odd() })
+    const workspace = `X-Toolwell-Workspace: /${'a'.repeat(100_000)}`
+    const { socket, ended } = send(started, ['GET /mcp HTTP/1.1', 'Host: 127.0.0.1', workspace])
+    expect(await ended).toMatch(
+      /^HTTP\/1\.1 431 [\s\S]*headers of a request must not be larger than \d+ bytes/,
+    )
+    socket.destroy()
+  })
+})
+
+it('a stream that has nothing to say yet has begun all the same', async () => {
+  // No server: none that joins is news.
+  const { url } = await startGateway({ mcpServers: {} })
+  const headers = { ...authorized, Accept: 'application/json, text/event-stream' }
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'a', version: '1' } }
+  const begun = await fetch(`${url}/mcp`, {
+    method: 'POST',
+    headers: { ...headers, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
+  })
+  const session = { 'Mcp-Session-Id': begun.headers.get('mcp-session-id') ?? '' }
+  const listening = new AbortController()
+  // The first words in it would come after fifteen seconds.
+  const late = setTimeout(() => listening.abort(), 12_000)
+  const stream = await fetch(`${url}/mcp`, { headers: { ...headers, ...session }, signal: listening.signal })
+  expect(stream.status).toBe(200)
+  clearTimeout(late)
+  listening.abort()
+})
+
+it('a profile that is gone is as unknown as one that was never there, until it is back', async () => {
+  const profiles = { few: { servers: ['odd'] } }
+  const started = await startGateway({ mcpServers: odd(), profiles })
+  const way = `${started.url}/mcp/few`
+  const staying = await openClient('v1', way)
+  const client = await openClient('v2 modern', way)
+  await Promise.all([client.list(), staying.list()])
+  started.write({ mcpServers: odd() })
+  await eventually(() => started.of('config-read').length > 0, 'the config is read')
+  // What it was told of the list holds for a while.
+  await expect(client.text('tool_search', { query: 'echo' })).rejects.toThrow(/There is no profile \\"few\\"/)
+  for (const kind of ['v1', 'v2 modern'] as const)
+    await expect(openClient(kind, way)).rejects.toThrow(/There is no profile \\"few\\"/)
+  const upgrade = [
+    'Connection: Upgrade',
+    'Upgrade: toolwell-stdio',
+    `Authorization: ${authorized.Authorization}`,
+  ]
+  const { socket, ended } = send(started, ['GET /mcp/few HTTP/1.1', 'Host: 127.0.0.1', ...upgrade])
+  expect(await ended).toMatch(/^HTTP\/1\.1 400 [\s\S]*There is no profile/)
+  socket.destroy()
+  started.write({ mcpServers: odd(), profiles })
+  await eventually(() => started.of('config-read').length > 1, 'the config is read again')
+  for (const each of [client, staying]) expect(await each.list()).toHaveLength(3)
 })
 
 it('goes on when the profile of a client that stays is gone', async () => {

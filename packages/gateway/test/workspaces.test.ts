@@ -1,5 +1,5 @@
 /** The folder of a caller is part of which server process answers it. */
-import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -21,6 +21,17 @@ function projects(): [string, string] {
 const inFolder = (folder: string) => ({ ...authorized, 'X-Toolwell-Workspace': encodeURI(folder) })
 // biome-ignore lint/suspicious/noTemplateCurlyInString: it is a variable of the config
 const files = { command: process.execPath, args: [programOf('filesystem'), '${workspaceFolder}'] }
+
+it.each(CLIENT_KINDS)('a client that names no folder is told how, and others are not (%s)', async (kind) => {
+  const [one] = projects()
+  const { url } = await startGateway({ mcpServers: { files } })
+  for (const path of ['/mcp', '/mcp/all']) {
+    const without = await openClient(kind, `${url}${path}`, authorized)
+    expect(without.instructions).toContain('add the header X-Toolwell-Workspace')
+    const within = await openClient(kind, `${url}${path}`, inFolder(one))
+    expect(within.instructions ?? '').not.toContain('X-Toolwell-Workspace')
+  }
+})
 
 describe('two projects', () => {
   it.each(CLIENT_KINDS)('have processes of their own, and never each other’s files (%s)', async (kind) => {
@@ -59,6 +70,19 @@ describe('two projects', () => {
     expect(await pid(first, 'each')).not.toBe(await pid(second, 'each'))
     expect(await pid(first, 'each')).toBe(await pid(first, 'each'))
   })
+})
+
+it('a project is the same one by whichever way it was come to', async () => {
+  const [one] = projects()
+  const link = join(temporary(), 'link')
+  symlinkSync(one, link)
+  const { url } = await startGateway({ mcpServers: { odd: entry(oddServer('odd')) } })
+  const pids = []
+  for (const way of [one, `${one}/`, link]) {
+    const client = await openClient('v2 modern', `${url}/mcp`, inFolder(way))
+    pids.push(await client.text('tool_call', { name: 'odd__pid', arguments: {} }))
+  }
+  expect(new Set(pids).size).toBe(1)
 })
 
 describe('a server that names its folder', () => {

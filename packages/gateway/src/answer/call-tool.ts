@@ -7,6 +7,7 @@ import { prompts, READ_NAME } from '../prompts.js'
 import type { CallToolResult } from '../room/hall.js'
 import type { Room } from '../room/room.js'
 import { folderOf, heardIn, saidIn } from './in-folder.js'
+import { isTooDeep } from './is-too-deep.js'
 
 export interface Asked {
   readonly name: string
@@ -33,7 +34,10 @@ export interface Called {
   readonly characters: number
 }
 
-export type NotRun = Exclude<Outcome['kind'], 'search' | 'result'> | 'not-read-only' | 'no-folder'
+export type NotRun =
+  | Exclude<Outcome['kind'], 'search' | 'result' | 'schema-needed'>
+  | 'not-read-only'
+  | 'no-folder'
 
 export async function callTool(
   room: Room,
@@ -47,7 +51,7 @@ export async function callTool(
   const heard = heardIn(folder, room, input)
   const call = { name: isRead ? face.bridge : name, input: heard.value }
   let verdict = await face.judge(call)
-  if (verdict.kind === 'answer' && verdict.outcome.kind === 'unknown') {
+  if (verdict.kind === 'answer' && isNotKnown(verdict.outcome)) {
     // Its server may be about to say what it has.
     const { revision } = room.catalogue
     await room.settled()
@@ -60,54 +64,51 @@ export async function callTool(
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, verdict.text)
     const text = saidIn(folder, room, isSearch ? withReadable(verdict, room) : verdict.text)
     onCalled({
-      ...factsOf(verdict.outcome, name),
+      ...factsOf(verdict.outcome, name, room),
       isError: !isSearch,
       characters: text.length,
     })
     return textResult(text, !isSearch)
   }
   const target = { ...verdict.target, input: heard.back(verdict.target.input) }
-  if (isRead && !room.isReadOnly(target.source, target.name)) {
-    const text = prompts.notReadOnly({ name: target.wireName, bridge: face.bridge })
-    onCalled({
-      kind: 'refused',
-      tool: target.wireName,
-      reason: 'not-read-only',
-      isError: true,
-      characters: text.length,
-    })
+  const { wireName: tool } = target
+  const refuse = (reason: NotRun, text: string): CallToolResult => {
+    onCalled({ kind: 'refused', tool, reason, isError: true, characters: text.length })
     return textResult(text, true)
   }
+  const isReadable = () => room.isReadOnly(target.source, target.name)
+  const refuseToRead = () => refuse('not-read-only', prompts.notReadOnly({ name: tool, bridge: face.bridge }))
+  if (isRead && !isReadable()) return refuseToRead()
   if (asked.workspace === undefined && room.namesFolder(target.source)) {
-    const text = face.prompts.unavailable({
-      name: target.wireName,
-      state: prompts.needsWorkspace({ header: WORKSPACE_HEADER }),
-    })
-    onCalled({
-      kind: 'refused',
-      tool: target.wireName,
-      reason: 'no-folder',
-      isError: true,
-      characters: text.length,
-    })
-    return textResult(text, true)
+    const state = prompts.needsWorkspace({ header: WORKSPACE_HEADER })
+    return refuse('no-folder', face.prompts.unavailable({ name: tool, state }))
   }
   const isDirect = !isRead && name !== face.bridge
-  const result = await run(room, target, asked, isDirect)
-  onCalled({ kind: 'run', tool: target.wireName, isError: result.isError === true, characters: 0 })
+  const result = await run(room, target, asked, isDirect, isRead ? isReadable : undefined)
+  // It has changed since it was approved, which showed when its server was started.
+  if (result === undefined) return refuseToRead()
+  onCalled({ kind: 'run', tool, isError: result.isError === true, characters: 0 })
   return result
+}
+
+/** No tool is known by the name that was asked for, and none of its server, where it names one. */
+function isNotKnown(outcome: Outcome): boolean {
+  return outcome.kind === 'unknown' || (outcome.kind === 'unavailable' && outcome.tool === '')
 }
 
 function factsOf(
   outcome: Outcome,
   name: string,
+  { catalogue }: Room,
 ): Pick<Called, 'kind' | 'tool' | 'query' | 'found' | 'reason'> {
   if (outcome.kind === 'search')
     return { kind: 'search', tool: name, query: outcome.result.query, found: outcome.result.matches.length }
   // Nothing is run by a verdict, so there is no result to tell of.
   if (outcome.kind === 'result' || outcome.kind === 'not-recorded')
     return { kind: 'refused', tool: name, reason: 'not-recorded' }
-  return { kind: 'refused', tool: outcome.tool || outcome.asked || name, reason: outcome.kind }
+  const tool = catalogue.get(outcome.tool)?.wireName ?? (outcome.asked || name)
+  // Nothing is kept of what a caller has read: there is only whether the arguments fit.
+  return { kind: 'refused', tool, reason: outcome.kind === 'schema-needed' ? 'invalid' : outcome.kind }
 }
 
 /** Behind what was found: what of it may be called without asking for more. */
@@ -122,21 +123,32 @@ function withReadable({ outcome, text }: Extract<FaceVerdict, { kind: 'answer' }
   return names.length === 0 ? text : `${text}\n${prompts.readable({ names })}`
 }
 
+/** Undefined where it may not be called after all, and was not. */
 async function run(
   room: Room,
   target: Extract<FaceVerdict, { kind: 'run' }>['target'],
   { caller, signal, onProgress }: Asked,
   isDirect: boolean,
-): Promise<CallToolResult> {
+  isAllowed: (() => boolean) | undefined,
+): Promise<CallToolResult | undefined> {
+  let isRefused = false
+  const mayCall = () => {
+    isRefused = isAllowed?.() === false
+    return !isRefused
+  }
   try {
     const result = await room.call(target.source, target.name, target.input, {
       caller,
       signal,
       ...(onProgress ? { onProgress } : {}),
+      ...(isAllowed ? { mayCall } : {}),
     })
-    return withoutServerInfo(result)
+    return isTooDeep(result)
+      ? textResult(room.face.prompts.failed({ name: target.wireName, error: prompts.tooDeep }), true)
+      : withoutServerInfo(result)
   } catch (error) {
     if (!McpFailure.is(error)) throw error
+    if (isRefused) return undefined
     // Whoever called the tool by its own name gets what the server answered, in the words of the protocol.
     if (isDirect && error.code !== undefined) throw new ProtocolError(error.code, error.message, error.data)
     return textResult(room.face.prompts.failed({ name: target.wireName, error: error.message }), true)

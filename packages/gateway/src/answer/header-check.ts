@@ -4,6 +4,7 @@
  */
 import { McpServer, type Server } from '@modelcontextprotocol/server'
 import type { McpTool } from '@toolwell/mcp'
+import { wantsHeaders } from '@toolwell/mcp/internal'
 import type { Room } from '../room/room.js'
 import type { Mode } from './mcp-server.js'
 
@@ -20,15 +21,6 @@ class HeaderCheckedServer extends McpServer {
   override toolInputSchemaJson(): Record<string, unknown> {
     return this.#schema as Record<string, unknown>
   }
-}
-
-/** Looked up once for each tool: most ask for nothing. */
-const wanting = new WeakMap<McpTool, boolean>()
-
-function wantsHeaders(tool: McpTool): boolean {
-  const known = wanting.get(tool) ?? JSON.stringify(tool.inputSchema).includes('"x-mcp-header"')
-  wanting.set(tool, known)
-  return known
 }
 
 /** The server for one request, as its headers name it. The SDK has made sure that the body names the same tool. */

@@ -1,6 +1,7 @@
 /** The MCP server that one client, or one request, talks to. It holds nothing: all of it is in the room. */
 import { CLIENT_INFO_META_KEY, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import type { Caller } from '@toolwell/mcp'
+import { WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { prompts } from '../prompts.js'
 import type { Room } from '../room/room.js'
 import { type Called, callTool } from './call-tool.js'
@@ -31,11 +32,15 @@ const DISCOVERY_HOLDS = 3_600_000
 export function createMcpServer(options: McpServerOptions): Server {
   const { room, mode, workspace, caller, version, onCalled, onListed } = options
   const { loader, bridge } = room().face
+  const instructions = [
+    ...(mode === 'dispatch' ? [prompts.instructions({ loader, bridge })] : []),
+    ...(workspace === undefined ? [prompts.noWorkspace({ header: WORKSPACE_HEADER })] : []),
+  ]
   const server = new Server(
     { name: 'toolwell', version },
     {
       capabilities: { tools: { listChanged: true } },
-      ...(mode === 'dispatch' ? { instructions: prompts.instructions({ loader, bridge }) } : {}),
+      ...(instructions.length > 0 ? { instructions: instructions.join(' ') } : {}),
       cacheHints: {
         'tools/list': { ttlMs: LIST_HOLDS, cacheScope: 'private' },
         'server/discover': { ttlMs: DISCOVERY_HOLDS, cacheScope: 'private' },
@@ -43,7 +48,7 @@ export function createMcpServer(options: McpServerOptions): Server {
     },
   )
   server.setRequestHandler('tools/list', async ({ params }, { mcpReq }) => {
-    await room().settled()
+    await room().begun()
     onListed(server, clientOf(server, mcpReq.envelope))
     if (mode === 'dispatch') return { tools: toldIn(folderOf(caller), room(), dispatchTools(room())) }
     const page = everyTool(room(), params?.cursor)

@@ -9,7 +9,7 @@ import type { Readable, Writable } from 'node:stream'
 import { readDaemonFile } from './folder.js'
 import { createLineSplitter } from './lines.js'
 import { isId, type Message, readMessage } from './messages.js'
-import { PID_HEADER, UPGRADE, WORKSPACE_HEADER } from './protocol.js'
+import { LARGEST_REQUEST, LONGEST_LINE_MEGABYTES, PID_HEADER, UPGRADE, WORKSPACE_HEADER } from './protocol.js'
 import { findOrStartDaemon, type StartOptions } from './start-daemon.js'
 
 export interface BridgeOptions extends StartOptions {
@@ -34,10 +34,14 @@ interface Pending {
 /** A request that has met so many daemons, none of which lived to answer it, may be what ends them. */
 const MOST_TIMES = 3
 
-const OWN_ID = 'toolwell-bridge'
+/** It is answered when it ends. */
+const LISTEN = 'subscriptions/listen'
 const MODERN = 'io.modelcontextprotocol/protocolVersion'
 
-/** Resolves when the client is gone. */
+/** Milliseconds for which a client that sends no more may still wait for answers. */
+const LAST_ANSWERS = 10_000
+
+/** Resolves when the client is gone. One that only ends its input is answered first. */
 export async function runBridge(options: BridgeOptions): Promise<void> {
   const { input, output, onProblem } = options
   let socket: Socket | undefined
@@ -45,19 +49,25 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
   let isOver = false
   /** Requests of the client that have no answer yet. */
   const pending = new Map<string | number, Pending>()
+  /** Looks whether an answer is still missing, once the client sends no more. */
+  let onWritten: (() => void) | undefined
   /** How a client of the older protocol began: a new daemon has to hear it too. */
   let initialize: Message | undefined
   let initialized: string | undefined
+  /** Of what the bridge itself asks: no client has it. */
+  const ownId = `toolwell-bridge-${globalThis.crypto.randomUUID()}`
 
-  const say = (message: object) => {
-    output.write(`${JSON.stringify(message)}\n`)
+  const write = (line: string) => {
+    output.write(`${line}\n`)
+    onWritten?.()
   }
+  const say = (message: object) => write(JSON.stringify(message))
 
-  const answerFor = (id: string | number, { message, sent }: Pending, why: string) => {
+  const answerFor = (id: string | number, { message, sent }: Pending, why: string, isRefused = false) => {
     pending.delete(id)
     const isCall = message.method === 'tools/call'
     const text = !sent
-      ? `The gateway could not be reached, and the ${isCall ? 'call' : 'request'} was not made: ${why}`
+      ? `The gateway ${isRefused ? 'refuses this client' : 'could not be reached'}, and the ${isCall ? 'call' : 'request'} was not made: ${why}`
       : isCall
         ? `The gateway stopped while this call was under way (${why}). Nobody knows whether the tool did its work: check before you call it again.`
         : `The gateway stopped before it answered this request (${why}). Send it again.`
@@ -72,10 +82,10 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
   const onDaemonLine = (line: string) => {
     const message = parse(line)
     if (message?.method === undefined && message?.id !== undefined && message.id !== null) {
-      if (message.id === OWN_ID) return
+      if (message.id === ownId) return
       pending.delete(message.id)
     }
-    output.write(`${line}\n`)
+    write(line)
   }
 
   const onLost = (lost: Socket) => {
@@ -90,7 +100,7 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
       else if (each.times >= MOST_TIMES) answerFor(id, each, `the connection was lost ${each.times} times`)
       else each.sent = false
     }
-    // What is left changes nothing, and its answer is waited for.
+    // The client still waits for these, and sending them again changes nothing.
     if (pending.size > 0) void attach()
   }
 
@@ -113,8 +123,12 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
         opened.on('close', () => onLost(opened))
         const isWaiting = [...pending.values()].some(({ message }) => message.method === 'initialize')
         if (initialize && !isWaiting) {
-          send(JSON.stringify({ ...initialize, id: OWN_ID }))
-          if (initialized !== undefined) send(initialized)
+          send(JSON.stringify({ ...initialize, id: ownId }))
+          if (initialized !== undefined) {
+            send(initialized)
+            // It may have another config than the one before.
+            say({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+          }
         }
         for (const each of pending.values())
           if (!each.sent) {
@@ -125,7 +139,7 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
       })
       .catch((error: Error) => {
         onProblem(error.message)
-        for (const [id, each] of [...pending]) answerFor(id, each, error.message)
+        for (const [id, each] of [...pending]) answerFor(id, each, error.message, error instanceof Refused)
       })
       .finally(() => {
         attaching = undefined
@@ -142,6 +156,11 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
     const { message } = read
     const { id, method, params } = message
     const isRequest = method !== undefined && isId(id)
+    if (isRequest && Buffer.byteLength(line) > LARGEST_REQUEST) {
+      const text = `The request must not be larger than ${LARGEST_REQUEST} bytes.`
+      say({ jsonrpc: '2.0', id, error: { code: -32600, message: text } })
+      return
+    }
     if (isRequest) {
       if (method === 'initialize') initialize = message
       pending.set(id, { message, line, sent: socket !== undefined, times: socket ? 1 : 0 })
@@ -154,18 +173,28 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
   }
 
   return new Promise<void>((resolve) => {
+    let patience: NodeJS.Timeout | undefined
     const finish = () => {
       isOver = true
+      clearTimeout(patience)
       socket?.destroy()
       resolve()
     }
     const split = createLineSplitter(onClientLine)
     input.on('data', (chunk: Buffer) => {
       if (split(chunk)) return
-      onProblem('The client sent a message of more than 64 MB.')
+      onProblem(`The client sent a message of more than ${LONGEST_LINE_MEGABYTES} MB.`)
       finish()
     })
-    input.on('end', finish)
+    input.on('end', () => {
+      patience = setTimeout(finish, LAST_ANSWERS)
+      onWritten = () => {
+        const isAwaited = [...pending.values()].some(({ message }) => message.method !== LISTEN)
+        // What was written has to reach the client before the process ends.
+        if (!isAwaited) output.write('', finish)
+      }
+      onWritten()
+    })
     input.on('error', finish)
     output.on('error', finish)
     // At once: the daemon starts while the client still prepares its first message.
@@ -181,6 +210,9 @@ function parse(line: string): Message | undefined {
     return undefined
   }
 }
+
+/** It was reached, and said no. */
+class Refused extends Error {}
 
 async function open(options: BridgeOptions): Promise<Socket> {
   const { file, token } = await findOrStartDaemon(options)
@@ -209,7 +241,7 @@ async function open(options: BridgeOptions): Promise<Socket> {
       response.on('data', (piece: string) => {
         text += piece
       })
-      response.on('close', () => reject(new Error(messageIn(text, response.statusCode ?? 0))))
+      response.on('close', () => reject(new Refused(messageIn(text, response.statusCode ?? 0))))
     })
     asked.on('error', reject)
     asked.end()

@@ -1,8 +1,17 @@
 /** The private folder of the daemon: where it is, the token, and the file that says where the daemon is. Thin: Node alone. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { DaemonFile } from './protocol.js'
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -18,6 +27,7 @@ export function defaultGatewayFolder(env: Env = process.env): string {
 }
 
 export const logFileIn = (folder: string): string => join(folder, 'gateway.log')
+const ownerFileIn = (folder: string): string => join(folder, 'owner')
 const daemonFileIn = (folder: string): string => join(folder, 'daemon.json')
 export const tokenFileIn = (folder: string): string => join(folder, 'token')
 
@@ -27,7 +37,7 @@ export class FolderProblem extends Error {}
 /** Makes the folder where it is missing, for this user alone. One that is there stays as it is, and is refused where others may write. */
 export function preparePrivateFolder(folder: string): void {
   try {
-    const isNew = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined
+    const isNew = makeFolder(folder)
     const { uid, mode } = statSync(folder)
     const own = process.getuid?.()
     if (own !== undefined && uid !== own)
@@ -36,7 +46,10 @@ export function preparePrivateFolder(folder: string): void {
     if (isNew) chmodSync(folder, 0o700)
     else if ((mode & 0o022) !== 0)
       throw new FolderProblem(
-        `Other users may write to ${folder}. Give another folder with --folder, or close it to them: chmod go-w ${folder}`,
+        // One with the sticky bit, as /tmp has it, is for all users.
+        (mode & 0o1000) !== 0
+          ? `${folder} is for all users. Give a folder of your own with --folder.`
+          : `Other users may write to ${folder}. Give another folder with --folder, or close it to them: chmod go-w ${folder}`,
       )
   } catch (error) {
     if (error instanceof FolderProblem) throw error
@@ -44,6 +57,23 @@ export function preparePrivateFolder(folder: string): void {
     throw new FolderProblem(
       `${folder} cannot be used (${code}). Check its permissions, or give another folder with --folder.`,
     )
+  }
+}
+
+/**
+ * With those above it; false where it is there. Not by Node's `recursive`: that tries for ever where a folder is there and nothing can
+ * be made in it, as in `/proc`.
+ */
+function makeFolder(folder: string): boolean {
+  const above = dirname(folder)
+  if (above !== folder && !existsSync(above)) makeFolder(above)
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST' && statSync(folder).isDirectory()) return false
+    throw error
   }
 }
 
@@ -102,14 +132,23 @@ export function readDaemonFile(folder: string): DaemonFile | undefined {
       Number.isInteger(file.pid) &&
       // 0 and below are groups of processes.
       Number(file.pid) > 0 &&
-      Number.isInteger(file.port) &&
+      isPort(file.port) &&
       typeof file.instance === 'string' &&
       typeof file.version === 'string' &&
-      Number.isInteger(file.protocol)
+      Number.isInteger(file.protocol) &&
+      (file.words === undefined || isStringList(file.words))
     return isWhole ? (file as DaemonFile) : undefined
   } catch {
     return undefined
   }
+}
+
+function isPort(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) > 0 && Number(value) <= 65_535
+}
+
+function isStringList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string')
 }
 
 export function writeDaemonFile(folder: string, file: DaemonFile): void {
@@ -119,6 +158,21 @@ export function writeDaemonFile(folder: string, file: DaemonFile): void {
 /** Only the file of this daemon: another one may be there by now. */
 export function removeDaemonFile(folder: string, instance: string): void {
   if (readDaemonFile(folder)?.instance === instance) rmSync(daemonFileIn(folder), { force: true })
+}
+
+/** From now on no client starts a daemon on this folder: only who has this command does. */
+export function keepForOwner(folder: string, command: string): void {
+  preparePrivateFolder(folder)
+  writePrivate(ownerFileIn(folder), `${command}\n`, folder)
+}
+
+/** The command that alone starts a daemon on this folder; undefined where any client may. */
+export function ownerOf(folder: string): string | undefined {
+  try {
+    return readFileSync(ownerFileIn(folder), 'utf8').trim()
+  } catch {
+    return undefined
+  }
 }
 
 /** Whole or not at all. */

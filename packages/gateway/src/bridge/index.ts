@@ -1,11 +1,12 @@
 /** The thin door: what a stdio client and the command need to find, start and reach the daemon. Nothing here loads the SDK. */
 export { askDaemon } from './ask-daemon.js'
-export { type BridgeOptions, runBridge } from './bridge.js'
-export { type Found, findDaemon } from './find-daemon.js'
+export { runBridge } from './bridge.js'
+export { approval } from './commands.js'
+export { findDaemon } from './find-daemon.js'
 export {
   defaultGatewayFolder,
   FolderProblem,
-  logFileIn,
+  keepForOwner,
   preparePrivateFolder,
   readToken,
   replaceToken,
@@ -13,6 +14,6 @@ export {
   tokenIn,
 } from './folder.js'
 export { endDaemon, isAlive, isDaemon } from './processes.js'
-export { type DaemonFile, type Identity, PROTOCOL, WORKSPACE_HEADER } from './protocol.js'
+export { type DaemonFile, endpointPath } from './protocol.js'
 export { shellWord } from './shell-word.js'
-export { DAEMON_FLAGS, findOrStartDaemon, StartProblem } from './start-daemon.js'
+export { DAEMON_FLAGS } from './start-daemon.js'

@@ -1,7 +1,5 @@
 /** Bytes of a pipe to whole lines. Thin: Node alone. */
-
-/** A message that is longer is no message. */
-const MOST_BYTES = 64 * 1024 * 1024
+import { LONGEST_LINE } from './protocol.js'
 
 /** Calls back with each whole line, without its end. False where a line is too long: what follows cannot be read. */
 export function createLineSplitter(onLine: (line: string) => void): (chunk: Buffer) => boolean {
@@ -22,6 +20,6 @@ export function createLineSplitter(onLine: (line: string) => void): (chunk: Buff
       pieces.push(chunk.subarray(start))
       held += chunk.length - start
     }
-    return held <= MOST_BYTES
+    return held <= LONGEST_LINE
   }
 }

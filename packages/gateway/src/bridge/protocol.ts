@@ -1,4 +1,4 @@
-/** What a bridge and a daemon agree on. Imported by the thin bridge: nothing but constants and types. */
+/** What a bridge and a daemon agree on. Imported by the thin bridge: nothing but constants, types and paths. */
 
 /** Grows when a bridge of one version cannot talk to a daemon of another. */
 export const PROTOCOL = 1
@@ -7,8 +7,24 @@ export const PROTOCOL = 1
 export const UPGRADE = 'toolwell-stdio'
 /** The absolute path of the folder that a caller works in. */
 export const WORKSPACE_HEADER = 'X-Toolwell-Workspace'
+/** Bytes of one request, over HTTP and over stdio. */
+export const LARGEST_REQUEST = 16 * 1024 * 1024
+/** Megabytes of one line: what is longer is no message, and what follows cannot be read. */
+export const LONGEST_LINE_MEGABYTES = 64
+export const LONGEST_LINE = LONGEST_LINE_MEGABYTES * 1024 * 1024
 /** The id of the process at the other end, for `status`. */
 export const PID_HEADER = 'X-Toolwell-Pid'
+
+/** `/mcp`, `/mcp/all`, `/mcp/PROFILE`, `/mcp/PROFILE/all`. */
+export function endpointPath({
+  profile,
+  isAll,
+}: {
+  readonly profile: string | undefined
+  readonly isAll: boolean
+}): string {
+  return `/mcp${profile === undefined ? '' : `/${encodeURIComponent(profile)}`}${isAll ? '/all' : ''}`
+}
 
 /** Where a daemon is, as its file says. */
 export interface DaemonFile {
@@ -23,6 +39,8 @@ export interface DaemonFile {
   readonly startedAt: number
   /** When its process started, as the system counts: its id may go to another. Absent where the system does not say. */
   readonly start?: string
+  /** What it was started with besides its folder: its config, its port. Whoever starts it again after it was killed gives the same. */
+  readonly words?: readonly string[]
 }
 
 /** What a daemon says to anyone who asks. `proof` shows that it knows the token, without saying it. */

@@ -1,10 +1,10 @@
 /** Finds the daemon, or starts one and waits for it. Whoever is first starts it; the others wait. Thin: Node alone. */
-import { closeSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { askDaemon } from './ask-daemon.js'
 import { type Found, findDaemon } from './find-daemon.js'
-import { logFileIn, preparePrivateFolder, readToken } from './folder.js'
-import { isDaemon } from './processes.js'
+import { logFileIn, ownerOf, preparePrivateFolder, readDaemonFile, readToken } from './folder.js'
+import { isAlive, isDaemon, startOf } from './processes.js'
 import { PROTOCOL } from './protocol.js'
 
 export interface StartOptions {
@@ -16,8 +16,8 @@ export interface StartOptions {
 }
 
 /**
- * Options of Node for a daemon that nobody sees: the space for new objects stays small, a quarter of its usual size. That saves
- * tens of megabytes for as long as it runs, and costs about as much time as can be measured.
+ * Options of Node for a daemon in the background: its space for new objects has a quarter of the usual size. That saves tens of
+ * megabytes for as long as it runs, and makes it hardly slower.
  */
 export const DAEMON_FLAGS: readonly string[] = ['--max-semi-space-size=4']
 
@@ -30,6 +30,8 @@ const PATIENCE = 30_000
 const LOOK_EVERY = 50
 /** A start that has not come to anything for so long is somebody else's failure. */
 const START_IS_OVER = 15_000
+/** It is made and then written. */
+const TO_WRITE = 1000
 
 export async function findOrStartDaemon(options: StartOptions): Promise<Running> {
   const { folder, patience = PATIENCE } = options
@@ -45,6 +47,9 @@ export async function findOrStartDaemon(options: StartOptions): Promise<Running>
       await makeWay(found)
       continue
     }
+    const owner = found.kind === 'none' ? ownerOf(folder) : undefined
+    if (owner !== undefined)
+      throw new StartProblem(`This gateway is not running. Run it again with: ${owner}`)
     if (exit !== undefined) throw new StartProblem(exit)
     if (Date.now() > until)
       throw new StartProblem(
@@ -77,11 +82,24 @@ const turnFileIn = (folder: string) => join(folder, 'starting')
 function takesTurn(folder: string): boolean {
   const file = turnFileIn(folder)
   try {
-    closeSync(openSync(file, 'wx', 0o600))
+    writeFileSync(file, `${process.pid} ${startOf(process.pid)}`, { flag: 'wx', mode: 0o600 })
     return true
   } catch {
-    const since = statSync(file, { throwIfNoEntry: false })?.mtimeMs
-    if (since !== undefined && Date.now() - since > START_IS_OVER) rmSync(file, { force: true })
+    if (isLeftBehind(file)) rmSync(file, { force: true })
+    return false
+  }
+}
+
+/** Whoever took the turn is gone, or has come to nothing. */
+function isLeftBehind(file: string): boolean {
+  const since = statSync(file, { throwIfNoEntry: false })?.mtimeMs
+  if (since === undefined) return false
+  const age = Date.now() - since
+  if (age > START_IS_OVER) return true
+  try {
+    const [pid = '', start = ''] = readFileSync(file, 'utf8').split(' ')
+    return pid === '' ? age > TO_WRITE : !isAlive(Number(pid)) || startOf(Number(pid)) !== start
+  } catch {
     return false
   }
 }
@@ -93,11 +111,14 @@ async function startOnce({ folder, command }: StartOptions): Promise<string | un
   process.once('exit', leaveTurn)
   // Most bridges find a daemon, and need no more than they have.
   const { spawn } = await import('node:child_process')
+  setLogAside(logFileIn(folder))
   const log = openSync(logFileIn(folder), 'a', 0o600)
   const from = statSync(logFileIn(folder)).size
   try {
     const [program = '', ...words] = command
-    const child = spawn(program, words, {
+    // The file of one that was killed is still there; one that was stopped has taken it along.
+    const before = readDaemonFile(folder)?.words ?? []
+    const child = spawn(program, [...words, ...before], {
       cwd: folder,
       detached: true,
       stdio: ['ignore', log, log],
@@ -110,7 +131,12 @@ async function startOnce({ folder, command }: StartOptions): Promise<string | un
     })
     child.on('exit', (code) => {
       // One that found another running ends with 0.
-      ended = code === 0 ? '' : `The gateway could not be started. ${lastLine(logFileIn(folder), from)}`
+      const asBefore =
+        before.length === 0
+          ? ''
+          : ` It was started with ${before.join(' ')}, as before it was killed. To start it with your own config: toolwell serve`
+      ended =
+        code === 0 ? '' : `The gateway could not be started. ${lastLine(logFileIn(folder), from)}${asBefore}`
     })
     const until = Date.now() + START_IS_OVER
     while (Date.now() < until && ended === undefined) {
@@ -122,6 +148,19 @@ async function startOnce({ folder, command }: StartOptions): Promise<string | un
     closeSync(log)
     process.off('exit', leaveTurn)
     leaveTurn()
+  }
+}
+
+/** Bytes of a log that the next daemon goes on with. */
+const LARGEST_LOG = 1024 * 1024
+
+/** A log that has grown makes way for a new one, and is kept until that has grown, too. */
+function setLogAside(file: string): void {
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) <= LARGEST_LOG) return
+  try {
+    renameSync(file, `${file}.old`)
+  } catch {
+    // On Windows nothing is renamed that somebody has open.
   }
 }
 

@@ -24,6 +24,8 @@ export interface DaemonOptions extends Omit<GatewayOptions, 'token' | 'tokenHint
   readonly startedBy: DaemonFile['startedBy']
   /** 0: any that is free. Default: the usual one. */
   readonly port?: number
+  /** What a client that starts it again after it was killed gives to the command, besides the folder. */
+  readonly words?: readonly string[]
   /** Milliseconds without a client after which a daemon that a bridge started stops. */
   readonly idle?: number
 }
@@ -70,7 +72,7 @@ export async function runDaemon(options: DaemonOptions): Promise<DaemonStart> {
 }
 
 async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy']): Promise<Daemon> {
-  const { folder, port = DEFAULT_PORT, idle = IDLE, now = Date.now, ...rest } = options
+  const { folder, port = DEFAULT_PORT, idle = IDLE, now = Date.now, words = [], ...rest } = options
   const instance = randomUUID()
   let known = readToken(folder)
   let read = performance.now()
@@ -83,14 +85,14 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
     now,
     instance,
     token: (isFresh) => {
-      // Calls come by the thousand, and a file is read in a moment.
+      // Every call asks: the file is read at most ten times a second.
       if (isFresh || performance.now() - read >= TOKEN_HOLDS) {
         known = tokenIn(folder) ?? known
         read = performance.now()
       }
       return known
     },
-    tokenHint: `It is in ${tokenFileIn(folder)}`,
+    tokenHint: `The token is in ${tokenFileIn(folder)}`,
     onStop: () => stop('asked'),
   })
   const listening = await listen(gateway, port, startedBy)
@@ -104,6 +106,7 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
     startedBy,
     startedAt: now(),
     ...(start === '' ? {} : { start }),
+    ...(words.length === 0 ? {} : { words }),
   }
   try {
     writeDaemonFile(folder, file)

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
-import { PID_HEADER, UPGRADE, WORKSPACE_HEADER } from '../bridge/protocol.js'
+import { LONGEST_LINE, PID_HEADER, UPGRADE, WORKSPACE_HEADER } from '../bridge/protocol.js'
 import type { Clients } from './clients.js'
 import type { Endpoint } from './endpoint.js'
 import type { Refused } from './guard.js'
@@ -21,9 +21,6 @@ export interface BridgesOptions {
   readonly onJoined: (endpoint: string) => void
   readonly onLeft: (endpoint: string) => void
 }
-
-/** Bytes of one line. */
-const LONGEST_LINE = 64 * 1024 * 1024
 
 export class Bridges {
   readonly #options: BridgesOptions
@@ -50,6 +47,7 @@ export class Bridges {
     }
     try {
       const endpoint = this.#options.find(path, workspaceOf(header(request, WORKSPACE_HEADER)))
+      endpoint.check()
       socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${UPGRADE}\r\n\r\n`)
       if (head.length > 0) socket.unshift(head)
       this.#attach(socket, endpoint, Number(header(request, PID_HEADER)) || undefined)

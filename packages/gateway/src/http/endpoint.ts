@@ -39,6 +39,8 @@ export interface Endpoint {
   readonly modern: McpHttpHandler
   /** A server for one client that stays. */
   serverFor(caller: Caller): Server
+  /** Throws `UnknownProfile` where the config has its profile no more. */
+  check(): void
   /** Somebody is there, until the function is called that it gives. */
   hold(): () => void
   /** Somebody stays, or listens. */
@@ -82,7 +84,10 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     // A server that joins changes the catalogue several times at once.
     setImmediate(() => {
       isDue = false
-      if (staying.size === 0 && bus.listenerCount === 0) return
+      if (staying.size === 0 && bus.listenerCount === 0) {
+        last = undefined
+        return
+      }
       const open = place.hall.room(profile)
       // Where the profile is gone, so are its tools.
       const now = open ? hashOf(open, mode) : ''
@@ -111,6 +116,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       }
       return server
     },
+    check: () => void room(),
     hold() {
       held++
       return () => {

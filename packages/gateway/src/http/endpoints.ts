@@ -27,13 +27,9 @@ export class Endpoints {
     this.#sweeping.unref()
   }
 
-  get size(): number {
-    return this.#known.size
-  }
-
   find(path: McpPath, workspace: string | undefined): Endpoint {
     const { halls, make, now } = this.#options
-    const key = JSON.stringify([writePath(path), workspace ?? ''])
+    const key = `${writePath(path)} ${workspace ?? ''}`
     const known = this.#known.get(key)
     if (known) {
       known.lastUsed = now()

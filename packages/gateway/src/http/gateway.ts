@@ -1,20 +1,20 @@
 /** The gateway as an HTTP server on loopback: its endpoints for both eras, its bridges, and what the command asks it. */
 import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, maxHeaderSize, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotocol/node'
-import { isLegacyRequest, type McpHandlerRequestOptions, type Server } from '@modelcontextprotocol/server'
+import { isLegacyRequest, PROTOCOL_VERSION_META_KEY, type Server } from '@modelcontextprotocol/server'
+import { isRecord } from '@toolwell/core/internal'
 import type { Called } from '../answer/call-tool.js'
 import { proofOf } from '../bridge/folder.js'
-import { type Identity, PROTOCOL, WORKSPACE_HEADER } from '../bridge/protocol.js'
+import { type Identity, LARGEST_REQUEST, PROTOCOL, WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { type HallEvent, Halls, type HallsOptions } from '../room/halls.js'
 import { Bridges } from './bridges.js'
 import { Clients, type Counted } from './clients.js'
 import { createEndpoint, type Endpoint, UnknownProfile } from './endpoint.js'
 import { Endpoints } from './endpoints.js'
+import { readBody, send, TooLarge, webRequest } from './exchange.js'
 import { type Refused, refusedOrigin, refusedToken } from './guard.js'
-import { inOneWrite } from './one-write.js'
-import { readPath, writePath } from './path.js'
+import { type McpPath, readPath, writePath } from './path.js'
 import { header, refuse, refuseSocket, reply, rpcError, urlOf } from './replies.js'
 import { type GatewayReport, reportOn } from './report.js'
 import { Sessions } from './sessions.js'
@@ -25,18 +25,13 @@ export type GatewayEvent =
   | { readonly kind: 'client-joined' | 'client-left'; readonly client: string; readonly endpoint: string }
   /** Whoever came without the token, with another one, or from elsewhere. */
   | { readonly kind: 'turned-away'; readonly status: number; readonly reason: Refused['reason'] }
-  | {
-      readonly kind: 'listed'
+  | { readonly kind: 'listed'; readonly client: string; readonly endpoint: string }
+  | ({
+      readonly kind: 'call'
+      readonly what: Called['kind']
       readonly client: string
       readonly endpoint: string
-    }
-  | ({ readonly client: string; readonly endpoint: string; readonly milliseconds?: number } & Omit<
-      Called,
-      'kind'
-    > & {
-        readonly kind: 'call'
-        readonly what: Called['kind']
-      })
+    } & Omit<Called, 'kind'>)
 
 export interface GatewayOptions extends Omit<HallsOptions, 'onEvent'> {
   readonly version: string
@@ -68,8 +63,8 @@ export interface Gateway {
   close(): Promise<void>
 }
 
-const MIB = 1024 * 1024
 const MOST_SESSIONS = 1000
+const METHODS = ['GET', 'POST', 'DELETE']
 
 export function createGateway(options: GatewayOptions): Gateway {
   const {
@@ -79,7 +74,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     instance = randomUUID(),
     onStop,
     sessionIdle = 30 * 60_000,
-    maxRequestBodySize = 16 * MIB,
+    maxRequestBodySize = LARGEST_REQUEST,
     now = Date.now,
   } = options
   const emit = (event: GatewayEvent) => {
@@ -139,37 +134,45 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
   })
 
-  /** A web request that has passed every guard. */
-  const answer = async (request: Request, given: McpHandlerRequestOptions = {}): Promise<Response> => {
-    const url = new URL(request.url)
-    const path = readPath(url.pathname)
-    if (!path) return json(404, { error: { message: `There is nothing at ${url.pathname}.` } })
+  /** A request that has passed every guard. */
+  const answer = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: McpPath,
+  ): Promise<Response> => {
+    const { method = '' } = request
+    const text = method === 'GET' ? '' : await readBody(request, maxRequestBodySize)
     let endpoint: Endpoint
     try {
-      endpoint = endpoints.find(path, workspaceOf(request.headers.get(WORKSPACE_HEADER) ?? undefined))
+      endpoint = endpoints.find(path, workspaceOf(header(request, WORKSPACE_HEADER)))
+      // Those of a session are told in their own words: it goes on when the profile is back.
+      if (header(request, 'mcp-session-id') === undefined) endpoint.check()
     } catch (error) {
       if (error instanceof UnknownProfile || error instanceof WrongWorkspace)
         return json(error instanceof UnknownProfile ? 404 : 400, rpcError(error.message))
       throw error
     }
-    if (request.method !== 'POST') {
-      if (await isLegacyRequest(request)) return sessions.fetch(request, endpoint, given)
-      return endpoint.modern.fetch(request, given)
-    }
-    const text = await request.text()
-    const parsedBody = parsed(text)
+    const parsedBody = method === 'POST' ? parsed(text) : undefined
     // What is no JSON gets the answer that the protocol has for it.
-    if (parsedBody === undefined)
-      return endpoint.modern.fetch(
-        new Request(request.url, { method: 'POST', headers: request.headers, body: text }),
-        given,
-      )
-    const options = { ...given, parsedBody }
-    return (await isLegacyRequest(request, parsedBody))
-      ? sessions.fetch(request, endpoint, options)
-      : endpoint.modern.fetch(request, options)
+    if (method === 'POST' && parsedBody === undefined)
+      return endpoint.modern.fetch(webRequest(request, response, text))
+    const asked = webRequest(request, response)
+    const options = parsedBody === undefined ? {} : { parsedBody }
+    return !isModern(parsedBody) && (await isLegacyRequest(asked, parsedBody))
+      ? sessions.fetch(asked, endpoint, options)
+      : endpoint.modern.fetch(asked, options)
   }
-  const onMcp = toNodeHandler({ fetch: answer }, { maxRequestBodySize })
+  const onMcp = async (request: IncomingMessage, response: ServerResponse, path: McpPath): Promise<void> => {
+    const release = sessions.hold(header(request, 'mcp-session-id') ?? '')
+    try {
+      await send(await answer(request, response, path), response)
+    } catch (error) {
+      if (!(error instanceof TooLarge)) throw error
+      refuse(response, { status: 413, message: error.message })
+    } finally {
+      release()
+    }
+  }
 
   /** One that is not known may have been made a moment ago. */
   const refusedBy = (request: IncomingMessage) =>
@@ -189,7 +192,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     const url = urlOf(request)
     if (!url) return refuse(response, { status: 400, message: 'The path of this request cannot be read.' })
     const { pathname, searchParams } = url
-    const isMcp = readPath(pathname) !== undefined
+    const path = readPath(pathname)
     if (pathname === '/identity')
       return reply(response, 200, {
         toolwell: 'gateway',
@@ -198,18 +201,22 @@ export function createGateway(options: GatewayOptions): Gateway {
         protocol: PROTOCOL,
         proof: proofOf(token(true), (searchParams.get('challenge') ?? '').slice(0, 200)),
       } satisfies Identity)
-    if (!isMcp && pathname !== '/status' && pathname !== '/stop')
+    if (!path && pathname !== '/status' && pathname !== '/stop')
       return refuse(response, {
         status: 404,
         message: `There is nothing at ${pathname}. MCP clients connect to /mcp, /mcp/all or /mcp/PROFILE.`,
       })
     const unknown = refusedBy(request)
     if (unknown) return turnAway(response, unknown)
-    lastUsed = now()
-    if (isMcp) {
-      const release = sessions.hold(header(request, 'mcp-session-id') ?? '')
-      return onMcp(request as NodeIncomingMessageLike, inOneWrite(response)).finally(release)
-    }
+    // Looking is not using.
+    if (path) lastUsed = now()
+    if (path && !METHODS.includes(request.method ?? ''))
+      return refuse(response, {
+        status: 405,
+        message: `Ask ${pathname} with POST; GET listens, and DELETE ends a session.`,
+        headers: { Allow: METHODS.join(', ') },
+      })
+    if (path) return onMcp(request, response, path)
     if (pathname === '/status') return reply(response, 200, await inspect())
     if (request.method !== 'POST') return refuse(response, { status: 405, message: 'Ask /stop with POST.' })
     reply(response, 200, { stopping: true })
@@ -238,9 +245,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     })
   })
   http.on('upgrade', (request, socket, head) => bridges.upgrade(request, socket, head))
-  http.on('clientError', (_, socket) => {
+  http.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
     bridges.keep(socket)
-    if (socket.writable) refuseSocket(socket, { status: 400, message: 'This is not HTTP.' })
+    if (!socket.writable) return
+    if (code === 'HPE_HEADER_OVERFLOW') {
+      const message = `The headers of a request must not be larger than ${maxHeaderSize} bytes.`
+      refuseSocket(socket, { status: 431, message })
+    } else refuseSocket(socket, { status: 400, message: 'This is not HTTP.' })
   })
 
   const inspect = () =>
@@ -286,6 +297,18 @@ export function createGateway(options: GatewayOptions): Gateway {
       return closing
     },
   }
+}
+
+/** It says so itself, as nothing of the older protocol does: then it is looked at once, by whoever answers. */
+function isModern(body: unknown): boolean {
+  const { method, params } = isRecord(body) ? body : {}
+  const meta = isRecord(params) ? params._meta : undefined
+  return (
+    typeof method === 'string' &&
+    method !== 'initialize' &&
+    isRecord(meta) &&
+    meta[PROTOCOL_VERSION_META_KEY] !== undefined
+  )
 }
 
 function parsed(text: string): unknown {

@@ -16,16 +16,20 @@ export interface Refused {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+const HOSTS = localhostAllowedHostnames()
+const ORIGINS = localhostAllowedOrigins()
+
 /** A page in a browser may reach this machine under another name, or from another origin. */
-export function refusedOrigin({ headers }: IncomingMessage): Refused | undefined {
-  const host = validateHostHeader(headers.host, localhostAllowedHostnames())
-  if (!host.ok)
-    return {
-      status: 403,
-      reason: 'elsewhere',
-      message: `The gateway answers to localhost only. ${host.message}`,
-    }
-  const origin = validateOriginHeader(headers.origin, localhostAllowedOrigins())
+export function refusedOrigin({ headers, url = '' }: IncomingMessage): Refused | undefined {
+  // Where the whole address is given, it counts, too.
+  const hosts = URL.canParse(url) ? [headers.host, new URL(url).host] : [headers.host]
+  for (const each of hosts) {
+    const host = validateHostHeader(each, HOSTS)
+    if (host.ok && !/[@/?#\\]/.test(each ?? '')) continue
+    const why = host.ok ? 'Host must be a name and a port, and nothing else.' : host.message
+    return { status: 403, reason: 'elsewhere', message: `The gateway answers to localhost only. ${why}` }
+  }
+  const origin = validateOriginHeader(headers.origin, ORIGINS)
   return origin.ok ? undefined : { status: 403, reason: 'elsewhere', message: origin.message }
 }
 
@@ -39,7 +43,7 @@ export function refusedToken(
   return {
     status: 401,
     reason: given === '' ? 'no-token' : 'wrong-token',
-    message: `${given === '' ? 'The header "Authorization: Bearer TOKEN" is missing' : 'The token is not the one of this gateway'}. ${where}`,
+    message: `${given === '' ? 'Send the header "Authorization: Bearer TOKEN".' : 'This is not the token of this gateway.'} ${where}`,
     headers: { 'WWW-Authenticate': 'Bearer realm="toolwell"' },
   }
 }

@@ -1,5 +1,6 @@
 /** The mode belongs to the path: `/mcp`, `/mcp/all`, `/mcp/PROFILE`, `/mcp/PROFILE/all`. */
 import type { Mode } from '../answer/mcp-server.js'
+import { endpointPath } from '../bridge/protocol.js'
 
 export interface McpPath {
   readonly mode: Mode
@@ -23,9 +24,5 @@ export function readPath(pathname: string): McpPath | undefined {
 }
 
 export function writePath({ mode, profile }: McpPath): string {
-  const words = [
-    ...(profile === undefined ? [] : [encodeURIComponent(profile)]),
-    ...(mode === 'all' ? ['all'] : []),
-  ]
-  return ['/mcp', ...words].join('/')
+  return endpointPath({ profile, isAll: mode === 'all' })
 }

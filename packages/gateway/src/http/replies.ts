@@ -13,7 +13,8 @@ export function urlOf({ url = '/' }: IncomingMessage): URL | undefined {
 }
 
 export function header(request: IncomingMessage, name: string): string | undefined {
-  return [request.headers[name.toLowerCase()] ?? []].flat()[0]
+  const value = request.headers[name.toLowerCase()]
+  return Array.isArray(value) ? value[0] : value
 }
 
 export function rpcError(message: string): object {
@@ -30,13 +31,42 @@ export function reply(
   response.end(`${JSON.stringify(value)}\n`)
 }
 
+/** Milliseconds for which what comes after a refusal is read. */
+const LISTENS = 5000
+
+/**
+ * The whole answer at once. A connection that is closed while the client still sends takes the answer with it, so what comes is read
+ * and thrown away until the client has sent all of it, or has had the time to read.
+ */
 export function refuse(response: ServerResponse, { status, message, headers = {} }: Refused): void {
-  reply(response, status, rpcError(message.trim()), { Connection: 'close', ...headers })
+  const body = bodyOf(message)
+  response.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+    ...headers,
+  })
+  response.write(body)
+  const { req: request } = response
+  const end = () => {
+    clearTimeout(patience)
+    response.end()
+  }
+  const patience = setTimeout(end, LISTENS)
+  patience.unref()
+  request.on('end', end)
+  request.on('close', end)
+  request.resume()
+  if (request.readableEnded) end()
+}
+
+function bodyOf(message: string): string {
+  return `${JSON.stringify(rpcError(message.trim()))}\n`
 }
 
 /** Whoever does not close their side is not waited for. */
 export function refuseSocket(socket: Duplex, { status, message }: Refused): void {
-  const body = `${JSON.stringify(rpcError(message.trim()))}\n`
+  const body = bodyOf(message)
   socket.end(
     `HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     () => socket.destroy(),

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { estimate } from '@toolwell/core'
 import type { ServerReport } from '@toolwell/mcp'
 import { dispatchTools } from '../answer/list-tools.js'
+import type { HallProblem } from '../room/broken-entries.js'
 import type { Halls } from '../room/halls.js'
 import type { ClientReport } from './clients.js'
 
@@ -11,6 +12,8 @@ export interface ServerStatus
   readonly tools: number
   /** Held back until they are approved, with the reason. */
   readonly quarantined: Readonly<Record<string, string>>
+  /** The file that a command about it has to name; undefined where the command reads it by itself. */
+  readonly config: string | undefined
 }
 
 export interface HallReport {
@@ -24,9 +27,11 @@ export interface HallReport {
   readonly untrusted: readonly { readonly folder: string; readonly file: string }[]
   /** Why a config that was written meanwhile is not used. */
   readonly problem: string | undefined
+  /** What is wrong in the config that is used: the server that it is about cannot be used, or goes on as it was before. */
+  readonly problems: readonly HallProblem[]
   readonly servers: readonly ServerStatus[]
-  /** Tokens of every definition, and of the list that clients get instead. */
-  readonly tokens: { readonly all: number; readonly list: number }
+  /** Tokens of every definition, of the list that clients get instead, and what that saves in each request; below 0 where it costs more. */
+  readonly tokens: { readonly all: number; readonly list: number; readonly saved: number }
 }
 
 export interface GatewayReport {
@@ -81,8 +86,10 @@ export async function reportOn(facts: {
 const CHARACTERS_PER_TOKEN = 4
 
 function hallReport({ hall, workspaces, missing, untrusted }: Halls['all'][number]): HallReport {
-  const { config, servers, problem } = hall
+  const { config, servers, problem, problems } = hall
   const whole = hall.room(undefined)
+  const all = whole?.face.tools().reduce((sum, entry) => sum + whole.face.cost(entry), 0) ?? 0
+  const list = whole ? estimate.count(JSON.stringify(dispatchTools(whole))) : 0
   return {
     workspaces,
     profiles: Object.keys(config.profiles),
@@ -90,6 +97,7 @@ function hallReport({ hall, workspaces, missing, untrusted }: Halls['all'][numbe
     missing,
     untrusted,
     problem,
+    problems,
     servers: servers.inspect().map(({ name, state, reason, endpoint, pids, starts, tools, quarantined }) => ({
       name,
       state,
@@ -99,11 +107,9 @@ function hallReport({ hall, workspaces, missing, untrusted }: Halls['all'][numbe
       starts,
       tools: tools.length,
       quarantined: Object.fromEntries(quarantined),
+      config: hall.configOf(name),
     })),
-    tokens: {
-      all: whole?.face.tools().reduce((sum, entry) => sum + whole.face.cost(entry), 0) ?? 0,
-      list: whole ? estimate.count(JSON.stringify(dispatchTools(whole))) : 0,
-    },
+    tokens: { all, list, saved: all - list },
   }
 }
 

@@ -3,9 +3,13 @@ import { randomUUID } from 'node:crypto'
 import {
   isInitializeRequest,
   type McpHandlerRequestOptions,
+  type RequestId,
   type Server,
+  specTypeSchemas,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
+import { isRecord } from '@toolwell/core/internal'
+import { isId } from '../bridge/messages.js'
 import type { Endpoint } from './endpoint.js'
 
 export interface SessionsOptions {
@@ -22,6 +26,8 @@ interface Session {
   readonly endpoint: Endpoint
   readonly server: Server
   readonly transport: WebStandardStreamableHTTPServerTransport
+  /** The requests under way. The transport finds the one that an answer belongs to by its id alone. */
+  readonly ids: Set<RequestId>
   lastUsed: number
   /** Requests whose answers are still being written, the open stream among them. */
   open: number
@@ -38,13 +44,11 @@ export class Sessions {
     this.#sweeping.unref()
   }
 
-  get size(): number {
-    return this.#sessions.size
-  }
-
   async fetch(request: Request, endpoint: Endpoint, options: McpHandlerRequestOptions): Promise<Response> {
     const id = request.headers.get('mcp-session-id')
     if (id === null && isBeginning(options.parsedBody)) return this.#begin(request, endpoint, options)
+    const wrong = id === null ? wrongBeginning(options.parsedBody) : undefined
+    if (wrong) return wrong
     const session = id === null ? undefined : this.#sessions.get(id)
     if (id === null)
       return refusal(400, 'The header Mcp-Session-Id is missing. Begin a session with initialize.')
@@ -52,7 +56,30 @@ export class Sessions {
     if (session?.endpoint !== endpoint)
       return refusal(404, 'There is no such session. Begin a new one with initialize.')
     session.lastUsed = this.#options.now()
-    return session.transport.handleRequest(request, options)
+    return this.#ask(session, request, options)
+  }
+
+  async #ask(
+    { transport, ids }: Session,
+    request: Request,
+    options: McpHandlerRequestOptions,
+  ): Promise<Response> {
+    const messages = [options.parsedBody].flat().filter(isRecord)
+    const asked = messages.flatMap(({ method, id }) => (typeof method === 'string' && isId(id) ? [id] : []))
+    const taken = asked.find((id, index) => ids.has(id) || asked.indexOf(id) < index)
+    if (taken !== undefined)
+      return refusal(
+        400,
+        `The id ${JSON.stringify(taken)} is that of a request that has no answer yet. Each request of a session has an id of its own.`,
+      )
+    for (const id of asked) ids.add(id)
+    // What is cancelled is not answered.
+    for (const { method, params } of messages)
+      if (method === 'notifications/cancelled' && isRecord(params) && isId(params.requestId))
+        ids.delete(params.requestId)
+    const response = await transport.handleRequest(request, options)
+    if (!response.ok) for (const id of asked) ids.delete(id)
+    return response
   }
 
   /** A request of a session is under way, until the function is called that it gives: a stream may stay open for hours. */
@@ -92,11 +119,12 @@ export class Sessions {
       return refusal(503, `There are ${most} sessions already. Close some, or wait until they end.`)
     const id = randomUUID()
     const server = endpoint.serverFor({ client: `session ${id}`, conversation: id, era: 'legacy' })
+    const ids = new Set<RequestId>()
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       maxRequestBodySize,
       onsessioninitialized: () => {
-        this.#sessions.set(id, { endpoint, server, transport, lastUsed: now(), open: 0 })
+        this.#sessions.set(id, { endpoint, server, transport, ids, lastUsed: now(), open: 0 })
         onOpen(id, server, endpoint)
       },
     })
@@ -104,6 +132,11 @@ export class Sessions {
     server.onclose = () => {
       if (this.#sessions.delete(id)) onClose(id)
       onclose?.()
+    }
+    const send = transport.send.bind(transport)
+    transport.send = (message, options) => {
+      if (!('method' in message) && message.id !== undefined) ids.delete(message.id)
+      return send(message, options)
     }
     await server.connect(transport)
     const response = await transport.handleRequest(request, options)
@@ -117,6 +150,27 @@ function isBeginning(body: unknown): boolean {
   return [body].flat().some((message) => isInitializeRequest(message))
 }
 
-function refusal(status: number, message: string): Response {
-  return Response.json({ jsonrpc: '2.0', error: { code: -32000, message }, id: null }, { status })
+/** Somebody would begin, and what they say is not what the protocol has for that. */
+function wrongBeginning(body: unknown): Response | undefined {
+  const beginning = [body].flat().find((message) => isRecord(message) && message.method === 'initialize')
+  if (!isRecord(beginning)) return undefined
+  const { issues = [] } = specTypeSchemas.InitializeRequest['~standard'].validate(beginning)
+  const [first] = issues
+  const place = first?.path?.map((key) => String(typeof key === 'object' ? key.key : key)).join('.')
+  return refusal(
+    400,
+    `Invalid initialize: ${place ? `${place}: ` : ''}${first?.message ?? 'it is no request'}`,
+    {
+      code: -32602,
+      id: isId(beginning.id) ? beginning.id : null,
+    },
+  )
+}
+
+function refusal(
+  status: number,
+  message: string,
+  { code = -32000, id = null }: { readonly code?: number; readonly id?: RequestId | null } = {},
+): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id }, { status })
 }

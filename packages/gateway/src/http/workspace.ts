@@ -1,5 +1,6 @@
 /** The folder that a caller works in, out of the header that names it. */
-import { isAbsolute, resolve } from 'node:path'
+import { realpathSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
 import { WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { statOf } from '../room/stat.js'
 
@@ -16,7 +17,11 @@ export function workspaceOf(given: string | undefined): string | undefined {
   }
   if (!isAbsolute(path) || path.length > 4096)
     throw new WrongWorkspace(`${WORKSPACE_HEADER} must be the absolute path of a folder.`)
-  if (statOf(path)?.isDirectory() === false)
-    throw new WrongWorkspace(`${WORKSPACE_HEADER} must be a folder, and ${path} is not one.`)
-  return resolve(path)
+  const found = statOf(path)
+  if (!found?.isDirectory())
+    throw new WrongWorkspace(
+      `${WORKSPACE_HEADER} must be a folder, and ${path} ${found ? 'is no folder' : 'does not exist'}.`,
+    )
+  // By whichever way it was come to, it is one project.
+  return realpathSync(path)
 }

@@ -1,23 +1,26 @@
 /** One hall: the servers of one set of config files in one catalogue, and the rooms that open on it. */
 import { homedir } from 'node:os'
 import { createToolwell, defaultPrompts, type Policy, type Toolwell } from '@toolwell/core'
-import { defined } from '@toolwell/core/internal'
+import { defined, matchesGlob } from '@toolwell/core/internal'
 import {
   type CallOptions,
   type Config,
   type ConfigFile,
   type ConnectOptions,
   connectServers,
+  defaultConfigFiles,
   describeProblem,
   loadConfig,
   type ServerConfig,
   type ServerEvent,
+  type ServerReport,
   type Servers,
 } from '@toolwell/mcp'
-import { diskReadOnly, isOffered, type ReadOnlyStore } from '@toolwell/mcp/internal'
-import { prompts } from '../prompts.js'
+import { diskReadOnly, inProfile, isOffered, type ReadOnlyStore } from '@toolwell/mcp/internal'
+import { createBroken, type HallProblem, META } from './broken-entries.js'
 import { createReadOnly } from './read-only.js'
 import { openRoom, type Room } from './room.js'
+import { toolsHeldBack, whyAway } from './why-away.js'
 
 export type CallToolResult = Awaited<ReturnType<Servers['call']>>
 
@@ -29,6 +32,10 @@ export interface Hall {
   readonly known: ReadonlyMap<string, ServerConfig>
   /** What is wrong with the config that was written last, where an older one is still in use. */
   readonly problem: string | undefined
+  /** What is wrong in the config that is in use. */
+  readonly problems: readonly HallProblem[]
+  /** The file that a command about a server has to name; undefined where the command reads it by itself. */
+  configOf(server: string): string | undefined
   /** What a profile shows of it; everything without one. Undefined where there is no such profile. */
   room(profile: string | undefined): Room | undefined
   /**
@@ -36,6 +43,12 @@ export interface Hall {
    * one that hangs delays nobody later.
    */
   settled(): Promise<void>
+  /**
+   * Before tools are listed: waits in the same way after a start at which nothing was known of any server, where there would be
+   * nothing to list, or where something is cached and not reviewed yet. Otherwise what is known is listed at once, whatever the
+   * servers do.
+   */
+  begun(isEmpty: boolean): Promise<void>
   /** Runs a tool that was judged. */
   call(
     source: string,
@@ -59,22 +72,20 @@ export interface HallOptions {
   readonly connect: ConnectOptions
   /** What a person has approved as read-only. Default: what is in the user's folder for data. */
   readonly readOnly?: ReadOnlyStore
-  readonly onServer: (event: ServerEvent) => void
+  /** `config`: the file that a command about the server has to name. */
+  readonly onServer: (event: ServerEvent, config: string | undefined) => void
   /** What is in the catalogue may be other than before. */
   readonly onChange: () => void
 }
 
 /** Milliseconds that a first listing may hold up the first list of tools. */
 const FIRST_LISTING = 5000
-/** The source of Toolwell's own tools. */
-const META = 'toolwell'
 
 export function openHall(options: HallOptions): Hall {
   const { folder = homedir(), env, connect, readOnly = diskReadOnly(), onServer, onChange } = options
   const isReadOnly = createReadOnly(readOnly)
   let { files } = options
-  const load = (profile?: string): Config =>
-    loadConfig({ files, env, workspaceFolder: folder, ...defined({ profile }) })
+  const load = (): Config => loadConfig({ files, env, workspaceFolder: folder })
   const well = createToolwell({
     mode: 'on',
     delivery: 'bridge',
@@ -84,22 +95,38 @@ export function openHall(options: HallOptions): Hall {
       if (event.kind === 'source-changed') onChange()
     },
     prompts: {
-      unavailable: ({ name, state }) => defaultPrompts.unavailable({ name, state: inWords(state) }),
+      unavailable: ({ name, state }) => defaultPrompts.unavailable({ name, state: why(name, state) }),
       searchUnavailable: ({ asked, state }) =>
-        defaultPrompts.searchUnavailable({ asked, state: inWords(state) }),
+        defaultPrompts.searchUnavailable({ asked, state: why(asked, state) }),
+      searchHeldBack: ({ source, count }) => toolsHeldBack(source, count, { catalogue, configOf }),
     },
   })
+  const why = (name: string, state: string) => whyAway(name, state, { catalogue, report, configOf })
   const { catalogue } = well
   let config = load()
+  let known = byName(config.servers)
+  // Commands read it by themselves.
+  const own = defaultConfigFiles(folder, env)[0]?.path
+  const configOf = (server: string): string | undefined => {
+    const file = known.get(server)?.file
+    return file === own ? undefined : file
+  }
   const servers = connectServers(catalogue, config, {
     ...connect,
     // Many folders are behind one catalogue: it names none of them.
     caller: () => ({}),
-    onEvent: onServer,
+    onEvent: (event) => onServer(event, configOf(event.server)),
   })
-  let known = byName(config.servers)
+  const report = (server: string) => servers.inspect().find(({ name }) => name === server)
   let problem: string | undefined
+  const showBroken = createBroken(catalogue, own)
+  let problems = showBroken(config, known)
+  const isUnknown = (server: string) => servers.definition(server) === undefined
+  const isUnreviewed = ({ name, listedAt }: ServerReport) => listedAt !== undefined && isUnknown(name)
+  const nothingIsKnown = () => [...known.keys()].every(isUnknown)
   let since = Date.now()
+  const timeLeft = () => since + FIRST_LISTING - Date.now()
+  let isFirst = nothingIsKnown()
   const rooms = new Map<string | undefined, Room>()
   let busy = 0
 
@@ -115,18 +142,27 @@ export function openHall(options: HallOptions): Hall {
     get problem() {
       return problem
     },
+    get problems() {
+      return problems
+    },
+    configOf,
     room(profile) {
       const made = rooms.get(profile)
       if (made) return made
       if (profile !== undefined && !Object.hasOwn(config.profiles, profile)) return undefined
-      const policy = profile === undefined ? undefined : within(byName(load(profile).servers))
+      const wanted = profile === undefined ? undefined : config.profiles[profile]
+      // Of the servers that are in use, whatever the files say by now.
+      const policy = wanted && within(byName(inProfile([...known.values()], wanted)), wanted.servers)
       const room = openRoom(hall, well.face(defined({ policy })), isReadOnly)
       rooms.set(profile, room)
       return room
     },
     async settled() {
-      const left = since + FIRST_LISTING - Date.now()
-      if (left > 0) await servers.settled(left)
+      if (timeLeft() > 0) await servers.settled(timeLeft())
+    },
+    async begun(isEmpty) {
+      if (timeLeft() <= 0 || ![...known.keys()].some(isUnknown)) return
+      if (isEmpty || isFirst || servers.inspect().some(isUnreviewed)) await hall.settled()
     },
     async call(source, tool, input, callOptions) {
       busy++
@@ -142,17 +178,21 @@ export function openHall(options: HallOptions): Hall {
     readAgain(given) {
       files = given
       const next = load()
-      const { isApplied, added, changed, removed, problems } = servers.update(next)
-      problem = isApplied ? undefined : problems.map(describeProblem).join('\n')
+      const { isApplied, added, changed, removed, problems: errors } = servers.update(next)
+      problem = isApplied ? undefined : errors.map(describeProblem).join('\n')
       if (!isApplied) return false
       const isOther = added.length + changed.length + removed.length > 0
       const profiles = JSON.stringify(next.profiles)
       const isOtherwiseSeen = profiles !== JSON.stringify(config.profiles)
-      const broken = new Set(problems.flatMap(({ server }) => server ?? []))
+      const broken = new Set(errors.flatMap(({ server }) => server ?? []))
       const kept = [...known.values()].filter(({ name }) => broken.has(name))
       known = byName([...next.servers, ...kept])
       config = next
-      if (added.length + changed.length > 0) since = Date.now()
+      problems = showBroken(config, known)
+      if (added.length + changed.length > 0) {
+        since = Date.now()
+        isFirst = nothingIsKnown()
+      }
       // What a profile leaves of a server is asked of each as it is now.
       if (isOther || isOtherwiseSeen) rooms.clear()
       return isOther || isOtherwiseSeen
@@ -167,15 +207,12 @@ function byName(servers: readonly ServerConfig[]): ReadonlyMap<string, ServerCon
 }
 
 /** A profile is a policy: its tools are those that its servers offer in it, and the three that are always there. */
-function within(servers: ReadonlyMap<string, ServerConfig>): Policy {
+function within(servers: ReadonlyMap<string, ServerConfig>, patterns: readonly string[] = ['*']): Policy {
   return ({ source, name }) => {
     if (source === META) return true
     const server = servers.get(source)
-    // A source of which no tool is known yet is asked about by a star.
+    // A source of which no tool is known yet is asked about by a star; one whose entry cannot be used has no config.
+    if (name === '*' && !server) return patterns.some((pattern) => matchesGlob(pattern, source))
     return server !== undefined && (name === '*' || isOffered(name, server))
   }
-}
-
-function inWords(state: string): string {
-  return state === 'quarantined' ? prompts.heldBack({ state }) : state
 }

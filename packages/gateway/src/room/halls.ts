@@ -5,6 +5,7 @@
 import { defined } from '@toolwell/core/internal'
 import type { ConfigFile, ConnectOptions, ServerEvent } from '@toolwell/mcp'
 import type { ReadOnlyStore } from '@toolwell/mcp/internal'
+import type { HallProblem } from './broken-entries.js'
 import { type Hall, openHall } from './hall.js'
 import { statOf } from './stat.js'
 
@@ -19,9 +20,12 @@ export interface Place {
 export type HallEvent =
   | { readonly kind: 'config-read'; readonly files: readonly string[]; readonly servers: number }
   | { readonly kind: 'config-refused'; readonly files: readonly string[]; readonly problem: string }
+  /** Something in the config that is in use; the rest of it counts. */
+  | ({ readonly kind: 'config-problem' } & HallProblem)
   /** A client came to a folder whose config is not used, because nobody has trusted it. */
   | { readonly kind: 'project-untrusted'; readonly folder: string; readonly file: string }
-  | { readonly kind: 'server'; readonly event: ServerEvent }
+  /** `config`: the file that a command about the server has to name; undefined where the command reads it by itself. */
+  | { readonly kind: 'server'; readonly event: ServerEvent; readonly config: string | undefined }
 
 export interface HallsOptions {
   /** The config files that count in a workspace, the weaker first. */
@@ -40,6 +44,8 @@ interface Known {
   readonly paths: readonly string[]
   readonly listeners: Set<() => void>
   stamp: string
+  /** Problems that were told of. */
+  told: readonly HallProblem[]
 }
 
 /** Milliseconds between looks at the config files: their dates, read from folders that are in memory. */
@@ -133,7 +139,17 @@ export class Halls {
       onEvent({ kind: 'project-untrusted', folder: workspace, file: place.untrusted })
   }
 
-  #readAgain({ hall, listeners }: Known, files: readonly ConfigFile[]): void {
+  /** Each once, for as long as it is there. */
+  #tellProblems(known: Known): void {
+    const { problems } = known.hall
+    const isTold = (each: HallProblem) =>
+      known.told.some(({ problem, goesOn }) => problem === each.problem && goesOn === each.goesOn)
+    for (const each of problems) if (!isTold(each)) this.#options.onEvent({ kind: 'config-problem', ...each })
+    known.told = problems
+  }
+
+  #readAgain(known: Known, files: readonly ConfigFile[]): void {
+    const { hall, listeners } = known
     const { onEvent } = this.#options
     const isOther = hall.readAgain(files)
     const paths = files.map(({ path }) => path)
@@ -142,6 +158,7 @@ export class Halls {
       onEvent({ kind: 'config-read', files: paths, servers: hall.known.size })
       for (const listener of listeners) listener()
     }
+    this.#tellProblems(known)
   }
 
   #hallOf(workspace: string | undefined): Known {
@@ -167,13 +184,14 @@ export class Halls {
       env,
       connect,
       ...defined({ readOnly }),
-      onServer: (event) => onEvent({ kind: 'server', event }),
+      onServer: (event, config) => onEvent({ kind: 'server', event, config }),
       onChange: () => {
         for (const listener of listeners) listener()
       },
     })
-    const made: Known = { hall, paths, listeners, stamp }
+    const made: Known = { hall, paths, listeners, stamp, told: [] }
     this.#halls.set(key, made)
+    this.#tellProblems(made)
     return made
   }
 }

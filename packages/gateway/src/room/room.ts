@@ -6,6 +6,8 @@ import type { Hall } from './hall.js'
 import type { IsReadOnly } from './read-only.js'
 
 export interface Room extends Pick<Hall, 'catalogue' | 'call' | 'settled'> {
+  /** Before tools are listed: waits at a first start alone. */
+  begun(): Promise<void>
   readonly face: Face
   /** The same object until the catalogue changes. */
   digest(): FaceDigest
@@ -36,6 +38,7 @@ export function openRoom(hall: Hall, face: Face, isReadOnly: IsReadOnly): Room {
     catalogue,
     call,
     settled,
+    begun: () => hall.begun(face.tools().length === 0),
     face,
     digest() {
       const { revision } = catalogue
@@ -66,8 +69,17 @@ export function openRoom(hall: Hall, face: Face, isReadOnly: IsReadOnly): Room {
 /** A folder that no config names. */
 const NOWHERE = '/toolwell-without-a-workspace'
 
+/** Found out once for each config: every call of a caller without a folder asks. */
+const naming = new WeakMap<ServerConfig, boolean>()
+
+function namesFolder(server: ServerConfig): boolean {
+  const known = naming.get(server) ?? startsByFolder(server)
+  naming.set(server, known)
+  return known
+}
+
 /** Whether it is started otherwise in another folder; the folder that it runs in, where nothing is said of one, is no part of that. */
-function namesFolder({ workspace }: ServerConfig): boolean {
+function startsByFolder({ workspace }: ServerConfig): boolean {
   const reached = (folder: string) => {
     const { endpoint } = workspace.in(folder)
     if (endpoint.type !== 'stdio') return JSON.stringify(endpoint)

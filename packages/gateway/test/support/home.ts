@@ -1,11 +1,24 @@
 /** A user whose gateway is started by the first client over stdio, as the command does it. */
-import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { askDaemon, findDaemon } from '@toolwell/gateway/bridge'
 import { onTestFinished } from 'vitest'
 import { eventually, isAlive } from '../../../mcp/test/support/processes.js'
 import type { StdioWay } from './clients.js'
 import { temporary } from './gateway.js'
+
+/** Processes of the user with this home. */
+function processesOf(folder: string): number[] {
+  if (process.platform !== 'linux') return []
+  return readdirSync('/proc').flatMap((name) => {
+    try {
+      const isOf = readFileSync(`/proc/${name}/environ`, 'utf8').split('\0').includes(`HOME=${folder}`)
+      return isOf ? [Number(name)] : []
+    } catch {
+      return []
+    }
+  })
+}
 
 /** A user with a home of their own, whose gateway ends with the test. */
 export function home(config: object) {
@@ -30,9 +43,12 @@ export function home(config: object) {
   }
   onTestFinished(async () => {
     const found = await findDaemon(state)
-    if (found.kind !== 'running') return
-    await askDaemon(found, 'POST', '/stop')
-    await eventually(() => !isAlive(found.file.pid), 'the gateway has stopped')
+    if (found.kind === 'running') {
+      await askDaemon(found, 'POST', '/stop')
+      await eventually(() => !isAlive(found.file.pid), 'the gateway has stopped')
+    }
+    // One that was on its way would make the folder anew.
+    for (const pid of processesOf(folder)) if (isAlive(pid)) process.kill(pid, 'SIGKILL')
   })
   const way = (...words: string[]): StdioWay => ({ words, env, cwd: at('project') })
   return { folder, state, env, daemon, way, project: realpathSync(at('project')), at }

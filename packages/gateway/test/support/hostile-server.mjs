@@ -32,6 +32,15 @@ const CALLS = {
     for (const other of [id + 1000, 'nobody', null]) write({ id: other, result: result('not yours') })
     write({ id, result: result('yours') })
   },
+  /** Nested deeper than a program here could write. */
+  deep: (id, { levels, isMeta }) => {
+    const lists = '['.repeat(levels) + ']'.repeat(levels)
+    const rest = isMeta ? `,"_meta":{"a":${lists}}` : `,"structuredContent":{"a":${lists}}`
+    const content = '[{"type":"text","text":"deep"}]'
+    process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":${content}${rest}}}\n`)
+  },
+  /** A result that is none. */
+  none: (id, { value }) => write({ id, result: value }),
   shapeless: (id) => write({ id, result: { content: 'text' } }),
   refused: (id) => write({ id, error: { code: -32050, message: 'Not today', data: { until: 'tomorrow' } } }),
 }
