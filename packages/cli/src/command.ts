@@ -13,7 +13,7 @@ import { logout } from './logout/verb.js'
 import { logs } from './logs/verb.js'
 import { search } from './search/verb.js'
 import { serve } from './serve/verb.js'
-import { readFlags } from './shared/flags.js'
+import { readFlags, unexpectedWords } from './shared/flags.js'
 import { manualOf, overview } from './shared/help.js'
 import { Problem, usageProblem } from './shared/problem.js'
 import { OutputClosed, painter, type Terminal } from './shared/terminal.js'
@@ -106,7 +106,9 @@ async function dispatch(
     await output.write(manualOf(verb, painter(output, env)))
     return 0
   }
-  return verb.run(readFlags(rest, verb.flags), terminal)
+  const flags = readFlags(rest, verb.flags)
+  if (!verb.takesWords && flags._.length > 0) throw unexpectedWords(verb, flags._)
+  return verb.run(flags, terminal)
 }
 
 function verbNamed(name: string | undefined, verbs: readonly Verb[]): Verb | undefined {
@@ -124,14 +126,14 @@ function unknownVerb(name: string, verbs: readonly Verb[]): Problem {
 }
 
 /** The problem, what to do about it, and where the manual is; a fault of ours with its stack, to be reported. */
-function told(error: unknown, verb: Verb | undefined, { errors, env }: Terminal): string {
+function told(error: unknown, verb: Verb | undefined, { errors, env, name }: Terminal): string {
   const paint = painter(errors, env)
   const head = paint('toolwell:', 'error')
   if (!(error instanceof Problem)) {
     const { stack = String(error) } = error instanceof Error ? error : {}
     return `${head} This is a bug in toolwell. Please report it with these lines:\n${stack}\n`
   }
-  const manual = error.isUsage ? `\nSee: toolwell ${verb ? `${verb.name} ` : ''}--help` : ''
+  const manual = error.isUsage ? `\nSee: ${name} ${verb ? `${verb.name} ` : ''}--help` : ''
   // A list in the message has its own lines.
   const space = error.message.endsWith('\n') ? '' : ' '
   return `${head} ${error.message}${error.fix === '' ? '' : `${space}${error.fix}`}${manual}\n`

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runToolwell } from './command.js'
+import { calledAs } from './shared/called-as.js'
 import { Problem } from './shared/problem.js'
 import { type Output, OutputClosed } from './shared/terminal.js'
 
@@ -51,6 +52,7 @@ function onInterrupt(listener: () => void): () => void {
   return stop
 }
 
+const program = [process.execPath, fileURLToPath(new URL('../bin/toolwell.mjs', import.meta.url))] as const
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 process.exitCode = await runToolwell(
   process.argv.slice(2),
@@ -63,7 +65,10 @@ process.exitCode = await runToolwell(
     errors: outputTo(process.stderr),
     env: process.env,
     folder: process.cwd(),
-    program: [process.execPath, fileURLToPath(new URL('../bin/toolwell.mjs', import.meta.url))],
+    program,
+    get name() {
+      return calledAs(program, process.env)
+    },
     now: () => performance.now(),
     onInterrupt,
   },

@@ -48,6 +48,28 @@ const CURSOR = 'home/.cursor/mcp.json'
 const one = '{ "mcpServers": { "a": { "command": "a-server" } } }\n'
 
 describe('connect', () => {
+  it('goes on where a file is nested too deeply, and names it', async () => {
+    const deep = `{ "mcpServers": {}, "a": ${'['.repeat(3000)}${']'.repeat(3000)} }`
+    const home = homeWith({ [CURSOR]: deep, 'home/.gemini/settings.json': one })
+    const { output, errors } = await home.run(['connect', '--yes'])
+    expect(output + errors).toMatch(/mcp\.json\s+! The file is nested more than 500 levels deep/)
+    expect(read(home, CURSOR)).toBe(deep)
+    expect(Object.keys(json(read(home, 'home/.gemini/settings.json')).mcpServers)).toEqual(['toolwell'])
+  })
+
+  it('keeps whole numbers of TOML that are larger than those of JavaScript', async () => {
+    const codex = 'home/.codex/config.toml'
+    const text =
+      'i = 9223372036854775807\n\n[mcp_servers.a]\ncommand = "a-server"\nstartup_timeout_ms = 9223372036854775807\n'
+    const home = homeWith({ [codex]: text })
+    const { code, output, errors } = await home.run(['connect', '--yes'])
+    expect({ code, errors }, output).toEqual({ code: 0, errors: '' })
+    expect(read(home, codex)).toMatch(/^i = 9223372036854775807\n/)
+    expect(read(home, codex)).toContain('[mcp_servers.toolwell]')
+    expect((await home.run(['undo', '--yes'])).code).toBe(0)
+    expect(read(home, codex)).toBe(text)
+  })
+
   it('knows a file of every client', () => {
     expect(new Set(fixtures.map(({ client }) => client))).toEqual(new Set(CLIENTS))
   })
@@ -116,6 +138,44 @@ describe('connect', () => {
     expect(filesIn(home)).toEqual(before)
   })
 
+  it('says which entry of its own it replaces, and which one of a folder counts before it', async () => {
+    const args = [script, 'serve', '--stdio', '--folder', '/elsewhere']
+    const other = { mcpServers: { toolwell: { command: process.execPath, args } } }
+    const http = { toolwell: { type: 'http', url: 'http://127.0.0.1:7412/mcp', headers: { a: SECRET } } }
+    const home = homeWith({
+      'home/.qwen/settings.json': JSON.stringify(other),
+      'home/.gemini/settings.json': '{}',
+      '.gemini/settings.json': JSON.stringify(other),
+      'home/.codex/config.toml': '',
+      '.codex/config.toml': `[mcp_servers.toolwell]\ncommand = "other"\n`,
+      'home/.claude.json': JSON.stringify({ projects: { '/one': { mcpServers: http }, '/two': {} } }),
+      '.mcp.json': JSON.stringify({ mcpServers: http }),
+    })
+    write(home, OURS, '{ "profiles": { "small": { "servers": [] } } }')
+    const { output } = await home.run(['connect', '--yes'])
+    const shown = (label: string) => output.split('\n\n').find((part) => part.startsWith(`${label}  `)) ?? ''
+    const line = `${process.execPath} ${script} serve --stdio`
+    expect(shown('Qwen Code')).toContain(`\n  - toolwell  ${line} --folder /elsewhere\n  + toolwell  ${line}`)
+    expect(shown('Gemini CLI')).not.toContain('- toolwell')
+    expect(shown('Gemini CLI')).toContain(
+      `! In ${home.folder}, another entry called toolwell counts before this one. Remove it there: gemini mcp remove --scope project toolwell`,
+    )
+    expect(shown('Codex')).toMatch(/Remove it from .*\.codex\/config\.toml/)
+    expect(shown('Claude Code')).toMatch(/! In \/one, .*: claude mcp remove --scope local toolwell$/m)
+    expect(shown('Claude Code')).toMatch(/: claude mcp remove --scope project toolwell$/m)
+    expect(output).not.toContain('/two')
+    expect(output).not.toContain(SECRET)
+    // The same is to be known of clients that are connected.
+    const again = await home.run(['connect', '--json', '--dry-run'])
+    const clients: { client: string; notes: string[]; replaced?: string }[] = JSON.parse(again.output).clients
+    expect(Object.fromEntries(clients.map(({ client, notes }) => [client, notes.length]))).toEqual({
+      ...{ 'claude-code': 2, codex: 1, gemini: 1, qwen: 0 },
+    })
+    // Another command line takes the place of this one.
+    const profile = await home.run(['connect', 'qwen', '--profile', 'small', '--json', '--dry-run'])
+    expect(JSON.parse(profile.output).clients).toMatchObject([{ replaced: line }])
+  })
+
   it('shows what it would do, and does nothing without a yes', async () => {
     const home = everyClient()
     const before = filesIn(home)
@@ -168,7 +228,14 @@ describe('connect', () => {
 
   it('connects those that are named, with a profile', async () => {
     const home = everyClient()
-    expect((await home.run(['connect', 'cursor', 'codex', '--profile', 'work', '--yes'])).code).toBe(0)
+    const untouched = filesIn(home)
+    const connect = () => home.run(['connect', 'cursor', 'codex', '--profile', 'work', '--yes'])
+    expect(await connect()).toMatchObject({ code: 2, errors: expect.stringContaining('It has none: add it') })
+    expect(filesIn(home)).toEqual(untouched)
+    write(home, OURS, '{ "profiles": { "small": { "servers": [] } } }')
+    expect(await connect()).toMatchObject({ code: 2, errors: expect.stringContaining('Known: small.') })
+    write(home, OURS, '{ "profiles": { "work": { "servers": [] } } }')
+    expect((await connect()).code).toBe(0)
     for (const { client, file, text } of fixtures)
       expect([client, read(home, file) === text]).toEqual([client, client !== 'cursor' && client !== 'codex'])
     expect(read(home, 'home/.codex/config.toml')).toContain('"serve", "--stdio", "--profile", "work"')
@@ -458,6 +525,41 @@ describe('connect', () => {
     expect(read(home, 'home/.claude.json')).toBe(text)
   })
 
+  it('shows what is written, and what clients that share a server do not agree on', async () => {
+    const gemini = { command: 'f-server', args: ['${workspaceFolder}'], timeout: 30_000, trust: true }
+    const code = fixtures.find(({ client }) => client === 'vscode')?.file ?? ''
+    const home = homeWith({
+      [code]: '{ "servers": { "files": { "command": "f-server", "args": ["${workspaceFolder}"] } } }',
+      'home/.gemini/settings.json': JSON.stringify({ mcpServers: { files: gemini } }),
+    })
+    const { output } = await home.run(['connect', 'vscode', 'gemini', '--dry-run'])
+    expect(output).toContain('+ files  f-server ${workspaceFolder}  (VS Code, Gemini CLI)')
+    expect(output).toContain('without trust, which has no meaning here')
+    expect(output).toContain('timeout differs in them: the usual one counts for all')
+    const json_ = JSON.parse((await home.run(['connect', '--dry-run', '--json'])).output)
+    expect(json_.servers.added[0]).toMatchObject({
+      endpoint: 'f-server ${workspaceFolder}',
+      left: ['trust'],
+    })
+    await home.run(['connect', 'vscode', 'gemini', '--yes'])
+    expect(json(read(home, OURS)).mcpServers.files).not.toHaveProperty('timeout')
+  })
+
+  it('says so where another one has done it in the meantime, and names no server twice', async () => {
+    const home = everyClient()
+    const runs = await Promise.all([1, 2].map(() => home.start(['connect', 'cursor', '--yes'])))
+    for (const { code, output } of runs)
+      if (code === 0) expect(output).toMatch(/Connected: Cursor|Nothing was left to do|is connected already/)
+    write(
+      home,
+      CURSOR,
+      read(home, CURSOR).replace('"mcpServers": {', '"mcpServers": { "young": { "command": "y" },'),
+    )
+    const { output } = await home.run(['connect', 'cursor', '--yes'])
+    expect(output).toContain('- young  goes to toolwell.json')
+    expect(output).not.toContain('- weather')
+  })
+
   it('is done once when two run at the same time', async () => {
     const home = everyClient()
     const before = filesIn(home)
@@ -558,6 +660,27 @@ describe('undo', () => {
     expect(existsSync(join(home.folder, OURS))).toBe(false)
   })
 
+  it('puts back an entry of its own that was there before, also where the file was changed since', async () => {
+    const args = [script, 'serve', '--stdio', '--folder', '/elsewhere']
+    const codex = 'home/.codex/config.toml'
+    const entry = `[mcp_servers.toolwell] # of npm start\ncommand = "${process.execPath}"\nargs = ${JSON.stringify(args)}\n`
+    const home = homeWith({ [codex]: `${entry}\n[mcp_servers.tables]\ncommand = "tables-server"\n` })
+    const change = (text: string) => write(home, codex, `${read(home, codex)}\n${text}`)
+    await home.run(['connect', 'codex', '--yes'])
+    change('[mcp_servers.late]\ncommand = "echo"\n')
+    // Once more, so that what is put back comes from what was put back.
+    await home.run(['connect', 'codex', '--yes'])
+    const dry = await home.run(['undo', '--dry-run'])
+    expect(dry.output).toContain('as it was before it was last connected, to the byte')
+    change('[mcp_servers.later]\ncommand = "echo"\n')
+    const { output, code } = await home.run(['undo', '--yes'])
+    expect(code).toBe(0)
+    expect(output).toContain('  + toolwell  the entry that was there before')
+    const servers = parseToml(read(home, codex)).mcp_servers as Record<string, object>
+    expect(Object.keys(servers).sort()).toEqual(['late', 'later', 'tables', 'toolwell'])
+    expect(servers.toolwell).toEqual({ command: process.execPath, args })
+  })
+
   it.each([
     [
       'the entry is another one now',
@@ -574,6 +697,7 @@ describe('undo', () => {
   ])('leaves a file alone where %s, and overwrites it if that is wanted', async (_, text, message) => {
     const home = cursorWith(one)
     const before = filesIn(home)
+    chmodSync(join(home.folder, CURSOR), 0o644)
     await home.run(['connect', '--yes'])
     if (text === undefined) rmSync(join(home.folder, CURSOR))
     else write(home, CURSOR, text)
@@ -591,8 +715,19 @@ describe('undo', () => {
     expect(forced.code).toBe(0)
     const { [CURSOR]: cursor, ...others } = filesIn(home)
     expect(cursor).toBe(before[CURSOR])
-    const copies = Object.entries(others).filter(([name]) => name.includes('overwritten-'))
+    expect(statSync(join(home.folder, CURSOR)).mode & 0o777).toBe(0o644)
+    expect(forced.output.includes('a copy of it is kept')).toBe(text !== undefined)
+    const copies = Object.entries(others).filter(([name]) => name.includes('overwritten-cursor-'))
     expect(copies.map(([, content]) => content)).toEqual(text === undefined ? [] : [text])
+  })
+
+  it('names those that it has left alone at the end', async () => {
+    const home = homeWith({ [CURSOR]: one, 'home/.gemini/settings.json': one })
+    await home.run(['connect', '--yes'])
+    write(home, CURSOR, '{ "mcpServers": ')
+    const { code, output } = await home.run(['undo', '--yes'])
+    expect(code).toBe(1)
+    expect(output).toMatch(/Done, but for Cursor\. Restart the others\.\n$/)
   })
 
   it('leaves the servers that another client still needs, and those that were changed here', async () => {

@@ -427,7 +427,7 @@ describe('import', () => {
     expect(output).toContain('left out extended: it is an extension of Zed')
     expect(output).toContain('left out script: it is a program within the config of Goose')
     expect(output).not.toMatch(/developer|todo/)
-    expect(output).toContain('without requestOptions, which have no meaning here')
+    expect(output).toContain('without requestOptions, which has no meaning here')
     expect(output).not.toContain(KEY)
   })
 

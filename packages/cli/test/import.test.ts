@@ -115,7 +115,7 @@ describe('import', () => {
     expect(output).toMatch(/left out.* empty: it has neither a command nor a url/)
     expect(output).toMatch(/left out.* toolwell: it is Toolwell itself/)
     expect(output).toMatch(/shared {2}shared-server {2}\(Claude Code, Claude Desktop\)/)
-    expect(output).toContain('without colour, which have no meaning here')
+    expect(output).toContain('without colour, which has no meaning here')
     expect(output).toContain(
       'the client asks for ${input:key}, which comes from the environment variable KEY here',
     )
@@ -203,8 +203,8 @@ describe('import', () => {
     })
     const { output } = await run(['import'])
     const about = (name: string) => new RegExp(`^ {2}\\+ ${name} {2}(?:.*\\n {6}.*)*`, 'm').exec(output)?.[0]
-    expect(about('calm')).toContain('without trust, which have no meaning here')
-    expect(about('eager')).toContain('without autoApprove, which have no meaning here')
+    expect(about('calm')).toContain('without trust, which has no meaning here')
+    expect(about('eager')).toContain('without autoApprove, which has no meaning here')
     expect(about('far')).toContain('https://example.com/${FAR_PATH}?token=***')
     expect(about('far')).toContain('! url: the environment variable FAR_PATH is not set.')
     expect(about('far')).toContain('! headers.Authorization: the environment variable FAR_KEY is not set.')

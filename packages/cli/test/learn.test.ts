@@ -121,6 +121,22 @@ describe('search --feedback --usage', () => {
     expect(await readFile(join(folder, 'usage.jsonl'), 'utf8')).toBe('{"toolwell-usage":9}\n')
   })
 
+  it('is read without where it is of a newer version, and a query is answered', async () => {
+    const folder = files('')
+    await writeFile(join(folder, 'usage.jsonl'), '{"toolwell-usage":9}\n')
+    const { code, output, errors } = await ask(folder)
+    expect([code, output]).toEqual([0, expect.stringContaining('lab/alpha')])
+    expect(errors).toContain('newer version of Toolwell')
+    expect(errors).toContain('The search goes on without it.')
+  })
+
+  it('is part of what an answer explains', async () => {
+    const folder = files(lesson('beta'))
+    await teach(folder)
+    const explained = await toolwell(['search', 'arrange widgets', ...flags, '--explain'], { folder })
+    expect(explained.output).toMatch(/its examples and uses add \d\.\d\d\n/)
+  })
+
   it('does not count once the definition has changed', async () => {
     const folder = files(lesson('beta'))
     await teach(folder)
@@ -174,6 +190,17 @@ describe('learn', () => {
     await learn(folder, 'forget')
     expect((await learn(folder, 'status')).code).toBe(1)
   })
+
+  it.each(['@lab/tools/beta', '@lab%2Ftools/beta'])(
+    'forgets a tool by the id that a search prints: %s',
+    async (id) => {
+      const folder = folderWith({})
+      const example = { principal: '', tool: '@lab%2Ftools/beta', fingerprint: 'f', words: [1] }
+      await fileUsage(join(folder, 'usage.jsonl')).append([example])
+      expect((await learn(folder, 'forget', '--tool', id)).code).toBe(0)
+      expect((await learn(folder, 'status')).code).toBe(1)
+    },
+  )
 
   it('refuses what it cannot do', async () => {
     const folder = await known()

@@ -39,7 +39,8 @@ async function conversed(more: { id?: string; name?: string } = {}) {
       defineTool({ name: each, description: `To ${each}`, inputSchema, execute: () => 'sent' }),
     ),
   })
-  const wire = openaiChat(await well.open({ id }))
+  const conversation = await well.open({ id })
+  const wire = openaiChat(conversation)
   const messages: ChatMessage[] = [{ role: 'user', content: 'Send invoice 7.' }]
   for (;;) {
     const turn = await wire.begin(messages)
@@ -52,7 +53,8 @@ async function conversed(more: { id?: string; name?: string } = {}) {
     messages.push(completion.choices[0]?.message as ChatMessage, ...results)
     if (results.length === 0) break
   }
-  return { ...made, ledgers: folder, file: join(folder, '%54hread%201.jsonl') }
+  const file = join(folder, '%54hread%201.jsonl')
+  return { ...made, ledgers: folder, file, well, conversation, wire, messages }
 }
 
 it('shows the surface, the search, the loads, the calls and the tokens of each request', async () => {
@@ -108,6 +110,21 @@ it('gives the same as JSON, with the figures of the accounts', async () => {
   expect(counted.reduce((sum: number, each: number) => sum + each)).toBe(
     shown.accounting.provider.inputTokens,
   )
+})
+
+it('counts an eager tool that came late, and what a cleared conversation has cost', async () => {
+  const { run, file, well, conversation, wire, messages } = await conversed()
+  const late = { name: 'ask', description: 'To ask', inputSchema: { type: 'object' }, alwaysLoad: true }
+  well.catalogue.setSource('late', { tools: [late] })
+  await wire.begin([...messages, { role: 'user', content: 'And?' }])
+  expect((await run(['ledger', file])).output).toContain('  5 1 eager, 1 loaded, 1 deferred')
+  await conversation.clear()
+  const said = '"Thread 1": 5 requests, 2 of them only to search or guess; cleared, and no request since'
+  for (const text of [(await run(['ledger', file])).output, well.report()]) {
+    expect(text).toContain(said)
+    expect(text).toContain('the provider counted')
+    expect(text).not.toMatch(/no request yet|0 searches/)
+  }
 })
 
 describe('a ledger', () => {

@@ -54,6 +54,22 @@ describe('check', () => {
   })
 })
 
+it('check, show and repair agree that what a newer version wrote is not damaged', async () => {
+  const { run, whole } = await ledgers()
+  const [first = '', ...rest] = readFileSync(whole, 'utf8').split('\n')
+  writeFileSync(whole, [first, ...rest.map((line) => line.replace('{"v":3', '{"v":4'))].join('\n'))
+  const checked = await run(['ledger', 'check', whole])
+  expect(checked.code).toBe(1)
+  expect(checked.output).toContain(
+    `${whole}: of a newer version after 1 event, not damaged\n  line 2 of ${whole} has format 4`,
+  )
+  expect(checked.output).not.toContain('repair')
+  const shown = await run(['ledger', whole])
+  expect(shown.code).toBe(1)
+  expect(shown.errors).toContain('What follows this event was written by a newer version, and is not damaged')
+  expect((await run(['ledger', 'repair', whole])).errors).toContain('newer version, and is not damaged')
+})
+
 describe('repair', () => {
   it('lets a ledger go on from what is whole, and changes nothing of one that is', async () => {
     const { run, hurt, whole, folder } = await ledgers()

@@ -122,7 +122,13 @@ describe('lock', () => {
       }
       const checked = JSON.parse((await run(['lock', '--check', '--json'])).output)
       expect(checked.locks[0].changes).toMatchObject([change])
-      const approved = await run(['lock', '--approve', 'bad/add', '--json'])
+      const refused = await run(['lock', '--approve', 'bad/*'])
+      expect(refused.code).toBe(1)
+      expect(refused.output).toContain(
+        'bad/add is not approved: the scan has hard findings. Whoever knows better adds --despite-findings.',
+      )
+      expect(JSON.parse(read(folder)).servers.bad.tools).not.toHaveProperty('add')
+      const approved = await run(['lock', '--approve', 'bad/add', '--despite-findings', '--json'])
       expect(approved.code).toBe(0)
       expect(JSON.parse(approved.output).locks[0].approved).toMatchObject([change])
       expect(await run(['lock'])).toMatchObject({ code: 0 })
@@ -155,7 +161,7 @@ describe('lock', () => {
       const { run, folder } = homeWith({
         'toolwell.json': { mcpServers: { odd: misbehaving({}), bad: misbehaving({ tools: [poisoned] }) } },
       })
-      const { code, output } = await run(['lock', '--approve', 'bad/add'])
+      const { code, output } = await run(['lock', '--approve', 'bad/add', '--despite-findings'])
       expect(code).toBe(0)
       expect(output).toContain('Approved as shown')
       const { servers } = JSON.parse(read(folder))

@@ -74,7 +74,7 @@ describe('an answer', () => {
     const { code, remarks } = await json('+nosuch issue')
     expect({ code, remarks }).toEqual({
       code: 1,
-      remarks: ['No tool has "+nosuch" in its name, aliases, server or domain.'],
+      remarks: ['No tool has "+nosuch" in its name, aliases, server, domain or group.'],
     })
     expect((await search('+nosuch issue')).errors).toContain('No tool has "+nosuch"')
   })

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { oddServer } from '../../mcp/test/support/odd-server.js'
+import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
 import { folderWith, toolwell } from './support/run.js'
 
 const SECRET = 'a-value-that-nobody-may-see'
@@ -70,17 +70,23 @@ async function serving(files: Readonly<Record<string, unknown>>) {
 }
 
 it('says what was searched for, why a call was not run, who was refused, and which project is not trusted', async () => {
+  const inputSchema = { type: 'object', properties: { first: { type: 'number' } }, required: ['first'] }
   const { endpoint } = oddServer('odd')
-  if (endpoint.type !== 'stdio') throw new Error('a server over stdio is needed')
-  const { command, args, env } = endpoint
+  const sum = oddServer('sum', { tools: [describedTool('add', { inputSchema })] })
+  const [one, two] = [endpoint, sum.endpoint].map((each) => {
+    if (each.type !== 'stdio') throw new Error('a server over stdio is needed')
+    return { command: each.command, args: each.args, env: each.env }
+  })
   const { folder, said, url, call, status } = await serving({
-    'config/toolwell/toolwell.json': { mcpServers: { odd: { command, args, env } } },
+    'config/toolwell/toolwell.json': { mcpServers: { odd: one, sum: two } },
     'project/toolwell.json': { mcpServers: { more: { command: 'more' } } },
   })
   await call('tool_search', { query: `echo ${'what is said '.repeat(20)}` })
   await call('tool_read', { name: 'odd__echo', arguments: { text: SECRET } })
   await call('tool_call', { name: 'no_such_tool', arguments: { text: SECRET } })
   await call('tool_call', { name: 'odd__echo', arguments: { text: SECRET } })
+  const [, load] = /\\"load\\":\\"(\w+)/.exec(await call('tool_search', { query: 'select:sum__add' })) ?? []
+  await call('tool_call', { name: 'sum__add', arguments: { first: SECRET }, load })
   expect((await fetch(url, { method: 'POST' })).status).toBe(401)
   expect((await fetch(url, { method: 'POST', headers: { Authorization: `Bearer ${SECRET}` } })).status).toBe(
     401,
@@ -93,15 +99,17 @@ it('says what was searched for, why a call was not run, who was refused, and whi
   expect(said.text).toMatch(/raw 1: odd__echo was not run: nobody has approved it as read-only/)
   expect(said.text).toContain('raw 1: no_such_tool was not run: there is no such tool\n')
   expect(said.text).toContain('raw 1 called odd__echo\n')
+  expect(load).toBeDefined()
+  expect(said.text).toContain('raw 1: sum__add was not run: the arguments do not fit its schema\n')
   expect(said.text).toContain('refused: no token (401)\n')
   expect(said.text.split(untrusted)).toHaveLength(2)
   expect(said.text).not.toContain('No servers')
   expect(said.text).not.toContain(SECRET)
 
   const shown = await status()
-  expect(shown).toContain('1 call (0 failed), 1 search, 2 not run;')
+  expect(shown).toContain('1 call (0 failed), 2 searches, 3 not run;')
   expect(shown).toMatch(/^client +over +endpoint +calls +searches +not run +folder/m)
-  expect(shown).toMatch(/^raw 1 +HTTP +\/mcp +1 +1 +2 /m)
+  expect(shown).toMatch(/^raw 1 +HTTP +\/mcp +1 +2 +3 /m)
   expect(shown).toContain(untrusted)
 })
 

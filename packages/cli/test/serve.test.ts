@@ -67,6 +67,30 @@ describe('serve', () => {
     expect((await run('status')).code).toBe(1)
   })
 
+  it('of npm start is named by status where no other runs', async () => {
+    const { folder, env } = place()
+    const program = [process.execPath, join(folder, 'packages', 'cli', 'bin', 'toolwell.mjs')] as const
+    const state = join(folder, 'node_modules', '.toolwell-start', 'state', 'toolwell', 'gateway')
+    const status = (...words: string[]) => toolwell(['status', ...words], { folder, env, program })
+    const none = 'No gateway is running. Start it with: toolwell serve\n'
+    expect(await status()).toMatchObject({ code: 1, output: none })
+    let serving: Promise<unknown> | undefined
+    await new Promise<void>((onOutput) => {
+      const words = ['serve', '--config', 'toolwell.json', '--port', '0', '--folder', state]
+      serving = toolwell(words, { folder, env, onOutput: () => onOutput() })
+    })
+    expect(await status()).toMatchObject({
+      code: 1,
+      output: `${none}npm start runs one of its own: toolwell status --folder ${state}\n`,
+    })
+    expect((await status('--folder', state)).code).toBe(0)
+    const { findDaemon, askDaemon } = await import('@toolwell/gateway/bridge')
+    const found = await findDaemon(state)
+    if (found.kind !== 'running') throw new Error('it is not running')
+    await askDaemon(found, 'POST', '/stop')
+    await serving
+  })
+
   it('is stopped by stop, which says so', async () => {
     const { folder, run, env } = place()
     const listening = new Promise<void>((resolve) => {
@@ -125,6 +149,68 @@ describe('serve', () => {
     const { code, output } = await run('serve', '--trust', 'project')
     expect(code).toBe(0)
     expect(output).toContain(join(folder, 'project', 'toolwell.json'))
+  })
+})
+
+describe('a config of which something cannot be used', () => {
+  /** What `serve` and then `status` say of it. */
+  async function said(files: Readonly<Record<string, unknown>>, ...words: string[]) {
+    const { folder, run, env } = place(files)
+    let isListening: () => void = () => undefined
+    const listening = new Promise<void>((resolve) => {
+      isListening = resolve
+    })
+    const serving = toolwell(['serve', '--port', '0', ...words], {
+      folder,
+      env,
+      onOutput: (text) => text.includes('Ctrl-C') && isListening(),
+    })
+    await listening
+    const { askDaemon, findDaemon } = await import('@toolwell/gateway/bridge')
+    const [text, json] = [await run('status'), await run('status', '--json')]
+    const found = await findDaemon(join(folder, 'state', 'toolwell', 'gateway'))
+    if (found.kind !== 'running') throw new Error('it is not running')
+    await askDaemon(found, 'POST', '/stop')
+    return { log: (await serving).output, status: text.output, json: JSON.parse(json.output), folder }
+  }
+  const BROKEN = { gh: { command: 'node', env: { T: '${NOT_SET_ANYWHERE}' } }, five: 5 }
+  const own = join('config', 'toolwell', 'toolwell.json')
+
+  it('is named with its line and what to do, in the log and in status', async () => {
+    const { log, status, json } = await said({ [own]: { mcpServers: { ...CONFIG.mcpServers, ...BROKEN } } })
+    for (const text of [log, status]) {
+      expect(text).toMatch(
+        /^! gh cannot be used: .*toolwell\.json:\d+ mcpServers\.gh.*NOT_SET_ANYWHERE.*\.$/m,
+      )
+      expect(text).toMatch(/^! five cannot be used: .*mcpServers\.five: a server must be an object\. Write/m)
+      expect(text).not.toContain('No servers')
+    }
+    expect(json.halls[0].problems).toContainEqual({
+      server: 'five',
+      goesOn: false,
+      problem: expect.stringContaining('a server must be an object'),
+    })
+  })
+
+  it('is not said to hold no servers where none of them can be used', async () => {
+    const { log, status } = await said({ [own]: { mcpServers: BROKEN } })
+    for (const text of [log, status]) {
+      expect(text).toContain('No servers: what is in the config cannot be used.')
+      expect(text).not.toContain('toolwell connect')
+    }
+  })
+
+  it('is named where a folder has the name of the file', async () => {
+    const { log, status, folder } = await said({ [join(own, 'file')]: '' })
+    for (const text of [log, status])
+      expect(text).toContain(`! ${join(folder, own)}: this is a folder. Give the path of a file.`)
+  })
+
+  it('is left to the first client where that has started the gateway', async () => {
+    const { log } = await said({ [own]: CONFIG }, '--by-bridge')
+    expect(log).not.toContain('No servers')
+    const { log: without, folder } = await said({}, '--by-bridge')
+    expect(without).toContain(`No servers: ${join(folder, own)} is missing.`)
   })
 })
 

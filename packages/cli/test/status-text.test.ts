@@ -30,8 +30,9 @@ const report: GatewayReport = {
       missing: [],
       untrusted: [],
       problem: undefined,
+      problems: [],
       servers: [],
-      tokens: { all: 10, list: 5 },
+      tokens: { all: 1000, list: 300, saved: 700 },
     },
   ],
   counts: { calls: 0, searches: 0, refused: 0, failed: 0, lists: 0 },
@@ -40,9 +41,14 @@ const report: GatewayReport = {
 }
 
 it('shows an older gateway, which knows less', () => {
-  const { missing: _, untrusted: __, ...hall } = report.halls[0] as GatewayReport['halls'][number]
-  const shown = statusText({ ...report, halls: [hall] }, file, '')
-  expect(shown).toBe(statusText(report, file, ''))
+  const {
+    missing: _,
+    untrusted: __,
+    problems: ___,
+    ...hall
+  } = report.halls[0] as GatewayReport['halls'][number]
+  const shown = statusText({ ...report, halls: [hall] }, file, '', 'toolwell')
+  expect(shown).toBe(statusText(report, file, '', 'toolwell'))
   expect(shown).toContain('toolwell stop')
   expect(shown).toContain('there are none in /a/toolwell.json')
 })
@@ -60,4 +66,42 @@ it.each(['/plain/folder', '/with blank/it', `/with 'quotes' "of" $both \`kinds\`
 it('quotes folders in commands that are printed', () => {
   const line = untrustedLine({ folder: '/my project', file: '/my project/toolwell.json' }, '')
   expect(line).toContain(process.platform === 'win32' ? '--trust "/my project"' : "--trust '/my project'")
+})
+
+it('says what a request saves, and how much of that the searches took', () => {
+  expect(statusText({ ...report, answerTokens: 1500 }, file, '', 'toolwell')).toMatch(
+    /A request carries 300 tokens of tools instead of 1,000: 700 saved in each\.\n.*about 1,500 tokens: what 3 requests saved\.\n/s,
+  )
+  const [hall] = report.halls
+  const small = { ...report, halls: [{ ...hall, tokens: { all: 100, list: 300, saved: -200 } }] }
+  expect(statusText(small, file, '', 'toolwell')).toContain('300 tokens of tools instead of 100: 200 more.\n')
+})
+
+it.each([
+  [['helper'], undefined, '1 tool of a is held back: helper', 'it', ''],
+  [
+    ['helper', 'two words'],
+    '/my project/b.json',
+    '2 tools of a are held back: helper, "two words"',
+    'them',
+    " --config '/my project/b.json'",
+  ],
+])('names the command that shows %j before the one that approves', (tools, config, what, them, words) => {
+  const [hall] = report.halls
+  const server = {
+    name: 'a',
+    state: 'cached',
+    reason: '',
+    endpoint: '',
+    pids: [],
+    starts: 0,
+    tools: 2,
+    quarantined: Object.fromEntries(tools.map((name) => [name, 'changed'])),
+    config,
+  }
+  const shown = statusText({ ...report, halls: [{ ...hall, servers: [server] }] }, file, '', 'toolwell')
+  const quoted = process.platform === 'win32' ? words.replaceAll("'", '"') : words
+  expect(shown).toContain(
+    `! ${what}\n    Look at ${them} first: toolwell approve${quoted}\n    Approve ${them}: toolwell approve a${quoted}\n`,
+  )
 })

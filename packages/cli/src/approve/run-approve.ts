@@ -1,10 +1,19 @@
-/** Approves what is named, or asks about each change; for programs, tells what waits. */
+/** Asks about each change, or each that is named; takes what is named where nobody can be asked; for programs, tells what waits. */
 import { matchesGlob } from '@toolwell/core/internal'
 import { approveCommands, showEndpoint } from '@toolwell/mcp/internal'
 import { type LockChange, visible } from '@toolwell/mcp/lock'
 import { diffText } from '../lock/diff-text.js'
 import { changesJson, type Groups, groupsOf } from '../lock/groups.js'
-import { approvePending, namedIn, nameOf, type Pending, pendingIn } from '../lock/pending.js'
+import {
+  approvePending,
+  looksPoisoned,
+  namedIn,
+  nameOf,
+  type Pending,
+  pendingIn,
+  poisonedLine,
+} from '../lock/pending.js'
+import { isScreen } from '../shared/ask-yes.js'
 import { readLines } from '../shared/read-lines.js'
 import { type WaitingCommand, waitingCommands } from '../shared/servers/waiting-commands.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
@@ -15,6 +24,10 @@ import type { ExitCode } from '../shared/verb.js'
 export interface ApproveOptions {
   readonly targets: readonly string[]
   readonly isJson: boolean
+  /** What is named is taken without asking. */
+  readonly isSure: boolean
+  /** Also what looks poisoned. */
+  readonly isDespiteFindings: boolean
 }
 
 export async function runApprove(
@@ -22,27 +35,35 @@ export async function runApprove(
   options: ApproveOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const { targets, isJson } = options
+  const { targets, isJson, isSure, isDespiteFindings } = options
   const { output } = terminal
   const commands = waitingCommands(open)
-  const named = commands.filter(({ server }) => targets.some((target) => matchesGlob(target, server.name)))
   const groups = groupsOf(open)
   const pending = groups.groups.flatMap((group) => pendingIn(group))
-  const others = targets.filter((target) => !named.some(({ server }) => matchesGlob(target, server.name)))
-  const meant = namedIn(pending, others, groups.groups)
+  const mayBe = (each: Pending) => isDespiteFindings || !looksPoisoned(each, groups.scanner)
   if (targets.length > 0) {
+    const named = commands.filter(({ server }) => targets.some((target) => matchesGlob(target, server.name)))
+    const others = targets.filter((target) => !named.some(({ server }) => matchesGlob(target, server.name)))
+    const meant = namedIn(pending, others, groups.groups)
+    const isAsked = isScreen(terminal) && !isSure && !isJson
+    if (isAsked && meant.length + named.length > 0)
+      return ask({ open, groups, pending: meant, commands: named, mayBe, targets }, terminal)
+    const taken = meant.filter(mayBe)
+    const left = meant.filter((each) => !mayBe(each))
     for (const each of named) allowCommands(open, each)
-    await approvePending(groups, meant, targets)
+    await approvePending(groups, taken, left.length > 0 ? [] : targets)
     await output.write(
-      isJson ? json(groups, meant, named, 'approved') : approvedText(groups, meant, named, targets, terminal),
+      isJson
+        ? json(groups, taken, named, 'approved', left)
+        : approvedText(groups, taken, named, targets, left, terminal),
     )
-    return 0
+    return left.length > 0 ? 1 : 0
   }
   if (isJson) {
     await output.write(json(groups, pending, commands, 'pending'))
     return pending.length + commands.length > 0 ? 1 : 0
   }
-  return ask(open, groups, pending, commands, terminal)
+  return ask({ open, groups, pending, commands, mayBe, targets }, terminal)
 }
 
 function allowCommands({ firstUse }: OpenServers, { server }: WaitingCommand): void {
@@ -65,15 +86,22 @@ const commandText = ({ server, commands }: WaitingCommand) =>
     `    and gives what it gets to: ${visible(showEndpoint(server.endpoint, server.secrets))}`,
   ].join('\n')
 
+interface Question {
+  readonly open: OpenServers
+  readonly groups: Groups
+  readonly pending: readonly Pending[]
+  readonly commands: readonly WaitingCommand[]
+  /** Whether it is asked about at all. */
+  readonly mayBe: (pending: Pending) => boolean
+  readonly targets: readonly string[]
+}
+
 /** One diff after the other. In a pipe nothing is asked: all of it is shown. */
 async function ask(
-  open: OpenServers,
-  groups: Groups,
-  pending: readonly Pending[],
-  commands: readonly WaitingCommand[],
+  { open, groups, pending, commands, mayBe, targets }: Question,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const { output, errors, env } = terminal
+  const { output, env } = terminal
   const paint = painter(output, env)
   const items: readonly Item[] = [
     ...commands.map((command) => ({ text: commandText(command), name: command.server.name, command })),
@@ -81,24 +109,26 @@ async function ask(
       text: diffText(each.group, [each.change], groups.scanner, paint),
       name: nameOf(each.change),
       pending: each,
+      ...(mayBe(each) ? {} : { refusal: poisonedLine([each]) }),
     })),
   ]
   if (items.length === 0) {
     await output.write('Nothing waits for approval.\n')
     return 0
   }
-  const taken = await askAbout(items, output.isTerminal && errors.isTerminal, terminal)
+  const taken = await askAbout(items, isScreen(terminal), terminal)
   for (const { command } of taken) if (command) allowCommands(open, command)
   // Changes of one lock are written together.
+  const left = items.length - taken.length
   await approvePending(
     groups,
     taken.flatMap((item) => item.pending ?? []),
+    left === 0 ? targets : [],
   )
-  const left = items.length - taken.length
   await output.write(
     left === 0
       ? `${plural(items.length, 'change')} approved.\n`
-      : `${plural(left, 'change')} ${left === 1 ? 'waits' : 'wait'}. Approve what you have read with: toolwell approve NAME\n`,
+      : `${plural(left, 'change')} ${left === 1 ? 'waits' : 'wait'}. Approve what you have read with: ${terminal.name} approve NAME\n`,
   )
   return left === 0 ? 0 : 1
 }
@@ -108,12 +138,14 @@ interface Item {
   readonly name: string
   readonly command?: WaitingCommand
   readonly pending?: Pending
+  /** Why it is shown and not asked about. */
+  readonly refusal?: string
 }
 
 /** Shows each; gives those that were agreed to. */
 async function askAbout(
   items: readonly Item[],
-  isScreen: boolean,
+  isAsked: boolean,
   { input, output }: Terminal,
 ): Promise<Item[]> {
   const answers = readLines(input, 'standard input')
@@ -121,7 +153,8 @@ async function askAbout(
   let isAll = false
   for (const item of items) {
     await output.write(`${item.text}\n\n`)
-    if (!isScreen) continue
+    if (item.refusal !== undefined) await output.write(`${item.refusal}\n`)
+    if (!isAsked || item.refusal !== undefined) continue
     let word: string = isAll ? 'y' : ''
     while (!/^(?:y|yes|n|no|a|all|q|quit)$/.test(word)) {
       await output.write(`Approve ${visible(item.name)}? [y/n/all/quit] `)
@@ -140,16 +173,21 @@ function json(
   changes: readonly Pending[],
   commands: readonly WaitingCommand[],
   key: 'approved' | 'pending',
+  left: readonly Pending[] = [],
 ): string {
-  const found = changes.flatMap(({ group, change }) =>
+  const facts = ({ group, change }: Pending) =>
     changesJson(group, [change], groups.scanner).map((each) => ({
       ...each,
       name: nameOf(change),
       by: group.lock ? ('lock' as const) : ('first-use' as const),
-    })),
-  )
+    }))
   const runs = commands.map(({ server, commands: own }) => ({ server: server.name, commands: own }))
-  return `${JSON.stringify({ [key]: found, commands: runs }, null, 2)}\n`
+  const value = {
+    [key]: changes.flatMap(facts),
+    ...(key === 'approved' ? { left: left.flatMap(facts) } : {}),
+    commands: runs,
+  }
+  return `${JSON.stringify(value, null, 2)}\n`
 }
 
 function approvedText(
@@ -157,6 +195,7 @@ function approvedText(
   approved: readonly Pending[],
   commands: readonly WaitingCommand[],
   targets: readonly string[],
+  left: readonly Pending[],
   { output, env }: Terminal,
 ): string {
   const paint = painter(output, env)
@@ -169,7 +208,9 @@ function approvedText(
   const runs = commands.map(
     (each) => `${commandText(each)}\n\nMay be started. See the server with: toolwell inspect\n`,
   )
-  const all = [...runs, ...shown].join('\n')
+  const refused = left.map(({ group, change }) => `${diffText(group, [change], groups.scanner, paint)}\n`)
+  if (left.length > 0) refused.push(poisonedLine(left))
+  const all = [...runs, ...shown, ...refused].join('\n')
   return all === ''
     ? `${targets.map(visible).join(', ')} ${targets.length === 1 ? 'was' : 'were'} approved already.\n`
     : all

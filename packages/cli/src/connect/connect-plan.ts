@@ -4,7 +4,8 @@ import { type ConfigProblem, defaultConfigFiles, loadConfig, type ServerConfig }
 import { type Addition, planOf } from '../import/plan.js'
 import { readTarget } from '../import/target.js'
 import type { OwnFile } from '../shared/clients/clients.js'
-import { ENTRY_NAME, entryLine, entryOf, isOurs } from '../shared/clients/entry.js'
+import { commandLineOf, ENTRY_NAME, entryLine, entryOf, isOurs } from '../shared/clients/entry.js'
+import { entryIn } from '../shared/clients/entry-in.js'
 import { namingInput } from '../shared/clients/inputs.js'
 import { parseClient } from '../shared/clients/parse-client.js'
 import { type ClientServers, entriesOf, readTable, valueAt } from '../shared/clients/read-client.js'
@@ -12,9 +13,10 @@ import { shapeOf } from '../shared/clients/shapes.js'
 import type { IsOff } from '../shared/clients/switches.js'
 import type { Terminal } from '../shared/terminal.js'
 import { type ClientState, readState, textOf } from './client-file.js'
-import type { Table } from './edit/change.js'
+import type { NewEntry, Table } from './edit/change.js'
 import { changeServers, sourceOf } from './edit/change-servers.js'
 import { Refusal, refusalIn } from './edit/refusal.js'
+import { narrowerNotes } from './narrower.js'
 import type { ClientRecord, Records, TakenEntry } from './records.js'
 import { restore } from './restore.js'
 
@@ -29,6 +31,14 @@ export interface ClientPlan {
   readonly base: Buffer | undefined
   readonly next: Buffer
   readonly taken: readonly TakenEntry[]
+  /** Those of them that were taken before, and are not in the file. */
+  readonly earlier: ReadonlySet<string>
+  /** The entry of Toolwell that was there before any connect. */
+  readonly ownBefore: NewEntry | undefined
+  /** The bytes that `undo` gives back have what was changed since the first connect. */
+  readonly isRebased: boolean
+  /** What the entry of Toolwell that is there starts, where it is another command line. */
+  readonly replaced: string | undefined
   /** Servers that are left where they are, and why. */
   readonly stays: ReadonlyMap<string, string>
   /** What else is to be known. */
@@ -43,6 +53,8 @@ export interface RefusedClient {
 }
 
 export interface ConnectPlan {
+  /** Names of the profiles in toolwell.json. */
+  readonly profiles: readonly string[]
   readonly clients: readonly ClientPlan[]
   readonly refused: readonly RefusedClient[]
   readonly servers: {
@@ -120,6 +132,7 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
   const needed = add.filter(({ name }) => used.has(name))
   const last = needed.length === add.length ? { next, config } : read(needed)
   return {
+    profiles: Object.keys(last.config.profiles),
     clients,
     refused,
     servers: {
@@ -138,6 +151,7 @@ interface OpenedClient {
   readonly state: ClientState
   readonly record: ClientRecord | undefined
   readonly base: Buffer | undefined
+  readonly isRebased: boolean
   readonly text: string
   readonly table: Table
   readonly value: Readonly<Record<string, unknown>>
@@ -155,7 +169,9 @@ function openClient(
   const twin = earlier.find((each) => samePlace(each, state.real))
   if (twin) throw new Refusal(`it is the same file as that of ${twin.label}`, 'Nothing needs to be done')
   const record = all.find(({ real }) => real === state.real)
-  const base = record ? restore(record, state.bytes, records.before(record)).bytes : state.bytes
+  const restored = record && restore(record, state.bytes, records.before(record))
+  const base = restored ? restored.bytes : state.bytes
+  const isRebased = restored?.how === 'merged' || record?.isRebased === true
   const text = textOf(base) ?? ''
   const shape = shapeOf(from.shape)
   const parsed = parseClient(text, shape.format, from.file)
@@ -163,7 +179,17 @@ function openClient(
   const { value } = parsed
   const path = shape.tables.find((each) => isPresent(valueAt(value, each))) ?? shape.tables[0] ?? []
   const table = { path, isList: shape.isList === true }
-  return { from, state, record, base, text, table, value, found: readTable(from, value, path, isOff) }
+  return {
+    from,
+    state,
+    record,
+    base,
+    isRebased,
+    text,
+    table,
+    value,
+    found: readTable(from, value, path, isOff),
+  }
 }
 
 function isPresent(value: unknown): boolean {
@@ -179,11 +205,11 @@ function samePlace(other: OwnFile, real: string): boolean {
 }
 
 function planClient(
-  { from, state, record, base, text, table, value, found }: OpenedClient,
+  { from, state, record, base, isRebased, text, table, value, found }: OpenedClient,
   placed: ReadonlyMap<string, string>,
   wrong: ReadonlyMap<string | undefined, string>,
   { isOff, profile }: PlanOptions,
-  { program }: Terminal,
+  { program, folder }: Terminal,
 ): ClientPlan {
   const { format } = shapeOf(from.shape)
   const entries = new Map(entriesOf(valueAt(value, table.path)).map(({ name, entry }) => [name, entry]))
@@ -202,11 +228,19 @@ function planClient(
     if (as === undefined)
       stays.set(name, 'toolwell.json has another server of that name. Rename one of the two')
     else if (why !== undefined) stays.set(name, why)
-    else taken.push(takenEntry(name, as, entries.get(name), sourceOf(text, format, table, name), table))
+    else
+      taken.push({
+        as,
+        ...newEntry(name, entries.get(name), sourceOf(text, format, table, name), table),
+      })
   }
+  const now = record ? namesIn(textOf(state.bytes) ?? '', format, table) : new Set(entries.keys())
+  const line = entryLine(program, profile)
+  const entry = entryIn(from)
+  const there = isOurs(entry) ? commandLineOf(entry).join(' ') : ''
   const next = changeServers(text, format, table, {
     remove: [...taken.map(({ name }) => name), ...(entries.has(ENTRY_NAME) ? [ENTRY_NAME] : [])],
-    add: [{ name: ENTRY_NAME, value: entryOf(from.shape, entryLine(program, profile)) }],
+    add: [{ name: ENTRY_NAME, value: entryOf(from.shape, line) }],
   })
   const bytes = Buffer.from(next, 'utf8')
   return {
@@ -216,21 +250,30 @@ function planClient(
     base,
     next: bytes,
     taken,
+    earlier: new Set(taken.map(({ name }) => name).filter((name) => !now.has(name))),
+    ownBefore: entries.has(ENTRY_NAME)
+      ? newEntry(ENTRY_NAME, entries.get(ENTRY_NAME), sourceOf(text, format, table, ENTRY_NAME), table)
+      : undefined,
+    isRebased,
+    replaced: there === '' || there === line.join(' ') ? undefined : there,
     stays,
-    notes: isOff(from, ENTRY_NAME)
-      ? [`${from.label} starts only some servers, by a list of its own: add "${ENTRY_NAME}" to it`]
-      : [],
+    notes: [
+      ...(isOff(from, ENTRY_NAME)
+        ? [`${from.label} starts only some servers, by a list of its own: add "${ENTRY_NAME}" to it.`]
+        : []),
+      ...narrowerNotes(from, value, folder, line),
+    ],
     isDone: state.bytes !== undefined && bytes.equals(state.bytes),
   }
 }
 
-function takenEntry(
-  name: string,
-  as: string,
-  entry: unknown,
-  source: string | undefined,
-  { isList }: Table,
-): TakenEntry {
+/** Of the file as it is. */
+function namesIn(text: string, format: 'json' | 'toml' | 'yaml', { path }: Table): ReadonlySet<string> {
+  const parsed = parseClient(text, format, '')
+  return new Set('value' in parsed ? entriesOf(valueAt(parsed.value, path)).map(({ name }) => name) : [])
+}
+
+function newEntry(name: string, entry: unknown, source: string | undefined, { isList }: Table): NewEntry {
   const { name: _, ...others } = isRecord(entry) ? entry : { name }
-  return { name, as, value: isList ? others : entry, ...(source === undefined ? {} : { source }) }
+  return { name, value: isList ? others : entry, ...(source === undefined ? {} : { source }) }
 }

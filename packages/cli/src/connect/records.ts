@@ -34,6 +34,12 @@ export interface ClientRecord {
   /** The uppermost folder that was made with the file. */
   readonly made?: string
   readonly taken: readonly TakenEntry[]
+  /** The entry of Toolwell that was there before, from `npm start` say. */
+  readonly replaced?: NewEntry
+  /** The bytes from before are of the last connect: the file was changed between it and the first. */
+  readonly isRebased?: true
+  /** Permissions of the file, for where it is gone. */
+  readonly mode?: number
 }
 
 /** What was added to toolwell.json. */
@@ -57,8 +63,8 @@ export interface Records {
   servers(): ServersRecord | undefined
   writeServers(record: ServersRecord, before: Buffer | undefined): void
   removeServers(): void
-  /** Keeps what is about to be lost; gives the path. */
-  keep(bytes: Buffer): string
+  /** Keeps what is about to be lost of a client's file; gives the path. */
+  keep(client: string, bytes: Buffer): string
 }
 
 export function recordsFolder(env: Terminal['env']): string {
@@ -120,8 +126,8 @@ export function openRecords(folder: string): Records {
       rmSync(serversFile, { force: true })
       sweep()
     },
-    keep(bytes) {
-      const file = inside(`overwritten-${(digestOf(bytes) ?? '').slice(0, 16)}`)
+    keep(client, bytes) {
+      const file = inside(`overwritten-${client}-${(digestOf(bytes) ?? '').slice(0, 16)}`)
       makeFolder(folder, 0o700)
       writeWhole(file, bytes)
       return file

@@ -33,7 +33,7 @@ export function restore(
       'To have it back as it was before, add --overwrite',
     )
   const { format } = shapeOf(record.shape)
-  const { table, taken } = record
+  const { table, taken, replaced } = record
   const now = parsed(textOf(current) ?? '', format)
   // Only written anew: what it says is what was written.
   const was = before === undefined ? {} : parsed(textOf(before) ?? '', format)
@@ -56,14 +56,16 @@ export function restore(
       `another server is called ${JSON.stringify(conflict)} there now, as one that was taken over`,
       'Rename that one, or add --overwrite to have the file as it was before',
     )
-  const change = { remove: ours === undefined ? [] : [ENTRY_NAME], add: back }
+  // Whoever has taken the entry out does not want the one from before it either.
+  const all = ours === undefined || !replaced ? back : [...back, replaced]
+  const change = { remove: ours === undefined ? [] : [ENTRY_NAME], add: all }
   const text = changeServers(textOf(current) ?? '', format, table, change)
   // A file that was made for the entry alone goes with it.
   const isEmpty = before === undefined && saysTheSame(parsed(text, format), {}, table)
   return {
     bytes: isEmpty ? undefined : Buffer.from(text, 'utf8'),
     how: 'merged',
-    back: back.map(({ name }) => name),
+    back: all.map(({ name }) => name),
   }
 }
 

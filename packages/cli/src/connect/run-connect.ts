@@ -27,7 +27,7 @@ export interface ConnectOptions {
 }
 
 export async function runConnect(options: ConnectOptions, terminal: Terminal): Promise<ExitCode> {
-  const { output, errors, env, folder, program } = terminal
+  const { output, errors, env, folder, program, name } = terminal
   const { profile, isDryRun, isYes, isJson } = options
   const home = homeOf(env)
   const targets = targetsOf({ home, folder, platform: platform(), env }, options.clients)
@@ -41,13 +41,21 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
     }
   }
   const shown = plan()
+  if (profile !== undefined && !shown.profiles.includes(profile))
+    throw new Problem(
+      `There is no profile ${JSON.stringify(profile)} in ${shown.servers.file}, and clients would fail. Nothing was written.`,
+      shown.profiles.length === 0
+        ? 'It has none: add it to "profiles" there first.'
+        : `Known: ${shown.profiles.join(', ')}.`,
+      { reason: 'unknown-profile' },
+    )
   const isOpen = shown.clients.some(({ isDone }) => !isDone)
   if (!isJson)
     await output.write(
       connectText(shown, entryLine(program, profile), { home, folder }, painter(output, env)),
     )
   const isWanted =
-    !isDryRun && isOpen && (isYes || (!isJson && (await askYes(question(shown.clients), terminal))))
+    !isDryRun && isOpen && (isYes || (!isJson && (await askYes(question(shown.clients, name), terminal))))
   let done: Connected = { written: [], refused: [] }
   if (isWanted)
     done = await withLock(records, async () => {
@@ -55,14 +63,14 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
       if (!isSame(shown, again))
         throw new Problem(
           'A file was changed while the preview was shown. Nothing was written.',
-          'Look at it again with: toolwell connect',
+          `Look at it again with: ${name} connect`,
           { reason: 'changed' },
         )
       return writeConnect(again, records).catch(told(again.servers.file))
     })
   const refused = [...shown.refused, ...done.refused]
   if (isJson) await output.write(connectJson(shown, refused, isWanted, records.folder))
-  else if (isWanted) await output.write(doneText(done, nearPath(records.folder, { home, folder })))
+  else if (isWanted) await output.write(doneText(done, nearPath(records.folder, { home, folder }), name))
   for (const { from, refusal } of isJson ? refused : done.refused)
     await errors.write(`toolwell: ${from.file}: ${refusalText(refusal)}\n`)
   if (!isWanted && isOpen && !isDryRun)
@@ -72,13 +80,13 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
   return refused.length > 0 || (isOpen && !isWanted && !isDryRun) ? 1 : 0
 }
 
-function doneText({ written }: Connected, copies: string): string {
+function doneText({ written }: Connected, copies: string, name: string): string {
   const changed = written.filter(({ isDone }) => !isDone)
   const labels = [...new Set(changed.map(({ from }) => from.label))].join(', ')
   const moved = new Set(changed.flatMap(({ taken }) => taken.map(({ as }) => as))).size
   return labels === ''
-    ? ''
-    : `\nConnected: ${labels}, with ${plural(moved, 'server')} behind Toolwell. Restart ${changed.length === 1 ? 'it' : 'them'}.\nCopies of the files are in ${copies}. To go back: toolwell undo\n`
+    ? '\nNothing was left to do: all of it was connected in the meantime.\n'
+    : `\nConnected: ${labels}, with ${plural(moved, 'server')} behind Toolwell. Restart ${changed.length === 1 ? 'it' : 'them'}.\nCopies of the files are in ${copies}. To go back: ${name} undo\n`
 }
 
 function isSame(a: ConnectPlan, b: ConnectPlan): boolean {

@@ -31,7 +31,7 @@ export function connectText(
 }
 
 function clientLines(
-  { from, state, taken, stays, notes, isDone }: ClientPlan,
+  { from, state, taken, earlier, replaced, stays, notes, isDone }: ClientPlan,
   line: readonly string[],
   near: Near,
   paint: Paint,
@@ -41,14 +41,17 @@ function clientLines(
   const changes = isDone
     ? ['  is connected already']
     : [
-        ...taken.map(({ name, as }) => `  - ${firstLine(name, 60)}  ${goesTo(name, as)}`),
+        ...taken
+          .filter(({ name }) => !earlier.has(name))
+          .map(({ name, as }) => `  - ${firstLine(name, 60)}  ${goesTo(name, as)}`),
+        ...(replaced === undefined ? [] : [`  - ${ENTRY_NAME}  ${firstLine(replaced, 500)}`]),
         `  + ${paint(ENTRY_NAME, 'name')}  ${line.join(' ')}`,
       ]
   return [
     `${head}${place}${state.bytes === undefined ? '  (a new file)' : ''}`,
     ...changes,
     ...[...stays].map(([name, why]) => `    ${firstLine(name, 60)}  stays: ${sentence(firstLine(why, 300))}`),
-    ...notes.map((note) => `  ! ${sentence(note)}`),
+    ...notes.map((note) => `  ! ${note}`),
     '',
   ]
 }
@@ -84,9 +87,9 @@ function upperFirst(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 }
 
-export function question(clients: readonly ClientPlan[]): string {
+export function question(clients: readonly ClientPlan[], name: string): string {
   const open = clients.filter(({ isDone }) => !isDone)
-  return `\nWrite ${plural(open.length, 'file')}? A copy of each is kept, and "toolwell undo" puts it back.`
+  return `\nWrite ${plural(open.length, 'file')}? A copy of each is kept, and "${name} undo" puts it back.`
 }
 
 export function connectJson(
@@ -109,6 +112,7 @@ export function connectJson(
         state: client.isDone || isWritten ? 'connected' : 'planned',
         changed: !client.isDone,
         taken: client.taken.map(({ name, as }) => ({ name, as })),
+        ...defined({ replaced: client.replaced }),
         stays: Object.fromEntries(client.stays),
         notes: client.notes,
       })),

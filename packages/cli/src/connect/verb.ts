@@ -6,6 +6,7 @@ export const connect = defineVerb({
   name: 'connect',
   summary: 'Put Toolwell in front of the servers of your clients.',
   usage: ['[CLIENT …] [--dry-run] [--yes]'],
+  takesWords: true,
   flags: {
     profile: {
       type: 'string',

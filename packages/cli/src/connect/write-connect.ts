@@ -44,7 +44,7 @@ async function pruneUnused(records: Records): Promise<void> {
 }
 
 function recordOf(
-  { from, state, table, base, next, taken }: ClientPlan,
+  { from, state, table, base, next, taken, ownBefore, isRebased }: ClientPlan,
   before: ClientRecord | undefined,
 ): ClientRecord {
   return {
@@ -59,5 +59,10 @@ function recordOf(
     after: digestOf(next) ?? '',
     ...defined({ made: before?.made ?? state.missing }),
     taken,
+    ...defined({
+      replaced: ownBefore,
+      isRebased: isRebased ? (true as const) : undefined,
+      mode: state.bytes === undefined ? before?.mode : state.mode,
+    }),
   }
 }

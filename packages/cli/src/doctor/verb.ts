@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { Problem, usageProblem } from '../shared/problem.js'
+import { Problem } from '../shared/problem.js'
 import { fileProblem } from '../shared/read-lines.js'
 import { serverFlags, timeoutOf } from '../shared/servers/flags.js'
 import { painter, type Terminal } from '../shared/terminal.js'
@@ -47,11 +47,6 @@ export const doctor = defineVerb({
     2: 'Wrong flags, no config, or no server that can be used.',
   },
   async run(flags, terminal) {
-    if (flags._.length > 0)
-      throw usageProblem(
-        `Unexpected argument ${JSON.stringify(flags._.join(' '))}.`,
-        'doctor takes flags only.',
-      )
     const timeout = timeoutOf(flags.timeout)
     const slow = timeoutOf(flags.slow ?? String(SLOW), '--slow')
     const system = flags.system === undefined ? '' : await readText(flags.system, '--system', terminal)

@@ -1,6 +1,6 @@
 /** What an import would do: which servers are new, which are there already, which bear a name that is taken. */
 import { canonicalJson, isRecord } from '@toolwell/core/internal'
-import { readDuration } from '@toolwell/mcp/internal'
+import { DEFAULTS, readDuration } from '@toolwell/mcp/internal'
 import type { ClientFile } from '../shared/clients/clients.js'
 import type { Inputs } from '../shared/clients/inputs.js'
 import type { ClientServers } from '../shared/clients/read-client.js'
@@ -13,6 +13,8 @@ export interface Addition {
   readonly was?: string
   readonly left: readonly string[]
   readonly inputs: Inputs
+  /** Time limits that its clients do not agree on. */
+  readonly limits: readonly string[]
 }
 
 export interface Plan {
@@ -33,7 +35,12 @@ export function planOf(
   existing: Existing,
   known: (from: ClientFile, name: string) => string | undefined = () => undefined,
 ): Plan {
-  const add: (Addition & { readonly from: ClientFile[]; entry: Addition['entry'] })[] = []
+  const add: (Omit<Addition, 'entry' | 'left' | 'limits'> & {
+    readonly from: ClientFile[]
+    entry: Addition['entry']
+    left: Addition['left']
+    limits: Addition['limits']
+  })[] = []
   const same = new Set<string>()
   const kept: Plan['kept'][number][] = []
   const isTaken = (name: string) => Object.hasOwn(existing, name) || add.some((each) => each.name === name)
@@ -54,32 +61,41 @@ export function planOf(
           : placesOf(existing, name, from.client).find((each) => isEqual(existing[each]))
       if (added) {
         added.from.push(from)
+        const differing = LIMITS.filter((key) => limitOf(added.entry, key) !== limitOf(entry, key))
         added.entry = withLongerLimits(added.entry, entry)
+        added.limits = [...new Set([...added.limits, ...differing])]
+        added.left = [...new Set([...added.left, ...left])]
         place(from, name, added.name)
       } else if (there !== undefined) {
         same.add(there)
         place(from, name, there)
       } else if (Object.hasOwn(existing, name)) kept.push({ name, from })
       else if (!first) {
-        add.push({ name, entry, from: [from], left, inputs })
+        add.push({ name, entry, from: [from], left, inputs, limits: [] })
         place(from, name, name)
       }
       // One client with two files: the stronger one was read first.
       else if (!first.from.some(({ client }) => client === from.client)) {
         const free = freeName(`${name}-${from.client}`, isTaken)
-        add.push({ name: free, entry, from: [from], was: name, left, inputs })
+        add.push({ name: free, entry, from: [from], was: name, left, inputs, limits: [] })
         place(from, name, free)
       }
     }
   return { add, same: [...same], kept, placed }
 }
 
-const LIMITS = ['timeout', 'startTimeout']
+const LIMITS = ['timeout', 'startTimeout'] as const
 
-/** A client that waits longer may need to. What says nothing of a limit leaves it to the other. */
+/** What says nothing of a limit means the usual one. */
+const limitOf = (entry: Addition['entry'], key: (typeof LIMITS)[number]) =>
+  readDuration(entry[key]) ?? DEFAULTS[key]
+
+/** A client that waits longer may need to. */
 function withLongerLimits(entry: Addition['entry'], other: Addition['entry']): Addition['entry'] {
-  const longer = LIMITS.filter((key) => (readDuration(other[key]) ?? 0) > (readDuration(entry[key]) ?? 0))
-  return { ...entry, ...Object.fromEntries(longer.map((key) => [key, other[key]])) }
+  const longer = LIMITS.filter((key) => limitOf(other, key) > limitOf(entry, key))
+  const kept = Object.entries(entry).filter(([key]) => !longer.some((each) => each === key))
+  const taken = longer.flatMap((key) => (other[key] === undefined ? [] : [[key, other[key]] as const]))
+  return Object.fromEntries([...kept, ...taken])
 }
 
 /**
@@ -89,7 +105,7 @@ function withLongerLimits(entry: Addition['entry'], other: Addition['entry']): A
 function plainly(entry: unknown): string {
   if (!isRecord(entry)) return canonicalJson(entry)
   const isImplied = (key: string, value: unknown) =>
-    LIMITS.includes(key) ||
+    LIMITS.some((limit) => limit === key) ||
     (key === 'type'
       ? value === 'stdio' || /^(?:streamable-?)?http$/i.test(String(value))
       : (key === 'enabled' && value === true) ||

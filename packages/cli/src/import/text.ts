@@ -53,7 +53,7 @@ export function previewText(
 
 /** One server that comes, and what is to be known of it. */
 export function additionLines(
-  { name, entry, from, was, left, inputs }: Addition,
+  { name, entry, from, was, left, inputs, limits }: Addition,
   server: ServerConfig | undefined,
   problems: readonly ConfigProblem[],
   paint: Paint,
@@ -69,8 +69,14 @@ export function additionLines(
       : [`      called ${firstLine(was, 60)} there; that name is taken by another server`]),
     ...(names.length > 0 ? [`      with ${names.map((each) => firstLine(each, 60)).join(', ')}`] : []),
     ...(left.length > 0
-      ? [`      without ${left.map((each) => firstLine(each, 60)).join(', ')}, which have no meaning here`]
+      ? [
+          `      without ${left.map((each) => firstLine(each, 60)).join(', ')}, which ${left.length === 1 ? 'has' : 'have'} no meaning here`,
+        ]
       : []),
+    ...limits.map(
+      (key) =>
+        `      ${key} differs in them: ${entry[key] === undefined ? 'the usual one' : `the longer one, ${String(entry[key])},`} counts for all`,
+    ),
     ...problems
       .filter((problem) => problem.server === name)
       .map(
@@ -83,9 +89,13 @@ export function additionLines(
 /** The way to an entry, which is named above already. */
 const WITHIN = /^mcpServers(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.?/
 
-/** As it will be read; where that cannot be done, as it is written. */
+/** As it will be read, but for the folder of the project, which is another one for each; where that cannot be done, as it is written. */
 export function endpointOf(entry: Addition['entry'], server: ServerConfig | undefined): string {
-  if (server) return showEndpoint(server.endpoint, server.secrets)
+  if (server) {
+    const shown = showEndpoint(server.endpoint, server.secrets)
+    const isEach = JSON.stringify(entry).includes(FOLDER)
+    return isEach ? shown.replaceAll(server.workspace.folder, FOLDER) : shown
+  }
   const { command, url, args } = entry
   return typeof command === 'string'
     ? showEndpoint({
@@ -97,6 +107,8 @@ export function endpointOf(entry: Addition['entry'], server: ServerConfig | unde
       })
     : showEndpoint({ type: 'auto', url: String(url), headers: {} })
 }
+
+const FOLDER = '${workspaceFolder}'
 
 export function previewJson({ target, found, plan, read, problems }: Preview, written: boolean): string {
   const value = {

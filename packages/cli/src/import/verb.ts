@@ -12,6 +12,7 @@ export const importVerb = defineVerb({
   name: 'import',
   summary: 'Take over the servers of other clients into toolwell.json.',
   usage: ['[--from CLIENT] [--to FILE] [--yes]'],
+  insteadOfWords: 'To take over one client, write --from CLIENT.',
   flags: {
     from: { type: 'string', valueHint: 'CLIENT', description: `Only from this one: ${CLIENTS.join(', ')}.` },
     to: {
@@ -37,11 +38,6 @@ export const importVerb = defineVerb({
   },
   async run(flags, terminal) {
     const { output, errors, env, folder } = terminal
-    if (flags._.length > 0)
-      throw usageProblem(
-        `Unexpected argument ${JSON.stringify(flags._.join(' '))}.`,
-        'To take over one client, write --from CLIENT.',
-      )
     const only = flags.from
     if (only !== undefined && !CLIENTS.some((client) => client === only)) {
       const [meant] = nearest(only, CLIENTS, 1)

@@ -52,11 +52,6 @@ export const inspect = defineVerb({
   },
   async run(flags, terminal) {
     const { config, profile, catalog } = flags
-    if (flags._.length > 0)
-      throw usageProblem(
-        `Unexpected argument ${JSON.stringify(flags._.join(' '))}.`,
-        'inspect takes flags only.',
-      )
     if (config !== undefined && catalog !== undefined)
       throw usageProblem('--config and --catalog do not go together.', 'Leave one of them out.')
     if (profile !== undefined && catalog !== undefined)

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { UsageExample } from '@toolwell/core'
+import { sourceOfId } from '@toolwell/core/internal'
 import { fileUsage } from '@toolwell/core/usage'
 import { Problem, usageProblem } from '../shared/problem.js'
 import type { Terminal } from '../shared/terminal.js'
@@ -14,6 +15,7 @@ export const learn = defineVerb({
   name: 'learn',
   summary: 'See what searches have learned from use, or forget it.',
   usage: ['status --usage FILE [flags]', 'forget --usage FILE [--tool ID] [flags]'],
+  takesWords: true,
   flags: {
     usage: {
       type: 'string',
@@ -52,12 +54,20 @@ export const learn = defineVerb({
       )
     }
     const known = await store.read().catch(refuse)
-    const chosen = known.filter(({ tool }) => flags.tool === undefined || tool === flags.tool)
-    if (action === 'forget')
-      await store.forget(flags.tool === undefined ? {} : { tool: flags.tool }).catch(refuse)
+    const isAsked = (tool: string) => [undefined, tool, asShown(tool)].includes(flags.tool)
+    const chosen = known.filter(({ tool }) => isAsked(tool))
+    if (action === 'forget' && flags.tool === undefined) await store.forget({}).catch(refuse)
+    else if (action === 'forget')
+      for (const tool of new Set(chosen.map((each) => each.tool))) await store.forget({ tool }).catch(refuse)
     return tell(action, chosen, flags.json === true, terminal)
   },
 })
+
+/** As `search` prints it: an id writes a slash in the name of a server in another way. */
+function asShown(id: string): string {
+  const source = sourceOfId(id)
+  return source === '' ? id : `${source}${id.slice(id.indexOf('/'))}`
+}
 
 async function tell(
   action: 'status' | 'forget',

@@ -20,14 +20,16 @@ export async function checkLedgers(path: string, isJson: boolean, { output }: Te
 function lines({ file, events, segments, torn, damage, lock }: LedgerReport): string[] {
   const count = `${events} ${events === 1 ? 'event' : 'events'}`
   const files = segments > 1 ? ` in ${segments} files` : ''
-  const said = [`${file}: ${damage ? `damaged after ${count}` : `whole, ${count}`}${files}`]
-  if (damage) {
+  const isNewer = damage?.tooNew !== undefined
+  const found = isNewer ? `of a newer version after ${count}, not damaged` : `damaged after ${count}`
+  const said = [`${file}: ${damage ? found : `whole, ${count}`}${files}`]
+  if (damage)
     said.push(
       `  ${damage.line === 0 ? damage.file : `line ${damage.line} of ${damage.file}`} ${damage.problem}`,
+      isNewer
+        ? '  To read it, use the version of toolwell that wrote it, or a later one.'
+        : `  To go on from the events before it: toolwell ledger repair ${file}`,
     )
-    if (damage.tooNew === undefined)
-      said.push(`  To go on from the events before it: toolwell ledger repair ${file}`)
-  }
   if (torn > 0)
     said.push(`  ${torn} bytes at its end are of an append that was cut off; the next one removes them`)
   if (lock) said.push(`  ${lockLine(file, lock)}`)

@@ -21,8 +21,10 @@ export async function showLedger(
     )
   else await output.write(`${lines.join('\n')}\n`)
   if (!damage) return 0
+  const what =
+    damage.tooNew === undefined ? 'is damaged' : 'was written by a newer version, and is not damaged'
   await errors.write(
-    `What follows these ${events.length} events is damaged: see toolwell ledger check ${file}\n`,
+    `What follows ${events.length === 1 ? 'this event' : `these ${events.length} events`} ${what}: see toolwell ledger check ${file}\n`,
   )
   return 1
 }

@@ -9,6 +9,7 @@ export const ledger = defineVerb({
   name: 'ledger',
   summary: 'Show a conversation turn by turn. Check the files of conversations, cut off damage, end a lock.',
   usage: ['FILE [--json]', 'check PATH [--json]', 'repair FILE [--json]', 'unlock FILE [--json]'],
+  takesWords: true,
   flags: { json: { type: 'boolean', description: 'The turns, or the outcome, as JSON.' } },
   notes: [
     'A numbered line is one request: the tools it sent, what they cost, and the usage where the reply told it. Above it stands\nwhat was decided for it, below it what its reply did.',
@@ -29,7 +30,7 @@ export const ledger = defineVerb({
   ],
   exits: {
     0: 'It was shown; every ledger is whole; or it was repaired or unlocked.',
-    1: 'There is damage, and what is before it was shown; repair or unlock found nothing to do.',
+    1: 'There is damage, or what a newer version wrote; what is before it was shown. Repair or unlock found nothing to do.',
     2: 'Wrong arguments, a file that cannot be read, or a lock whose owner is alive.',
   },
   async run(flags, terminal) {

@@ -2,8 +2,18 @@
 import { matchesGlob } from '@toolwell/core/internal'
 import { approveSeen, approveSeenServer } from '@toolwell/mcp/internal'
 import { approve, approveChange, type Lock, type LockChange, visible, writeLock } from '@toolwell/mcp/lock'
+import type { Scanner } from '@toolwell/mcp/scan'
 import { Problem } from '../shared/problem.js'
-import { asProblem, changesOf, type Group, type Groups, toProblem, trustedIn } from './groups.js'
+import {
+  asProblem,
+  changesOf,
+  findingsOf,
+  type Group,
+  type Groups,
+  isHard,
+  toProblem,
+  trustedIn,
+} from './groups.js'
 
 export interface Pending {
   readonly group: Group
@@ -84,6 +94,14 @@ function assertKnown(target: string, pending: readonly Pending[], groups: readon
     { reason: 'unknown-target' },
   )
 }
+
+/** Approving by name is not reading: what has hard findings takes a word of its own. */
+export function looksPoisoned({ group, change }: Pending, scanner: Scanner): boolean {
+  return isHard(findingsOf(group, scanner, change))
+}
+
+export const poisonedLine = (poisoned: readonly Pending[]) =>
+  `${poisoned.map(({ change }) => visible(nameOf(change))).join(', ')} ${poisoned.length === 1 ? 'is' : 'are'} not approved: the scan has hard findings. Whoever knows better adds --despite-findings.\n`
 
 /** A lock with these changes as they are now. */
 export function withApproved(lock: Lock, { servers }: Group, approved: readonly Pending[]): Lock {

@@ -3,11 +3,13 @@ import { everyValue } from '../shared/flags.js'
 import { usageProblem } from '../shared/problem.js'
 import { serverFlags, timeoutOf } from '../shared/servers/flags.js'
 import { defineVerb } from '../shared/verb.js'
+import { despiteFindings } from './despite-findings.js'
 
 export const lock = defineVerb({
   name: 'lock',
   summary: 'Pin the definitions of servers in toolwell.lock, check them, and approve what changed.',
   usage: ['[--approve NAME …] [--approve-all] [--config FILE]', '--check [--config FILE]'],
+  insteadOfWords: 'To approve a server or tool, write: toolwell lock --approve SERVER/TOOL',
   flags: {
     config: serverFlags.config,
     check: {
@@ -21,6 +23,7 @@ export const lock = defineVerb({
         'Take this change too: of a server with all its tools, or of one tool. May be repeated; * stands for any characters.',
     },
     'approve-all': { type: 'boolean', description: 'Show every change, ask once, and take them all.' },
+    'despite-findings': despiteFindings,
     json: { type: 'boolean', description: 'The answer as JSON.' },
     timeout: serverFlags.timeout,
   },
@@ -42,21 +45,21 @@ export const lock = defineVerb({
     const { check, config } = flags
     const approve = everyValue(flags, 'approve')
     const approveAll = flags['approve-all'] === true
-    if (flags._.length > 0)
-      throw usageProblem(
-        `Unexpected argument ${JSON.stringify(flags._.join(' '))}.`,
-        'To approve a server or tool, write: toolwell lock --approve SERVER/TOOL',
-      )
     if ((approve.length > 0 || approveAll) && check)
       throw usageProblem('--check and --approve do not go together.', 'Leave one of them out.')
     const timeout = timeoutOf(flags.timeout)
     const isJson = flags.json === true
+    const isDespiteFindings = flags['despite-findings'] === true
     const { withServers } = await import('../shared/servers/with-servers.js')
     const { groupsOf } = await import('./groups.js')
     return withServers({ config, timeout, refresh: true }, terminal, async (open) => {
       const groups = groupsOf(open)
       if (check) return (await import('./check.js')).checkLocks(groups, isJson, terminal)
-      return (await import('./write.js')).writeLocks(groups, { isJson, approve, approveAll }, terminal)
+      return (await import('./write.js')).writeLocks(
+        groups,
+        { isJson, approve, approveAll, isDespiteFindings },
+        terminal,
+      )
     })
   },
 })

@@ -18,7 +18,15 @@ import { type Paint, painter, type Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
 import { diffText, shellWord } from './diff-text.js'
 import { changesJson, changesOf, type Group, type Groups, lockOf, toProblem, trustedIn } from './groups.js'
-import { namedIn, nameOf, type Pending, pendingIn, withApproved } from './pending.js'
+import {
+  looksPoisoned,
+  namedIn,
+  nameOf,
+  type Pending,
+  pendingIn,
+  poisonedLine,
+  withApproved,
+} from './pending.js'
 
 interface Excluded {
   readonly server: string
@@ -51,6 +59,8 @@ export interface WriteOptions {
   readonly approve: readonly string[]
   /** Asks, after everything is shown. */
   readonly approveAll: boolean
+  /** Also what looks poisoned. */
+  readonly isDespiteFindings: boolean
 }
 
 export async function writeLocks(
@@ -59,14 +69,17 @@ export async function writeLocks(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const { scanner } = groups
-  const { isJson, approve, approveAll } = options
+  const { isJson, approve, approveAll, isDespiteFindings } = options
   const paint = painter(terminal.output, terminal.env)
   const drafts = groups.groups.map((group) => ({ group, lock: freshLock(group, scanner) }))
   const waiting = drafts.flatMap(({ group, lock }) => pendingIn(group, lock))
-  const named = namedIn(waiting, approve, groups.groups)
-  const rest = waiting.filter((each) => !named.includes(each))
+  const mayBe = (each: Pending) => isDespiteFindings || !looksPoisoned(each, scanner)
+  const meant = namedIn(waiting, approve, groups.groups)
+  const named = meant.filter(mayBe)
+  const refused = (approveAll ? waiting : meant).filter((each) => !mayBe(each))
+  const rest = waiting.filter((each) => mayBe(each) && !named.includes(each))
   const isAgreed = approveAll && rest.length > 0 && (await agree(rest, scanner, terminal))
-  const approved = isAgreed ? waiting : named
+  const approved = isAgreed ? [...named, ...rest] : named
   const written: Written[] = []
   for (const { group, lock: draft } of drafts) {
     const own = approved.filter((each) => each.group === group)
@@ -107,7 +120,10 @@ export async function writeLocks(
   await terminal.output.write(
     isJson
       ? `${JSON.stringify({ locks: written }, null, 2)}\n`
-      : written.map((each, at) => text(each, groups.groups[at] as Group, scanner, paint)).join(''),
+      : [
+          ...written.map((each, at) => text(each, groups.groups[at] as Group, scanner, paint)),
+          ...(refused.length > 0 ? [poisonedLine(refused)] : []),
+        ].join(''),
   )
   const isOpen = ({ waiting: left, excluded, unlisted }: Written) =>
     left.length + excluded.length + Object.keys(unlisted).length > 0

@@ -7,6 +7,7 @@ export const login = defineVerb({
   name: 'login',
   summary: 'Log in to a remote MCP server, in the browser.',
   usage: ['SERVER [flags]'],
+  takesWords: true,
   flags: {
     config: serverFlags.config,
     browser: {

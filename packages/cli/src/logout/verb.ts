@@ -7,6 +7,7 @@ export const logout = defineVerb({
   name: 'logout',
   summary: 'End the login to a remote MCP server, and delete its tokens.',
   usage: ['SERVER [flags]'],
+  takesWords: true,
   flags: { config: serverFlags.config, json: { type: 'boolean', description: 'The outcome as JSON.' } },
   examples: [{ line: 'toolwell logout notes', about: 'the server that the config calls notes' }],
   exits: {

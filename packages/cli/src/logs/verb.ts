@@ -8,6 +8,7 @@ export const logs = defineVerb({
   name: 'logs',
   summary: 'Show what a local server wrote to its standard error.',
   usage: ['SERVER [--follow] [--config FILE]'],
+  takesWords: true,
   flags: {
     follow: { type: 'boolean', alias: 'f', description: 'Go on showing what is written, until interrupted.' },
     config: serverFlags.config,

@@ -1,12 +1,14 @@
 /** One query to a catalogue: reads its grammar, ranks, and cuts off. */
 import {
   clearCoverage,
+  defaultCutOff,
   defined,
   documentOf,
   nearest,
   type ParsedQuery,
   parseQuery,
   quote,
+  rivalShare,
 } from '@toolwell/core/internal'
 import type { Catalogue, Entry } from './catalogue.js'
 
@@ -14,11 +16,9 @@ import type { Catalogue, Entry } from './catalogue.js'
 const RANKED = 500
 /** Hits below the cut-off that a miss names. */
 const NAMED = 3
-/** Tools that are shown where nothing clearly does what was asked for: of so many, those that account for the most of it. */
+/** Matches that decide whether something clearly does what was asked for; where nothing does, so many of them are shown. */
+const CONSIDERED = 8
 const NEAREST = 3
-const NEAREST_OF = 20
-/** The share of the best score that they need. */
-const RIVAL_SHARE = 0.5
 /** Names that a wrong one is compared with. */
 const COMPARED = 20_000
 
@@ -101,26 +101,27 @@ export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limi
   for (const { id, score, relevance, certainty = relevance, coverage = 1 } of ranked) {
     const entry = catalogue.get(id)
     const into = relevance >= cutOff ? matches : below
-    if (entry && into.length < (into === below ? NAMED : Math.max(limit, NEAREST_OF)))
+    if (entry && into.length < (into === below ? NAMED : Math.max(limit, CONSIDERED)))
       into.push({ key: id, entry, score, relevance, certainty, coverage })
   }
   if (matches.length + below.length === 0 && must.length > 0) remarks.push(...unmet(catalogue, must))
-  const shown = matches.slice(0, limit)
-  const unclear = cutOff > 0 && shown.length > 0 && shown.every(({ coverage }) => coverage < clearCoverage)
-  const best = shown[0]?.score ?? 0
-  const nearest = () =>
-    matches
-      .filter(({ score }) => score >= best * RIVAL_SHARE)
-      .sort((first, second) => second.coverage - first.coverage)
-      .slice(0, Math.min(limit, NEAREST))
-  return { query, matches: unclear ? nearest() : shown, unclear, below, remarks }
+  const best = matches.find(({ relevance }) => relevance < 1)?.score ?? 0
+  const considered = matches
+    .slice(0, CONSIDERED)
+    .filter(({ score }) => score >= best * rivalShare(defaultCutOff))
+  const unclear =
+    cutOff > 0 && matches.length > 0 && considered.every(({ coverage }) => coverage < clearCoverage)
+  const nearest = considered
+    .sort((first, second) => second.coverage - first.coverage)
+    .slice(0, Math.min(limit, NEAREST))
+  return { query, matches: unclear ? nearest : matches.slice(0, limit), unclear, below, remarks }
 }
 
 /** Said where no tool has the words that have to be there, whatever else is asked for. */
 function unmet({ searcher }: Catalogue, must: readonly string[]): string[] {
   if (searcher.rank({ text: '', must, limit: 1 }).length > 0) return []
   const words = must.map((word) => quote(`+${word}`)).join(' ')
-  return [`No tool has ${words} in its name, aliases, server or domain.`]
+  return [`No tool has ${words} in its name, aliases, server, domain or group.`]
 }
 
 /** Why an answer is empty. */

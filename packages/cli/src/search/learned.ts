@@ -33,7 +33,12 @@ export async function learnUses(
   if (path !== undefined && feedback === undefined && !existsSync(path))
     throw new Problem(`There is no file ${usage}.`, 'Check the path behind --usage.')
   const store = path === undefined ? undefined : fileUsage(path)
-  const kept = store ? await store.read().catch(refuse) : []
+  // Nothing is to be written where only a query is asked: then the search goes on without.
+  const pass = async (error: unknown) => {
+    await terminal.errors.write(`toolwell: ${messageOf(error)} The search goes on without it.\n`)
+    return []
+  }
+  const kept = store ? await store.read().catch(feedback === undefined ? pass : refuse) : []
   const taught =
     feedback === undefined ? [] : await readFeedback(feedback, catalogue, examples.wordsOf, terminal)
   if (store) await store.append(taught.flatMap((use) => exampleOf(use, catalogue) ?? [])).catch(refuse)
@@ -68,5 +73,9 @@ function nameOf(tool: string, fingerprint: string): string {
 }
 
 function refuse(error: unknown): never {
-  throw new Problem(error instanceof Error ? error.message : String(error), 'Check the file behind --usage.')
+  throw new Problem(messageOf(error), 'Check the file behind --usage.')
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

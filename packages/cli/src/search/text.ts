@@ -22,7 +22,8 @@ export function answerText(
   const width = Math.min(LABEL, Math.max(0, ...labels.map((label) => label.length)))
   const lines = matches.flatMap((match, index) => {
     const label = labels[index] ?? ''
-    const sure = match.certainty >= certainFrom && match.coverage >= clearCoverage ? 'sure' : '    '
+    const isSure = !unclear && match.certainty >= certainFrom && match.coverage >= clearCoverage
+    const sure = isSure ? 'sure' : '    '
     const head = `${String(index + 1).padStart(2)}  ${paint(label.padEnd(width), 'name')}  ${match.relevance.toFixed(2)}  ${paint(sure, 'dim')}`
     const room = columns - 4 - Math.max(width, label.length) - 14
     const about = room < 20 ? '' : firstLine(match.entry.description, room)
@@ -80,7 +81,10 @@ export function excludedText({ server, name, reason }: ExcludedTool): string {
   return `${firstLine(`${server}/${name}`, 100)} is not searched: ${reason}.`
 }
 
-export function explanationLines({ name, terms, words, score }: Explanation, paint: Paint): string[] {
+export function explanationLines(
+  { name, terms, words, use = 0, score }: Explanation,
+  paint: Paint,
+): string[] {
   const told = terms.filter((term) => term.score > 0 || term.kind === 'word').slice(0, TERMS)
   const width = Math.max(0, ...told.map(({ term }) => firstLine(term, 40).length))
   const lines = told.map((term) => {
@@ -93,9 +97,11 @@ export function explanationLines({ name, terms, words, score }: Explanation, pai
   const left = terms.filter((term) => term.score > 0).length - told.filter((term) => term.score > 0).length
   if (left > 0) lines.push(`and ${left} more`)
   if (name) lines.unshift(`its name is in the query (${name}), which outranks all words`)
-  const clauses = Math.abs(score - words) > 0.05 * Math.max(1, words)
+  if (use > 0) lines.push(`its examples and uses add ${use.toFixed(2)}`)
+  const sum = words + use
+  const clauses = Math.abs(score - sum) > 0.05 * Math.max(1, sum)
   lines.push(
-    `sum ${words.toFixed(2)}${clauses ? `; ${score.toFixed(2)} with the share of its best clause` : ''}`,
+    `sum ${sum.toFixed(2)}${clauses ? `; ${score.toFixed(2)} with the share of its best clause` : ''}`,
   )
   return lines.map((line) => `      ${line}`)
 }

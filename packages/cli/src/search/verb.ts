@@ -26,6 +26,7 @@ export const search = defineVerb({
     '--batch FILE [--config FILE | --catalog PATH] [flags]',
     '--feedback FILE --usage FILE [--config FILE | --catalog PATH] [flags]',
   ],
+  takesWords: true,
   flags: {
     catalog: {
       type: 'string',
@@ -175,7 +176,8 @@ async function answerOne(
 function explainerOf(catalogue: Catalogue) {
   return (query: string) =>
     ({ entry }: Match): Explanation | undefined =>
-      entry.document && catalogue.searcher.explain(readQuery(query, catalogue).text, entry.document)
+      entry.document &&
+      catalogue.searcher.explain(readQuery(query, catalogue).text, entry.document, catalogue.learned)
 }
 
 function limitOf(text: string | undefined): number {

@@ -32,7 +32,9 @@ export async function tellWhy(
   const isFiltered = key !== undefined && accept?.(key) === false
   const hasRank = !isFiltered && (why.outcome === 'found' || 'rank' in why)
   const explanation =
-    hasRank && entry?.document ? catalogue.searcher.explain(text, entry.document) : undefined
+    hasRank && entry?.document
+      ? catalogue.searcher.explain(text, entry.document, catalogue.learned)
+      : undefined
   for (const remark of remarks) await errors.write(`toolwell: ${remark}\n`)
   const excluded = why.outcome === 'unknown-name' ? excludedNamed(name, catalogue.excluded ?? []) : []
   if (excluded.length > 0) {

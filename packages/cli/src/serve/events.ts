@@ -1,6 +1,8 @@
 /** What happens in the gateway, a line each, for whoever watches it. */
 import { firstLine } from '@toolwell/core/internal'
 import type { GatewayEvent } from '@toolwell/gateway'
+import { heldBackLines } from '../shared/gateway/held-back-lines.js'
+import { problemLine } from '../shared/gateway/problem-line.js'
 import { untrustedLine } from '../shared/gateway/untrusted-line.js'
 
 type Called = Extract<GatewayEvent, { kind: 'call' }>
@@ -13,7 +15,6 @@ const NOT_RUN: Readonly<Record<NonNullable<Called['reason']>, string>> = {
   unavailable: 'its server cannot be used now',
   denied: 'it may not be called',
   refused: 'it was refused',
-  'schema-needed': 'its schema has to be read first',
   stale: 'it has changed since it was read',
   hint: 'it was answered with a hint',
   'already-started': 'the same call was begun before',
@@ -30,8 +31,8 @@ const TURNED_AWAY: Readonly<Record<NonNullable<TurnedAway['reason']>, string>> =
   elsewhere: 'it does not come from this machine',
 }
 
-/** Undefined for what is not worth a line. `at`: what a command needs to reach this gateway. */
-export function inWords(event: GatewayEvent, at: string): string | undefined {
+/** Undefined for what is not worth a line. `at`: what a command needs to reach this gateway; `name`: how it is called. */
+export function inWords(event: GatewayEvent, at: string, name: string): string | undefined {
   switch (event.kind) {
     case 'client-joined':
       return `+ a client over ${over(event.client)} at ${event.endpoint}`
@@ -49,8 +50,10 @@ export function inWords(event: GatewayEvent, at: string): string | undefined {
       return `  the config has changed: ${event.servers} servers`
     case 'config-refused':
       return `! the config has changed and cannot be used, so the one before stays: ${event.problem}`
+    case 'config-problem':
+      return problemLine(event)
     case 'project-untrusted':
-      return untrustedLine(event, at)
+      return untrustedLine(event, at, name)
     case 'turned-away':
       return `  refused: ${TURNED_AWAY[event.reason ?? 'elsewhere']} (${event.status})`
     case 'server': {
@@ -60,7 +63,7 @@ export function inWords(event: GatewayEvent, at: string): string | undefined {
         return `  server ${about.server} is ${about.state}${reason}`
       }
       if (about.kind === 'tools-quarantined')
-        return `! ${about.tools.size} tools of ${about.server} are held back. Look at them with: toolwell approve`
+        return heldBackLines(about.server, [...about.tools.keys()], event.config).join('\n')
       return undefined
     }
   }

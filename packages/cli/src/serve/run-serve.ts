@@ -26,12 +26,16 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
   const { folder, port, config, isJson, showsAll, byBridge } = options
   const { output, errors, env } = terminal
   const say = (line: string) => output.write(`${line}\n`).catch(() => undefined)
+  /** Where it is comes first; what happens before that is told after it. */
+  const early: string[] = []
+  let isGreeted = false
+  const tell = (line: string) => (isGreeted ? void say(line) : void early.push(line))
   const at = folderWords(folder, env)
   const onEvent = (event: GatewayEvent) => {
-    if (isJson) void say(JSON.stringify({ ...event, at: Date.now() }))
+    if (isJson) tell(JSON.stringify({ ...event, at: Date.now() }))
     else {
-      const line = inWords(event, at)
-      if (line !== undefined && (showsAll || line.startsWith('!'))) void say(line)
+      const line = inWords(event, at, terminal.name)
+      if (line !== undefined && (showsAll || line.startsWith('!'))) tell(line)
     }
   }
   const started = await runDaemon({
@@ -43,13 +47,17 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
     connect: {},
     onEvent,
     ...(port === undefined ? {} : { port }),
+    words: [
+      ...(config === undefined ? [] : ['--config', resolve(terminal.folder, config)]),
+      ...(port === undefined ? [] : ['--port', String(port)]),
+    ],
   }).catch((error) => {
     throw inOwnWords(error)
   })
   if (started.kind === 'another') {
     const { pid, port: other } = started.file
     await errors.write(
-      `toolwell: A gateway runs already: process ${pid}, http://127.0.0.1:${other}/mcp. Stop it with: toolwell stop${at}\n`,
+      `toolwell: A gateway runs already: process ${pid}, http://127.0.0.1:${other}/mcp. Stop it with: ${terminal.name} stop${at}\n`,
     )
     // For a bridge that is what it wanted.
     return byBridge ? 0 : 1
@@ -58,22 +66,27 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
   if (isJson)
     await say(JSON.stringify({ kind: 'listening', url: daemon.url, tokenFile: tokenFileIn(folder) }))
   else {
-    await say(welcome(daemon, folder))
+    await say(welcome(daemon, folder, terminal))
     const { halls } = await daemon.gateway.inspect()
-    // One that a client started learns from the client which files count.
-    const own = halls[0] ?? { files: [], missing: ownFile(config, terminal), servers: [] }
-    if (own.servers.length === 0) await say(noServers(own))
+    const [own] = halls
+    // One that a client started learns from the client which files count: only that there is none can be said before.
+    const missing = own?.missing ?? ownFile(config, terminal)
+    if (own ? own.servers.length === 0 : missing.length > 0)
+      await say(noServers({ files: [], problems: [], ...own, missing }, terminal.name))
   }
+  isGreeted = true
+  for (const line of early) await say(line)
   const unwatch = terminal.onInterrupt?.(() => void daemon.close())
   const why = await daemon.stopped.finally(unwatch)
   if (!isJson) await say(why === 'idle' ? 'Stopped: no client was left.' : 'Stopped.')
   return 0
 }
 
-function welcome({ url, file }: Daemon, folder: string): string {
+function welcome({ url, file }: Daemon, folder: string, { name, env }: Terminal): string {
+  const at = folderWords(folder, env)
   return [
     `The gateway is at ${url}/mcp (process ${file.pid}).`,
-    `Its token is in ${tokenFileIn(folder)}; toolwell token prints it.`,
+    `Its token is in ${tokenFileIn(folder)}; ${name} token${at} prints it.`,
     'Ctrl-C stops it.',
   ].join('\n')
 }

@@ -4,7 +4,7 @@
  */
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { DAEMON_FLAGS, defaultGatewayFolder, runBridge } from '@toolwell/gateway/bridge'
+import { DAEMON_FLAGS, defaultGatewayFolder, endpointPath, runBridge } from '@toolwell/gateway/bridge'
 
 /** False where the words are not these alone. */
 export async function runThin(words: readonly string[]): Promise<boolean> {
@@ -36,11 +36,10 @@ export async function runStdio({
   readonly profile: string | undefined
   readonly all: boolean
 }): Promise<0> {
-  const words = [...(profile === undefined ? [] : [encodeURIComponent(profile)]), ...(all ? ['all'] : [])]
   const [program = '', script = ''] = process.argv
   await runBridge({
     folder,
-    path: ['/mcp', ...words].join('/'),
+    path: endpointPath({ profile, isAll: all }),
     workspace: process.cwd(),
     command: [program, ...DAEMON_FLAGS, realpathSync(script), 'serve', '--by-bridge', '--folder', folder],
     input: process.stdin,

@@ -41,7 +41,8 @@ export const serve = defineVerb({
         'Print clients and calls as they come, a line each. On a terminal they are printed anyway.',
     },
     json: { type: 'boolean', description: 'Where it listens, and every event, as lines of JSON.' },
-    'by-bridge': { type: 'boolean', description: 'For --stdio itself: stops when no client is left.' },
+    // For --stdio itself: it stops when no client is left.
+    'by-bridge': { type: 'boolean' },
   },
   notes: [
     'Clients on HTTP use http://127.0.0.1:PORT/mcp (three tools: search, read, call), /mcp/all (every tool) or\n/mcp/PROFILE, with the header "Authorization: Bearer TOKEN"; `toolwell token` prints it. Clients over stdio start\n`toolwell serve --stdio` and need no token in their config.',

@@ -5,6 +5,7 @@
 import { nearest } from '@toolwell/core/internal'
 import { type ArgDef, type ArgsDef, type ParsedArgs, parseArgs } from 'citty'
 import { usageProblem } from './problem.js'
+import type { Verb } from './verb.js'
 
 export function readFlags(words: readonly string[], flags: ArgsDef): ParsedArgs {
   const every = new Map<string, string[]>()
@@ -27,6 +28,16 @@ export function readFlags(words: readonly string[], flags: ArgsDef): ParsedArgs 
     every.set(key, [...(every.get(key) ?? []), next])
   }
   return Object.assign(parseArgs([...words], flags), { [EVERY]: every })
+}
+
+/** Words that mean nothing to a verb: a flag without its dashes, most likely. */
+export function unexpectedWords({ name, flags, insteadOfWords }: Verb, words: readonly string[]) {
+  const known = Object.entries(flags).flatMap(([key, flag]) => spellingsOf(key, flag))
+  const [meant] = nearest(`--${words[0]}`, known, 1)
+  return usageProblem(
+    `Unexpected argument ${JSON.stringify(words.join(' '))}.`,
+    insteadOfWords ?? (meant ? `Did you mean ${meant}?` : `${name} takes flags only.`),
+  )
 }
 
 /** citty keeps the last value of a flag that is given several times. */

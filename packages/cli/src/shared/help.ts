@@ -6,7 +6,7 @@ import type { Verb } from './verb.js'
 
 export function overview(verbs: readonly Verb[], version: string, paint: Paint): string {
   return [
-    `toolwell ${version}: see what an agent finds in your tools, and check the servers they come from.`,
+    `toolwell ${version}: one gateway in front of all your MCP servers, for every client; what an agent finds in their tools, and whether the servers are in order.`,
     '',
     paint('Usage', 'bold'),
     '  toolwell VERB [flags]',
@@ -43,11 +43,10 @@ export function manualOf(verb: Verb, paint: Paint): string {
 
 function flagLine(key: string, flag: ArgDef, paint: Paint): [string, string][] {
   const spellings = spellingsOf(key, flag)
-  if (spellings.length === 0) return []
+  // What only the command itself uses is not described.
+  if (spellings.length === 0 || flag.description === undefined) return []
   const hint = flag.type === 'boolean' ? '' : ` ${flag.valueHint ?? 'VALUE'}`
-  return [
-    [`${spellings.map((spelling) => paint(spelling, 'name')).join(', ')}${hint}`, flag.description ?? ''],
-  ]
+  return [[`${spellings.map((spelling) => paint(spelling, 'name')).join(', ')}${hint}`, flag.description]]
 }
 
 function columns(rows: readonly (readonly [string, string])[]): string[] {

@@ -17,6 +17,8 @@ export interface Terminal {
   readonly folder: string
   /** How this command is started again: node and the script, both by their absolute paths. */
   readonly program: readonly [node: string, script: string]
+  /** How a person calls it here, for lines that can be pasted: see `calledAs`. */
+  readonly name: string
   /** Milliseconds. */
   now(): number
   /** Calls back when the command is to end, once. Gives the function that stops listening. */

@@ -12,6 +12,10 @@ export interface Verb<Flags extends ArgsDef = ArgsDef> {
   /** How it is called, without the name: one line for each way. */
   readonly usage: readonly string[]
   readonly flags: Flags
+  /** Words besides the flags mean something to it. Elsewhere they are refused. */
+  readonly takesWords?: true
+  /** What to write instead of words that are refused; a sentence. */
+  readonly insteadOfWords?: string
   /** Further paragraphs of the manual. */
   readonly notes?: readonly string[]
   readonly examples: readonly { readonly line: string; readonly about: string }[]

@@ -1,23 +1,24 @@
 /** The status of the gateway on a screen. */
 import type { GatewayReport, HallReport } from '@toolwell/gateway'
 import type { DaemonFile } from '@toolwell/gateway/bridge'
+import { heldBackLines } from '../shared/gateway/held-back-lines.js'
 import { noServers } from '../shared/gateway/no-servers.js'
+import { problemLine } from '../shared/gateway/problem-line.js'
 import { untrustedLine } from '../shared/gateway/untrusted-line.js'
 import { count, plural, table } from '../shared/table.js'
 import { version } from '../shared/version.js'
 
-/** `at`: what a command needs to reach this gateway. */
-export function statusText(given: unknown, file: DaemonFile, at: string): string {
+/** `at`: what a command needs to reach this gateway; `name`: how it is called. */
+export function statusText(given: unknown, file: DaemonFile, at: string, name: string): string {
   const report = given as GatewayReport
-  const { clients, counts, halls, memory } = report
-  const processes = halls.flatMap(({ servers }) => servers.flatMap(({ pids }) => pids)).length
+  const { clients, halls } = report
   const own = version()
   return [
-    `http://127.0.0.1:${file.port}/mcp  process ${report.pid}, version ${report.version}, up ${duration(report.uptime)}, ${file.startedBy === 'bridge' ? 'stops ten minutes after the last client' : 'stays until it is stopped'}`,
+    whereText(report, file),
     ...(own === report.version
       ? []
-      : [`This command is version ${own}. Restart the gateway to have it serve that: toolwell stop${at}`]),
-    `${plural(counts.calls, 'call')} (${count(counts.failed)} failed), ${plural(counts.searches, 'search', 'searches')}, ${count(counts.refused)} not run; memory ${megabytes(memory.gateway)}${memory.servers === undefined ? '' : `, servers ${megabytes(memory.servers)}`} in ${plural(processes, 'process', 'processes')}`,
+      : [`This command is version ${own}. Restart the gateway to have it serve that: ${name} stop${at}`]),
+    `${countsText(report)}; ${memoryText(report)}`,
     '',
     ...(clients.length === 0
       ? ['No clients.']
@@ -41,28 +42,45 @@ export function statusText(given: unknown, file: DaemonFile, at: string): string
             workspace ?? '',
           ]),
         )),
-    ...halls.flatMap((hall) => ['', ...hallText(hall, at)]),
+    ...halls.flatMap((hall) => ['', ...hallText(hall, at, name)]),
     '',
-    `Search answers came to about ${count(report.answerTokens)} tokens in all.`,
+    costText(report),
     '',
   ].join('\n')
 }
 
+function whereText({ pid, version, uptime }: GatewayReport, { port, startedBy }: DaemonFile): string {
+  const end = startedBy === 'bridge' ? 'stops ten minutes after the last client' : 'stays until it is stopped'
+  return `http://127.0.0.1:${port}/mcp  process ${pid}, version ${version}, up ${duration(uptime)}, ${end}`
+}
+
+function countsText({ counts: { calls, failed, searches, refused } }: GatewayReport): string {
+  return `${plural(calls, 'call')} (${count(failed)} failed), ${plural(searches, 'search', 'searches')}, ${count(refused)} not run`
+}
+
+function memoryText({ memory, halls }: GatewayReport): string {
+  const processes = halls.flatMap(({ servers }) => servers.flatMap(({ pids }) => pids)).length
+  const servers = memory.servers === undefined ? '' : `, servers ${megabytes(memory.servers)}`
+  return `memory ${megabytes(memory.gateway)}${servers} in ${plural(processes, 'process', 'processes')}`
+}
+
 /** A gateway that is older than this command may not know these. */
-type ReportedHall = Omit<HallReport, 'missing' | 'untrusted'> &
-  Partial<Pick<HallReport, 'missing' | 'untrusted'>>
+type ReportedHall = Omit<HallReport, 'missing' | 'untrusted' | 'problems'> &
+  Partial<Pick<HallReport, 'missing' | 'untrusted' | 'problems'>>
 
 function hallText(
-  { workspaces, files, missing = [], untrusted = [], problem, servers, tokens }: ReportedHall,
+  { workspaces, files, missing = [], untrusted = [], problem, problems = [], servers, tokens }: ReportedHall,
   at: string,
+  name: string,
 ): string[] {
   const held = servers.filter(({ quarantined }) => Object.keys(quarantined).length > 0)
   return [
     `${files.join(', ') || 'No config file'}${workspaces.length === 0 ? '' : `, for ${workspaces.join(', ')}`}`,
     ...(problem === undefined ? [] : [`! The config cannot be used as it is now: ${problem}`]),
-    ...untrusted.map((each) => untrustedLine(each, at)),
+    ...problems.map(problemLine),
+    ...untrusted.map((each) => untrustedLine(each, at, name)),
     ...(servers.length === 0
-      ? [noServers({ files, missing })]
+      ? [noServers({ files, missing, problems }, name)]
       : table(
           [
             { title: 'server' },
@@ -79,12 +97,24 @@ function hallText(
             reason,
           ]),
         )),
-    ...held.map(
-      ({ name, quarantined }) =>
-        `! ${name}: ${Object.keys(quarantined).join(', ')} held back. Look at them with: toolwell approve ${name}`,
-    ),
-    `A request carries ${count(tokens.list)} tokens of tools instead of ${count(tokens.all)}.`,
+    ...held.flatMap(({ name, quarantined, config }) => heldBackLines(name, Object.keys(quarantined), config)),
+    savedText(tokens),
   ]
+}
+
+function savedText({ all, list }: HallReport['tokens']): string {
+  const carried = `A request carries ${plural(list, 'token')} of tools instead of ${count(all)}`
+  return all < list
+    ? `${carried}: ${count(list - all)} more.`
+    : `${carried}: ${count(all - list)} saved in each.`
+}
+
+/** The gateway does not see the requests of a client's model, so it can say what they save, and not how many they were. */
+function costText({ answerTokens, halls }: GatewayReport): string {
+  const cost = `Searches, and calls that were not run, were answered with about ${plural(answerTokens, 'token')}`
+  const saved = Math.max(0, ...halls.map(({ tokens }) => tokens.all - tokens.list))
+  if (saved === 0 || answerTokens === 0) return `${cost}.`
+  return `${cost}: what ${plural(Math.ceil(answerTokens / saved), 'request')} saved.`
 }
 
 function duration(milliseconds: number): string {

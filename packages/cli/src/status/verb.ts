@@ -1,7 +1,15 @@
 /** `toolwell status`: what the gateway that runs is doing. */
+import { join, resolve } from 'node:path'
 import { folderFlag, folderWords, gatewayFolder } from '../shared/gateway/flags.js'
 import { Problem } from '../shared/problem.js'
+import type { Terminal } from '../shared/terminal.js'
 import { defineVerb } from '../shared/verb.js'
+
+/** Where `npm start` of the clone that this command is in has its gateway. */
+function npmStartFolder([, script]: Terminal['program']): string {
+  const clone = resolve(script, '..', '..', '..', '..')
+  return join(clone, 'node_modules', '.toolwell-start', 'state', 'toolwell', 'gateway')
+}
 
 export const status = defineVerb({
   name: 'status',
@@ -22,15 +30,22 @@ export const status = defineVerb({
     const folder = gatewayFolder(flags.folder, terminal)
     const found = await findDaemon(folder)
     if (found.kind === 'none') {
+      const started = npmStartFolder(terminal.program)
+      const isOther = flags.folder === undefined && (await findDaemon(started)).kind !== 'none'
+      const other = isOther
+        ? `npm start runs one of its own: ${terminal.name} status${folderWords(started, terminal.env)}\n`
+        : ''
       await output.write(
-        flags.json ? '{"running":false}\n' : 'No gateway is running. Start it with: toolwell serve\n',
+        flags.json
+          ? '{"running":false}\n'
+          : `No gateway is running. Start it with: ${terminal.name} serve${folderWords(folder, terminal.env)}\n${other}`,
       )
       return 1
     }
     if (found.kind === 'silent')
       throw new Problem(
         `The gateway (process ${found.file.pid}) does not answer.`,
-        'End its process with: toolwell stop --force',
+        `End its process with: ${terminal.name} stop --force${folderWords(folder, terminal.env)}`,
         { reason: 'silent' },
       )
     const report = await askDaemon(found, 'GET', '/status')
@@ -39,7 +54,7 @@ export const status = defineVerb({
       return 0
     }
     const { statusText } = await import('./text.js')
-    await output.write(statusText(report, found.file, folderWords(folder, terminal.env)))
+    await output.write(statusText(report, found.file, folderWords(folder, terminal.env), terminal.name))
     return 0
   },
 })

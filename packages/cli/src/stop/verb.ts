@@ -1,5 +1,5 @@
 /** `toolwell stop`: ends the gateway that runs. */
-import { folderFlag, gatewayFolder } from '../shared/gateway/flags.js'
+import { folderFlag, folderWords, gatewayFolder } from '../shared/gateway/flags.js'
 import { Problem } from '../shared/problem.js'
 import { withStatus } from '../shared/status.js'
 import { defineVerb } from '../shared/verb.js'
@@ -40,7 +40,7 @@ export const stop = defineVerb({
     if (found.kind === 'silent' && !flags.force)
       throw new Problem(
         `The gateway (process ${pid}) does not answer.`,
-        'End its process with: toolwell stop --force',
+        `End its process with: ${terminal.name} stop --force${folderWords(folder, terminal.env)}`,
         { reason: 'silent' },
       )
     if (found.kind === 'running') await askDaemon(found, 'POST', '/stop')
@@ -56,9 +56,13 @@ export const stop = defineVerb({
     )
     if (await isDaemon(file)) {
       if (!flags.force)
-        throw new Problem(`Process ${pid} has not ended.`, 'End it with: toolwell stop --force', {
-          reason: 'late',
-        })
+        throw new Problem(
+          `Process ${pid} has not ended.`,
+          `End it with: ${terminal.name} stop --force${folderWords(folder, terminal.env)}`,
+          {
+            reason: 'late',
+          },
+        )
       await endDaemon(folder, file)
     }
     await say({ stopped: true, pid }, `The gateway (process ${pid}) has stopped.`)

@@ -26,7 +26,7 @@ export interface UndoOptions {
 type Failed = { readonly record: ClientRecord; readonly refusal: Refusal }
 
 export async function runUndo(options: UndoOptions, terminal: Terminal): Promise<ExitCode> {
-  const { output, errors, env, folder } = terminal
+  const { output, errors, env, folder, name } = terminal
   const { clients, isOverwriting, isDryRun, isYes, isJson } = options
   checkNames(clients)
   const records = openRecords(recordsFolder(env))
@@ -57,7 +57,7 @@ export async function runUndo(options: UndoOptions, terminal: Terminal): Promise
       if (gist(again) !== gist(shown))
         throw new Problem(
           'A file was changed while the preview was shown. Nothing was written.',
-          'Look at it again with: toolwell undo',
+          `Look at it again with: ${name} undo`,
           { reason: 'changed' },
         )
       return writeUndo(again, records)
@@ -66,7 +66,7 @@ export async function runUndo(options: UndoOptions, terminal: Terminal): Promise
   if (isJson) await output.write(undoJson({ ...shown, refused }, isWanted))
   else if (isWanted) {
     for (const copy of copies) await output.write(`\nWhat was overwritten is kept in ${copy}\n`)
-    if (count > failed.length) await output.write('\nDone. Restart the clients.\n')
+    if (count > failed.length) await output.write(doneText(refused))
   }
   for (const { record, refusal } of isJson ? refused : failed)
     await errors.write(`toolwell: ${record.file}: ${refusalText(refusal)}\n`)
@@ -75,6 +75,11 @@ export async function runUndo(options: UndoOptions, terminal: Terminal): Promise
       `toolwell: Nothing was written. ${isJson || !isScreen(terminal) ? 'Write it with --yes.' : ''}\n`,
     )
   return refused.length > 0 || shown.left !== undefined || (isOpen && !isWanted && !isDryRun) ? 1 : 0
+}
+
+function doneText(refused: readonly Failed[]): string {
+  const labels = [...new Set(refused.map(({ record }) => record.label))].join(', ')
+  return labels === '' ? '\nDone. Restart the clients.\n' : `\nDone, but for ${labels}. Restart the others.\n`
 }
 
 /** The clients first, then the servers: a crash in between leaves a server in two places, never in none. */
@@ -86,7 +91,7 @@ async function writeUndo(
   const copies: string[] = []
   for (const { record, state, restored, isOverwritten } of clients)
     try {
-      if (isOverwritten && state.bytes) copies.push(records.keep(state.bytes))
+      if (isOverwritten && state.bytes) copies.push(records.keep(record.client, state.bytes))
       if (digestOf(restored.bytes) === digestOf(state.bytes)) sweepDrafts(state.real)
       else await replaceFile(state, restored.bytes)
       if (restored.bytes === undefined) removeMade(state.real, record.made)

@@ -2,6 +2,7 @@
 import { firstLine } from '@toolwell/core/internal'
 import { refusalText, refusedJson, refusedLines } from '../connect/text.js'
 import { nearPath } from '../import/text.js'
+import { ENTRY_NAME } from '../shared/clients/entry.js'
 import type { Paint } from '../shared/terminal.js'
 import type { UndoneClient, UndoPlan } from './undo-plan.js'
 
@@ -26,19 +27,26 @@ export function undoText(
   return `${lines.join('\n').trimEnd()}\n`
 }
 
-function clientLines({ record, restored, isOverwritten }: UndoneClient): string[] {
+function clientLines({ record, state, restored, isOverwritten }: UndoneClient): string[] {
+  const before = record.isRebased ? 'as it was before it was last connected' : 'as it was before'
   if (isOverwritten)
-    return ['  as it was before; what was changed since is lost there, and a copy of it is kept']
+    return [
+      state.bytes === undefined
+        ? `  ${before}: the file is gone, and comes back`
+        : `  ${before}; what was changed since is lost there, and a copy of it is kept`,
+    ]
   if (restored.how === 'merged')
     return [
       '  was changed since: those changes stay',
       '  - toolwell',
-      ...restored.back.map((name) => `  + ${firstLine(name, 60)}`),
+      ...restored.back.map((name) =>
+        name === ENTRY_NAME ? `  + ${name}  the entry that was there before` : `  + ${firstLine(name, 60)}`,
+      ),
     ]
   return [
     restored.bytes === undefined
       ? '  is removed: it was made for Toolwell alone'
-      : `  as it was before, to the byte${record.taken.length === 0 ? '' : `, with ${record.taken.map(({ name }) => firstLine(name, 60)).join(', ')}`}`,
+      : `  ${before}, to the byte${record.taken.length === 0 ? '' : `, with ${record.taken.map(({ name }) => firstLine(name, 60)).join(', ')}`}`,
   ]
 }
 

@@ -33,7 +33,9 @@ export function planUndo(records: Records, clients: readonly string[], isOverwri
   for (const record of meant) {
     const before = records.before(record)
     try {
-      const state = readState(record.real)
+      const found = readState(record.real)
+      // A file that is gone comes back as it was in this, too.
+      const state = found.bytes === undefined ? { ...found, mode: record.mode ?? found.mode } : found
       try {
         undone.push({ record, state, restored: restore(record, state.bytes, before), isOverwritten: false })
       } catch (error) {

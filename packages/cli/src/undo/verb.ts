@@ -5,6 +5,7 @@ export const undo = defineVerb({
   name: 'undo',
   summary: 'Give your clients their servers back, as before connect.',
   usage: ['[CLIENT …] [--dry-run] [--yes]'],
+  takesWords: true,
   flags: {
     overwrite: {
       type: 'boolean',

@@ -26,6 +26,8 @@ export interface Setting {
   readonly now?: () => number
   /** Node and the script, where they are elsewhere. */
   readonly program?: Terminal['program']
+  /** How it is called, where that is not by its name. */
+  readonly name?: string
   /** The reader of standard output goes away after this many pieces. */
   readonly closesAfter?: number
   readonly verbs?: readonly Verb[]
@@ -59,6 +61,7 @@ export async function toolwell(words: readonly string[], setting: Setting = {}):
     env,
     folder,
     program: setting.program ?? [process.execPath, script],
+    name: setting.name ?? 'toolwell',
     now,
   }
   const { verbs, version } = setting

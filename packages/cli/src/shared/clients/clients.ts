@@ -78,7 +78,8 @@ function fileOf(client: ClientName, file: string, shape: ShapeName = 'servers'):
   return { client, label: LABELS[client], file, shape }
 }
 
-function folderFiles(folder: string): ClientFile[] {
+/** Of one folder. */
+export function folderFiles(folder: string): ClientFile[] {
   const at = (...parts: string[]) => join(folder, ...parts)
   return [
     fileOf('claude-code', at('.mcp.json')),

@@ -27,12 +27,20 @@ export function parseClient(text: string, format: Shape['format'], file: string)
 
 function toml(text: string): ParsedClient {
   try {
-    return { value: parseToml(text) as Fields }
+    return { value: withNumbers(parseToml(text, { integersAsBigInt: 'asNeeded' })) as Fields }
   } catch (error) {
     const { line } = error as { line?: number }
     const message = 'this is not TOML'
     return { problem: line === undefined ? { message } : { message, line } }
   }
+}
+
+/** Whole numbers of TOML may be larger than JavaScript's. What is written back is the text, so nearly is enough. */
+function withNumbers(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value)
+  if (Array.isArray(value)) return value.map(withNumbers)
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withNumbers(each)]))
 }
 
 function yaml(text: string): ParsedClient {

@@ -1,8 +1,13 @@
 /** What to do where a gateway has no servers, in the same words wherever it is said. */
 import type { HallReport } from '@toolwell/gateway'
 
-export function noServers({ files, missing }: Pick<HallReport, 'files' | 'missing'>): string {
+/** `name`: how the command is called. */
+export function noServers(
+  { files, missing, problems }: Pick<HallReport, 'files' | 'missing' | 'problems'>,
+  name = 'toolwell',
+): string {
+  if (problems.length > 0) return 'No servers: what is in the config cannot be used.'
   const why =
     missing.length > 0 ? `${missing.join(', ')} is missing` : `there are none in ${files.join(', ')}`
-  return `No servers: ${why}. Take over those of your clients with: toolwell connect`
+  return `No servers: ${why}. Take over those of your clients with: ${name} connect`
 }

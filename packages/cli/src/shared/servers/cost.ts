@@ -1,6 +1,6 @@
 /** What tools cost in tokens: each by itself, and what a request would get of them all. */
 import { createToolwell, type Entry, type Tokenizer, type Tool } from '@toolwell/core'
-import { safeJson, tellingLine } from '@toolwell/core/internal'
+import { fitWire, safeJson, tellingLine } from '@toolwell/core/internal'
 
 export interface ToolCost {
   /** Name, description and schema, as a request carries them. */
@@ -18,13 +18,17 @@ export interface SurfaceCost {
   readonly parts: Readonly<Record<'eager' | 'cards' | 'metaTools' | 'section', number>>
 }
 
+/** The wire that most servers of models speak. */
+const WIRE = 'openai-chat'
+
 export function costOf({ wireName, tool }: Entry, tokenizer: Tokenizer): ToolCost {
   const { description = '', inputSchema, title, card } = tool
   const said = [card, description, title]
     .map((text) => tellingLine(text ?? '', 160))
     .find((text) => text !== '')
+  const { tool: sent } = fitWire({ name: wireName, description, inputSchema }, WIRE)
   return {
-    full: tokenizer.count(JSON.stringify({ name: wireName, description, inputSchema })),
+    full: tokenizer.count(JSON.stringify(sent)),
     card: tokenizer.count(`- ${wireName}: ${safeJson(said ?? '')}\n`),
     name: tokenizer.count(`${wireName}, `),
   }
@@ -37,7 +41,7 @@ export interface SurfaceSource {
   readonly quarantined: readonly string[]
 }
 
-/** The first request of a conversation over these sources, on the wire that most servers speak. */
+/** The first request of a conversation over these sources. */
 export async function surfaceOf(
   sources: readonly SurfaceSource[],
   mode: 'auto' | 'on',
@@ -53,7 +57,7 @@ export async function surfaceOf(
   })
   for (const { name, ...source } of sources) well.catalogue.setSource(name, { ...source, state: 'ready' })
   const conversation = await well.open({ id: 'surface' })
-  await conversation.begin({ requestId: 'first', anchor: 'start', wire: 'openai-chat' })
+  await conversation.begin({ requestId: 'first', anchor: 'start', wire: WIRE })
   const { mode: chosen, delivery = 'eager', because = '' } = conversation.inspect()
   return {
     mode: chosen === 'on' ? 'on' : 'off',

@@ -29,7 +29,7 @@ export async function readConfig(
   terminal: Terminal,
   { isQuiet = false, showsRefused = false, profile }: ReadOptions = {},
 ): Promise<Config> {
-  const { folder, env, errors } = terminal
+  const { folder, env, errors, name } = terminal
   const files = file === undefined ? defaultConfigFiles(folder, env) : [{ path: resolve(folder, file) }]
   const config = loadConfig({ files, env, workspaceFolder: folder, ...defined({ profile }) })
   const near = NEAR.find((each) => existsSync(join(folder, each)))
@@ -37,8 +37,8 @@ export async function readConfig(
     throw new Problem(
       `There is no config: looked for ${files.map(({ path }) => path).join(' and ')}.`,
       near === undefined
-        ? 'Give one with --config FILE, or make one with: toolwell import'
-        : `There is ${near}: use it with --config ${near}, or take it over with: toolwell import`,
+        ? `Give one with --config FILE, or make one with: ${name} import`
+        : `There is ${near}: use it with --config ${near}, or take it over with: ${name} import`,
       { reason: 'no-config' },
     )
   const told = config.problems.map(describeProblem)
@@ -50,7 +50,7 @@ export async function readConfig(
         : `${config.files.join(' and ')} ${config.files.length === 1 ? 'names' : 'name'} no servers.`,
       told.length > 0
         ? 'Fix the problems above.'
-        : 'Write them into "mcpServers", or take over those of other clients with: toolwell import',
+        : `Write them into "mcpServers", or take over those of other clients with: ${name} import`,
       { reason: 'no-servers', details: { problems: config.problems } },
     )
   for (const problem of isQuiet ? [] : config.problems) await errors.write(`${toldAs(problem)}\n`)
