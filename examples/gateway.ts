@@ -2,16 +2,21 @@
  * `npm start`: the gateway on loopback with five real MCP servers, left open for clients, with the lines that connect them.
  * `npm start -- --once`, or without a terminal: a proof through it, with real MCP clients, and an end.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { nearest } from '@toolwell/core/internal'
 import type { GatewayReport } from '@toolwell/gateway'
-import { askDaemon, findDaemon, shellWord } from '@toolwell/gateway/bridge'
+import { askDaemon, findDaemon, keepForOwner, shellWord } from '@toolwell/gateway/bridge'
+import { clientLines } from './gateway/client-lines.ts'
+import { onInterrupt, PATIENCE } from './gateway/on-interrupt.ts'
 import {
   clearPlace,
+  hasEnded,
   isListed,
   type Place,
   placeIn,
@@ -19,7 +24,8 @@ import {
   SCRIPT,
   startServe,
 } from './gateway/place.ts'
-import { endDaemon, play } from './gateway/play.ts'
+import { play } from './gateway/play.ts'
+import { createStarted } from './gateway/started.ts'
 import { bold, cyan, dim, green, heading, line, red, thousands } from './proof/print.ts'
 
 const USAGE = `Usage: npm start [-- FLAGS]
@@ -37,11 +43,12 @@ npm run proof is the library's own.
 `
 /** Besides that of `toolwell serve`, so that both can run. */
 const PORT = '7412'
+/** Where `toolwell status` looks for it. */
 const FOLDER = fileURLToPath(new URL('../node_modules/.toolwell-start/', import.meta.url))
 
 const flags = readFlags(process.argv.slice(2))
 if (typeof flags === 'string') {
-  process.stderr.write(`${flags} Flags of npm start go behind a --.\n\n${USAGE}`)
+  process.stderr.write(`${flags}\n\n${USAGE}`)
   process.exitCode = 2
 } else if (flags.help) process.stdout.write(USAGE)
 else if (flags.once) await once()
@@ -75,7 +82,14 @@ function readFlags(words: string[]) {
         : [token.rawName]
       : [words[token.index] ?? ''],
   )
-  if (unknown.length > 0) return `Unknown: ${unknown.join(' ')}.`
+  if (unknown.length > 0) {
+    const [meant] = nearest(
+      unknown[0] ?? '',
+      known.map((name) => `--${name}`),
+      1,
+    )
+    return `Unknown: ${unknown.join(' ')}.${meant === undefined ? '' : ` Did you mean ${meant}?`}`
+  }
   const { port = PORT, folder = FOLDER } = values
   if (typeof port !== 'string' || !/^\d{1,5}$/.test(port)) return '--port needs a number.'
   if (typeof folder !== 'string' || folder === '') return '--folder needs a folder.'
@@ -92,23 +106,35 @@ function readFlags(words: string[]) {
 
 async function once(): Promise<void> {
   const checks: { readonly what: string; readonly holds: boolean }[] = []
-  const place = placeIn(await mkdtemp(join(tmpdir(), 'toolwell-start-')))
+  const place = placeIn(mkdtempSync(join(tmpdir(), 'toolwell-start-')))
+  const started = createStarted(place)
   const ending = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(signal, () => {
-      ending.abort()
-      // What is under way is answered when the gateway ends.
-      void endDaemon(place)
-    })
+  const remove = () => rmSync(place.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+  onInterrupt(
+    () => ending.abort(),
+    () => {
+      started.kill()
+      remove()
+    },
+  )
+  const interrupted = new Promise<never>((_, reject) => {
+    ending.signal.addEventListener('abort', () => reject(ending.signal.reason))
+  })
+  interrupted.catch(() => undefined)
   heading('Toolwell gateway', 'the model is scripted; clients, gateway, servers and files are real')
   try {
     await preparePlace(place)
-    await play(place, (what, holds) => checks.push({ what, holds }), ending.signal)
+    // What is under way need not be answered any more.
+    await Promise.race([
+      play(place, (what, holds) => checks.push({ what, holds }), started, ending.signal),
+      interrupted,
+    ])
   } catch (error) {
     if (!ending.signal.aborted) throw error
   } finally {
-    await endDaemon(place)
-    await rm(place.folder, { recursive: true, force: true })
+    // Whoever still writes would leave something behind.
+    await started.end()
+    remove()
   }
   if (ending.signal.aborted) {
     line('Stopped.')
@@ -133,19 +159,51 @@ async function stay(place: Place, wanted: string): Promise<void> {
     process.exitCode = 1
     return
   }
+  if (!(await isFree(Number(wanted)))) {
+    process.stderr.write(
+      `Port ${wanted} is used by another program. Give another, or 0 for any that is free:\n  npm start -- --port PORT\n`,
+    )
+    process.exitCode = 2
+    return
+  }
   const isFirst = !isListed(place)
+  let isInterrupted = false
+  let gateway: ReturnType<typeof startServe> | undefined
+  // Ctrl-C goes to both; the gateway ends in its own time, if that is short, and this process after it.
+  onInterrupt(
+    (signal) => {
+      isInterrupted = true
+      gateway?.kill(signal)
+      setTimeout(() => gateway?.kill('SIGKILL'), PATIENCE).unref()
+    },
+    () => {
+      gateway?.kill('SIGKILL')
+      clearPlace(place)
+    },
+  )
   await preparePlace(place)
+  // Its servers, its port and the folders around it are known here alone.
+  keepForOwner(place.state, commandFor(place, wanted))
+  if (isInterrupted) {
+    clearPlace(place)
+    line('Stopped.')
+    process.exitCode = 130
+    return
+  }
   const child = startServe(place, '--port', wanted, '--events')
+  gateway = child
   // When everything that it has said is here, too.
-  const ended = new Promise<number>((done) => child.once('close', (code) => done(code ?? 1)))
-  // Ctrl-C goes to both; the gateway ends in its own time, and this process after it.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
+  const ended = new Promise<number>((done) =>
+    child.once('close', (code, signal) => done(code ?? (signal === null ? 1 : 130))),
+  )
   let isShown = false
+  let last = ''
   createInterface({ input: child.stdout }).on('line', (text) => {
+    last = text
     if (isShown) line(dim(text))
   })
   let found = await findDaemon(place.state)
-  while (found.kind !== 'running' && child.exitCode === null) {
+  while (found.kind !== 'running' && !hasEnded(child)) {
     await new Promise((done) => setTimeout(done, 50))
     found = await findDaemon(place.state)
   }
@@ -157,11 +215,33 @@ async function stay(place: Place, wanted: string): Promise<void> {
     const report = await settled(() => askDaemon(running, 'GET', '/status') as Promise<GatewayReport>).catch(
       () => undefined,
     )
-    if (report) welcome(place, running.file.port, running.token, report)
+    if (report && !isInterrupted) welcome(place, running.file.port, running.token, report)
     isShown = true
   }
   process.exitCode = await ended
+  // It has said so itself, unless it was interrupted before it could, or while nothing was shown.
+  if (isInterrupted && !(isShown && last === 'Stopped.')) line('Stopped.')
   if (isOwn || (await findDaemon(place.state)).kind === 'none') clearPlace(place)
+}
+
+/** What starts this one again, from anywhere. */
+function commandFor({ folder }: Place, port: string): string {
+  const words = [
+    ...(port === PORT ? [] : ['--port', port]),
+    ...(folder === resolve(FOLDER) ? [] : ['--folder', shellWord(folder)]),
+  ]
+  const root = resolve(fileURLToPath(new URL('..', import.meta.url)))
+  return ['cd', shellWord(root), '&&', 'npm start', ...(words.length === 0 ? [] : ['--', ...words])].join(' ')
+}
+
+/** What else is wrong with a port, the gateway says itself. */
+async function isFree(port: number): Promise<boolean> {
+  if (!(port >= 0 && port <= 65_535)) return true
+  const probe = createServer()
+  return new Promise((resolve) => {
+    probe.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'EADDRINUSE'))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
+  })
 }
 
 /** Until every server is known, but not for ever. */
@@ -176,10 +256,7 @@ async function settled(ask: () => Promise<GatewayReport>): Promise<GatewayReport
 
 function welcome({ state, project }: Place, at: number, token: string, { halls }: GatewayReport): void {
   const url = `http://127.0.0.1:${at}/mcp`
-  const stdio = [process.execPath, SCRIPT, 'serve', '--stdio', '--folder', state]
-    .map((word) => shellWord(word))
-    .join(' ')
-  const { servers = [], tokens = { all: 0, list: 0 } } = halls[0] ?? {}
+  const { servers = [], tokens = { all: 0, list: 0, saved: 0 } } = halls[0] ?? {}
   const count = servers.reduce((sum, { tools }) => sum + tools, 0)
   heading('The Toolwell gateway is running', project)
   line(`  ${bold('URL')}    ${cyan(url)}`)
@@ -189,19 +266,8 @@ function welcome({ state, project }: Place, at: number, token: string, { halls }
   )
   line()
   line(bold('Connect a client'))
-  line(
-    `  Claude Code  claude mcp add --transport http toolwell ${url} --header "Authorization: Bearer ${token}"`,
-  )
-  line(`  Codex        codex mcp add toolwell -- ${stdio}`)
-  line(
-    `  Cursor       in ~/.cursor/mcp.json: ${JSON.stringify({ mcpServers: { toolwell: { url, headers: { Authorization: `Bearer ${token}` } } } })}`,
-  )
-  line(
-    `  VS Code      code --add-mcp '${JSON.stringify({ name: 'toolwell', type: 'http', url, headers: { Authorization: `Bearer ${token}` } })}'`,
-  )
-  line(`  Gemini CLI   gemini mcp add toolwell ${stdio}`)
-  line(`  Inspector    npx @modelcontextprotocol/inspector -- ${stdio}`)
-  line(`  any other    over stdio: ${stdio}`)
+  for (const each of clientLines([process.execPath, SCRIPT, 'serve', '--stdio', '--folder', state]))
+    line(`  ${each}`)
   line()
   line(dim('What happens is shown below. Ctrl-C ends it.'))
   line()

@@ -27,7 +27,7 @@ const model = await startScriptedChat({
 })
 
 const well = createToolwell({ mode: 'on' }) // the default, 'auto', defers only where that saves money
-well.catalogue.setSource('billing', { tools })
+well.catalogue.setSource('billing', { tools }) // tools of a source may be deferred; createToolwell({ tools }) takes those to send always
 const chat = openaiChat(await well.open({ id: 'thread-1' })) // an id that is known resumes
 
 const messages: ChatMessage[] = [{ role: 'user', content: 'Send invoice 7.' }]

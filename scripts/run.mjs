@@ -4,6 +4,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -12,7 +13,9 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { constants } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -37,8 +40,11 @@ function run(program, parameters, options = {}) {
 
 const node = (file, ...parameters) => run(process.execPath, [join(root, file), ...parameters])
 
-/** Says what is done at once, and every few seconds that it is still going on: on one line of a terminal, else on a line each. */
-async function runAloud(what, program, parameters, { stillDoing, ...options } = {}) {
+/**
+ * Says what is done at once, and every few seconds that it is still going on: on one line of a terminal, else on a line each.
+ * `stillDoing` is also told the process as soon as there is one.
+ */
+async function runAloud(what, program, parameters, { stillDoing, failed, ...options } = {}) {
   const started = Date.now()
   const terminal = process.stderr.isTTY === true
   let open = false
@@ -46,50 +52,120 @@ async function runAloud(what, program, parameters, { stillDoing, ...options } = 
   const beat = setInterval(
     () => {
       const seconds = Math.round((Date.now() - started) / 1000)
-      const text = `  ${seconds} s${stillDoing ? `, ${stillDoing()}` : ''}`
+      const text = `  ${seconds} s${stillDoing ? `, ${stillDoing(child.pid)}` : ''}`
       process.stderr.write(terminal ? `\r${text}\u001b[K` : `${text}\n`)
       open = terminal
     },
     terminal ? 1000 : 5000,
   )
   const child = spawn(program, parameters, { cwd: root, stdio: ['inherit', 2, 2], ...options })
+  // Whoever is interrupted leaves nothing at work behind: the next command does it again.
+  const interrupted = (signal) => {
+    child.kill('SIGKILL')
+    process.exit(128 + constants.signals[signal])
+  }
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+  for (const signal of signals) process.on(signal, interrupted)
+  stillDoing?.(child.pid)
   const status = await new Promise((resolve) => {
     child.once('error', (error) => resolve(error))
     child.once('close', (code) => resolve(code ?? 1))
   })
   clearInterval(beat)
-  if (open) process.stderr.write('\n')
+  for (const signal of signals) process.off(signal, interrupted)
+  if (open) process.stderr.write('\r\u001b[K')
   if (status instanceof Error) console.error(`Could not run ${program}: ${status.message}`)
-  if (status !== 0) process.exit(typeof status === 'number' ? status : 1)
+  if (status === 0) return
+  failed?.()
+  process.exit(typeof status === 'number' ? status : 1)
 }
 
+const modules = join(root, 'node_modules')
+
+/** The folders of packages, and the links to those of the workspace. */
+const packageFolders = () =>
+  readdirSync(modules)
+    .filter((name) => !name.startsWith('.'))
+    .flatMap((name) =>
+      name.startsWith('@') ? readdirSync(join(modules, name)).map((inner) => join(name, inner)) : [name],
+    )
+    .map((name) => join(modules, name))
+
 /** How many packages have been unpacked by now: npm makes all folders first, and fills them. */
-function countPackages() {
-  const folder = join(root, 'node_modules')
-  if (!existsSync(folder)) return 'reading the lockfile'
-  const names = readdirSync(folder).flatMap((name) =>
-    name.startsWith('@') ? readdirSync(join(folder, name)).map((inner) => join(name, inner)) : [name],
-  )
-  const done = names.filter((name) => existsSync(join(folder, name, 'package.json')))
-  return `${done.length} packages unpacked`
+const countPackages = () =>
+  `${packageFolders().filter((folder) => existsSync(join(folder, 'package.json'))).length} packages unpacked`
+
+/** The hash of the lockfile that is installed; while an install goes on, its processes. */
+const stamp = join(modules, '.toolwell-lock')
+const readStamp = () => (existsSync(stamp) ? readFileSync(stamp, 'utf8') : '')
+const unfinished = 'installing'
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
+}
+
+/** The processes that install at this moment. A number may be in use again: who installs says so every few seconds. */
+function findInstallers() {
+  const [word, ...pids] = readStamp().split(' ')
+  if (word !== unfinished || Date.now() - statSync(stamp).mtimeMs > 60_000) return []
+  return pids.map(Number).filter(isAlive)
+}
+
+/** npm takes a package for whole that has a package.json, and writes its own list last: that tells what was interrupted. */
+function isWhole() {
+  const list = join(modules, '.package-lock.json')
+  if (readStamp().startsWith(unfinished) || !existsSync(list)) return false
+  const { mtimeMs } = statSync(list)
+  return packageFolders().every((folder) => lstatSync(folder).mtimeMs <= mtimeMs)
 }
 
 async function install() {
   const lock = createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
     .digest('hex')
-  const stamp = join(root, 'node_modules', '.toolwell-lock')
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
-  const first = !existsSync(join(root, 'node_modules'))
+  const installers = findInstallers()
+  if (installers.length > 0)
+    console.error(
+      `Another command installs the dependencies (process ${installers.join(', ')}). Waiting for it …`,
+    )
+  while (findInstallers().length > 0) await wait(200)
+  const before = readStamp()
+  if (before === lock) return
+  const first = !existsSync(modules)
+  const whole = first || isWhole()
+  const say = (...pids) => writeFileSync(stamp, [unfinished, process.pid, ...pids].join(' '))
+  mkdirSync(modules, { recursive: true })
+  say()
+  if (!whole)
+    // What is Toolwell's own is no package, and may be in use.
+    for (const name of readdirSync(modules))
+      if (!name.startsWith('.toolwell')) rmSync(join(modules, name), { recursive: true, force: true })
   // `install --no-save` keeps to the lockfile and leaves it as it is, like `ci`; unlike `ci` it does not delete everything
   // first, so a changed lockfile costs seconds, and works while an editor or a server holds files of the old one.
   const parameters = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
   const { program, shell, parameters: words } = npm(...parameters)
   await runAloud(
-    first ? 'Installing dependencies (the first time only, about half a minute)' : 'Installing dependencies',
+    first
+      ? 'Installing dependencies (the first time only, about half a minute)'
+      : whole
+        ? 'Installing dependencies'
+        : 'Installing dependencies again, from the beginning: the last install did not finish',
     program,
     words,
-    { stillDoing: countPackages, shell },
+    {
+      stillDoing: (pid) => {
+        say(pid)
+        return countPackages()
+      },
+      // npm has put back what was there, which works offline too.
+      failed: () => !first && whole && writeFileSync(stamp, before),
+      shell,
+    },
   )
   writeFileSync(stamp, lock)
 }
@@ -106,7 +182,7 @@ function newest(folder) {
 
 async function build() {
   const folder = (name) => join(root, 'packages', name)
-  const stamp = (name) => join(folder(name), 'dist', '.built')
+  const built = (name) => join(folder(name), 'dist', '.built')
   const packages = readdirSync(join(root, 'packages')).filter((name) =>
     existsSync(join(folder(name), 'tsconfig.json')),
   )
@@ -117,7 +193,7 @@ async function build() {
       statSync(join(folder(name), 'tsconfig.json')).mtimeMs,
       configured,
     )
-    return !existsSync(stamp(name)) || statSync(stamp(name)).mtimeMs < changed
+    return !existsSync(built(name)) || statSync(built(name)).mtimeMs < changed
   })
   if (stale.length === 0) return
   const started = new Date()
@@ -133,9 +209,9 @@ async function build() {
   )
   for (const name of stale) {
     mkdirSync(join(folder(name), 'dist'), { recursive: true })
-    writeFileSync(stamp(name), '')
+    writeFileSync(built(name), '')
     // A source that was edited while this ran counts as changed.
-    utimesSync(stamp(name), started, started)
+    utimesSync(built(name), started, started)
   }
 }
 
@@ -177,8 +253,13 @@ function stayWith(file, ...parameters) {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   // Between npm and this process is a shell, which ends at a signal and passes none on.
   const shell = process.ppid
-  setInterval(() => process.ppid === shell || child.kill('SIGTERM'), 500).unref()
-  child.once('exit', (code) => process.exit(code ?? 1))
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return
+    clearInterval(watch)
+    child.kill('SIGTERM')
+  }, 500)
+  watch.unref()
+  child.once('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)))
 }
 
 const vitest = (env = {}) =>

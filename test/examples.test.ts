@@ -1,5 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -39,7 +41,9 @@ function expectFigures(stdout: string): void {
   )
   expect(printed.shapes).toEqual(shapes)
   for (const [index, number] of numbers.entries())
-    expect(Math.abs((printed.numbers[index] ?? 0) - number)).toBeLessThanOrEqual(Math.max(0.2, number / 50))
+    expect(Math.abs((printed.numbers[index] ?? 0) - number)).toBeLessThanOrEqual(
+      Math.max(Number.isInteger(number) ? 1 : 0.2, number / 50),
+    )
 }
 
 it.each([
@@ -66,7 +70,9 @@ it.each([
     // Listed one by one, then known from the cache without a process.
     for (const name of ['everything', 'filesystem', 'memory', 'playwright', 'chrome-devtools'])
       expect(stdout).toMatch(new RegExp(`^ {2}${name} +\\d+ tools +[\\d.]+k? tokens$`, 'm'))
-    expect(stdout).toMatch(/^ {2}5 servers, \d+ tools, [\d.]+k tokens if all were sent; 0 processes$/m)
+    expect(stdout).toMatch(
+      /^ {2}5 servers, \d+ tools, [\d.]+k tokens of definitions as they are listed; 0 processes$/m,
+    )
     expect(stdout).toMatch(/ 1 +search “/)
     // What it says of small catalogues is measured, too.
     expect(stdout).toMatch(/net saving/)
@@ -135,6 +141,17 @@ it('a second npm start leaves the first alone, and Ctrl-C ends it with a word', 
   expect(printed.text.trimEnd().split('\n').at(-1)).toBe('Stopped.')
   expect(printed.text).not.toContain('the config has changed')
   expect(existsSync(join(folder, 'project'))).toBe(false)
+
+  // The line that it printed for clients over stdio starts nothing in its place.
+  const state = join(folder, 'state', 'toolwell', 'gateway')
+  const bridge = spawnSync(
+    process.execPath,
+    ['packages/cli/bin/toolwell.mjs', 'serve', '--stdio', '--folder', state],
+    { cwd: root, encoding: 'utf8', input: '{"jsonrpc":"2.0","id":1,"method":"ping"}\n' },
+  )
+  const again = `cd ${root.replace(/\/$/, '')} && npm start -- --port 0 --folder ${folder}`
+  expect(bridge.stderr).toContain(again)
+  expect(existsSync(join(state, 'daemon.json'))).toBe(false)
 })
 
 it('npm start without a terminal says first what it does, and leaves nothing behind when it is interrupted', async () => {
@@ -149,6 +166,87 @@ it('npm start without a terminal says first what it does, and leaves nothing beh
   expect(readdirSync(temporary).filter((name) => name.startsWith('toolwell-'))).toEqual([])
 })
 
+/** As a terminal does it: Ctrl-C goes to every process of the group. Gives what is left in the folder of temporary files. */
+async function interruptedAt(moment: (folder: string) => Promise<unknown>, ...parameters: string[]) {
+  const temporary = mkdtempSync(join(tmpdir(), 'toolwell-temporary-'))
+  onTestFinished(() => rmSync(temporary, { recursive: true, force: true }))
+  const flags = parameters.map((word) => word.replace('FOLDER', join(temporary, 'toolwell-start-own')))
+  const child = spawn(process.execPath, ['--import', 'tsx', 'examples/gateway.ts', ...flags], {
+    cwd: root,
+    env: { ...process.env, NODE_OPTIONS: guard, TMPDIR: temporary },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  })
+  const { pid } = child
+  if (pid === undefined) throw new Error('It did not start.')
+  let text = ''
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    text += piece
+  })
+  const ended = new Promise<number | string | null>((resolve) =>
+    child.once('close', (code, signal) => resolve(code ?? signal)),
+  )
+  await Promise.race([moment(temporary), ended])
+  if (child.exitCode === null && child.signalCode === null) process.kill(-pid, 'SIGINT')
+  const code = await ended
+  const left = readdirSync(temporary).filter((name) => /^toolwell-start-(?!own)/.test(name))
+  const own = join(temporary, 'toolwell-start-own', 'project')
+  return { code, text, left: [...left, ...(existsSync(own) ? ['project'] : [])] }
+}
+
+/** The gateway has just been started as a process, and cannot hear a signal yet. */
+const isConfigured = (temporary: string) =>
+  expect
+    .poll(
+      () =>
+        readdirSync(temporary).some((name) =>
+          existsSync(join(temporary, name, 'config', 'toolwell', 'toolwell.json')),
+        ),
+      { timeout: 120_000, interval: 5 },
+    )
+    .toBe(true)
+
+it.each([['--once'], ['--stay', '--port', '0', '--folder', 'FOLDER']])(
+  'Ctrl-C while the gateway of npm start is starting ends it with a word, and leaves nothing behind: %s',
+  async (...flags) => {
+    const { code, text, left } = await interruptedAt(isConfigured, ...flags)
+    expect({ code, last: text.trimEnd().split('\n').at(-1), left }).toEqual({
+      code: 130,
+      last: 'Stopped.',
+      left: [],
+    })
+  },
+)
+
+it.runIf(isLong).each([['--once'], ['--stay', '--port', '0', '--folder', 'FOLDER']])(
+  'Ctrl-C ends npm start at whatever moment it comes, and leaves nothing behind: %s',
+  async (...flags) => {
+    for (let milliseconds = 200; milliseconds < 14_000; milliseconds += 400) {
+      const moment = () => new Promise((resolve) => setTimeout(resolve, milliseconds))
+      const { code, text, left } = await interruptedAt(moment, ...flags)
+      const last = text.trimEnd().split('\n').at(-1) ?? ''
+      // Before it has begun anything, the signal itself ends it; one of --once may have ended by itself.
+      const isOver = code === 'SIGINT' || last === 'Stopped.' || last.endsWith('checks hold.')
+      expect({ milliseconds, isOver, left }).toEqual({ milliseconds, isOver: true, left: [] })
+    }
+  },
+)
+
+it('npm start says in its own words that its port is taken', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void other.close())
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  const temporary = mkdtempSync(join(tmpdir(), 'toolwell-temporary-'))
+  onTestFinished(() => rmSync(temporary, { recursive: true, force: true }))
+  const flags = ['--stay', '--port', String(port), '--folder', join(temporary, 'start')]
+  expect(run('examples/gateway.ts', ...flags)).toMatchObject({
+    ...{ status: 2, stdout: '' },
+    stderr: `Port ${port} is used by another program. Give another, or 0 for any that is free:\n  npm start -- --port PORT\n`,
+  })
+  expect(readdirSync(temporary)).toEqual([])
+})
+
 it('npm start explains itself and refuses what it does not know', () => {
   expect(run('examples/gateway.ts', '--help')).toMatchObject({
     status: 0,
@@ -156,8 +254,9 @@ it('npm start explains itself and refuses what it does not know', () => {
   })
   expect(run('examples/gateway.ts', '--nonsense')).toMatchObject({
     status: 2,
-    stderr: expect.stringContaining('Unknown: --nonsense'),
+    stderr: expect.stringContaining('Unknown: --nonsense.\n'),
   })
+  expect(run('examples/gateway.ts', '--onec').stderr).toContain('Unknown: --onec. Did you mean --once?')
 })
 
 it('npm run proof explains itself and refuses what it does not know', () => {

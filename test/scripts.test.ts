@@ -1,6 +1,7 @@
 /** `scripts/run.mjs`, run in a small workspace of its own so that no test installs or builds over the real one. */
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import {
   cpSync,
   existsSync,
@@ -18,7 +19,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { isLong } from './setup/tier.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -132,5 +134,148 @@ describe('build', { timeout: 120_000 }, () => {
       expect(stdout).toContain('TS2322')
       expect(existsSync(stamp)).toBe(false)
     }
+  })
+})
+
+describe('install', { timeout: 60_000 }, () => {
+  const npm = (folder: string, ...parameters: string[]) => {
+    const { status, stderr } = spawnSync('npm', [...parameters, '--no-audit', '--no-fund', '--offline'], {
+      cwd: folder,
+      encoding: 'utf8',
+      shell: process.platform === 'win32',
+    })
+    expect({ status, stderr }).toMatchObject({ status: 0 })
+  }
+
+  const template = mkdtempSync(join(tmpdir(), 'toolwell-scripts-'))
+  afterAll(() => rmSync(template, { recursive: true, force: true }))
+
+  /** Two packages as tarballs: `half` has two files, and `slow` makes its file in a script that waits for a gate. */
+  beforeAll(() => {
+    const script = `const fs = require('node:fs')
+fs.writeFileSync(process.env.BEGAN, '')
+setInterval(() => fs.existsSync(process.env.GATE) && (fs.writeFileSync('made.js', ''), process.exit()), 20)`
+    const slow = { name: 'slow', version: '1.0.0', scripts: { install: 'node make.cjs' } }
+    const write = (file: string, content: unknown) =>
+      writeFileSync(join(template, file), typeof content === 'string' ? content : JSON.stringify(content))
+    mkdirSync(join(template, 'half'))
+    mkdirSync(join(template, 'slow'))
+    write('half/package.json', { name: 'half', version: '1.0.0' })
+    write('half/index.js', 'module.exports = 42\n')
+    write('slow/package.json', slow)
+    write('slow/make.cjs', script)
+    npm(template, 'pack', './half', './slow')
+    const dependencies = { half: 'file:half-1.0.0.tgz', slow: 'file:slow-1.0.0.tgz' }
+    write('package.json', { name: 'demo', private: true, dependencies })
+    npm(template, 'install', '--package-lock-only')
+  })
+
+  function createUninstalled() {
+    const { folder, path, write } = createWorkspace()
+    for (const name of ['node_modules', 'packages']) rmSync(path(name), { recursive: true })
+    mkdirSync(path('packages'))
+    cpSync(template, folder, { recursive: true })
+    const environment = { BEGAN: path('began'), GATE: path('gate') }
+    const begin = () =>
+      spawn(process.execPath, ['scripts/run.mjs', 'build'], {
+        cwd: folder,
+        env: { ...process.env, ...environment },
+        stdio: ['ignore', 'ignore', 'pipe'],
+        detached: true,
+      })
+    const finish = async (child = begin()) => {
+      let stderr = ''
+      child.stderr.on('data', (text) => (stderr += text))
+      const [status] = await once(child, 'close')
+      return { status, stderr }
+    }
+    return {
+      begin,
+      finish,
+      path,
+      openGate: () => write('gate', ''),
+      hasBegun: () =>
+        expect.poll(() => existsSync(path('began')), { timeout: 20_000, interval: 20 }).toBe(true),
+      missing: () =>
+        ['half/index.js', 'slow/made.js', '.package-lock.json'].filter(
+          (file) => !existsSync(path(`node_modules/${file}`)),
+        ),
+    }
+  }
+
+  // The whole group of processes, as a terminal that is closed does it, or only the one.
+  const interruptions = [
+    ['SIGHUP', 'group'],
+    ['SIGKILL', 'one'],
+    ['SIGTERM', 'one'],
+    ['SIGINT', 'group'],
+    ['SIGKILL', 'group'],
+  ] as const
+  it.each(isLong ? interruptions : interruptions.slice(0, 2))(
+    'is repaired by the next command after %s to the %s',
+    async (signal, whom) => {
+      const { begin, finish, hasBegun, missing, openGate, path } = createUninstalled()
+      const child = begin()
+      const ended = once(child, 'close')
+      await hasBegun()
+      const { pid = 0 } = child
+      process.kill(whom === 'group' ? -pid : pid, signal)
+      if (signal !== 'SIGKILL') await ended
+      // As if it had been interrupted while it unpacked this package.
+      rmSync(path('node_modules/half/index.js'), { force: true })
+      openGate()
+      expect(await finish()).toMatchObject({
+        status: 0,
+        stderr: expect.stringContaining('Installing dependencies again, from the beginning: '),
+      })
+      expect(missing()).toEqual([])
+      expect(await finish()).toEqual({ status: 0, stderr: '' })
+    },
+  )
+
+  it('repairs what npm, run by hand, left half unpacked or newer than its own list', async () => {
+    const { finish, missing, openGate, path } = createUninstalled()
+    openGate()
+    await finish()
+    // Where the gateway of `npm start` is at work.
+    mkdirSync(path('node_modules/.toolwell-start'))
+    for (const leave of [
+      () => rmSync(path('node_modules/.package-lock.json')),
+      () => utimesSync(path('node_modules/.package-lock.json'), 1, 1),
+    ]) {
+      rmSync(path('node_modules/.toolwell-lock'))
+      rmSync(path('node_modules/half/index.js'))
+      leave()
+      expect(await finish()).toMatchObject({ status: 0 })
+      expect(missing()).toEqual([])
+    }
+    expect(existsSync(path('node_modules/.toolwell-start'))).toBe(true)
+  })
+
+  it('keeps what is whole when the lockfile changes, also where npm fails', async () => {
+    const { finish, openGate, path } = createUninstalled()
+    openGate()
+    await finish()
+    const unpacked = statSync(path('node_modules/half/index.js')).ctimeMs
+    writeFileSync(path('package-lock.json'), `${readFileSync(path('package-lock.json'), 'utf8')}\n`)
+    const manifest = readFileSync(path('package.json'))
+    writeFileSync(path('package.json'), '{')
+    expect((await finish()).status).toBeGreaterThan(0)
+    writeFileSync(path('package.json'), manifest)
+    expect((await finish()).stderr).toMatch(/^Installing dependencies …\n/)
+    expect(statSync(path('node_modules/half/index.js')).ctimeMs).toBe(unpacked)
+  })
+
+  it('is done once where two commands begin together', async () => {
+    const { begin, finish, hasBegun, missing, openGate } = createUninstalled()
+    const first = finish()
+    await hasBegun()
+    const second = begin()
+    const waited = once(second.stderr, 'data')
+    const both = Promise.all([first, finish(second)])
+    expect(String((await waited)[0])).toMatch(/^Another command installs the dependencies /)
+    openGate()
+    expect(await both).toMatchObject([{ status: 0 }, { status: 0 }])
+    expect(missing()).toEqual([])
   })
 })

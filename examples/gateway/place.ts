@@ -1,5 +1,5 @@
 /** Where the gateway of `npm start` lives: its folders, its five servers, the example project they work on. */
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -89,6 +89,9 @@ function configOf(folder: string, project: string): object {
     profiles: { files: { servers: ['filesystem'] } },
   }
 }
+
+/** One that was ended by a signal has no exit code. */
+export const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null
 
 /** The gateway as a process of its own. */
 export function startServe({ state, env, project }: Place, ...words: string[]) {

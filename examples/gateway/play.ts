@@ -6,12 +6,13 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { GatewayReport } from '@toolwell/gateway'
 import { askDaemon, findDaemon, isAlive } from '@toolwell/gateway/bridge'
 import { cyan, dim, heading, line, thousands } from '../proof/print.ts'
-import { type Place, SCRIPT, startServe } from './place.ts'
+import { hasEnded, type Place, SCRIPT, startServe } from './place.ts'
+import type { Started } from './started.ts'
 
 export type Check = (what: string, holds: boolean) => void
 
 /** `ending`: no further step is begun. */
-export async function play(place: Place, check: Check, ending: AbortSignal): Promise<void> {
+export async function play(place: Place, check: Check, started: Started, ending: AbortSignal): Promise<void> {
   const say = (client: Client, name: string, input: Record<string, unknown>) => {
     ending.throwIfAborted()
     return sayTo(client, name, input)
@@ -20,8 +21,16 @@ export async function play(place: Place, check: Check, ending: AbortSignal): Pro
     ending.throwIfAborted()
     await pause(milliseconds)
   }
+  const open = () => {
+    ending.throwIfAborted()
+    return openGateway(place, started)
+  }
+  const overStdio = () => {
+    ending.throwIfAborted()
+    return clientOverStdio(place, started)
+  }
   heading('1  The first start', 'nothing is cached: every server is listed once')
-  const first = await open(place)
+  const first = await open()
   // A client need not wait for this: what is not known yet joins the search when it is.
   while ((await first.states()).includes('connecting')) await wait(100)
   const client = await overHttp(place, first.port, 'modern')
@@ -38,7 +47,7 @@ export async function play(place: Place, check: Check, ending: AbortSignal): Pro
   await first.stop()
 
   heading('2  The second start', 'the list comes from the cache')
-  const second = await open(place)
+  const second = await open()
   const agent = await overHttp(place, second.port, 'modern')
   check('the list is the same', (await namesOf(agent)) === tools)
   check('no server was started for it', (await second.running()).length === 0)
@@ -62,13 +71,13 @@ export async function play(place: Place, check: Check, ending: AbortSignal): Pro
   await agent.close()
 
   heading('4  Two clients over stdio', 'protocol 2025-11-25, through thin bridges to the same gateway')
-  const [one, two] = [await overStdio(place), await overStdio(place)]
+  const [one, two] = [await overStdio(), await overStdio()]
   const entities = [{ name: 'invoice', entityType: 'file', observations: ['the last item was left out'] }]
   await say(one, 'tool_call', { name: 'create_entities', arguments: { entities } })
   const graph = await say(two, 'tool_read', { name: 'memory__read_graph', arguments: {} })
   check('what one client stored, the other reads', graph.includes('the last item was left out'))
   const { counts, clients } = await second.report()
-  line(dim(`  ${clients.length} clients, ${counts.calls} calls, ${counts.searches} searches`))
+  line(dim(`  clients: ${clients.length}, calls: ${counts.calls}, searches: ${counts.searches}`))
   check('they share one process of each server', (await second.pids()).length === 2)
 
   heading('5  The gateway is killed', 'kill -9, with a call under way')
@@ -95,23 +104,16 @@ export async function play(place: Place, check: Check, ending: AbortSignal): Pro
   }
 }
 
-/** The gateway of a place, where one runs, is gone when this resolves. */
-export async function endDaemon({ state }: Place): Promise<void> {
-  const found = await findDaemon(state)
-  if (found.kind !== 'running') return
-  await askDaemon(found, 'POST', '/stop').catch(() => undefined)
-  for (let round = 0; round < 400 && isAlive(found.file.pid); round++) await pause(50)
-}
-
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-async function open(place: Place) {
+async function openGateway(place: Place, started: Started) {
   const child = startServe(place, '--port', '0', '--json')
+  started.child(child)
   const exited = new Promise((resolve) => child.once('exit', resolve))
   child.stdout.resume()
   let found = await findDaemon(place.state)
   while (found.kind !== 'running') {
-    if (child.exitCode !== null) throw new Error('The gateway did not start.')
+    if (hasEnded(child)) throw new Error('The gateway did not start.')
     await pause(50)
     found = await findDaemon(place.state)
   }
@@ -147,8 +149,9 @@ async function overHttp({ state }: Place, port: number, era: 'modern' | 'legacy'
   return client
 }
 
-async function overStdio({ state, env, project }: Place): Promise<Client> {
+async function clientOverStdio({ state, env, project }: Place, started: Started): Promise<Client> {
   const client = new Client({ name: 'proof', version: '1' })
+  started.client(client)
   const args = [SCRIPT, 'serve', '--stdio', '--folder', state]
   await client.connect(new StdioClientTransport({ command: process.execPath, args, env, cwd: project }))
   return client
@@ -161,7 +164,8 @@ async function namesOf(client: Client): Promise<string> {
 
 /** One call of the scripted model, printed as it was made. */
 async function sayTo(client: Client, name: string, input: Record<string, unknown>): Promise<string> {
-  line(`  ${cyan(name)} ${dim(JSON.stringify(input).slice(0, 100))}`)
+  const shown = JSON.stringify(input)
+  line(`  ${cyan(name)} ${dim(shown.length > 100 ? `${shown.slice(0, 99)}…` : shown)}`)
   const { content } = await client.callTool({ name, arguments: input }, { timeout: 120_000 })
   return (content as { text?: string }[]).map(({ text = '' }) => text).join('\n')
 }

@@ -62,7 +62,7 @@ describe.each(MOVES)('a move from %s to %s', (from, to) => {
     expect(refusals()).toEqual([])
     const story = storyOf(lastBody(to))
     expect(story.slice(0, 4)).toEqual(begun)
-    expect(story[4]).toMatch(/^answer: .*interrupted/)
+    expect(story[4]).toMatch(/^answer: This call was run and succeeded/)
     expect(story.slice(5)).toEqual([begun[3], 'answer: create_issue 1: done'])
     expect(ran).toEqual(['create_issue 1', 'create_issue 1'])
   })

@@ -1,0 +1,19 @@
+/** How each client is connected: over stdio, so that no token stands in a config, a command line or a list of processes. */
+import { shellWord } from '@toolwell/gateway/bridge'
+
+/** `words`: the program, and what it is given. */
+export function clientLines(words: readonly [string, ...string[]]): string[] {
+  const [command, ...args] = words
+  const stdio = words.map((word) => shellWord(word)).join(' ')
+  const entry = { command, args }
+  return [
+    `Claude Code  claude mcp add --scope user toolwell -- ${stdio}`,
+    `Codex        codex mcp add toolwell -- ${stdio}`,
+    `Cursor       in ~/.cursor/mcp.json: ${JSON.stringify({ mcpServers: { toolwell: entry } })}`,
+    `VS Code      code --add-mcp ${shellWord(JSON.stringify({ name: 'toolwell', ...entry }))}`,
+    `Gemini CLI   gemini mcp add --scope user toolwell ${stdio}`,
+    `Inspector    npx @modelcontextprotocol/inspector -- ${stdio}`,
+    `any other    over stdio: ${stdio}`,
+    'over HTTP    the URL above, with the header "Authorization: Bearer TOKEN"',
+  ]
+}
