@@ -30,19 +30,22 @@ export async function startProgram(
       })
     child.once('exit', () => reject(new Error(`${words.join(' ')} ended: ${all}`)))
   })
-  return {
-    child,
-    pid: child.pid ?? 0,
-    said,
-    async stop() {
-      if (child.exitCode !== null) return
-      const ended = new Promise((resolve) => child.once('exit', resolve))
-      child.kill('SIGTERM')
-      const timer = setTimeout(() => child.kill('SIGKILL'), 5000)
-      await ended
-      clearTimeout(timer)
-    },
-  }
+  return { child, pid: child.pid ?? 0, said, stop: () => end(child) }
+}
+
+/** One that is not listened to: what it prints would be work that others do not have. */
+export function startSilent(words: readonly string[]): Pick<Program, 'pid' | 'stop'> {
+  const child = spawn(process.execPath, words, { stdio: 'ignore' })
+  return { pid: child.pid ?? 0, stop: () => end(child) }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGKILL'), 5000)
+  await ended
+  clearTimeout(timer)
 }
 
 /** Seconds of the processor, of a process and all below it. Linux only. */

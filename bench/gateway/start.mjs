@@ -2,11 +2,11 @@
 import { createGateway } from '@toolwell/gateway'
 import { diskCache, diskFirstUse } from '@toolwell/mcp'
 
-const [folder, count, stays] = process.argv.slice(2)
+const [folder, config, stays] = process.argv.slice(2)
 const gateway = createGateway({
   version: '0',
   token: () => 'bench',
-  files: () => [{ path: `${folder}/${count}.json` }],
+  files: () => [{ path: `${folder}/${config}.json` }],
   env: {},
   connect: {
     cache: diskCache({ folder }),
@@ -54,7 +54,8 @@ if (stays === undefined) {
   process.exit(0)
 }
 
-// What a hundred thousand callers leave behind: a few over the wire, the rest from where the wire ends. Every fiftieth searches.
+// What a hundred thousand callers leave behind: a fifth over the wire, the rest from where the wire ends. Every fiftieth searches, every
+// tenth calls some tool by a schema that it no longer has, and all others call one that runs.
 const { Halls } = await import('../../packages/gateway/dist/room/halls.js')
 const { callTool } = await import('../../packages/gateway/dist/answer/call-tool.js')
 const queries = [
@@ -65,7 +66,7 @@ const queries = [
   'list files in a folder',
 ]
 const halls = new Halls({
-  files: () => [{ path: `${folder}/${count}.json` }],
+  files: () => [{ path: `${folder}/${config}.json` }],
   env: {},
   connect: {
     cache: diskCache({ folder }),
@@ -75,12 +76,20 @@ const halls = new Halls({
   onEvent: () => undefined,
 })
 const room = halls.find(undefined).hall.room(undefined)
-// Answered without a server: the schema that they were made for is an old one.
+await room.settled()
 const names = room.face.tools().map(({ wireName }) => wireName)
-const asked = (index) =>
-  index % 50 === 0
-    ? { name: 'tool_search', input: { query: `${queries[index % queries.length]} ${index}` } }
-    : { name: 'tool_call', input: { name: names[index % names.length], arguments: { index }, load: 'old' } }
+const call = (input) => ({ name: 'tool_call', input })
+const asked = (index) => {
+  if (index % 50 === 0)
+    return { name: 'tool_search', input: { query: `${queries[(index / 50) % queries.length]} ${index}` } }
+  return index % 10 === 1
+    ? call({ name: names[index % names.length], arguments: { index }, load: 'old' })
+    : call({ name: 'running__echo', arguments: { n: index } })
+}
+let ran = 0
+const note = ({ kind, isError }) => {
+  if (kind === 'run' && !isError) ran++
+}
 const overWire = async (total) => {
   for (let index = 0; index < total; index++) {
     const { name, input } = asked(index)
@@ -90,21 +99,35 @@ const overWire = async (total) => {
 const { signal } = new AbortController()
 const within = async (total) => {
   for (let index = 0; index < total; index++)
-    await callTool(room, { ...asked(index), caller: {}, workspace: undefined, signal }, () => undefined)
+    await callTool(room, { ...asked(index), caller: {}, workspace: undefined, signal }, note)
 }
 const heap = () => {
   for (let round = 0; round < 4; round++) globalThis.gc()
   return process.memoryUsage().heapUsed / 1024 / 1024
 }
 await overWire(500)
-figures.rss = process.memoryUsage.rss() / 1024 / 1024
 // Until every tool has been read: what is known of them is kept as long as they are there.
-await within(3 * names.length)
+for (const name of names) {
+  const input = { name, arguments: {}, load: 'old' }
+  await callTool(room, { ...call(input), caller: {}, workspace: undefined, signal }, note)
+}
+await within(1000)
 const before = heap()
-await overWire(2000)
-await within(Number(stays) - 2000)
+ran = 0
+const total = Number(stays)
+await overWire(total / 5)
+await within(total - total / 5)
 const after = heap()
+const { counts } = await gateway.inspect()
+await gateway.close()
+await halls.close()
 process.stdout.write(
-  JSON.stringify({ ...figures, heapBefore: before, heapAfter: after, asked: Number(stays) }),
+  JSON.stringify({
+    ...figures,
+    heapBefore: before,
+    heapAfter: after,
+    asked: total,
+    ran: ran + counts.calls - counts.failed,
+  }),
 )
 process.exit(0)

@@ -7,6 +7,7 @@ import {
   type Tool,
   type Toolwell,
 } from '@toolwell/core'
+import { fitWire } from '@toolwell/core/internal'
 import type { BenchQuery, BenchTool, Dataset } from './datasets.ts'
 import { sampleOf } from './datasets.ts'
 
@@ -162,8 +163,9 @@ function tokensOf(
   if (event.kind !== 'loaded') return 0
   const definition = event.tool.definition ?? catalogue.get(event.tool.id)?.tool
   if (!definition) return 0
-  const { description, inputSchema } = definition
-  return tokenizer.count(JSON.stringify({ name: event.tool.wireName, description, inputSchema }))
+  const { description = '', inputSchema } = definition
+  const { tool } = fitWire({ name: event.tool.wireName, description, inputSchema }, WIRE)
+  return tokenizer.count(JSON.stringify(tool))
 }
 
 interface ServerTool extends Tool {

@@ -221,15 +221,16 @@ function learningTable({ learning }: RetrievalResult): string {
       'one of each tool',
       'three',
       'ten',
+      'three, as shown',
       'three, 10 % wrong',
       'R@5: none',
       'three',
       'farmed',
     ],
-    rows.map(({ dataset, asked, cold, one, three: some, ten, wrong, farmed }) => [
+    rows.map(({ dataset, asked, cold, one, three: some, ten, shown, wrong, farmed }) => [
       dataset,
       asked === 0 ? '' : String(asked),
-      ...[cold, one, some, ten, wrong].map(({ ndcg10 }) => three(ndcg10)),
+      ...[cold, one, some, ten, shown, wrong].map(({ ndcg10 }) => three(ndcg10)),
       three(cold.r5),
       three(some.r5),
       three(farmed),

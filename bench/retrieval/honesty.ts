@@ -1,14 +1,13 @@
 /** Does a search say so where nothing clearly does what was asked for? A curve: the share of needs that no tool meets, against that of needs that one does. */
 import { readFile } from 'node:fs/promises'
 import { createLexicalSearcher, type LexicalSearcher } from '@toolwell/core'
-import { clearCoverage, defaultCutOff } from '@toolwell/core/internal'
+import { clearCoverage, defaultCutOff, rivalShare } from '@toolwell/core/internal'
 import type { BenchTool } from './datasets.ts'
 import { documentFor } from './toolwell.ts'
 
 const LINES = [0.4, 0.45, 0.48, clearCoverage, 0.55, 0.6, 0.7]
-/** Answers that a search looks at, and the share of the best score that they need. */
-const ANSWERS = 5
-const RIVAL_SHARE = 0.5
+/** Answers that a search looks at to decide. */
+const CONSIDERED = 8
 
 export interface HonestyFigures {
   readonly default: number
@@ -63,10 +62,10 @@ async function absentNeeds(): Promise<string[]> {
 
 /** That of the best answer, as a search sees it. */
 function coverageOf(searcher: LexicalSearcher, text: string): number {
-  const ranked = searcher.rank({ text, must: [], limit: ANSWERS })
+  const ranked = searcher.rank({ text, must: [], limit: CONSIDERED })
   const best = ranked.find(({ relevance }) => relevance < 1)?.score ?? 0
   const answers = ranked.filter(
-    ({ relevance, score }) => relevance >= defaultCutOff && score >= best * RIVAL_SHARE,
+    ({ relevance, score }) => relevance >= defaultCutOff && score >= best * rivalShare(defaultCutOff),
   )
   return Math.max(0, ...answers.map(({ coverage = 1 }) => coverage))
 }

@@ -2,7 +2,7 @@
 import { createLexicalSearcher, type LexicalSearcher, type RankQuery } from '@toolwell/core'
 import { addToRing, createExamplesIndexes, RING, type Ring } from '@toolwell/core/internal'
 import type { BenchQuery, Dataset } from './datasets.ts'
-import { percentile } from './measure.ts'
+import { memory, percentile } from './measure.ts'
 import { type Figures, figuresOf, meanOf } from './metrics.ts'
 import { documentFor } from './toolwell.ts'
 
@@ -10,6 +10,8 @@ import { documentFor } from './toolwell.ts'
 const ASKED = 1000
 const WRONG = 0.1
 const FARMED = 16
+/** Answers that a search shows. */
+const SHOWN = 5
 
 export interface LearningRow {
   readonly dataset: string
@@ -20,7 +22,7 @@ export interface LearningRow {
   readonly ten: Trimmed
   /** Three, of which one in ten was for another tool. */
   readonly wrong: Trimmed
-  /** Three, of those alone that a search had shown. */
+  /** Three, of those alone that a search had shown by what it had learned until then: as a host learns. */
   readonly shown: Trimmed
   /** Share of the queries in which a bland tool that collected sixteen of them stands before the right one. */
   readonly farmed: number
@@ -36,6 +38,9 @@ export interface LearningFigures {
   /** Means over the datasets: bytes of the terms of one tool, and of its examples; with three, and with as many as are kept. */
   readonly bytesPerTool: number
   readonly bytesOfFullTool: number
+  /** The same as the process grows by it: with the objects around these arrays. */
+  readonly heapPerTool: number
+  readonly heapOfFullTool: number
 }
 
 export function measureLearning(datasets: readonly Dataset[]): LearningFigures {
@@ -62,6 +67,8 @@ export function measureLearning(datasets: readonly Dataset[]): LearningFigures {
     p50Ratio: measureSpeed(largest),
     bytesPerTool: meanBytes(datasets, 3),
     bytesOfFullTool: meanBytes(datasets, RING),
+    heapPerTool: heapOf(largest, 3),
+    heapOfFullTool: heapOf(largest, RING),
   }
 }
 
@@ -88,8 +95,6 @@ function measureOne(dataset: Dataset): LearningRow {
     )
     return { ndcg10: round(ndcg10), r5: round(r5), hit5: round(hit5) }
   }
-  const isShown = ([query, tool]: Pairs[number]) =>
-    searcher.rank({ text: query, must: [], limit: 5 }).some(({ id }) => id === tool)
   const three = atMost(pairs, 3)
   const wrong = three.map(([query, tool], place): Pairs[number] =>
     place % Math.round(1 / WRONG) === 0 ? [query, ids[(place * 7919) % ids.length] ?? tool] : [query, tool],
@@ -102,7 +107,7 @@ function measureOne(dataset: Dataset): LearningRow {
     three: ask(learned(three)),
     ten: ask(learned(atMost(pairs, 10))),
     wrong: ask(learned(wrong)),
-    shown: ask(learned(atMost(pairs.filter(isShown), 3))),
+    shown: ask(learnedAsShown(searcher, pairs)),
     farmed: farmedShare(dataset, history, asked),
   }
 }
@@ -133,6 +138,22 @@ function learned(pairs: Pairs): RankQuery['learned'] & object {
   const byTool = new Map<string, number[][]>()
   for (const [query, tool] of pairs) byTool.set(tool, [...(byTool.get(tool) ?? []), examples.wordsOf(query)])
   examples.put(byTool)
+  return [examples.index]
+}
+
+/** One query after the other: each teaches the tools that it shows, as far as they are right. */
+function learnedAsShown(searcher: LexicalSearcher, pairs: Pairs): RankQuery['learned'] & object {
+  const examples = createIndex()
+  const byTool = new Map<string, number[][]>()
+  for (const [query, tool] of pairs) {
+    const known = byTool.get(tool) ?? []
+    const learned = examples.index.size > 0 ? [examples.index] : []
+    const isShown = () =>
+      searcher.rank({ text: query, must: [], limit: SHOWN, learned }).some(({ id }) => id === tool)
+    if (known.length >= 3 || !isShown()) continue
+    byTool.set(tool, [...known, examples.wordsOf(query)])
+    examples.put([[tool, byTool.get(tool) ?? []]])
+  }
   return [examples.index]
 }
 
@@ -176,6 +197,27 @@ function measureSpeed(dataset: Dataset): number {
 
 function meanBytes(datasets: readonly Dataset[], examples: number): number {
   return round(datasets.reduce((sum, each) => sum + bytesOf(each, examples), 0) / datasets.length)
+}
+
+/** Of one tool with so many examples, as a host holds them: by tool, and as an index. */
+function heapOf({ tools, queries }: Dataset, examples: number): number {
+  const { wordsOf } = createIndex()
+  const words = queries.slice(0, 500).map(({ query }) => wordsOf(query))
+  const hold = () => {
+    const rings = new Map<string, Ring>()
+    const index = createIndex()
+    for (const [at, { id }] of tools.entries()) {
+      const own = Array.from({ length: examples }, (_, place) => words[(at + place) % words.length] ?? [])
+      for (const each of own) rings.set(id, addToRing(rings.get(id), '', each))
+      index.put([[id, own]])
+    }
+    return { rings, index }
+  }
+  hold()
+  const before = memory()
+  const held = hold()
+  const grown = (memory() - before) * 1_048_576
+  return held.rings.size === 0 ? 0 : round(grown / held.rings.size)
 }
 
 /** Of one tool with so many examples: its terms, and the examples. */

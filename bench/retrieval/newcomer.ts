@@ -1,13 +1,12 @@
 /** A few words typed by somebody who does not know the catalogue: does the answer read well? Half of these needs no tool meets. */
 import { readFile } from 'node:fs/promises'
 import { createLexicalSearcher, type Ranked, type Tool } from '@toolwell/core'
-import { clearCoverage, defaultCutOff, documentOf } from '@toolwell/core/internal'
+import { clearCoverage, defaultCutOff, documentOf, rivalShare } from '@toolwell/core/internal'
 
-/** Answers that a search shows, and the share of the best score that they need. Where nothing is clear: so many, out of so many. */
+/** Answers that a search shows; those that it looks at to decide whether something is clear, and names where nothing is. */
 const SHOWN = 5
-const RIVAL_SHARE = 0.5
+const CONSIDERED = 8
 const NEAREST = 3
-const NEAREST_OF = 20
 
 export interface NewcomerFigures {
   /** Needs that a tool meets: share with a right tool as the first answer, and among the first three. */
@@ -28,7 +27,7 @@ export async function measureNewcomer(tools: readonly Tool[]): Promise<NewcomerF
   })
   const sums = { met: 0, first: 0, three: 0, wrongly: 0, absent: 0, told: 0 }
   for (const { query, right } of await readQueries()) {
-    const { answers, isUnclear } = answer(searcher.rank({ text: query, must: [], limit: NEAREST_OF }))
+    const { answers, isUnclear } = answer(searcher.rank({ text: query, must: [], limit: CONSIDERED }))
     if (right.length === 0) {
       sums.absent += 1
       if (isUnclear) sums.told += 1
@@ -56,14 +55,14 @@ export async function measureNewcomer(tools: readonly Tool[]): Promise<NewcomerF
 function answer(ranked: readonly Ranked[]): { answers: readonly Ranked[]; isUnclear: boolean } {
   const hits = ranked.filter(({ relevance }) => relevance >= defaultCutOff)
   const best = hits.find(({ relevance }) => relevance < 1)?.score ?? 0
-  const shown = hits.slice(0, SHOWN).filter(({ score }) => score >= best * RIVAL_SHARE)
-  const isUnclear = shown.every(({ coverage = 1 }) => coverage < clearCoverage)
-  const byCoverage = () =>
-    hits
-      .filter(({ score }) => score >= best * RIVAL_SHARE)
-      .sort((first, second) => (second.coverage ?? 1) - (first.coverage ?? 1))
-      .slice(0, NEAREST)
-  return { answers: isUnclear ? byCoverage() : shown, isUnclear }
+  const considered = hits.filter(({ score }) => score >= best * rivalShare(defaultCutOff))
+  const isClear = ({ coverage = 1 }: Ranked) => coverage >= clearCoverage
+  const shown = considered.slice(0, SHOWN)
+  if (shown.some(isClear)) return { answers: shown, isUnclear: false }
+  const clear = considered.filter(isClear)
+  if (clear.length > 0) return { answers: [...clear, ...shown].slice(0, SHOWN), isUnclear: false }
+  const nearest = [...considered].sort((first, second) => (second.coverage ?? 1) - (first.coverage ?? 1))
+  return { answers: nearest.slice(0, NEAREST), isUnclear: true }
 }
 
 async function readQueries(): Promise<{ query: string; right: readonly string[] }[]> {
