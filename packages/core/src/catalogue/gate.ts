@@ -35,6 +35,8 @@ export interface Gate {
    * source follows from its definitions, and a call while it is away is answered with its state.
    */
   visible(entry: Entry): boolean
+  /** Whether a tool may never be found. Left out where no policy is asked. */
+  readonly hides?: (entry: Entry | undefined) => boolean
   /** Whether the source of a tool is only out of reach from here: then nothing new can be said of the tool. */
   away(id: string): boolean
   /** May a source be named of which no tool is known yet? The policies are asked about a tool `*` of it. */
@@ -118,6 +120,7 @@ export function createGate(options: GateOptions): Gate {
 
   return {
     availability,
+    ...(policies.length > 0 ? { hides: (entry) => availability(entry, 'load') === 'denied' } : {}),
     away,
     visible: (entry) => {
       const found = availability(entry, 'see')

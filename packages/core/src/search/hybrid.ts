@@ -95,8 +95,13 @@ export function createHybridSearcher({
     }
   }
 
+  function vectorsWithout(hidden: (id: string) => boolean): Float32Array[] {
+    const keys = new Set([...texts].filter(([id]) => !hidden(id)).map(([, { key }]) => key))
+    return [...vectors].filter(([key]) => keys.has(key)).map(([, vector]) => vector)
+  }
+
   async function rank(query: RankQuery): Promise<readonly Ranked[]> {
-    const { limit = Number.POSITIVE_INFINITY, accept } = query
+    const { limit = Number.POSITIVE_INFINITY, accept, hidden } = query
     const { limit: _, ...unlimited } = query
     const words = (await lexical.rank(unlimited)) as readonly Ranked[]
     if (query.text.trim() === '') return words.slice(0, limit)
@@ -112,13 +117,13 @@ export function createHybridSearcher({
       query.must.length > 0 || found.size >= added
         ? []
         : [...texts.keys()]
-            .filter((id) => !found.has(id) && (!accept || accept(id)))
+            .filter((id) => !found.has(id) && (!accept || accept(id)) && !hidden?.(id))
             .map((id): Ranked => ({ id, score: 0, relevance: 0, certainty: 0, coverage: 0 }))
             .sort(
               (first, second) => similarity(second.id) - similarity(first.id) || compare(first.id, second.id),
             )
             .slice(0, added - found.size)
-    const usual = meanSimilarity([...vectors.values()], target)
+    const usual = meanSimilarity(hidden ? vectorsWithout(hidden) : [...vectors.values()], target)
     const best = likely[0]?.score ?? 1
     const candidates = [...likely.slice(0, reordered), ...more].map((hit) => ({
       ...hit,

@@ -4,7 +4,7 @@ import type { TermIndex } from './index/term-index.js'
 import type { LearnedTerms } from './searcher.js'
 
 export interface Learned {
-  /** How many tools have learned a term. */
+  /** How many tools of the index have learned a term. */
   frequencyOf(term: number): number
   /** Visits the tools that have learned a term, a range of postings at a time: of a slot, where the tool stands, and the strength. */
   forEach(
@@ -39,17 +39,28 @@ export function createLearned(index: TermIndex): (learned: readonly LearnedTerms
     const learned = given as readonly TermIndex[]
     const all = learned.map((each) => ({ segments: each.segments, places: placesOf(each) }))
     return {
-      frequencyOf: (term) => learned.reduce((sum, each) => sum + each.frequencyOf(term), 0),
-      forEach(term, visit) {
-        for (const { segments, places } of all)
-          for (const segment of segments) {
-            const position = positionOf(segment, term)
-            if (position < 0) continue
-            const { slots, bytes, base, offsets } = segment
-            const own = base === 0 ? places : places.subarray(base)
-            visit(slots, own, bytes, offsets[position] as number, offsets[position + 1] as number)
+      frequencyOf(term) {
+        let frequency = 0
+        forEach(term, (slots, places, _, start, end) => {
+          for (let posting = start; posting < end; posting += 1) {
+            const slot = places[slots[posting] as number] as number
+            if (slot >= 0 && !index.isDead(slot)) frequency += 1
           }
+        })
+        return frequency
       },
+      forEach,
+    }
+
+    function forEach(term: number, visit: Parameters<Learned['forEach']>[1]): void {
+      for (const { segments, places } of all)
+        for (const segment of segments) {
+          const position = positionOf(segment, term)
+          if (position < 0) continue
+          const { slots, bytes, base, offsets } = segment
+          const own = base === 0 ? places : places.subarray(base)
+          visit(slots, own, bytes, offsets[position] as number, offsets[position + 1] as number)
+        }
     }
   }
 }

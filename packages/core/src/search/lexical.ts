@@ -19,7 +19,7 @@ import { createAnalyser } from './fields.js'
 import { createSegmentBuilder, type Segment } from './index/segment.js'
 import { createTermIndex, noAliases } from './index/term-index.js'
 import { bestSlots } from './index/top.js'
-import { createLearned } from './learned.js'
+import { createLearned, type Learned } from './learned.js'
 import { slotsWith } from './must-words.js'
 import { createNameMatches } from './name-matches.js'
 import { queryCharacterLimit } from './query.js'
@@ -90,6 +90,13 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
     askedTerms(text.slice(0, queryCharacterLimit), vocabulary(), tuning, isKnown, isAlone)
 
   function rank(query: RankQuery): readonly Ranked[] {
+    const { learned = [], hidden } = query
+    // Where learned tools stand is looked up among all, and kept.
+    const known = learned.length > 0 ? learnedFrom(learned) : undefined
+    return hidden ? index.without(hidden, () => rankSeen(query, known)) : rankSeen(query, known)
+  }
+
+  function rankSeen(query: RankQuery, learned: Learned | undefined): readonly Ranked[] {
     const { limit = Number.POSITIVE_INFINITY, accept } = query
     const text = query.text.slice(0, queryCharacterLimit)
     vocabulary().forgetMany()
@@ -98,8 +105,7 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
     const allowed = slotsWith(query.must, index, vocabulary())
     const isSelecting = asked.whole.length === 0 && allowed !== undefined
 
-    const { learned = [] } = query
-    const scored = scores.of(asked, learned.length > 0 ? learnedFrom(learned) : undefined)
+    const scored = scores.of(asked, learned)
     for (const [slot, tier] of exact) scored[slot] = (scored[slot] as number) + tier * exactTierScore
     if (isSelecting) for (const slot of allowed) scored[slot] = (scored[slot] as number) + 1
 

@@ -65,9 +65,12 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
       for (const segment of index.segments) {
         const position = positionOf(segment, term.hash)
         if (position < 0) continue
-        const { slots, bytes, base } = segment
+        const { slots, bytes, base, dead } = segment
+        const hasDead = segment.deadCount > 0
         const end = segment.offsets[position + 1] as number
         for (let posting = segment.offsets[position] as number; posting < end; posting += 1) {
+          // What the dead score would be the measure of the living.
+          if (hasDead && dead[slots[posting] as number] === 1) continue
           const slot = base + (slots[posting] as number)
           into[slot] = (into[slot] as number) + worth * (strengths[bytes[posting] as number] as number)
         }

@@ -51,6 +51,8 @@ export interface RankQuery {
   readonly limit?: number
   /** What was learned from use, where something was, for the built-in ranking. Another searcher may ignore it. */
   readonly learned?: readonly LearnedTerms[]
+  /** Tools that may not be seen: the answer is what it would be without them. A searcher may ignore it: the caller checks again. */
+  readonly hidden?: (id: string) => boolean
   /** Others need not be returned. A searcher may ignore it: the caller checks again. */
   readonly accept?: (id: string) => boolean
 }

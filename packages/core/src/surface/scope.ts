@@ -56,6 +56,8 @@ export function contextsOf(
   const { agent, principal, policies, alsoEager, everythingEager, child } = scope
   const gate = createGate({ catalogue, policies, notify, principal, lacks, ...defined({ agent }) })
   const contexts = new Map<string, Context>()
+  const { hides } = gate
+  const hidden = hides && ((id: string) => hides(catalogue.get(id) ?? catalogue.leftOuts.get(id)?.entry))
   return (wire) => {
     const known = contexts.get(wire)
     if (known) return known
@@ -67,7 +69,7 @@ export function contextsOf(
       agent,
       principal,
       notify,
-      rank: (query) => shared.rank(query, notify, principal),
+      rank: (query) => shared.rank({ ...query, ...defined({ hidden }) }, notify, principal),
       alsoEager,
       everythingEager,
       child,

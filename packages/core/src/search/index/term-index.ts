@@ -37,6 +37,8 @@ export interface TermIndex {
   slotOf(id: string): number
   /** Removals first. Costs what it is given; merging adds a logarithmic factor over many changes. */
   change(removed: Iterable<string>, added: Iterable<readonly [Identity, Analysis]>): void
+  /** What `read` gives while the tools that `isHidden` names are taken for dead. Asks it about every tool. */
+  without<T>(isHidden: (id: string) => boolean, read: () => T): T
   /** Takes whole segments of tools that it does not hold yet. They are merged when others change. */
   adopt(added: readonly Segment[]): void
 }
@@ -200,6 +202,25 @@ export function createTermIndex(): TermIndex {
       }
       flush()
       settle()
+    },
+    without(isHidden, read) {
+      const hidden: [Segment, number][] = []
+      for (const segment of segments)
+        for (const [slot, { id }] of segment.identities.entries())
+          if (segment.dead[slot] === 0 && isHidden(id)) hidden.push([segment, slot])
+      const mark = (dead: 0 | 1): void => {
+        for (const [segment, slot] of hidden) {
+          segment.dead[slot] = dead
+          segment.deadCount += dead === 1 ? 1 : -1
+          size += dead === 1 ? -1 : 1
+        }
+      }
+      mark(1)
+      try {
+        return read()
+      } finally {
+        mark(0)
+      }
     },
     adopt(added) {
       segments.push(...added.filter(({ identities }) => identities.length > 0))

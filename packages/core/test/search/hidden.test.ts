@@ -1,0 +1,142 @@
+/** Tools that may not be seen: every answer is, to the last bit, what it would be without them. */
+import { readFileSync } from 'node:fs'
+import { createToolwell, type Tool } from '@toolwell/core'
+import { createHybridSearcher } from '@toolwell/core/hybrid'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { documentOf } from '../../src/search/document.js'
+import { createLexicalSearcher } from '../../src/search/lexical.js'
+import { createExamplesIndexes } from '../../src/usage/examples-index.js'
+
+const lines = (name: string): Record<string, unknown>[] =>
+  readFileSync(new URL(`../../../../bench/sample/${name}.jsonl`, import.meta.url), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+const sample = (lines('tools') as unknown as (Tool & { readonly server: string })[]).map(
+  ({ name, description, inputSchema, server }): Tool => ({ name, description, inputSchema, source: server }),
+)
+const queries = [
+  ...lines('queries').map(({ query }) => String(query)),
+  'read_file',
+  'files/write_file and raed_file',
+  'open the calendar, then send the notes by mail, and also find the file that holds the budget',
+]
+
+const words = ['file', 'read', 'mail', 'send', 'cron', 'job', 'list', 'bank', 'zebra', 'delete', 'photo']
+const phrase = (least: number, most: number) =>
+  fc.array(fc.constantFrom(...words), { minLength: least, maxLength: most }).map((chosen) => chosen.join(' '))
+const catalogue = fc
+  .array(
+    fc.record({
+      name: phrase(1, 3),
+      server: fc.constantFrom('a', 'b', 'office', 'mail'),
+      description: phrase(0, 12),
+    }),
+    { minLength: 1, maxLength: 30 },
+  )
+  .map((rows) =>
+    rows.map(({ name, server, description }, at) => ({
+      id: `${server}/${at}`,
+      tool: { name: name.replaceAll(' ', '_'), description, inputSchema: {}, source: server } as Tool,
+    })),
+  )
+
+describe('what may not be seen', () => {
+  it('changes no rank, score, relevance or coverage of what may', () => {
+    const case_ = fc.record({
+      tools: catalogue,
+      hidden: fc.array(fc.nat(29), { maxLength: 20 }),
+      queries: fc.array(phrase(1, 14), { minLength: 1, maxLength: 4 }),
+      uses: fc.array(fc.tuple(fc.nat(29), phrase(1, 6)), { maxLength: 8 }),
+      must: fc.option(fc.constantFrom(...words)),
+    })
+    fc.assert(
+      fc.property(case_, ({ tools, hidden, queries, uses, must }) => {
+        const isHidden = (id: string) => hidden.some((at) => tools[at]?.id === id)
+        const seen = tools.filter(({ id }) => !isHidden(id))
+        const everything = createLexicalSearcher()
+        everything.update({ put: tools.map(documentOf) })
+        const without = createLexicalSearcher()
+        without.update({ put: seen.map(documentOf) })
+        const createIndex = createExamplesIndexes()
+        const learnedOf = (some: typeof tools) => {
+          const examples = createIndex()
+          const of = (id: string) =>
+            uses.filter(([at]) => tools[at]?.id === id).map(([, query]) => examples.wordsOf(query))
+          examples.put(some.map(({ id }) => [id, of(id)]))
+          return [examples.index]
+        }
+        const [all, some] = [learnedOf(tools), learnedOf(seen)]
+        for (const text of queries) {
+          const query = { text, must: must === null ? [] : [must] }
+          const answer = everything.rank({ ...query, learned: all, hidden: isHidden })
+          expect(answer).toEqual(without.rank({ ...query, learned: some }))
+          // And nothing of it stays behind.
+          const fresh = createLexicalSearcher()
+          fresh.update({ put: tools.map(documentOf) })
+          expect(everything.rank({ ...query, learned: all })).toEqual(fresh.rank({ ...query, learned: all }))
+        }
+      }),
+    )
+  })
+
+  it('comes back where looking for it fails', () => {
+    const searcher = createLexicalSearcher()
+    searcher.update({ put: sample.map((tool) => documentOf({ id: `${tool.source}/${tool.name}`, tool })) })
+    const before = searcher.rank({ text: 'read a file', must: [] })
+    let asked = 0
+    const hidden = () => {
+      asked += 1
+      if (asked > 5) throw new Error('no')
+      return true
+    }
+    expect(() => searcher.rank({ text: 'read a file', must: [], hidden })).toThrow('no')
+    expect(searcher.rank({ text: 'read a file', must: [] })).toEqual(before)
+  })
+
+  it('changes no byte of an answer', async () => {
+    const servers = [...new Set(sample.map(({ source }) => source))]
+    for (const denied of servers.slice(0, 4)) {
+      const seen = sample.filter(({ source }) => source !== denied)
+      const policy = ({ source }: { source: string }) => source !== denied
+      const [behindPolicy, without] = [
+        createToolwell({ tools: sample, mode: 'on', policy }).face(),
+        createToolwell({ tools: seen, mode: 'on' }).face(),
+      ]
+      for (const query of queries)
+        expect(await behindPolicy.search({ query })).toEqual(await without.search({ query }))
+    }
+  })
+
+  it('changes no answer by meaning', async () => {
+    const embed = async (texts: readonly string[]) =>
+      texts.map((text) => [text.length % 7, text.length % 5, text.split('a').length])
+    const [denied] = sample.map(({ source }) => source)
+    const ask = async (tools: readonly Tool[], hidden?: (id: string) => boolean) => {
+      const searcher = createHybridSearcher({ embed })
+      searcher.update({ put: tools.map((tool) => documentOf({ id: `${tool.source}/${tool.name}`, tool })) })
+      return Promise.all(
+        ['read a file', 'zzz'].map((text) =>
+          searcher.rank({ text, must: [], ...(hidden ? { hidden } : {}) }),
+        ),
+      )
+    }
+    expect(await ask(sample, (id) => id.startsWith(`${denied}/`))).toEqual(
+      await ask(sample.filter(({ source }) => source !== denied)),
+    )
+  })
+
+  it('is asked of a policy a few times for each tool, however long the query', async () => {
+    let asked = 0
+    const policy = () => {
+      asked += 1
+      return true
+    }
+    const face = createToolwell({ tools: sample, mode: 'on', policy }).face()
+    await face.search({ query: 'read a file' })
+    asked = 0
+    await face.search({ query: 'read a file' })
+    expect(asked).toBeLessThan(4 * sample.length)
+  })
+})
