@@ -62,6 +62,7 @@ export interface GateOptions {
 
 export function createGate(options: GateOptions): Gate {
   const { catalogue, policies, agent, principal, notify, lacks } = options
+  const who = { ...defined({ agent }), ...defined({ principal }) }
 
   let fault: string | undefined
   const fail = (tool: string, action: Action, detail: string): false => {
@@ -70,18 +71,11 @@ export function createGate(options: GateOptions): Gate {
     return false
   }
   const allows = (entry: Entry, action: Action, input?: Record<string, unknown>): boolean => {
-    // A request asks this about every tool there is.
+    // A request asks this about every tool there is, and so does a search.
     if (policies.length === 0) return true
-    const request: PolicyRequest = {
-      action,
-      id: entry.id,
-      name: entry.tool.name,
-      source: entry.source,
-      tool: entry.tool,
-      ...defined({ input }),
-      ...defined({ agent }),
-      ...defined({ principal }),
-    }
+    const { id, source, tool } = entry
+    const about = { action, id, name: tool.name, source, tool, ...who }
+    const request: PolicyRequest = input === undefined ? about : { ...about, input }
     for (const policy of policies) {
       try {
         const verdict: unknown = policy(request)

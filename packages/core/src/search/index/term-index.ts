@@ -206,8 +206,9 @@ export function createTermIndex(): TermIndex {
     without(isHidden, read) {
       const hidden: [Segment, number][] = []
       for (const segment of segments)
-        for (const [slot, { id }] of segment.identities.entries())
+        segment.identities.forEach(({ id }, slot) => {
           if (segment.dead[slot] === 0 && isHidden(id)) hidden.push([segment, slot])
+        })
       const mark = (dead: 0 | 1): void => {
         for (const [segment, slot] of hidden) {
           segment.dead[slot] = dead
