@@ -243,7 +243,7 @@ function bytesOf({ tools, queries }: Dataset, examples: number): number {
       sum + terms.byteLength + offsets.byteLength + slots.byteLength + bytes.byteLength,
     0,
   )
-  const ofRings = rings.reduce((sum, ring) => sum + (ring?.packed.byteLength ?? 0), 0)
+  const ofRings = rings.reduce((sum, ring) => sum + (ring?.packed.length ?? 0), 0)
   return (ofTerms + ofRings) / some.length
 }
 
