@@ -6,6 +6,7 @@ import type { ScaleFigures } from '../scale.ts'
 import type { TuningFigures } from '../tuning.ts'
 import type { Trade } from './cut-off.ts'
 import type { Line } from './lines.ts'
+import type { NewcomerFigures } from './newcomer.ts'
 
 export interface SearchFigures {
   readonly retrieval: RetrievalResult
@@ -177,21 +178,23 @@ function honestyTable({ honesty }: RetrievalResult): string {
   )
 }
 
-function newcomerTable({ newcomer }: RetrievalResult): string {
-  return markdown(
-    ['needs', 'queries', 'right tool first', 'among three', 'told that nothing clearly does this'],
-    newcomer
+function newcomerTable({ newcomer, otherWords }: RetrievalResult): string {
+  const rows = (how: string, figures: NewcomerFigures | undefined) =>
+    figures
       ? [
           [
-            'that a tool meets',
-            String(newcomer.met),
-            three(newcomer.first),
-            three(newcomer.three),
-            three(newcomer.wrongly),
+            `${how}, that a tool meets`,
+            String(figures.met),
+            three(figures.first),
+            three(figures.three),
+            three(figures.wrongly),
           ],
-          ['that none meets', String(newcomer.absent), '', '', three(newcomer.told)],
+          [`${how}, that none meets`, String(figures.absent), '', '', three(figures.told)],
         ]
-      : [],
+      : []
+  return markdown(
+    ['needs', 'queries', 'right tool first', 'among three', 'told that nothing clearly does this'],
+    [...rows('in ordinary words', newcomer), ...rows('in other words', otherWords)],
   )
 }
 

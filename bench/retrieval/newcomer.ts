@@ -1,4 +1,4 @@
-/** A few words typed by somebody who does not know the catalogue: does the answer read well? Half of these needs no tool meets. */
+/** A few words typed by somebody who does not know the catalogue: does the answer read well? Some of these needs no tool meets. */
 import { readFile } from 'node:fs/promises'
 import { createLexicalSearcher, type Ranked, type Tool } from '@toolwell/core'
 import { clearCoverage, defaultCutOff, documentOf, rivalShare } from '@toolwell/core/internal'
@@ -7,6 +7,9 @@ import { clearCoverage, defaultCutOff, documentOf, rivalShare } from '@toolwell/
 const SHOWN = 5
 const CONSIDERED = 8
 const NEAREST = 3
+
+/** Ordinary words, and others than those of the tools ("shelve my unfinished changes"). */
+export type NewcomerQueries = 'queries' | 'other-words'
 
 export interface NewcomerFigures {
   /** Needs that a tool meets: share with a right tool as the first answer, and among the first three. */
@@ -20,13 +23,16 @@ export interface NewcomerFigures {
   readonly told: number
 }
 
-export async function measureNewcomer(tools: readonly Tool[]): Promise<NewcomerFigures> {
+export async function measureNewcomer(
+  tools: readonly Tool[],
+  queries: NewcomerQueries,
+): Promise<NewcomerFigures> {
   const searcher = createLexicalSearcher()
   searcher.update({
     put: tools.map((tool) => documentOf({ id: `${tool.source}/${tool.name}`, tool })),
   })
   const sums = { met: 0, first: 0, three: 0, wrongly: 0, absent: 0, told: 0 }
-  for (const { query, right } of await readQueries()) {
+  for (const { query, right } of await readQueries(queries)) {
     const { answers, isUnclear } = answer(searcher.rank({ text: query, must: [], limit: CONSIDERED }))
     if (right.length === 0) {
       sums.absent += 1
@@ -58,15 +64,19 @@ function answer(ranked: readonly Ranked[]): { answers: readonly Ranked[]; isUncl
   const considered = hits.filter(({ score }) => score >= best * rivalShare(defaultCutOff))
   const isClear = ({ coverage = 1 }: Ranked) => coverage >= clearCoverage
   const shown = considered.slice(0, SHOWN)
-  if (shown.some(isClear)) return { answers: shown, isUnclear: false }
+  const clearFirst = (some: readonly Ranked[]) => [
+    ...some.filter(isClear),
+    ...some.filter((each) => !isClear(each)),
+  ]
+  if (shown.some(isClear)) return { answers: clearFirst(shown), isUnclear: false }
   const clear = considered.filter(isClear)
   if (clear.length > 0) return { answers: [...clear, ...shown].slice(0, SHOWN), isUnclear: false }
   const nearest = [...considered].sort((first, second) => (second.coverage ?? 1) - (first.coverage ?? 1))
   return { answers: nearest.slice(0, NEAREST), isUnclear: true }
 }
 
-async function readQueries(): Promise<{ query: string; right: readonly string[] }[]> {
-  const text = await readFile(new URL('../newcomer/queries.jsonl', import.meta.url), 'utf8')
+async function readQueries(name: NewcomerQueries): Promise<{ query: string; right: readonly string[] }[]> {
+  const text = await readFile(new URL(`../newcomer/${name}.jsonl`, import.meta.url), 'utf8')
   return text
     .split('\n')
     .filter((line) => line !== '')

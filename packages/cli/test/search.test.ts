@@ -156,12 +156,22 @@ describe('--explain', () => {
       const sum = explanation.terms.reduce((all: number, term: { score: number }) => all + term.score, 0)
       expect(sum).toBeCloseTo(explanation.words, 3)
       // Stored strengths are rounded to a byte.
-      expect(Math.abs(score - sum) / score).toBeLessThan(0.05)
+      expect(Math.abs(score - sum * (explanation.effect ?? 1)) / score).toBeLessThan(0.05)
       for (const term of explanation.terms) {
         const parts = Object.values(term.fields as Record<string, number>)
         expect(parts.reduce((all, part) => all + part, 0)).toBeCloseTo(term.score, 3)
       }
     }
+  })
+
+  it('says that a tool does something else than is asked for', async () => {
+    const { output } = await search('create issue', '--explain', '--no-cutoff')
+    const [, second = ''] = output.split(/^ 2 {2}/m)
+    expect(second).toContain('close_issue')
+    expect(second).toMatch(
+      /^ {6}what it does is not what is asked for, or is not known: 0\.6 of that counts$/m,
+    )
+    expect((await json('create issue', '--explain')).matches[1].explanation.effect).toBe(0.6)
   })
 
   it('says that a name goes before all words', async () => {

@@ -1,9 +1,16 @@
 /** What a search loads, what it offers by signature, and what it says where nothing clearly fits. On the wire, in every delivery that differs. */
 import { readFileSync } from 'node:fs'
-import { createToolwell, type Tokenizer, type Tool, type ToolwellOptions } from '@toolwell/core'
+import {
+  createLexicalSearcher,
+  createToolwell,
+  type Tokenizer,
+  type Tool,
+  type ToolwellOptions,
+} from '@toolwell/core'
 import { openaiChat } from '@toolwell/core/openai-chat'
 import type { ScriptedCall, ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
+import { documentOf } from '../src/search/document.js'
 import { lastResult, startHost } from './support/host.js'
 import { tool } from './support/tools.js'
 
@@ -104,6 +111,22 @@ describe('what a search loads', () => {
       expect(() => createToolwell({ autoLoad } as unknown as ToolwellOptions)).toThrow(/autoLoad/)
     },
   )
+})
+
+it('what clearly does what was asked for stands before what scores more', async () => {
+  const own = [
+    tool('play_schedule', { source: 'schedule', description: 'Plays a schedule at once.' }),
+    tool('create_event', {
+      source: 'office',
+      description: 'Makes an entry. Good for a meeting with a colleague.',
+    }),
+  ]
+  const searcher = createLexicalSearcher()
+  searcher.update({ put: own.map((each) => documentOf({ id: each.name, tool: each })) })
+  const query = 'schedule a meeting with a colleague'
+  expect(searcher.rank({ text: query, must: [] })[0]?.id).toBe('play_schedule')
+  const host = await play({ tools: own, delivery: 'append' }, search(query))
+  expect(host.names()).toEqual(['tool_search', 'office__create_event', 'schedule__play_schedule'])
 })
 
 describe('an answer that does not clearly do what was asked for', () => {

@@ -72,11 +72,13 @@ function brief({ entry: { id, name }, score, certainty }: Match) {
 
 function explanationOf(explanation: Explanation | undefined): object {
   if (!explanation) return {}
-  const { name, terms, words, score } = explanation
+  const { name, terms, words, use, effect, score } = explanation
   return {
     explanation: {
       ...defined({ name }),
       words: rounded(words),
+      ...(use === undefined ? {} : { use: rounded(use) }),
+      ...defined({ effect }),
       score: rounded(score),
       terms: terms.map((term) => ({
         ...term,

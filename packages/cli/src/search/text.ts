@@ -82,7 +82,7 @@ export function excludedText({ server, name, reason }: ExcludedTool): string {
 }
 
 export function explanationLines(
-  { name, terms, words, use = 0, score }: Explanation,
+  { name, terms, words, use = 0, effect = 1, score }: Explanation,
   paint: Paint,
 ): string[] {
   const told = terms.filter((term) => term.score > 0 || term.kind === 'word').slice(0, TERMS)
@@ -97,8 +97,10 @@ export function explanationLines(
   const left = terms.filter((term) => term.score > 0).length - told.filter((term) => term.score > 0).length
   if (left > 0) lines.push(`and ${left} more`)
   if (name) lines.unshift(`its name is in the query (${name}), which outranks all words`)
+  if (effect < 1)
+    lines.push(`what it does is not what is asked for, or is not known: ${effect} of that counts`)
   if (use > 0) lines.push(`its examples and uses add ${use.toFixed(2)}`)
-  const sum = words + use
+  const sum = words * effect + use
   const clauses = Math.abs(score - sum) > 0.05 * Math.max(1, sum)
   lines.push(
     `sum ${sum.toFixed(2)}${clauses ? `; ${score.toFixed(2)} with the share of its best clause` : ''}`,

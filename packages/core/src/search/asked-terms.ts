@@ -1,6 +1,7 @@
 /** A query as weighted terms: words that count, the concepts behind them, neighbouring pairs; as a whole and clause by clause. */
 import { pairOf } from './index/hash.js'
 import type { Tuning } from './tuning.js'
+import { questionEffect } from './words/effects.js'
 import { resolveIdioms } from './words/idioms.js'
 import type { Concept } from './words/lexicon.js'
 import type { SpelledWord, Term, Vocabulary } from './words/vocabulary.js'
@@ -10,10 +11,17 @@ const wordLimit = 64
 /** From this many distinct words on a query is taken apart into clauses. */
 const longQuery = 18
 const clauseLimit = 12
+/** Up to so many distinct words a query says first what is to be done; a longer one tells a story. */
+const briefQuery = 6
 /** A concept counts beside the word that leads to it. Where no tool holds the word, it stands in for it, and counts so many times more. */
 const standIn = 2
 /** They say nothing of a tool but that it should give something and not change it. */
 const questions: ReadonlySet<string> = new Set(['what', 'which', 'when', 'where', 'who', 'whose'])
+
+/** What follows one of these is no verb that says what is to be done: "I need a new pair", "I'm planning a trip". */
+const noVerbs: ReadonlySet<string> = new Set(
+  'a an the my our your some any this that these those m am is are re was'.split(' '),
+)
 
 export interface AskedTerm {
   readonly text: string
@@ -22,14 +30,16 @@ export interface AskedTerm {
   readonly kind: 'word' | 'concept' | 'pair'
   /** A word of a script without spaces. */
   readonly unspaced: boolean
-  /** Hashes of the concepts that a word leads to. */
-  readonly concepts: readonly number[]
+  /** The concepts that a word leads to. */
+  readonly concepts: readonly Concept[]
 }
 
 export interface AskedTerms {
   readonly whole: readonly AskedTerm[]
   /** Empty unless the query is long and has several clauses. */
   readonly clauses: readonly (readonly AskedTerm[])[]
+  /** What is to be done to things, see `words/effects.ts`; 0 where the request does not begin with it. */
+  readonly effect: number
 }
 
 /**
@@ -48,12 +58,24 @@ export function askedTerms(
   const meant = termsOf(words, tuning, knows)
   const whole = meant.length > 0 || !isAlone ? meant : emptyTerms(words, knows)
   const distinct = whole.filter(({ kind }) => kind === 'word').length
-  if (distinct < longQuery) return { whole, clauses: [] }
+  const effect = distinct <= briefQuery ? effectOf(words) : 0
+  if (distinct < longQuery) return { whole, clauses: [], effect }
   const clauses = clausesOf(text)
     .map((clause) => termsOf(vocabulary.wordsOf(clause), tuning, knows))
     .filter((terms) => terms.filter(({ kind }) => kind === 'word').length >= 2)
     .slice(0, clauseLimit)
-  return { whole, clauses: clauses.length > 1 ? clauses : [] }
+  return { whole, clauses: clauses.length > 1 ? clauses : [], effect: 0 }
+}
+
+/** "Can you list my pods": what stands before the first word that says something is passed over. */
+function effectOf(words: readonly SpelledWord[]): number {
+  for (const { whole } of words) {
+    if (questions.has(whole.text)) return questionEffect
+    if (noVerbs.has(whole.text)) return 0
+    // "Running shoes" asks for nothing to be run.
+    if (whole.effect > 0 || !whole.empty) return whole.text.endsWith('ing') ? 0 : whole.effect
+  }
+  return 0
 }
 
 function termsOf(
@@ -91,7 +113,7 @@ function termsOf(
     const weight = term.weight * Math.min(count, 1 + repetition * Math.log(count))
     // Two spellings of one stem are one term.
     const known = asked.get(hash)
-    const concepts = term.asked.map((concept) => concept.hash)
+    const concepts = term.asked
     if (!known || known.weight < weight)
       asked.set(hash, { text, hash, weight, kind: 'word', unspaced, concepts })
   }

@@ -1,7 +1,8 @@
 /** How much of what was asked for a tool speaks of: whether it is loaded or only offered, and given as an answer or as the nearest there is. */
 import { type WeighedWord, worthOfAll } from './relevance.js'
 
-/** What a tool holds of a word that it does not use, but whose concept it has. */
+/** What a tool holds of a word that it does not use, but whose concept it has: of one that names the subject, and of one that hints at it. */
+const subjectShare = 0.5
 const conceptShare = 0.3
 /** Further words of a request add detail: who accounts for this many that are rare accounts for the request. */
 const briefWords = 2.5
@@ -23,13 +24,19 @@ export interface Held {
 interface AskedWord {
   readonly worth: number
   readonly strengthIn: (slot: number) => number
-  readonly concepts: readonly { readonly hash: number; readonly strengthIn: (slot: number) => number }[]
+  readonly concepts: readonly {
+    readonly hash: number
+    readonly share: number
+    readonly strengthIn: (slot: number) => number
+  }[]
 }
 
 /**
  * A brief request means each of its words: a tool called "image" accounts for one word of "resize an image", however loudly it says it.
  * A concept stands in for a word once, and not where another word of the query has brought it in: "track" says nothing of the parcel.
  * A long request says one thing in many words, so there the score counts. In between, both do.
+ *
+ * What does something else to things than what was asked for (`effectShareOf`) accounts for less.
  *
  * `strengthOf` a term is what a tool holds of it, -1 for nothing; `rare` the worth of a word which no tool holds; `learned` what of the
  * score comes from use.
@@ -38,6 +45,7 @@ export function createHeld(
   words: readonly WeighedWord[],
   strengthOf: (hash: number) => (slot: number) => number,
   rare: number,
+  effectShareOf: (slot: number) => number = () => 1,
 ): (slot: number, score: number, learned: number) => Held {
   const asked = worthOfAll(words)
   const enough = briefWords * rare
@@ -47,7 +55,11 @@ export function createHeld(
     ({ worth, hash, concepts }): AskedWord => ({
       worth,
       strengthIn: strengthOf(hash),
-      concepts: concepts.map((concept) => ({ hash: concept, strengthIn: strengthOf(concept) })),
+      concepts: concepts.map(({ hash, core }) => ({
+        hash,
+        share: core ? subjectShare : conceptShare,
+        strengthIn: strengthOf(hash),
+      })),
     }),
   )
   return (slot, score, learned) => {
@@ -69,23 +81,26 @@ export function createHeld(
       let has = false
       let best = -1
       let bestHash = 0
+      let share = 0
       // Asked of every answer to every search, so nothing is made here.
-      for (const { hash, strengthIn } of concepts) {
+      for (const { hash, share: own, strengthIn } of concepts) {
         const strength = strengthIn(slot)
         if (strength < 0) continue
         has = true
         if (strength <= best || spoken.has(hash)) continue
         best = strength
         bestHash = hash
+        share = own
       }
       if (has) held += worth * conceptShare
       if (best < 0) continue
-      covered += worth * conceptShare * shareOf(best)
+      covered += worth * share * shareOf(best)
       spoken.add(bestHash)
     }
     const byWord = Math.min(1, covered / brief)
     const byScore = Math.min(1, (score + held / 2) / (fullScore * brief))
-    return { certainty: held / asked, coverage: (1 - length) * byWord + length * byScore }
+    const coverage = (1 - length) * byWord + length * byScore
+    return { certainty: held / asked, coverage: coverage * effectShareOf(slot) }
   }
 }
 

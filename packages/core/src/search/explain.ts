@@ -28,6 +28,8 @@ export interface Explanation {
   readonly terms: readonly TermExplanation[]
   /** The sum over the terms. */
   readonly words: number
+  /** What is left of the sum where the tool does something else to things than what is asked for ("list", and it deletes), or it cannot be said what; else absent. */
+  readonly effect?: number
   /** What its examples and its use add to that; absent where they add nothing. */
   readonly use?: number
   /** What the ranking orders by, names apart. Differs from `words` for a long query, of which the best clause decides a part. */
@@ -47,6 +49,7 @@ export function explain(
     readonly score: number
     readonly relevance: number
     readonly use: number
+    readonly effect: number
   },
 ): Explanation {
   const byTerm = new Map<number, Map<string, number>>()
@@ -68,13 +71,14 @@ export function explain(
   })
   explained.sort((first, second) => second.score - first.score || second.worth - first.worth)
   const words = explained.reduce((sum, term) => sum + term.score, 0)
-  const { name, score, relevance, use } = ranked
+  const { name, score, relevance, use, effect } = ranked
   return {
     id: document.id,
     ...(name ? { name } : {}),
     terms: explained,
     words,
     ...(use > 0 ? { use } : {}),
+    ...(effect < 1 ? { effect } : {}),
     score,
     relevance,
   }

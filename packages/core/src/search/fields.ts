@@ -7,6 +7,7 @@ import type { Analysis } from './index/segment.js'
 import { createTally } from './index/tally.js'
 import type { SearchDocument } from './searcher.js'
 import type { FieldName, Tuning } from './tuning.js'
+import { effects, effectTerm } from './words/effects.js'
 import type { Vocabulary } from './words/vocabulary.js'
 
 export interface Field {
@@ -183,7 +184,7 @@ export function forEachTerm(
   }
 }
 
-/** Turns documents into postings: their terms over all fields, and their names, the id among them. Each answer replaces the last. */
+/** Turns documents into postings: their terms over all fields, what they do to things, and their names, the id among them. Each answer replaces the last. */
 export function createAnalyser(
   vocabulary: Vocabulary,
   tuning: Tuning,
@@ -220,13 +221,23 @@ export function createAnalyser(
     const focus = focusOf(words) * standingOf(document)
     for (let place = 0; place < words; place += 1)
       bytes[place] = impactByte((frequencies.values[place] as number) * focus, identity[place] === 1)
-    for (const { folded } of namesOf(document)) {
-      const place = frequencies.placeOf(hashOf(folded, nameSeed))
+    const done = effectOf(document, vocabulary)
+    const names = namesOf(document).map(({ folded }) => hashOf(folded, nameSeed))
+    for (const term of [...effects.filter((effect) => (done & effect) > 0).map(effectTerm), ...names]) {
+      const place = frequencies.placeOf(term)
       grow(frequencies.size)
       if (place >= words) bytes[place] = 0
     }
     return { size: frequencies.size, terms: frequencies.terms, bytes }
   }
+}
+
+/** What a tool does to things: by the first word of its name that says so, else by the first of its description. */
+function effectOf({ name, description }: SearchDocument, vocabulary: Vocabulary): number {
+  for (const { parts, whole } of vocabulary.wordsOf(name))
+    for (const { effect } of parts.length > 0 ? parts : [whole]) if (effect > 0) return effect
+  const [first] = vocabulary.wordsOf(leadOf(description))
+  return first?.whole.effect ?? 0
 }
 
 /** Who speaks of everything is about nothing: the share of their strength that the terms of a tool with so many keep. */

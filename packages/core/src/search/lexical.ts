@@ -129,7 +129,7 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
       ({ hash }) => written.has(hash),
     )
     const relevance = createRelevance(words)
-    const heldBy = createHeld(words, scores.strengthOf, scores.rarest)
+    const heldBy = createHeld(words, scores.strengthOf, scores.rarest, scores.effectShareOf)
     return best.map((slot) => {
       const score = scored[slot] as number
       const isCertain = isSelecting || exact.has(slot)
@@ -212,6 +212,8 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
       const accept = (id: string) => id === document.id
       const [hit = { score: 0, relevance: 0 }] = rank({ text, must: [], accept, learned })
       const use = 'ownScore' in hit ? hit.score - (hit.ownScore ?? hit.score) : 0
+      const slot = index.slotOf(document.id)
+      const effect = slot < 0 ? 1 : scores.effectShareOf(slot)
       const tier = Math.floor(hit.score / exactTierScore)
       return explain(
         document,
@@ -219,7 +221,13 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
         vocabulary(),
         tuning,
         (term) => ({ worth: scores.worthOf(term), tools: index.frequencyOf(term.hash) }),
-        { name: nameOfTier(tier), score: hit.score - tier * exactTierScore, relevance: hit.relevance, use },
+        {
+          name: nameOfTier(tier),
+          score: hit.score - tier * exactTierScore,
+          relevance: hit.relevance,
+          use,
+          effect,
+        },
       )
     },
     why: (name, query) => whyNot(name, query, whySource),

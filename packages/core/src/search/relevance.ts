@@ -7,6 +7,8 @@ const half = 0.22
 const shareOfUnknownPairs = 0.5
 /** A name that no tool holds ("Berlin") is a value for some parameter: that no tool speaks of it says little. */
 const shareOfUnknownNames = 0.2
+/** A word that says little ("tomorrow") is little missed. */
+const shareOfWeakWords = 0.5
 /** Certainty is for exact names. */
 const mostLikely = 0.99
 
@@ -25,7 +27,10 @@ export function weighWords(
     isKnown(term) ? 1 : term.unspaced ? shareOfUnknownPairs : isName(term) ? shareOfUnknownNames : 1
   return terms
     .filter(({ kind }) => kind === 'word')
-    .map((term) => ({ ...term, worth: worthOf(term) * shareOf(term) }))
+    .map((term) => ({
+      ...term,
+      worth: worthOf(term) * shareOf(term) * (term.weight < 1 ? shareOfWeakWords : 1),
+    }))
 }
 
 export function worthOfAll(words: readonly WeighedWord[]): number {

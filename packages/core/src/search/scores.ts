@@ -1,5 +1,6 @@
 /** What each tool scores for a query: one sum over postings, in arrays that are kept from query to query. */
 import type { AskedTerm, AskedTerms } from './asked-terms.js'
+import { createEffectShares } from './effect-shares.js'
 import { impactTable, saturation, strongest } from './index/impact.js'
 import { positionOf } from './index/segment.js'
 import type { TermIndex } from './index/term-index.js'
@@ -24,6 +25,8 @@ export interface Scores {
   of(asked: AskedTerms, learned?: Learned): Float32Array
   /** What of the last score of a slot was learned. */
   learnedOf(slot: number): number
+  /** What a tool has kept of the last score of its words: see `effect-shares.ts`. */
+  effectShareOf(slot: number): number
   /** How strongly a slot holds a term; -1 where it does not. */
   strengthOf(term: number): (slot: number) => number
   /** What one term is worth in a tool that holds it; 0 where it decides nothing. */
@@ -40,6 +43,8 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
   let scores = new Float32Array(0)
   let clauseScores = new Float32Array(0)
   let clauseBest = new Float32Array(0)
+  const effectShares = createEffectShares(index)
+  let effectAsked = 0
   let learned: Learned | undefined
   let gains = new Float32Array(0)
   let held = new Uint8Array(0)
@@ -147,8 +152,9 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
     },
     rarityOf,
     worthOf,
+    effectShareOf: (slot) => effectShares.of(slot, effectAsked),
     learnedOf: (slot) => (learned ? (gains[slot] as number) : 0),
-    of({ whole, clauses }, known) {
+    of({ whole, clauses, effect }, known) {
       learned = known
       const count = index.slots
       if (scores.length < count) {
@@ -159,6 +165,8 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
       scores.fill(0, 0, count)
       addUp(whole, scores)
       if (clauses.length > 0) blendClauses(clauses, count)
+      effectAsked = effect
+      effectShares.apply(scores, effect)
       if (known) {
         if (gains.length < count) {
           gains = new Float32Array(count)

@@ -44,7 +44,7 @@ export const defaultTuning: Tuning = {
     'parameter names': 0.6,
     parameters: 0.4,
     'server description': 0.45,
-    usage: 1,
+    usage: 1.1,
   },
   action: 0.35,
   topic: 0.5,

@@ -23,6 +23,63 @@ const catalogue = [
   documentFor('shop/track_parcel', { description: 'Says where a shipment is.' }),
 ]
 
+describe('what a tool does to things', () => {
+  /** Alike in every word but the verb; the wrong one says the noun once more. */
+  const flags = ['get_flag', 'create_flag', 'update_flag', 'delete_flag'].map((name) =>
+    documentFor(`toggles/${name}`, { description: 'Works on a flag.' }),
+  )
+  const loud = documentFor('toggles/archive', { description: 'Deletes a flag. A flag, and old flags.' })
+  const first = (text: string, documents = [...flags, loud]) =>
+    searcherOf(documents).rank({ text, must: [] })[0]?.id
+
+  it.each([
+    ['show the flag', 'get_flag'],
+    ['Please can you list every flag', 'get_flag'],
+    ['which flag', 'get_flag'],
+    ['turn off a flag', 'update_flag'],
+    ['change the flag', 'update_flag'],
+    ['new flag', 'create_flag'],
+    ['get rid of a flag', 'delete_flag'],
+  ])('decides where other words do not: "%s"', (text, name) => {
+    expect(first(text)).toBe(`toggles/${name}`)
+  })
+
+  it('is read from the description where the name does not say it', () => {
+    const silent = [
+      documentFor('a/flags', { description: 'Removes flags.' }),
+      documentFor('b/flags', { description: 'Lists flags.' }),
+    ]
+    expect(first('delete flags', silent)).toBe('a/flags')
+    expect(first('show flags', silent)).toBe('b/flags')
+  })
+
+  it.each([
+    ['is not read from a noun', 'the new flag'],
+    ['is not read from what somebody is doing', "I'm deleting a flag"],
+    ['is not read from what a thing is like', 'running flag'],
+    ['is not read from a word that means too much', 'make a flag'],
+    ['is not read from a story', 'delete flag one two three four five six seven'],
+  ])('%s', (_, text) => {
+    const scores = searcherOf([...flags]).explain(text, flags[0] as SearchDocument)
+    expect(scores.effect).toBeUndefined()
+  })
+
+  it('is told by an explanation, and an exact name comes first all the same', () => {
+    const searcher = searcherOf(flags)
+    expect(searcher.explain('list a flag', flags[3] as SearchDocument).effect).toBe(0.6)
+    expect(searcher.explain('list a flag', flags[0] as SearchDocument).effect).toBeUndefined()
+    expect(first('list what delete_flag does')).toBe('toggles/delete_flag')
+  })
+
+  it('makes an answer less clear', () => {
+    const [right, wrong] = ['delete_flag', 'get_flag'].map(
+      (name) =>
+        searcherOf([documentFor(`toggles/${name}`)]).rank({ text: 'erase the flag', must: [] })[0]?.coverage,
+    )
+    expect(wrong).toBeLessThan(right as number)
+  })
+})
+
 describe('a misspelt name', () => {
   it.each([
     'craete_issue',

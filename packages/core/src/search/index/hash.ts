@@ -24,6 +24,7 @@ function mix(value: number): number {
   return hash ^ (hash >>> 16)
 }
 
-/** Seeds that keep names and concepts apart from words. */
+/** Seeds that keep names, concepts and effects apart from words. */
 export const nameSeed = 1
 export const conceptSeed = 2
+export const effectSeed = 3

@@ -45,7 +45,7 @@ export const actionGroups = `
   reply respond answer response
   invite add member join
   approve accept authorize allow grant permit
-  reject deny decline refuse block ban
+  reject deny decline refuse dismiss block ban
   subscribe follow subscription
   enable activate turn
   disable deactivate turn
@@ -71,7 +71,7 @@ export const topicGroups = `
     barometric uv dew metar outdoor picnic
   time date clock timezone hour now today current | utc gmt oclock
   calendar event meeting schedule appointment agenda | events monday tuesday wednesday thursday friday saturday sunday
-    availability busy tomorrow tonight
+    availability busy slot tomorrow tonight
   reminder todo task checklist | remind forget deadline due chore
   email mail inbox gmail message outlook mailbox | emails sender recipient newsletter subject
   newsletter broadcast campaign

@@ -3,6 +3,11 @@
 /** What is said, in all its forms, and the word that tools use for it. */
 const idioms: Readonly<Record<string, readonly string[]>> = {
   issue: ['bug report', 'bug reports'],
+  'create issue': ['open a bug report', 'file a bug report', 'file a bug', 'report a bug', 'open an issue'],
+  'list calendar events': ['agenda', 'schedule', 'calendar'].flatMap((list) =>
+    ['what is', "what's", 'whats'].map((what) => `${what} on my ${list}`),
+  ),
+  'create pull request': ['open a pull request', 'open a pr'],
   login: [
     'log in',
     'logging in',

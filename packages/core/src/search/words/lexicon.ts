@@ -2,11 +2,14 @@
 
 import { conceptSeed, hashOf } from '../index/hash.js'
 import { actionGroups, topicGroups } from './concepts.js'
+import { effectOfGroup, vague } from './effects.js'
 import { stem } from './tokenize.js'
 
 export interface Concept {
   readonly hash: number
   readonly weight: number
+  /** The word that led here names the subject; it does not only hint at it, or say what is done. */
+  readonly core: boolean
   /** Its first word, for explanations. */
   readonly label: string
 }
@@ -16,6 +19,8 @@ export interface Lexicon {
   readonly held: ReadonlyMap<string, readonly Concept[]>
   /** Concepts a query asks for by using the word. */
   readonly asked: ReadonlyMap<string, readonly Concept[]>
+  /** What a word (a stem) does to things, see `effects.ts`. */
+  readonly effects: ReadonlyMap<string, number>
 }
 
 /** Costs a few milliseconds, once per searcher. */
@@ -28,6 +33,7 @@ export function createLexicon({
 }): Lexicon {
   const held = new Map<string, Concept[]>()
   const asked = new Map<string, Concept[]>()
+  const effects = new Map<string, number>()
   for (const [kind, groups, weight] of [
     ['action', actionGroups, action],
     ['topic', topicGroups, topic],
@@ -35,13 +41,17 @@ export function createLexicon({
     for (const group of groups.trim().split(/\n {2}(?! )/)) {
       const [own = '', more = ''] = group.split('|')
       const label = own.trim().split(/\s+/, 1)[0] ?? ''
-      const concept: Concept = { hash: hashOf(`${kind} ${own}`, conceptSeed), weight, label }
+      const concept: Concept = { hash: hashOf(`${kind} ${own}`, conceptSeed), weight, label, core: true }
       const core = new Set(own.trim().split(/\s+/).map(stem))
-      for (const word of core) add(held, word, concept)
+      const effect = kind === 'action' ? (effectOfGroup[label] ?? 0) : 0
+      for (const word of core) {
+        add(held, word, concept)
+        if (effect > 0 && !vague.has(word)) effects.set(word, (effects.get(word) ?? 0) | effect)
+      }
       for (const word of new Set([...core, ...more.trim().split(/\s+/).filter(Boolean).map(stem)]))
-        add(asked, word, concept)
+        add(asked, word, core.has(word) && kind === 'topic' ? concept : { ...concept, core: false })
     }
-  return { held, asked }
+  return { held, asked, effects }
 }
 
 /** What a word (a stem) stands for: in a tool as hashes, in a query as hashes with weights. Many meanings count less each. */

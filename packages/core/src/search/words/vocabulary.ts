@@ -28,6 +28,8 @@ export interface Term {
   readonly asked: readonly Concept[]
   /** A stop word: indexed in names only, never asked for. */
   readonly empty: boolean
+  /** What the word does to things, see `effects.ts`; 0 where that cannot be said. */
+  readonly effect: number
   /** From 0 to 1: how much the word counts in a query. */
   readonly weight: number
 }
@@ -68,6 +70,7 @@ export function createVocabulary(lexicon: Lexicon): Vocabulary {
       hash: hashOf(stemmed),
       ...conceptsOf(lexicon, stemmed),
       empty: stopWords.has(spelling),
+      effect: lexicon.effects.get(stemmed) ?? 0,
       weight: weakWords.has(spelling) ? weakWeight : 1,
     }
     terms.set(spelling, term)

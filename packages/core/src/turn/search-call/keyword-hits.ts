@@ -88,10 +88,13 @@ export async function keywordHits(
   }
   const cut = cutTo(limit)
   const heldBack = cut.hits.length === 0 ? sorted.heldBack : []
-  // What is clear is not left out for what is not.
-  const hits = cut.hits.some(isClear)
+  // What is clear is not left out for what is not, and stands before it.
+  const chosen = cut.hits.some(isClear)
     ? cut.hits
     : [...considered.filter(isClear), ...cut.hits].slice(0, limit)
+  const placeOf = (hit: Hit) =>
+    hit.named ? -1 : (isOnSurface(state, hit.entry.id) ? 2 : 0) + (isClear(hit) ? 0 : 1)
+  const hits = [...chosen].sort((first, second) => placeOf(first) - placeOf(second))
   return { ...cut, hits, unavailable, leftOut, heldBack, unclear }
 }
 
