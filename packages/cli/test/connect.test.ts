@@ -397,6 +397,19 @@ describe('connect', () => {
     expect(statSync(join(home.folder, 'dotfiles/mcp.json')).mode & 0o777).toBe(0o640)
   })
 
+  it('leaves a list alone in which two entries have one name', async () => {
+    const file = 'home/.continue/config.yaml'
+    const text = 'mcpServers:\n  - name: a\n    command: node\n  - name: a\n    command: deno\n'
+    const home = homeWith({ [file]: text })
+    const { code, output } = await home.run(['connect', '--yes'])
+    expect(output).toMatch(/! "a" appears twice \(line 4\)\. Remove one of the two\. It is left alone\./)
+    expect({ code, text: read(home, file), isWritten: existsSync(join(home.folder, OURS)) }).toEqual({
+      code: 1,
+      text,
+      isWritten: false,
+    })
+  })
+
   it('changes one file once that two clients share', async () => {
     const home = cursorWith(one)
     mkdirSync(join(home.home, '.kimi'), { recursive: true })
@@ -616,6 +629,30 @@ describe('undo', () => {
     expect(code).toBe(0)
     expect(output).toContain('as it was before, to the byte, with a')
     expect(filesIn(home)).toEqual(before)
+  })
+
+  it.each([
+    [
+      'on lines',
+      '{\n      "command": "a-server", // keep\n      "id": 12345678901234567890,\n      "f": 1.0,\n    }',
+    ],
+    ['on one line', '{ "command": "a-server", "id": 12345678901234567890, /* keep */ "f": 1.0 }'],
+    ['compact', '{"command":"a-server","id":12345678901234567890,"f":1.0,"z":"\\u00e9"}'],
+  ])('puts back the text of an entry %s as it was, whatever was changed since', async (_, entry) => {
+    const text = `{\n  "mcpServers": {\n    "a": ${entry}\n  }\n}\n`
+    const changed = {
+      beside: (now: string) => now.replace('{', '{\n  "theme": "dark",'),
+      // The client keeps no table that is empty.
+      wholly: () => '{\n  "theme": "dark"\n}\n',
+    }
+    for (const change of [changed.beside, changed.wholly]) {
+      const home = cursorWith(text)
+      await home.run(['connect', '--yes'])
+      write(home, CURSOR, change(read(home, CURSOR)))
+      expect(await home.run(['undo', '--yes'])).toMatchObject({ code: 0, errors: '' })
+      expect(read(home, CURSOR)).toContain(`    "a": ${entry}\n  }`)
+      expect(read(home, CURSOR)).toContain('"theme": "dark"')
+    }
   })
 
   it('keeps what was added since, takes out its own entry, and puts back what it took', async () => {
