@@ -410,6 +410,40 @@ describe('connect', () => {
     })
   })
 
+  it('knows the gateway by what an entry runs or reaches, and never puts it behind itself', async () => {
+    const line = [process.execPath, script, 'serve', '--stdio']
+    const [command, ...args] = line
+    const itself = {
+      gw: { command, args },
+      tw2: { command, args: [...args, '--folder', '/elsewhere'] },
+      npx: { command: 'npx', args: ['-y', 'toolwell@latest', 'serve', '--stdio'] },
+      npm: { command: 'npm', args: ['run', '-s', 'toolwell', '--', 'serve', '--stdio'] },
+      shell: {
+        command: 'sh',
+        args: ['-c', `cd / && node '/a clone/packages/cli/bin/toolwell.mjs' serve --stdio`],
+      },
+      http: { url: 'http://127.0.0.1:7411/mcp', headers: { Authorization: 'Bearer x' } },
+      profile: { url: 'http://localhost:7412/mcp/small/all' },
+    }
+    const others = {
+      folder: { command: 'files-server', args: ['serve', '--stdio', '/home/me/toolwell'] },
+      near: { url: 'http://127.0.0.1:7413/mcp' },
+      far: { url: 'https://example.com:7411/mcp' },
+    }
+    const text = JSON.stringify({ mcpServers: { ...itself, ...others } })
+    const home = cursorWith(text)
+    const { code, output } = await home.run(['connect', '--yes'])
+    expect(code).toBe(0)
+    expect(serversOf(home)).toEqual(Object.keys(others))
+    expect(Object.keys(json(read(home, CURSOR)).mcpServers)).toEqual([...Object.keys(itself), 'toolwell'])
+    for (const name of Object.keys(itself))
+      expect(output).toContain(`    ${name}  stays: it is Toolwell itself: one entry of it is enough.\n`)
+    await home.run(['undo', '--yes'])
+    expect(read(home, CURSOR)).toBe(text)
+    await home.run(['import', '--yes'])
+    expect(Object.keys(json(read(home, 'toolwell.json')).mcpServers)).toEqual(Object.keys(others))
+  })
+
   it('changes one file once that two clients share', async () => {
     const home = cursorWith(one)
     mkdirSync(join(home.home, '.kimi'), { recursive: true })
@@ -863,6 +897,17 @@ describe('doctor', () => {
     await home.run(['connect', '--yes'])
     const { diagnoses: left } = JSON.parse((await home.run(['doctor', '--json'])).output)
     expect(left.filter(({ rule }: { rule: string }) => rule === 'clients')).toEqual([])
+  })
+
+  it('notices a gateway that is behind itself', async () => {
+    const gw = { url: 'http://127.0.0.1:7411/mcp', headers: { Authorization: 'Bearer x' }, enabled: true }
+    const home = homeWith({ 'toolwell.json': { mcpServers: { gw, odd: misbehaving({}) } } })
+    const { code, output } = await home.run(['doctor', '--config', 'toolwell.json'])
+    expect(code).toBe(1)
+    expect(output).toMatch(
+      /✗ The config .*\n.*toolwell\.json {2}gw is Toolwell itself: the gateway would be behind itself\.\n +→ Remove the entry "gw"\./,
+    )
+    expect(output).not.toContain('odd is Toolwell itself')
   })
 
   it('says so beside what it finds in servers', async () => {

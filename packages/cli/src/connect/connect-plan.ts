@@ -8,9 +8,14 @@ import { commandLineOf, ENTRY_NAME, entryLine, entryOf, isOurs } from '../shared
 import { entryIn } from '../shared/clients/entry-in.js'
 import { namingInput } from '../shared/clients/inputs.js'
 import { parseClient } from '../shared/clients/parse-client.js'
-import { type ClientServers, entriesOf, readTable, valueAt } from '../shared/clients/read-client.js'
+import {
+  type ClientServers,
+  entriesOf,
+  type Knowledge,
+  readTable,
+  valueAt,
+} from '../shared/clients/read-client.js'
 import { shapeOf } from '../shared/clients/shapes.js'
-import type { IsOff } from '../shared/clients/switches.js'
 import type { Terminal } from '../shared/terminal.js'
 import { type ClientState, readState, textOf } from './client-file.js'
 import type { NewEntry, Table } from './edit/change.js'
@@ -70,7 +75,7 @@ export interface ConnectPlan {
 export interface PlanOptions {
   readonly targets: readonly OwnFile[]
   readonly records: Records
-  readonly isOff: IsOff
+  readonly known: Knowledge
   readonly profile: string | undefined
 }
 
@@ -161,7 +166,7 @@ interface OpenedClient {
 /** A file that is connected already is looked at as it would be without. */
 function openClient(
   from: OwnFile,
-  { records, isOff }: PlanOptions,
+  { records, known }: PlanOptions,
   all: readonly ClientRecord[],
   earlier: readonly OwnFile[],
 ): OpenedClient {
@@ -188,7 +193,7 @@ function openClient(
     text,
     table,
     value,
-    found: readTable(from, value, path, isOff),
+    found: readTable(from, value, path, known),
   }
 }
 
@@ -208,7 +213,7 @@ function planClient(
   { from, state, record, base, isRebased, text, table, value, found }: OpenedClient,
   placed: ReadonlyMap<string, string>,
   wrong: ReadonlyMap<string | undefined, string>,
-  { isOff, profile }: PlanOptions,
+  { known, profile }: PlanOptions,
   { program, folder }: Terminal,
 ): ClientPlan {
   const { format } = shapeOf(from.shape)
@@ -258,7 +263,7 @@ function planClient(
     replaced: there === '' || there === line.join(' ') ? undefined : there,
     stays,
     notes: [
-      ...(isOff(from, ENTRY_NAME)
+      ...(known.isOff(from, ENTRY_NAME)
         ? [`${from.label} starts only some servers, by a list of its own: add "${ENTRY_NAME}" to it.`]
         : []),
       ...narrowerNotes(from, value, folder, line),

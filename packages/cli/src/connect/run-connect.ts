@@ -5,6 +5,7 @@ import { nearPath } from '../import/text.js'
 import { askYes, isScreen } from '../shared/ask-yes.js'
 import { homeOf } from '../shared/clients/clients.js'
 import { entryLine } from '../shared/clients/entry.js'
+import { knowItself } from '../shared/clients/itself.js'
 import { switchesOf } from '../shared/clients/switches.js'
 import { Problem } from '../shared/problem.js'
 import { plural } from '../shared/table.js'
@@ -32,10 +33,10 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
   const home = homeOf(env)
   const targets = targetsOf({ home, folder, platform: platform(), env }, options.clients)
   const records = openRecords(recordsFolder(env))
-  const isOff = switchesOf({ home, folder, env })
+  const known = { isOff: switchesOf({ home, folder, env }), isItself: await knowItself(terminal) }
   const plan = () => {
     try {
-      return planConnect({ targets, records, isOff, profile }, terminal)
+      return planConnect({ targets, records, known, profile }, terminal)
     } catch (error) {
       return told(defaultConfigFiles(folder, env)[0]?.path ?? '')(error)
     }

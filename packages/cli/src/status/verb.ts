@@ -1,15 +1,8 @@
 /** `toolwell status`: what the gateway that runs is doing. */
-import { join, resolve } from 'node:path'
 import { folderFlag, folderWords, gatewayFolder } from '../shared/gateway/flags.js'
+import { npmStartFolder } from '../shared/gateway/npm-start.js'
 import { Problem } from '../shared/problem.js'
-import type { Terminal } from '../shared/terminal.js'
 import { defineVerb } from '../shared/verb.js'
-
-/** Where `npm start` of the clone that this command is in has its gateway. */
-function npmStartFolder([, script]: Terminal['program']): string {
-  const clone = resolve(script, '..', '..', '..', '..')
-  return join(clone, 'node_modules', '.toolwell-start', 'state', 'toolwell', 'gateway')
-}
 
 export const status = defineVerb({
   name: 'status',
