@@ -279,6 +279,32 @@ describe('connect', () => {
     expect(filesIn(home)).toEqual(before)
   })
 
+  it('finds Continue by its folder, and makes a file that it can read and that hides no other', async () => {
+    const file = 'home/.continue/config.yaml'
+    const home = homeWith({})
+    mkdirSync(join(home.home, '.continue'))
+    expect(await home.run(['connect', '--yes'])).toMatchObject({ code: 0, errors: '' })
+    expect(parseYaml(read(home, file))).toEqual({
+      ...{ name: 'Local Config', version: '1.0.0', schema: 'v1' },
+      mcpServers: [{ name: 'toolwell', command: process.execPath, args: [script, 'serve', '--stdio'] }],
+    })
+    write(home, file, read(home, file).replace('mcpServers', '# written anew\nmcpServers'))
+    expect((await home.run(['undo', '--yes'])).code).toBe(0)
+    expect(existsSync(join(home.folder, file))).toBe(false)
+    // Where it has models of its own by then, they stay.
+    await home.run(['connect', '--yes'])
+    write(home, file, `${read(home, file)}models: [x]\n`)
+    await home.run(['undo', '--yes'])
+    expect(parseYaml(read(home, file))).toMatchObject({ name: 'Local Config', models: ['x'] })
+
+    rmSync(join(home.folder, file))
+    write(home, 'home/.continue/config.json', '{ "models": [] }')
+    const { code, output } = await home.run(['connect', '--yes'])
+    expect(code).toBe(1)
+    expect(output).toMatch(/! A new file would hide the config\.json beside it\. .*It is left alone\./)
+    expect(existsSync(join(home.folder, file))).toBe(false)
+  })
+
   it('undo takes away the folders that were made, and none that somebody uses', async () => {
     const foldersIn = ({ folder }: Home) =>
       readdirSync(join(folder, 'home'), { recursive: true, encoding: 'utf8' })

@@ -1,4 +1,6 @@
 /** What `connect` would change, in which file. Nothing is written here. */
+import { existsSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
 import { type ConfigProblem, defaultConfigFiles, loadConfig, type ServerConfig } from '@toolwell/mcp'
 import { type Addition, planOf } from '../import/plan.js'
@@ -177,8 +179,13 @@ function openClient(
   const restored = record && restore(record, state.bytes, records.before(record))
   const base = restored ? restored.bytes : state.bytes
   const isRebased = restored?.how === 'merged' || record?.isRebased === true
-  const text = textOf(base) ?? ''
   const shape = shapeOf(from.shape)
+  if (base === undefined && shape.older !== undefined && existsSync(join(dirname(from.file), shape.older)))
+    throw new Refusal(
+      `a new file would hide the ${shape.older} beside it`,
+      `Let ${from.label} move to ${basename(from.file)} first, or write the entry yourself`,
+    )
+  const text = textOf(base) ?? shape.blank ?? ''
   const parsed = parseClient(text, shape.format, from.file)
   if ('problem' in parsed) throw new Refusal(parsed.problem.message, 'Fix the file', parsed.problem.line)
   const { value } = parsed

@@ -13,6 +13,10 @@ export interface Shape {
   readonly tables: readonly (readonly string[])[]
   /** A list whose members have a `name`, instead of an object. */
   readonly isList?: true
+  /** What a new file has to say beside its servers, so that the client reads it. */
+  readonly blank?: string
+  /** A file beside it that the client reads only where this one is missing. */
+  readonly older?: string
   /** How variables are written. */
   readonly variables: VariableDialect
   /** `whole`: the file, which may hold what counts for every server. */
@@ -39,6 +43,9 @@ export const SHAPES = {
     format: 'yaml',
     tables: [['mcpServers']],
     isList: true,
+    // github.com/continuedev/continue, packages/config-yaml/src/schemas: it wants a name and a version.
+    blank: 'name: Local Config\nversion: 1.0.0\nschema: v1\n',
+    older: 'config.json',
     variables: 'continue',
     common: fromContinue,
   },
