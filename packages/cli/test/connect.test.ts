@@ -376,6 +376,24 @@ describe('connect', () => {
     expect(existsSync(join(home.folder, OURS))).toBe(false)
   })
 
+  it('says where a variable has to be set, and a default only where the client reads one', async () => {
+    const home = homeWith({
+      'home/.codex/config.toml':
+        '[mcp_servers.far]\nurl = "https://example.com/mcp"\nbearer_token_env_var = "NEVER_SET_TOKEN"\n',
+      'home/.config/Code/User/mcp.json':
+        '{ "servers": { "asks": { "command": "a", "args": ["${input:never-set}"] } } }',
+      'home/.claude.json': '{ "mcpServers": { "own": { "command": "a", "args": ["${NEVER_SET_OWN}"] } } }',
+    })
+    const { output } = await home.run(['connect', '--dry-run'])
+    const why = (name: string) => new RegExp(`^ {4}${name}  stays: .*`, 'm').exec(output)?.[0]
+    const where = 'in the shell that runs this command, and where the gateway is started'
+    expect(why('far')).toMatch(new RegExp(`NEVER_SET_TOKEN is not set\\. Set NEVER_SET_TOKEN ${where}\\.$`))
+    expect(why('asks')).toMatch(
+      new RegExp(`\\$\\{input:never-set\\}.* NEVER_SET is not set\\. Set NEVER_SET ${where}\\.$`),
+    )
+    expect(why('own')).toMatch(/Set NEVER_SET_OWN .*, or give a default there: \$\{NEVER_SET_OWN:-value\}\.$/)
+  })
+
   it('names the input that an editor would ask for', async () => {
     const home = homeWith({
       'home/.config/Code/User/mcp.json': JSON.stringify({

@@ -8,7 +8,6 @@ import { readTarget } from '../import/target.js'
 import type { OwnFile } from '../shared/clients/clients.js'
 import { commandLineOf, ENTRY_NAME, entryLine, entryOf, isOurs } from '../shared/clients/entry.js'
 import { entryIn } from '../shared/clients/entry-in.js'
-import { namingInput } from '../shared/clients/inputs.js'
 import { parseClient } from '../shared/clients/parse-client.js'
 import {
   type ClientServers,
@@ -26,6 +25,7 @@ import { Refusal, refusalIn } from './edit/refusal.js'
 import { narrowerNotes } from './narrower.js'
 import type { ClientRecord, Records, TakenEntry } from './records.js'
 import { restore } from './restore.js'
+import { whyItStays } from './why-it-stays.js'
 
 /** Where imported servers go, in toolwell.json. */
 export const SERVERS: Table = { path: ['mcpServers'], isList: false }
@@ -116,9 +116,15 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
   const wrong = new Map(
     first.config.problems
       .filter(({ severity, server }) => severity === 'error' && server !== undefined)
-      .map(({ server, message, fix }) => {
-        const inputs = plan.add.find(({ name }) => name === server)?.inputs ?? new Map<string, string>()
-        return [server, `${namingInput(message, inputs)}. ${fix}`] as const
+      .map((problem) => {
+        const { server } = problem
+        return [
+          server,
+          whyItStays(
+            problem,
+            plan.add.find(({ name }) => name === server),
+          ),
+        ] as const
       })
       // Of several, the first one counts.
       .reverse(),
