@@ -394,6 +394,14 @@ describe('connect', () => {
     expect(why('own')).toMatch(/Set NEVER_SET_OWN .*, or give a default there: \$\{NEVER_SET_OWN:-value\}\.$/)
   })
 
+  it('names those that it has left alone at the end', async () => {
+    const windsurf = 'home/.codeium/windsurf/mcp_config.json'
+    const home = homeWith({ [CURSOR]: one, [windsurf]: '{ "mcpServers": ' })
+    const { code, output } = await home.run(['connect', '--yes'])
+    expect(code).toBe(1)
+    expect(output).toMatch(/\nConnected: Cursor, .*\n.*\nDone, but for Windsurf: the reason is above\.\n$/)
+  })
+
   it('names the input that an editor would ask for', async () => {
     const home = homeWith({
       'home/.config/Code/User/mcp.json': JSON.stringify({
