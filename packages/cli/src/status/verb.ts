@@ -7,7 +7,7 @@ import { defineVerb } from '../shared/verb.js'
 export const status = defineVerb({
   name: 'status',
   summary: 'Show the gateway that runs: clients, servers, processes, memory, tokens saved.',
-  usage: [''],
+  usage: ['[--folder FOLDER] [--json]'],
   flags: {
     folder: folderFlag,
     json: { type: 'boolean', description: 'The answer as JSON.' },
@@ -47,7 +47,15 @@ export const status = defineVerb({
       return 0
     }
     const { statusText } = await import('./text.js')
-    await output.write(statusText(report, found.file, folderWords(folder, terminal.env), terminal.name))
+    const { trustedProjects } = await import('@toolwell/mcp/internal')
+    const trusted = trustedProjects(folder)
+    await output.write(
+      statusText(report, found.file, {
+        name: terminal.name,
+        at: folderWords(folder, terminal.env),
+        hasChanged: (file) => trusted.look(file)?.hasChanged === true,
+      }),
+    )
     return 0
   },
 })
