@@ -226,6 +226,25 @@ describe('connect', () => {
     expect([run.code, read(home, CURSOR) !== one]).toEqual([code, code === 0])
   })
 
+  it('shows what docs/connect.md shows', async () => {
+    const docs = readFileSync(new URL('../../../docs/connect.md', import.meta.url), 'utf8')
+    const [, shown = ''] = /^```\n(Cursor {2}[\s\S]*?)^```/m.exec(docs) ?? []
+    const files = {
+      command: 'npx',
+      args: ['-y', '@modelcontextprotocol/server-filesystem', '/home/ann/notes'],
+      autoApprove: ['read_file'],
+    }
+    const github = { command: 'github-mcp-server', args: ['stdio'], env: { GITHUB_TOKEN: SECRET } }
+    const { home } = homeWith({ [CURSOR]: { mcpServers: { github, files, odd: { args: [] } } } })
+    const { output } = await toolwell(['connect', '--dry-run'], {
+      folder: '/',
+      env: { HOME: home, XDG_CONFIG_HOME: join(home, '.config'), XDG_DATA_HOME: join(home, 'data') },
+      program: ['/usr/bin/node', '/opt/toolwell/packages/cli/bin/toolwell.mjs'],
+    })
+    // From the root of the disk, every path is near.
+    expect(output.replaceAll(home.slice(1), '~')).toBe(shown)
+  })
+
   it('connects those that are named, with a profile', async () => {
     const home = everyClient()
     const untouched = filesIn(home)

@@ -7,7 +7,7 @@ import { folderWith, toolwell } from './support/run.js'
 
 const SECRET = 'a-value-that-nobody-may-see'
 
-async function serving(files: Readonly<Record<string, unknown>>) {
+async function serving(files: Readonly<Record<string, unknown>>, name = 'toolwell') {
   const folder = folderWith({ 'readme.txt': '' })
   for (const [path, value] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
@@ -23,6 +23,7 @@ async function serving(files: Readonly<Record<string, unknown>>) {
   const ended = toolwell(['serve', '--port', '0', '--events'], {
     folder,
     env,
+    name,
     onOutput: (text) => {
       said.text += text
     },
@@ -120,6 +121,15 @@ it('says what was searched for, why a call was not run, who was refused, and whi
   const changed = untrusted.replace('nobody has trusted it', 'it has changed since it was trusted')
   await expect.poll(status, { timeout: 10_000 }).toContain(changed)
   expect(said.text).toContain(changed)
+})
+
+it('names the command as it was called, to a model too', async () => {
+  const config = { mcpServers: { broken: { command: 'x', args: ['${NEVER_SET_ANYWHERE}'] } } }
+  const { call } = await serving(
+    { 'config/toolwell/toolwell.json': config, 'project/other.json': {} },
+    'npx tw',
+  )
+  expect(await call('tool_search', { query: 'server:broken' })).toContain('`npx tw doctor')
 })
 
 it('says that there are no servers, and what makes some', async () => {

@@ -2,6 +2,7 @@
 import { type Entry, loadTokenizer, type Toolwell } from '@toolwell/core'
 import { defined, firstLine, schemaProblems } from '@toolwell/core/internal'
 import { lintPrompt } from '@toolwell/core/lint'
+import { asCalled } from '../shared/called-as.js'
 import { knowItself } from '../shared/clients/itself.js'
 import { costOf } from '../shared/servers/cost.js'
 import { twinsOf } from '../shared/servers/twins.js'
@@ -29,7 +30,7 @@ const LARGE = 2000
 export async function diagnose(
   open: OpenServers,
   options: DoctorOptions,
-  terminal: Pick<Terminal, 'env' | 'folder' | 'program'>,
+  terminal: Pick<Terminal, 'env' | 'folder' | 'program' | 'name'>,
 ): Promise<Diagnosis[]> {
   const { config, servers, well } = open
   const times = await confirmedTimes(open, options.slow)
@@ -66,7 +67,7 @@ export async function diagnose(
   return found
     .map((each) => {
       const file = each.file ?? files.get(each.server ?? '')
-      return file === undefined ? each : { ...each, file }
+      return { ...each, fix: asCalled(each.fix, terminal.name), ...defined({ file }) }
     })
     .sort(
       (a, b) =>

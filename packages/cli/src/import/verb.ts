@@ -85,7 +85,7 @@ export const importVerb = defineVerb({
     else if (isWritten) {
       const hasValues = plan.add.some(({ entry }) => entry.env !== undefined || entry.headers !== undefined)
       await output.write(
-        `\nWritten to ${target.file}.${hasValues ? ' It holds values of environment and headers: keep it out of version control, or write variables instead of values.' : ''} See the servers with: toolwell inspect\n`,
+        `\nWritten to ${target.file}.${hasValues ? ' It holds values of environment and headers: keep it out of version control, or write variables instead of values.' : ''} See the servers with: ${terminal.name} inspect\n`,
       )
     }
     if (!isWanted)

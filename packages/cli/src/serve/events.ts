@@ -64,7 +64,7 @@ export function inWords(event: GatewayEvent, hints: Hints): string | undefined {
         return `  server ${about.server} is ${about.state}${reason}`
       }
       if (about.kind === 'tools-quarantined')
-        return heldBackLines(about.server, [...about.tools.keys()], event.config).join('\n')
+        return heldBackLines(about.server, [...about.tools.keys()], event.config, hints.name).join('\n')
       return undefined
     }
   }

@@ -47,6 +47,7 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
     ...filesOf(config, folder, terminal),
     env,
     connect: {},
+    command: terminal.name,
     onEvent,
     ...(port === undefined ? {} : { port }),
     words: [

@@ -1,6 +1,7 @@
 /** The status of the gateway on a screen. */
 import type { GatewayReport, HallReport } from '@toolwell/gateway'
 import type { DaemonFile } from '@toolwell/gateway/bridge'
+import { asCalled } from '../shared/called-as.js'
 import { heldBackLines } from '../shared/gateway/held-back-lines.js'
 import type { Hints } from '../shared/gateway/hints.js'
 import { noServers } from '../shared/gateway/no-servers.js'
@@ -119,10 +120,13 @@ function hallText(
             state,
             count(tools),
             pids.join(' '),
-            reason,
+            // What this one says is ours; others may hold what the server has said.
+            state === 'needs-login' ? asCalled(reason, hints.name) : reason,
           ]),
         )),
-    ...held.flatMap(({ name, quarantined, config }) => heldBackLines(name, Object.keys(quarantined), config)),
+    ...held.flatMap(({ name, quarantined, config }) =>
+      heldBackLines(name, Object.keys(quarantined), config, hints.name),
+    ),
     savedText(tokens),
   ]
 }
