@@ -421,6 +421,28 @@ describe('connect', () => {
     expect(output).toMatch(/\nConnected: Cursor, .*\n.*\nDone, but for Windsurf: the reason is above\.\n$/)
   })
 
+  it('says of what is a part of the client that it stays', async () => {
+    const text = `extensions:
+  developer:
+    enabled: true
+    type: builtin
+    name: developer
+  todo:
+    enabled: true
+    type: platform
+    name: todo
+  files:
+    enabled: true
+    type: stdio
+    cmd: files-server
+`
+    const home = homeWith({ 'home/.config/goose/config.yaml': text })
+    const { output } = await home.run(['connect', '--dry-run'])
+    expect(output).toContain('  - files  goes to toolwell.json\n')
+    for (const name of ['developer', 'todo'])
+      expect(output).toContain(`    ${name}  stays: it is a part of Goose.\n`)
+  })
+
   it('names the input that an editor would ask for', async () => {
     const home = homeWith({
       'home/.config/Code/User/mcp.json': JSON.stringify({

@@ -79,9 +79,8 @@ function serversOf(
   for (const { name, entry, beside } of entries) {
     const made = nameProblem(name) ?? convert(entry, shape, whole, beside)
     if (typeof made === 'string') refused.set(name, made)
-    else if (made && isItself(made.entry))
-      refused.set(name, 'it is Toolwell itself: one entry of it is enough')
-    else if (made && !servers.has(name))
+    else if (isItself(made.entry)) refused.set(name, 'it is Toolwell itself: one entry of it is enough')
+    else if (!servers.has(name))
       servers.set(name, isOff(from, name) ? { ...made, entry: { ...made.entry, enabled: false } } : made)
   }
   return servers.size + refused.size === 0 ? undefined : { from, servers, refused }

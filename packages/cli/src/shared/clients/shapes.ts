@@ -4,8 +4,8 @@ import type { VariableDialect } from '@toolwell/mcp/internal'
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** An entry with the common keys; a sentence where it cannot be taken over; undefined where it is a part of the client itself. */
-export type CommonEntry = Fields | string | undefined
+/** An entry with the common keys; a sentence where it cannot be taken over. */
+export type CommonEntry = Fields | string
 
 export interface Shape {
   readonly format: 'json' | 'toml' | 'yaml'
@@ -177,7 +177,7 @@ function fromGoose(entry: Fields): CommonEntry {
   const { type, name: _, display_name: __, bundled: ___, cmd, uri, envs, env_keys, headers, ...rest } = entry
   const { timeout, available_tools: tools, description, ...others } = rest
   if (type !== 'stdio' && type !== 'streamable_http' && type !== 'sse')
-    return type === 'inline_python' ? 'it is a program within the config of Goose' : undefined
+    return type === 'inline_python' ? 'it is a program within the config of Goose' : 'it is a part of Goose'
   const limits = {
     ...others,
     ...span('timeout', timeout, 's'),
