@@ -231,7 +231,7 @@ describe('connect', () => {
     const [, shown = ''] = /^```\n(Cursor {2}[\s\S]*?)^```/m.exec(docs) ?? []
     const files = {
       command: 'npx',
-      args: ['-y', '@modelcontextprotocol/server-filesystem', '/home/ann/notes'],
+      args: ['-y', '@modelcontextprotocol/server-filesystem', '/srv/notes'],
       autoApprove: ['read_file'],
     }
     const github = { command: 'github-mcp-server', args: ['stdio'], env: { GITHUB_TOKEN: SECRET } }
@@ -519,7 +519,7 @@ describe('connect', () => {
       profile: { url: 'http://localhost:7412/mcp/small/all' },
     }
     const others = {
-      folder: { command: 'files-server', args: ['serve', '--stdio', '/home/me/toolwell'] },
+      folder: { command: 'files-server', args: ['serve', '--stdio', '/srv/toolwell'] },
       near: { url: 'http://127.0.0.1:7413/mcp' },
       far: { url: 'https://example.com:7411/mcp' },
     }

@@ -1,6 +1,6 @@
 /** `toolwell status`: what the gateway that runs is doing. */
 import { folderFlag, folderWords, gatewayFolder } from '../shared/gateway/flags.js'
-import { npmStartFolder } from '../shared/gateway/npm-start.js'
+import { npmStartFolder } from '../shared/npm-start.js'
 import { Problem } from '../shared/problem.js'
 import { defineVerb } from '../shared/verb.js'
 

@@ -1,6 +1,6 @@
 /** Entries that are the gateway itself, known by what they start or reach: behind itself it would list and search itself. */
 import { defaultGatewayFolder, findDaemon } from '@toolwell/gateway/bridge'
-import { npmStartFolder } from '../gateway/npm-start.js'
+import { npmStartFolder } from '../npm-start.js'
 import type { Terminal } from '../terminal.js'
 import { isOurs } from './entry.js'
 import type { Fields } from './shapes.js'
