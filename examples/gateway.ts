@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util'
 import { nearest } from '@toolwell/core/internal'
 import type { GatewayReport } from '@toolwell/gateway'
 import { askDaemon, findDaemon, keepForOwner, shellWord } from '@toolwell/gateway/bridge'
-import { clientLines } from './gateway/client-lines.ts'
+import { clientLines, REMOVAL } from './gateway/client-lines.ts'
 import { onInterrupt, PATIENCE } from './gateway/on-interrupt.ts'
 import {
   clearPlace,
@@ -198,8 +198,10 @@ async function stay(place: Place, wanted: string): Promise<void> {
   )
   let isShown = false
   let last = ''
+  let hasClient = false
   createInterface({ input: child.stdout }).on('line', (text) => {
     last = text
+    hasClient ||= text.startsWith('+ a client ')
     if (isShown) line(dim(text))
   })
   let found = await findDaemon(place.state)
@@ -221,6 +223,7 @@ async function stay(place: Place, wanted: string): Promise<void> {
   process.exitCode = await ended
   // It has said so itself, unless it was interrupted before it could, or while nothing was shown.
   if (isInterrupted && !(isShown && last === 'Stopped.')) line('Stopped.')
+  if (isInterrupted && hasClient) line(REMOVAL)
   if (isOwn || (await findDaemon(place.state)).kind === 'none') clearPlace(place)
 }
 
@@ -262,12 +265,15 @@ function welcome({ state, project }: Place, at: number, token: string, { halls }
   line(`  ${bold('URL')}    ${cyan(url)}`)
   line(`  ${bold('token')}  ${token}`)
   line(
-    `  ${bold('cost')}   ${count} tools of ${servers.length} servers: ${thousands(tokens.all)} tokens in every request if all were sent, ${thousands(tokens.list)} through the gateway`,
+    `  ${bold('cost')}   ${count} tools of ${servers.length} servers: about ${thousands(tokens.all)} tokens in every request if all were sent, ${thousands(tokens.list)} through the gateway`,
   )
   line()
   line(bold('Connect a client'))
   for (const each of clientLines([process.execPath, SCRIPT, 'serve', '--stdio', '--folder', state]))
     line(`  ${each}`)
+  line()
+  line(`${bold('Ask it')}  Use toolwell to read src/invoice.js. What is wrong in it?`)
+  line(dim('        It is the example project: a few lines that add up an invoice, with a mistake in them.'))
   line()
   line(dim('What happens is shown below. Ctrl-C ends it.'))
   line()

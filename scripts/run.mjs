@@ -146,8 +146,9 @@ async function install() {
     for (const name of readdirSync(modules))
       if (!name.startsWith('.toolwell')) rmSync(join(modules, name), { recursive: true, force: true })
   // `install --no-save` keeps to the lockfile and leaves it as it is, like `ci`; unlike `ci` it does not delete everything
-  // first, so a changed lockfile costs seconds, and works while an editor or a server holds files of the old one.
-  const parameters = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
+  // first, so a changed lockfile costs seconds, and works while an editor or a server holds files of the old one. How far it
+  // is, is said here: a spinner would erase that line.
+  const parameters = ['install', '--no-save', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error']
   const { program, shell, parameters: words } = npm(...parameters)
   await runAloud(
     first

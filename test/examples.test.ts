@@ -136,19 +136,43 @@ it('a second npm start leaves the first alone, and Ctrl-C ends it with a word', 
   expect(existsSync(join(folder, 'project', 'package.json'))).toBe(true)
   expect(existsSync(join(folder, 'config', 'toolwell', 'toolwell.json'))).toBe(true)
 
+  // What it suggests to ask can be answered.
+  expect(printed.text).toMatch(
+    /^Ask it {2}.* src\/invoice\.js\. What is wrong in it\?\n.*the example project/m,
+  )
+  const state = join(folder, 'state', 'toolwell', 'gateway')
+  const asClient = (input: string) =>
+    spawnSync(process.execPath, ['packages/cli/bin/toolwell.mjs', 'serve', '--stdio', '--folder', state], {
+      cwd: root,
+      encoding: 'utf8',
+      input: `${input}\n`,
+    })
+  const call = { name: 'read_text_file', arguments: { path: 'src/invoice.js' } }
+  const initialize = {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'client', version: '1' },
+  }
+  const asked = asClient(
+    [
+      { jsonrpc: '2.0', id: 0, method: 'initialize', params: initialize },
+      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'tool_read', arguments: call } },
+    ]
+      .map((message) => JSON.stringify(message))
+      .join('\n'),
+  )
+  expect(asked.stdout).toContain('items.length - 1')
+
   child.kill('SIGINT')
   expect(await ended).toBe(0)
-  expect(printed.text.trimEnd().split('\n').at(-1)).toBe('Stopped.')
+  const [before, last] = printed.text.trimEnd().split('\n').slice(-2)
+  expect(before).toBe('Stopped.')
+  expect(last).toMatch(/^To take the line out of your client again: claude mcp remove /)
   expect(printed.text).not.toContain('the config has changed')
   expect(existsSync(join(folder, 'project'))).toBe(false)
 
   // The line that it printed for clients over stdio starts nothing in its place.
-  const state = join(folder, 'state', 'toolwell', 'gateway')
-  const bridge = spawnSync(
-    process.execPath,
-    ['packages/cli/bin/toolwell.mjs', 'serve', '--stdio', '--folder', state],
-    { cwd: root, encoding: 'utf8', input: '{"jsonrpc":"2.0","id":1,"method":"ping"}\n' },
-  )
+  const bridge = asClient('{"jsonrpc":"2.0","id":1,"method":"ping"}')
   const again = `cd ${root.replace(/\/$/, '')} && npm start -- --port 0 --folder ${folder}`
   expect(bridge.stderr).toContain(again)
   expect(existsSync(join(state, 'daemon.json'))).toBe(false)

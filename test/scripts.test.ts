@@ -266,6 +266,35 @@ setInterval(() => fs.existsSync(process.env.GATE) && (fs.writeFileSync('made.js'
     expect(statSync(path('node_modules/half/index.js')).ctimeMs).toBe(unpacked)
   })
 
+  // util-linux has the `script` that gives a program a terminal in this way.
+  it.runIf(process.platform === 'linux' && existsSync('/usr/bin/script'))(
+    'shows on a terminal how far it is, and npm erases none of it',
+    async () => {
+      const { hasBegun, openGate, path } = createUninstalled()
+      const { CI: _, ...env } = process.env
+      const child = spawn(
+        'script',
+        ['-qefc', `${process.execPath} scripts/run.mjs build`, path('typescript')],
+        {
+          cwd: path('.'),
+          env: { ...env, BEGAN: path('began'), GATE: path('gate'), TERM: 'xterm' },
+          stdio: ['ignore', 'pipe', 'inherit'],
+        },
+      )
+      let shown = ''
+      child.stdout.setEncoding('utf8').on('data', (text: string) => (shown += text))
+      const ended = once(child, 'close')
+      await hasBegun()
+      await expect.poll(() => shown, { timeout: 20_000 }).toMatch(/ 2 s, \d+ packages unpacked/)
+      openGate()
+      expect((await ended)[0]).toBe(0)
+      const own = /\r {2}\d+ s, \d+ packages unpacked\u001b\[K/g
+      expect(shown.replace(own, '')).toMatch(
+        /^Installing dependencies[^\u001b]* …\r\n[^\u001b\u2800-\u28ff]*\r\u001b\[K$/,
+      )
+    },
+  )
+
   it('is done once where two commands begin together', async () => {
     const { begin, finish, hasBegun, missing, openGate } = createUninstalled()
     const first = finish()

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { clientLines } from './client-lines.ts'
+import { clientLines, REMOVAL, REMOVE } from './client-lines.ts'
 
 const WORDS = [
   '/usr/bin/node',
@@ -26,4 +27,15 @@ it('connects every client over stdio, with words that a shell reads as they are'
   expect(read(lines[0])).toEqual(['claude', 'mcp', 'add', '--scope', 'user', 'toolwell', '--', ...WORDS])
   const [command, ...args] = WORDS
   expect(JSON.parse(read(lines[3])[2] ?? '')).toEqual({ name: 'toolwell', command, args })
+})
+
+it('says how to remove what every line adds, in the docs too', () => {
+  const added = clientLines(WORDS).map((line) => /(\w+ mcp) add (--scope user )?/.exec(line))
+  const removed = added.flatMap((match) => (match ? [`${match[1]} remove ${match[2] ?? ''}toolwell`] : []))
+  expect(removed).toEqual(REMOVE)
+  const docs = readFileSync(new URL('../../docs/connect.md', import.meta.url), 'utf8')
+  for (const command of REMOVE) {
+    expect(REMOVAL).toContain(command)
+    expect(docs).toContain(`\`${command}\``)
+  }
 })

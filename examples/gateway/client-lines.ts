@@ -17,3 +17,13 @@ export function clientLines(words: readonly [string, ...string[]]): string[] {
     'over HTTP    the URL above, with the header "Authorization: Bearer TOKEN"',
   ]
 }
+
+/** What takes out again what those lines have added; the others have no command for it. */
+export const REMOVE = [
+  'claude mcp remove --scope user toolwell',
+  'codex mcp remove toolwell',
+  'gemini mcp remove --scope user toolwell',
+] as const
+
+/** For whoever ends it after a client has come. */
+export const REMOVAL = `To take the line out of your client again: ${REMOVE.join(', ')}; in Cursor and VS Code, delete "toolwell" from mcp.json.`

@@ -13,6 +13,7 @@ import { logout } from './logout/verb.js'
 import { logs } from './logs/verb.js'
 import { search } from './search/verb.js'
 import { serve } from './serve/verb.js'
+import { asCalled } from './shared/called-as.js'
 import { readFlags, unexpectedWords } from './shared/flags.js'
 import { manualOf, overview } from './shared/help.js'
 import { Problem, usageProblem } from './shared/problem.js'
@@ -53,7 +54,7 @@ export async function runToolwell(
   } catch (error) {
     if (error instanceof OutputClosed) return 0
     try {
-      if (isJson(words)) await terminal.output.write(asJson(error))
+      if (isJson(words)) await terminal.output.write(asJson(error, terminal.name))
       await terminal.errors.write(told(error, verbNamed(words[0], verbs), terminal))
     } catch {
       // The message cannot be written; the exit code still says that it failed.
@@ -69,12 +70,12 @@ function isJson(words: readonly string[]): boolean {
 }
 
 /** One object for every verb: a program that asked for JSON gets JSON, whatever happens. */
-function asJson(error: unknown): string {
+function asJson(error: unknown, name: string): string {
   const { details, reason, message, fix } =
     error instanceof Problem
       ? error
       : { details: {}, reason: 'fault', message: String(error), fix: 'Please report it.' }
-  return `${JSON.stringify({ ...details, reason, message: message.trim(), fix })}\n`
+  return `${JSON.stringify({ ...details, reason, message: asCalled(message.trim(), name), fix: asCalled(fix, name) })}\n`
 }
 
 async function dispatch(
@@ -136,5 +137,6 @@ function told(error: unknown, verb: Verb | undefined, { errors, env, name }: Ter
   const manual = error.isUsage ? `\nSee: ${name} ${verb ? `${verb.name} ` : ''}--help` : ''
   // A list in the message has its own lines.
   const space = error.message.endsWith('\n') ? '' : ' '
-  return `${head} ${error.message}${error.fix === '' ? '' : `${space}${error.fix}`}${manual}\n`
+  const text = `${error.message}${error.fix === '' ? '' : `${space}${error.fix}`}`
+  return `${head} ${asCalled(text, name)}${manual}\n`
 }

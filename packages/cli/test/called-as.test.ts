@@ -2,8 +2,8 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { calledAs } from '../src/shared/called-as.js'
-import { homeWith } from './support/home.js'
+import { asCalled, calledAs } from '../src/shared/called-as.js'
+import { homeWith, misbehaving } from './support/home.js'
 import { folderWith, script, toolwell } from './support/run.js'
 
 const program = [process.execPath, script] as const
@@ -34,4 +34,44 @@ it('stands in what is printed', async () => {
     `No gateway is running. Start it with: npx toolwell serve --folder ${join(folder, 'x')}\n`,
   )
   expect((await run('status', 'x')).errors).toContain('See: npx toolwell status --help')
+})
+
+it('stands in hints of packages that know it by its name alone', async () => {
+  expect(asCalled('Write it with: toolwell lock', 'npx toolwell')).toBe('Write it with: npx toolwell lock')
+  expect(asCalled('See `toolwell doctor --config a`', 'x')).toBe('See `x doctor --config a`')
+  for (const text of [
+    'a version of toolwell that',
+    'in /my/toolwell lock',
+    'npx toolwell lock',
+    'toolwell.json',
+  ])
+    expect(asCalled(text, 'npx toolwell')).toBe(text)
+  // Every verb can be hinted at.
+  const { output } = await toolwell(['--help'])
+  for (const [, verb] of output.matchAll(/^ {2}([a-z]+) {2,}\S/gm))
+    expect(asCalled(`toolwell ${verb}`, 'x')).toBe(`x ${verb}`)
+})
+
+it('stands in the answers of every verb that names another one', async () => {
+  const { folder, home } = homeWith({
+    'toolwell.json': { mcpServers: { odd: misbehaving({}) } },
+    'home/.cursor/mcp.json': { mcpServers: { a: { command: 'a-server' } } },
+  })
+  const env = {
+    ...{ PATH: process.env.PATH, HOME: home, XDG_DATA_HOME: join(home, 'data') },
+    ...{ XDG_CONFIG_HOME: join(home, 'config'), XDG_CACHE_HOME: join(home, 'cache') },
+    XDG_STATE_HOME: join(home, 'state'),
+  }
+  const run = async (...words: string[]) => {
+    const { output, errors } = await toolwell(words, { folder, env, name: 'npx tw' })
+    return output + errors
+  }
+  expect(await run('approve', '--read-only')).toContain('with: npx tw approve --read-only SERVER/TOOL\n')
+  expect(await run('approve', '--read-only', 'x/y')).toContain('See them with: npx tw approve --read-only\n')
+  expect(await run('lock', '--check')).toContain('Write it with: npx tw lock\n')
+  expect(await run('doctor')).toMatch(/→ .*with: npx tw lock\n/)
+  expect(await run('import', '--to', 'other.json', '--yes')).toContain(
+    'See the servers with: npx tw inspect\n',
+  )
+  expect(await run('approve', '--yes')).toContain('Write: npx tw approve --yes SERVER')
 })

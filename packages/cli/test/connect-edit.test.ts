@@ -58,7 +58,7 @@ describe('JSON with comments', () => {
   it.each([
     ['{}', '{\n  "mcpServers": {\n    "toolwell": 1\n  }\n}'],
     ['', '{\n  "mcpServers": {\n    "toolwell": 1\n  }\n}\n'],
-    ['{"a":1}', '{"a":1, "mcpServers": {"toolwell":1}}'],
+    ['{"a":1}', '{"a":1, "mcpServers": {"toolwell": 1}}'],
     ['{"mcpServers":{}}', '{"mcpServers":{"toolwell": 1}}'],
     ['{"mcpServers":{"x":{}}}', '{"mcpServers":{"toolwell": 1}}'],
     ['{\n  "mcpServers": {}\n}', '{\n  "mcpServers": {\n    "toolwell": 1\n  }\n}'],

@@ -226,6 +226,25 @@ describe('connect', () => {
     expect([run.code, read(home, CURSOR) !== one]).toEqual([code, code === 0])
   })
 
+  it('shows what docs/connect.md shows', async () => {
+    const docs = readFileSync(new URL('../../../docs/connect.md', import.meta.url), 'utf8')
+    const [, shown = ''] = /^```\n(Cursor {2}[\s\S]*?)^```/m.exec(docs) ?? []
+    const files = {
+      command: 'npx',
+      args: ['-y', '@modelcontextprotocol/server-filesystem', '/srv/notes'],
+      autoApprove: ['read_file'],
+    }
+    const github = { command: 'github-mcp-server', args: ['stdio'], env: { GITHUB_TOKEN: SECRET } }
+    const { home } = homeWith({ [CURSOR]: { mcpServers: { github, files, odd: { args: [] } } } })
+    const { output } = await toolwell(['connect', '--dry-run'], {
+      folder: '/',
+      env: { HOME: home, XDG_CONFIG_HOME: join(home, '.config'), XDG_DATA_HOME: join(home, 'data') },
+      program: ['/usr/bin/node', '/opt/toolwell/packages/cli/bin/toolwell.mjs'],
+    })
+    // From the root of the disk, every path is near.
+    expect(output.replaceAll(home.slice(1), '~')).toBe(shown)
+  })
+
   it('connects those that are named, with a profile', async () => {
     const home = everyClient()
     const untouched = filesIn(home)
@@ -277,6 +296,32 @@ describe('connect', () => {
     expect(existsSync(join(home.folder, OURS))).toBe(false)
     await home.run(['undo', '--yes'])
     expect(filesIn(home)).toEqual(before)
+  })
+
+  it('finds Continue by its folder, and makes a file that it can read and that hides no other', async () => {
+    const file = 'home/.continue/config.yaml'
+    const home = homeWith({})
+    mkdirSync(join(home.home, '.continue'))
+    expect(await home.run(['connect', '--yes'])).toMatchObject({ code: 0, errors: '' })
+    expect(parseYaml(read(home, file))).toEqual({
+      ...{ name: 'Local Config', version: '1.0.0', schema: 'v1' },
+      mcpServers: [{ name: 'toolwell', command: process.execPath, args: [script, 'serve', '--stdio'] }],
+    })
+    write(home, file, read(home, file).replace('mcpServers', '# written anew\nmcpServers'))
+    expect((await home.run(['undo', '--yes'])).code).toBe(0)
+    expect(existsSync(join(home.folder, file))).toBe(false)
+    // Where it has models of its own by then, they stay.
+    await home.run(['connect', '--yes'])
+    write(home, file, `${read(home, file)}models: [x]\n`)
+    await home.run(['undo', '--yes'])
+    expect(parseYaml(read(home, file))).toMatchObject({ name: 'Local Config', models: ['x'] })
+
+    rmSync(join(home.folder, file))
+    write(home, 'home/.continue/config.json', '{ "models": [] }')
+    const { code, output } = await home.run(['connect', '--yes'])
+    expect(code).toBe(1)
+    expect(output).toMatch(/! A new file would hide the config\.json beside it\. .*It is left alone\./)
+    expect(existsSync(join(home.folder, file))).toBe(false)
   })
 
   it('undo takes away the folders that were made, and none that somebody uses', async () => {
@@ -350,6 +395,54 @@ describe('connect', () => {
     expect(existsSync(join(home.folder, OURS))).toBe(false)
   })
 
+  it('says where a variable has to be set, and a default only where the client reads one', async () => {
+    const home = homeWith({
+      'home/.codex/config.toml':
+        '[mcp_servers.far]\nurl = "https://example.com/mcp"\nbearer_token_env_var = "NEVER_SET_TOKEN"\n',
+      'home/.config/Code/User/mcp.json':
+        '{ "servers": { "asks": { "command": "a", "args": ["${input:never-set}"] } } }',
+      'home/.claude.json': '{ "mcpServers": { "own": { "command": "a", "args": ["${NEVER_SET_OWN}"] } } }',
+    })
+    const { output } = await home.run(['connect', '--dry-run'])
+    const why = (name: string) => new RegExp(`^ {4}${name}  stays: .*`, 'm').exec(output)?.[0]
+    const where = 'in the shell that runs this command, and where the gateway is started'
+    expect(why('far')).toMatch(new RegExp(`NEVER_SET_TOKEN is not set\\. Set NEVER_SET_TOKEN ${where}\\.$`))
+    expect(why('asks')).toMatch(
+      new RegExp(`\\$\\{input:never-set\\}.* NEVER_SET is not set\\. Set NEVER_SET ${where}\\.$`),
+    )
+    expect(why('own')).toMatch(/Set NEVER_SET_OWN .*, or give a default there: \$\{NEVER_SET_OWN:-value\}\.$/)
+  })
+
+  it('names those that it has left alone at the end', async () => {
+    const windsurf = 'home/.codeium/windsurf/mcp_config.json'
+    const home = homeWith({ [CURSOR]: one, [windsurf]: '{ "mcpServers": ' })
+    const { code, output } = await home.run(['connect', '--yes'])
+    expect(code).toBe(1)
+    expect(output).toMatch(/\nConnected: Cursor, .*\n.*\nDone, but for Windsurf: the reason is above\.\n$/)
+  })
+
+  it('says of what is a part of the client that it stays', async () => {
+    const text = `extensions:
+  developer:
+    enabled: true
+    type: builtin
+    name: developer
+  todo:
+    enabled: true
+    type: platform
+    name: todo
+  files:
+    enabled: true
+    type: stdio
+    cmd: files-server
+`
+    const home = homeWith({ 'home/.config/goose/config.yaml': text })
+    const { output } = await home.run(['connect', '--dry-run'])
+    expect(output).toContain('  - files  goes to toolwell.json\n')
+    for (const name of ['developer', 'todo'])
+      expect(output).toContain(`    ${name}  stays: it is a part of Goose.\n`)
+  })
+
   it('names the input that an editor would ask for', async () => {
     const home = homeWith({
       'home/.config/Code/User/mcp.json': JSON.stringify({
@@ -395,6 +488,53 @@ describe('connect', () => {
     expect(lstatSync(join(home.folder, CURSOR)).isSymbolicLink()).toBe(true)
     expect(read(home, 'dotfiles/mcp.json')).toBe(one)
     expect(statSync(join(home.folder, 'dotfiles/mcp.json')).mode & 0o777).toBe(0o640)
+  })
+
+  it('leaves a list alone in which two entries have one name', async () => {
+    const file = 'home/.continue/config.yaml'
+    const text = 'mcpServers:\n  - name: a\n    command: node\n  - name: a\n    command: deno\n'
+    const home = homeWith({ [file]: text })
+    const { code, output } = await home.run(['connect', '--yes'])
+    expect(output).toMatch(/! "a" appears twice \(line 4\)\. Remove one of the two\. It is left alone\./)
+    expect({ code, text: read(home, file), isWritten: existsSync(join(home.folder, OURS)) }).toEqual({
+      code: 1,
+      text,
+      isWritten: false,
+    })
+  })
+
+  it('knows the gateway by what an entry runs or reaches, and never puts it behind itself', async () => {
+    const line = [process.execPath, script, 'serve', '--stdio']
+    const [command, ...args] = line
+    const itself = {
+      gw: { command, args },
+      tw2: { command, args: [...args, '--folder', '/elsewhere'] },
+      npx: { command: 'npx', args: ['-y', 'toolwell@latest', 'serve', '--stdio'] },
+      npm: { command: 'npm', args: ['run', '-s', 'toolwell', '--', 'serve', '--stdio'] },
+      shell: {
+        command: 'sh',
+        args: ['-c', `cd / && node '/a clone/packages/cli/bin/toolwell.mjs' serve --stdio`],
+      },
+      http: { url: 'http://127.0.0.1:7411/mcp', headers: { Authorization: 'Bearer x' } },
+      profile: { url: 'http://localhost:7412/mcp/small/all' },
+    }
+    const others = {
+      folder: { command: 'files-server', args: ['serve', '--stdio', '/srv/toolwell'] },
+      near: { url: 'http://127.0.0.1:7413/mcp' },
+      far: { url: 'https://example.com:7411/mcp' },
+    }
+    const text = JSON.stringify({ mcpServers: { ...itself, ...others } })
+    const home = cursorWith(text)
+    const { code, output } = await home.run(['connect', '--yes'])
+    expect(code).toBe(0)
+    expect(serversOf(home)).toEqual(Object.keys(others))
+    expect(Object.keys(json(read(home, CURSOR)).mcpServers)).toEqual([...Object.keys(itself), 'toolwell'])
+    for (const name of Object.keys(itself))
+      expect(output).toContain(`    ${name}  stays: it is Toolwell itself: one entry of it is enough.\n`)
+    await home.run(['undo', '--yes'])
+    expect(read(home, CURSOR)).toBe(text)
+    await home.run(['import', '--yes'])
+    expect(Object.keys(json(read(home, 'toolwell.json')).mcpServers)).toEqual(Object.keys(others))
   })
 
   it('changes one file once that two clients share', async () => {
@@ -618,6 +758,30 @@ describe('undo', () => {
     expect(filesIn(home)).toEqual(before)
   })
 
+  it.each([
+    [
+      'on lines',
+      '{\n      "command": "a-server", // keep\n      "id": 12345678901234567890,\n      "f": 1.0,\n    }',
+    ],
+    ['on one line', '{ "command": "a-server", "id": 12345678901234567890, /* keep */ "f": 1.0 }'],
+    ['compact', '{"command":"a-server","id":12345678901234567890,"f":1.0,"z":"\\u00e9"}'],
+  ])('puts back the text of an entry %s as it was, whatever was changed since', async (_, entry) => {
+    const text = `{\n  "mcpServers": {\n    "a": ${entry}\n  }\n}\n`
+    const changed = {
+      beside: (now: string) => now.replace('{', '{\n  "theme": "dark",'),
+      // The client keeps no table that is empty.
+      wholly: () => '{\n  "theme": "dark"\n}\n',
+    }
+    for (const change of [changed.beside, changed.wholly]) {
+      const home = cursorWith(text)
+      await home.run(['connect', '--yes'])
+      write(home, CURSOR, change(read(home, CURSOR)))
+      expect(await home.run(['undo', '--yes'])).toMatchObject({ code: 0, errors: '' })
+      expect(read(home, CURSOR)).toContain(`    "a": ${entry}\n  }`)
+      expect(read(home, CURSOR)).toContain('"theme": "dark"')
+    }
+  })
+
   it('keeps what was added since, takes out its own entry, and puts back what it took', async () => {
     const home = everyClient()
     await home.run(['connect', '--yes'])
@@ -826,6 +990,17 @@ describe('doctor', () => {
     await home.run(['connect', '--yes'])
     const { diagnoses: left } = JSON.parse((await home.run(['doctor', '--json'])).output)
     expect(left.filter(({ rule }: { rule: string }) => rule === 'clients')).toEqual([])
+  })
+
+  it('notices a gateway that is behind itself', async () => {
+    const gw = { url: 'http://127.0.0.1:7411/mcp', headers: { Authorization: 'Bearer x' }, enabled: true }
+    const home = homeWith({ 'toolwell.json': { mcpServers: { gw, odd: misbehaving({}) } } })
+    const { code, output } = await home.run(['doctor', '--config', 'toolwell.json'])
+    expect(code).toBe(1)
+    expect(output).toMatch(
+      /✗ The config .*\n.*toolwell\.json {2}gw is Toolwell itself: the gateway would be behind itself\.\n +→ Remove the entry "gw"\./,
+    )
+    expect(output).not.toContain('odd is Toolwell itself')
   })
 
   it('says so beside what it finds in servers', async () => {

@@ -48,6 +48,17 @@ describe('the manual', () => {
     expect(output).toMatch(/Exit codes\n {2}0 {2}.*\n {2}1 {2}.*\n {2}2 {2}/)
   })
 
+  it('shows every verb with its usage, and no line that ends in a blank', async () => {
+    const { output } = await toolwell(['--help'])
+    const names = [...output.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(([, name = '']) => name)
+    expect(names.length).toBeGreaterThan(10)
+    for (const name of names) {
+      const manual = (await toolwell([name, '--help'])).output
+      expect(manual).toMatch(new RegExp(`\nUsage\n {2}toolwell ${name} \\S`))
+      expect(manual).not.toMatch(/[ \t]$/m)
+    }
+  })
+
   it('has examples that the command takes', async () => {
     const { output } = await toolwell(['search', '--help'])
     const examples = output.slice(output.indexOf('Examples'))

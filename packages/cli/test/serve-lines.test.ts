@@ -7,7 +7,7 @@ import { folderWith, toolwell } from './support/run.js'
 
 const SECRET = 'a-value-that-nobody-may-see'
 
-async function serving(files: Readonly<Record<string, unknown>>) {
+async function serving(files: Readonly<Record<string, unknown>>, name = 'toolwell') {
   const folder = folderWith({ 'readme.txt': '' })
   for (const [path, value] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
@@ -23,6 +23,7 @@ async function serving(files: Readonly<Record<string, unknown>>) {
   const ended = toolwell(['serve', '--port', '0', '--events'], {
     folder,
     env,
+    name,
     onOutput: (text) => {
       said.text += text
     },
@@ -66,7 +67,8 @@ async function serving(files: Readonly<Record<string, unknown>>) {
     return response.text()
   }
   const status = async () => (await toolwell(['status'], { folder, env })).output
-  return { folder, said, url, call, status }
+  const trust = () => toolwell(['serve', '--trust', 'project'], { folder, env })
+  return { folder, said, url, call, status, trust }
 }
 
 it('says what was searched for, why a call was not run, who was refused, and which project is not trusted', async () => {
@@ -77,7 +79,7 @@ it('says what was searched for, why a call was not run, who was refused, and whi
     if (each.type !== 'stdio') throw new Error('a server over stdio is needed')
     return { command: each.command, args: each.args, env: each.env }
   })
-  const { folder, said, url, call, status } = await serving({
+  const { folder, said, url, call, status, trust } = await serving({
     'config/toolwell/toolwell.json': { mcpServers: { odd: one, sum: two } },
     'project/toolwell.json': { mcpServers: { more: { command: 'more' } } },
   })
@@ -111,6 +113,23 @@ it('says what was searched for, why a call was not run, who was refused, and whi
   expect(shown).toMatch(/^client +over +endpoint +calls +searches +not run +folder/m)
   expect(shown).toMatch(/^raw 1 +HTTP +\/mcp +1 +2 +3 /m)
   expect(shown).toContain(untrusted)
+
+  // One that was trusted is another one by now.
+  await trust()
+  await expect.poll(status).not.toContain('is not used')
+  writeFileSync(file, '{ "mcpServers": {} }')
+  const changed = untrusted.replace('nobody has trusted it', 'it has changed since it was trusted')
+  await expect.poll(status, { timeout: 10_000 }).toContain(changed)
+  expect(said.text).toContain(changed)
+})
+
+it('names the command as it was called, to a model too', async () => {
+  const config = { mcpServers: { broken: { command: 'x', args: ['${NEVER_SET_ANYWHERE}'] } } }
+  const { call } = await serving(
+    { 'config/toolwell/toolwell.json': config, 'project/other.json': {} },
+    'npx tw',
+  )
+  expect(await call('tool_search', { query: 'server:broken' })).toContain('`npx tw doctor')
 })
 
 it('says that there are no servers, and what makes some', async () => {

@@ -15,6 +15,7 @@ const file: DaemonFile = {
   startedBy: 'person',
   startedAt: 0,
 }
+const hints = { name: 'toolwell', at: '', hasChanged: () => false }
 const report: GatewayReport = {
   version: '0.0.1',
   instance: 'i',
@@ -47,8 +48,8 @@ it('shows an older gateway, which knows less', () => {
     problems: ___,
     ...hall
   } = report.halls[0] as GatewayReport['halls'][number]
-  const shown = statusText({ ...report, halls: [hall] }, file, '', 'toolwell')
-  expect(shown).toBe(statusText(report, file, '', 'toolwell'))
+  const shown = statusText({ ...report, halls: [hall] }, file, hints)
+  expect(shown).toBe(statusText(report, file, hints))
   expect(shown).toContain('toolwell stop')
   expect(shown).toContain('there are none in /a/toolwell.json')
 })
@@ -64,17 +65,17 @@ it.each(['/plain/folder', '/with blank/it', `/with 'quotes' "of" $both \`kinds\`
 )
 
 it('quotes folders in commands that are printed', () => {
-  const line = untrustedLine({ folder: '/my project', file: '/my project/toolwell.json' }, '')
+  const line = untrustedLine({ folder: '/my project', file: '/my project/toolwell.json' }, hints)
   expect(line).toContain(process.platform === 'win32' ? '--trust "/my project"' : "--trust '/my project'")
 })
 
 it('says what a request saves, and how much of that the searches took', () => {
-  expect(statusText({ ...report, answerTokens: 1500 }, file, '', 'toolwell')).toMatch(
+  expect(statusText({ ...report, answerTokens: 1500 }, file, hints)).toMatch(
     /A request carries 300 tokens of tools instead of 1,000: 700 saved in each\.\n.*about 1,500 tokens: what 3 requests saved\.\n/s,
   )
   const [hall] = report.halls
   const small = { ...report, halls: [{ ...hall, tokens: { all: 100, list: 300, saved: -200 } }] }
-  expect(statusText(small, file, '', 'toolwell')).toContain('300 tokens of tools instead of 100: 200 more.\n')
+  expect(statusText(small, file, hints)).toContain('300 tokens of tools instead of 100: 200 more.\n')
 })
 
 it.each([
@@ -99,9 +100,23 @@ it.each([
     quarantined: Object.fromEntries(tools.map((name) => [name, 'changed'])),
     config,
   }
-  const shown = statusText({ ...report, halls: [{ ...hall, servers: [server] }] }, file, '', 'toolwell')
+  const shown = statusText({ ...report, halls: [{ ...hall, servers: [server] }] }, file, hints)
   const quoted = process.platform === 'win32' ? words.replaceAll("'", '"') : words
   expect(shown).toContain(
     `! ${what}\n    Look at ${them} first: toolwell approve${quoted}\n    Approve ${them}: toolwell approve a${quoted}\n`,
   )
+})
+
+it('names once what is wrong in the config of the user, whatever projects are open', () => {
+  const [hall] = report.halls
+  const problems = [{ server: 'a', problem: '/a/toolwell.json:3: no', goesOn: false }]
+  const own = { server: 'b', problem: '/p/toolwell.json:1: no', goesOn: false }
+  const halls = [
+    { ...hall, problems },
+    { ...hall, problems: [...problems, own] },
+  ]
+  const shown = statusText({ ...report, halls }, file, hints)
+  expect(shown.split('! a cannot be used: /a/toolwell.json:3: no\n')).toHaveLength(2)
+  expect(shown.split('! b cannot be used')).toHaveLength(2)
+  expect(shown.split('No servers: what is in the config cannot be used.')).toHaveLength(3)
 })

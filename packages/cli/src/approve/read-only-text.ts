@@ -33,9 +33,10 @@ function stateOf({ isByConfig, approval }: Offered): string {
   return approval === 'changed' ? 'not any more: it has changed' : 'no'
 }
 
-export function listText(tools: readonly Offered[]): string {
+/** `name`: how the command is called. */
+export function listText(tools: readonly Offered[], name: string): string {
   if (tools.length === 0) return 'No tool is known.\n'
-  return `${rows(tools)}\nApprove what you know to change nothing with: toolwell approve --read-only SERVER/TOOL\n`
+  return `${rows(tools)}\nApprove what you know to change nothing with: ${name} approve --read-only SERVER/TOOL\n`
 }
 
 export function changedText(tools: readonly Offered[], isRevoking: boolean): string {

@@ -196,7 +196,7 @@ function approvedText(
   commands: readonly WaitingCommand[],
   targets: readonly string[],
   left: readonly Pending[],
-  { output, env }: Terminal,
+  { output, env, name }: Terminal,
 ): string {
   const paint = painter(output, env)
   const shown = [...new Set(approved.map(({ group }) => group))].map((group) => {
@@ -206,7 +206,7 @@ function approvedText(
     return `${diffText(group, own, groups.scanner, paint)}\n\n${names} ${own.length === 1 ? 'is' : 'are'} approved${where}.\n`
   })
   const runs = commands.map(
-    (each) => `${commandText(each)}\n\nMay be started. See the server with: toolwell inspect\n`,
+    (each) => `${commandText(each)}\n\nMay be started. See the server with: ${name} inspect\n`,
   )
   const refused = left.map(({ group, change }) => `${diffText(group, [change], groups.scanner, paint)}\n`)
   if (left.length > 0) refused.push(poisonedLine(left))

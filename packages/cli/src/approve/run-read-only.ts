@@ -24,7 +24,7 @@ export interface ReadOnlyWish {
 export async function runReadOnly(
   open: OpenServers,
   { targets, isRevoking, isJson }: ReadOnlyWish,
-  { output, env }: Terminal,
+  { output, env, name }: Terminal,
 ): Promise<ExitCode> {
   const store = diskReadOnly({
     folder: defaultReadOnlyFolder(env),
@@ -34,7 +34,7 @@ export async function runReadOnly(
   })
   if (targets.length === 0) {
     const all = offeredBy(open, store)
-    await output.write(isJson ? readOnlyJson('tools', all) : listText(all))
+    await output.write(isJson ? readOnlyJson('tools', all) : listText(all, name))
     return 0
   }
   const named = targets.map((target) => namedBy(target, open, store, isRevoking))

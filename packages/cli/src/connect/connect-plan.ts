@@ -1,4 +1,6 @@
 /** What `connect` would change, in which file. Nothing is written here. */
+import { existsSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
 import { type ConfigProblem, defaultConfigFiles, loadConfig, type ServerConfig } from '@toolwell/mcp'
 import { type Addition, planOf } from '../import/plan.js'
@@ -6,11 +8,15 @@ import { readTarget } from '../import/target.js'
 import type { OwnFile } from '../shared/clients/clients.js'
 import { commandLineOf, ENTRY_NAME, entryLine, entryOf, isOurs } from '../shared/clients/entry.js'
 import { entryIn } from '../shared/clients/entry-in.js'
-import { namingInput } from '../shared/clients/inputs.js'
 import { parseClient } from '../shared/clients/parse-client.js'
-import { type ClientServers, entriesOf, readTable, valueAt } from '../shared/clients/read-client.js'
+import {
+  type ClientServers,
+  entriesOf,
+  type Knowledge,
+  readTable,
+  valueAt,
+} from '../shared/clients/read-client.js'
 import { shapeOf } from '../shared/clients/shapes.js'
-import type { IsOff } from '../shared/clients/switches.js'
 import type { Terminal } from '../shared/terminal.js'
 import { type ClientState, readState, textOf } from './client-file.js'
 import type { NewEntry, Table } from './edit/change.js'
@@ -19,6 +25,7 @@ import { Refusal, refusalIn } from './edit/refusal.js'
 import { narrowerNotes } from './narrower.js'
 import type { ClientRecord, Records, TakenEntry } from './records.js'
 import { restore } from './restore.js'
+import { whyItStays } from './why-it-stays.js'
 
 /** Where imported servers go, in toolwell.json. */
 export const SERVERS: Table = { path: ['mcpServers'], isList: false }
@@ -70,7 +77,7 @@ export interface ConnectPlan {
 export interface PlanOptions {
   readonly targets: readonly OwnFile[]
   readonly records: Records
-  readonly isOff: IsOff
+  readonly known: Knowledge
   readonly profile: string | undefined
 }
 
@@ -109,9 +116,15 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
   const wrong = new Map(
     first.config.problems
       .filter(({ severity, server }) => severity === 'error' && server !== undefined)
-      .map(({ server, message, fix }) => {
-        const inputs = plan.add.find(({ name }) => name === server)?.inputs ?? new Map<string, string>()
-        return [server, `${namingInput(message, inputs)}. ${fix}`] as const
+      .map((problem) => {
+        const { server } = problem
+        return [
+          server,
+          whyItStays(
+            problem,
+            plan.add.find(({ name }) => name === server),
+          ),
+        ] as const
       })
       // Of several, the first one counts.
       .reverse(),
@@ -161,7 +174,7 @@ interface OpenedClient {
 /** A file that is connected already is looked at as it would be without. */
 function openClient(
   from: OwnFile,
-  { records, isOff }: PlanOptions,
+  { records, known }: PlanOptions,
   all: readonly ClientRecord[],
   earlier: readonly OwnFile[],
 ): OpenedClient {
@@ -172,8 +185,13 @@ function openClient(
   const restored = record && restore(record, state.bytes, records.before(record))
   const base = restored ? restored.bytes : state.bytes
   const isRebased = restored?.how === 'merged' || record?.isRebased === true
-  const text = textOf(base) ?? ''
   const shape = shapeOf(from.shape)
+  if (base === undefined && shape.older !== undefined && existsSync(join(dirname(from.file), shape.older)))
+    throw new Refusal(
+      `a new file would hide the ${shape.older} beside it`,
+      `Let ${from.label} move to ${basename(from.file)} first, or write the entry yourself`,
+    )
+  const text = textOf(base) ?? shape.blank ?? ''
   const parsed = parseClient(text, shape.format, from.file)
   if ('problem' in parsed) throw new Refusal(parsed.problem.message, 'Fix the file', parsed.problem.line)
   const { value } = parsed
@@ -188,7 +206,7 @@ function openClient(
     text,
     table,
     value,
-    found: readTable(from, value, path, isOff),
+    found: readTable(from, value, path, known),
   }
 }
 
@@ -208,7 +226,7 @@ function planClient(
   { from, state, record, base, isRebased, text, table, value, found }: OpenedClient,
   placed: ReadonlyMap<string, string>,
   wrong: ReadonlyMap<string | undefined, string>,
-  { isOff, profile }: PlanOptions,
+  { known, profile }: PlanOptions,
   { program, folder }: Terminal,
 ): ClientPlan {
   const { format } = shapeOf(from.shape)
@@ -258,7 +276,7 @@ function planClient(
     replaced: there === '' || there === line.join(' ') ? undefined : there,
     stays,
     notes: [
-      ...(isOff(from, ENTRY_NAME)
+      ...(known.isOff(from, ENTRY_NAME)
         ? [`${from.label} starts only some servers, by a list of its own: add "${ENTRY_NAME}" to it.`]
         : []),
       ...narrowerNotes(from, value, folder, line),

@@ -32,11 +32,11 @@ export function restore(
       'the file is gone since it was connected',
       'To have it back as it was before, add --overwrite',
     )
-  const { format } = shapeOf(record.shape)
+  const { format, blank = '' } = shapeOf(record.shape)
   const { table, taken, replaced } = record
   const now = parsed(textOf(current) ?? '', format)
   // Only written anew: what it says is what was written.
-  const was = before === undefined ? {} : parsed(textOf(before) ?? '', format)
+  const was = parsed(textOf(before) ?? blank, format)
   const entries = new Map(entriesOf(valueAt(now, table.path)).map(({ name, entry }) => [name, entry]))
   const ours = entries.get(ENTRY_NAME)
   const written = valueAfter(was, table, {
@@ -61,7 +61,7 @@ export function restore(
   const change = { remove: ours === undefined ? [] : [ENTRY_NAME], add: all }
   const text = changeServers(textOf(current) ?? '', format, table, change)
   // A file that was made for the entry alone goes with it.
-  const isEmpty = before === undefined && saysTheSame(parsed(text, format), {}, table)
+  const isEmpty = before === undefined && saysTheSame(parsed(text, format), was, table)
   return {
     bytes: isEmpty ? undefined : Buffer.from(text, 'utf8'),
     how: 'merged',

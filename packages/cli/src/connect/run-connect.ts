@@ -5,12 +5,13 @@ import { nearPath } from '../import/text.js'
 import { askYes, isScreen } from '../shared/ask-yes.js'
 import { homeOf } from '../shared/clients/clients.js'
 import { entryLine } from '../shared/clients/entry.js'
+import { knowItself } from '../shared/clients/itself.js'
 import { switchesOf } from '../shared/clients/switches.js'
 import { Problem } from '../shared/problem.js'
 import { plural } from '../shared/table.js'
 import { painter, type Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
-import { type ConnectPlan, planConnect } from './connect-plan.js'
+import { type ConnectPlan, planConnect, type RefusedClient } from './connect-plan.js'
 import { Refusal } from './edit/refusal.js'
 import { openRecords, recordsFolder } from './records.js'
 import { targetsOf } from './targets.js'
@@ -32,10 +33,10 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
   const home = homeOf(env)
   const targets = targetsOf({ home, folder, platform: platform(), env }, options.clients)
   const records = openRecords(recordsFolder(env))
-  const isOff = switchesOf({ home, folder, env })
+  const known = { isOff: switchesOf({ home, folder, env }), isItself: await knowItself(terminal) }
   const plan = () => {
     try {
-      return planConnect({ targets, records, isOff, profile }, terminal)
+      return planConnect({ targets, records, known, profile }, terminal)
     } catch (error) {
       return told(defaultConfigFiles(folder, env)[0]?.path ?? '')(error)
     }
@@ -70,7 +71,8 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
     })
   const refused = [...shown.refused, ...done.refused]
   if (isJson) await output.write(connectJson(shown, refused, isWanted, records.folder))
-  else if (isWanted) await output.write(doneText(done, nearPath(records.folder, { home, folder }), name))
+  else if (isWanted)
+    await output.write(doneText(done, nearPath(records.folder, { home, folder }), name) + exceptText(refused))
   for (const { from, refusal } of isJson ? refused : done.refused)
     await errors.write(`toolwell: ${from.file}: ${refusalText(refusal)}\n`)
   if (!isWanted && isOpen && !isDryRun)
@@ -87,6 +89,12 @@ function doneText({ written }: Connected, copies: string, name: string): string 
   return labels === ''
     ? '\nNothing was left to do: all of it was connected in the meantime.\n'
     : `\nConnected: ${labels}, with ${plural(moved, 'server')} behind Toolwell. Restart ${changed.length === 1 ? 'it' : 'them'}.\nCopies of the files are in ${copies}. To go back: ${name} undo\n`
+}
+
+/** The last line: what was said of them is far above. */
+function exceptText(refused: readonly RefusedClient[]): string {
+  const labels = [...new Set(refused.map(({ from }) => from.label))].join(', ')
+  return labels === '' ? '' : `Done, but for ${labels}: the reason is above.\n`
 }
 
 function isSame(a: ConnectPlan, b: ConnectPlan): boolean {

@@ -8,7 +8,7 @@ import { entryIn } from '../shared/clients/entry-in.js'
 import type { Terminal } from '../shared/terminal.js'
 import type { Diagnosis } from './diagnosis.js'
 
-export function checkClients({ env, folder }: Pick<Terminal, 'env' | 'folder'>): Diagnosis[] {
+export function checkClients({ env, folder, name }: Pick<Terminal, 'env' | 'folder' | 'name'>): Diagnosis[] {
   return ownFiles({ home: homeOf(env), folder, platform: platform(), env }).flatMap((own): Diagnosis[] => {
     const entry = entryIn(own)
     if (!isOurs(entry)) return []
@@ -20,7 +20,7 @@ export function checkClients({ env, folder }: Pick<Terminal, 'env' | 'folder'>):
         rule: 'clients',
         level: 'error',
         message: `${own.label} cannot start Toolwell: ${gone.join(' and ')} ${gone.length === 1 ? 'is' : 'are'} not there any more.`,
-        fix: `Write the entry anew with: toolwell connect ${own.client}`,
+        fix: `Write the entry anew with: ${name} connect ${own.client}`,
         file: own.file,
       },
     ]

@@ -2,12 +2,15 @@
 import { type Entry, loadTokenizer, type Toolwell } from '@toolwell/core'
 import { defined, firstLine, schemaProblems } from '@toolwell/core/internal'
 import { lintPrompt } from '@toolwell/core/lint'
+import { asCalled } from '../shared/called-as.js'
+import { knowItself } from '../shared/clients/itself.js'
 import { costOf } from '../shared/servers/cost.js'
 import { twinsOf } from '../shared/servers/twins.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
 import { count } from '../shared/table.js'
 import type { Terminal } from '../shared/terminal.js'
 import { checkClients } from './check-clients.js'
+import { checkItself } from './check-itself.js'
 import { checkNames } from './check-names.js'
 import { checkLocks, checkServer, checkTwins } from './check-servers.js'
 import { type Diagnosis, type Level, RULES } from './diagnosis.js'
@@ -27,7 +30,7 @@ const LARGE = 2000
 export async function diagnose(
   open: OpenServers,
   options: DoctorOptions,
-  terminal: Pick<Terminal, 'env' | 'folder'>,
+  terminal: Pick<Terminal, 'env' | 'folder' | 'program' | 'name'>,
 ): Promise<Diagnosis[]> {
   const { config, servers, well } = open
   const times = await confirmedTimes(open, options.slow)
@@ -46,6 +49,7 @@ export async function diagnose(
         file,
       }),
     ),
+    ...checkItself(config, await knowItself(terminal)),
     ...checkClients(terminal),
     ...reports.flatMap((report) => checkServer(report, open, { ...options, times })),
     ...checkTwins(open),
@@ -63,7 +67,7 @@ export async function diagnose(
   return found
     .map((each) => {
       const file = each.file ?? files.get(each.server ?? '')
-      return file === undefined ? each : { ...each, file }
+      return { ...each, fix: asCalled(each.fix, terminal.name), ...defined({ file }) }
     })
     .sort(
       (a, b) =>

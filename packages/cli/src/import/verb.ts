@@ -51,15 +51,16 @@ export const importVerb = defineVerb({
       ({ client }) => only === undefined || client === only,
     )
     const { readClient } = await import('../shared/clients/read-client.js')
+    const { knowItself } = await import('../shared/clients/itself.js')
     const { switchesOf } = await import('../shared/clients/switches.js')
     const { readTarget, withServers, writeTarget } = await import('./target.js')
     const { planOf } = await import('./plan.js')
     const { previewJson, previewText } = await import('./text.js')
     const { loadConfig } = await import('@toolwell/mcp')
     const target = readTarget(resolve(folder, (flags.to ?? 'toolwell.json').replace(/^~(?=[\\/])/, home)))
-    const isOff = switchesOf({ home, folder, env })
+    const known = { isOff: switchesOf({ home, folder, env }), isItself: await knowItself(terminal) }
     const found = files.flatMap((file) =>
-      resolve(file.file) === target.file ? [] : (readClient(file, folder, isOff) ?? []),
+      resolve(file.file) === target.file ? [] : (readClient(file, folder, known) ?? []),
     )
     if (found.length === 0)
       throw new Problem(
@@ -84,7 +85,7 @@ export const importVerb = defineVerb({
     else if (isWritten) {
       const hasValues = plan.add.some(({ entry }) => entry.env !== undefined || entry.headers !== undefined)
       await output.write(
-        `\nWritten to ${target.file}.${hasValues ? ' It holds values of environment and headers: keep it out of version control, or write variables instead of values.' : ''} See the servers with: toolwell inspect\n`,
+        `\nWritten to ${target.file}.${hasValues ? ' It holds values of environment and headers: keep it out of version control, or write variables instead of values.' : ''} See the servers with: ${terminal.name} inspect\n`,
       )
     }
     if (!isWanted)

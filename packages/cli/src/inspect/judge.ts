@@ -17,14 +17,15 @@ export interface Verdict {
 /** Servers that are named in one line. */
 const NAMED = 10
 
-export function judge(inspected: Inspected, maxTokens: number | undefined): Verdict {
+/** `name`: how the command is called. */
+export function judge(inspected: Inspected, maxTokens: number | undefined, name: string): Verdict {
   const { usable, incomplete, surface } = inspected
   const isAbove = maxTokens !== undefined && surface.tokens > maxTokens
   const isWithin = !isAbove && incomplete.length === 0
   if (usable === 0) {
-    const all = inspected.servers.map(({ name }) => name)
+    const all = inspected.servers.map((server) => server.name)
     const message = `No server can be used: ${namesOf(all, inspected)}.`
-    const fix = 'What was inspected says why; toolwell doctor says how to fix each.'
+    const fix = `What was inspected says why; ${name} doctor says how to fix each.`
     const failure = { reason: 'no-servers', message, fix }
     return { exit: 2, isWithin, failure, lines: [`${message} ${fix}`] }
   }

@@ -70,7 +70,7 @@ export const inspect = defineVerb({
             inspectServers,
           )
         : await inspectCatalogue(catalog, flags['skip-broken'] === true, terminal)
-    const verdict = judge(inspected, maxTokens)
+    const verdict = judge(inspected, maxTokens, terminal.name)
     await output.write(
       flags.json
         ? inspectJson(inspected, { ...verdict, maxTokens })

@@ -8,7 +8,7 @@ import { findLedger, unreadable } from './find-ledgers.js'
 export async function showLedger(
   path: string,
   isJson: boolean,
-  { output, errors }: Terminal,
+  { output, errors, name }: Terminal,
 ): Promise<ExitCode> {
   const found = await findLedger(path)
   const { id, file, events, damage } = await readLedger(found).catch((error: unknown) => {
@@ -24,7 +24,7 @@ export async function showLedger(
   const what =
     damage.tooNew === undefined ? 'is damaged' : 'was written by a newer version, and is not damaged'
   await errors.write(
-    `What follows ${events.length === 1 ? 'this event' : `these ${events.length} events`} ${what}: see toolwell ledger check ${file}\n`,
+    `What follows ${events.length === 1 ? 'this event' : `these ${events.length} events`} ${what}: see ${name} ledger check ${file}\n`,
   )
   return 1
 }

@@ -1,6 +1,7 @@
 /** `toolwell lock --check`: what differs between the locks and the servers as they are now. */
 import { approveCommand, keepOut, type LockChange, visible } from '@toolwell/mcp/lock'
 import type { Scanner } from '@toolwell/mcp/scan'
+import { asCalled } from '../shared/called-as.js'
 import { Problem } from '../shared/problem.js'
 import { plural } from '../shared/table.js'
 import { type Paint, painter, type Terminal } from '../shared/terminal.js'
@@ -16,7 +17,7 @@ const MOST_ADVICE = 5
 export async function checkLocks(
   { groups, scanner }: Groups,
   isJson: boolean,
-  { output, env }: Terminal,
+  { output, env, name }: Terminal,
 ): Promise<ExitCode> {
   const missing = groups.filter(({ lock }) => lock === undefined)
   if (missing.length === groups.length)
@@ -45,8 +46,8 @@ export async function checkLocks(
           2,
         )}\n`
       : [
-          ...checked.map(({ group, changes }) => text(group, changes, scanner, paint)),
-          ...unpinned.map(({ group, servers }) => unpinnedText(group, servers)),
+          ...checked.map(({ group, changes }) => text(group, changes, scanner, paint, name)),
+          ...unpinned.map(({ group, servers }) => unpinnedText(group, servers, name)),
         ].join(''),
   )
   return isFitting ? 0 : 1
@@ -63,11 +64,11 @@ const sinceText = (group: Group) => {
   return [...held, ...group.since.map(({ text: told }) => told)].map((told) => ` ${visible(told)}.`).join('')
 }
 
-function unpinnedText(group: Group, servers: readonly string[]): string {
+function unpinnedText(group: Group, servers: readonly string[], name: string): string {
   const [config, ...more] = group.configs
   // Only this one: the others may differ, and would be taken along as they are.
   const only = config === undefined || more.length > 0 ? '' : ` --config ${quoted(config)}`
-  return `There is no ${group.file}: ${servers.map(visible).join(', ')} ${servers.length === 1 ? 'is' : 'are'} not pinned.${sinceText(group)} Write it with: toolwell lock${only}\n`
+  return `There is no ${group.file}: ${servers.map(visible).join(', ')} ${servers.length === 1 ? 'is' : 'are'} not pinned.${sinceText(group)} Write it with: ${name} lock${only}\n`
 }
 
 const quoted = (path: string) => (/^[\w.@:/-]+$/.test(path) ? path : JSON.stringify(path))
@@ -83,19 +84,25 @@ function jsonOf(group: Group, changes: readonly LockChange[], scanner: Scanner) 
   }
 }
 
-function text(group: Group, changes: readonly LockChange[], scanner: Scanner, paint: Paint): string {
+function text(
+  group: Group,
+  changes: readonly LockChange[],
+  scanner: Scanner,
+  paint: Paint,
+  name: string,
+): string {
   const { servers } = lockOf(group)
   if (changes.length + group.unlisted.size === 0) {
     const tools = Object.entries(servers).flatMap(([server, { tools: own }]) =>
       Object.keys(own).filter((tool) => !group.denied.get(server)?.has(tool)),
     )
-    return `${[`${group.file} fits: ${plural(Object.keys(servers).length, 'server')}, ${plural(tools.length, 'tool')}.`, ...unusableLines(group), ...unnamedLines(group.unnamed)].join('\n')}\n`
+    return `${[`${group.file} fits: ${plural(Object.keys(servers).length, 'server')}, ${plural(tools.length, 'tool')}.`, ...unusableLines(group), ...unnamedLines(group.unnamed, name)].join('\n')}\n`
   }
   const lines = [`${group.file} does not fit.`]
   if (changes.length > 0) lines.push('', diffText(group, changes, scanner, paint))
   for (const [server, reason] of group.unlisted)
     lines.push('', `! ${visible(server)} could not be listed: ${visible(reason)}`)
-  lines.push(...unusableLines(group), ...unnamedLines(group.unnamed))
+  lines.push(...unusableLines(group), ...unnamedLines(group.unnamed, name))
   const isPoisoned = (change: LockChange) => isHard(findingsOf(group, scanner, change))
   const bad = changes.filter(isPoisoned)
   const first = changes.find((change) => !isPoisoned(change))
@@ -107,7 +114,7 @@ function text(group: Group, changes: readonly LockChange[], scanner: Scanner, pa
   if (bad.length > MOST_ADVICE) lines.push(`So do ${bad.length - MOST_ADVICE} more.`)
   if (first)
     lines.push(
-      `Approve what you have read, with the server or tool: ${approveCommand(first.server, first.tool)}`,
+      `Approve what you have read, with the server or tool: ${asCalled(approveCommand(first.server, first.tool), name)}`,
     )
   return `${lines.join('\n')}\n`
 }

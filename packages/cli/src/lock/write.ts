@@ -11,6 +11,7 @@ import {
   writeLock,
 } from '@toolwell/mcp/lock'
 import type { Finding, Scanner } from '@toolwell/mcp/scan'
+import { asCalled } from '../shared/called-as.js'
 import { usageProblem } from '../shared/problem.js'
 import { readLines } from '../shared/read-lines.js'
 import { plural } from '../shared/table.js'
@@ -121,7 +122,7 @@ export async function writeLocks(
     isJson
       ? `${JSON.stringify({ locks: written }, null, 2)}\n`
       : [
-          ...written.map((each, at) => text(each, groups.groups[at] as Group, scanner, paint)),
+          ...written.map((each, at) => text(each, groups.groups[at] as Group, scanner, paint, terminal.name)),
           ...(refused.length > 0 ? [poisonedLine(refused)] : []),
         ].join(''),
   )
@@ -149,13 +150,13 @@ async function agree(rest: readonly Pending[], scanner: Scanner, terminal: Termi
 }
 
 /** A pin is a decision of a person, so it is removed only by one. */
-export function unnamedLines(unnamed: readonly string[]): string[] {
+export function unnamedLines(unnamed: readonly string[], name: string): string[] {
   const [first] = unnamed
   if (first === undefined) return []
   const names = unnamed.slice(0, 10).map(visible).join(', ')
   const more = unnamed.length > 10 ? ` and ${unnamed.length - 10} more` : ''
   return [
-    `  kept, though this config does not name it: ${names}${more}. Drop one with: ${approveCommand(first)}`,
+    `  kept, though this config does not name it: ${names}${more}. Drop one with: ${asCalled(approveCommand(first), name)}`,
   ]
 }
 
@@ -195,13 +196,13 @@ function excludedFrom({ servers }: Group, lock: Lock, scanner: Scanner): Exclude
   })
 }
 
-function text(written: Written, group: Group, scanner: Scanner, paint: Paint): string {
+function text(written: Written, group: Group, scanner: Scanner, paint: Paint, name: string): string {
   const { file, isWritten, servers, tools, changes, approved, waiting } = written
   const { excluded, unlisted, unnamed, unusable } = written
   const lines = [
     isWritten
       ? `${file}: ${plural(servers, 'server')}, ${plural(tools, 'tool')}.`
-      : `${file} was not written: no server could be listed. Fix that, then write it with: toolwell lock`,
+      : `${file} was not written: no server could be listed. Fix that, then write it with: ${name} lock`,
   ]
   if (approved.length > 0) lines.push('', diffText(group, approved, scanner, paint), '', 'Approved as shown.')
   const sign = { added: '+', changed: '~', removed: '-' } as const
@@ -227,14 +228,14 @@ function text(written: Written, group: Group, scanner: Scanner, paint: Paint): s
     lines.push(
       `  not listed${isWritten ? ', and left as it was' : ''}: ${visible(server)}: ${visible(reason)}`,
     )
-  lines.push(...unnamedLines(unnamed))
+  lines.push(...unnamedLines(unnamed, name))
   const [first] = waiting
   if (first)
     lines.push(
       '',
       diffText(group, waiting, scanner, paint),
       '',
-      `${plural(waiting.length, 'change')} not taken: ${waiting.length === 1 ? 'its pin is' : 'their pins are'} as before. Take what you have read with: toolwell lock --approve ${shellWord(nameOf(first))}`,
+      `${plural(waiting.length, 'change')} not taken: ${waiting.length === 1 ? 'its pin is' : 'their pins are'} as before. Take what you have read with: ${name} lock --approve ${shellWord(nameOf(first))}`,
     )
   return `${lines.join('\n')}\n`
 }

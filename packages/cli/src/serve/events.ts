@@ -2,6 +2,7 @@
 import { firstLine } from '@toolwell/core/internal'
 import type { GatewayEvent } from '@toolwell/gateway'
 import { heldBackLines } from '../shared/gateway/held-back-lines.js'
+import type { Hints } from '../shared/gateway/hints.js'
 import { problemLine } from '../shared/gateway/problem-line.js'
 import { untrustedLine } from '../shared/gateway/untrusted-line.js'
 
@@ -31,8 +32,8 @@ const TURNED_AWAY: Readonly<Record<NonNullable<TurnedAway['reason']>, string>> =
   elsewhere: 'it does not come from this machine',
 }
 
-/** Undefined for what is not worth a line. `at`: what a command needs to reach this gateway; `name`: how it is called. */
-export function inWords(event: GatewayEvent, at: string, name: string): string | undefined {
+/** Undefined for what is not worth a line. */
+export function inWords(event: GatewayEvent, hints: Hints): string | undefined {
   switch (event.kind) {
     case 'client-joined':
       return `+ a client over ${over(event.client)} at ${event.endpoint}`
@@ -53,7 +54,7 @@ export function inWords(event: GatewayEvent, at: string, name: string): string |
     case 'config-problem':
       return problemLine(event)
     case 'project-untrusted':
-      return untrustedLine(event, at, name)
+      return untrustedLine(event, hints)
     case 'turned-away':
       return `  refused: ${TURNED_AWAY[event.reason ?? 'elsewhere']} (${event.status})`
     case 'server': {
@@ -63,7 +64,7 @@ export function inWords(event: GatewayEvent, at: string, name: string): string |
         return `  server ${about.server} is ${about.state}${reason}`
       }
       if (about.kind === 'tools-quarantined')
-        return heldBackLines(about.server, [...about.tools.keys()], event.config).join('\n')
+        return heldBackLines(about.server, [...about.tools.keys()], event.config, hints.name).join('\n')
       return undefined
     }
   }

@@ -5,6 +5,7 @@ import { type Daemon, type GatewayEvent, PortInUse, runDaemon, trustedProjects }
 import { FolderProblem, tokenFileIn } from '@toolwell/gateway/bridge'
 import { type ConfigFile, defaultConfigFiles } from '@toolwell/mcp'
 import { folderWords } from '../shared/gateway/flags.js'
+import type { Hints } from '../shared/gateway/hints.js'
 import { noServers } from '../shared/gateway/no-servers.js'
 import { Problem } from '../shared/problem.js'
 import type { Terminal } from '../shared/terminal.js'
@@ -31,10 +32,11 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
   let isGreeted = false
   const tell = (line: string) => (isGreeted ? void say(line) : void early.push(line))
   const at = folderWords(folder, env)
+  const hints = { name: terminal.name, at, hasChanged: trusting(folder) }
   const onEvent = (event: GatewayEvent) => {
     if (isJson) tell(JSON.stringify({ ...event, at: Date.now() }))
     else {
-      const line = inWords(event, at, terminal.name)
+      const line = inWords(event, hints)
       if (line !== undefined && (showsAll || line.startsWith('!'))) tell(line)
     }
   }
@@ -45,6 +47,7 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
     ...filesOf(config, folder, terminal),
     env,
     connect: {},
+    command: terminal.name,
     onEvent,
     ...(port === undefined ? {} : { port }),
     words: [
@@ -112,6 +115,11 @@ function filesOf(config: string | undefined, home: string, { folder, env }: Term
   const path = resolve(folder, config)
   if (!existsSync(path)) throw new Problem(`There is no file ${path}.`, 'Check the path behind --config.')
   return { files: (): ConfigFile[] => [{ path }] }
+}
+
+function trusting(home: string): Hints['hasChanged'] {
+  const trusted = trustedProjects(home)
+  return (file) => trusted.look(file)?.hasChanged === true
 }
 
 function ownFile(config: string | undefined, { folder, env }: Terminal): string[] {

@@ -15,6 +15,15 @@ export function calledAs([node, script]: Terminal['program'], env: Terminal['env
   return `${isOn('node', node) ? 'node' : shellWord(node)} ${shellWord(script)}`
 }
 
+/** Of packages below, whose hints know the command by its name alone. One that has the whole of it already is none. */
+const HINT =
+  /(?<![\w./\\@-]|npx )toolwell (?=(?:approve|connect|doctor|import|inspect|learn|ledger|lock|login|logout|logs|search|serve|status|stop|token|undo)\b)/g
+
+/** A hint with the command as it is called here. Not for what a server or a client has said. */
+export function asCalled(hint: string, name: string): string {
+  return hint.replace(HINT, () => `${name} `)
+}
+
 function realOf(file: string): string | undefined {
   try {
     return realpathSync(file)

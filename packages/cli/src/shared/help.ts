@@ -26,7 +26,7 @@ export function manualOf(verb: Verb, paint: Paint): string {
     summary,
     '',
     paint('Usage', 'bold'),
-    ...usage.map((line) => `  toolwell ${name} ${line}`),
+    ...usage.map((line) => `  toolwell ${name} ${line}`.trimEnd()),
     '',
     paint('Flags', 'bold'),
     ...columns(Object.entries(all).flatMap(([key, flag]) => flagLine(key, flag, paint))),

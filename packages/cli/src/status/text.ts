@@ -1,16 +1,18 @@
 /** The status of the gateway on a screen. */
 import type { GatewayReport, HallReport } from '@toolwell/gateway'
 import type { DaemonFile } from '@toolwell/gateway/bridge'
+import { asCalled } from '../shared/called-as.js'
 import { heldBackLines } from '../shared/gateway/held-back-lines.js'
+import type { Hints } from '../shared/gateway/hints.js'
 import { noServers } from '../shared/gateway/no-servers.js'
 import { problemLine } from '../shared/gateway/problem-line.js'
 import { untrustedLine } from '../shared/gateway/untrusted-line.js'
 import { count, plural, table } from '../shared/table.js'
 import { version } from '../shared/version.js'
 
-/** `at`: what a command needs to reach this gateway; `name`: how it is called. */
-export function statusText(given: unknown, file: DaemonFile, at: string, name: string): string {
+export function statusText(given: unknown, file: DaemonFile, hints: Hints): string {
   const report = given as GatewayReport
+  const { at, name } = hints
   const { clients, halls } = report
   const own = version()
   return [
@@ -42,7 +44,7 @@ export function statusText(given: unknown, file: DaemonFile, at: string, name: s
             workspace ?? '',
           ]),
         )),
-    ...halls.flatMap((hall) => ['', ...hallText(hall, at, name)]),
+    ...saidOnce(halls).flatMap((hall) => ['', ...hallText(hall, hints)]),
     '',
     costText(report),
     '',
@@ -68,19 +70,43 @@ function memoryText({ memory, halls }: GatewayReport): string {
 type ReportedHall = Omit<HallReport, 'missing' | 'untrusted' | 'problems'> &
   Partial<Pick<HallReport, 'missing' | 'untrusted' | 'problems'>>
 
+type ShownHall = ReportedHall & {
+  /** With the problems that were named before. */
+  readonly all?: HallReport['problems']
+}
+
+/** Your own config counts in every project: what is wrong in it is named with the first. */
+function saidOnce(halls: readonly ReportedHall[]): ShownHall[] {
+  const said = new Set<string>()
+  return halls.map(({ problems: all = [], ...hall }) => {
+    const problems = all.filter((each) => !said.has(problemLine(each)))
+    for (const each of problems) said.add(problemLine(each))
+    return { ...hall, problems, all }
+  })
+}
+
 function hallText(
-  { workspaces, files, missing = [], untrusted = [], problem, problems = [], servers, tokens }: ReportedHall,
-  at: string,
-  name: string,
+  {
+    workspaces,
+    files,
+    missing = [],
+    untrusted = [],
+    problem,
+    problems = [],
+    all = problems,
+    servers,
+    tokens,
+  }: ShownHall,
+  hints: Hints,
 ): string[] {
   const held = servers.filter(({ quarantined }) => Object.keys(quarantined).length > 0)
   return [
     `${files.join(', ') || 'No config file'}${workspaces.length === 0 ? '' : `, for ${workspaces.join(', ')}`}`,
     ...(problem === undefined ? [] : [`! The config cannot be used as it is now: ${problem}`]),
     ...problems.map(problemLine),
-    ...untrusted.map((each) => untrustedLine(each, at, name)),
+    ...untrusted.map((each) => untrustedLine(each, hints)),
     ...(servers.length === 0
-      ? [noServers({ files, missing, problems }, name)]
+      ? [noServers({ files, missing, problems: all }, hints.name)]
       : table(
           [
             { title: 'server' },
@@ -94,10 +120,13 @@ function hallText(
             state,
             count(tools),
             pids.join(' '),
-            reason,
+            // What this one says is ours; others may hold what the server has said.
+            state === 'needs-login' ? asCalled(reason, hints.name) : reason,
           ]),
         )),
-    ...held.flatMap(({ name, quarantined, config }) => heldBackLines(name, Object.keys(quarantined), config)),
+    ...held.flatMap(({ name, quarantined, config }) =>
+      heldBackLines(name, Object.keys(quarantined), config, hints.name),
+    ),
     savedText(tokens),
   ]
 }

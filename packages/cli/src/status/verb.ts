@@ -1,20 +1,13 @@
 /** `toolwell status`: what the gateway that runs is doing. */
-import { join, resolve } from 'node:path'
 import { folderFlag, folderWords, gatewayFolder } from '../shared/gateway/flags.js'
+import { npmStartFolder } from '../shared/npm-start.js'
 import { Problem } from '../shared/problem.js'
-import type { Terminal } from '../shared/terminal.js'
 import { defineVerb } from '../shared/verb.js'
-
-/** Where `npm start` of the clone that this command is in has its gateway. */
-function npmStartFolder([, script]: Terminal['program']): string {
-  const clone = resolve(script, '..', '..', '..', '..')
-  return join(clone, 'node_modules', '.toolwell-start', 'state', 'toolwell', 'gateway')
-}
 
 export const status = defineVerb({
   name: 'status',
   summary: 'Show the gateway that runs: clients, servers, processes, memory, tokens saved.',
-  usage: [''],
+  usage: ['[--folder FOLDER] [--json]'],
   flags: {
     folder: folderFlag,
     json: { type: 'boolean', description: 'The answer as JSON.' },
@@ -54,7 +47,15 @@ export const status = defineVerb({
       return 0
     }
     const { statusText } = await import('./text.js')
-    await output.write(statusText(report, found.file, folderWords(folder, terminal.env), terminal.name))
+    const { trustedProjects } = await import('@toolwell/mcp/internal')
+    const trusted = trustedProjects(folder)
+    await output.write(
+      statusText(report, found.file, {
+        name: terminal.name,
+        at: folderWords(folder, terminal.env),
+        hasChanged: (file) => trusted.look(file)?.hasChanged === true,
+      }),
+    )
     return 0
   },
 })

@@ -21,13 +21,21 @@ export type ShowBroken = (config: Config, known: ReadonlyMap<string, unknown>) =
 /** The source of Toolwell's own tools. */
 export const META = 'toolwell'
 
-/** `own`: the config file that commands read by themselves. */
-export function createBroken(catalogue: Toolwell['catalogue'], own: string | undefined): ShowBroken {
+/** `own`: the config file that commands read by themselves. `command`: how they are called. */
+export function createBroken(
+  catalogue: Toolwell['catalogue'],
+  own: string | undefined,
+  command: string,
+): ShowBroken {
   let shown = new Map<string, string>()
   return ({ problems }, known) => {
     const errors = problems.filter(({ severity }) => severity === 'error')
     const before = shown
-    shown = adviceOn(errors, known, own)
+    shown = adviceOn(
+      errors,
+      known,
+      (file) => `${command} doctor${configWords(file === own ? undefined : file)}`,
+    )
     for (const name of before.keys()) if (!shown.has(name) && !known.has(name)) catalogue.removeSource(name)
     for (const [name, advice] of shown)
       if (before.get(name) !== advice)
@@ -44,7 +52,7 @@ export function createBroken(catalogue: Toolwell['catalogue'], own: string | und
 function adviceOn(
   errors: readonly ConfigProblem[],
   known: ReadonlyMap<string, unknown>,
-  own: string | undefined,
+  findIn: (file: string) => string,
 ): Map<string, string> {
   // Entries that have no name, or that of Toolwell's own source, cannot be shown as servers.
   const named = errors.filter(
@@ -54,8 +62,7 @@ function adviceOn(
   return new Map(
     [...servers].map(([name, file]) => {
       const messages = named.filter(({ server }) => server === name).map(({ message }) => message)
-      const find = `toolwell doctor${configWords(file === own ? undefined : file)}`
-      return [name, prompts.brokenEntry({ reason: firstLine(messages.join('; '), 200), find })]
+      return [name, prompts.brokenEntry({ reason: firstLine(messages.join('; '), 200), find: findIn(file) })]
     }),
   )
 }

@@ -17,6 +17,7 @@ import {
   type Servers,
 } from '@toolwell/mcp'
 import { diskReadOnly, inProfile, isOffered, type ReadOnlyStore } from '@toolwell/mcp/internal'
+import { COMMAND } from '../bridge/commands.js'
 import { createBroken, type HallProblem, META } from './broken-entries.js'
 import { createReadOnly } from './read-only.js'
 import { openRoom, type Room } from './room.js'
@@ -72,6 +73,8 @@ export interface HallOptions {
   readonly connect: ConnectOptions
   /** What a person has approved as read-only. Default: what is in the user's folder for data. */
   readonly readOnly?: ReadOnlyStore
+  /** How a person calls the command here. Default: by its name. */
+  readonly command?: string
   /** `config`: the file that a command about the server has to name. */
   readonly onServer: (event: ServerEvent, config: string | undefined) => void
   /** What is in the catalogue may be other than before. */
@@ -83,6 +86,7 @@ const FIRST_LISTING = 5000
 
 export function openHall(options: HallOptions): Hall {
   const { folder = homedir(), env, connect, readOnly = diskReadOnly(), onServer, onChange } = options
+  const { command = COMMAND } = options
   const isReadOnly = createReadOnly(readOnly)
   let { files } = options
   const load = (): Config => loadConfig({ files, env, workspaceFolder: folder })
@@ -98,10 +102,10 @@ export function openHall(options: HallOptions): Hall {
       unavailable: ({ name, state }) => defaultPrompts.unavailable({ name, state: why(name, state) }),
       searchUnavailable: ({ asked, state }) =>
         defaultPrompts.searchUnavailable({ asked, state: why(asked, state) }),
-      searchHeldBack: ({ source, count }) => toolsHeldBack(source, count, { catalogue, configOf }),
+      searchHeldBack: ({ source, count }) => toolsHeldBack(source, count, { catalogue, configOf, command }),
     },
   })
-  const why = (name: string, state: string) => whyAway(name, state, { catalogue, report, configOf })
+  const why = (name: string, state: string) => whyAway(name, state, { catalogue, report, configOf, command })
   const { catalogue } = well
   let config = load()
   let known = byName(config.servers)
@@ -119,7 +123,7 @@ export function openHall(options: HallOptions): Hall {
   })
   const report = (server: string) => servers.inspect().find(({ name }) => name === server)
   let problem: string | undefined
-  const showBroken = createBroken(catalogue, own)
+  const showBroken = createBroken(catalogue, own, command)
   let problems = showBroken(config, known)
   const isUnknown = (server: string) => servers.definition(server) === undefined
   const isUnreviewed = ({ name, listedAt }: ServerReport) => listedAt !== undefined && isUnknown(name)

@@ -36,6 +36,8 @@ export interface HallsOptions {
   readonly connect: ConnectOptions
   /** What a person has approved as read-only. Default: what is in the user's folder for data. */
   readonly readOnly?: ReadOnlyStore
+  /** How a person calls the command here, for lines that can be pasted. Default: by its name. */
+  readonly command?: string
   readonly onEvent: (event: HallEvent) => void
 }
 
@@ -162,7 +164,7 @@ export class Halls {
   }
 
   #hallOf(workspace: string | undefined): Known {
-    const { env, connect, readOnly, onEvent } = this.#options
+    const { env, connect, readOnly, command, onEvent } = this.#options
     const all = this.#options.files(workspace)
     // The user's own file counts also before it is there; a project without one is like any other.
     const files = all.filter(({ path }, index) => index === 0 || statOf(path) !== undefined)
@@ -183,7 +185,7 @@ export class Halls {
       folder: workspace,
       env,
       connect,
-      ...defined({ readOnly }),
+      ...defined({ readOnly, command }),
       onServer: (event, config) => onEvent({ kind: 'server', event, config }),
       onChange: () => {
         for (const listener of listeners) listener()

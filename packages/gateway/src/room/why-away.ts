@@ -10,13 +10,15 @@ export interface WhyAwayOptions {
   readonly report: (server: string) => ServerReport | undefined
   /** The file that a command about a server has to name. */
   readonly configOf: (server: string) => string | undefined
+  /** How it is called. */
+  readonly command: string
 }
 
 /** `name`: that of a tool, or of a server in quotes. `state`: as the core has it. */
 export function whyAway(
   name: string,
   state: string,
-  { catalogue, report, configOf }: WhyAwayOptions,
+  { catalogue, report, configOf, command }: WhyAwayOptions,
 ): string {
   if (state !== 'quarantined' && state !== 'failed') return state
   const found = catalogue.resolve(name, () => true)
@@ -29,17 +31,20 @@ export function whyAway(
   const { name: tool = '' } = entry?.tool ?? {}
   // A name that is more than one may hold a sentence for the model.
   const isNamed = about.quarantined.has(tool) && /^[\w.@-]+$/.test(tool)
-  return prompts.heldBack({ state, ...approval(isNamed ? `${source}/${tool}` : source, configOf(source)) })
+  return prompts.heldBack({
+    state,
+    ...approval(isNamed ? `${source}/${tool}` : source, configOf(source), command),
+  })
 }
 
 /** `quoted`: the server, as the core names it. */
 export function toolsHeldBack(
   quoted: string,
   count: number,
-  { catalogue, configOf }: Pick<WhyAwayOptions, 'catalogue' | 'configOf'>,
+  { catalogue, configOf, command }: Omit<WhyAwayOptions, 'report'>,
 ): string {
   const source = unquoted(quoted, catalogue) ?? ''
-  return prompts.toolsHeldBack({ source: quoted, count, ...approval(source, configOf(source)) })
+  return prompts.toolsHeldBack({ source: quoted, count, ...approval(source, configOf(source), command) })
 }
 
 function unquoted(name: string, { sources }: Toolwell['catalogue']): string | undefined {

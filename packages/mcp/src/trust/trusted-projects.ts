@@ -25,6 +25,8 @@ export interface LookedAt {
   readonly hash: string
   /** Undefined where nobody has said anything of this content. */
   readonly isTrusted: boolean | undefined
+  /** The user has trusted it as it was once, and has said nothing of what it is now. */
+  readonly hasChanged: boolean
 }
 
 /** Stands before the hash of what the user does not want. */
@@ -48,8 +50,9 @@ export function trustedProjects(
     const hash = hashOf(content)
     const said = read(folder)[path]
     const isTrusted = said === hash ? true : said === REFUSED + hash ? false : undefined
+    const hasChanged = said !== undefined && isTrusted === undefined && !said.startsWith(REFUSED)
     // What was compared is what is used: a file may change between two looks.
-    return { path, text: content.toString('utf8'), hash, isTrusted }
+    return { path, text: content.toString('utf8'), hash, isTrusted, hasChanged }
   }
   const remember = ({ path, hash }: LookedAt, isTrusted: boolean) => {
     prepare(folder)

@@ -23,13 +23,13 @@ export function changeServers(text: string, format: Shape['format'], table: Tabl
   const eol = /\r?\n/.exec(bare)?.[0] ?? '\n'
   const before = read(bare, format)
   const wanted = normal(valueAfter(before, table, change), table)
-  const withoutSources = { ...change, add: change.add.map(({ name, value }) => ({ name, value })) }
-  const attempts = change.add.some(({ source }) => source !== undefined) ? [change, withoutSources] : [change]
-  for (const attempt of attempts) {
-    const after = EDITORS[format].change(bare, table, attempt, eol)
-    if (isMeant(after, format, table, wanted) && (format !== 'json' || isStrict(after) >= isStrict(bare)))
-      return mark + after
-  }
+  const edited = (each: Change) => EDITORS[format].change(bare, table, each, eol)
+  const plain = edited({ ...change, add: change.add.map(({ name, value }) => ({ name, value })) })
+  const isVerbatim = change.add.some(({ source }) => source !== undefined)
+  // A text that was there before may hold what is not strict, because its client has taken it: only what is new may not.
+  if (format !== 'json' || isStrict(plain) >= isStrict(bare))
+    for (const after of isVerbatim ? [edited(change), plain] : [plain])
+      if (isMeant(after, format, table, wanted)) return mark + after
   throw new Refusal(
     'its servers cannot be changed without changing more of it',
     'Change the file by hand, or write each server on lines of its own',

@@ -18,21 +18,20 @@ export const jsonEditor: Editor = {
     const node = root && findNodeAtLocation(root, [...path, name])
     return node ? text.slice(node.offset, node.offset + node.length) : undefined
   },
-  change(text, { path }, change, eol) {
+  change(text, table, change, eol) {
     const root = rootOf(text)
     if (!root) {
-      const value = nested(path, Object.fromEntries(change.add.map(({ name, value }) => [name, value])))
       const before = text.trim() === '' ? '' : `${text.trimEnd()}${eol}`
-      return `${before}${withEol(JSON.stringify(value, null, 2), eol)}${eol}`
+      return jsonEditor.change(`${before}{}${eol}`, table, change, eol)
     }
-    const found = deepest(root, path, text)
-    const missing = path.slice(found.depth)
+    const found = deepest(root, table.path, text)
+    const [key, ...inner] = table.path.slice(found.depth)
     const style = styleOf(root, text, eol)
-    if (missing.length === 0) return applyEdits(text, editsOf(found.node, change, text, style))
+    if (key === undefined) return applyEdits(text, editsOf(found.node, change, text, style))
     if (change.add.length === 0) return text
-    const [key = '', ...inner] = missing
-    const value = nested(inner, Object.fromEntries(change.add.map((each) => [each.name, each.value])))
-    return applyEdits(text, editsOf(found.node, { remove: [], add: [{ name: key, value }] }, text, style))
+    // The table first, and empty: so each entry is put in with the text that it had.
+    const empty = { remove: [], add: [{ name: key, value: nested(inner, {}) }] }
+    return jsonEditor.change(applyEdits(text, editsOf(found.node, empty, text, style)), table, change, eol)
   },
 }
 

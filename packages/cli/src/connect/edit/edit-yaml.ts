@@ -103,10 +103,22 @@ function tableIn(text: string, { path, isList }: Table): Found | undefined {
   if (value.anchor !== undefined) throw fail(`"${key}" is an anchor for other places`, value)
   return {
     items: isSeq(value)
-      ? listItems(text, value)
+      ? onlyOnce(text, listItems(text, value))
       : mapItems(text, value as YAMLMap<ParsedNode, ParsedNode | null>),
     colon,
   }
+}
+
+/** Only the names tell the members of a list apart; keys of a map are told apart by the parser. */
+function onlyOnce(text: string, items: readonly Item[]): readonly Item[] {
+  const names = items.map(({ name }) => name)
+  const twice = items.find(({ name }, at) => names.indexOf(name) !== at)
+  if (!twice) return items
+  throw new Refusal(
+    `${JSON.stringify(twice.name)} appears twice`,
+    'Remove one of the two',
+    lineAt(text, twice.start),
+  )
 }
 
 function mapItems(text: string, { items }: YAMLMap<ParsedNode, ParsedNode | null>): Item[] {

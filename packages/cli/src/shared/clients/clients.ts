@@ -154,7 +154,7 @@ export function ownFiles({ home, platform, env }: Places): OwnFile[] {
     own('kilo', join(storage, 'kilocode.kilo-code'), ['settings', 'mcp_settings.json'], 'cline'),
     own('goose', goose, ['config.yaml'], 'goose'),
     // https://docs.continue.dev/customize/deep-dives/mcp
-    only('continue', join(global, 'config.yaml'), 'continue'),
+    own('continue', global, ['config.yaml'], 'continue'),
     ...continueFiles(global).map((each) => ({ ...each, marker: each.file })),
     // https://moonshotai.github.io/kimi-code/zh/customization/mcp, and the older kimi-cli.
     own('kimi', env.KIMI_CODE_HOME || join(home, '.kimi-code'), ['mcp.json'], 'kimi'),

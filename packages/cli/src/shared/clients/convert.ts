@@ -8,22 +8,19 @@ export interface Converted extends Translated {
   readonly inputs: Inputs
 }
 
-/**
- * `folder`: what relative paths start from; `whole`: the file. A sentence where it is no server; undefined where it is a part of
- * the client itself.
- */
+/** `folder`: what relative paths start from; `whole`: the file. A sentence where it is no server. */
 export function convert(
   value: unknown,
   { common, variables }: Shape,
   whole: Fields,
   folder: string,
-): Converted | string | undefined {
+): Converted | string {
   if (!isRecord(value)) return 'it is not an object'
   // No other client has these: there it is a text, and here it would be run.
   if (/\$\{cmd:/.test(JSON.stringify(value)))
     return 'it holds a ${cmd:…}, which that client does not run; write the entry yourself'
   const made = common(value, whole)
-  if (made === undefined || typeof made === 'string') return made
+  if (typeof made === 'string') return made
   const { entry, left } = translateEntry(withCommonVariables(made, variables) as Fields, folder)
   if (typeof entry.command !== 'string' && typeof entry.url !== 'string')
     return 'it has neither a command nor a url'

@@ -46,12 +46,15 @@ export function commandLineOf(entry: unknown): string[] {
   return words.filter((word): word is string => typeof word === 'string')
 }
 
-/** Whether an entry starts Toolwell, this one or one in another place. */
+/** Whether an entry starts the gateway, of this Toolwell or of one in another place: through npm and a shell, too. */
 export function isOurs(entry: unknown): boolean {
+  // A shell is given its words in one, with quotes.
   const words = commandLineOf(entry)
-  return (
-    words.includes('serve') &&
-    words.includes('--stdio') &&
-    words.some((word) => /(?:^|[\\/])toolwell(?:\.mjs|\.cmd)?$|[\\/]cli[\\/]dist[\\/]main\.js$/.test(word))
-  )
+    .flatMap((word) => word.split(/[\s'"]+/))
+    .filter((word) => word !== '' && word !== '--')
+  return words.some((word, at) => words[at + 1] === 'serve' && PROGRAM.test(word))
 }
+
+/** By its name, that of its package, or its script. A folder of that name is no program: `serve` does not follow it. */
+const PROGRAM =
+  /(?:^|[\\/])toolwell(?:\.mjs|\.cmd|\.ps1|@[^\\/]*)?$|[\\/](?:packages[\\/]cli|toolwell)[\\/]dist[\\/]main\.js$/

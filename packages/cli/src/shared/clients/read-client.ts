@@ -5,6 +5,7 @@ import { isRecord } from '@toolwell/core/internal'
 import { entryFolder } from '@toolwell/mcp/internal'
 import type { ClientFile } from './clients.js'
 import { type Converted, convert } from './convert.js'
+import type { IsItself } from './itself.js'
 import { parseClient } from './parse-client.js'
 import { type Fields, type Shape, shapeOf } from './shapes.js'
 import type { IsOff } from './switches.js'
@@ -18,8 +19,14 @@ export interface ClientServers {
   readonly problem?: string
 }
 
+/** What is known of entries beside what they say. */
+export interface Knowledge {
+  readonly isOff: IsOff
+  readonly isItself: IsItself
+}
+
 /** Undefined where there is no such file, or no server in it. */
-export function readClient(from: ClientFile, folder: string, isOff: IsOff): ClientServers | undefined {
+export function readClient(from: ClientFile, folder: string, known: Knowledge): ClientServers | undefined {
   const nothing = { from, servers: new Map(), refused: new Map() }
   let text: string
   try {
@@ -40,7 +47,7 @@ export function readClient(from: ClientFile, folder: string, isOff: IsOff): Clie
   const { value } = parsed
   const projects =
     from.shape === 'claude-code' ? valueAt(value, ['projects', folder, 'mcpServers']) : undefined
-  return serversOf(from, isOff, value, [
+  return serversOf(from, known, value, [
     // What was added for this folder alone counts first.
     ...entriesOf(projects).map((each) => ({ ...each, beside: folder })),
     ...shape.tables.flatMap((path) => entriesOf(valueAt(value, path)).map((each) => ({ ...each, beside }))),
@@ -52,17 +59,17 @@ export function readTable(
   from: ClientFile,
   value: Fields,
   path: readonly string[],
-  isOff: IsOff,
+  known: Knowledge,
 ): ClientServers {
   const beside = entryFolder(from.file)
   const entries = entriesOf(valueAt(value, path)).map((each) => ({ ...each, beside }))
-  return serversOf(from, isOff, value, entries) ?? { from, servers: new Map(), refused: new Map() }
+  return serversOf(from, known, value, entries) ?? { from, servers: new Map(), refused: new Map() }
 }
 
 /** `beside`: the folder that relative paths of an entry start from. */
 function serversOf(
   from: ClientFile,
-  isOff: IsOff,
+  { isOff, isItself }: Knowledge,
   whole: Fields,
   entries: readonly { readonly name: string; readonly entry: unknown; readonly beside: string }[],
 ): ClientServers | undefined {
@@ -72,7 +79,8 @@ function serversOf(
   for (const { name, entry, beside } of entries) {
     const made = nameProblem(name) ?? convert(entry, shape, whole, beside)
     if (typeof made === 'string') refused.set(name, made)
-    else if (made && !servers.has(name))
+    else if (isItself(made.entry)) refused.set(name, 'it is Toolwell itself: one entry of it is enough')
+    else if (!servers.has(name))
       servers.set(name, isOff(from, name) ? { ...made, entry: { ...made.entry, enabled: false } } : made)
   }
   return servers.size + refused.size === 0 ? undefined : { from, servers, refused }

@@ -4,8 +4,8 @@ import type { VariableDialect } from '@toolwell/mcp/internal'
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** An entry with the common keys; a sentence where it cannot be taken over; undefined where it is a part of the client itself. */
-export type CommonEntry = Fields | string | undefined
+/** An entry with the common keys; a sentence where it cannot be taken over. */
+export type CommonEntry = Fields | string
 
 export interface Shape {
   readonly format: 'json' | 'toml' | 'yaml'
@@ -13,6 +13,10 @@ export interface Shape {
   readonly tables: readonly (readonly string[])[]
   /** A list whose members have a `name`, instead of an object. */
   readonly isList?: true
+  /** What a new file has to say beside its servers, so that the client reads it. */
+  readonly blank?: string
+  /** A file beside it that the client reads only where this one is missing. */
+  readonly older?: string
   /** How variables are written. */
   readonly variables: VariableDialect
   /** `whole`: the file, which may hold what counts for every server. */
@@ -39,6 +43,9 @@ export const SHAPES = {
     format: 'yaml',
     tables: [['mcpServers']],
     isList: true,
+    // github.com/continuedev/continue, packages/config-yaml/src/schemas: it wants a name and a version.
+    blank: 'name: Local Config\nversion: 1.0.0\nschema: v1\n',
+    older: 'config.json',
     variables: 'continue',
     common: fromContinue,
   },
@@ -170,7 +177,7 @@ function fromGoose(entry: Fields): CommonEntry {
   const { type, name: _, display_name: __, bundled: ___, cmd, uri, envs, env_keys, headers, ...rest } = entry
   const { timeout, available_tools: tools, description, ...others } = rest
   if (type !== 'stdio' && type !== 'streamable_http' && type !== 'sse')
-    return type === 'inline_python' ? 'it is a program within the config of Goose' : undefined
+    return type === 'inline_python' ? 'it is a program within the config of Goose' : 'it is a part of Goose'
   const limits = {
     ...others,
     ...span('timeout', timeout, 's'),

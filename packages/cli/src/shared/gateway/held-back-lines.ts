@@ -5,13 +5,14 @@ import { plural } from '../table.js'
 
 const MOST_NAMED = 10
 
-/** `config`: the file that a command about the server has to name. */
+/** `config`: the file that a command about the server has to name; `name`: how the command is called. */
 export function heldBackLines(
   server: string,
   tools: readonly string[],
   config: string | undefined,
+  name: string,
 ): string[] {
-  const { look, approve } = approval(server, config)
+  const { look, approve } = approval(server, config, name)
   const isOne = tools.length === 1
   const names = tools.slice(0, MOST_NAMED).map((name) => (/^[\w.@-]+$/.test(name) ? name : quote(name, 60)))
   const rest = tools.length - names.length

@@ -4,7 +4,7 @@ import type { HallReport } from '@toolwell/gateway'
 /** `name`: how the command is called. */
 export function noServers(
   { files, missing, problems }: Pick<HallReport, 'files' | 'missing' | 'problems'>,
-  name = 'toolwell',
+  name: string,
 ): string {
   if (problems.length > 0) return 'No servers: what is in the config cannot be used.'
   const why =

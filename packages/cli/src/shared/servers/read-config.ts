@@ -9,6 +9,7 @@ import {
   describeProblem,
   loadConfig,
 } from '@toolwell/mcp'
+import { asCalled } from '../called-as.js'
 import { Problem } from '../problem.js'
 import type { Terminal } from '../terminal.js'
 
@@ -53,7 +54,8 @@ export async function readConfig(
         : `Write them into "mcpServers", or take over those of other clients with: ${name} import`,
       { reason: 'no-servers', details: { problems: config.problems } },
     )
-  for (const problem of isQuiet ? [] : config.problems) await errors.write(`${toldAs(problem)}\n`)
+  for (const problem of isQuiet ? [] : config.problems)
+    await errors.write(`${asCalled(toldAs(problem), name)}\n`)
   return config
 }
 

@@ -18,6 +18,7 @@ import {
   defaultLoginFolder,
   describeWarning,
 } from '@toolwell/mcp/internal'
+import { asCalled } from '../called-as.js'
 import { withStatus } from '../status.js'
 import type { Terminal } from '../terminal.js'
 import { type ReadOptions, readConfig, refusedIn } from './read-config.js'
@@ -99,7 +100,8 @@ export async function withServers<T>(
         await servers.settled(timeout)
       },
     )
-    for (const warning of warnings) await terminal.errors.write(`toolwell: ${describeWarning(warning)}\n`)
+    for (const warning of warnings)
+      await terminal.errors.write(`toolwell: ${asCalled(describeWarning(warning), terminal.name)}\n`)
     return await work({ config, refused: refusedIn(config, reading.profile), well, servers, firstUse, took })
   } finally {
     await servers.close()
