@@ -337,6 +337,40 @@ describe('sessions', () => {
     await never
   })
 
+  it('close the stream of what is cancelled, once nothing else is asked in it, and end when they are silent', async () => {
+    let now = 1_000_000
+    const started = await start({ sessionIdle: 50, now: () => now })
+    const session = (await post(started, initialize)).headers.get('mcp-session-id') ?? ''
+    const ask = (message: object) => post(started, message, { 'Mcp-Session-Id': session })
+    const call = (id: number, name: string) => ({
+      ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+      params: { name: 'tool_call', arguments: { name, arguments: {} } },
+    })
+    const cancel = (requestId: number) => ({
+      ...{ jsonrpc: '2.0', method: 'notifications/cancelled' },
+      params: { requestId },
+    })
+    const [alone, several, atOnce] = await Promise.all([
+      ask(call(1, 'odd__wait')),
+      ask([call(2, 'odd__wait'), call(3, 'odd__wait'), call(4, 'odd__echo')]),
+      ask([call(5, 'odd__wait'), cancel(5)]),
+    ])
+    expect(await atOnce.text()).toBe('')
+    expect((await ask(cancel(1))).status).toBe(202)
+    expect(await alone.text()).toBe('')
+    // One of three that were asked together is answered, also when another was cancelled before it.
+    await ask(cancel(2))
+    const reader = several.body?.getReader()
+    expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('"id":4')
+    await ask(cancel(3))
+    expect((await reader?.read())?.done).toBe(true)
+    const both = await ask([call(6, 'odd__wait'), call(7, 'odd__pid')])
+    await ask(cancel(6))
+    expect(await both.text()).toContain('"id":7')
+    now += 1000
+    await eventually(() => started.of('client-left').length === 1, 'the session has ended')
+  })
+
   it('that are silent end, and those with an open stream stay', async () => {
     let now = 1_000_000
     const started = await start({ sessionIdle: 50, now: () => now })

@@ -11,6 +11,7 @@ import {
 import { isRecord } from '@toolwell/core/internal'
 import { isId } from '../bridge/messages.js'
 import type { Endpoint } from './endpoint.js'
+import { OpenRequests } from './open-requests.js'
 
 export interface SessionsOptions {
   /** Milliseconds without a request and without an open stream. */
@@ -27,7 +28,7 @@ interface Session {
   readonly server: Server
   readonly transport: WebStandardStreamableHTTPServerTransport
   /** The requests under way. The transport finds the one that an answer belongs to by its id alone. */
-  readonly ids: Set<RequestId>
+  readonly requests: OpenRequests
   lastUsed: number
   /** Requests whose answers are still being written, the open stream among them. */
   open: number
@@ -60,25 +61,25 @@ export class Sessions {
   }
 
   async #ask(
-    { transport, ids }: Session,
+    { transport, requests }: Session,
     request: Request,
     options: McpHandlerRequestOptions,
   ): Promise<Response> {
     const messages = [options.parsedBody].flat().filter(isRecord)
     const asked = messages.flatMap(({ method, id }) => (typeof method === 'string' && isId(id) ? [id] : []))
-    const taken = asked.find((id, index) => ids.has(id) || asked.indexOf(id) < index)
+    const taken = asked.find((id, index) => requests.has(id) || asked.indexOf(id) < index)
     if (taken !== undefined)
       return refusal(
         400,
         `The id ${JSON.stringify(taken)} is that of a request that has no answer yet. Each request of a session has an id of its own.`,
       )
-    for (const id of asked) ids.add(id)
-    // What is cancelled is not answered.
-    for (const { method, params } of messages)
-      if (method === 'notifications/cancelled' && isRecord(params) && isId(params.requestId))
-        ids.delete(params.requestId)
+    requests.add(asked)
     const response = await transport.handleRequest(request, options)
-    if (!response.ok) for (const id of asked) ids.delete(id)
+    if (!response.ok) requests.drop(asked)
+    else
+      for (const { method, params } of messages)
+        if (method === 'notifications/cancelled' && isRecord(params) && isId(params.requestId))
+          requests.cancel(params.requestId)
     return response
   }
 
@@ -119,12 +120,11 @@ export class Sessions {
       return refusal(503, `There are ${most} sessions already. Close some, or wait until they end.`)
     const id = randomUUID()
     const server = endpoint.serverFor({ client: `session ${id}`, conversation: id, era: 'legacy' })
-    const ids = new Set<RequestId>()
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       maxRequestBodySize,
       onsessioninitialized: () => {
-        this.#sessions.set(id, { endpoint, server, transport, ids, lastUsed: now(), open: 0 })
+        this.#sessions.set(id, { endpoint, server, transport, requests, lastUsed: now(), open: 0 })
         onOpen(id, server, endpoint)
       },
     })
@@ -133,11 +133,7 @@ export class Sessions {
       if (this.#sessions.delete(id)) onClose(id)
       onclose?.()
     }
-    const send = transport.send.bind(transport)
-    transport.send = (message, options) => {
-      if (!('method' in message) && message.id !== undefined) ids.delete(message.id)
-      return send(message, options)
-    }
+    const requests = new OpenRequests(transport)
     await server.connect(transport)
     const response = await transport.handleRequest(request, options)
     // It was refused: nothing has begun.
