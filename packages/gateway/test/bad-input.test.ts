@@ -468,6 +468,11 @@ describe('paths and folders', () => {
     ['/mcp/a/b/c', 404, 'There is nothing'],
     ['/mcp/%E0%A4%A', 404, 'There is nothing'],
     ['/other', 404, '/mcp/all'],
+    // What clients make of the address of a profile that is called so.
+    ['/mcp/', 404, 'There is nothing'],
+    ['/mcp/.', 404, 'There is nothing'],
+    ['/mcp/..', 404, 'There is nothing'],
+    ['/mcp/all/all', 404, 'There is no profile \\"all\\"'],
   ])('%s is answered with %i', async (path, status, words) => {
     const started = await start()
     const response = await post(started, list, {}, path)

@@ -168,6 +168,21 @@ it('takes no profile that is called like the way to every tool', async () => {
   expect((await client.list()).length).toBeGreaterThan(0)
 })
 
+it.each(['.', '..', '%2e', './all', 'few/..', '..\\mcp', '../mcp?x', ''])(
+  'gives nobody all tools who asks for those of the profile %j',
+  async (profile) => {
+    const started = await startGateway({ mcpServers: odd(), profiles: { '.': {}, '..': {}, few: {} } })
+    const token = `Authorization: ${authorized.Authorization}`
+    const upgrade = ['Connection: Upgrade', 'Upgrade: toolwell-stdio']
+    for (const more of [upgrade, ['Connection: close']]) {
+      const lines = [`GET /mcp/${profile} HTTP/1.1`, 'Host: 127.0.0.1', token, ...more]
+      const { socket, ended } = send(started, lines)
+      expect(await ended).toMatch(/^HTTP\/1\.1 40[04] /)
+      socket.destroy()
+    }
+  },
+)
+
 it('goes on when the folder of a caller becomes a file', async () => {
   const folder = join(temporary(), 'work')
   mkdirSync(folder)

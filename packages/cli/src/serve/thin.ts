@@ -4,7 +4,13 @@
  */
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { DAEMON_FLAGS, defaultGatewayFolder, endpointPath, runBridge } from '@toolwell/gateway/bridge'
+import {
+  DAEMON_FLAGS,
+  defaultGatewayFolder,
+  endpointPath,
+  profileFault,
+  runBridge,
+} from '@toolwell/gateway/bridge'
 
 /** False where the words are not these alone. */
 export async function runThin(words: readonly string[]): Promise<boolean> {
@@ -41,6 +47,7 @@ export async function runStdio({
     folder,
     path: endpointPath({ profile, isAll: all }),
     workspace: process.cwd(),
+    refusal: profile === undefined ? undefined : profileFault(profile),
     command: [program, ...DAEMON_FLAGS, realpathSync(script), 'serve', '--by-bridge', '--folder', folder],
     input: process.stdin,
     output: process.stdout,

@@ -17,6 +17,8 @@ export interface BridgeOptions extends StartOptions {
   readonly path: string
   /** The folder that the client works in. */
   readonly workspace: string
+  /** Why this client cannot be served, whatever it asks: no daemon is looked for, and every request is answered with it. */
+  readonly refusal?: string | undefined
   readonly input: Readable
   readonly output: Writable
   readonly onProblem: (message: string) => void
@@ -211,10 +213,11 @@ function parse(line: string): Message | undefined {
   }
 }
 
-/** It was reached, and said no. */
+/** It was reached, and said no; or would. */
 class Refused extends Error {}
 
 async function open(options: BridgeOptions): Promise<Socket> {
+  if (options.refusal !== undefined) throw new Refused(options.refusal)
   const { file, token } = await findOrStartDaemon(options)
   return new Promise((resolve, reject) => {
     const asked = request({
