@@ -41,7 +41,7 @@ export class Bridges {
     this.keep(socket)
     const path = readPath(urlOf(request)?.pathname ?? '')
     const refused = this.#options.refused(request)
-    if (refused || !path || request.headers.upgrade !== UPGRADE) {
+    if (refused || !path) {
       refuseSocket(socket, refused ?? { status: 400, message: `This is not an endpoint for ${UPGRADE}.` })
       return
     }
