@@ -6,6 +6,7 @@ import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
 import { eventually } from '../../mcp/test/support/processes.js'
 import { openClient } from './support/clients.js'
 import { authorized, entry, type Started, startGateway } from './support/gateway.js'
+import { openWire } from './support/stdio-wire.js'
 
 const MODERN = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -179,6 +180,33 @@ describe('messages', () => {
       expect(await begun.text()).toContain(`"protocolVersion":"${version}"`)
     }
   })
+
+  it.each(['2031-01-01', '2025-06-18', ''])(
+    'of version %j are answered alike over HTTP and stdio',
+    async (version) => {
+      const started = await start()
+      const wire = await openWire(started)
+      const named = { ...MODERN, 'io.modelcontextprotocol/protocolVersion': version }
+      const ask = async (_meta: object) => {
+        const message = { ...list, params: { _meta } }
+        const response = await post(started, message, { 'MCP-Protocol-Version': version })
+        return { overHttp: await response.json(), overStdio: await wire.ask(message) }
+      }
+      const first = await ask(named)
+      expect(first.overStdio).toEqual(first.overHttp)
+      expect(await wire.ask(list)).toHaveProperty('result.tools')
+      const later = await ask(named)
+      expect(later.overHttp).toMatchObject({
+        id: 2,
+        error: { code: -32022, data: { supported: ['2026-07-28'] } },
+      })
+      expect(later.overStdio).toEqual(later.overHttp)
+      const { 'io.modelcontextprotocol/clientCapabilities': _, ...cut } = named
+      const { overHttp, overStdio } = await ask(cut)
+      expect([overHttp, overStdio]).toMatchObject([{ error: { code: -32602 } }, { error: { code: -32602 } }])
+      expect(await wire.ask(list)).toHaveProperty('result.tools')
+    },
+  )
 
   it('that are too large are refused before they are read', async () => {
     const started = await start({ maxRequestBodySize: 10_000 })
