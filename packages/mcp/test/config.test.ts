@@ -540,6 +540,12 @@ describe('a profile', () => {
     expect(errorsOf(config)).toEqual([expect.stringMatching(reason)])
   })
 
+  it('is missed where there is null in place of all', () => {
+    expect(errorsOf(load({ ...text, profiles: null }))).toEqual([
+      expect.stringContaining('profiles must be an object'),
+    ])
+  })
+
   it('with a wrong key is refused', () => {
     expect(errorsOf(load({ profiles: { a: { server: [] } } }))[0]).toMatch(/Did you mean "servers"\?/)
   })

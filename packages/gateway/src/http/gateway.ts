@@ -8,6 +8,7 @@ import type { Called } from '../answer/call-tool.js'
 import { proofOf } from '../bridge/folder.js'
 import { type Identity, LARGEST_REQUEST, PROTOCOL, UPGRADE, WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { type HallEvent, Halls, type HallsOptions } from '../room/halls.js'
+import { steadyFiles } from '../room/steady-files.js'
 import { Bridges } from './bridges.js'
 import { Clients, type Counted } from './clients.js'
 import { createEndpoint, type Endpoint, UnknownProfile } from './endpoint.js'
@@ -85,7 +86,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       // A listener that throws has no say in what happens here.
     }
   }
-  const halls = new Halls({ ...options, onEvent: emit })
+  const halls = new Halls({ ...options, files: steadyFiles(options.files, now), onEvent: emit })
   const clients = new Clients(now)
   const startedAt = now()
   const counts = { calls: 0, searches: 0, refused: 0, failed: 0, answerCharacters: 0, lists: 0 }

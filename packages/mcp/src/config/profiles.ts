@@ -15,7 +15,7 @@ export interface Profile {
 export function profilesOf(document: ConfigDocument, problems: ConfigProblem[]): Record<string, Profile> {
   const profiles: Record<string, Profile> = {}
   const given = document.value?.profiles
-  if (given === undefined || given === null) return profiles
+  if (given === undefined) return profiles
   if (!isRecord(given)) {
     problems.push(
       problemIn(document, ['profiles'], 'profiles must be an object', 'Write { "name": { "servers": […] } }'),
