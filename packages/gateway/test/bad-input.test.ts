@@ -156,6 +156,31 @@ describe('messages', () => {
     await stillServes(started)
   })
 
+  it('with wrong types are answered with the place, in a sentence, in both eras', async () => {
+    const started = await start()
+    const modern = await openWire(started)
+    const legacy = await openWire(started)
+    await legacy.ask(initialize)
+    for (const [method, params, place] of [
+      ['tools/list', { cursor: 5 }, 'params.cursor: expected string, received number.'],
+      ['tools/list', { cursor: null }, 'params.cursor: expected string, received null.'],
+      ['tools/call', {}, 'params.name: expected string, received undefined.'],
+      ['tools/call', { name: 'x', arguments: [] }, 'params.arguments: expected record, received array.'],
+      ['initialize', { protocolVersion: 5 }, 'params.protocolVersion: expected string, received number.'],
+    ] as const) {
+      const error = { code: -32602, message: `Invalid ${method}: ${place}` }
+      expect(await legacy.ask({ id: 5, method, params })).toMatchObject({ id: 5, error })
+      if (method !== 'initialize')
+        expect(await modern.ask({ id: 5, method, params: { ...params, _meta: MODERN } })).toMatchObject({
+          error,
+        })
+    }
+    // What is right and fails all the same says so in its own words.
+    const params = { name: 'nobody', arguments: {}, _meta: MODERN }
+    expect(JSON.stringify(await modern.ask({ id: 6, method: 'tools/call', params }))).toContain('nobody')
+    await stillServes(started)
+  })
+
   it('of versions that nobody speaks are answered with those that are', async () => {
     const started = await start()
     const future = { ...MODERN, 'io.modelcontextprotocol/protocolVersion': '2031-01-01' }

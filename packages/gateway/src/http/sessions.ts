@@ -5,10 +5,10 @@ import {
   type McpHandlerRequestOptions,
   type RequestId,
   type Server,
-  specTypeSchemas,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { isRecord } from '@toolwell/core/internal'
+import { invalidIn } from '../answer/invalid-request.js'
 import { isId } from '../bridge/messages.js'
 import type { Endpoint } from './endpoint.js'
 import { OpenRequests } from './open-requests.js'
@@ -150,17 +150,8 @@ function isBeginning(body: unknown): boolean {
 function wrongBeginning(body: unknown): Response | undefined {
   const beginning = [body].flat().find((message) => isRecord(message) && message.method === 'initialize')
   if (!isRecord(beginning)) return undefined
-  const { issues = [] } = specTypeSchemas.InitializeRequest['~standard'].validate(beginning)
-  const [first] = issues
-  const place = first?.path?.map((key) => String(typeof key === 'object' ? key.key : key)).join('.')
-  return refusal(
-    400,
-    `Invalid initialize: ${place ? `${place}: ` : ''}${first?.message ?? 'it is no request'}`,
-    {
-      code: -32602,
-      id: isId(beginning.id) ? beginning.id : null,
-    },
-  )
+  const message = invalidIn('initialize', beginning) ?? 'Invalid initialize: it is no request.'
+  return refusal(400, message, { code: -32602, id: isId(beginning.id) ? beginning.id : null })
 }
 
 function refusal(
