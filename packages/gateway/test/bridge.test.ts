@@ -349,6 +349,28 @@ it('says that it is refused where the daemon was reached and says no', async () 
   )
 })
 
+it('refuses a request whose id is that of another under way, until that is answered or cancelled', async () => {
+  const folder = temporary()
+  const sockets: Duplex[] = []
+  const { seen } = await daemon(folder, (_, socket) => void sockets.push(socket))
+  const { lines, send } = bridge(folder)
+  const refused = () => lines.filter(({ id, error }) => id === null && error?.code === -32000)
+  send({ id: 9, ...CALL })
+  await eventually(() => seen.length === 1, 'the daemon has it')
+  send({ id: 9, method: 'ping' }, { id: '9', method: 'ping' })
+  await eventually(() => seen.length === 2, 'another id is another')
+  expect(refused()).toHaveLength(1)
+  expect(refused()[0]?.error?.message).toContain('The id 9 is')
+  sockets[0]?.write('{"jsonrpc":"2.0","id":9,"result":{}}\n')
+  await eventually(() => lines.some(({ id }) => id === 9), 'it is answered')
+  send({ id: 9, ...CALL })
+  await eventually(() => seen.length === 3, 'the id is free')
+  send({ method: 'notifications/cancelled', params: { requestId: 9 } }, { id: 9, method: 'ping' })
+  await eventually(() => seen.length === 5, 'it is free again')
+  expect(refused()).toHaveLength(1)
+  expect(seen.map(({ id }) => id)).toEqual([9, '9', 9, undefined, 9])
+})
+
 it('answers everything itself where its client cannot be served, and starts nothing', async () => {
   const { lines, problems, send, wasStarted } = bridge(temporary(), 'No profile can be called "all".')
   send({ id: 1, method: 'tools/list' })

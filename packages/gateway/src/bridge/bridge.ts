@@ -8,7 +8,7 @@ import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { readDaemonFile } from './folder.js'
 import { createLineSplitter } from './lines.js'
-import { isId, type Message, readMessage } from './messages.js'
+import { isId, type Message, readMessage, takenId } from './messages.js'
 import { LARGEST_REQUEST, LONGEST_LINE_MEGABYTES, PID_HEADER, UPGRADE, WORKSPACE_HEADER } from './protocol.js'
 import { findOrStartDaemon, type StartOptions } from './start-daemon.js'
 
@@ -161,6 +161,11 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
     if (isRequest && Buffer.byteLength(line) > LARGEST_REQUEST) {
       const text = `The request must not be larger than ${LARGEST_REQUEST} bytes.`
       say({ jsonrpc: '2.0', id, error: { code: -32600, message: text } })
+      return
+    }
+    if (isRequest && pending.has(id)) {
+      // With no id: it is no answer to the one that is under way.
+      say({ jsonrpc: '2.0', id: null, error: { code: -32000, message: takenId(id) } })
       return
     }
     if (isRequest) {

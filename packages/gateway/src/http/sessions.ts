@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { isRecord } from '@toolwell/core/internal'
 import { invalidIn } from '../answer/invalid-request.js'
-import { isId } from '../bridge/messages.js'
+import { isId, takenId } from '../bridge/messages.js'
 import type { Endpoint } from './endpoint.js'
 import { OpenRequests } from './open-requests.js'
 
@@ -68,11 +68,7 @@ export class Sessions {
     const messages = [options.parsedBody].flat().filter(isRecord)
     const asked = messages.flatMap(({ method, id }) => (typeof method === 'string' && isId(id) ? [id] : []))
     const taken = asked.find((id, index) => requests.has(id) || asked.indexOf(id) < index)
-    if (taken !== undefined)
-      return refusal(
-        400,
-        `The id ${JSON.stringify(taken)} is that of a request that has no answer yet. Each request of a session has an id of its own.`,
-      )
+    if (taken !== undefined) return refusal(400, takenId(taken))
     requests.add(asked)
     const response = await transport.handleRequest(request, options)
     if (!response.ok) requests.drop(asked)
