@@ -205,6 +205,8 @@ describe('a daemon', () => {
     await expect(runDaemon(options(temporary(), { port }))).rejects.toThrow(PortInUse)
     const daemon = await serving(options(temporary(), { port, startedBy: 'bridge' }))
     expect(daemon.file.port).not.toBe(port)
+    expect(daemon.takenPort).toBe(port)
+    expect((await serving(options(temporary(), { startedBy: 'bridge' }))).takenPort).toBe(undefined)
   })
 
   it('says what to do where its folder cannot be used', async () => {
