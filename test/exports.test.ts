@@ -283,6 +283,7 @@ it.each([
       'isDaemon',
       'keepForOwner',
       'preparePrivateFolder',
+      'profileFault',
       'readToken',
       'replaceToken',
       'runBridge',

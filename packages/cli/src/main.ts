@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runToolwell } from './command.js'
 import { calledAs } from './shared/called-as.js'
+import { currentFolder } from './shared/current-folder.js'
 import { Problem } from './shared/problem.js'
 import { type Output, OutputClosed } from './shared/terminal.js'
 
@@ -64,7 +65,14 @@ process.exitCode = await runToolwell(
     output: outputTo(process.stdout),
     errors: outputTo(process.stderr),
     env: process.env,
-    folder: process.cwd(),
+    get folder() {
+      const folder = currentFolder(process)
+      if (folder !== undefined) return folder
+      throw new Problem(
+        'The folder that this is called in is gone.',
+        'Go to one that is there, and try again.',
+      )
+    },
     program,
     get name() {
       return calledAs(program, process.env)

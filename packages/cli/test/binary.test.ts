@@ -41,6 +41,33 @@ describe('the program', () => {
     expect(run(['--version'])).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' })
   })
 
+  // Elsewhere a folder that a process runs in stays.
+  it.runIf(process.platform === 'linux')('says what to do where the folder it is called in is gone', () => {
+    const inGone = (...words: string[]) => {
+      const folder = folderWith({})
+      const script = 'cd "$0" && rm -r "$0" && exec "$@"'
+      const { status, stdout, stderr } = spawnSync(
+        'sh',
+        ['-c', script, folder, process.execPath, program, ...words],
+        { encoding: 'utf8', input: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n' },
+      )
+      return { status, stdout, stderr }
+    }
+    const message = 'The folder that this is called in is gone.'
+    const fix = 'Go to one that is there, and try again.'
+    for (const words of [['status'], ['connect', '--dry-run'], ['serve'], ['search', 'x'], ['doctor']])
+      expect(inGone(...words)).toEqual({ status: 2, stdout: '', stderr: `toolwell: ${message} ${fix}\n` })
+    expect(JSON.parse(inGone('status', '--json').stdout)).toEqual({ reason: 'failed', message, fix })
+    expect(inGone('--version').stdout).toBe(`${version}\n`)
+    const said = 'The folder that this client works in is gone. Start the client again in one that is there.'
+    for (const folder of [[], ['--folder', 'state']]) {
+      const { status, stdout, stderr } = inGone('serve', '--stdio', ...folder)
+      expect(status).toBe(0)
+      expect(JSON.parse(stdout)).toMatchObject({ id: 1, error: { message: expect.stringContaining(said) } })
+      expect(stderr).toContain(`toolwell: ${said}\n`)
+    }
+  })
+
   it('reads queries from standard input', () => {
     const folder = folderWith({ 'tools.jsonl': issueTools })
     const { status, stdout } = run(['search', ...catalog, '--batch', '-'], {

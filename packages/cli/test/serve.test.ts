@@ -126,6 +126,37 @@ describe('serve', () => {
     expect(errors).toContain(message)
   })
 
+  it('that a client has started says which port it could not have, how it stops, and what to do instead', async () => {
+    const { folder, run, env } = place()
+    const taken = createServer().listen(0, '127.0.0.1')
+    onTestFinished(() => void taken.close())
+    await new Promise((resolve) => taken.once('listening', resolve))
+    const { port } = taken.address() as AddressInfo
+    let said = ''
+    const words = ['serve', '--by-bridge', '--config', 'toolwell.json', '--port', String(port)]
+    const serving = toolwell(words, {
+      folder,
+      env,
+      onOutput: (text) => {
+        said += text
+      },
+    })
+    await expect.poll(() => said, { timeout: 60_000 }).toContain('Its token is in')
+    expect(said).toContain(`! Port ${port} is used by another program, so it has another one.`)
+    expect(said).toContain('It stops ten minutes after the last client, or with: toolwell stop\n')
+    expect(said).not.toContain('Ctrl-C')
+    const second = await run('serve', '--config', 'toolwell.json', '--port', '0')
+    expect(second.code).toBe(1)
+    expect(second.errors).toMatch(
+      /^toolwell: A gateway runs already: process \d+, http:\/\/127\.0\.0\.1:\d+\/mcp\. A client over stdio has started it, .* then give this command again: toolwell stop\n$/,
+    )
+    const { askDaemon, findDaemon } = await import('@toolwell/gateway/bridge')
+    const found = await findDaemon(join(folder, 'state', 'toolwell', 'gateway'))
+    if (found.kind !== 'running') throw new Error('it is not running')
+    await askDaemon(found, 'POST', '/stop')
+    expect((await serving).code).toBe(0)
+  })
+
   it('says that a port is taken, and a folder cannot be used', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     onTestFinished(() => void taken.close())
@@ -163,7 +194,7 @@ describe('a config of which something cannot be used', () => {
     const serving = toolwell(['serve', '--port', '0', ...words], {
       folder,
       env,
-      onOutput: (text) => text.includes('Ctrl-C') && isListening(),
+      onOutput: (text) => text.includes('Its token is in') && isListening(),
     })
     await listening
     const { askDaemon, findDaemon } = await import('@toolwell/gateway/bridge')

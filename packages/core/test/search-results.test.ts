@@ -410,6 +410,16 @@ describe('a name that was asked for', () => {
     )
   })
 
+  it('is one of the first few that are named, where very many do not exist', async () => {
+    const { play } = await player()
+    const names = Array.from({ length: 400 }, (_, index) => `zzz${index}`)
+    const text = await play(search(`select:${[...names, 'create_event'].join(',')}`))
+    expect(text.match(/No tool is named/g)).toHaveLength(10)
+    expect(text).toContain('No tool is named "zzz9".\n… and 390 more.')
+    expect(text).toContain('calendar__create_event')
+    expect(await play(search(`select:${names.slice(0, 10).join(',')}`))).not.toContain('more')
+  })
+
   it('is reported with what the user can do about its server', async () => {
     const { ask, play } = await player({}, (well) =>
       well.catalogue.setState('tracker', 'needs-login', { advice: 'run the login command' }),

@@ -6,6 +6,7 @@ import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
 import { eventually } from '../../mcp/test/support/processes.js'
 import { openClient } from './support/clients.js'
 import { authorized, entry, type Started, startGateway } from './support/gateway.js'
+import { openWire } from './support/stdio-wire.js'
 
 const MODERN = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -155,6 +156,31 @@ describe('messages', () => {
     await stillServes(started)
   })
 
+  it('with wrong types are answered with the place, in a sentence, in both eras', async () => {
+    const started = await start()
+    const modern = await openWire(started)
+    const legacy = await openWire(started)
+    await legacy.ask(initialize)
+    for (const [method, params, place] of [
+      ['tools/list', { cursor: 5 }, 'params.cursor: expected string, received number.'],
+      ['tools/list', { cursor: null }, 'params.cursor: expected string, received null.'],
+      ['tools/call', {}, 'params.name: expected string, received undefined.'],
+      ['tools/call', { name: 'x', arguments: [] }, 'params.arguments: expected record, received array.'],
+      ['initialize', { protocolVersion: 5 }, 'params.protocolVersion: expected string, received number.'],
+    ] as const) {
+      const error = { code: -32602, message: `Invalid ${method}: ${place}` }
+      expect(await legacy.ask({ id: 5, method, params })).toMatchObject({ id: 5, error })
+      if (method !== 'initialize')
+        expect(await modern.ask({ id: 5, method, params: { ...params, _meta: MODERN } })).toMatchObject({
+          error,
+        })
+    }
+    // What is right and fails all the same says so in its own words.
+    const params = { name: 'nobody', arguments: {}, _meta: MODERN }
+    expect(JSON.stringify(await modern.ask({ id: 6, method: 'tools/call', params }))).toContain('nobody')
+    await stillServes(started)
+  })
+
   it('of versions that nobody speaks are answered with those that are', async () => {
     const started = await start()
     const future = { ...MODERN, 'io.modelcontextprotocol/protocolVersion': '2031-01-01' }
@@ -179,6 +205,33 @@ describe('messages', () => {
       expect(await begun.text()).toContain(`"protocolVersion":"${version}"`)
     }
   })
+
+  it.each(['2031-01-01', '2025-06-18', ''])(
+    'of version %j are answered alike over HTTP and stdio',
+    async (version) => {
+      const started = await start()
+      const wire = await openWire(started)
+      const named = { ...MODERN, 'io.modelcontextprotocol/protocolVersion': version }
+      const ask = async (_meta: object) => {
+        const message = { ...list, params: { _meta } }
+        const response = await post(started, message, { 'MCP-Protocol-Version': version })
+        return { overHttp: await response.json(), overStdio: await wire.ask(message) }
+      }
+      const first = await ask(named)
+      expect(first.overStdio).toEqual(first.overHttp)
+      expect(await wire.ask(list)).toHaveProperty('result.tools')
+      const later = await ask(named)
+      expect(later.overHttp).toMatchObject({
+        id: 2,
+        error: { code: -32022, data: { supported: ['2026-07-28'] } },
+      })
+      expect(later.overStdio).toEqual(later.overHttp)
+      const { 'io.modelcontextprotocol/clientCapabilities': _, ...cut } = named
+      const { overHttp, overStdio } = await ask(cut)
+      expect([overHttp, overStdio]).toMatchObject([{ error: { code: -32602 } }, { error: { code: -32602 } }])
+      expect(await wire.ask(list)).toHaveProperty('result.tools')
+    },
+  )
 
   it('that are too large are refused before they are read', async () => {
     const started = await start({ maxRequestBodySize: 10_000 })
@@ -337,6 +390,40 @@ describe('sessions', () => {
     await never
   })
 
+  it('close the stream of what is cancelled, once nothing else is asked in it, and end when they are silent', async () => {
+    let now = 1_000_000
+    const started = await start({ sessionIdle: 50, now: () => now })
+    const session = (await post(started, initialize)).headers.get('mcp-session-id') ?? ''
+    const ask = (message: object) => post(started, message, { 'Mcp-Session-Id': session })
+    const call = (id: number, name: string) => ({
+      ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+      params: { name: 'tool_call', arguments: { name, arguments: {} } },
+    })
+    const cancel = (requestId: number) => ({
+      ...{ jsonrpc: '2.0', method: 'notifications/cancelled' },
+      params: { requestId },
+    })
+    const [alone, several, atOnce] = await Promise.all([
+      ask(call(1, 'odd__wait')),
+      ask([call(2, 'odd__wait'), call(3, 'odd__wait'), call(4, 'odd__echo')]),
+      ask([call(5, 'odd__wait'), cancel(5)]),
+    ])
+    expect(await atOnce.text()).toBe('')
+    expect((await ask(cancel(1))).status).toBe(202)
+    expect(await alone.text()).toBe('')
+    // One of three that were asked together is answered, also when another was cancelled before it.
+    await ask(cancel(2))
+    const reader = several.body?.getReader()
+    expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('"id":4')
+    await ask(cancel(3))
+    expect((await reader?.read())?.done).toBe(true)
+    const both = await ask([call(6, 'odd__wait'), call(7, 'odd__pid')])
+    await ask(cancel(6))
+    expect(await both.text()).toContain('"id":7')
+    now += 1000
+    await eventually(() => started.of('client-left').length === 1, 'the session has ended')
+  })
+
   it('that are silent end, and those with an open stream stay', async () => {
     let now = 1_000_000
     const started = await start({ sessionIdle: 50, now: () => now })
@@ -434,6 +521,11 @@ describe('paths and folders', () => {
     ['/mcp/a/b/c', 404, 'There is nothing'],
     ['/mcp/%E0%A4%A', 404, 'There is nothing'],
     ['/other', 404, '/mcp/all'],
+    // What clients make of the address of a profile that is called so.
+    ['/mcp/', 404, 'There is nothing'],
+    ['/mcp/.', 404, 'There is nothing'],
+    ['/mcp/..', 404, 'There is nothing'],
+    ['/mcp/all/all', 404, 'There is no profile \\"all\\"'],
   ])('%s is answered with %i', async (path, status, words) => {
     const started = await start()
     const response = await post(started, list, {}, path)

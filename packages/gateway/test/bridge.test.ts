@@ -7,7 +7,8 @@ import { createInterface } from 'node:readline'
 import type { Duplex } from 'node:stream'
 import { PassThrough } from 'node:stream'
 import { isJSONRPCNotification, isJSONRPCRequest } from '@modelcontextprotocol/server'
-import { keepForOwner, readToken, runBridge } from '@toolwell/gateway/bridge'
+import { keepForOwner, profileFault, readToken, runBridge } from '@toolwell/gateway/bridge'
+import { loadConfig } from '@toolwell/mcp'
 import { expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../mcp/test/support/processes.js'
 import { proofOf } from '../src/bridge/folder.js'
@@ -22,7 +23,7 @@ interface Line {
 }
 
 /** A bridge whose program to start a daemon leaves a mark and does nothing else. */
-function bridge(folder: string) {
+function bridge(folder: string, refusal?: string) {
   const [input, output] = [new PassThrough(), new PassThrough()]
   const mark = join(folder, 'mark')
   const lines: Line[] = []
@@ -32,6 +33,7 @@ function bridge(folder: string) {
     folder,
     path: '/mcp',
     workspace: folder,
+    refusal,
     command: [
       process.execPath,
       '-e',
@@ -346,3 +348,48 @@ it('says that it is refused where the daemon was reached and says no', async () 
     'The gateway refuses this client, and the request was not made: There is no profile "nope".',
   )
 })
+
+it('refuses a request whose id is that of another under way, until that is answered or cancelled', async () => {
+  const folder = temporary()
+  const sockets: Duplex[] = []
+  const { seen } = await daemon(folder, (_, socket) => void sockets.push(socket))
+  const { lines, send } = bridge(folder)
+  const refused = () => lines.filter(({ id, error }) => id === null && error?.code === -32000)
+  send({ id: 9, ...CALL })
+  await eventually(() => seen.length === 1, 'the daemon has it')
+  send({ id: 9, method: 'ping' }, { id: '9', method: 'ping' })
+  await eventually(() => seen.length === 2, 'another id is another')
+  expect(refused()).toHaveLength(1)
+  expect(refused()[0]?.error?.message).toContain('The id 9 is')
+  sockets[0]?.write('{"jsonrpc":"2.0","id":9,"result":{}}\n')
+  await eventually(() => lines.some(({ id }) => id === 9), 'it is answered')
+  send({ id: 9, ...CALL })
+  await eventually(() => seen.length === 3, 'the id is free')
+  send({ method: 'notifications/cancelled', params: { requestId: 9 } }, { id: 9, method: 'ping' })
+  await eventually(() => seen.length === 5, 'it is free again')
+  expect(refused()).toHaveLength(1)
+  expect(seen.map(({ id }) => id)).toEqual([9, '9', 9, undefined, 9])
+})
+
+it('answers everything itself where its client cannot be served, and starts nothing', async () => {
+  const { lines, problems, send, wasStarted } = bridge(temporary(), 'No profile can be called "all".')
+  send({ id: 1, method: 'tools/list' })
+  await eventually(() => lines.length > 0, 'an answer')
+  send({ id: 2, ...CALL })
+  await eventually(() => lines.length > 1, 'another answer')
+  expect(lines[0]?.error?.message).toBe(
+    'The gateway refuses this client, and the request was not made: No profile can be called "all".',
+  )
+  expect(JSON.stringify(lines[1])).toContain('the call was not made')
+  expect(problems[0]).toBe('No profile can be called "all".')
+  expect(wasStarted()).toBe(false)
+})
+
+it.each(['', ' ', 'all', '.', '..', 'a/b', 'a\\b', 'work', 'All', '...', 'a b', 'é', '%2e'])(
+  'takes the name %j for a profile exactly where a config can have it',
+  (name) => {
+    const text = JSON.stringify({ mcpServers: {}, profiles: { [name]: {} } })
+    const { profiles } = loadConfig({ files: [{ path: 'toolwell.json', text }] })
+    expect(profileFault(name) === undefined).toBe(Object.hasOwn(profiles, name))
+  },
+)

@@ -1,7 +1,7 @@
 /** One daemon on a folder: its file, its token, its port, and what becomes of those that come second or too late. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createNetServer } from 'node:net'
 import { join } from 'node:path'
 import { type DaemonOptions, PortInUse, runDaemon, trustedProjects } from '@toolwell/gateway'
 import {
@@ -153,6 +153,26 @@ describe('a daemon', () => {
     expect(await findDaemon(folder, 200)).toEqual({ kind: 'none' })
   })
 
+  it.each(['HTTP/1.1 200 OK\r\n\r\n', 'HTTP/1.1 200 OK\r\nX: '])(
+    'is not there where a program on its port drips bytes for ever, behind %j',
+    async (head) => {
+      const folder = temporary()
+      readToken(folder)
+      const dripping = createNetServer((socket) => {
+        socket.on('error', () => undefined)
+        socket.write(head)
+        const drip = setInterval(() => socket.write('.'), 20)
+        socket.on('close', () => clearInterval(drip))
+      }).listen(0, '127.0.0.1')
+      onTestFinished(() => void dripping.close())
+      await new Promise((resolve) => dripping.once('listening', resolve))
+      const { port } = dripping.address() as AddressInfo
+      const file = { pid: 2 ** 30, port, instance: 'x', version: '1', protocol: PROTOCOL }
+      writeFileSync(join(folder, 'daemon.json'), JSON.stringify(file))
+      expect(await findDaemon(folder, 200)).toEqual({ kind: 'none' })
+    },
+  )
+
   it('does not go on where its file cannot be written', async () => {
     const given = options(temporary(), { port: await freePort() })
     mkdirSync(join(given.folder, 'daemon.json'), { recursive: true, mode: 0o700 })
@@ -185,6 +205,8 @@ describe('a daemon', () => {
     await expect(runDaemon(options(temporary(), { port }))).rejects.toThrow(PortInUse)
     const daemon = await serving(options(temporary(), { port, startedBy: 'bridge' }))
     expect(daemon.file.port).not.toBe(port)
+    expect(daemon.takenPort).toBe(port)
+    expect((await serving(options(temporary(), { startedBy: 'bridge' }))).takenPort).toBe(undefined)
   })
 
   it('says what to do where its folder cannot be used', async () => {

@@ -188,17 +188,65 @@ describe('the list of tools', () => {
     expect(new Set(names)).toEqual(new Set(['one', 'two']))
   })
 
-  it('stays while a config that cannot be read lies there', async () => {
-    const started = await startGateway({ mcpServers: { one: entry(oddServer('one')) } })
+  it.each(['{ "mcpServers": { "one": ', '{ "mcpServers": null }', ''])(
+    'stays while a config that cannot be read lies there: %s',
+    async (broken) => {
+      const started = await startGateway({ mcpServers: { one: entry(oddServer('one')) } })
+      const client = await openClient('v2 legacy', `${started.url}/mcp/all`)
+      const before = await client.list()
+      started.write(broken)
+      await eventually(() => started.of('config-refused').length > 0, 'the config is refused')
+      expect(await client.list()).toEqual(before)
+      expect(await client.text('one__echo', {})).toBe('{}')
+      expect((await started.gateway.inspect()).halls[0]?.problem).toMatch(/toolwell\.json/)
+      started.write({ mcpServers: {} })
+      await eventually(() => started.of('config-read').length > 0, 'the config is read')
+      expect(await client.list()).toEqual([])
+    },
+  )
+
+  it('stays while the config is away for a moment, and goes with one that stays away', async () => {
+    let now = 1_000_000
+    let looks = 0
+    const path = join(temporary(), 'toolwell.json')
+    const write = (config: object) => writeFileSync(path, JSON.stringify(config))
+    write({ mcpServers: { one: entry(oddServer('one')) } })
+    const started = await startGateway(
+      {},
+      {
+        now: () => now,
+        files: () => {
+          looks++
+          return [{ path, optional: true }]
+        },
+      },
+    )
+    const looked = async () => {
+      const before = looks
+      await eventually(() => looks > before, 'the config is looked for')
+    }
     const client = await openClient('v2 legacy', `${started.url}/mcp/all`)
     const before = await client.list()
-    started.write('{ "mcpServers": { "one": ')
-    await eventually(() => started.of('config-refused').length > 0, 'the config is refused')
+    expect(before.length).toBeGreaterThan(0)
+    rmSync(path)
+    await looked()
+    now += 4000
     expect(await client.list()).toEqual(before)
     expect(await client.text('one__echo', {})).toBe('{}')
-    expect((await started.gateway.inspect()).halls[0]?.problem).toMatch(/toolwell\.json/)
-    started.write({ mcpServers: {} })
-    await eventually(() => started.of('config-read').length > 0, 'the config is read')
+    // Once it is there again, the time begins anew.
+    write({ mcpServers: { one: entry(oddServer('one')) } })
+    await looked()
+    rmSync(path)
+    await looked()
+    now += 4000
+    await looked()
+    expect(await client.list()).toEqual(before)
+    expect([...started.of('config-read'), ...started.of('config-refused')]).toEqual([])
+    now += 4000
+    await eventually(() => started.of('config-read').length > 0, 'the config is gone')
     expect(await client.list()).toEqual([])
+    // One that comes back later counts at once.
+    write({ mcpServers: { one: entry(oddServer('one')) } })
+    await eventually(() => started.of('config-read').length > 1, 'the config is read')
   })
 })

@@ -171,6 +171,15 @@ describe('bridges', () => {
     rmSync(state)
   })
 
+  it.each(['all', '.', '..', 'nope'])('give no tool to who asks for the profile %j', async (profile) => {
+    const { way } = home({ mcpServers: { odd: entry(oddServer('odd')) }, profiles: { few: {} } })
+    const { errors, lines } = await raw(way('--profile', profile), [
+      '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
+    ])
+    expect(lines).toEqual([expect.stringMatching(/"id":1,"error":.*refuses this client/)])
+    expect(errors).toContain(JSON.stringify(profile))
+  })
+
   // Node's own way to make a folder and those above it never ends there.
   it.runIf(process.platform === 'linux')('end where no folder can be made, as serve does', () => {
     const { env, project } = home({ mcpServers: {} })

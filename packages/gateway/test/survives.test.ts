@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { trustedProjects } from '@toolwell/gateway'
 import { loadConfig } from '@toolwell/mcp'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { oddServer } from '../../mcp/test/support/odd-server.js'
 import { eventually } from '../../mcp/test/support/processes.js'
 import { openClient } from './support/clients.js'
@@ -92,6 +92,70 @@ describe('requests in an unusual form', () => {
     socket.destroy()
   })
 
+  it.each(['h2c', 'websocket', 'TLS/1.2, h2c'])(
+    'that would upgrade to %s are answered as if they had not asked, bodies and all',
+    async (protocol) => {
+      const started = await startGateway({ mcpServers: odd() })
+      const upgrade = [
+        'Connection: Upgrade, HTTP2-Settings',
+        `Upgrade: ${protocol}`,
+        'HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA',
+      ]
+      const head = (more: string[]) =>
+        `${[
+          'POST /mcp HTTP/1.1',
+          `Host: 127.0.0.1:${started.port}`,
+          `Authorization: ${authorized.Authorization}`,
+          'Content-Type: application/json',
+          'Accept: application/json, text/event-stream',
+          'MCP-Protocol-Version: 2026-07-28',
+          'Mcp-Method: tools/call',
+          'Mcp-Name: tool_call',
+          ...upgrade,
+          ...more,
+        ].join('\r\n')}\r\n\r\n`
+      const text = `é${'x'.repeat(1_000_000)}z`
+      const body = Buffer.from(
+        JSON.stringify({
+          ...{ jsonrpc: '2.0', id: 'a', method: 'tools/call' },
+          params: {
+            ...{ name: 'tool_call', arguments: { name: 'odd__echo', arguments: { text } } },
+            _meta: {
+              'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+              'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+              'io.modelcontextprotocol/clientCapabilities': {},
+            },
+          },
+        }),
+      )
+      const socket = connect({ port: started.port, host: '127.0.0.1' })
+      onTestFinished(() => void socket.destroy())
+      let said = ''
+      socket.on('data', (data) => {
+        said += String(data)
+      })
+      const answers = (count: number) =>
+        eventually(() => said.split('xz').length === count + 1, `answer ${count} on one connection`)
+      // At once, after its head, and in pieces whose number nobody has said: on one connection.
+      socket.write(Buffer.concat([Buffer.from(head([`Content-Length: ${body.length}`])), body]))
+      await answers(1)
+      socket.write(head([`Content-Length: ${body.length}`, 'Expect: 100-continue']))
+      await eventually(() => said.includes('100 Continue'), 'it is to go on')
+      socket.write(body)
+      await answers(2)
+      socket.write(head(['Transfer-Encoding: chunked']))
+      for (const piece of [body.subarray(0, 7), body.subarray(7)]) {
+        socket.write(`${piece.length.toString(16)}\r\n`)
+        socket.write(piece)
+        socket.write('\r\n')
+      }
+      socket.write('0\r\n\r\n')
+      await answers(3)
+      expect(said.match(/HTTP\/1\.1 200/g)).toHaveLength(3)
+      await started.gateway.close()
+    },
+  )
+
   it('with headers that are too large are told so', async () => {
     const started = await startGateway({ mcpServers: odd() })
     const workspace = `X-Toolwell-Workspace: /${'a'.repeat(100_000)}`
@@ -167,6 +231,21 @@ it('takes no profile that is called like the way to every tool', async () => {
   const client = await openClient('v2 modern', `${started.url}/mcp/all`)
   expect((await client.list()).length).toBeGreaterThan(0)
 })
+
+it.each(['.', '..', '%2e', './all', 'few/..', '..\\mcp', '../mcp?x', ''])(
+  'gives nobody all tools who asks for those of the profile %j',
+  async (profile) => {
+    const started = await startGateway({ mcpServers: odd(), profiles: { '.': {}, '..': {}, few: {} } })
+    const token = `Authorization: ${authorized.Authorization}`
+    const upgrade = ['Connection: Upgrade', 'Upgrade: toolwell-stdio']
+    for (const more of [upgrade, ['Connection: close']]) {
+      const lines = [`GET /mcp/${profile} HTTP/1.1`, 'Host: 127.0.0.1', token, ...more]
+      const { socket, ended } = send(started, lines)
+      expect(await ended).toMatch(/^HTTP\/1\.1 40[04] /)
+      socket.destroy()
+    }
+  },
+)
 
 it('goes on when the folder of a caller becomes a file', async () => {
   const folder = join(temporary(), 'work')

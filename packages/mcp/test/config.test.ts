@@ -526,6 +526,26 @@ describe('a profile', () => {
     expect(errorsOf(config)[0]).toMatch(/there is no profile "wrok"\. Did you mean "work"\?/)
   })
 
+  it.each([
+    ['', /needs a name/],
+    [' ', /needs a name/],
+    ['all', /every tool/],
+    ['.', /called "\."/],
+    ['..', /called "\.\."/],
+    ['a/b', /slash/],
+    ['a\\b', /slash/],
+  ])('called %j is refused with the reason', (name, reason) => {
+    const config = load({ ...text, profiles: { [name]: { servers: ['git'] }, work: {} } })
+    expect(Object.keys(config.profiles)).toEqual(['work'])
+    expect(errorsOf(config)).toEqual([expect.stringMatching(reason)])
+  })
+
+  it('is missed where there is null in place of all', () => {
+    expect(errorsOf(load({ ...text, profiles: null }))).toEqual([
+      expect.stringContaining('profiles must be an object'),
+    ])
+  })
+
   it('with a wrong key is refused', () => {
     expect(errorsOf(load({ profiles: { a: { server: [] } } }))[0]).toMatch(/Did you mean "servers"\?/)
   })
@@ -691,6 +711,7 @@ describe('the JSON Schema', () => {
     { mcpServers: { ['a'.repeat(201)]: { command: 'x' } } },
     { mcpServers: [] },
     { profiles: { a: { server: [] } } },
+    ...['', 'all', '.', '..', 'a/b', 'a\\b'].map((name) => ({ profiles: { [name]: {} } })),
     { mcpServer: {} },
   ])('refuses what is refused here: %j', (value) => {
     expect(errorsOf(load(value))).not.toEqual([])

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Daemon, type GatewayEvent, PortInUse, runDaemon, trustedProjects } from '@toolwell/gateway'
-import { FolderProblem, tokenFileIn } from '@toolwell/gateway/bridge'
+import { type DaemonFile, FolderProblem, tokenFileIn } from '@toolwell/gateway/bridge'
 import { type ConfigFile, defaultConfigFiles } from '@toolwell/mcp'
 import { folderWords } from '../shared/gateway/flags.js'
 import type { Hints } from '../shared/gateway/hints.js'
@@ -58,10 +58,7 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
     throw inOwnWords(error)
   })
   if (started.kind === 'another') {
-    const { pid, port: other } = started.file
-    await errors.write(
-      `toolwell: A gateway runs already: process ${pid}, http://127.0.0.1:${other}/mcp. Stop it with: ${terminal.name} stop${at}\n`,
-    )
+    await errors.write(`toolwell: ${alreadyRuns(started.file, `${terminal.name} stop${at}`)}\n`)
     // For a bridge that is what it wanted.
     return byBridge ? 0 : 1
   }
@@ -85,13 +82,27 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
   return 0
 }
 
-function welcome({ url, file }: Daemon, folder: string, { name, env }: Terminal): string {
+function welcome({ url, file, takenPort }: Daemon, folder: string, { name, env }: Terminal): string {
   const at = folderWords(folder, env)
   return [
     `The gateway is at ${url}/mcp (process ${file.pid}).`,
+    ...(takenPort === undefined
+      ? []
+      : [
+          `! Port ${takenPort} is used by another program, so it has another one. Clients over stdio find it there; clients on HTTP that name ${takenPort} do not. For these, free the port, and then: ${name} stop${at}`,
+        ]),
     `Its token is in ${tokenFileIn(folder)}; ${name} token${at} prints it.`,
-    'Ctrl-C stops it.',
+    file.startedBy === 'bridge'
+      ? `A client over stdio has started it. It stops ten minutes after the last client, or with: ${name} stop${at}`
+      : 'Ctrl-C stops it.',
   ].join('\n')
+}
+
+function alreadyRuns({ pid, port, startedBy }: DaemonFile, stop: string): string {
+  const runs = `A gateway runs already: process ${pid}, http://127.0.0.1:${port}/mcp.`
+  return startedBy === 'bridge'
+    ? `${runs} A client over stdio has started it, and clients on HTTP can use it as well. To have it in this terminal instead, stop it, and then give this command again: ${stop}`
+    : `${runs} Stop it with: ${stop}`
 }
 
 /** What was asked for counts everywhere; otherwise the user's own file, and that of the caller's folder where it is trusted. */

@@ -4,7 +4,14 @@
  */
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { DAEMON_FLAGS, defaultGatewayFolder, endpointPath, runBridge } from '@toolwell/gateway/bridge'
+import {
+  DAEMON_FLAGS,
+  defaultGatewayFolder,
+  endpointPath,
+  profileFault,
+  runBridge,
+} from '@toolwell/gateway/bridge'
+import { currentFolder } from '../shared/current-folder.js'
 
 /** False where the words are not these alone. */
 export async function runThin(words: readonly string[]): Promise<boolean> {
@@ -19,12 +26,15 @@ export async function runThin(words: readonly string[]): Promise<boolean> {
   }
   const folder = flags.get('--folder')
   await runStdio({
-    folder: folder === undefined ? defaultGatewayFolder() : resolve(folder),
+    // Without a current one nothing is served, and none is looked into.
+    folder: folder === undefined ? defaultGatewayFolder() : resolve(currentFolder(process) ?? '/', folder),
     profile: flags.get('--profile'),
     all: flags.has('--all'),
   })
   return true
 }
+
+const GONE = 'The folder that this client works in is gone. Start the client again in one that is there.'
 
 /** Ends the process when the client is gone: nothing that is still open is worth waiting for. */
 export async function runStdio({
@@ -37,10 +47,13 @@ export async function runStdio({
   readonly all: boolean
 }): Promise<0> {
   const [program = '', script = ''] = process.argv
+  const workspace = currentFolder(process)
+  const fault = profile === undefined ? undefined : profileFault(profile)
   await runBridge({
     folder,
     path: endpointPath({ profile, isAll: all }),
-    workspace: process.cwd(),
+    workspace: workspace ?? '',
+    refusal: workspace === undefined ? GONE : fault,
     command: [program, ...DAEMON_FLAGS, realpathSync(script), 'serve', '--by-bridge', '--folder', folder],
     input: process.stdin,
     output: process.stdout,

@@ -103,6 +103,8 @@ export interface Prompts {
   searchLeftOut(facts: { readonly name: string; readonly problem: string }): string
   searchHeldBack(facts: { readonly source: string; readonly count: number }): string
   searchAmbiguous(facts: { readonly asked: string; readonly names: readonly string[] }): string
+  /** Stands behind the first few lines of one kind, where a query asks for very many names. */
+  searchMoreNames(facts: { readonly more: number }): string
   searchMissed(facts: {
     readonly query: string
     readonly sources: readonly { readonly name: string; readonly count: number }[]
@@ -330,6 +332,7 @@ export const defaultPrompts: Prompts = {
   searchHeldBack: ({ source, count }) => `Tools of ${source} that may fit wait for approval: ${count}.`,
   searchAmbiguous: ({ asked, names }) =>
     `${asked} could be ${list(names)}. Ask for one of these exact names.`,
+  searchMoreNames: ({ more }) => `… and ${more} more.`,
   searchMissed: ({ query, sources, findable }) => {
     if (!findable) return `No tool fits ${query}. There are no tools besides those you have.`
     const there = list(sources.map(({ name, count }) => `${name === '' ? 'no server' : name} (${count})`))

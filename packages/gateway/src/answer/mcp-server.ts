@@ -1,11 +1,17 @@
 /** The MCP server that one client, or one request, talks to. It holds nothing: all of it is in the room. */
-import { CLIENT_INFO_META_KEY, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import {
+  CLIENT_INFO_META_KEY,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Server,
+} from '@modelcontextprotocol/server'
 import type { Caller } from '@toolwell/mcp'
 import { WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { prompts } from '../prompts.js'
 import type { Room } from '../room/room.js'
 import { type Called, callTool } from './call-tool.js'
 import { folderOf, toldIn } from './in-folder.js'
+import { PlainServer } from './invalid-request.js'
 import { dispatchTools, everyTool } from './list-tools.js'
 
 export type Mode = 'dispatch' | 'all'
@@ -36,7 +42,7 @@ export function createMcpServer(options: McpServerOptions): Server {
     ...(mode === 'dispatch' ? [prompts.instructions({ loader, bridge })] : []),
     ...(workspace === undefined ? [prompts.noWorkspace({ header: WORKSPACE_HEADER })] : []),
   ]
-  const server = new Server(
+  const server = new PlainServer(
     { name: 'toolwell', version },
     {
       capabilities: { tools: { listChanged: true } },

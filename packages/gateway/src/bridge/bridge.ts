@@ -8,7 +8,7 @@ import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { readDaemonFile } from './folder.js'
 import { createLineSplitter } from './lines.js'
-import { isId, type Message, readMessage } from './messages.js'
+import { isId, type Message, readMessage, takenId } from './messages.js'
 import { LARGEST_REQUEST, LONGEST_LINE_MEGABYTES, PID_HEADER, UPGRADE, WORKSPACE_HEADER } from './protocol.js'
 import { findOrStartDaemon, type StartOptions } from './start-daemon.js'
 
@@ -17,6 +17,8 @@ export interface BridgeOptions extends StartOptions {
   readonly path: string
   /** The folder that the client works in. */
   readonly workspace: string
+  /** Why this client cannot be served, whatever it asks: no daemon is looked for, and every request is answered with it. */
+  readonly refusal?: string | undefined
   readonly input: Readable
   readonly output: Writable
   readonly onProblem: (message: string) => void
@@ -161,6 +163,11 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
       say({ jsonrpc: '2.0', id, error: { code: -32600, message: text } })
       return
     }
+    if (isRequest && pending.has(id)) {
+      // With no id: it is no answer to the one that is under way.
+      say({ jsonrpc: '2.0', id: null, error: { code: -32000, message: takenId(id) } })
+      return
+    }
     if (isRequest) {
       if (method === 'initialize') initialize = message
       pending.set(id, { message, line, sent: socket !== undefined, times: socket ? 1 : 0 })
@@ -211,10 +218,11 @@ function parse(line: string): Message | undefined {
   }
 }
 
-/** It was reached, and said no. */
+/** It was reached, and said no; or would. */
 class Refused extends Error {}
 
 async function open(options: BridgeOptions): Promise<Socket> {
+  if (options.refusal !== undefined) throw new Refused(options.refusal)
   const { file, token } = await findOrStartDaemon(options)
   return new Promise((resolve, reject) => {
     const asked = request({

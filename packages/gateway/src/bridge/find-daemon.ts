@@ -12,8 +12,8 @@ export type Found =
   /** It is there and does not answer. */
   | { readonly kind: 'silent'; readonly file: DaemonFile }
 
-/** Milliseconds that a daemon may take to say who it is. */
-const PATIENCE = 3000
+/** Milliseconds that a daemon may take to say who it is, from the first byte asked to the last one answered. */
+const PATIENCE = 2000
 
 export async function findDaemon(folder: string, patience = PATIENCE): Promise<Found> {
   const [file, token] = [readDaemonFile(folder), tokenIn(folder)]
@@ -31,9 +31,10 @@ export async function findDaemon(folder: string, patience = PATIENCE): Promise<F
   return { kind: 'running', file, token }
 }
 
+/** `late`: all of it has one end. A stranger on the port may go on for hours, a byte at a time. */
 function ask(port: number, path: string, patience: number): Promise<unknown> {
   return new Promise((resolve) => {
-    const asked = request({ host: '127.0.0.1', port, path, agent: false, timeout: patience }, (response) => {
+    const asked = request({ host: '127.0.0.1', port, path, agent: false }, (response) => {
       let text = ''
       response.setEncoding('utf8')
       response.on('data', (piece: string) => {
@@ -49,10 +50,11 @@ function ask(port: number, path: string, patience: number): Promise<unknown> {
         }
       })
     })
-    asked.on('timeout', () => {
+    const deadline = setTimeout(() => {
       resolve('late')
       asked.destroy()
-    })
+    }, patience)
+    asked.on('close', () => clearTimeout(deadline))
     asked.on('error', () => resolve('refused'))
     asked.end()
   })

@@ -14,6 +14,6 @@ export {
   tokenIn,
 } from './folder.js'
 export { endDaemon, isAlive, isDaemon } from './processes.js'
-export { type DaemonFile, endpointPath } from './protocol.js'
+export { type DaemonFile, endpointPath, profileFault } from './protocol.js'
 export { shellWord } from './shell-word.js'
 export { DAEMON_FLAGS } from './start-daemon.js'

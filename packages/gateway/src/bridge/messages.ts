@@ -60,6 +60,11 @@ export function isId(value: unknown): value is string | number {
   return typeof value === 'string' || Number.isSafeInteger(value)
 }
 
+/** Two requests under one id could not be told apart by their answers: the second is refused, over HTTP and over stdio. */
+export function takenId(id: string | number): string {
+  return `The id ${JSON.stringify(id)} is that of a request that has no answer yet. Each request has an id of its own.`
+}
+
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

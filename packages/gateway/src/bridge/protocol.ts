@@ -26,6 +26,14 @@ export function endpointPath({
   return `/mcp${profile === undefined ? '' : `/${encodeURIComponent(profile)}`}${isAll ? '/all' : ''}`
 }
 
+/** Why no config can have a profile of this name; a sentence. The path of one would lead to other tools, and mostly to all. */
+export function profileFault(profile: string): string | undefined {
+  const isPart = profile.trim() !== '' && !['all', '.', '..'].includes(profile) && !/[/\\]/.test(profile)
+  if (isPart) return undefined
+  const instead = profile === 'all' ? ' For every tool, give --all instead.' : ''
+  return `No profile can be called ${JSON.stringify(profile)}.${instead}`
+}
+
 /** Where a daemon is, as its file says. */
 export interface DaemonFile {
   readonly pid: number

@@ -165,6 +165,12 @@ function setLogAside(file: string): void {
 }
 
 function lastLine(file: string, from: number): string {
-  const said = readFileSync(file).subarray(from).toString('utf8').trim().split('\n').at(-1) ?? ''
+  let said = ''
+  try {
+    said = readFileSync(file).subarray(from).toString('utf8').trim().split('\n').at(-1) ?? ''
+  } catch {
+    // Somebody has removed the folder meanwhile.
+    return `Its log was to be ${file}`
+  }
   return said === '' ? `Its log is ${file}` : said.replace(/^toolwell: /, '')
 }

@@ -34,6 +34,8 @@ export interface Daemon {
   readonly file: DaemonFile
   readonly token: string
   readonly url: string
+  /** The port that it was to have, where another program has that and it took any that was free. */
+  readonly takenPort: number | undefined
   readonly gateway: Gateway
   /** Resolves when it has stopped, and why. */
   readonly stopped: Promise<'asked' | 'idle' | 'closed'>
@@ -141,6 +143,7 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
     file,
     token: known,
     url: `http://127.0.0.1:${listening}`,
+    takenPort: port === 0 || port === listening ? undefined : port,
     gateway,
     stopped,
     async close() {

@@ -10,6 +10,7 @@ import type { Endpoint } from './endpoint.js'
 import type { Refused } from './guard.js'
 import { type McpPath, readPath, writePath } from './path.js'
 import { header, refuseSocket, urlOf } from './replies.js'
+import { answerUnknownVersions } from './unknown-version.js'
 import { workspaceOf } from './workspace.js'
 
 export interface BridgesOptions {
@@ -41,7 +42,7 @@ export class Bridges {
     this.keep(socket)
     const path = readPath(urlOf(request)?.pathname ?? '')
     const refused = this.#options.refused(request)
-    if (refused || !path || request.headers.upgrade !== UPGRADE) {
+    if (refused || !path) {
       refuseSocket(socket, refused ?? { status: 400, message: `This is not an endpoint for ${UPGRADE}.` })
       return
     }
@@ -67,14 +68,16 @@ export class Bridges {
     const client = { kind: 'stdio', endpoint: name, workspace: endpoint.place.workspace, pid } as const
     ;(socket as Socket).setNoDelay?.(true)
     const release = endpoint.hold()
+    const transport = new StdioServerTransport(socket, socket, { maxBufferSize: LONGEST_LINE })
     const served = serveStdio(
       ({ era }) => {
         const server = endpoint.serverFor({ client: `bridge ${id}`, conversation: id, era })
         clients.join(id, { ...client, server })
         return server
       },
-      { transport: new StdioServerTransport(socket, socket, { maxBufferSize: LONGEST_LINE }) },
+      { transport },
     )
+    answerUnknownVersions(transport)
     clients.join(id, { ...client, server: undefined })
     onJoined(name)
     socket.on('data', onUsed)

@@ -6,13 +6,15 @@ import { isLegacyRequest, PROTOCOL_VERSION_META_KEY, type Server } from '@modelc
 import { isRecord } from '@toolwell/core/internal'
 import type { Called } from '../answer/call-tool.js'
 import { proofOf } from '../bridge/folder.js'
-import { type Identity, LARGEST_REQUEST, PROTOCOL, WORKSPACE_HEADER } from '../bridge/protocol.js'
+import { type Identity, LARGEST_REQUEST, PROTOCOL, UPGRADE, WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { type HallEvent, Halls, type HallsOptions } from '../room/halls.js'
+import { steadyFiles } from '../room/steady-files.js'
 import { Bridges } from './bridges.js'
 import { Clients, type Counted } from './clients.js'
 import { createEndpoint, type Endpoint, UnknownProfile } from './endpoint.js'
 import { Endpoints } from './endpoints.js'
 import { readBody, send, TooLarge, webRequest } from './exchange.js'
+import { ignoreUpgrade, upgradeOption } from './foreign-upgrade.js'
 import { type Refused, refusedOrigin, refusedToken } from './guard.js'
 import { type McpPath, readPath, writePath } from './path.js'
 import { header, refuse, refuseSocket, reply, rpcError, urlOf } from './replies.js'
@@ -84,7 +86,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       // A listener that throws has no say in what happens here.
     }
   }
-  const halls = new Halls({ ...options, onEvent: emit })
+  const halls = new Halls({ ...options, files: steadyFiles(options.files, now), onEvent: emit })
   const clients = new Clients(now)
   const startedAt = now()
   const counts = { calls: 0, searches: 0, refused: 0, failed: 0, answerCharacters: 0, lists: 0 }
@@ -238,13 +240,16 @@ export function createGateway(options: GatewayOptions): Gateway {
     onLeft: (endpoint) => emit({ kind: 'client-left', client: 'stdio', endpoint }),
   })
 
-  const http = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
+  const http = createServer({ keepAliveTimeout: 65_000, ...upgradeOption }, (request, response) => {
     onRequest(request, response).catch(() => {
       if (response.headersSent) response.destroy()
       else reply(response, 500, rpcError('Something went wrong in the gateway.'))
     })
   })
-  http.on('upgrade', (request, socket, head) => bridges.upgrade(request, socket, head))
+  http.on('upgrade', (request, socket, head) => {
+    if (request.headers.upgrade === UPGRADE) bridges.upgrade(request, socket, head)
+    else ignoreUpgrade(http, request, socket, head)
+  })
   http.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
     bridges.keep(socket)
     if (!socket.writable) return

@@ -7,8 +7,9 @@ export interface McpPath {
   readonly profile: string | undefined
 }
 
-/** Undefined for any other path. */
+/** Undefined for any other path; `/mcp/` is one, for it is where a profile without a name, or called `.`, would be. */
 export function readPath(pathname: string): McpPath | undefined {
+  if (pathname === '/mcp/') return undefined
   const [empty, mcp, ...rest] = pathname.replace(/\/$/, '').split('/')
   if (empty !== '' || mcp !== 'mcp' || rest.length > 2) return undefined
   let names: string[]

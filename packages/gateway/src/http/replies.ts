@@ -3,8 +3,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Refused } from './guard.js'
 
-/** Undefined where it is no path: `//` is none. */
+/** Undefined where it is no path (`//` is none), or one that leads elsewhere: `/mcp/.` would be all of `/mcp`. */
 export function urlOf({ url = '/' }: IncomingMessage): URL | undefined {
+  const [path = ''] = url.split(/[?#]/)
+  if (/[/\\](\.|%2e){1,2}([/\\]|$)/i.test(path)) return undefined
   try {
     return new URL(url, 'http://localhost')
   } catch {

@@ -5,12 +5,13 @@ import {
   type McpHandlerRequestOptions,
   type RequestId,
   type Server,
-  specTypeSchemas,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { isRecord } from '@toolwell/core/internal'
-import { isId } from '../bridge/messages.js'
+import { invalidIn } from '../answer/invalid-request.js'
+import { isId, takenId } from '../bridge/messages.js'
 import type { Endpoint } from './endpoint.js'
+import { OpenRequests } from './open-requests.js'
 
 export interface SessionsOptions {
   /** Milliseconds without a request and without an open stream. */
@@ -27,7 +28,7 @@ interface Session {
   readonly server: Server
   readonly transport: WebStandardStreamableHTTPServerTransport
   /** The requests under way. The transport finds the one that an answer belongs to by its id alone. */
-  readonly ids: Set<RequestId>
+  readonly requests: OpenRequests
   lastUsed: number
   /** Requests whose answers are still being written, the open stream among them. */
   open: number
@@ -60,25 +61,21 @@ export class Sessions {
   }
 
   async #ask(
-    { transport, ids }: Session,
+    { transport, requests }: Session,
     request: Request,
     options: McpHandlerRequestOptions,
   ): Promise<Response> {
     const messages = [options.parsedBody].flat().filter(isRecord)
     const asked = messages.flatMap(({ method, id }) => (typeof method === 'string' && isId(id) ? [id] : []))
-    const taken = asked.find((id, index) => ids.has(id) || asked.indexOf(id) < index)
-    if (taken !== undefined)
-      return refusal(
-        400,
-        `The id ${JSON.stringify(taken)} is that of a request that has no answer yet. Each request of a session has an id of its own.`,
-      )
-    for (const id of asked) ids.add(id)
-    // What is cancelled is not answered.
-    for (const { method, params } of messages)
-      if (method === 'notifications/cancelled' && isRecord(params) && isId(params.requestId))
-        ids.delete(params.requestId)
+    const taken = asked.find((id, index) => requests.has(id) || asked.indexOf(id) < index)
+    if (taken !== undefined) return refusal(400, takenId(taken))
+    requests.add(asked)
     const response = await transport.handleRequest(request, options)
-    if (!response.ok) for (const id of asked) ids.delete(id)
+    if (!response.ok) requests.drop(asked)
+    else
+      for (const { method, params } of messages)
+        if (method === 'notifications/cancelled' && isRecord(params) && isId(params.requestId))
+          requests.cancel(params.requestId)
     return response
   }
 
@@ -119,12 +116,11 @@ export class Sessions {
       return refusal(503, `There are ${most} sessions already. Close some, or wait until they end.`)
     const id = randomUUID()
     const server = endpoint.serverFor({ client: `session ${id}`, conversation: id, era: 'legacy' })
-    const ids = new Set<RequestId>()
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       maxRequestBodySize,
       onsessioninitialized: () => {
-        this.#sessions.set(id, { endpoint, server, transport, ids, lastUsed: now(), open: 0 })
+        this.#sessions.set(id, { endpoint, server, transport, requests, lastUsed: now(), open: 0 })
         onOpen(id, server, endpoint)
       },
     })
@@ -133,11 +129,7 @@ export class Sessions {
       if (this.#sessions.delete(id)) onClose(id)
       onclose?.()
     }
-    const send = transport.send.bind(transport)
-    transport.send = (message, options) => {
-      if (!('method' in message) && message.id !== undefined) ids.delete(message.id)
-      return send(message, options)
-    }
+    const requests = new OpenRequests(transport)
     await server.connect(transport)
     const response = await transport.handleRequest(request, options)
     // It was refused: nothing has begun.
@@ -154,17 +146,8 @@ function isBeginning(body: unknown): boolean {
 function wrongBeginning(body: unknown): Response | undefined {
   const beginning = [body].flat().find((message) => isRecord(message) && message.method === 'initialize')
   if (!isRecord(beginning)) return undefined
-  const { issues = [] } = specTypeSchemas.InitializeRequest['~standard'].validate(beginning)
-  const [first] = issues
-  const place = first?.path?.map((key) => String(typeof key === 'object' ? key.key : key)).join('.')
-  return refusal(
-    400,
-    `Invalid initialize: ${place ? `${place}: ` : ''}${first?.message ?? 'it is no request'}`,
-    {
-      code: -32602,
-      id: isId(beginning.id) ? beginning.id : null,
-    },
-  )
+  const message = invalidIn('initialize', beginning) ?? 'Invalid initialize: it is no request.'
+  return refusal(400, message, { code: -32602, id: isId(beginning.id) ? beginning.id : null })
 }
 
 function refusal(

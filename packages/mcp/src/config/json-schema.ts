@@ -33,6 +33,7 @@ export function configSchema(): Schema {
       profiles: {
         type: 'object',
         description: 'Selections of servers and tools, by name.',
+        propertyNames: { pattern: NOT_BLANK, not: { pattern: '^(all|\\.\\.?)$|[/\\\\]' } },
         additionalProperties: {
           type: 'object',
           properties: propertiesOf(PROFILE_KEYS),

@@ -223,7 +223,7 @@ function* entriesOf(
   const dialect = foreign ? dialectOf(file) : 'common'
   for (const { path, folder } of tablesIn(whole, { file, workspaceFolder, foreign })) {
     const value = valueAt(whole, path)
-    if (value === undefined || value === null) continue
+    if (value === undefined) continue
     if (!isRecord(value)) {
       problems.push(
         problemIn(document, path, `${path.at(-1)} must be an object`, 'Write { "name": { "command": "…" } }'),

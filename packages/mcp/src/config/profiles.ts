@@ -15,7 +15,7 @@ export interface Profile {
 export function profilesOf(document: ConfigDocument, problems: ConfigProblem[]): Record<string, Profile> {
   const profiles: Record<string, Profile> = {}
   const given = document.value?.profiles
-  if (given === undefined || given === null) return profiles
+  if (given === undefined) return profiles
   if (!isRecord(given)) {
     problems.push(
       problemIn(document, ['profiles'], 'profiles must be an object', 'Write { "name": { "servers": […] } }'),
@@ -24,15 +24,9 @@ export function profilesOf(document: ConfigDocument, problems: ConfigProblem[]):
   }
   for (const [name, value] of Object.entries(given)) {
     const path = ['profiles', name]
-    if (name === 'all') {
-      problems.push(
-        problemIn(
-          document,
-          path,
-          'no profile can be called "all": the gateway shows every tool there',
-          'Rename it',
-        ),
-      )
+    const wrongName = nameProblem(name)
+    if (wrongName) {
+      problems.push(problemIn(document, path, wrongName, 'Rename it'))
       continue
     }
     if (!isRecord(value)) {
@@ -62,6 +56,16 @@ export function profilesOf(document: ConfigDocument, problems: ConfigProblem[]):
     if (wrong.length === 0) profiles[name] = value as Profile
   }
   return profiles
+}
+
+/** A name is one part of the gateway's address, and not one that means something else there: a client would get more than its profile. */
+function nameProblem(name: string): string | undefined {
+  if (name.trim() === '') return 'a profile needs a name'
+  if (name === 'all') return 'no profile can be called "all": the gateway shows every tool there'
+  if (name === '.' || name === '..')
+    return `no profile can be called ${JSON.stringify(name)}: at the end of an address that is another one`
+  if (/[/\\]/.test(name)) return 'the name of a profile cannot have a slash: it is one part of an address'
+  return undefined
 }
 
 /** The servers of a profile, with what it allows and denies. All of them where no profile is asked for. */

@@ -95,8 +95,10 @@ function renderText(result: SearchResult, settings: Settings, isShown?: (match: 
 /** What has to be read before anything that was found: what cannot be used now. */
 function linesFirst(result: SearchResult, prompts: Prompts): string[] {
   return [
-    ...result.unavailable.map(({ name, state }) => prompts.searchUnavailable({ asked: name, state })),
-    ...result.leftOut.map((each) => prompts.searchLeftOut(each)),
+    ...firstFew(result.unavailable, prompts, ({ name, state }) =>
+      prompts.searchUnavailable({ asked: name, state }),
+    ),
+    ...firstFew(result.leftOut, prompts, (each) => prompts.searchLeftOut(each)),
     ...result.heldBack.map((each) => prompts.searchHeldBack(each)),
   ]
 }
@@ -163,12 +165,29 @@ function linesOnRest(result: SearchResult, prompts: Prompts): string[] {
   if (result.more > 0) lines.push(prompts.searchMore({ more: result.more }))
   if (result.evicted.length > 0) lines.push(prompts.searchEvicted({ tools: result.evicted }))
   if (result.unloaded.length > 0) lines.push(prompts.searchUnloaded({ tools: result.unloaded }))
-  for (const { name, nearest } of result.notFound)
-    lines.push(prompts.searchNotFound({ asked: quote(name), nearest }))
-  for (const { name, candidates } of result.ambiguous)
-    lines.push(prompts.searchAmbiguous({ asked: quote(name), names: candidates }))
-  for (const problem of result.problems) lines.push(prompts.searchProblem({ problem: quote(problem) }))
-  return lines
+  return [
+    ...lines,
+    ...firstFew(result.notFound, prompts, ({ name, nearest }) =>
+      prompts.searchNotFound({ asked: quote(name), nearest }),
+    ),
+    ...firstFew(result.ambiguous, prompts, ({ name, candidates }) =>
+      prompts.searchAmbiguous({ asked: quote(name), names: candidates }),
+    ),
+    ...firstFew(result.problems, prompts, (problem) => prompts.searchProblem({ problem: quote(problem) })),
+  ]
+}
+
+/** Of one kind. A query may ask for a hundred thousand names. */
+const MOST_LINES = 10
+
+function firstFew<Each>(
+  all: readonly Each[],
+  prompts: Prompts,
+  lineOf: (each: Each) => string,
+): readonly string[] {
+  const lines = all.slice(0, MOST_LINES).map(lineOf)
+  const more = all.length - lines.length
+  return more > 0 ? [...lines, prompts.searchMoreNames({ more })] : lines
 }
 
 /**
