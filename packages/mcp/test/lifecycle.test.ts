@@ -440,6 +440,27 @@ describe('a server that talks nonsense', () => {
     await eventually(() => running(mark).length === 0, 'it is gone')
   })
 
+  it('is told apart from one that shows much progress to a caller that asked for it', async () => {
+    const { text, servers } = await setup([odd()])
+    const other = new AbortController()
+    const waiting = text('odd', 'wait', {}, { signal: other.signal })
+    let seen = 0
+    const steps = 25_000
+    expect(await text('odd', 'progress', { steps }, { onProgress: () => seen++ })).toBe('done')
+    expect(seen).toBe(steps)
+    expect(stateOf(servers)).toMatchObject({ state: 'ready', starts: 2 })
+    other.abort()
+    await expect(waiting).rejects.toMatchObject({ kind: 'cancelled' })
+  })
+
+  it('about progress that nobody asked for is ended, too', async () => {
+    const { text } = await setup([odd()])
+    await expect(text('odd', 'progress', { steps: 60_000 })).rejects.toMatchObject({
+      kind: 'lost',
+      message: expect.stringContaining('more than 2000 unasked messages a second'),
+    })
+  })
+
   it.each([{ diesOnProbe: true }, { ignoresProbe: true }])(
     'about the newer protocol is taken for an older one: %j',
     async (manners) => {

@@ -4,7 +4,6 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import {
   type CallToolResult,
   type Client,
-  isJSONRPCRequest,
   isJSONRPCResponse,
   type JSONRPCMessage,
   LOG_LEVEL_META_KEY,
@@ -19,13 +18,12 @@ import { wantsHeaders } from '../definition/wants-headers.js'
 import { createAttribution } from './attribution.js'
 import { type Caller, type CallerCapabilities, isLoudEnough, type LogMessage } from './caller.js'
 import { ConnectionLost, lostOr } from './connection-lost.js'
+import { createFlood, FLOOD } from './flood.js'
 import { listTools } from './list-tools.js'
 import { type OpenOptions, openClient } from './open-client.js'
 import { ProcessTransport } from './process-transport.js'
 import { answerQuestions, loggedIn, passLog } from './questions.js'
 
-/** Messages since the last one that we sent. More is a flood. */
-const MOST_UNASKED = 20_000
 /** A call that shows progress may take this many times its timeout in all. */
 const MOST_EXTENSIONS = 20
 
@@ -232,40 +230,56 @@ function guard(
   drown: (reason: string) => void,
   log: (line: LogMessage) => void,
 ): void {
-  let unasked = 0
+  const flood = createFlood(() => performance.now())
+  let isDrowned = false
+  /** Calls under way that asked for progress; the SDK asks for it by the id of the call. */
+  const watched = new Set<RequestId>()
   const contexts = new Map<RequestId, <T>(work: () => T) => T>()
   const { onmessage } = transport
   const send = transport.send.bind(transport)
   const readings = new Map<RequestId, AbortController>()
+  /** It is answered, or nobody waits for it any more. */
+  const forget = (id: RequestId) => {
+    watched.delete(id)
+    contexts.delete(id)
+    readings.delete(id)
+  }
   transport.send = (message, options) => {
-    unasked = 0
-    if (!canAsk && !stopsReading) return send(message, options)
     const cancelled = 'params' in message ? (message.params?.requestId as RequestId | undefined) : undefined
     if (cancelled !== undefined) {
-      contexts.delete(cancelled)
       readings.get(cancelled)?.abort()
-      readings.delete(cancelled)
+      forget(cancelled)
     }
-    if (!isJSONRPCRequest(message)) return send(message, options)
-    if (canAsk) contexts.set(message.id, AsyncLocalStorage.snapshot())
-    if (!stopsReading) return send(message, options)
-    const reading = new AbortController()
-    readings.set(message.id, reading)
-    return send(message, { ...options, requestSignal: reading.signal })
+    if (!('method' in message && 'id' in message)) return send(message, options)
+    const { id, params } = message
+    flood.sent()
+    if (params?._meta?.progressToken !== undefined) watched.add(id)
+    if (canAsk) contexts.set(id, AsyncLocalStorage.snapshot())
+    const reading = stopsReading ? new AbortController() : undefined
+    if (reading) readings.set(id, reading)
+    options?.requestSignal?.addEventListener('abort', () => forget(id), { once: true })
+    const sending = send(message, reading ? { ...options, requestSignal: reading.signal } : options)
+    sending.catch(() => forget(id))
+    return sending
   }
   transport.onmessage = ((message: JSONRPCMessage, extra) => {
-    unasked++
-    if (unasked === MOST_UNASKED) drown(`the server sent ${MOST_UNASKED} unasked messages`)
-    if (unasked >= MOST_UNASKED) return
+    if (isDrowned) return
+    isDrowned = flood.came(watched.size > 0 && watched.has(progressOf(message) ?? ''))
+    if (isDrowned) return drown(FLOOD)
     // Here and not in the SDK, which may come to it only when the call is over.
     const line = loggedIn(message)
     if (line) return log(line)
-    const isAnswer = contexts.size + readings.size > 0 && isJSONRPCResponse(message)
+    const isAnswer = contexts.size + readings.size + watched.size > 0 && isJSONRPCResponse(message)
     const id = isAnswer ? message.id : undefined
-    if (id !== undefined) readings.delete(id)
     const within = id === undefined ? undefined : contexts.get(id)
-    if (id === undefined || !within) return onmessage?.(message, extra)
-    contexts.delete(id)
+    if (id !== undefined) forget(id)
+    if (!within) return onmessage?.(message, extra)
     within(() => onmessage?.(message, extra))
   }) as NonNullable<Transport['onmessage']>
+}
+
+/** The call that a message tells the progress of. */
+function progressOf(message: JSONRPCMessage): RequestId | undefined {
+  if (!('method' in message) || message.method !== 'notifications/progress') return undefined
+  return message.params?.progressToken as RequestId | undefined
 }

@@ -151,10 +151,11 @@ async function call({ name, arguments: input = {}, _meta: meta }) {
     )
   if (name === 'roots') return text(JSON.stringify(await ask('roots/list', {})))
   if (name === 'progress') {
-    for (let step = 1; step <= 3; step++)
+    const { steps = 3 } = input
+    for (let step = 1; step <= steps; step++)
       write({
         method: 'notifications/progress',
-        params: { progressToken: meta?.progressToken, progress: step, total: 3, message: `step ${step}` },
+        params: { progressToken: meta?.progressToken, progress: step, total: steps, message: `step ${step}` },
       })
     return text('done')
   }
