@@ -1,6 +1,7 @@
 /** Whether a connection is gone, and whether the server can have seen the call that was on it. */
 import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
-import { needsLogin, statusOf } from './open-client.js'
+import { statusOf } from './http-status.js'
+import { needsLogin } from './open-client.js'
 
 /** A call that the connection did not survive. `sent` is false where the server cannot have seen it. */
 export class ConnectionLost extends Error {
