@@ -4,6 +4,8 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { defineServer } from '@toolwell/mcp'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { startModern } from './support/http-servers.js'
+import { eventually } from './support/processes.js'
 import { setup } from './support/setup.js'
 
 type Answer = (response: ServerResponse, id: unknown) => void
@@ -105,5 +107,81 @@ describe('a call that is answered with a status of HTTP', () => {
     const { url } = await startServer(status(500, 'no such key: hidden-7f3a9c'))
     const { text } = await setup([defineServer('remote', { url, headers: { 'X-Key': 'hidden-7f3a9c' } })])
     await expect(text('remote', 'tool')).rejects.toThrow(/status 500 \("no such key: (?!hidden)/)
+  })
+})
+
+describe('an answer that breaks off', () => {
+  const stream = (response: ServerResponse, head: string) => {
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' })
+    response.write(head)
+  }
+  const cut =
+    (head: string): Answer =>
+    (response) => {
+      stream(response, head)
+      setImmediate(() => response.socket?.destroy())
+    }
+  const ended: Answer = (response) => {
+    stream(response, ': hello\n\n')
+    response.end()
+  }
+  const LOST = {
+    kind: 'lost',
+    message: `remote was lost while it ran tool: its answer broke off. ${UNKNOWN}`,
+  }
+  // Whoever waited for the timeout would wait for longer than the test.
+  const patient = { timeout: 600_000 }
+
+  it.each([
+    ['before it has begun', cut(': hello\n\n')],
+    ['in the middle', cut('data: {"jsonrpc":"2.0","id":')],
+    ['by being at its end', ended],
+  ])('%s is told at once, and takes nothing from other calls', async (_, tool) => {
+    const { url, seen } = await startServer(tool)
+    const { text, report } = await setup([defineServer('remote', { url }, patient)])
+    const other = new AbortController()
+    const waiting = text('remote', 'wait', {}, { signal: other.signal })
+    waiting.catch(() => undefined)
+    await eventually(() => seen.calls === 1, 'the other call is under way')
+    await expect(text('remote', 'tool')).rejects.toMatchObject(LOST)
+    expect(seen.calls).toBe(2)
+    expect(await text('remote', 'echo')).toBe('ok')
+    expect(report('remote')).toMatchObject({ state: 'ready', starts: 2 })
+    other.abort()
+    await expect(waiting).rejects.toMatchObject({ kind: 'cancelled' })
+  })
+
+  it('is asked for once more where that does no harm', async () => {
+    const { url, seen } = await startServer(cut(''), { annotations: { readOnlyHint: true } })
+    const { text } = await setup([defineServer('remote', { url }, patient)])
+    await expect(text('remote', 'tool')).rejects.toMatchObject(LOST)
+    expect(seen).toEqual({ calls: 2, sessions: 2 })
+  })
+
+  it('is gone on with where the server says how, and told where it does not', async () => {
+    const tool = cut('id: 5\nretry: 10\ndata: \n\n')
+    const resumed: Answer = (response, id) => {
+      const result = { content: [{ type: 'text', text: 'after all' }] }
+      stream(response, `data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`)
+      response.end()
+    }
+    const able = await setup([
+      defineServer('remote', { url: (await startServer(tool, { resumed })).url }, patient),
+    ])
+    expect(await able.text('remote', 'tool')).toBe('after all')
+    const unable = await setup([defineServer('remote', { url: (await startServer(tool)).url }, patient)])
+    await expect(unable.text('remote', 'tool')).rejects.toMatchObject(LOST)
+  })
+
+  it('is told in the newer protocol, too', async () => {
+    const { url } = await startModern({
+      before: (request, response) => {
+        if (request.headers['mcp-method'] !== 'tools/call') return false
+        cut(': hello\n\n')(response, undefined)
+        return true
+      },
+    })
+    const { servers } = await setup([defineServer('remote', { url }, patient)])
+    await expect(servers.call('remote', 'echo', {})).rejects.toMatchObject({ kind: 'lost' })
   })
 })

@@ -11,13 +11,14 @@ import {
   type RequestId,
   StreamableHTTPClientTransport,
   type Transport,
+  type TransportSendOptions,
 } from '@modelcontextprotocol/client'
 import { defined } from '@toolwell/core/internal'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
 import { wantsHeaders } from '../definition/wants-headers.js'
 import { createAttribution } from './attribution.js'
 import { type Caller, type CallerCapabilities, isLoudEnough, type LogMessage } from './caller.js'
-import { ConnectionLost, lostOr } from './connection-lost.js'
+import { brokenOff, ConnectionLost, lostOr } from './connection-lost.js'
 import { createFlood, FLOOD } from './flood.js'
 import { listTools } from './list-tools.js'
 import { type OpenOptions, openClient } from './open-client.js'
@@ -93,7 +94,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   guard(
     transport,
     canAsk,
-    era === 'legacy' && transport instanceof StreamableHTTPClientTransport,
+    transport instanceof StreamableHTTPClientTransport,
     (reason) => {
       finish(reason)
       void client.close().catch(() => undefined)
@@ -220,13 +221,13 @@ async function watchSubscription(client: Client, onListChanged: () => void): Pro
 
 /**
  * Ends a connection that floods us, and hands every answer over in the context of its question: on a pipe, an answer that
- * asks for something would otherwise belong to no caller. With `stopsReading`, an answer is not read on when its request is
- * cancelled; in the newer protocol the SDK sees to that.
+ * asks for something would otherwise belong to no caller. With `isStreamed`, every answer has a stream of its own: it is not
+ * read on when its request is cancelled (in the newer protocol the SDK sees to that), and one that breaks off is told.
  */
 function guard(
   transport: Transport,
   canAsk: boolean,
-  stopsReading: boolean,
+  isStreamed: boolean,
   drown: (reason: string) => void,
   log: (line: LogMessage) => void,
 ): void {
@@ -244,6 +245,15 @@ function guard(
     contexts.delete(id)
     readings.delete(id)
   }
+  const streamed = (id: RequestId, options: TransportSendOptions = {}): TransportSendOptions => {
+    const reading = new AbortController()
+    readings.set(id, reading)
+    return {
+      requestSignal: reading.signal,
+      onRequestStreamEnd: () => readings.has(id) && transport.onmessage?.(brokenOff(id)),
+      ...defined({ ...options }),
+    }
+  }
   transport.send = (message, options) => {
     const cancelled = 'params' in message ? (message.params?.requestId as RequestId | undefined) : undefined
     if (cancelled !== undefined) {
@@ -255,10 +265,8 @@ function guard(
     flood.sent()
     if (params?._meta?.progressToken !== undefined) watched.add(id)
     if (canAsk) contexts.set(id, AsyncLocalStorage.snapshot())
-    const reading = stopsReading ? new AbortController() : undefined
-    if (reading) readings.set(id, reading)
     options?.requestSignal?.addEventListener('abort', () => forget(id), { once: true })
-    const sending = send(message, reading ? { ...options, requestSignal: reading.signal } : options)
+    const sending = send(message, isStreamed ? streamed(id, options) : options)
     sending.catch(() => forget(id))
     return sending
   }

@@ -9,7 +9,7 @@ import { abortable } from './abortable.js'
 import type { Breaker } from './breaker.js'
 import type { Caller } from './caller.js'
 import type { CallOptions, Connection } from './connection.js'
-import { ConnectionLost } from './connection-lost.js'
+import { AnswerLost, ConnectionLost } from './connection-lost.js'
 import { createFailures, type Failures } from './failures.js'
 import { type Extent, KnownDefinition, type RecalledFailure } from './known-definition.js'
 import { Later } from './later.js'
@@ -251,7 +251,7 @@ export class Upstream {
         return this.#options.lost.tell(this.server.name, place, result)
       } catch (error) {
         const lost = error instanceof ConnectionLost
-        if (lost) this.#pool.drop(place, connection)
+        if (lost && !(error instanceof AnswerLost)) this.#pool.drop(place, connection)
         const tool = this.known.tool(name)
         const repeatable = lost && (!error.sent || (tool && isRepeatable(tool, this.server)))
         if (attempt > 0 || !repeatable || signal?.aborted) throw this.#callFailure(error, name, signal)
