@@ -109,10 +109,13 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     level = wanted
     await client.setLoggingLevel(wanted, { timeout }).catch(() => undefined)
   }
+  const changed = () => {
+    if (!isClosed) options.onListChanged()
+  }
   if (era === 'legacy') {
     // Also from servers that do not say beforehand that they will send it.
-    client.setNotificationHandler('notifications/tools/list_changed', () => options.onListChanged())
-  } else void watchSubscription(client, options.onListChanged)
+    client.setNotificationHandler('notifications/tools/list_changed', changed)
+  } else void watchSubscription(client, changed)
 
   return {
     era,
@@ -127,6 +130,8 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     },
     closed,
     async list(signal) {
+      // The SDK has forgotten by then what the server can do: it would seem to have no tools.
+      if (isClosed) throw new ConnectionLost('the connection was closed', false)
       const listed = await listTools(client, { timeout, signal })
       return {
         ...listed,
@@ -180,6 +185,8 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
         await client.sendRootsListChanged().catch(() => undefined)
     },
     async close() {
+      // What it says while it ends is no news.
+      isClosed = true
       await client.close().catch(() => undefined)
       await transport.close().catch(() => undefined)
       finish('the connection was closed')

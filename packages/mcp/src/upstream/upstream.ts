@@ -204,7 +204,7 @@ export class Upstream {
     // It was running already: then it has not been listed by being opened.
     if (!isListed) {
       this.#relist(connection, place)
-      await this.#relisting.underWay
+      await this.#relisting.due
     }
     // A failed server cannot be called, so a listing that succeeds must reset it. One that is kept running has to prove itself by lasting.
     if (this.server.lazy) this.#pool.breaker(place).succeed()
@@ -230,7 +230,7 @@ export class Upstream {
     const isStale = this.known.lookAgain() || (this.#refreshing && this.known.holds(name))
     if (isStale) await this.#giveUp(this.refresh(), signal).catch(() => undefined)
     // What is not known and cannot be under way is not worth starting a server for.
-    if (!this.#relisting.underWay) this.#usable(name)
+    if (!this.#relisting.due) this.#usable(name)
     // Whether it speaks both protocols shows when it is listed.
     if (caller.era === 'legacy' && !this.definition) await this.#giveUp(this.refresh(), signal)
     const speaksBoth = this.definition?.era === 'modern' && !this.#isOnlyModern
@@ -239,7 +239,8 @@ export class Upstream {
       const connection = await this.#acquire(place, caller, signal)
       try {
         // The list may have changed since the caller saw it.
-        if (this.#relisting.underWay) await abortable(this.#relisting.underWay, signal)
+        const listing = this.known.tool(name) ? this.#relisting.underWay : this.#relisting.due
+        if (listing) await abortable(listing, signal)
         const tool = this.#usable(name)
         if (options.mayCall?.() === false)
           throw this.#failures.make('quarantined', `${name} of ${this.server.name} is not as it was approved`)
@@ -390,7 +391,8 @@ export class Upstream {
   }
 
   #relist(connection: Connection, place: Place): void {
-    this.#relisting.ask(async () => {
+    this.#relisting.ask(connection, async () => {
+      if (connection.isClosed) return
       const deadline = AbortSignal.timeout(this.#connectTimeout)
       try {
         await this.#keep(await connection.list(AbortSignal.any([this.#pool.closing, deadline])), place)
