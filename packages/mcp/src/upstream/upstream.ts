@@ -16,7 +16,7 @@ import { Later } from './later.js'
 import { LoginNeed } from './login-need.js'
 import type { LostState } from './lost-state.js'
 import type { McpFailure } from './mcp-failure.js'
-import { asksForMore } from './open-client.js'
+import { asksForMore, needsLogin } from './open-client.js'
 import { idleIn, type Place, placeOf } from './place.js'
 import { Pool, type Running } from './pool.js'
 import { Relisting } from './relisting.js'
@@ -70,8 +70,9 @@ export class Upstream {
   readonly #starts: Starts
   /** Of folders other than that one. */
   readonly #reasonsElsewhere = new Map<string, string>()
-  readonly #login = new LoginNeed(() =>
-    this.#options.auth?.watch?.(() => void this.refresh().catch(() => undefined)),
+  readonly #login = new LoginNeed(
+    () => this.#options.auth?.watch?.(() => void this.refresh().catch(() => undefined)),
+    () => this.refresh().catch(() => undefined),
   )
   #lastState: ServerState | undefined
   readonly #relisting = new Relisting()
@@ -278,6 +279,7 @@ export class Upstream {
   async retire(): Promise<void> {
     this.#isRetired = true
     this.#later.clear()
+    this.#login.end()
     this.#pool.giveUp()
     if (this.#underWay > 0)
       await new Promise<void>((resolve) => {
@@ -399,6 +401,7 @@ export class Upstream {
         this.#wasLetIn()
       } catch (error) {
         if (connection.isClosed || this.#pool.closing.aborted) return
+        if (needsLogin(error)) return this.#askForLogin(this.#failures.ofOpening(error, undefined))
         const text = `its list of tools has changed and could not be read: ${this.#starts.hide(String(error))}`
         this.#options.emit({ kind: 'warning', server: this.server.name, code: 'list-failed', text })
       }
@@ -433,12 +436,14 @@ export class Upstream {
   #callFailure(error: unknown, name: string, signal: AbortSignal | undefined): McpFailure {
     const failure = this.#failures.ofCall(error, name, signal?.aborted === true)
     // One tool that needs more scopes says nothing about the others.
-    if (failure.kind === 'needs-login' && !asksForMore(failure.cause)) {
-      this.#login.set(true)
-      this.reason = failure.message
-      this.#announce()
-    }
+    if (failure.kind === 'needs-login' && !asksForMore(failure.cause)) this.#askForLogin(failure)
     return failure
+  }
+
+  #askForLogin({ message }: McpFailure): void {
+    this.#login.set(true)
+    this.reason = message
+    this.#announce()
   }
 
   #wasLetIn(): void {
