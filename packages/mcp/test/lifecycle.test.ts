@@ -414,6 +414,14 @@ describe('what a server lists', () => {
     })
   })
 
+  it('that ends the server makes it fail, with what it said', async () => {
+    const { servers } = await setup([odd({ toolsFrom: '/no/such/list' })])
+    expect(stateOf(servers)).toMatchObject({
+      state: 'failed',
+      reason: expect.stringMatching(/the server exited with code 1: .*no such file or directory/),
+    })
+  })
+
   it('that never comes is not waited for longer than allowed', async () => {
     const { servers } = await setup([odd({ muteList: true })], { connectTimeout: 500 })
     expect(stateOf(servers)?.reason).toMatch(/was not ready within 500 ms/)

@@ -22,6 +22,7 @@ import { brokenOff, ConnectionLost, lostOr } from './connection-lost.js'
 import { createFlood, FLOOD } from './flood.js'
 import { listTools } from './list-tools.js'
 import { type OpenOptions, openClient } from './open-client.js'
+import { ProgramFailure } from './process-failure.js'
 import { ProcessTransport } from './process-transport.js'
 import { answerQuestions, loggedIn, passLog } from './questions.js'
 
@@ -132,7 +133,10 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     async list(signal) {
       // The SDK has forgotten by then what the server can do: it would seem to have no tools.
       if (isClosed) throw new ConnectionLost('the connection was closed', false)
-      const listed = await listTools(client, { timeout, signal })
+      const listed = await listTools(client, { timeout, signal }).catch((error: unknown) => {
+        const why = epitaph()
+        throw why === undefined ? error : new ProgramFailure(why, { cause: error })
+      })
       return {
         ...listed,
         instructions: client.getInstructions() ?? '',
