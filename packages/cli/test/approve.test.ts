@@ -334,6 +334,20 @@ describe('approve', () => {
   )
 
   it(
+    'says why a name that two tools have cannot be approved',
+    async () => {
+      const home = homeWith({})
+      put(home, sums({ ...BEFORE, tools: [add, { ...add, title: 'Sum' }, sub] }))
+      expect(await held(home)).toEqual(['add'])
+      expect(await home.run(['approve', 'sums/add'])).toMatchObject({
+        code: 2,
+        errors: expect.stringContaining('sums/add cannot be approved: sums lists two tools called add.'),
+      })
+    },
+    WAIT,
+  )
+
+  it(
     'takes a name that cannot be written in plain letters by the command that is printed',
     async () => {
       const measure = { ...add, name: 'gr\u00f6\u00dfe messen' }

@@ -26,8 +26,8 @@ export interface Group {
   readonly seen: Lock
   /** Its servers as the config has them, by name. */
   readonly named: ReadonlyMap<string, ServerConfig>
-  /** By server, tools that are held back. */
-  readonly held: ReadonlyMap<string, ReadonlySet<string>>
+  /** By server, tools that are held back, with the reason. */
+  readonly held: ReadonlyMap<string, ReadonlyMap<string, string>>
   readonly servers: readonly ListedServer[]
   /** Servers of the config that could not be listed, with the reason. */
   readonly unlisted: ReadonlyMap<string, string>
@@ -64,7 +64,7 @@ export function groupsOf({ config, servers, firstUse, took }: OpenServers): Grou
     const mine: ListedServer[] = []
     const denied = new Map<string, ReadonlySet<string>>()
     const unusable = new Map<string, readonly string[]>()
-    const held = new Map<string, ReadonlySet<string>>()
+    const held = new Map<string, ReadonlyMap<string, string>>()
     const heldServers = new Set<string>()
     for (const server of own) {
       const { name, enabled } = server
@@ -79,7 +79,7 @@ export function groupsOf({ config, servers, firstUse, took }: OpenServers): Grou
         // Whether it imitates was decided with what was known before.
         const known = (tool: string) => (report.quarantined.has(tool) ? undefined : ('before' as const))
         mine.push({ name, start: startOf(server), instructions, tools, known })
-        held.set(name, new Set(report.quarantined.keys()))
+        held.set(name, report.quarantined)
         if (report.state === 'quarantined') heldServers.add(name)
         denied.set(name, new Set(report.denied))
         if (report.unusable.length > 0) unusable.set(name, report.unusable.map(unusableLine))
@@ -123,7 +123,7 @@ export function groupsOf({ config, servers, firstUse, took }: OpenServers): Grou
 function withoutHeld(
   { tools, instructions, ...record }: FirstUse,
   now: ListedServer,
-  held: ReadonlySet<string> = new Set(),
+  held: ReadonlyMap<string, string> = new Map(),
   isHeld: boolean,
 ): FirstUse {
   const prints = new Map(
