@@ -65,6 +65,7 @@ export class Upstream {
   readonly #options: UpstreamOptions
   readonly #pool: Pool
   readonly #failures: Failures
+  readonly #connectTimeout: number
   /** Where whoever lists is. */
   readonly #home: Place
   readonly #starts: Starts
@@ -92,6 +93,7 @@ export class Upstream {
   constructor(options: UpstreamOptions) {
     this.server = options.server
     this.#options = options
+    this.#connectTimeout = options.server.startTimeout ?? options.connectTimeout
     this.#home = placeOf(options.server, options.lister, false)
     this.#starts = new Starts(options)
     this.#failures = createFailures(options.server, (text) => this.#starts.hide(text))
@@ -124,10 +126,6 @@ export class Upstream {
     this.failedBefore = options.isPatient ? undefined : this.known.recallFailure()
     this.#isRetrying = this.failedBefore !== undefined
     this.reason = this.failedBefore?.reason ?? ''
-  }
-
-  get #connectTimeout(): number {
-    return this.server.startTimeout ?? this.#options.connectTimeout
   }
 
   get definition(): ServerDefinition | undefined {
@@ -249,7 +247,7 @@ export class Upstream {
         this.#pool.use(place)
         const result = await connection.call(tool, input, options)
         this.#worked(place)
-        this.#wasLetIn()
+        this.#setLogin(undefined)
         return this.#options.lost.tell(this.server.name, place, result)
       } catch (error) {
         const lost = error instanceof ConnectionLost
@@ -394,14 +392,13 @@ export class Upstream {
 
   #relist(connection: Connection, place: Place): void {
     this.#relisting.ask(connection, async () => {
-      if (connection.isClosed) return
       const deadline = AbortSignal.timeout(this.#connectTimeout)
       try {
         await this.#keep(await connection.list(AbortSignal.any([this.#pool.closing, deadline])), place)
-        this.#wasLetIn()
+        this.#setLogin(undefined)
       } catch (error) {
         if (connection.isClosed || this.#pool.closing.aborted) return
-        if (needsLogin(error)) return this.#askForLogin(this.#failures.ofOpening(error, undefined))
+        if (needsLogin(error)) return this.#setLogin(this.#failures.ofOpening(error, undefined).message)
         const text = `its list of tools has changed and could not be read: ${this.#starts.hide(String(error))}`
         this.#options.emit({ kind: 'warning', server: this.server.name, code: 'list-failed', text })
       }
@@ -436,20 +433,15 @@ export class Upstream {
   #callFailure(error: unknown, name: string, signal: AbortSignal | undefined): McpFailure {
     const failure = this.#failures.ofCall(error, name, signal?.aborted === true)
     // One tool that needs more scopes says nothing about the others.
-    if (failure.kind === 'needs-login' && !asksForMore(failure.cause)) this.#askForLogin(failure)
+    if (failure.kind === 'needs-login' && !asksForMore(failure.cause)) this.#setLogin(failure.message)
     return failure
   }
 
-  #askForLogin({ message }: McpFailure): void {
-    this.#login.set(true)
-    this.reason = message
-    this.#announce()
-  }
-
-  #wasLetIn(): void {
-    if (!this.#login.isNeeded) return
-    this.#login.set(false)
-    this.reason = ''
+  /** Why it asks for a login; undefined where it has let us in. */
+  #setLogin(reason: string | undefined): void {
+    if (reason === undefined && !this.#login.isNeeded) return
+    this.#login.set(reason !== undefined)
+    this.reason = reason ?? ''
     this.#announce()
   }
 
