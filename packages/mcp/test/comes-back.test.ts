@@ -28,7 +28,8 @@ describe('a lazy server', () => {
     while (stateOf(servers) !== 'failed') await model.call('odd__pid', {})
     expect(await model.call('odd__pid', { again: true })).toMatch(/cannot be used now: failed/)
     switched.repair()
-    await eventually(() => stateOf(servers) !== 'failed', 'it has rested')
+    // What the model is told, a moment after the rest is over.
+    await eventually(() => well.catalogue.sources.get('odd')?.state !== 'failed', 'it has rested')
     expect(well.catalogue.sources.get('odd')).toMatchObject({ state: 'ready', tentative: true })
     expect(await model.call('odd__pid', {})).toMatch(/^\d+$/)
     expect(well.catalogue.sources.get('odd')).toMatchObject({ state: 'ready', tentative: false })

@@ -1,6 +1,7 @@
 /** Servers over HTTP, of both eras of the protocol and of the old kind with SSE. */
 import { defineServer, McpFailure } from '@toolwell/mcp'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { LoginNeed } from '../src/upstream/login-need.js'
 import { startEverything, startModern } from './support/http-servers.js'
 import { eventually } from './support/processes.js'
 import { setup } from './support/setup.js'
@@ -111,6 +112,68 @@ describe('a server that wants a login', () => {
     token = 'right'
     expect(await open.text('closed', 'echo', { a: 2 })).toBe('{"a":2}')
     expect(open.report('closed').state).toBe('ready')
+  })
+
+  it('for one call only is used again by itself', async () => {
+    const { url } = await startModern({
+      tools: ['echo', 'closed'],
+      before: (request, response) => {
+        if (request.headers['mcp-name'] !== 'closed') return false
+        response.writeHead(401).end()
+        return true
+      },
+    })
+    const { text, report, states, well } = await setup([defineServer('remote', { url })])
+    await expect(text('remote', 'closed')).rejects.toMatchObject({ kind: 'needs-login' })
+    await eventually(() => report('remote').state === 'ready', 'it is used again')
+    expect(well.catalogue.sources.get('remote')?.state).toBe('ready')
+    expect(report('remote').reason).toBe('')
+    expect(states('remote')).toContain('needs-login')
+    expect(await text('remote', 'echo', { a: 1 })).toBe('{"a":1}')
+  })
+
+  it.each([true, false])('and lets everybody in again is found out, known before: %s', async (isKnown) => {
+    let isOpen = isKnown
+    let asked = 0
+    const { url } = await startModern({
+      before: (_, response) => {
+        if (isOpen) return false
+        asked++
+        response.writeHead(401).end()
+        return true
+      },
+    })
+    const { text, report, events } = await setup([defineServer('remote', { url })])
+    if (isKnown) expect(await text('remote', 'echo', { a: 1 })).toBe('{"a":1}')
+    isOpen = false
+    await expect(text('remote', 'echo')).rejects.toMatchObject({ kind: 'needs-login' })
+    const before = asked
+    await eventually(() => asked > before, 'it was tried again')
+    expect(report('remote').state).toBe('needs-login')
+    isOpen = true
+    await eventually(() => report('remote').state !== 'needs-login', 'it is let in')
+    expect(report('remote').reason).toBe('')
+    expect(await text('remote', 'echo', { a: 2 })).toBe('{"a":2}')
+    expect(events.filter((event) => event.kind === 'warning' && event.code === 'list-failed')).toEqual([])
+  })
+
+  it('is tried less and less often', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    let tries = 0
+    const need = new LoginNeed(
+      () => undefined,
+      async () => {
+        tries++
+      },
+    )
+    need.set(true)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(tries).toBe(5)
+    await vi.advanceTimersByTimeAsync(86_400_000)
+    expect(tries).toBeLessThan(160)
+    need.end()
+    expect(vi.getTimerCount()).toBe(0)
   })
 })
 

@@ -414,6 +414,14 @@ describe('what a server lists', () => {
     })
   })
 
+  it('that ends the server makes it fail, with what it said', async () => {
+    const { servers } = await setup([odd({ toolsFrom: '/no/such/list' })])
+    expect(stateOf(servers)).toMatchObject({
+      state: 'failed',
+      reason: expect.stringMatching(/the server exited with code 1: .*no such file or directory/),
+    })
+  })
+
   it('that never comes is not waited for longer than allowed', async () => {
     const { servers } = await setup([odd({ muteList: true })], { connectTimeout: 500 })
     expect(stateOf(servers)?.reason).toMatch(/was not ready within 500 ms/)
@@ -438,6 +446,27 @@ describe('a server that talks nonsense', () => {
     const failure = await servers.call('loud', 'wait', {}).catch((error: Error) => error.message)
     expect(failure).toMatch(reason)
     await eventually(() => running(mark).length === 0, 'it is gone')
+  })
+
+  it('is told apart from one that shows much progress to a caller that asked for it', async () => {
+    const { text, servers } = await setup([odd()])
+    const other = new AbortController()
+    const waiting = text('odd', 'wait', {}, { signal: other.signal })
+    let seen = 0
+    const steps = 25_000
+    expect(await text('odd', 'progress', { steps }, { onProgress: () => seen++ })).toBe('done')
+    expect(seen).toBe(steps)
+    expect(stateOf(servers)).toMatchObject({ state: 'ready', starts: 2 })
+    other.abort()
+    await expect(waiting).rejects.toMatchObject({ kind: 'cancelled' })
+  })
+
+  it('about progress that nobody asked for is ended, too', async () => {
+    const { text } = await setup([odd()])
+    await expect(text('odd', 'progress', { steps: 60_000 })).rejects.toMatchObject({
+      kind: 'lost',
+      message: expect.stringContaining('more than 2000 unasked messages a second'),
+    })
   })
 
   it.each([{ diesOnProbe: true }, { ignoresProbe: true }])(

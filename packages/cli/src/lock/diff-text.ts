@@ -23,9 +23,9 @@ export function diffText(
   })
 }
 
-/** A name as it is written on a command line. */
+/** A name as it is written on a command line; what is not plain is left to a star. */
 export function shellWord(name: string): string {
   return /^[\w.@:/-]+$/.test(name)
     ? name
-    : `'${name.replaceAll("'", "'\\''").replace(/[^\u0020-\u007e]/g, '?')}'`
+    : `'${name.replaceAll("'", "'\\''").replace(/[^\u0020-\u007e]+/g, '*')}'`
 }

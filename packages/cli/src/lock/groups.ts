@@ -1,6 +1,6 @@
 /** Servers by the lock that counts for them, as they are listed now. */
-import type { FirstUseStore, ServerConfig, ServerWarning } from '@toolwell/mcp'
-import { asLock, startOf } from '@toolwell/mcp/internal'
+import type { FirstUse, FirstUseStore, ServerConfig, ServerWarning } from '@toolwell/mcp'
+import { asLock, fingerprint, startOf } from '@toolwell/mcp/internal'
 import {
   checkLock,
   EMPTY_LOCK,
@@ -26,8 +26,8 @@ export interface Group {
   readonly seen: Lock
   /** Its servers as the config has them, by name. */
   readonly named: ReadonlyMap<string, ServerConfig>
-  /** By server, tools that are held back. */
-  readonly held: ReadonlyMap<string, ReadonlySet<string>>
+  /** By server, tools that are held back, with the reason. */
+  readonly held: ReadonlyMap<string, ReadonlyMap<string, string>>
   readonly servers: readonly ListedServer[]
   /** Servers of the config that could not be listed, with the reason. */
   readonly unlisted: ReadonlyMap<string, string>
@@ -64,7 +64,8 @@ export function groupsOf({ config, servers, firstUse, took }: OpenServers): Grou
     const mine: ListedServer[] = []
     const denied = new Map<string, ReadonlySet<string>>()
     const unusable = new Map<string, readonly string[]>()
-    const held = new Map<string, ReadonlySet<string>>()
+    const held = new Map<string, ReadonlyMap<string, string>>()
+    const heldServers = new Set<string>()
     for (const server of own) {
       const { name, enabled } = server
       const definition = servers.definition(name)
@@ -74,8 +75,12 @@ export function groupsOf({ config, servers, firstUse, took }: OpenServers): Grou
         const offered = new Set(report.tools)
         for (const twice of repeated(definition.tools)) offered.delete(twice)
         const tools = definition.tools.filter((tool) => offered.has(tool.name))
-        mine.push({ name, start: startOf(server), instructions: definition.instructions, tools })
-        held.set(name, new Set(report.quarantined.keys()))
+        const { instructions } = definition
+        // Whether it imitates was decided with what was known before.
+        const known = (tool: string) => (report.quarantined.has(tool) ? undefined : ('before' as const))
+        mine.push({ name, start: startOf(server), instructions, tools, known })
+        held.set(name, report.quarantined)
+        if (report.state === 'quarantined') heldServers.add(name)
         denied.set(name, new Set(report.denied))
         if (report.unusable.length > 0) unusable.set(name, report.unusable.map(unusableLine))
       } else if (enabled) unlisted.set(name, report?.reason || 'it was not listed')
@@ -91,7 +96,10 @@ export function groupsOf({ config, servers, firstUse, took }: OpenServers): Grou
       seen: asLock(
         own.flatMap((server) => {
           const record = firstUse.read(server)
-          return record && Object.keys(record.tools).length > 0 ? [[server.name, record] as const] : []
+          if (!record || Object.keys(record.tools).length === 0) return []
+          const now = mine.find(({ name }) => name === server.name)
+          const isHeld = heldServers.has(server.name)
+          return [[server.name, now ? withoutHeld(record, now, held.get(server.name), isHeld) : record]]
         }),
       ),
       named: new Map(own.map((server) => [server.name, server])),
@@ -106,6 +114,27 @@ export function groupsOf({ config, servers, firstUse, took }: OpenServers): Grou
     }
   })
   return { groups, firstUse, scanner: createScanner(listed, config.scan) }
+}
+
+/**
+ * What was first seen, but for what is held back although it is the same: the scan has come to object to it, and it waits like
+ * what is new.
+ */
+function withoutHeld(
+  { tools, instructions, ...record }: FirstUse,
+  now: ListedServer,
+  held: ReadonlyMap<string, string> = new Map(),
+  isHeld: boolean,
+): FirstUse {
+  const prints = new Map(
+    now.tools
+      .map((tool) => [(tool as { name: string }).name, tool] as const)
+      .filter(([name]) => held.has(name))
+      .map(([name, tool]) => [name, fingerprint(tool)]),
+  )
+  const kept = Object.entries(tools).filter(([name, seen]) => prints.get(name) !== seen.fingerprint)
+  const isSame = isHeld && instructions === now.instructions
+  return { ...record, instructions: isSame ? '' : instructions, tools: Object.fromEntries(kept) }
 }
 
 /** Names that two tools have which are not the same: neither can be used. */

@@ -75,6 +75,15 @@ function assertKnown(target: string, pending: readonly Pending[], groups: readon
             .join(', ')}.`,
       { reason: 'unknown-target' },
     )
+  for (const { held } of groups)
+    for (const [server, tools] of held) {
+      const reason = target.startsWith(`${server}/`) ? tools.get(target.slice(server.length + 1)) : undefined
+      // Two tools of one name: nobody can say which of them is meant.
+      if (reason !== undefined)
+        throw new Problem(`${visible(target)} cannot be approved: ${reason}`, 'Nothing was changed.', {
+          reason: 'not-approvable',
+        })
+    }
   const owner = groups.find(({ servers, lock, seen }) =>
     [...servers.map(({ name }) => name), ...Object.keys((lock ?? seen).servers)].some((name) =>
       isOf(target, name),

@@ -84,6 +84,18 @@ export function createGuard(options: GuardOptions): Guard {
   /** A record that vanishes while the program runs, with a folder that is moved say, is not forgotten by it. */
   const remembered = new Map<string, FirstUse>()
   const recall = (server: ServerConfig) => firstUse.read(server) ?? remembered.get(server.name)
+  const lockedTool = (server: ServerConfig, state: LockState, tool: string) =>
+    ownTool(ownTool(state.lock?.servers, server.name)?.tools, tool)
+  /** What was let through in this program is known `now`: others may be listed that are as new. */
+  const known = (server: ServerConfig, tool: string) => {
+    const state = locks.of(server)
+    if (state) return lockedTool(server, state, tool) ? 'before' : undefined
+    const last = met.get(server.name)
+    if (ownTool((last ? last.before : recall(server))?.tools, tool)) return 'before'
+    return ownTool(remembered.get(server.name)?.tools, tool) ? 'now' : undefined
+  }
+  const listedOf = (server: ServerConfig, definition: ServerDefinition) =>
+    asListed(server, definition, (tool) => known(server, tool))
   const by = new Map<string, ServerDecision['by']>()
   /** Definitions that are as first seen, and in which nothing was found that holds back: most of them, at every start. */
   const settled = new Map<string, { readonly definition: ServerDefinition; readonly isPlain: boolean }>()
@@ -264,7 +276,11 @@ function isPlain({ server, tools }: ServerDecision): boolean {
 }
 
 /** How it is started is looked at by few: it takes a look at files. */
-function listedOf(server: ServerConfig, { instructions, tools }: ServerDefinition): ListedServer {
+function asListed(
+  server: ServerConfig,
+  { instructions, tools }: ServerDefinition,
+  known: ListedServer['known'],
+): ListedServer {
   let start: string | undefined
   return {
     name: server.name,
@@ -274,6 +290,7 @@ function listedOf(server: ServerConfig, { instructions, tools }: ServerDefinitio
     },
     instructions,
     tools,
+    known,
   }
 }
 

@@ -1,6 +1,14 @@
 /** Whether a connection is gone, and whether the server can have seen the call that was on it. */
-import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
-import { needsLogin, statusOf } from './open-client.js'
+import {
+  type JSONRPCErrorResponse,
+  ProtocolError,
+  ProtocolErrorCode,
+  type RequestId,
+  SdkError,
+  SdkErrorCode,
+} from '@modelcontextprotocol/client'
+import { statusOf } from './http-status.js'
+import { needsLogin } from './open-client.js'
 
 /** A call that the connection did not survive. `sent` is false where the server cannot have seen it. */
 export class ConnectionLost extends Error {
@@ -12,8 +20,25 @@ export class ConnectionLost extends Error {
   }
 }
 
+/** The call has lost its answer, and the connection goes on: over HTTP, every answer comes by itself. */
+export class AnswerLost extends ConnectionLost {
+  constructor(options: { cause?: unknown } = {}) {
+    super('its answer broke off', true, options)
+    this.name = 'AnswerLost'
+  }
+}
+
+/** In the place of an answer that broke off. It is known by its data, which no server can send. */
+export function brokenOff(id: RequestId): JSONRPCErrorResponse {
+  const error = { code: ProtocolErrorCode.InternalError, message: 'the answer broke off', data: BROKEN_OFF }
+  return { jsonrpc: '2.0', id, error }
+}
+
+const BROKEN_OFF = Object.freeze({})
+
 /** Tells an answer with an error from a connection that is gone. */
 export function lostOr(error: unknown, isClosed: boolean, epitaph: string | undefined): unknown {
+  if (error instanceof ProtocolError && error.data === BROKEN_OFF) return new AnswerLost({ cause: error })
   if (error instanceof ProtocolError || needsLogin(error)) return error
   const code = error instanceof SdkError ? error.code : undefined
   if (code === SdkErrorCode.RequestTimeout) return error

@@ -4,7 +4,6 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import {
   type CallToolResult,
   type Client,
-  isJSONRPCRequest,
   isJSONRPCResponse,
   type JSONRPCMessage,
   LOG_LEVEL_META_KEY,
@@ -12,20 +11,21 @@ import {
   type RequestId,
   StreamableHTTPClientTransport,
   type Transport,
+  type TransportSendOptions,
 } from '@modelcontextprotocol/client'
 import { defined } from '@toolwell/core/internal'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
 import { wantsHeaders } from '../definition/wants-headers.js'
 import { createAttribution } from './attribution.js'
 import { type Caller, type CallerCapabilities, isLoudEnough, type LogMessage } from './caller.js'
-import { ConnectionLost, lostOr } from './connection-lost.js'
+import { brokenOff, ConnectionLost, lostOr } from './connection-lost.js'
+import { createFlood, FLOOD } from './flood.js'
 import { listTools } from './list-tools.js'
 import { type OpenOptions, openClient } from './open-client.js'
+import { ProgramFailure } from './process-failure.js'
 import { ProcessTransport } from './process-transport.js'
 import { answerQuestions, loggedIn, passLog } from './questions.js'
 
-/** Messages since the last one that we sent. More is a flood. */
-const MOST_UNASKED = 20_000
 /** A call that shows progress may take this many times its timeout in all. */
 const MOST_EXTENSIONS = 20
 
@@ -95,7 +95,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   guard(
     transport,
     canAsk,
-    era === 'legacy' && transport instanceof StreamableHTTPClientTransport,
+    transport instanceof StreamableHTTPClientTransport,
     (reason) => {
       finish(reason)
       void client.close().catch(() => undefined)
@@ -110,10 +110,13 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     level = wanted
     await client.setLoggingLevel(wanted, { timeout }).catch(() => undefined)
   }
+  const changed = () => {
+    if (!isClosed) options.onListChanged()
+  }
   if (era === 'legacy') {
     // Also from servers that do not say beforehand that they will send it.
-    client.setNotificationHandler('notifications/tools/list_changed', () => options.onListChanged())
-  } else void watchSubscription(client, options.onListChanged)
+    client.setNotificationHandler('notifications/tools/list_changed', changed)
+  } else void watchSubscription(client, changed)
 
   return {
     era,
@@ -128,7 +131,12 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     },
     closed,
     async list(signal) {
-      const listed = await listTools(client, { timeout, signal })
+      // The SDK has forgotten by then what the server can do: it would seem to have no tools.
+      if (isClosed) throw new ConnectionLost('the connection was closed', false)
+      const listed = await listTools(client, { timeout, signal }).catch((error: unknown) => {
+        const why = epitaph()
+        throw why === undefined ? error : new ProgramFailure(why, { cause: error })
+      })
       return {
         ...listed,
         instructions: client.getInstructions() ?? '',
@@ -181,6 +189,8 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
         await client.sendRootsListChanged().catch(() => undefined)
     },
     async close() {
+      // What it says while it ends is no news.
+      isClosed = true
       await client.close().catch(() => undefined)
       await transport.close().catch(() => undefined)
       finish('the connection was closed')
@@ -222,50 +232,73 @@ async function watchSubscription(client: Client, onListChanged: () => void): Pro
 
 /**
  * Ends a connection that floods us, and hands every answer over in the context of its question: on a pipe, an answer that
- * asks for something would otherwise belong to no caller. With `stopsReading`, an answer is not read on when its request is
- * cancelled; in the newer protocol the SDK sees to that.
+ * asks for something would otherwise belong to no caller. With `isStreamed`, every answer has a stream of its own: it is not
+ * read on when its request is cancelled (in the newer protocol the SDK sees to that), and one that breaks off is told.
  */
 function guard(
   transport: Transport,
   canAsk: boolean,
-  stopsReading: boolean,
+  isStreamed: boolean,
   drown: (reason: string) => void,
   log: (line: LogMessage) => void,
 ): void {
-  let unasked = 0
+  const flood = createFlood(() => performance.now())
+  let isDrowned = false
+  /** Calls under way that asked for progress; the SDK asks for it by the id of the call. */
+  const watched = new Set<RequestId>()
   const contexts = new Map<RequestId, <T>(work: () => T) => T>()
   const { onmessage } = transport
   const send = transport.send.bind(transport)
   const readings = new Map<RequestId, AbortController>()
+  /** It is answered, or nobody waits for it any more. */
+  const forget = (id: RequestId) => {
+    watched.delete(id)
+    contexts.delete(id)
+    readings.delete(id)
+  }
+  const streamed = (id: RequestId, options: TransportSendOptions = {}): TransportSendOptions => {
+    const reading = new AbortController()
+    readings.set(id, reading)
+    return {
+      requestSignal: reading.signal,
+      onRequestStreamEnd: () => readings.has(id) && transport.onmessage?.(brokenOff(id)),
+      ...defined({ ...options }),
+    }
+  }
   transport.send = (message, options) => {
-    unasked = 0
-    if (!canAsk && !stopsReading) return send(message, options)
     const cancelled = 'params' in message ? (message.params?.requestId as RequestId | undefined) : undefined
     if (cancelled !== undefined) {
-      contexts.delete(cancelled)
       readings.get(cancelled)?.abort()
-      readings.delete(cancelled)
+      forget(cancelled)
     }
-    if (!isJSONRPCRequest(message)) return send(message, options)
-    if (canAsk) contexts.set(message.id, AsyncLocalStorage.snapshot())
-    if (!stopsReading) return send(message, options)
-    const reading = new AbortController()
-    readings.set(message.id, reading)
-    return send(message, { ...options, requestSignal: reading.signal })
+    if (!('method' in message && 'id' in message)) return send(message, options)
+    const { id, params } = message
+    flood.sent()
+    if (params?._meta?.progressToken !== undefined) watched.add(id)
+    if (canAsk) contexts.set(id, AsyncLocalStorage.snapshot())
+    options?.requestSignal?.addEventListener('abort', () => forget(id), { once: true })
+    const sending = send(message, isStreamed ? streamed(id, options) : options)
+    sending.catch(() => forget(id))
+    return sending
   }
   transport.onmessage = ((message: JSONRPCMessage, extra) => {
-    unasked++
-    if (unasked === MOST_UNASKED) drown(`the server sent ${MOST_UNASKED} unasked messages`)
-    if (unasked >= MOST_UNASKED) return
+    if (isDrowned) return
+    isDrowned = flood.came(watched.size > 0 && watched.has(progressOf(message) ?? ''))
+    if (isDrowned) return drown(FLOOD)
     // Here and not in the SDK, which may come to it only when the call is over.
     const line = loggedIn(message)
     if (line) return log(line)
-    const isAnswer = contexts.size + readings.size > 0 && isJSONRPCResponse(message)
+    const isAnswer = contexts.size + readings.size + watched.size > 0 && isJSONRPCResponse(message)
     const id = isAnswer ? message.id : undefined
-    if (id !== undefined) readings.delete(id)
     const within = id === undefined ? undefined : contexts.get(id)
-    if (id === undefined || !within) return onmessage?.(message, extra)
-    contexts.delete(id)
+    if (id !== undefined) forget(id)
+    if (!within) return onmessage?.(message, extra)
     within(() => onmessage?.(message, extra))
   }) as NonNullable<Transport['onmessage']>
+}
+
+/** The call that a message tells the progress of. */
+function progressOf(message: JSONRPCMessage): RequestId | undefined {
+  if (!('method' in message) || message.method !== 'notifications/progress') return undefined
+  return message.params?.progressToken as RequestId | undefined
 }

@@ -3,10 +3,13 @@ import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode } from '@model
 import { hasOwnCredentials, type ServerConfig } from '../config/server-config.js'
 import { hidden } from '../definition/without-secrets.js'
 import { ConnectionLost } from './connection-lost.js'
+import { statusLine, statusOf } from './http-status.js'
 import { type FailureKind, McpFailure } from './mcp-failure.js'
 import { asksForMore, needsLogin } from './open-client.js'
 import { ProgramFailure } from './process-failure.js'
 import { explained, Unreachable } from './unreachable.js'
+
+const MAY_HAVE_RUN = 'It is not known whether it did its work; check before you call it again'
 
 export interface Failures {
   make(kind: FailureKind, message: string, cause?: unknown): McpFailure
@@ -38,6 +41,10 @@ export function createFailures(server: ServerConfig, hide: (text: string) => str
     const more = asksForMore(cause) ? ` that grants more${scope ? ` (${scope})` : ''}` : ''
     return make('needs-login', `${name} asks for a login${more}: ${loginAdvice(server)}`, cause)
   }
+  const answer = (error: unknown) => {
+    const status = statusLine(error, hide)
+    return status === undefined ? undefined : `it answered with ${status}`
+  }
   return {
     make,
     ofOpening(error, late) {
@@ -55,18 +62,19 @@ export function createFailures(server: ServerConfig, hide: (text: string) => str
       if (needsLogin(error)) return login(error)
       if (error instanceof ConnectionLost)
         return error.sent
-          ? make(
-              'lost',
-              `${name} was lost while it ran ${tool}: ${error.message}. It is not known whether it did its work; check before you call it again`,
-              error,
-            )
-          : make('unavailable', `${name} cannot be used: ${error.message}`, error)
+          ? make('lost', `${name} was lost while it ran ${tool}: ${error.message}. ${MAY_HAVE_RUN}`, error)
+          : make('unavailable', `${name} cannot be used: ${answer(error.cause) ?? error.message}`, error)
       if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
         return make(
           'timeout',
           `${name} did not answer ${tool} within ${seconds(timeout)}; it was told to stop. Increase "timeout" in the config if it needs longer`,
           error,
         )
+      const status = statusLine(error, hide)
+      // Whatever stands before the server may say so, too, while the server is at work.
+      if (status !== undefined && (statusOf(error) ?? 0) >= 500)
+        return make('lost', `${name} answered ${tool} with ${status}. ${MAY_HAVE_RUN}`, error)
+      if (status !== undefined) return make('error', `${name} refused ${tool}: ${answer(error)}`, error)
       const isRefusal = error instanceof ProtocolError && error.code !== ProtocolErrorCode.InternalError
       const verb = isRefusal ? 'refused' : 'could not run'
       const { endpoint } = server

@@ -17,7 +17,7 @@ export type FailureKind =
   | 'timeout'
   /** The caller gave up. */
   | 'cancelled'
-  /** The connection was lost while the tool ran: nobody knows whether it did its work. */
+  /** The connection, or the answer, was lost while the tool ran: nobody knows whether it did its work. */
   | 'lost'
   /** The tool, or the protocol, answered with an error. */
   | 'error'

@@ -20,6 +20,7 @@ import { defined } from '@toolwell/core/internal'
 import type { HttpEndpoint, ServerConfig } from '../config/server-config.js'
 import { abortable } from './abortable.js'
 import { limited } from './http-answers.js'
+import { statusOf } from './http-status.js'
 import { ProgramFailure } from './process-failure.js'
 import { ProcessTransport } from './process-transport.js'
 import type { ServerLog } from './server-log.js'
@@ -139,12 +140,6 @@ export function needsLogin(error: unknown): boolean {
 /** The login is valid, but does not grant this. */
 export function asksForMore(error: unknown): error is InsufficientScopeError {
   return error instanceof InsufficientScopeError
-}
-
-export function statusOf(error: unknown): number | undefined {
-  if (!(error instanceof SdkHttpError)) return undefined
-  const { status } = error.data as { status?: unknown }
-  return typeof status === 'number' ? status : undefined
 }
 
 async function attempt(

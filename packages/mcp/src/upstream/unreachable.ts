@@ -3,6 +3,7 @@
 import { type FetchLike, ProtocolError, SdkErrorCode } from '@modelcontextprotocol/client'
 import { defined } from '@toolwell/core/internal'
 import type { HttpEndpoint } from '../config/server-config.js'
+import { headOf, quoted } from './http-status.js'
 
 /** The last thing that a server answered while it was being opened. */
 export interface Seen {
@@ -99,7 +100,7 @@ export function explained(
   const [why, fix] =
     ofNetwork(error, address) ??
     ofNetwork(failure, address) ??
-    (seen && ofAnswer(seen, hide(said(error)), endpoint)) ??
+    (seen && ofAnswer(seen, hide(headOf(error)), endpoint)) ??
     []
   return why === undefined || fix === undefined ? error : new Unreachable(why, fix, error)
 }
@@ -215,16 +216,6 @@ function ofAnswer(seen: Seen, answer: string, { headers, type: kind }: HttpEndpo
     path,
   ]
 }
-
-/** The text of the answer, unless it is a web page. */
-function said(error: unknown): string {
-  const [, text = ''] =
-    /^Error POSTing to endpoint:? ?(.*)$/s.exec(error instanceof Error ? error.message : '') ?? []
-  const line = text.replace(/[\p{C}\s]+/gu, ' ').trim()
-  return line.startsWith('<') ? '' : line
-}
-
-const quoted = (line: string) => (line === '' ? '' : `: ${JSON.stringify(line.slice(0, 160))}`)
 
 /** Outermost first. A host with several addresses fails once for each. */
 function* causesOf(error: unknown): Generator<{ code?: string; message: string }> {

@@ -9,14 +9,14 @@ import { abortable } from './abortable.js'
 import type { Breaker } from './breaker.js'
 import type { Caller } from './caller.js'
 import type { CallOptions, Connection } from './connection.js'
-import { ConnectionLost } from './connection-lost.js'
+import { AnswerLost, ConnectionLost } from './connection-lost.js'
 import { createFailures, type Failures } from './failures.js'
 import { type Extent, KnownDefinition, type RecalledFailure } from './known-definition.js'
 import { Later } from './later.js'
 import { LoginNeed } from './login-need.js'
 import type { LostState } from './lost-state.js'
 import type { McpFailure } from './mcp-failure.js'
-import { asksForMore } from './open-client.js'
+import { asksForMore, needsLogin } from './open-client.js'
 import { idleIn, type Place, placeOf } from './place.js'
 import { Pool, type Running } from './pool.js'
 import { Relisting } from './relisting.js'
@@ -65,13 +65,15 @@ export class Upstream {
   readonly #options: UpstreamOptions
   readonly #pool: Pool
   readonly #failures: Failures
+  readonly #connectTimeout: number
   /** Where whoever lists is. */
   readonly #home: Place
   readonly #starts: Starts
   /** Of folders other than that one. */
   readonly #reasonsElsewhere = new Map<string, string>()
-  readonly #login = new LoginNeed(() =>
-    this.#options.auth?.watch?.(() => void this.refresh().catch(() => undefined)),
+  readonly #login = new LoginNeed(
+    () => this.#options.auth?.watch?.(() => void this.refresh().catch(() => undefined)),
+    () => this.refresh().catch(() => undefined),
   )
   #lastState: ServerState | undefined
   readonly #relisting = new Relisting()
@@ -91,6 +93,7 @@ export class Upstream {
   constructor(options: UpstreamOptions) {
     this.server = options.server
     this.#options = options
+    this.#connectTimeout = options.server.startTimeout ?? options.connectTimeout
     this.#home = placeOf(options.server, options.lister, false)
     this.#starts = new Starts(options)
     this.#failures = createFailures(options.server, (text) => this.#starts.hide(text))
@@ -123,10 +126,6 @@ export class Upstream {
     this.failedBefore = options.isPatient ? undefined : this.known.recallFailure()
     this.#isRetrying = this.failedBefore !== undefined
     this.reason = this.failedBefore?.reason ?? ''
-  }
-
-  get #connectTimeout(): number {
-    return this.server.startTimeout ?? this.#options.connectTimeout
   }
 
   get definition(): ServerDefinition | undefined {
@@ -204,7 +203,7 @@ export class Upstream {
     // It was running already: then it has not been listed by being opened.
     if (!isListed) {
       this.#relist(connection, place)
-      await this.#relisting.underWay
+      await this.#relisting.due
     }
     // A failed server cannot be called, so a listing that succeeds must reset it. One that is kept running has to prove itself by lasting.
     if (this.server.lazy) this.#pool.breaker(place).succeed()
@@ -230,7 +229,7 @@ export class Upstream {
     const isStale = this.known.lookAgain() || (this.#refreshing && this.known.holds(name))
     if (isStale) await this.#giveUp(this.refresh(), signal).catch(() => undefined)
     // What is not known and cannot be under way is not worth starting a server for.
-    if (!this.#relisting.underWay) this.#usable(name)
+    if (!this.#relisting.due) this.#usable(name)
     // Whether it speaks both protocols shows when it is listed.
     if (caller.era === 'legacy' && !this.definition) await this.#giveUp(this.refresh(), signal)
     const speaksBoth = this.definition?.era === 'modern' && !this.#isOnlyModern
@@ -239,7 +238,8 @@ export class Upstream {
       const connection = await this.#acquire(place, caller, signal)
       try {
         // The list may have changed since the caller saw it.
-        if (this.#relisting.underWay) await abortable(this.#relisting.underWay, signal)
+        const listing = this.known.tool(name) ? this.#relisting.underWay : this.#relisting.due
+        if (listing) await abortable(listing, signal)
         const tool = this.#usable(name)
         if (options.mayCall?.() === false)
           throw this.#failures.make('quarantined', `${name} of ${this.server.name} is not as it was approved`)
@@ -247,11 +247,11 @@ export class Upstream {
         this.#pool.use(place)
         const result = await connection.call(tool, input, options)
         this.#worked(place)
-        this.#wasLetIn()
+        this.#setLogin(undefined)
         return this.#options.lost.tell(this.server.name, place, result)
       } catch (error) {
         const lost = error instanceof ConnectionLost
-        if (lost) this.#pool.drop(place, connection)
+        if (lost && !(error instanceof AnswerLost)) this.#pool.drop(place, connection)
         const tool = this.known.tool(name)
         const repeatable = lost && (!error.sent || (tool && isRepeatable(tool, this.server)))
         if (attempt > 0 || !repeatable || signal?.aborted) throw this.#callFailure(error, name, signal)
@@ -277,6 +277,7 @@ export class Upstream {
   async retire(): Promise<void> {
     this.#isRetired = true
     this.#later.clear()
+    this.#login.end()
     this.#pool.giveUp()
     if (this.#underWay > 0)
       await new Promise<void>((resolve) => {
@@ -390,13 +391,14 @@ export class Upstream {
   }
 
   #relist(connection: Connection, place: Place): void {
-    this.#relisting.ask(async () => {
+    this.#relisting.ask(connection, async () => {
       const deadline = AbortSignal.timeout(this.#connectTimeout)
       try {
         await this.#keep(await connection.list(AbortSignal.any([this.#pool.closing, deadline])), place)
-        this.#wasLetIn()
+        this.#setLogin(undefined)
       } catch (error) {
         if (connection.isClosed || this.#pool.closing.aborted) return
+        if (needsLogin(error)) return this.#setLogin(this.#failures.ofOpening(error, undefined).message)
         const text = `its list of tools has changed and could not be read: ${this.#starts.hide(String(error))}`
         this.#options.emit({ kind: 'warning', server: this.server.name, code: 'list-failed', text })
       }
@@ -431,18 +433,15 @@ export class Upstream {
   #callFailure(error: unknown, name: string, signal: AbortSignal | undefined): McpFailure {
     const failure = this.#failures.ofCall(error, name, signal?.aborted === true)
     // One tool that needs more scopes says nothing about the others.
-    if (failure.kind === 'needs-login' && !asksForMore(failure.cause)) {
-      this.#login.set(true)
-      this.reason = failure.message
-      this.#announce()
-    }
+    if (failure.kind === 'needs-login' && !asksForMore(failure.cause)) this.#setLogin(failure.message)
     return failure
   }
 
-  #wasLetIn(): void {
-    if (!this.#login.isNeeded) return
-    this.#login.set(false)
-    this.reason = ''
+  /** Why it asks for a login; undefined where it has let us in. */
+  #setLogin(reason: string | undefined): void {
+    if (reason === undefined && !this.#login.isNeeded) return
+    this.#login.set(reason !== undefined)
+    this.reason = reason ?? ''
     this.#announce()
   }
 

@@ -136,9 +136,9 @@ describe('the scan', () => {
       { name: 'mail', tools: [named('send_email')] },
       { name: 'other', tools: [named('send_emai1')] },
     ])
-    expect(twins.flatMap(({ tools }) => tools.flatMap(({ findings }) => findings))).toMatchObject([
-      { rule: 'lookalike-name', severity: 'hard' },
-      { rule: 'lookalike-name', severity: 'hard' },
+    expect(twins.map(({ tools }) => tools.flatMap(({ findings }) => findings))).toMatchObject([
+      [],
+      [{ rule: 'lookalike-name', severity: 'hard', why: 'looks like "send_email" of "mail"' }],
     ])
     expect(scan(named('send_emai1'))).toEqual([])
   })

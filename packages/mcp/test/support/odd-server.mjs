@@ -36,6 +36,7 @@ if (manners.flood)
     const line = `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } })}\n`
     process.stdout.write(line.repeat(1000), () => setImmediate(more))
   })()
+if (manners.storm) setInterval(() => write({ method: 'notifications/tools/list_changed' }), manners.storm)
 if (manners.endless)
   (function more() {
     process.stdout.write('x'.repeat(1024 * 1024), () => setImmediate(more))
@@ -151,12 +152,17 @@ async function call({ name, arguments: input = {}, _meta: meta }) {
     )
   if (name === 'roots') return text(JSON.stringify(await ask('roots/list', {})))
   if (name === 'progress') {
-    for (let step = 1; step <= 3; step++)
+    const { steps = 3 } = input
+    for (let step = 1; step <= steps; step++)
       write({
         method: 'notifications/progress',
-        params: { progressToken: meta?.progressToken, progress: step, total: 3, message: `step ${step}` },
+        params: { progressToken: meta?.progressToken, progress: step, total: steps, message: `step ${step}` },
       })
     return text('done')
+  }
+  if (name === 'announce') {
+    write({ method: 'notifications/tools/list_changed' })
+    return text('announced')
   }
   if (name === 'change') {
     manners.tools = [...tools(), named(input.name ?? 'fresh')]
@@ -179,6 +185,7 @@ async function handle({ id, method, params }) {
     })
   }
   if (method === 'tools/list') {
+    log('list')
     if (manners.muteList) return
     while (manners.listsOnce && !existsSync(manners.listsOnce))
       await new Promise((resolve) => setTimeout(resolve, 20))

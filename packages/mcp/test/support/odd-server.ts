@@ -16,6 +16,8 @@ export interface Manners {
   /** Ends neither with its input nor when it is told. */
   readonly stubborn?: boolean
   readonly flood?: boolean
+  /** Says every so many milliseconds that its list has changed. */
+  readonly storm?: number
   /** One line without an end. */
   readonly endless?: boolean
   /** Never answers initialize. */

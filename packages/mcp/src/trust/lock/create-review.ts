@@ -138,7 +138,7 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
     const findings = examinations.findingsOf(server, tool, print)
     if (findings.length === 0) return IN_ORDER
     return isHard(findings) && trust !== 'full'
-      ? hold('findings', server, name, `${show(server, name)} looks poisoned`, findings)
+      ? hold('findings', server, name, `${show(server, name)} ${whatItDoes(findings)}`, findings)
       : { allowed: true, findings }
   }
 
@@ -239,6 +239,13 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
  * a changed tool could come back as a new one.
  */
 const MOST_REMEMBERED = 50_000
+
+/** A name that imitates is no poison: it says whose it is like. */
+function whatItDoes(findings: readonly Finding[]): string {
+  const [worst, ...others] = findings.filter(({ severity }) => severity === 'hard')
+  const isNameOnly = worst?.rule === 'lookalike-name' && worst.where === 'name' && others.length === 0
+  return isNameOnly ? worst.why : 'looks poisoned'
+}
 
 const isHard = (findings: readonly Finding[]) => findings.some(({ severity }) => severity === 'hard')
 

@@ -37,7 +37,8 @@ export const visibleName = (name: string) =>
 
 export const show = (server: string, tool: string) => `${visibleName(server)}/${visibleName(tool)}`
 
+/** What is not plain is left to a star, which the command takes for any characters. */
 export function approveCommand(server: string, tool?: string): string {
   const target = tool === undefined ? server : `${server}/${tool}`
-  return `toolwell approve ${/^[\w.@/-]+$/.test(target) ? target : `'${target.replaceAll("'", "'\\''").replace(/[^\u0020-\u007e]/g, '?')}'`}`
+  return `toolwell approve ${/^[\w.@/-]+$/.test(target) ? target : `'${target.replaceAll("'", "'\\''").replace(/[^\u0020-\u007e]+/g, '*')}'`}`
 }

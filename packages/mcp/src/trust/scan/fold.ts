@@ -109,3 +109,10 @@ export function skeleton(name: string): string {
     .replaceAll('vv', 'w')
     .replace(/[i|]/g, 'l')
 }
+
+/** How much of a name only looks like plain letters. Of two names with one skeleton, the odder one is the imitation. */
+export function oddness(name: string): number {
+  const foreign = [...name.normalize('NFC')].filter((character) => character > '\u007e').length
+  // One foreign letter weighs more than all digits of a name.
+  return foreign * 1000 + (name.match(/[01|]|vv/gi)?.length ?? 0)
+}

@@ -24,6 +24,8 @@ export function findLookalikeNames(
     return [finding('lookalike-name', 'hard', where, name, 'uses letters that look like plain ones')]
   const twin = server === undefined ? undefined : index.lookalike(server, name)
   if (!twin) return []
-  const why = `looks like ${JSON.stringify(twin.name.slice(0, 60))} of ${JSON.stringify(twin.server.slice(0, 60))}`
-  return [finding('lookalike-name', 'hard', where, name, why)]
+  const why = `looks like ${shown(twin.name)} of ${shown(twin.server)}`
+  return [finding('lookalike-name', twin.isOld ? 'soft' : 'hard', where, name, why)]
 }
+
+const shown = (name: string) => JSON.stringify(name.slice(0, 60).replace(/[^\u0020-\u007e]/g, '?'))

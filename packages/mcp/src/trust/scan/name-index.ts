@@ -1,10 +1,15 @@
 /** What a scan knows of all servers together: whose tool bears which name. Grows as servers become known. */
-import { skeleton } from './fold.js'
+import { oddness, skeleton } from './fold.js'
 
 export interface ScannedServer {
   readonly name: string
   readonly instructions?: string | undefined
   readonly tools: readonly unknown[]
+  /**
+   * Whether a tool of this name was used or approved `before` this listing, or is so `now`: what was known does not imitate
+   * what joins. Asked only where the names of two servers look alike. Without it, all tools are new.
+   */
+  readonly known?: ((tool: string) => 'before' | 'now' | undefined) | undefined
 }
 
 /** A question that was put to the index: its kind, then the name. */
@@ -15,12 +20,17 @@ interface OwnedName {
   readonly name: string
 }
 
+export interface Twin extends OwnedName {
+  /** The tool that looks like this one was known like this one: nobody is deceived who is not so already. */
+  readonly isOld: boolean
+}
+
 export interface NameIndex {
   add(server: ScannedServer): void
   /** A tool of another server, and none of this one, has the name. */
   isForeign(server: string, name: string): boolean
-  /** A tool of another server whose name looks like this one without being it. */
-  lookalike(server: string, name: string): OwnedName | undefined
+  /** A tool of another server that this one imitates: its name looks like this one without being it, and it was there before or is spelled more plainly. */
+  lookalike(server: string, name: string): Twin | undefined
   /** Another server that has a tool of this name with nearly this description. */
   cloneOf(server: string, name: string, description: string): string | undefined
   /** What the index says now; empty for no. */
@@ -30,6 +40,8 @@ export interface NameIndex {
 /** Share of words in common from which on two descriptions are one. */
 const ALIKE = 0.6
 const MOST_OWNERS = 50
+/** Names of one server that look alike: it cannot fill the place of others. */
+const MOST_OWN = 3
 
 /** A name of several words: two servers do not choose it by chance and describe it alike. */
 const isTelling = (name: string) => /[a-z0-9][_\-./ ][a-z]|[a-z][A-Z]/i.test(name)
@@ -46,7 +58,9 @@ export function createNameIndex(servers: readonly ScannedServer[]): NameIndex {
   const owners = new Map<string, Set<string>>()
   const looks = new Map<string, OwnedName[]>()
   const texts = new Map<string, { readonly server: string; readonly description: string }[]>()
-  const add = ({ name: server, tools }: ScannedServer) => {
+  const known = new Map<string, ScannedServer['known']>()
+  const add = ({ name: server, tools, known: isKnown }: ScannedServer) => {
+    known.set(server, isKnown)
     for (const tool of tools) {
       const { name, description } = (typeof tool === 'object' && tool !== null ? tool : {}) as {
         name?: unknown
@@ -54,7 +68,9 @@ export function createNameIndex(servers: readonly ScannedServer[]): NameIndex {
       }
       if (typeof name !== 'string' || name.length > 200) continue
       owners.set(plain(name), (owners.get(plain(name)) ?? new Set()).add(server))
-      push(looks, skeleton(name), { server, name })
+      const look = skeleton(name)
+      if ((looks.get(look)?.filter((each) => each.server === server).length ?? 0) < MOST_OWN)
+        push(looks, look, { server, name })
       if (typeof description === 'string' && isTelling(name))
         push(texts, plain(name), { server, description })
     }
@@ -67,8 +83,20 @@ export function createNameIndex(servers: readonly ScannedServer[]): NameIndex {
     const found = owners.get(plain(bare)) ?? owners.get(plain(name))
     return found !== undefined && !found.has(server)
   }
-  const lookalike = (server: string, name: string) =>
-    looks.get(skeleton(name))?.find((other) => other.server !== server && plain(other.name) !== plain(name))
+  const lookalike = (server: string, name: string): Twin | undefined => {
+    const others = looks
+      .get(skeleton(name))
+      ?.filter((other) => other.server !== server && plain(other.name) !== plain(name))
+    if (!others || others.length === 0) return undefined
+    const own = known.get(server)?.(name)
+    const twin = others.find((other) => {
+      const isOlder = known.get(other.server)?.(other.name) === 'before'
+      const isOdder = oddness(name) >= oddness(other.name)
+      if (own === 'before') return isOlder && isOdder
+      return isOdder || (isOlder && own !== 'now')
+    })
+    return twin && { ...twin, isOld: own === 'before' }
+  }
   const cloneOf = (server: string, name: string, description: string) => {
     const known = texts.get(plain(name)) ?? []
     if (known.length < 2) return undefined
@@ -82,7 +110,7 @@ export function createNameIndex(servers: readonly ScannedServer[]): NameIndex {
     if (ask.startsWith('foreign:')) return isForeign(server, name) ? 'yes' : ''
     if (ask.startsWith('lookalike:')) {
       const twin = lookalike(server, name)
-      return twin ? `${twin.server}/${twin.name}` : ''
+      return twin ? `${twin.server}/${twin.name}${twin.isOld ? ' old' : ''}` : ''
     }
     const own = texts.get(plain(name))?.find((text) => text.server === server)
     return (own && cloneOf(server, name, own.description)) ?? ''

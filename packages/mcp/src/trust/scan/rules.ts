@@ -35,7 +35,7 @@ const structural = {
   },
   'lookalike-name': {
     severity: 'hard',
-    finds: 'names in mixed scripts, and names that look like a tool of another server',
+    finds: 'names in mixed scripts, and names that imitate a tool of another server',
     fix: 'Compare the name letter by letter with the one you know; deny the tool if it differs.',
   },
   markup: {
@@ -118,7 +118,7 @@ export function assertRules(options: { readonly rules?: RuleSettings }, where: s
 }
 
 /** One more whenever a rule changes what it finds: what was found before does not count then. */
-export const SCAN_VERSION = 3
+export const SCAN_VERSION = 4
 
 /** Says by which rules something was scanned: findings with another stamp do not count. */
 export function scanStamp(rules: RuleSettings = {}): string {
