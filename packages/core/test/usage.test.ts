@@ -1,8 +1,8 @@
 /** Learning from use: what is learned, from what, for whom, and what goes wrong without a search noticing. Through conversations. */
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { lstat, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createToolwell, type Tool, type ToolwellOptions, type UsageStore } from '@toolwell/core'
@@ -141,7 +141,18 @@ describe('what a search learns', () => {
     await expect(well.usage.forget({ tools: 'lab/beta' } as never)).rejects.toThrow('Did you mean "tool"?')
     const shared = wellOf({ usage: { shared: true } })
     await expect(shared.usage.forget({ principal: 'ann' })).rejects.toThrow('shared')
+    // `user?.id` of nobody is not everybody.
+    for (const filter of [{ principal: undefined }, { tool: undefined }, { tool: 5 }])
+      await expect(well.usage.forget(filter as never)).rejects.toThrow('must be a text. Leave it out')
     expect((await well.usage.status()).examples).toBe(1)
+  })
+
+  it('is the words of a query, and not its grammar', async () => {
+    const well = wellOf()
+    await turn(well, 'server:lab', ['lab__gamma'])
+    await turn(well, 'server:lab +alpha', ['lab__alpha'])
+    const words = (await well.usage.export()).map((example) => [example.tool, example.words.length])
+    expect(words).toEqual([['lab/alpha', 1]])
   })
 
   it('of one principal is forgotten without the others', async () => {
@@ -251,6 +262,17 @@ describe('a file of what was learned', () => {
     await teach(path)
     expect(await first(wellOf({ usage: { store: fileUsage(path) } }), query)).toBe('lab__beta')
     expect(await readFile(path, 'utf8')).not.toMatch(/arrange|widget|ann"/i)
+  })
+
+  it('behind a link is the file itself, and what is no file is left alone', async () => {
+    const path = await newFile()
+    await teach(path)
+    const link = `${path}.link`
+    await symlink(path, link)
+    await wellOf({ usage: { store: fileUsage(link) } }).usage.forget()
+    expect(await readFile(path, 'utf8')).toBe('{"toolwell-usage":1}\n')
+    expect((await lstat(link)).isSymbolicLink()).toBe(true)
+    await expect(fileUsage(dirname(path)).forget({})).rejects.toThrow('is not a file. Name another one.')
   })
 
   it('is passed over where it is broken, line by line', async () => {
@@ -425,6 +447,16 @@ describe('a store that fails', () => {
       })
       expect(stdout).toContain('lamp')
     })
+  })
+
+  it('in one entry keeps the others', async () => {
+    const kept = wellOf()
+    await turn(kept, query, ['lab__beta'])
+    const [example] = await kept.usage.export()
+    const entries = [null, { tool: 5 }, example]
+    const store = { read: async () => entries, append: async () => undefined, forget: async () => undefined }
+    const well = wellOf({ usage: { store: store as unknown as UsageStore } })
+    expect(await first(well, query)).toBe('lab__beta')
   })
 
   it('that is none is refused', () => {

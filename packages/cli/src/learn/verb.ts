@@ -1,10 +1,12 @@
 /** `toolwell learn`: what a file of learned uses holds, and forgetting it. */
+
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { UsageExample } from '@toolwell/core'
 import { sourceOfId } from '@toolwell/core/internal'
 import { fileUsage } from '@toolwell/core/usage'
 import { Problem, usageProblem } from '../shared/problem.js'
+import { plural } from '../shared/table.js'
 import type { Terminal } from '../shared/terminal.js'
 import { defineVerb, type ExitCode } from '../shared/verb.js'
 
@@ -82,7 +84,7 @@ async function tell(
   if (isJson) await output.write(`${JSON.stringify({ action, examples: examples.length, tools }, null, 2)}\n`)
   else {
     const verb = action === 'forget' ? 'Forgotten' : 'Learned'
-    await output.write(`${verb}: ${examples.length} uses of ${tools.length} tools.\n`)
+    await output.write(`${verb}: ${plural(examples.length, 'use')} of ${plural(tools.length, 'tool')}.\n`)
     for (const { tool, uses } of tools.slice(0, SHOWN))
       await output.write(`${String(uses).padStart(4)}  ${JSON.stringify(tool).slice(1, -1)}\n`)
     if (tools.length > SHOWN) await output.write(`      … and ${tools.length - SHOWN} more\n`)

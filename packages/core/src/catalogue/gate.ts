@@ -6,6 +6,7 @@ import type { Notice } from '../tool/notice.js'
 import type { SourceState } from '../tool/source.js'
 import type { Tool } from '../tool/tool.js'
 import { type Catalogue, type Entry, META } from './catalogue.js'
+import { isLeftOutId } from './left-out.js'
 
 export type Action = 'see' | 'load' | 'call'
 
@@ -35,8 +36,8 @@ export interface Gate {
    * source follows from its definitions, and a call while it is away is answered with its state.
    */
   visible(entry: Entry): boolean
-  /** Whether a tool may never be found. Left out where no policy is asked. */
-  readonly hides?: (entry: Entry | undefined) => boolean
+  /** What a search takes for not there: what is denied, and, unless they are asked for, tools in quarantine. Undefined where that is nothing. */
+  hidden(withQuarantined?: boolean): ((entry: Entry | undefined) => boolean) | undefined
   /** Whether the source of a tool is only out of reach from here: then nothing new can be said of the tool. */
   away(id: string): boolean
   /** May a source be named of which no tool is known yet? The policies are asked about a tool `*` of it. */
@@ -73,7 +74,8 @@ export function createGate(options: GateOptions): Gate {
   const allows = (entry: Entry, action: Action, input?: Record<string, unknown>): boolean => {
     // A request asks this about every tool there is, and so does a search.
     if (policies.length === 0) return true
-    const { id, source, tool } = entry
+    const { source, tool } = entry
+    const id = isLeftOutId(entry.id) ? toolId(source, tool.name) : entry.id
     const about = { action, id, name: tool.name, source, tool, ...who }
     const request: PolicyRequest = input === undefined ? about : { ...about, input }
     for (const policy of policies) {
@@ -114,7 +116,11 @@ export function createGate(options: GateOptions): Gate {
 
   return {
     availability,
-    ...(policies.length > 0 ? { hides: (entry) => availability(entry, 'load') === 'denied' } : {}),
+    hidden(withQuarantined = false) {
+      const isDenied = (entry: Entry | undefined) => availability(entry, 'load') === 'denied'
+      if (withQuarantined || !catalogue.hasQuarantined) return policies.length > 0 ? isDenied : undefined
+      return (entry) => entry?.quarantined === true || isDenied(entry)
+    },
     away,
     visible: (entry) => {
       const found = availability(entry, 'see')

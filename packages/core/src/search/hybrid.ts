@@ -25,6 +25,8 @@ const added = 20
 const textLimit = 300
 /** Vectors that say what similarity is usual. */
 const sampled = 500
+/** Few vectors say little about what is usual: as if so many more were not similar at all. */
+const saidByFew = 2
 /** Similarities below this are noise, however they compare with each other. */
 const leastSimilarity = 0.2
 /** A long request is about several things; its vector says less of each. */
@@ -66,6 +68,7 @@ export function createHybridSearcher({
       const found = await embedded(part.map(([, text]) => text))
       if (found.length !== part.length)
         throw new Error(`embed was given ${part.length} texts and answered with ${found.length} vectors`)
+      assertLengths(found)
       part.forEach(([key], index) => {
         vectors.set(key, unit(found[index] as ArrayLike<number>))
       })
@@ -95,6 +98,16 @@ export function createHybridSearcher({
     }
   }
 
+  /** Vectors of several lengths come from several models, and have nothing to do with each other. */
+  function assertLengths(found: readonly (ArrayLike<number> | undefined)[]): void {
+    const [known = found[0]] = vectors.values()
+    for (const vector of found) {
+      const length = vector?.length ?? 0
+      if (length === 0 || length !== known?.length)
+        throw new Error(`embed gave a vector of ${length} numbers, and another of ${known?.length ?? 0}`)
+    }
+  }
+
   function vectorsWithout(hidden: (id: string) => boolean): Float32Array[] {
     const keys = new Set([...texts].filter(([id]) => !hidden(id)).map(([, { key }]) => key))
     return [...vectors].filter(([key]) => keys.has(key)).map(([, vector]) => vector)
@@ -105,24 +118,26 @@ export function createHybridSearcher({
     const { limit: _, ...unlimited } = query
     const words = (await lexical.rank(unlimited)) as readonly Ranked[]
     if (query.text.trim() === '') return words.slice(0, limit)
-    const target = unit((await vectorOf(query.text)) ?? [])
+    const found = await vectorOf(query.text)
+    assertLengths([found])
+    const target = unit(found ?? [])
     const similarity = (id: string): number => {
       const vector = vectors.get(texts.get(id)?.key ?? '')
       return vector ? Math.max(0, dot(target, vector)) : 0
     }
     const certain = words.filter(({ relevance }) => relevance === 1)
     const likely = words.filter(({ relevance }) => relevance < 1)
-    const found = new Set(words.map(({ id }) => id))
+    const spoken = new Set(words.map(({ id }) => id))
     const more =
-      query.must.length > 0 || found.size >= added
+      query.must.length > 0 || spoken.size >= added
         ? []
         : [...texts.keys()]
-            .filter((id) => !found.has(id) && (!accept || accept(id)) && !hidden?.(id))
+            .filter((id) => !spoken.has(id) && (!accept || accept(id)) && !hidden?.(id))
             .map((id): Ranked => ({ id, score: 0, relevance: 0, certainty: 0, coverage: 0 }))
             .sort(
               (first, second) => similarity(second.id) - similarity(first.id) || compare(first.id, second.id),
             )
-            .slice(0, added - found.size)
+            .slice(0, added - spoken.size)
     const usual = meanSimilarity(hidden ? vectorsWithout(hidden) : [...vectors.values()], target)
     const best = likely[0]?.score ?? 1
     const candidates = [...likely.slice(0, reordered), ...more].map((hit) => ({
@@ -137,8 +152,8 @@ export function createHybridSearcher({
         ...hit,
         score: hit.score / best + share * (likeness / most),
         ownScore: (hit.ownScore ?? hit.score) / best,
-        relevance: Math.min(mostLikely, Math.max(hit.relevance, likeness ** 2, distinct)),
-        coverage: Math.max(hit.coverage ?? 0, likeness ** 2, distinct),
+        relevance: Math.min(mostLikely, Math.max(hit.relevance, distinct)),
+        coverage: Math.max(hit.coverage ?? 0, distinct),
         // What the words do not find is offered, not loaded.
         ownRelevance: hit.ownRelevance ?? hit.relevance,
       }
@@ -173,7 +188,7 @@ export function createHybridSearcher({
 function meanSimilarity(vectors: readonly Float32Array[], target: Float32Array): number {
   const step = Math.max(1, Math.floor(vectors.length / sampled))
   const some = vectors.filter((_, place) => place % step === 0)
-  return some.reduce((sum, vector) => sum + Math.max(0, dot(target, vector)), 0) / Math.max(1, some.length)
+  return some.reduce((sum, vector) => sum + Math.max(0, dot(target, vector)), 0) / (some.length + saidByFew)
 }
 
 /** As a person would say it: the name in words, then what the tool does. The server is left to the words. */

@@ -18,13 +18,14 @@ export function createRanking(catalogue: Catalogue, custom: Searcher | undefined
   const lexical = follow(catalogue, own, () => loadAll(catalogue, own))
   const chosen = custom ? follow(catalogue, custom) : lexical
   return async (query, notify) => {
+    const known = (id: string) => (query.hidden?.(id) ? undefined : catalogue.get(id))
     try {
       const ranked = await (await chosen()).rank(query)
-      if (Array.isArray(ranked) && ranked.every(isRanked)) return beforeDeprecated(ranked, catalogue)
+      if (Array.isArray(ranked) && ranked.every(isRanked)) return beforeDeprecated(ranked, known)
       throw new Error('its answer is not a list of { id, score, relevance }')
     } catch (error) {
       notify({ kind: 'searcher-failed', query: query.text, detail: String(error) })
-      return beforeDeprecated(await (await lexical()).rank(query), catalogue)
+      return beforeDeprecated(await (await lexical()).rank(query), known)
     }
   }
 }

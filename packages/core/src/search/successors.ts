@@ -1,7 +1,9 @@
 /** Tools that their own description calls deprecated, and what it says to use instead: that goes before them. */
 import { toolId } from '../base/names.js'
-import type { Catalogue, Entry } from '../catalogue/catalogue.js'
+import type { Entry } from '../catalogue/catalogue.js'
 import type { Ranked } from './searcher.js'
+
+type Known = (id: string) => Entry | undefined
 
 /** Hits that are looked at: further ones are hardly ever shown. */
 const LOOKED_AT = 20
@@ -19,11 +21,12 @@ const named =
 
 /**
  * What succeeds a tool stands directly before it, as relevant as the two are together; a tool that the query names stays where it is.
+ * `known` gives the tools that may be found.
  */
-export function beforeDeprecated(ranked: readonly Ranked[], catalogue: Catalogue): readonly Ranked[] {
+export function beforeDeprecated(ranked: readonly Ranked[], known: Known): readonly Ranked[] {
   let order: Ranked[] | undefined
   for (const hit of ranked.slice(0, LOOKED_AT)) {
-    const id = hit.relevance < 1 ? successorOf(hit.id, catalogue) : undefined
+    const id = hit.relevance < 1 ? successorOf(hit.id, known) : undefined
     if (id === undefined) continue
     order ??= [...ranked]
     const at = order.findIndex((other) => other.id === id)
@@ -38,11 +41,11 @@ export function beforeDeprecated(ranked: readonly Ranked[], catalogue: Catalogue
 }
 
 /** The last of those that succeed each other. */
-function successorOf(first: string, catalogue: Catalogue): string | undefined {
+function successorOf(first: string, known: Known): string | undefined {
   const seen = new Set([first])
   for (let id = first; ; ) {
-    const entry = catalogue.get(id)
-    const next = entry && namedBy(entry, catalogue)
+    const entry = known(id)
+    const next = entry && namedBy(entry, known)
     if (next === undefined) return id === first ? undefined : id
     // They name each other.
     if (seen.has(next)) return undefined
@@ -51,11 +54,13 @@ function successorOf(first: string, catalogue: Catalogue): string | undefined {
   }
 }
 
-function namedBy(entry: Entry, catalogue: Catalogue): string | undefined {
-  const head = entry.tool.description.slice(0, HEAD)
+function namedBy(entry: Entry, known: Known): string | undefined {
+  const { description } = entry.tool
+  // A host without types may leave it out.
+  const head = typeof description === 'string' ? description.slice(0, HEAD) : ''
   if (!deprecated.some((words) => words.test(head))) return undefined
   const ids = [...head.matchAll(named)].map(([, name = '']) => toolId(entry.source, name))
-  return ids.find((id) => id !== entry.id && catalogue.get(id))
+  return ids.find((id) => id !== entry.id && known(id))
 }
 
 function better(hit: Ranked, own: Ranked | undefined, id: string): Ranked {

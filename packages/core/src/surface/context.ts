@@ -71,8 +71,8 @@ export interface Context {
   /** A sub-agent's conversation: it has a loader only if something is hidden. */
   readonly child: boolean
   readonly notify: (notice: Notice) => void
-  /** Ranks with the host's searcher, or with the built-in one where that fails. */
-  readonly rank: (query: RankQuery) => Promise<readonly Ranked[]>
+  /** Ranks with the host's searcher, or with the built-in one where that fails. Tools in quarantine are ranked only where they are asked for. */
+  readonly rank: (query: RankQuery, withQuarantined?: boolean) => Promise<readonly Ranked[]>
   exposure(entry: Entry): Exposure
   /** The description as it is sent. Reads no schema, as long as the host changes no definitions. */
   describe(entry: Entry): string

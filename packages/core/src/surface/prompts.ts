@@ -92,6 +92,8 @@ export interface Prompts {
   searchUnclear(facts: {
     readonly nearest: readonly string[]
     readonly offered: boolean
+    /** Something that may fit cannot be used now, and was named before. */
+    readonly away: boolean
     readonly bridge: string | undefined
   }): string
   searchMore(facts: { readonly more: number }): string
@@ -316,11 +318,11 @@ export const defaultPrompts: Prompts = {
   searchOffered: ({ bridge }) => `May fit; not loaded. ${howToUse(bridge)}:`,
   searchDropped: ({ bridge }) =>
     `Found, not loaded (${bridge ? `call with ${bridge}, or ` : ''}load with select:name):`,
-  searchUnclear: ({ nearest, offered, bridge }) =>
+  searchUnclear: ({ nearest, offered, away, bridge }) =>
     [
       'Nothing clearly does this; nearest:',
       ...nearest,
-      `${offered ? `${howToUse(bridge)}. ` : ''}If none fits, search once more in other words; if that finds nothing either, there is no such tool.`,
+      `${offered ? `${howToUse(bridge)}. ` : ''}If none fits, search once more in other words${away ? '' : '; if that finds nothing either, there is no such tool'}.`,
     ].join('\n'),
   searchMore: ({ more }) => `${more} more ${more === 1 ? 'fits' : 'fit'}; narrow the query.`,
   searchEvicted: ({ tools }) => `Unloaded to make room: ${list(tools)}.`,

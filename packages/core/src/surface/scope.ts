@@ -56,8 +56,6 @@ export function contextsOf(
   const { agent, principal, policies, alsoEager, everythingEager, child } = scope
   const gate = createGate({ catalogue, policies, notify, principal, lacks, ...defined({ agent }) })
   const contexts = new Map<string, Context>()
-  const { hides } = gate
-  const hidden = hides && ((id: string) => hides(catalogue.get(id) ?? catalogue.leftOuts.get(id)?.entry))
   return (wire) => {
     const known = contexts.get(wire)
     if (known) return known
@@ -69,7 +67,12 @@ export function contextsOf(
       agent,
       principal,
       notify,
-      rank: (query) => shared.rank({ ...query, ...defined({ hidden }) }, notify, principal),
+      rank: (query, withQuarantined) => {
+        const hides = gate.hidden(withQuarantined)
+        const hidden =
+          hides && ((id: string) => hides(catalogue.get(id) ?? catalogue.leftOuts.get(id)?.entry))
+        return shared.rank({ ...query, ...defined({ hidden }) }, notify, principal)
+      },
       alsoEager,
       everythingEager,
       child,

@@ -6,7 +6,7 @@ import type { Catalogue } from '../catalogue/catalogue.js'
 import type { TermIndex } from '../search/index/term-index.js'
 import { createExamplesIndexes, type ExamplesIndex } from './examples-index.js'
 import { addToRing, examplesIn, RING, type Ring } from './ring.js'
-import type { UsageExample, UsageFilter, UsageStore } from './usage-store.js'
+import { readExample, type UsageExample, type UsageFilter, type UsageStore } from './usage-store.js'
 
 /** Examples are written together, this many or after this long. */
 const BATCH = 64
@@ -106,7 +106,7 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
 
   const read = (): Promise<void> => {
     reading ??= attempt('could not be read', async () => {
-      const kept = await store.read()
+      const kept = (await store.read()).flatMap((example) => readExample(example) ?? [])
       // What was learned while reading is newer.
       const newer = [...examples()]
       learners.clear()
@@ -161,6 +161,9 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
 
   const hashed = (filter: UsageFilter): UsageFilter => {
     assertKnownKeys(filter, ['principal', 'tool'], 'usage filter')
+    for (const [key, value] of Object.entries(filter))
+      if (typeof value !== 'string')
+        throw invalid(key, `${key} of a usage filter must be a text. Leave it out to mean every ${key}.`)
     const { principal, ...rest } = filter
     if (principal === undefined) return rest
     if (shared)

@@ -1,6 +1,6 @@
 /** Tools that may not be seen: every answer is, to the last bit, what it would be without them. */
 import { readFileSync } from 'node:fs'
-import { createToolwell, type Tool } from '@toolwell/core'
+import { createToolwell, type Tool, type Toolwell } from '@toolwell/core'
 import { createHybridSearcher } from '@toolwell/core/hybrid'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -107,6 +107,73 @@ describe('what may not be seen', () => {
       for (const query of queries)
         expect(await behindPolicy.search({ query })).toEqual(await without.search({ query }))
     }
+  })
+
+  const text = async (well: Toolwell, query: string) => (await well.face().search({ query })).text
+  const files = (name: string, description: string) => ({
+    name,
+    description,
+    inputSchema: { type: 'object' },
+    source: 'files',
+  })
+
+  it.each([
+    ['in the middle of successors', 'mid', 'DEPRECATED: use mid.', 'DEPRECATED: use end.'],
+    ['as the first of two successors', 'mid', 'DEPRECATED: use mid or use end.', 'Gives text.'],
+  ])('succeeds nothing %s', async (_, denied, first, second) => {
+    const tools = [
+      files('read_file', `Reads a file. ${first}`),
+      files('mid', second),
+      files('end', 'Gives text.'),
+    ]
+    const seen = tools.filter(({ name }) => name !== denied)
+    const policy = ({ name }: { name: string }) => name !== denied
+    expect(await text(createToolwell({ tools, mode: 'on', policy }), 'read a file')).toBe(
+      await text(createToolwell({ tools: seen, mode: 'on' }), 'read a file'),
+    )
+  })
+
+  it('is known to a policy by its id, also where its definition cannot be used', async () => {
+    const asked = new Set<string>()
+    const policy = ({ id }: { id: string }) => {
+      asked.add(id)
+      return id !== 'files/broken'
+    }
+    const well = createToolwell({ mode: 'on', policy })
+    const broken = { ...files('broken', 'Reads a file.'), inputSchema: 'none' as never }
+    well.catalogue.setSource('files', { tools: [files('other', 'Paints.'), broken] })
+    expect(await text(well, 'read a file')).not.toContain('broken')
+    expect([...asked].filter((id) => id.startsWith('files/b'))).toEqual(['files/broken'])
+  })
+
+  it('ends no wait for a server that connects', async () => {
+    const policy = ({ source }: { source: string }) => source !== 'files'
+    const well = createToolwell({ mode: 'on', policy, tools: [files('find_gold', 'Finds gold.')] })
+    well.catalogue.setSource('late', { tools: [], state: 'connecting' })
+    const answer = text(well, 'select:find_gold')
+    setTimeout(() => well.catalogue.setSource('late', { tools: [files('find_gold', 'Finds gold.')] }), 20)
+    expect(await answer).toContain('late__find_gold')
+  })
+
+  it('is not asked for where it waits for approval: it is counted, and changes no other answer', async () => {
+    const many = Array.from({ length: 50 }, (_, at) => files(`invoice_${at}`, 'Pays a customer invoice.'))
+    const own = [
+      { ...files('send_invoice', 'Sends an invoice.'), source: 'office' },
+      { ...files('list_customers', 'Lists customers.'), source: 'office' },
+    ]
+    const [held, without] = [
+      createToolwell({ tools: own, mode: 'on' }),
+      createToolwell({ tools: own, mode: 'on' }),
+    ]
+    held.catalogue.setSource('files', { tools: many, quarantined: many.map(({ name }) => name) })
+    const loaded = async (well: Toolwell, query: string) => (await text(well, query)).split('\n')[0]
+    for (const query of ['send an invoice', 'customer invoice', 'customers', 'pay a customer'])
+      expect(await loaded(held, query)).toBe(await loaded(without, query))
+    const waiting = 'Tools of "files" that may fit wait for approval: 50.'
+    expect((await text(held, 'pay an invoice for lunch')).replace(`${waiting}\n`, '')).not.toContain(
+      'files__',
+    )
+    expect(await text(held, 'pay an invoice for lunch')).toContain(waiting)
   })
 
   it('changes no answer by meaning', async () => {

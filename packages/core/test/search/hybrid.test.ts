@@ -1,5 +1,6 @@
 import { createToolwell } from '@toolwell/core'
 import { describe, expect, it } from 'vitest'
+import { clearCoverage } from '../../src/search/coverage.js'
 import { createHybridSearcher } from '../../src/search/hybrid.js'
 import type { SearchDocument } from '../../src/search/searcher.js'
 import { tool } from '../support/tools.js'
@@ -51,6 +52,33 @@ describe('the hybrid searcher', () => {
     searcher.update({ put: [documentFor('tune', 'Adjusts an engine.')] })
     await searcher.rank({ text: 'cat', must: [] })
     expect(embedded).toHaveLength(documents.length + 4)
+  })
+
+  it('says what nothing does where a model finds all texts alike', async () => {
+    const many = Array.from({ length: 60 }, (_, at) =>
+      documentFor(`turn_part_${at}`, `Turns part ${at} of a motor.`),
+    )
+    const alike = (text: string): number[] => [3, ...meaning(text)]
+    const searcher = createHybridSearcher({ embed: async (texts) => texts.map(alike) })
+    searcher.update({ put: many })
+    const [best] = await searcher.rank({ text: 'turn the pages of a novel', must: [] })
+    expect(best?.coverage).toBeLessThan(clearCoverage)
+  })
+
+  it.each([
+    [
+      'of another length for a text',
+      (texts: readonly string[]) => texts.map((_, at) => [1, 2, 3].slice(at % 2)),
+    ],
+    [
+      'of another length for the query',
+      (texts: readonly string[]) => texts.map((text) => (text === 'cat' ? [1] : [1, 2])),
+    ],
+    ['without a number', (texts: readonly string[]) => texts.map(() => [])],
+  ])('fails with vectors %s', async (_, vectors) => {
+    const searcher = createHybridSearcher({ embed: async (texts) => vectors(texts) })
+    searcher.update({ put: documents })
+    await expect(searcher.rank({ text: 'cat', must: [] })).rejects.toThrow('embed gave a vector of')
   })
 
   it('fails where the embedding does, so that the caller can fall back', async () => {

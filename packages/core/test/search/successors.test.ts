@@ -49,6 +49,11 @@ describe('a tool that calls itself deprecated', () => {
     expect((await found(query, tools))[0]).toBe('read_file')
   })
 
+  it('may have no description, as may others', async () => {
+    const silent = { name: 'read_file', inputSchema: { type: 'object' }, source: 'files' } as never
+    expect(await found('read a file', [silent])).toEqual(['read_file'])
+  })
+
   it('stays where it is where two name each other', async () => {
     const tools = [
       files('read_file', 'Reads a file. DEPRECATED: use load_text.'),

@@ -47,8 +47,8 @@ export const actionGroups = `
   approve accept authorize allow grant permit
   reject deny decline refuse dismiss block ban
   subscribe follow subscription
-  enable activate turn
-  disable deactivate turn
+  enable activate toggle turn
+  disable deactivate toggle turn
   install setup deploy add
   deploy release publish ship rollout
   login signin authenticate authentication auth sign credential

@@ -57,7 +57,8 @@ export async function find(
 
   wakeMissing(query, context)
   await waitForSources(query, context, async () => {
-    const known = query.select.every((name) => context.catalogue.resolve(name, () => true).kind !== 'none')
+    const isPermitted = (entry: Entry) => context.gate.availability(entry, 'see') !== 'denied'
+    const known = query.select.every((name) => context.catalogue.resolve(name, isPermitted).kind !== 'none')
     return known && (query.select.length > 0 || (await hitsNow()).hits.length > 0)
   })
   const { ids: unloaded, facts: unloads } = unloadNamed(query.unload, state, context, batch, misses)

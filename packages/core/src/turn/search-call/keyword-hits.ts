@@ -84,10 +84,11 @@ export async function keywordHits(
   if (unclear) {
     const nearest = [...considered].sort((first, second) => second.coverage - first.coverage)
     const hits = nearest.slice(0, Math.min(limit, NEAREST))
-    return { hits, more: 0, weak: [], unavailable, leftOut, heldBack: sorted.heldBack, unclear }
+    const heldBack = await heldBackSources(query, request, context)
+    return { hits, more: 0, weak: [], unavailable, leftOut, heldBack, unclear }
   }
   const cut = cutTo(limit)
-  const heldBack = cut.hits.length === 0 ? sorted.heldBack : []
+  const heldBack = cut.hits.length === 0 ? await heldBackSources(query, request, context) : []
   // What is clear is not left out for what is not, and stands before it.
   const chosen = cut.hits.some(isClear)
     ? cut.hits
@@ -125,15 +126,30 @@ async function rankedTools(
   request: SearchRequest,
   limit: number,
   context: Context,
+  withQuarantined = false,
 ): Promise<readonly Ranked[]> {
-  return context.rank({
-    text,
-    must,
-    limit,
-    accept: (id) => {
-      const entry = context.catalogue.get(id) ?? context.catalogue.leftOuts.get(id)?.entry
-      return entry !== undefined && passes(entry, query, request)
-    },
+  const accept = (id: string) => {
+    const entry = context.catalogue.get(id) ?? context.catalogue.leftOuts.get(id)?.entry
+    return entry !== undefined && passes(entry, query, request)
+  }
+  return context.rank({ text, must, limit, accept }, withQuarantined)
+}
+
+/** They are ranked by themselves, so that what is held back decides over no other tool. */
+async function heldBackSources(
+  query: ParsedQuery,
+  request: SearchRequest,
+  context: Context,
+): Promise<string[]> {
+  const { catalogue, gate, settings } = context
+  if (!catalogue.hasQuarantined) return []
+  const hasWords = query.text !== '' || query.must.length > 0
+  const ranked = hasWords ? await rankedTools(query, request, RANKED, context, true) : everyTool(context)
+  return ranked.flatMap(({ id, relevance }) => {
+    const entry = relevance >= settings.cutOff ? catalogue.get(id) : undefined
+    const isHeldBack =
+      entry && passes(entry, query, request) && gate.availability(entry, 'load') === 'quarantined'
+    return isHeldBack ? [entry.source] : []
   })
 }
 
@@ -168,7 +184,6 @@ interface SortedHits {
   readonly weak: readonly Hit[]
   readonly unavailable: readonly Away[]
   readonly leftOut: readonly (LeftOut & Pick<Away, 'score' | 'coverage'>)[]
-  readonly heldBack: readonly string[]
   /** The best score of a tool whose source is away or that cannot be used: next to it, what fits half as well is no answer either. */
   readonly bestAway: number
 }
@@ -189,7 +204,6 @@ function sortOut(
   const loadedOnes: Hit[] = []
   const unavailable: Away[] = []
   const leftOut: (LeftOut & Pick<Away, 'score' | 'coverage'>)[] = []
-  const heldBack: string[] = []
   const seen = new Set<string>()
   let bestAway = 0
   const inOrder = [...[...named.keys()].map((id): Ranked => ({ id, score: EXACT, relevance: 1 })), ...ranked]
@@ -216,7 +230,6 @@ function sortOut(
     const fits = relevance >= cutOff
     const availability = context.gate.availability(entry, 'load')
     if (availability !== 'ready') {
-      if (availability === 'quarantined' && fits) heldBack.push(entry.source)
       // Where nothing else fits, "there is no such tool" would be untrue of a server that is only away.
       const isAway = !['denied', 'vanished', 'quarantined'].includes(availability)
       if (!isAway || !fits) continue
@@ -247,12 +260,12 @@ function sortOut(
     else if (relevance >= cutOff * SUGGESTED && weak.length < limit) weak.push(hit)
   }
   // Where nothing else fits, "there is no such tool" would be untrue of one that is loaded.
-  return { hits: hits.length > 0 ? hits : loadedOnes, weak, unavailable, leftOut, heldBack, bestAway }
+  return { hits: hits.length > 0 ? hits : loadedOnes, weak, unavailable, leftOut, bestAway }
 }
 
 /** Keeps what answers: named tools, then those that score near the best, as many as the limit allows. */
 export function cutHits(
-  { hits, weak, bestAway }: Omit<SortedHits, 'unavailable' | 'leftOut' | 'heldBack'>,
+  { hits, weak, bestAway }: Omit<SortedHits, 'unavailable' | 'leftOut'>,
   limit: number,
   share: number,
   isLoadedTool: (id: string) => boolean,

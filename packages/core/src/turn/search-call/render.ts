@@ -105,7 +105,7 @@ function linesFirst(result: SearchResult, prompts: Prompts): string[] {
 
 /** Where nothing clearly fits, what was found is one short list, loaded or not: no name stands twice. */
 function sentenceOnUnclear(
-  { matches }: SearchResult,
+  { matches, unavailable, leftOut, heldBack }: SearchResult,
   settings: Settings,
   line: (match: Match) => string,
 ): string {
@@ -113,6 +113,7 @@ function sentenceOnUnclear(
   return settings.prompts.searchUnclear({
     nearest: matches.map(line),
     offered: offers.length > 0,
+    away: unavailable.length + leftOut.length + heldBack.length > 0,
     bridge: bridgeFor(offers, settings),
   })
 }

@@ -1,6 +1,6 @@
 /** What was learned, in a file: one line for each example, only ever added to, so that two processes can write to it. */
 import { randomBytes } from 'node:crypto'
-import { appendFile, type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises'
+import { appendFile, type FileHandle, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { makeFolder } from '../../ledger/stores/make-folder.js'
 import { RING } from '../ring.js'
@@ -20,9 +20,9 @@ const MANY_LINES = 20_000
  * and one that is none of ours, are neither read nor changed. Where two processes write, each adds whole lines; what one adds in the
  * moment in which the other shortens the file is lost, and what one forgets the other knows until it is started again.
  */
-export function fileUsage(path: string): UsageStore {
+export function fileUsage(given: string): UsageStore {
   /** All examples; undefined where there is no file. Throws where the file is not to be touched. */
-  async function readAll(): Promise<UsageExample[] | undefined> {
+  async function readAll(path: string): Promise<UsageExample[] | undefined> {
     const text = await readFrom(path, readEnd)
     if (text === undefined) return undefined
     const examples = text.split('\n').flatMap((line) => readExample(parse(line)) ?? [])
@@ -31,7 +31,7 @@ export function fileUsage(path: string): UsageStore {
     return examples
   }
 
-  async function rewrite(examples: readonly UsageExample[]): Promise<void> {
+  async function rewrite(path: string, examples: readonly UsageExample[]): Promise<void> {
     const temporary = `${path}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`
     try {
       await writeFile(temporary, HEAD + linesOf(examples), { mode: 0o600 })
@@ -44,25 +44,43 @@ export function fileUsage(path: string): UsageStore {
 
   return {
     async read() {
-      const examples = (await readAll()) ?? []
+      const path = await fileOf(given)
+      const examples = (await readAll(path)) ?? []
       if (examples.length <= MANY_LINES) return examples
       const kept = newestOf(examples)
-      if (kept.length * 2 < examples.length) await rewrite(kept)
+      if (kept.length * 2 < examples.length) await rewrite(path, kept)
       return kept
     },
     async append(examples) {
       if (examples.length === 0) return
+      const path = await fileOf(given)
       makeFolder(dirname(path), 0o700)
       const head = await readFrom(path, readHead)
       // A head that is torn may have good lines behind it.
-      if (head !== undefined && formatOf(head) !== FORMAT) await readAll()
+      if (head !== undefined && formatOf(head) !== FORMAT) await readAll(path)
       await appendFile(path, (head === undefined ? HEAD : '\n') + linesOf(examples), { mode: 0o600 })
     },
     async forget(filter) {
-      const examples = await readAll()
-      if (examples) await rewrite(examples.filter((example) => !matchesFilter(example, filter)))
+      const path = await fileOf(given)
+      const examples = await readAll(path)
+      if (examples)
+        await rewrite(
+          path,
+          examples.filter((example) => !matchesFilter(example, filter)),
+        )
     },
   }
+}
+
+/** Behind a link, the file itself: it is replaced when something is forgotten. What is no file, a device say, is not touched. */
+async function fileOf(path: string): Promise<string> {
+  const real = await realpath(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (real === undefined) return path
+  if (!(await stat(real)).isFile()) throw new Error(`${path} is not a file. Name another one.`)
+  return real
 }
 
 /** `isForeign`: nothing in it can be read. */
