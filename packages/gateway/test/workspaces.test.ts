@@ -2,6 +2,7 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { type DefinitionCache, diskCache, memoryCache, memoryFirstUse } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
 import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
 import { eventually } from '../../mcp/test/support/processes.js'
@@ -83,6 +84,80 @@ it('a project is the same one by whichever way it was come to', async () => {
     pids.push(await client.text('tool_call', { name: 'odd__pid', arguments: {} }))
   }
   expect(new Set(pids).size).toBe(1)
+})
+
+describe('a folder that no gateway has seen, met by one that has just been started', () => {
+  it.each<[string, () => DefinitionCache]>([
+    ['on disk', () => diskCache({ folder: temporary() })],
+    ['in memory', memoryCache],
+  ])('has the whole list at once, and nothing is started (%s)', async (_, cached) => {
+    const [one, two] = projects()
+    const config = join(temporary(), 'toolwell.json')
+    const mcpServers = {
+      files,
+      plain: entry(oddServer('plain')),
+      remembers: entry(oddServer('remembers', { more: true }), {
+        env: { WHERE: `\${workspaceFolder}/notes` },
+      }),
+      placed: entry(oddServer('placed'), { cwd: temporary() }),
+    }
+    writeFileSync(config, JSON.stringify({ mcpServers }))
+    const connect = { cache: cached(), firstUse: memoryFirstUse() }
+    const start = () => startGateway({}, { files: () => [{ path: config }], connect })
+    const warm = await start()
+    const before = await openClient('v2 modern', `${warm.url}/mcp/all`, inFolder(one))
+    const names = (await before.list()).map(({ name }) => name)
+    expect(new Set(names.map((name) => name.split('__')[0]))).toEqual(new Set(Object.keys(mcpServers)))
+    const digest = await (await openClient('v2 modern', `${warm.url}/mcp`, inFolder(one))).list()
+    await warm.gateway.close()
+    const cold = await start()
+    const after = await openClient('v2 legacy', `${cold.url}/mcp/all`, inFolder(two))
+    let told = 0
+    await after.onListChanged(() => told++)
+    expect((await after.list()).map(({ name }) => name)).toEqual(names)
+    expect(await (await openClient('v2 modern', `${cold.url}/mcp`, inFolder(two))).list()).toEqual(digest)
+    const servers = async () => (await cold.gateway.inspect()).halls.flatMap((hall) => hall.servers)
+    expect((await servers()).map(({ state, starts }) => [state, starts])).toEqual(
+      Object.keys(mcpServers).map(() => ['cached', 0]),
+    )
+    // What it lists in this folder is checked when it is started, and is the same.
+    const read = { name: 'files__read_text_file', arguments: { path: join(two, 'who.txt') } }
+    const caller = await openClient('v2 modern', `${cold.url}/mcp`, inFolder(two))
+    expect(await caller.text('tool_call', read)).toBe('I am two.')
+    expect(told).toBe(0)
+    expect(cold.of('server').some(({ event }) => event.kind === 'tools-quarantined')).toBe(false)
+  })
+
+  it('holds back there, too, what is held back elsewhere', async () => {
+    const [one, two] = projects()
+    const list = join(temporary(), 'list.json')
+    const config = join(temporary(), 'toolwell.json')
+    writeFileSync(list, JSON.stringify([describedTool('read'), describedTool('pid')]))
+    writeFileSync(
+      config,
+      JSON.stringify({ mcpServers: { odd: entry(oddServer('odd', { toolsFrom: list })) } }),
+    )
+    const connect = { cache: memoryCache(), firstUse: memoryFirstUse() }
+    const start = () => startGateway({}, { files: () => [{ path: config }], connect })
+    const first = await start()
+    await (await openClient('v2 modern', `${first.url}/mcp`, inFolder(one))).list()
+    writeFileSync(
+      list,
+      JSON.stringify([describedTool('read', { description: 'EVILWORDS' }), describedTool('pid')]),
+    )
+    const client = await openClient('v2 modern', `${first.url}/mcp`, inFolder(one))
+    await client.text('tool_call', { name: 'odd__pid', arguments: {} })
+    await first.gateway.close()
+    const second = await start()
+    const elsewhere = await openClient('v2 modern', `${second.url}/mcp`, inFolder(two))
+    await elsewhere.list()
+    expect(await elsewhere.text('tool_search', { query: 'read' })).not.toContain('EVILWORDS')
+    expect(await elsewhere.text('tool_call', { name: 'odd__read', arguments: {} })).toContain(
+      'toolwell approve',
+    )
+    const [hall] = (await second.gateway.inspect()).halls
+    expect(hall?.servers).toMatchObject([{ starts: 0, quarantined: { read: expect.any(String) } }])
+  })
 })
 
 describe('a server that names its folder', () => {
