@@ -100,6 +100,7 @@ describe('a folder that no gateway has seen, met by one that has just been start
         env: { WHERE: `\${workspaceFolder}/notes` },
       }),
       placed: entry(oddServer('placed'), { cwd: temporary() }),
+      shared: entry(oddServer('shared'), { workspace: false }),
     }
     writeFileSync(config, JSON.stringify({ mcpServers }))
     const connect = { cache: cached(), firstUse: memoryFirstUse() }
@@ -241,6 +242,47 @@ describe('a client on HTTP without a folder', () => {
     expect(answer.isError).toBe(true)
     expect(answer.content[0]?.text).toContain('X-Toolwell-Workspace')
     expect(await client.text('tool_call', { name: 'other__echo', arguments: {} })).toBe('{}')
+  })
+})
+
+/** A user with a config, and projects whose configs are trusted. */
+async function startForUser(own: object, ofProjects: Readonly<Record<string, object>> = {}) {
+  const folder = temporary()
+  const config = join(folder, 'toolwell', 'toolwell.json')
+  const write = (path: string, mcpServers: object) => writeFileSync(path, JSON.stringify({ mcpServers }))
+  mkdirSync(join(folder, 'toolwell'))
+  write(config, own)
+  for (const [project, servers] of Object.entries(ofProjects)) write(join(project, 'toolwell.json'), servers)
+  const started = await startGateway(
+    {},
+    {
+      env: { ...process.env, XDG_CONFIG_HOME: folder },
+      files: (workspace) => [
+        { path: config },
+        ...(workspace === undefined ? [] : [{ path: join(workspace, 'toolwell.json'), optional: true }]),
+      ],
+    },
+  )
+  const clientIn = (project: string) => openClient('v2 modern', `${started.url}/mcp`, inFolder(project))
+  const ask = async (project: string, name: string) =>
+    (await clientIn(project)).text('tool_call', { name, arguments: {} })
+  return { ...started, write: (path: string, servers: object) => write(path, servers), config, ask, clientIn }
+}
+
+describe('a server that is said not to depend on a folder', () => {
+  const shared = (name: string) => entry(oddServer(name, { more: true }), { workspace: false })
+
+  it.each([0, 1])('runs in the same folder, whoever comes first (%i)', async (first) => {
+    const both = projects()
+    const [one] = both
+    const { ask, url } = await startForUser({ users: shared('users') }, { [one]: { own: shared('own') } })
+    const inOrder = first === 0 ? both : [...both].reverse()
+    for (const project of inOrder) expect(await ask(project, 'users__cwd')).toBe(realpathSync(homedir()))
+    const without = await openClient('v2 modern', `${url}/mcp`)
+    expect(await without.text('tool_call', { name: 'users__cwd', arguments: {} })).toBe(
+      realpathSync(homedir()),
+    )
+    expect(await ask(one, 'own__cwd')).toBe(one)
   })
 })
 
