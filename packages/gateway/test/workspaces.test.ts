@@ -1,11 +1,11 @@
 /** The folder of a caller is part of which server process answers it. */
-import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type DefinitionCache, diskCache, memoryCache, memoryFirstUse } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
 import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
-import { eventually } from '../../mcp/test/support/processes.js'
+import { eventually, isAlive } from '../../mcp/test/support/processes.js'
 import { programOf } from '../../mcp/test/support/real-servers.js'
 import { CLIENT_KINDS, openClient } from './support/clients.js'
 import { authorized, entry, startGateway, temporary } from './support/gateway.js'
@@ -283,6 +283,91 @@ describe('a server that is said not to depend on a folder', () => {
       realpathSync(homedir()),
     )
     expect(await ask(one, 'own__cwd')).toBe(one)
+  })
+})
+
+describe('what does not depend on a folder, in projects that have configs of their own', () => {
+  const placed = () => entry(oddServer('placed'), { cwd: temporary() })
+  const told = () => entry(oddServer('told'), { workspace: false })
+  const own = () => ({ own: entry(oddServer('own'), { cwd: temporary() }) })
+
+  it('is one process for all of them', async () => {
+    const [one, two] = projects()
+    const third = temporary()
+    const users = { placed: placed(), told: told(), each: entry(oddServer('each')) }
+    const { ask, gateway } = await startForUser(users, { [one]: own(), [two]: own() })
+    const pidsOf = (tool: string, all: readonly string[]) =>
+      Promise.all(all.map((project) => ask(project, tool)))
+    const all = [one, two, third]
+    expect(new Set(await pidsOf('placed__pid', all)).size).toBe(1)
+    expect(new Set(await pidsOf('told__pid', all)).size).toBe(1)
+    expect(new Set(await pidsOf('each__pid', all)).size).toBe(3)
+    // The same name in two projects is two servers.
+    expect(new Set(await pidsOf('own__pid', [one, two])).size).toBe(2)
+    expect((await gateway.inspect()).halls).toHaveLength(3)
+  })
+
+  it('outlives a project that no longer has it, or has it in another way', async () => {
+    const [one, two] = projects()
+    const { ask, write, gateway } = await startForUser({ placed: placed() }, { [one]: own(), [two]: own() })
+    const pid = await ask(one, 'placed__pid')
+    expect(await ask(two, 'placed__pid')).toBe(pid)
+    // What is refused in one project is that project's affair.
+    write(join(one, 'toolwell.json'), { placed: { deny: ['echo'] } })
+    await expect.poll(() => ask(one, 'placed__echo'), { timeout: 60_000 }).not.toBe('{}')
+    expect(await ask(one, 'placed__pid')).toBe(pid)
+    expect(await ask(two, 'placed__echo')).toBe('{}')
+    write(join(one, 'toolwell.json'), { placed: { env: { OTHER: '1' } } })
+    await expect.poll(() => ask(one, 'placed__pid'), { timeout: 60_000 }).not.toBe(pid)
+    expect(await ask(two, 'placed__pid')).toBe(pid)
+    // The servers of this project are closed, and it has those of the user alone.
+    rmSync(join(one, 'toolwell.json'))
+    await expect.poll(() => ask(one, 'placed__pid'), { timeout: 60_000 }).toBe(pid)
+    const files = async () => (await gateway.inspect()).halls.flatMap((hall) => hall.files)
+    await expect.poll(files, { timeout: 60_000 }).not.toContain(join(one, 'toolwell.json'))
+    expect(await ask(two, 'placed__pid')).toBe(pid)
+  })
+
+  it('is stopped when none of them uses it, and started again for all', async () => {
+    const [one, two] = projects()
+    const { ask, clientIn, gateway } = await startForUser(
+      { placed: { ...placed(), idle: '100ms' } },
+      { [one]: own(), [two]: own() },
+    )
+    const pid = Number(await ask(two, 'placed__pid'))
+    const leaving = new AbortController()
+    const waiting = (await clientIn(one)).call(
+      'tool_call',
+      { name: 'placed__wait', arguments: {} },
+      { signal: leaving.signal },
+    )
+    const runningIn = async (project: string) => {
+      const { halls } = await gateway.inspect()
+      const hall = halls.find(({ workspaces }) => workspaces.includes(project))
+      return hall?.servers.find(({ name }) => name === 'placed')?.pids
+    }
+    await expect.poll(() => runningIn(one), { timeout: 60_000 }).toHaveLength(1)
+    await expect.poll(() => runningIn(two), { timeout: 60_000 }).toEqual([])
+    const [used = 0] = (await runningIn(one)) ?? []
+    expect(isAlive(used)).toBe(true)
+    expect(Number(await ask(two, 'placed__pid'))).toBe(used)
+    leaving.abort()
+    await waiting.catch(() => undefined)
+    await eventually(() => !isAlive(used) && !isAlive(pid), 'nobody uses it')
+    const again = await ask(one, 'placed__pid')
+    expect(Number(again)).not.toBe(used)
+  })
+
+  it('is there again for all of them when it has ended by itself', async () => {
+    const [one, two] = projects()
+    const { ask } = await startForUser({ placed: placed() }, { [one]: own(), [two]: own() })
+    const pid = await ask(one, 'placed__pid')
+    expect(await ask(two, 'placed__pid')).toBe(pid)
+    await ask(one, 'placed__die')
+    const [first, second] = [await ask(one, 'placed__pid'), await ask(two, 'placed__pid')]
+    expect(Number(first)).toBeGreaterThan(0)
+    expect(first).not.toBe(pid)
+    expect(second).toBe(first)
   })
 })
 

@@ -7,7 +7,6 @@ import {
   type Config,
   type ConfigFile,
   type ConnectOptions,
-  connectServers,
   defaultConfigFiles,
   describeProblem,
   loadConfig,
@@ -16,7 +15,14 @@ import {
   type ServerReport,
   type Servers,
 } from '@toolwell/mcp'
-import { diskReadOnly, inProfile, isOffered, type ReadOnlyStore } from '@toolwell/mcp/internal'
+import {
+  connectSharing,
+  diskReadOnly,
+  inProfile,
+  isOffered,
+  type ReadOnlyStore,
+  type SharedProcesses,
+} from '@toolwell/mcp/internal'
 import { createBroken, type HallProblem, META } from './broken-entries.js'
 import { createReadOnly } from './read-only.js'
 import { openRoom, type Room } from './room.js'
@@ -70,6 +76,8 @@ export interface HallOptions {
   readonly folder: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly connect: ConnectOptions
+  /** Those of all halls: a server of the user's own config that depends on no folder runs once for all. */
+  readonly processes: SharedProcesses
   /** What a person has approved as read-only. Default: what is in the user's folder for data. */
   readonly readOnly?: ReadOnlyStore
   /** `config`: the file that a command about the server has to name. */
@@ -82,7 +90,8 @@ export interface HallOptions {
 const FIRST_LISTING = 5000
 
 export function openHall(options: HallOptions): Hall {
-  const { folder = homedir(), env, connect, readOnly = diskReadOnly(), onServer, onChange } = options
+  const { folder = homedir(), env, connect, processes, onServer, onChange } = options
+  const { readOnly = diskReadOnly() } = options
   const isReadOnly = createReadOnly(readOnly)
   let { files } = options
   const load = (): Config => loadConfig({ files, env, workspaceFolder: folder })
@@ -111,7 +120,7 @@ export function openHall(options: HallOptions): Hall {
     const file = known.get(server)?.file
     return file === own ? undefined : file
   }
-  const servers = connectServers(catalogue, config, {
+  const servers = connectSharing(processes, catalogue, config, {
     ...connect,
     // Many folders are behind one catalogue: it names none of them.
     caller: () => ({}),
