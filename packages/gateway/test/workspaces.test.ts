@@ -1,10 +1,11 @@
 /** The folder of a caller is part of which server process answers it. */
-import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { type DefinitionCache, diskCache, memoryCache, memoryFirstUse } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
 import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
-import { eventually } from '../../mcp/test/support/processes.js'
+import { eventually, isAlive } from '../../mcp/test/support/processes.js'
 import { programOf } from '../../mcp/test/support/real-servers.js'
 import { CLIENT_KINDS, openClient } from './support/clients.js'
 import { authorized, entry, startGateway, temporary } from './support/gateway.js'
@@ -83,6 +84,81 @@ it('a project is the same one by whichever way it was come to', async () => {
     pids.push(await client.text('tool_call', { name: 'odd__pid', arguments: {} }))
   }
   expect(new Set(pids).size).toBe(1)
+})
+
+describe('a folder that no gateway has seen, met by one that has just been started', () => {
+  it.each<[string, () => DefinitionCache]>([
+    ['on disk', () => diskCache({ folder: temporary() })],
+    ['in memory', memoryCache],
+  ])('has the whole list at once, and nothing is started (%s)', async (_, cached) => {
+    const [one, two] = projects()
+    const config = join(temporary(), 'toolwell.json')
+    const mcpServers = {
+      files,
+      plain: entry(oddServer('plain')),
+      remembers: entry(oddServer('remembers', { more: true }), {
+        env: { WHERE: `\${workspaceFolder}/notes` },
+      }),
+      placed: entry(oddServer('placed'), { cwd: temporary() }),
+      shared: entry(oddServer('shared'), { workspace: false }),
+    }
+    writeFileSync(config, JSON.stringify({ mcpServers }))
+    const connect = { cache: cached(), firstUse: memoryFirstUse() }
+    const start = () => startGateway({}, { files: () => [{ path: config }], connect })
+    const warm = await start()
+    const before = await openClient('v2 modern', `${warm.url}/mcp/all`, inFolder(one))
+    const names = (await before.list()).map(({ name }) => name)
+    expect(new Set(names.map((name) => name.split('__')[0]))).toEqual(new Set(Object.keys(mcpServers)))
+    const digest = await (await openClient('v2 modern', `${warm.url}/mcp`, inFolder(one))).list()
+    await warm.gateway.close()
+    const cold = await start()
+    const after = await openClient('v2 legacy', `${cold.url}/mcp/all`, inFolder(two))
+    let told = 0
+    await after.onListChanged(() => told++)
+    expect((await after.list()).map(({ name }) => name)).toEqual(names)
+    expect(await (await openClient('v2 modern', `${cold.url}/mcp`, inFolder(two))).list()).toEqual(digest)
+    const servers = async () => (await cold.gateway.inspect()).halls.flatMap((hall) => hall.servers)
+    expect((await servers()).map(({ state, starts }) => [state, starts])).toEqual(
+      Object.keys(mcpServers).map(() => ['cached', 0]),
+    )
+    // What it lists in this folder is checked when it is started, and is the same.
+    const read = { name: 'files__read_text_file', arguments: { path: join(two, 'who.txt') } }
+    const caller = await openClient('v2 modern', `${cold.url}/mcp`, inFolder(two))
+    expect(await caller.text('tool_call', read)).toBe('I am two.')
+    expect(told).toBe(0)
+    expect(cold.of('server').some(({ event }) => event.kind === 'tools-quarantined')).toBe(false)
+  })
+
+  it('holds back there, too, what is held back elsewhere', async () => {
+    const [one, two] = projects()
+    const list = join(temporary(), 'list.json')
+    const config = join(temporary(), 'toolwell.json')
+    writeFileSync(list, JSON.stringify([describedTool('read'), describedTool('pid')]))
+    writeFileSync(
+      config,
+      JSON.stringify({ mcpServers: { odd: entry(oddServer('odd', { toolsFrom: list })) } }),
+    )
+    const connect = { cache: memoryCache(), firstUse: memoryFirstUse() }
+    const start = () => startGateway({}, { files: () => [{ path: config }], connect })
+    const first = await start()
+    await (await openClient('v2 modern', `${first.url}/mcp`, inFolder(one))).list()
+    writeFileSync(
+      list,
+      JSON.stringify([describedTool('read', { description: 'EVILWORDS' }), describedTool('pid')]),
+    )
+    const client = await openClient('v2 modern', `${first.url}/mcp`, inFolder(one))
+    await client.text('tool_call', { name: 'odd__pid', arguments: {} })
+    await first.gateway.close()
+    const second = await start()
+    const elsewhere = await openClient('v2 modern', `${second.url}/mcp`, inFolder(two))
+    await elsewhere.list()
+    expect(await elsewhere.text('tool_search', { query: 'read' })).not.toContain('EVILWORDS')
+    expect(await elsewhere.text('tool_call', { name: 'odd__read', arguments: {} })).toContain(
+      'toolwell approve',
+    )
+    const [hall] = (await second.gateway.inspect()).halls
+    expect(hall?.servers).toMatchObject([{ starts: 0, quarantined: { read: expect.any(String) } }])
+  })
 })
 
 describe('a server that names its folder', () => {
@@ -166,6 +242,132 @@ describe('a client on HTTP without a folder', () => {
     expect(answer.isError).toBe(true)
     expect(answer.content[0]?.text).toContain('X-Toolwell-Workspace')
     expect(await client.text('tool_call', { name: 'other__echo', arguments: {} })).toBe('{}')
+  })
+})
+
+/** A user with a config, and projects whose configs are trusted. */
+async function startForUser(own: object, ofProjects: Readonly<Record<string, object>> = {}) {
+  const folder = temporary()
+  const config = join(folder, 'toolwell', 'toolwell.json')
+  const write = (path: string, mcpServers: object) => writeFileSync(path, JSON.stringify({ mcpServers }))
+  mkdirSync(join(folder, 'toolwell'))
+  write(config, own)
+  for (const [project, servers] of Object.entries(ofProjects)) write(join(project, 'toolwell.json'), servers)
+  const started = await startGateway(
+    {},
+    {
+      env: { ...process.env, XDG_CONFIG_HOME: folder },
+      files: (workspace) => [
+        { path: config },
+        ...(workspace === undefined ? [] : [{ path: join(workspace, 'toolwell.json'), optional: true }]),
+      ],
+    },
+  )
+  const clientIn = (project: string) => openClient('v2 modern', `${started.url}/mcp`, inFolder(project))
+  const ask = async (project: string, name: string) =>
+    (await clientIn(project)).text('tool_call', { name, arguments: {} })
+  return { ...started, write: (path: string, servers: object) => write(path, servers), config, ask, clientIn }
+}
+
+describe('a server that is said not to depend on a folder', () => {
+  const shared = (name: string) => entry(oddServer(name, { more: true }), { workspace: false })
+
+  it.each([0, 1])('runs in the same folder, whoever comes first (%i)', async (first) => {
+    const both = projects()
+    const [one] = both
+    const { ask, url } = await startForUser({ users: shared('users') }, { [one]: { own: shared('own') } })
+    const inOrder = first === 0 ? both : [...both].reverse()
+    for (const project of inOrder) expect(await ask(project, 'users__cwd')).toBe(realpathSync(homedir()))
+    const without = await openClient('v2 modern', `${url}/mcp`)
+    expect(await without.text('tool_call', { name: 'users__cwd', arguments: {} })).toBe(
+      realpathSync(homedir()),
+    )
+    expect(await ask(one, 'own__cwd')).toBe(one)
+  })
+})
+
+describe('what does not depend on a folder, in projects that have configs of their own', () => {
+  const placed = () => entry(oddServer('placed'), { cwd: temporary() })
+  const told = () => entry(oddServer('told'), { workspace: false })
+  const own = () => ({ own: entry(oddServer('own'), { cwd: temporary() }) })
+
+  it('is one process for all of them', async () => {
+    const [one, two] = projects()
+    const third = temporary()
+    const users = { placed: placed(), told: told(), each: entry(oddServer('each')) }
+    const { ask, gateway } = await startForUser(users, { [one]: own(), [two]: own() })
+    const pidsOf = (tool: string, all: readonly string[]) =>
+      Promise.all(all.map((project) => ask(project, tool)))
+    const all = [one, two, third]
+    expect(new Set(await pidsOf('placed__pid', all)).size).toBe(1)
+    expect(new Set(await pidsOf('told__pid', all)).size).toBe(1)
+    expect(new Set(await pidsOf('each__pid', all)).size).toBe(3)
+    // The same name in two projects is two servers.
+    expect(new Set(await pidsOf('own__pid', [one, two])).size).toBe(2)
+    expect((await gateway.inspect()).halls).toHaveLength(3)
+  })
+
+  it('outlives a project that no longer has it, or has it in another way', async () => {
+    const [one, two] = projects()
+    const { ask, write, gateway } = await startForUser({ placed: placed() }, { [one]: own(), [two]: own() })
+    const pid = await ask(one, 'placed__pid')
+    expect(await ask(two, 'placed__pid')).toBe(pid)
+    // What is refused in one project is that project's affair.
+    write(join(one, 'toolwell.json'), { placed: { deny: ['echo'] } })
+    await expect.poll(() => ask(one, 'placed__echo'), { timeout: 60_000 }).not.toBe('{}')
+    expect(await ask(one, 'placed__pid')).toBe(pid)
+    expect(await ask(two, 'placed__echo')).toBe('{}')
+    write(join(one, 'toolwell.json'), { placed: { env: { OTHER: '1' } } })
+    await expect.poll(() => ask(one, 'placed__pid'), { timeout: 60_000 }).not.toBe(pid)
+    expect(await ask(two, 'placed__pid')).toBe(pid)
+    // The servers of this project are closed, and it has those of the user alone.
+    rmSync(join(one, 'toolwell.json'))
+    await expect.poll(() => ask(one, 'placed__pid'), { timeout: 60_000 }).toBe(pid)
+    const files = async () => (await gateway.inspect()).halls.flatMap((hall) => hall.files)
+    await expect.poll(files, { timeout: 60_000 }).not.toContain(join(one, 'toolwell.json'))
+    expect(await ask(two, 'placed__pid')).toBe(pid)
+  })
+
+  it('is stopped when none of them uses it, and started again for all', async () => {
+    const [one, two] = projects()
+    const { ask, clientIn, gateway } = await startForUser(
+      { placed: { ...placed(), idle: '100ms' } },
+      { [one]: own(), [two]: own() },
+    )
+    const pid = Number(await ask(two, 'placed__pid'))
+    const leaving = new AbortController()
+    const waiting = (await clientIn(one)).call(
+      'tool_call',
+      { name: 'placed__wait', arguments: {} },
+      { signal: leaving.signal },
+    )
+    const runningIn = async (project: string) => {
+      const { halls } = await gateway.inspect()
+      const hall = halls.find(({ workspaces }) => workspaces.includes(project))
+      return hall?.servers.find(({ name }) => name === 'placed')?.pids
+    }
+    await expect.poll(() => runningIn(one), { timeout: 60_000 }).toHaveLength(1)
+    await expect.poll(() => runningIn(two), { timeout: 60_000 }).toEqual([])
+    const [used = 0] = (await runningIn(one)) ?? []
+    expect(isAlive(used)).toBe(true)
+    expect(Number(await ask(two, 'placed__pid'))).toBe(used)
+    leaving.abort()
+    await waiting.catch(() => undefined)
+    await eventually(() => !isAlive(used) && !isAlive(pid), 'nobody uses it')
+    const again = await ask(one, 'placed__pid')
+    expect(Number(again)).not.toBe(used)
+  })
+
+  it('is there again for all of them when it has ended by itself', async () => {
+    const [one, two] = projects()
+    const { ask } = await startForUser({ placed: placed() }, { [one]: own(), [two]: own() })
+    const pid = await ask(one, 'placed__pid')
+    expect(await ask(two, 'placed__pid')).toBe(pid)
+    await ask(one, 'placed__die')
+    const [first, second] = [await ask(one, 'placed__pid'), await ask(two, 'placed__pid')]
+    expect(Number(first)).toBeGreaterThan(0)
+    expect(first).not.toBe(pid)
+    expect(second).toBe(first)
   })
 })
 

@@ -9,6 +9,7 @@ export { showEndpoint } from './config/redact.js'
 export { DEFAULTS } from './config/server-config.js'
 export { startOf } from './config/start-of.js'
 export { entryFolder, type Translated, translateEntry } from './config/translate-entry.js'
+export { connectSharing } from './connect-servers/connect-servers.js'
 export { defaultCacheFolder } from './definition/disk-cache.js'
 export { fingerprint } from './definition/fingerprint.js'
 export { wantsHeaders } from './definition/wants-headers.js'
@@ -36,3 +37,4 @@ export {
   trustedProjects,
 } from './trust/trusted-projects.js'
 export { defaultLogFolder, logFileOf } from './upstream/server-log.js'
+export { SharedProcesses } from './upstream/shared-processes.js'

@@ -12,8 +12,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import {
+  type DefinitionCache,
   defineServer,
   diskCache,
+  loadConfig,
   memoryCache,
   memoryFirstUse,
   type ServerDefinition,
@@ -76,6 +78,72 @@ describe('a cache', () => {
     expect(new Set(prints).size).toBe(prints.length)
     const same = defineServer('one', { command: 'x' }, { timeout: 5, deny: ['a'], lazy: false })
     expect(serverFingerprint(same)).toBe(prints[0])
+  })
+
+  it.each<[string, () => DefinitionCache]>([
+    ['on disk', () => open().cache],
+    ['in memory', memoryCache],
+  ])(
+    'answers in a new folder with what is known of the same entry in another, and of no other entry (%s)',
+    (_, made) => {
+      const base = temporary()
+      const folders = ['one', 'two', 'same'].map((name) => join(base, name))
+      for (const [at, folder] of folders.entries()) {
+        mkdirSync(folder)
+        writeFileSync(join(folder, '.env'), `TOKEN=${at === 1 ? 'second' : 'first'}\n`)
+      }
+      const [one = '', two = '', same = ''] = folders
+      const read = (entry: object, workspaceFolder: string, file = join(base, 'toolwell.json')) => {
+        const text = JSON.stringify({ mcpServers: { odd: { command: 'x', ...entry } } })
+        const [found] = loadConfig({
+          files: [{ path: file, text }],
+          env: { KEY: 'a' },
+          workspaceFolder,
+        }).servers
+        if (!found) throw new Error('it is a server')
+        return found
+      }
+      const entries: object[] = [
+        {},
+        { args: ['--root', '${workspaceFolder}'] },
+        { args: ['package@1'] },
+        { args: ['package@2'] },
+        { env: { WHERE: '${workspaceFolder}/notes' } },
+        { env: { KEY: '${KEY}' } },
+        { env: { KEY: 'b' } },
+        { command: undefined, url: 'http://x/mcp', headers: { Where: '${workspaceFolder}' } },
+        { envFile: '${workspaceFolder}/.env' },
+      ]
+      for (const written of entries) {
+        const cache = made()
+        cache.write(read(written, one), definition)
+        const known = entries.filter((entry) => cache.read(read(entry, same)) !== undefined)
+        expect(known).toEqual([written])
+        // A token that is kept in the folder is not that of another one.
+        expect(cache.read(read(written, two)) === undefined).toBe('envFile' in written)
+        // The same words in the file of another project may be about another program.
+        expect(cache.read(read(written, same, join(same, 'toolwell.json')))).toBeUndefined()
+        // Where it is listed in its own folder, that counts.
+        cache.write(read(written, same), { ...definition, instructions: 'Here it is another.' })
+        expect(cache.read(read(written, one))?.definition.instructions).toBe('Use with care.')
+        cache.forget(read(written, same))
+        expect(cache.read(read(written, same))).toBeUndefined()
+      }
+    },
+  )
+
+  it('does not answer in one folder with what went wrong in another', () => {
+    const base = temporary()
+    const [one, two] = ['one', 'two'].map((name) => {
+      const text = JSON.stringify({ mcpServers: { odd: { command: 'x' } } })
+      const files = [{ path: join(base, 'toolwell.json'), text }]
+      return loadConfig({ files, workspaceFolder: join(base, name) }).servers[0]
+    })
+    if (!one || !two) throw new Error('they are servers')
+    const { cache } = open()
+    cache.writeFailure?.(one, { at: 1, reason: 'it ended' })
+    expect(cache.readFailure?.(one)).toEqual({ at: 1, reason: 'it ended' })
+    expect(cache.readFailure?.(two)).toBeUndefined()
   })
 
   it.each([

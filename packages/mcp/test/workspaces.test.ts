@@ -1,6 +1,7 @@
 /** Folders belong to callers: two projects in one program have servers of their own, and never each other's results. */
 import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { homedir } from 'node:os'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createToolwell } from '@toolwell/core'
 import {
@@ -169,6 +170,32 @@ describe('a server that does not depend on a folder', () => {
     const pids = [await text('odd', 'pid', {}, inFolder(one)), await text('odd', 'pid', {}, inFolder(two))]
     expect(new Set(pids).size).toBe(1)
     expect(await text('odd', 'cwd', {}, inFolder(two))).toBe(own)
+  })
+
+  it('is started in the folder of its config, or at home where that is the user’s own, whoever reads it', () => {
+    const { base, own, one, two } = folders()
+    const env = { XDG_CONFIG_HOME: own }
+    const started = (file: string, workspaceFolder: string) => {
+      const args = ['${workspaceFolder}', '${workspaceFolderBasename}']
+      const text = JSON.stringify({ mcpServers: { odd: { command: 'x', args, workspace: false } } })
+      const [server] = loadConfig({ files: [{ path: file, text }], env, workspaceFolder }).servers
+      if (server?.endpoint.type !== 'stdio') throw new Error('it is a program')
+      const { args: given, cwd } = server.endpoint
+      return { given, cwd }
+    }
+    for (const folder of [one, two, base]) {
+      expect(started(join(base, 'toolwell.json'), folder)).toEqual({
+        given: [base, basename(base)],
+        cwd: base,
+      })
+      expect(started(join(base, '.vscode', 'mcp.json'), folder).cwd).toBe(base)
+      expect(started(join(own, 'toolwell', 'toolwell.json'), folder)).toEqual({
+        given: [homedir(), basename(homedir())],
+        cwd: homedir(),
+      })
+    }
+    // A config may be a text, and its file in no folder.
+    expect(started(join(base, 'none', 'toolwell.json'), one).cwd).toBe(one)
   })
 
   it('is not told of folders where the config says that it depends on none', async () => {

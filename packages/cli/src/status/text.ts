@@ -61,7 +61,8 @@ function countsText({ counts: { calls, failed, searches, refused } }: GatewayRep
 }
 
 function memoryText({ memory, halls }: GatewayReport): string {
-  const processes = halls.flatMap(({ servers }) => servers.flatMap(({ pids }) => pids)).length
+  // One that all projects share stands under each of them.
+  const processes = new Set(halls.flatMap(({ servers }) => servers.flatMap(({ pids }) => pids))).size
   const servers = memory.servers === undefined ? '' : `, servers ${megabytes(memory.servers)}`
   return `memory ${megabytes(memory.gateway)}${servers} in ${plural(processes, 'process', 'processes')}`
 }

@@ -7,7 +7,6 @@ import {
   type Config,
   type ConfigFile,
   type ConnectOptions,
-  connectServers,
   defaultConfigFiles,
   describeProblem,
   loadConfig,
@@ -16,7 +15,14 @@ import {
   type ServerReport,
   type Servers,
 } from '@toolwell/mcp'
-import { diskReadOnly, inProfile, isOffered, type ReadOnlyStore } from '@toolwell/mcp/internal'
+import {
+  connectSharing,
+  diskReadOnly,
+  inProfile,
+  isOffered,
+  type ReadOnlyStore,
+  type SharedProcesses,
+} from '@toolwell/mcp/internal'
 import { COMMAND } from '../bridge/commands.js'
 import { createBroken, type HallProblem, META } from './broken-entries.js'
 import { createReadOnly } from './read-only.js'
@@ -71,6 +77,8 @@ export interface HallOptions {
   readonly folder: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly connect: ConnectOptions
+  /** Those of all halls: a server of the user's own config that depends on no folder runs once for all. */
+  readonly processes: SharedProcesses
   /** What a person has approved as read-only. Default: what is in the user's folder for data. */
   readonly readOnly?: ReadOnlyStore
   /** How a person calls the command here. Default: by its name. */
@@ -85,8 +93,8 @@ export interface HallOptions {
 const FIRST_LISTING = 5000
 
 export function openHall(options: HallOptions): Hall {
-  const { folder = homedir(), env, connect, readOnly = diskReadOnly(), onServer, onChange } = options
-  const { command = COMMAND } = options
+  const { folder = homedir(), env, connect, processes, onServer, onChange } = options
+  const { readOnly = diskReadOnly(), command = COMMAND } = options
   const isReadOnly = createReadOnly(readOnly)
   let { files } = options
   const load = (): Config => loadConfig({ files, env, workspaceFolder: folder })
@@ -115,7 +123,7 @@ export function openHall(options: HallOptions): Hall {
     const file = known.get(server)?.file
     return file === own ? undefined : file
   }
-  const servers = connectServers(catalogue, config, {
+  const servers = connectSharing(processes, catalogue, config, {
     ...connect,
     // Many folders are behind one catalogue: it names none of them.
     caller: () => ({}),

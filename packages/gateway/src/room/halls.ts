@@ -1,10 +1,11 @@
 /**
  * The halls of a gateway, one for each set of config files: opened when a caller first needs it, brought up to date when a file
- * changes. Workspaces without a config of their own share one.
+ * changes. Workspaces without a config of their own share one. Each has its own catalogue and its own trust; processes that depend on no
+ * folder are those of all.
  */
 import { defined } from '@toolwell/core/internal'
 import type { ConfigFile, ConnectOptions, ServerEvent } from '@toolwell/mcp'
-import type { ReadOnlyStore } from '@toolwell/mcp/internal'
+import { type ReadOnlyStore, SharedProcesses } from '@toolwell/mcp/internal'
 import type { HallProblem } from './broken-entries.js'
 import { type Hall, openHall } from './hall.js'
 import { statOf } from './stat.js'
@@ -57,6 +58,7 @@ export class Halls {
   readonly #options: HallsOptions
   readonly #halls = new Map<string, Known>()
   readonly #places = new Map<string, OwnPlace>()
+  readonly #processes = new SharedProcesses()
   readonly #looking: NodeJS.Timeout
   #isClosed = false
 
@@ -130,6 +132,7 @@ export class Halls {
     this.#isClosed = true
     clearInterval(this.#looking)
     await Promise.all([...this.#halls.values()].map(({ hall }) => hall.close()))
+    this.#processes.close()
   }
 
   #lookForUntrusted(place: OwnPlace): void {
@@ -185,6 +188,7 @@ export class Halls {
       folder: workspace,
       env,
       connect,
+      processes: this.#processes,
       ...defined({ readOnly, command }),
       onServer: (event, config) => onEvent({ kind: 'server', event, config }),
       onChange: () => {

@@ -40,7 +40,8 @@ const REACHED: Readonly<Record<string, Key>> = {
   },
   cwd: {
     kind: 'path',
-    about: 'The folder it runs in; relative to this file. Default: the workspace folder.',
+    about:
+      'The folder it runs in; relative to this file. Default: the workspace folder; with workspace false, the folder of this file, or your home folder for your own config.',
   },
   url: { kind: 'url', about: 'The address of a remote server, without user and password.' },
   headers: { kind: 'texts', about: 'Headers of every request to it.' },

@@ -101,8 +101,15 @@ export function loadConfig(options: LoadOptions): Config {
     const foreign = !OWN_FILE.test(basename(path))
     checkFileKeys(document, foreign, problems)
     const [own] = defaultConfigFiles(scope.workspaceFolder, scope.env)
-    const isOwn = file.own === true || (own !== undefined && resolve(own.path) === path)
-    for (const raw of entriesOf(document, scope.workspaceFolder, { foreign, isOwn }, problems)) {
+    const isUsers = own !== undefined && resolve(own.path) === path
+    const isOwn = file.own === true || isUsers
+    const sharedFolder = isUsers ? homedir() : undefined
+    for (const raw of entriesOf(
+      document,
+      scope.workspaceFolder,
+      { foreign, isOwn, sharedFolder },
+      problems,
+    )) {
       const { fields, refused, problems: wrong } = checkEntry(raw)
       problems.push(...wrong)
       const below = entries.get(raw.name)
@@ -216,7 +223,13 @@ function checkFileKeys(document: ConfigDocument, foreign: boolean, problems: Con
 function* entriesOf(
   document: ConfigDocument,
   workspaceFolder: string,
-  { foreign, isOwn }: Pick<RawEntry, 'foreign' | 'isOwn'>,
+  {
+    foreign,
+    isOwn,
+    sharedFolder,
+  }: Pick<RawEntry, 'foreign' | 'isOwn'> & {
+    readonly sharedFolder: string | undefined
+  },
   problems: ConfigProblem[],
 ): Generator<RawEntry> {
   const { value: whole = {}, file } = document
@@ -232,7 +245,7 @@ function* entriesOf(
     }
     for (const name of Object.keys(value)) {
       const written = dialect === 'common' ? value[name] : withCommonVariables(value[name], dialect)
-      const place = { document, path: [...path, name], folder }
+      const place = { document, path: [...path, name], folder, sharedFolder: sharedFolder ?? folder }
       const raw = { name, ...place, value: written, foreign, isOwn, isPatched: false }
       const wrong = nameProblem(name)
       if (wrong) problems.push(problemAt(raw, [], wrong, 'Rename it', 'error'))

@@ -10,6 +10,8 @@ export interface RawEntry {
   readonly value: unknown
   /** Relative paths start here. */
   readonly folder: string
+  /** A server of it that serves all projects runs here: beside its file, or at home where that is the user's own. */
+  readonly sharedFolder: string
   /** In the user's own file: nobody else wrote it. */
   readonly isOwn: boolean
   /** Another file has changed how the server is started or reached. */

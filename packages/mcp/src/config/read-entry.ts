@@ -5,7 +5,7 @@ import { createEntryReader, type EntryReader } from './entry-reader.js'
 import type { ConfigProblem } from './problem.js'
 import type { RawEntry } from './raw-entry.js'
 import { readEndpoint } from './read-endpoint.js'
-import { readWorkspace } from './read-workspace.js'
+import { readWorkspace, scopeFor } from './read-workspace.js'
 import { commandsOf, hasReference } from './references.js'
 import { sentVariables } from './sent-variables.js'
 import { DEFAULTS, type OAuthSettings, type ServerConfig, type Share, type Trust } from './server-config.js'
@@ -21,9 +21,10 @@ export interface ReadEntry {
 export function readEntry(
   raw: RawEntry,
   fields: Fields,
-  scope: VariableScope,
+  given: VariableScope,
   refused: ReadonlySet<string>,
 ): ReadEntry {
+  const scope = scopeFor(raw, fields, given)
   const reader = createEntryReader(raw, fields, scope)
   const endpoint = readEndpoint(reader, refused)
   const oauth = readOAuth(reader)
@@ -52,7 +53,7 @@ export function readEntry(
     idle,
     trust: (fields.trust as Trust | undefined) ?? 'first-use',
     share: (fields.share as Share | undefined) ?? 'all',
-    workspace: readWorkspace(raw, fields, scope, refused),
+    workspace: readWorkspace(raw, fields, given, refused),
     oauth,
     commands: commandsOf(endpoint, sentVariables(fields, scope), raw),
     secrets: [

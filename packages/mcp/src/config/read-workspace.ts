@@ -1,5 +1,6 @@
 /** Whether a server of a config depends on the folder of a project, and how it is started for another one. */
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { canonicalJson } from '@toolwell/core/internal'
 import type { Fields } from './check-entry.js'
 import { createEntryReader } from './entry-reader.js'
@@ -12,6 +13,16 @@ import type { VariableScope } from './variables.js'
 
 /** What decides how a server is started or reached. */
 const REACHED = ['type', 'command', 'args', 'env', 'envFile', 'cwd', 'url', 'headers', 'oauth'] as const
+
+/**
+ * What `${workspaceFolder}` and a `cwd` that is left out mean. Where the entry says that one server serves all projects, they mean
+ * none of these: it would depend on who came first.
+ */
+export function scopeFor(raw: RawEntry, fields: Fields, scope: VariableScope): VariableScope {
+  // A config may be a text without a file.
+  if (fields.workspace !== false || !existsSync(raw.sharedFolder)) return scope
+  return { ...scope, workspaceFolder: raw.sharedFolder }
+}
 
 export function readWorkspace(
   raw: RawEntry,
@@ -31,7 +42,11 @@ export function readWorkspace(
     written: digestOf(canonicalJson([raw.folder, reached])),
     entry: digestOf(reached),
     in(folder): InWorkspace {
-      const reader = createEntryReader(raw, fields, { ...scope, workspaceFolder: folder })
+      const reader = createEntryReader(
+        raw,
+        fields,
+        scopeFor(raw, fields, { ...scope, workspaceFolder: folder }),
+      )
       const endpoint = readEndpoint(reader, refused)
       if (!endpoint) throw new Error('an entry without a command or url is no server')
       return {

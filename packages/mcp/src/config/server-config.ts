@@ -20,7 +20,10 @@ export interface HttpEndpoint {
 
 /** A server and the folder of a project. */
 export interface ServerWorkspace {
-  /** The folder that its endpoint was made for. A caller that names none means this one. */
+  /**
+   * The folder that its endpoint was made for, unless the config says that it depends on none. A caller that names none means this
+   * one.
+   */
   readonly folder: string
   /** `each` folder has a server of its own; `none`: known not to depend on a folder. */
   readonly need: 'each' | 'none'

@@ -20,6 +20,7 @@ import { LostState } from '../upstream/lost-state.js'
 import { McpFailure } from '../upstream/mcp-failure.js'
 import { defaultLogFolder } from '../upstream/server-log.js'
 import type { ServerEvent } from '../upstream/server-state.js'
+import type { SharedProcesses } from '../upstream/shared-processes.js'
 import { Upstream } from '../upstream/upstream.js'
 import { createWatchdog } from '../upstream/watchdog.js'
 import { Fleet } from './fleet.js'
@@ -83,11 +84,23 @@ function assertGiven(catalogue: unknown, config: unknown): void {
     )
 }
 
+type Connected = (Pick<Config, 'servers'> & Partial<Pick<Config, 'scan'>>) | readonly ServerConfig[]
+
 /** Returns at once: what is cached can be searched now, the rest joins when it has been listed. */
 export function connectServers(
   catalogue: Catalogue,
-  config: (Pick<Config, 'servers'> & Partial<Pick<Config, 'scan'>>) | readonly ServerConfig[],
+  config: Connected,
   options: ConnectOptions = {},
+): Servers {
+  return connectSharing(undefined, catalogue, config, options)
+}
+
+/** The same beside others: local servers that are the same in every folder run once for all who have the same `processes`. */
+export function connectSharing(
+  processes: SharedProcesses | undefined,
+  catalogue: Catalogue,
+  config: Connected,
+  options: ConnectOptions,
 ): Servers {
   assertGiven(catalogue, config)
   const { client, concurrency, connectTimeout, handlers, lock, now, onEvent, random, scan, ...given } =
@@ -110,7 +123,7 @@ export function connectServers(
   const rules = { ...('servers' in config ? config.scan?.rules : {}), ...given.rules }
   const firstUse = carefulFirstUse(given.firstUse ?? diskFirstUse({ onWarning: warnOf('') }), warnOf(''))
   const guard = createGuard({ firstUse, lock, scan, rules, review: given.review, compared: cache })
-  const watchdog = createWatchdog()
+  const watchdog = processes?.watchdog ?? createWatchdog()
 
   const callerOf = (conversation?: string, principal?: string): Caller => ({
     client: principal || client,
@@ -163,6 +176,7 @@ export function connectServers(
       new Upstream({
         server,
         watchdog,
+        processes,
         logs: given.logs === false ? undefined : (given.logs ?? defaultLogFolder()),
         cache,
         guard,
@@ -213,7 +227,7 @@ export function connectServers(
     },
     close() {
       closing ??= fleet.close().then(() => {
-        watchdog.close()
+        if (!processes) watchdog.close()
         for (const { server } of fleet.upstreams)
           if (catalogue.sources.has(server.name)) catalogue.setState(server.name, 'disabled')
       })

@@ -28,6 +28,7 @@ export interface FailedListing {
 
 /** A server may list other tools for a client that can do more; `asked` names what ours can. */
 export interface DefinitionCache {
+  /** Where nothing was written of a server in its folder, what was last written of the same entry in another. */
   read(server: ServerConfig, asked?: string): CachedDefinition | undefined
   write(
     server: ServerConfig,
@@ -52,13 +53,36 @@ export interface DefinitionCache {
   noteCompared?(key: string): void
 }
 
+type Identified = Pick<ServerConfig, 'name' | 'endpoint' | 'workspace'>
+
 /** Everything that decides what a server offers, and to whom: with another token it may be another list. */
 export function serverFingerprint(
-  { name, endpoint }: Pick<ServerConfig, 'name' | 'endpoint'>,
+  { name, endpoint }: Pick<Identified, 'name' | 'endpoint'>,
   asked = '',
 ): string {
-  return digestOf(canonicalJson({ name, endpoint, asked })).slice(0, 32)
+  return keyOf({ name, endpoint, asked })
 }
+
+/**
+ * The same without the folder of a project: of an entry in a file, what is known of it in one folder answers in others, until it is
+ * listed there. The file is part of it: the same words in the file of another project may start another program. Undefined where
+ * there is nothing but the folder to tell two servers apart, or none is needed.
+ */
+export function entryFingerprint({ name, endpoint, workspace }: Identified, asked = ''): string | undefined {
+  if (workspace.need === 'none' || workspace.entry === '') return undefined
+  const { endpoint: bare } = workspace.in(NO_FOLDER)
+  const reached =
+    bare.type === 'stdio' && endpoint.type === 'stdio'
+      ? // An envFile of the folder cannot be read in none. What it holds may be a token.
+        { ...bare, env: { ...endpoint.env, ...bare.env } }
+      : bare
+  return keyOf({ name, written: workspace.written, reached, asked })
+}
+
+const keyOf = (parts: object) => digestOf(canonicalJson(parts)).slice(0, 32)
+
+/** Stands where the folder of a project would. */
+const NO_FOLDER = '/toolwell-no-folder'
 
 /** True while the server's own promise about its list holds. */
 export function isFresh({ definition, savedAt }: CachedDefinition, now = Date.now()): boolean {

@@ -1,9 +1,9 @@
-/** Definitions on disk, one file per server and config. Several programs may use them at once. */
+/** Definitions on disk, one file per server, config and folder; a new folder borrows those of another. Several programs may use them at once. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ServerConfig } from '../config/server-config.js'
 import { userFolder } from '../config/user-folder.js'
-import { type DefinitionCache, type FailedListing, serverFingerprint } from './cache.js'
+import { type DefinitionCache, entryFingerprint, type FailedListing, serverFingerprint } from './cache.js'
 import { createCacheFiles } from './cache-files.js'
 import type { ServerDefinition } from './server-definition.js'
 import { decodeDefinition, digestOf, encodeDefinition } from './stored-definition.js'
@@ -32,18 +32,35 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
     known.set(asked, made)
     return made
   }
-  const fileOf = (server: ServerConfig, asked?: string) => {
-    const readable = server.name.replace(/[^\w-]+/g, '_').slice(0, 40)
-    return join(folder, `${readable}-${fingerprintOf(server, asked)}.jsonl`)
+  const named = ({ name }: ServerConfig, fingerprint: string, kind: string) =>
+    join(folder, `${name.replace(/[^\w-]+/g, '_').slice(0, 40)}-${fingerprint}.${kind}`)
+  const fileOf = (server: ServerConfig, asked?: string) =>
+    named(server, fingerprintOf(server, asked), 'jsonl')
+  /** Names what was last written of its entry, in whichever folder. */
+  const lastOf = (server: ServerConfig, asked?: string) => {
+    const entry = entryFingerprint(server, asked)
+    return entry === undefined ? undefined : named(server, entry, 'last')
+  }
+  const readLast = (file: string | undefined) => {
+    const content = file === undefined ? '' : (files.get(file)?.toString('latin1') ?? '')
+    return /^[0-9a-f]{32}$/.test(content) ? content : undefined
   }
   /** The digest of each definition that was read or written. It names the index that belongs to it. */
   const digests = new WeakMap<ServerDefinition, string>()
   return {
     read(server, asked) {
-      const file = fileOf(server, asked)
-      const content = files.get(file)
-      const read = content && decodeDefinition(content, fingerprintOf(server, asked))
-      if (read === undefined) return undefined
+      const open = (fingerprint: string) => {
+        const file = named(server, fingerprint, 'jsonl')
+        const content = files.get(file)
+        return content && { file, read: decodeDefinition(content, fingerprint) }
+      }
+      const borrow = () => {
+        const last = readLast(lastOf(server, asked))
+        return last === undefined ? undefined : open(last)
+      }
+      const opened = open(fingerprintOf(server, asked)) ?? borrow()
+      if (opened === undefined) return undefined
+      const { file, read } = opened
       if (typeof read === 'string') {
         files.setAside(file, read)
         return undefined
@@ -73,10 +90,14 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
         fileOf(server, asked),
         encodeDefinition(fingerprint, { definition, digest, savedAt: now, notes }),
       )
+      const last = lastOf(server, asked)
+      if (last !== undefined && readLast(last) !== fingerprint) files.put(last, fingerprint)
     },
     forget(server, asked) {
       files.remove(fileOf(server, asked))
       files.remove(failureOf(fileOf(server, asked)))
+      const last = lastOf(server, asked)
+      if (last !== undefined) files.remove(last)
       for (const part of PARTS) files.remove(partOf(fileOf(server, asked), part))
     },
     wasCompared: (key) => readKeys(files.get(join(folder, COMPARED))).includes(key),

@@ -14,12 +14,15 @@ import type { Failures } from './failures.js'
 import type { ServerAuth } from './open-client.js'
 import { type Place, serverIn } from './place.js'
 import { createServerLog, logFileOf } from './server-log.js'
+import { type OpenProcess, processKey, type SharedProcesses } from './shared-processes.js'
 import { VERSION } from './version.js'
 import type { Watchdog } from './watchdog.js'
 
 export interface StartsOptions {
   readonly server: ServerConfig
   readonly watchdog: Watchdog
+  /** Where a process may be one that others have, too. Undefined: all are its own. */
+  readonly processes: SharedProcesses | undefined
   readonly guard: Pick<Guard, 'waitingCommand' | 'recognise'>
   readonly auth: ServerAuth | undefined
   /** Where what local servers write to standard error is kept; undefined: nowhere. */
@@ -83,27 +86,38 @@ export class Starts {
   }
 
   async start(
-    { place, server: written, caller, ...rest }: StartRequest,
+    { place, server: written, caller, signal, onListChanged, ...rest }: StartRequest,
     failures: Failures,
   ): Promise<Connection> {
-    const { auth, guard, logs, now, watchdog } = this.#options
+    const { auth, guard, logs, now, processes, watchdog } = this.#options
     const waiting = guard.waitingCommand(written)
     if (waiting !== undefined) throw failures.make('quarantined', waiting)
-    const server = await resolveReferences(written, { folder: commandFolder(written), signal: rest.signal })
-    this.#started.set(place.folder, server)
-    return openConnection({
-      ...rest,
-      server,
-      version: VERSION,
-      watchdog,
-      capabilities: place.capabilities,
-      owner: Object.keys(place.owner).length > 0 ? caller : undefined,
-      prefersLegacy: place.era === 'legacy',
-      auth,
-      hide: (text) => this.hide(text),
-      // Secrets that come out of references are known by now.
-      log: logs === undefined ? undefined : createServerLog(logFileOf(server, logs), redactor(server), now),
-    })
+    const open: OpenProcess = async ({ onResolved, ...user }) => {
+      const { signal } = user
+      const server = await resolveReferences(written, { folder: commandFolder(written), signal })
+      onResolved(server)
+      return openConnection({
+        ...rest,
+        ...user,
+        server,
+        version: VERSION,
+        watchdog,
+        capabilities: place.capabilities,
+        owner: Object.keys(place.owner).length > 0 ? caller : undefined,
+        prefersLegacy: place.era === 'legacy',
+        auth,
+        hide: (text) => this.hide(text),
+        // Secrets that come out of references are known by now.
+        log: logs === undefined ? undefined : createServerLog(logFileOf(server, logs), redactor(server), now),
+      })
+    }
+    const user = {
+      signal,
+      onListChanged,
+      onResolved: (server: ServerConfig) => void this.#started.set(place.folder, server),
+    }
+    const key = processKey(written, place)
+    return processes && key !== undefined ? processes.open(key, user, open) : open(user)
   }
 }
 
