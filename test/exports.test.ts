@@ -209,10 +209,12 @@ it.each([
     mcpInternal,
     [
       'DEFAULTS',
+      'SharedProcesses',
       'approveCommands',
       'approveSeen',
       'approveSeenServer',
       'asLock',
+      'connectSharing',
       'defaultCacheFolder',
       'defaultFirstUseFolder',
       'defaultLogFolder',

@@ -180,7 +180,7 @@ describe('learn', () => {
       output: 'Learned: 3 uses of 2 tools.\n   2  lab/beta\n   1  lab/alpha\n',
     })
     expect((await learn(folder, 'forget', '--tool', 'lab/beta')).output).toContain(
-      'Forgotten: 2 uses of 1 tools.',
+      'Forgotten: 2 uses of 1 tool.',
     )
     expect(JSON.parse((await learn(folder, 'status', '--json')).output)).toEqual({
       action: 'status',

@@ -38,8 +38,6 @@ export interface Catalogue {
   readonly hostTools: readonly Tool[]
   entries(): IterableIterator<Entry>
   get(id: string): Entry | undefined
-  /** Whether any tool waits for approval. Costs a look at all of them for each change. */
-  readonly hasQuarantined: boolean
   /** What sources list and cannot be used, so that it is not among the entries; by an id that no tool has. */
   readonly leftOuts: ReadonlyMap<string, LeftOut>
   /** The one of these that is called so. */
@@ -87,8 +85,6 @@ class MapCatalogue implements Catalogue {
   readonly #leftOuts = new Map<string, LeftOut>()
   readonly #reserved: ReadonlySet<string>
   readonly #entries = new Map<string, Entry>()
-  #hasQuarantined = false
-  #quarantineReadAt = -1
   readonly #wireNames = new Map<string, string>()
   readonly #groups = new Map<string, Set<string>>()
   readonly #removed = new Set<string>()
@@ -132,15 +128,6 @@ class MapCatalogue implements Catalogue {
   get leftOuts() {
     this.#takeUp()
     return this.#leftOuts
-  }
-
-  get hasQuarantined() {
-    this.#takeUp()
-    if (this.#quarantineReadAt !== this.#revision) {
-      this.#quarantineReadAt = this.#revision
-      this.#hasQuarantined = [...this.#entries.values()].some(({ quarantined }) => quarantined)
-    }
-    return this.#hasQuarantined
   }
 
   get size() {

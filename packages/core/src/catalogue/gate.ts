@@ -38,6 +38,8 @@ export interface Gate {
   visible(entry: Entry): boolean
   /** What a search takes for not there: what is denied, and, unless they are asked for, tools in quarantine. Undefined where that is nothing. */
   hidden(withQuarantined?: boolean): ((entry: Entry | undefined) => boolean) | undefined
+  /** Whether any tool waits for approval. */
+  readonly hasQuarantined: boolean
   /** Whether the source of a tool is only out of reach from here: then nothing new can be said of the tool. */
   away(id: string): boolean
   /** May a source be named of which no tool is known yet? The policies are asked about a tool `*` of it. */
@@ -114,11 +116,25 @@ export function createGate(options: GateOptions): Gate {
     return [...catalogue.sources.values()].some(({ name, state }) => isAway(state) && isIdOf(name, id))
   }
 
+  let quarantineReadAt = -1
+  let isAnyQuarantined = false
+  /** Looks at all tools once for each change of the catalogue. */
+  const hasQuarantined = (): boolean => {
+    if (quarantineReadAt !== catalogue.revision) {
+      isAnyQuarantined = [...catalogue.entries()].some(({ quarantined }) => quarantined)
+      quarantineReadAt = catalogue.revision
+    }
+    return isAnyQuarantined
+  }
+
   return {
     availability,
+    get hasQuarantined() {
+      return hasQuarantined()
+    },
     hidden(withQuarantined = false) {
       const isDenied = (entry: Entry | undefined) => availability(entry, 'load') === 'denied'
-      if (withQuarantined || !catalogue.hasQuarantined) return policies.length > 0 ? isDenied : undefined
+      if (withQuarantined || !hasQuarantined()) return policies.length > 0 ? isDenied : undefined
       return (entry) => entry?.quarantined === true || isDenied(entry)
     },
     away,

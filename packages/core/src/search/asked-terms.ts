@@ -31,7 +31,7 @@ export interface AskedTerm {
   /** A word of a script without spaces. */
   readonly unspaced: boolean
   /** The concepts that a word leads to. */
-  readonly concepts: readonly Concept[]
+  readonly concepts: readonly { readonly hash: number; readonly core: boolean }[]
 }
 
 export interface AskedTerms {

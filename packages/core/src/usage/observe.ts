@@ -1,13 +1,6 @@
 /** Learns from a ledger as it is written: a search, what it showed, and which of that was then called with success in the same turn. */
 import type { LedgerEvent } from '../ledger/event.js'
-import { parseQuery } from '../search/query.js'
 import type { Usage } from './usage.js'
-
-/** The words of a query without its grammar: "server:lab" says where to look, and not what for. */
-function spokenIn(query: string): string {
-  const { text, must } = parseQuery(query)
-  return [text, ...must].join(' ')
-}
 
 interface OpenSearch {
   readonly query: string
@@ -39,7 +32,7 @@ export function observeUsage(usage: Usage, principal: string): (fresh: readonly 
         for (const { query, shown, credited } of searches) {
           if (!shown.has(event.tool) || credited.has(event.tool)) continue
           credited.add(event.tool)
-          usage.learn(principal, spokenIn(query), [event.tool])
+          usage.learn(principal, query, [event.tool])
         }
       } else if (event.kind === 'call-failed') hasCalled = true
       else if (event.kind === 'cleared' || event.kind === 'compacted') searches = []

@@ -4,6 +4,7 @@ import { inTime } from '../base/in-time.js'
 import { assertKnownKeys, invalid } from '../base/options.js'
 import type { Catalogue } from '../catalogue/catalogue.js'
 import type { TermIndex } from '../search/index/term-index.js'
+import { parseQuery } from '../search/query.js'
 import { createExamplesIndexes, type ExamplesIndex } from './examples-index.js'
 import { addToRing, examplesIn, RING, type Ring } from './ring.js'
 import { readExample, type UsageExample, type UsageFilter, type UsageStore } from './usage-store.js'
@@ -184,7 +185,7 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
     },
     learn(principal, query, tools) {
       try {
-        const words = learnerOf(keyOf(principal)).terms.wordsOf(query)
+        const words = learnerOf(keyOf(principal)).terms.wordsOf(spokenIn(query))
         if (words.length === 0) return
         for (const tool of tools) {
           const fingerprint = catalogue.get(tool)?.fingerprint
@@ -228,6 +229,12 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
     },
     flush,
   }
+}
+
+/** The words of a query without its grammar: "server:lab" says where to look, and not what for. */
+function spokenIn(query: string): string {
+  const { text, must } = parseQuery(query)
+  return [text, ...must].join(' ')
 }
 
 /** Queries that the owners of tools wrote (`examples`) count as uses, for everybody. Nothing of them is kept but hashes. */

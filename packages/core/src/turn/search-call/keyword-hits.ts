@@ -142,7 +142,7 @@ async function heldBackSources(
   context: Context,
 ): Promise<string[]> {
   const { catalogue, gate, settings } = context
-  if (!catalogue.hasQuarantined) return []
+  if (!gate.hasQuarantined) return []
   const hasWords = query.text !== '' || query.must.length > 0
   const ranked = hasWords ? await rankedTools(query, request, RANKED, context, true) : everyTool(context)
   return ranked.flatMap(({ id, relevance }) => {
