@@ -19,6 +19,8 @@ export interface EffectShares {
 export function createEffectShares(index: TermIndex): EffectShares {
   let revision = -1
   let doneBy = new Uint8Array(0)
+  /** By what a tool does. Asked for every tool, so it is a table. */
+  const shares = new Float64Array(2 ** effects.length)
 
   function read(): void {
     if (revision === index.revision) return
@@ -43,9 +45,9 @@ export function createEffectShares(index: TermIndex): EffectShares {
     apply(scores, asked) {
       if (asked === 0) return
       read()
+      for (let done = 0; done < shares.length; done += 1) shares[done] = shareOf(done, asked)
       for (let slot = 0; slot < index.slots; slot += 1)
-        if ((scores[slot] as number) > 0)
-          scores[slot] = (scores[slot] as number) * shareOf(doneBy[slot] as number, asked)
+        scores[slot] = (scores[slot] as number) * (shares[doneBy[slot] as number] as number)
     },
     of(slot, asked) {
       if (asked === 0) return 1

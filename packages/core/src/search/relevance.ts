@@ -13,7 +13,7 @@ const shareOfWeakWords = 0.5
 const mostLikely = 0.99
 
 /** A word of the query with what it is worth: relevance and certainty are shares of their sum. */
-export interface WeighedWord extends AskedTerm {
+export interface WeighedWord extends Pick<AskedTerm, 'hash' | 'concepts'> {
   readonly worth: number
 }
 
@@ -25,12 +25,13 @@ export function weighWords(
 ): WeighedWord[] {
   const shareOf = (term: AskedTerm) =>
     isKnown(term) ? 1 : term.unspaced ? shareOfUnknownPairs : isName(term) ? shareOfUnknownNames : 1
-  return terms
-    .filter(({ kind }) => kind === 'word')
-    .map((term) => ({
-      ...term,
-      worth: worthOf(term) * shareOf(term) * (term.weight < 1 ? shareOfWeakWords : 1),
-    }))
+  const words: WeighedWord[] = []
+  for (const term of terms) {
+    if (term.kind !== 'word') continue
+    const worth = worthOf(term) * shareOf(term) * (term.weight < 1 ? shareOfWeakWords : 1)
+    words.push({ hash: term.hash, concepts: term.concepts, worth })
+  }
+  return words
 }
 
 export function worthOfAll(words: readonly WeighedWord[]): number {

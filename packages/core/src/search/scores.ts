@@ -54,18 +54,21 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
     Math.log(1 + (Math.max(index.size, leastIndexSize) - frequency + 0.5) / (frequency + 0.5))
   // A word that no tool's own text holds may still have been learned.
   const frequencyOf = (hash: number): number => index.frequencyOf(hash) || (learned?.frequencyOf(hash) ?? 0)
-  const rarityOf = ({ hash, weight, kind }: AskedTerm): number =>
-    weight * worthAt(Math.max(frequencyOf(hash), kind === 'word' && weight < 1 ? leastWeakFrequency : 0))
-  const worthOf = (term: AskedTerm): number => {
-    const isCommon = index.frequencyOf(term.hash) > Math.max(index.size * commonShare, commonLeast)
-    return term.kind === 'concept' && isCommon ? 0 : rarityOf(term)
-  }
+  const rarityAt = ({ weight, kind }: AskedTerm, frequency: number): number =>
+    weight * worthAt(Math.max(frequency, kind === 'word' && weight < 1 ? leastWeakFrequency : 0))
+  const rarityOf = (term: AskedTerm): number => rarityAt(term, frequencyOf(term.hash))
+  /** Looking a frequency up is a good part of what a term costs, so it is done once. */
+  const worthIn = (term: AskedTerm, frequency: number): number =>
+    term.kind === 'concept' && frequency > Math.max(index.size * commonShare, commonLeast)
+      ? 0
+      : rarityAt(term, frequency || (learned?.frequencyOf(term.hash) ?? 0))
+  const worthOf = (term: AskedTerm): number => worthIn(term, index.frequencyOf(term.hash))
 
   /** Adds what each term is worth to the tools that hold it. */
   function addUp(terms: readonly AskedTerm[], into: Float32Array): void {
     for (const term of terms) {
-      if (frequencyOf(term.hash) === 0) continue
-      const worth = worthOf(term)
+      const frequency = index.frequencyOf(term.hash)
+      const worth = frequency === 0 ? 0 : worthIn(term, frequency)
       if (worth === 0) continue
       for (const segment of index.segments) {
         const position = positionOf(segment, term.hash)
