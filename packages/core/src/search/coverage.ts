@@ -58,7 +58,7 @@ export function createHeld(
       concepts: concepts.map(({ hash, core }) => ({
         hash,
         share: core ? subjectShare : conceptShare,
-        strengthIn: strengthOf(hash),
+        strengthIn: whenAsked(() => strengthOf(hash)),
       })),
     }),
   )
@@ -101,6 +101,15 @@ export function createHeld(
     const byScore = Math.min(1, (score + held / 2) / (fullScore * brief))
     const coverage = (1 - length) * byWord + length * byScore
     return { certainty: held / asked, coverage: coverage * effectShareOf(slot) }
+  }
+}
+
+/** Most words are held, and their concepts never looked at. */
+function whenAsked(make: () => (slot: number) => number): (slot: number) => number {
+  let made: ((slot: number) => number) | undefined
+  return (slot) => {
+    made ??= make()
+    return made(slot)
   }
 }
 

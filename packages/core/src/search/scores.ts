@@ -45,6 +45,8 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
   let clauseBest = new Float32Array(0)
   const effectShares = createEffectShares(index)
   let effectAsked = 0
+  /** Where the last term stands in each segment. */
+  const positions: number[] = []
   let learned: Learned | undefined
   let gains = new Float32Array(0)
   let held = new Uint8Array(0)
@@ -67,11 +69,11 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
   /** Adds what each term is worth to the tools that hold it. */
   function addUp(terms: readonly AskedTerm[], into: Float32Array): void {
     for (const term of terms) {
-      const frequency = index.frequencyOf(term.hash)
+      const frequency = index.frequencyOf(term.hash, positions)
       const worth = frequency === 0 ? 0 : worthIn(term, frequency)
       if (worth === 0) continue
-      for (const segment of index.segments) {
-        const position = positionOf(segment, term.hash)
+      for (const [place, segment] of index.segments.entries()) {
+        const position = positions[place] as number
         if (position < 0) continue
         const { slots, bytes, base, dead } = segment
         const hasDead = segment.deadCount > 0

@@ -25,8 +25,8 @@ export interface TermIndex {
   readonly segments: readonly Segment[]
   /** Another one after every change: slots of before may belong to other tools. */
   readonly revision: number
-  /** How many living tools hold a term. */
-  frequencyOf(term: number): number
+  /** How many living tools hold a term. Where it stands in each segment is written into `positions`. */
+  frequencyOf(term: number, positions?: number[]): number
   /** Visits the postings of a term in living tools. */
   forEach(term: number, visit: (slot: number, byte: number) => void): void
   /** Reads the posting of a term in one slot after the other: the byte, or -1. Out of date with the next change. */
@@ -117,10 +117,12 @@ export function createTermIndex(): TermIndex {
     get revision() {
       return revision
     },
-    frequencyOf(term) {
+    frequencyOf(term, positions) {
       let frequency = 0
-      for (const segment of segments) {
+      for (let place = 0; place < segments.length; place += 1) {
+        const segment = segments[place] as Segment
         const position = positionOf(segment, term)
+        if (positions) positions[place] = position
         if (position < 0) continue
         const start = segment.offsets[position] as number
         const end = segment.offsets[position + 1] as number

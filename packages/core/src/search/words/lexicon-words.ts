@@ -15,12 +15,8 @@ export function createWords(tuning: { readonly action: number; readonly topic: n
   return () => {
     if (made) return made
     const lexicon = createLexicon(tuning)
-    const concepts = new Map<number, number[]>()
-    for (const [stem, meant] of lexicon.held)
-      concepts.set(
-        hashOf(stem),
-        meant.map(({ hash }) => hash),
-      )
+    const concepts = new Map<number, readonly number[]>()
+    for (const [stem, meant] of lexicon.held) concepts.set(hashOf(stem), meant)
     made = { vocabulary: createVocabulary(lexicon), conceptsOf: (word) => concepts.get(word) ?? none }
     return made
   }

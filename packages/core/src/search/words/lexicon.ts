@@ -15,9 +15,9 @@ export interface Concept {
 }
 
 export interface Lexicon {
-  /** Concepts a tool has by using the word (a stem). */
-  readonly held: ReadonlyMap<string, readonly Concept[]>
-  /** Concepts a query asks for by using the word. */
+  /** Hashes of the concepts a tool has by using the word (a stem). */
+  readonly held: ReadonlyMap<string, readonly number[]>
+  /** Concepts a query asks for by using the word. Many meanings count less each. */
   readonly asked: ReadonlyMap<string, readonly Concept[]>
   /** What a word (a stem) does to things, see `effects.ts`. */
   readonly effects: ReadonlyMap<string, number>
@@ -31,7 +31,7 @@ export function createLexicon({
   readonly action: number
   readonly topic: number
 }): Lexicon {
-  const held = new Map<string, Concept[]>()
+  const held = new Map<string, number[]>()
   const asked = new Map<string, Concept[]>()
   const effects = new Map<string, number>()
   for (const [kind, groups, weight] of [
@@ -45,33 +45,36 @@ export function createLexicon({
       const core = new Set(own.trim().split(/\s+/).map(stem))
       const effect = kind === 'action' ? (effectOfGroup[label] ?? 0) : 0
       for (const word of core) {
-        add(held, word, concept)
+        add(held, word, concept.hash)
         if (effect > 0 && !vague.has(word)) effects.set(word, (effects.get(word) ?? 0) | effect)
       }
       for (const word of new Set([...core, ...more.trim().split(/\s+/).filter(Boolean).map(stem)]))
         add(asked, word, core.has(word) && kind === 'topic' ? concept : { ...concept, core: false })
     }
+  for (const [word, meant] of asked) {
+    const share = 1 / Math.sqrt(meant.length)
+    if (share < 1)
+      asked.set(
+        word,
+        meant.map((concept) => ({ ...concept, weight: concept.weight * share })),
+      )
+  }
   return { held, asked, effects }
 }
 
-/** What a word (a stem) stands for: in a tool as hashes, in a query as hashes with weights. Many meanings count less each. */
+/** What a word (a stem) stands for: in a tool, and in a query. */
 export function conceptsOf(
   { held, asked }: Lexicon,
   word: string,
 ): { concepts: readonly number[]; asked: readonly Concept[] } {
-  const meant = asked.get(word) ?? NONE
-  const share = 1 / Math.sqrt(meant.length)
-  return {
-    concepts: held.get(word)?.map(({ hash }) => hash) ?? NONE,
-    asked: meant === NONE ? NONE : meant.map((concept) => ({ ...concept, weight: concept.weight * share })),
-  }
+  return { concepts: held.get(word) ?? NONE, asked: asked.get(word) ?? NONE }
 }
 
 /** One for all words without a concept: nearly all, and there are thousands. */
 const NONE: readonly never[] = []
 
-function add(map: Map<string, Concept[]>, word: string, concept: Concept): void {
+function add<T>(map: Map<string, T[]>, word: string, each: T): void {
   const known = map.get(word)
-  if (known) known.push(concept)
-  else map.set(word, [concept])
+  if (known) known.push(each)
+  else map.set(word, [each])
 }
