@@ -2,7 +2,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
 import type { CallOptions, Connection } from './connection.js'
-import { ConnectionLost } from './connection-lost.js'
+import { AnswerLost, ConnectionLost } from './connection-lost.js'
 
 export interface LeaseOptions {
   /** Whoever had it is gone. Resolves when the connection has ended, where nobody else has it. */
@@ -69,7 +69,8 @@ export class Lease implements Connection {
     try {
       return await this.#connection.call(tool, input, { ...options, signal: call.signal })
     } catch (error) {
-      if (error instanceof ConnectionLost) void this.#options.fail().catch(() => undefined)
+      const isLost = error instanceof ConnectionLost && !(error instanceof AnswerLost)
+      if (isLost) void this.#options.fail().catch(() => undefined)
       // Taken back by our end, not by whoever called.
       else if (call.signal.aborted && !signal?.aborted)
         throw new ConnectionLost(CLOSED, true, { cause: error })
