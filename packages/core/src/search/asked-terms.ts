@@ -1,7 +1,7 @@
 /** A query as weighted terms: words that count, the concepts behind them, neighbouring pairs; as a whole and clause by clause. */
 import { pairOf } from './index/hash.js'
 import type { Tuning } from './tuning.js'
-import { questionEffect } from './words/effects.js'
+import { asking, questionEffect, severalEffect } from './words/effects.js'
 import { resolveIdioms } from './words/idioms.js'
 import type { Concept } from './words/lexicon.js'
 import type { SpelledWord, Term, Vocabulary } from './words/vocabulary.js'
@@ -11,6 +11,8 @@ const wordLimit = 64
 /** From this many distinct words on a query is taken apart into clauses. */
 const longQuery = 18
 const clauseLimit = 12
+/** From this many words on, small ones and all, synonyms are not asked for. */
+const wordyQuery = 30
 /** Up to so many distinct words a query says first what is to be done; a longer one tells a story. */
 const briefQuery = 6
 /** A concept counts beside the word that leads to it. Where no tool holds the word, it stands in for it, and counts so many times more. */
@@ -23,15 +25,27 @@ const noVerbs: ReadonlySet<string> = new Set(
   'a an the my our your some any this that these those m am is are re was'.split(' '),
 )
 
+/** Behind the first word, this says what a thing is like: "restart the crashed pod". */
+const likeness = /(?:ed|ing)$/
+
+/** What follows one of these, behind the subject, is detail. */
+const prepositions: ReadonlySet<string> = new Set(
+  'about as at between by during for from in inside into of on onto over to through under via with within using'.split(
+    ' ',
+  ),
+)
+
 export interface AskedTerm {
   readonly text: string
   readonly hash: number
   readonly weight: number
-  readonly kind: 'word' | 'concept' | 'pair'
+  readonly kind: 'word' | 'synonym' | 'concept' | 'pair'
   /** A word of a script without spaces. */
   readonly unspaced: boolean
+  /** It says where, when, with whom, about what, or what something is like: "in airtable", "with a colleague", "crashed". */
+  readonly detail: boolean
   /** The concepts that a word leads to. */
-  readonly concepts: readonly { readonly hash: number; readonly core: boolean }[]
+  readonly concepts: readonly { readonly hash: number; readonly near: 'same' | 'subject' | 'hint' }[]
 }
 
 export interface AskedTerms {
@@ -55,25 +69,44 @@ export function askedTerms(
 ): AskedTerms {
   const text = resolveIdioms(query)
   const words = vocabulary.wordsOf(text)
-  const meant = termsOf(words, tuning, knows)
+  const isWordy = words.length >= wordyQuery
+  const meant = termsOf(words, tuning, knows, isWordy)
   const whole = meant.length > 0 || !isAlone ? meant : emptyTerms(words, knows)
   const distinct = whole.filter(({ kind }) => kind === 'word').length
-  const effect = distinct <= briefQuery ? effectOf(words) : 0
+  const effect = distinct <= briefQuery ? severally(effectOf(words), words) : 0
   if (distinct < longQuery) return { whole, clauses: [], effect }
   const clauses = clausesOf(text)
-    .map((clause) => termsOf(vocabulary.wordsOf(clause), tuning, knows))
+    .map((clause) => termsOf(vocabulary.wordsOf(clause), tuning, knows, isWordy))
     .filter((terms) => terms.filter(({ kind }) => kind === 'word').length >= 2)
     .slice(0, clauseLimit)
   return { whole, clauses: clauses.length > 1 ? clauses : [], effect: 0 }
 }
 
+function isPlural({ text, empty }: Term): boolean {
+  return !empty && text.length > 3 && /[^su]s$/.test(text)
+}
+
+/** Of several things a list is asked for. */
+function severally(effect: number, words: readonly SpelledWord[]): number {
+  const isRead = (effect & questionEffect) > 0
+  return isRead
+    ? words.some(({ whole }) => isPlural(whole))
+      ? effect | severalEffect
+      : effect & ~severalEffect
+    : effect
+}
+
 /** "Can you list my pods": what stands before the first word that says something is passed over. */
 function effectOf(words: readonly SpelledWord[]): number {
+  const [start] = words
+  if (start && asking.has(start.whole.text)) return questionEffect
   for (const { whole } of words) {
     if (questions.has(whole.text)) return questionEffect
     if (noVerbs.has(whole.text)) return 0
     // "Running shoes" asks for nothing to be run.
-    if (whole.effect > 0 || !whole.empty) return whole.text.endsWith('ing') ? 0 : whole.effect
+    if (whole.askedEffect > 0) return whole.text.endsWith('ing') ? 0 : whole.askedEffect
+    // "Comments on a merge request" are to be read.
+    if (!whole.empty) return isPlural(whole) ? questionEffect : 0
   }
   return 0
 }
@@ -82,19 +115,25 @@ function termsOf(
   words: readonly SpelledWord[],
   { pair: pairWeight, repetition }: Tuning,
   knows: (hash: number) => boolean,
+  isWordy: boolean,
 ): AskedTerm[] {
-  const counts = new Map<Term, { count: number; unspaced: boolean }>()
+  const counts = new Map<Term, { count: number; unspaced: boolean; detail: boolean }>()
+  let isDetail = false
   const asked = new Map<number, AskedTerm>()
   const pairs: AskedTerm[] = []
   const asks = words.find(({ whole }) => questions.has(whole.text))?.whole.asked ?? []
   let previous: Term | undefined
   for (const word of words) {
+    isDetail ||= prepositions.has(word.whole.text) && hasSubject(counts.keys())
     if (word.whole.empty) continue
     for (const term of word.parts.length === 0 || knows(word.whole.hash) ? [word.whole] : word.parts) {
       if (term.empty) continue
       const known = counts.get(term)
       if (known) known.count += 1
-      else if (counts.size < wordLimit) counts.set(term, { count: 1, unspaced: word.pair })
+      else if (counts.size < wordLimit) {
+        const detail = isDetail || (counts.size > 0 && likeness.test(term.text))
+        counts.set(term, { count: 1, unspaced: word.pair, detail })
+      }
       if (previous && previous.hash !== term.hash && pairs.length < wordLimit)
         pairs.push({
           text: `${previous.text} ${term.text}`,
@@ -102,12 +141,13 @@ function termsOf(
           weight: pairWeight,
           kind: 'pair',
           unspaced: false,
+          detail: false,
           concepts: [],
         })
       previous = term
     }
   }
-  for (const [term, { count, unspaced }] of counts) {
+  for (const [term, { count, unspaced, detail }] of counts) {
     const { text, hash } = term
     // A word that is repeated counts a little more, not as often as it stands there.
     const weight = term.weight * Math.min(count, 1 + repetition * Math.log(count))
@@ -115,21 +155,31 @@ function termsOf(
     const known = asked.get(hash)
     const concepts = term.asked
     if (!known || known.weight < weight)
-      asked.set(hash, { text, hash, weight, kind: 'word', unspaced, concepts })
+      asked.set(hash, { text, hash, weight, kind: 'word', unspaced, detail, concepts })
   }
-  const askFor = ({ hash, label: text }: Concept, weight: number): void => {
+  const askFor = ({ hash, label: text, near }: Concept, weight: number): void => {
+    const kind = near === 'same' ? 'synonym' : 'concept'
     const known = asked.get(hash)
-    if (!known || known.weight < weight)
-      asked.set(hash, { text, hash, weight, kind: 'concept', unspaced: false, concepts: [] })
+    // What is said itself stays a word, however little it says.
+    if (!known || (known.kind !== 'word' && known.weight < weight))
+      asked.set(hash, { text, hash, weight, kind, unspaced: false, detail: false, concepts: [] })
   }
   for (const [term, { count }] of counts) {
     const times = (knows(term.hash) ? 1 : standIn) * Math.min(count, 1 + repetition * Math.log(count))
-    for (const concept of term.asked) askFor(concept, concept.weight * term.weight * times)
+    // Who says it in many words says some of those that tools use.
+    for (const concept of term.asked)
+      if (concept.near !== 'same' || !isWordy) askFor(concept, concept.weight * term.weight * times)
   }
   // A question without a subject asks for nothing.
   if (counts.size > 0) for (const concept of asks) askFor(concept, concept.weight)
   for (const pair of pairs) asked.set(pair.hash, pair)
   return [...asked.values()]
+}
+
+/** "Connect to the VPN" has said nothing yet where its preposition stands. */
+function hasSubject(said: Iterable<Term>): boolean {
+  const [first, ...others] = said
+  return others.length > 0 || (first !== undefined && first.askedEffect === 0 && first.weight === 1)
 }
 
 /**
@@ -141,7 +191,7 @@ function emptyTerms(words: readonly SpelledWord[], knows: (hash: number) => bool
   if (!only || others.length > 0) return []
   const { text, hash } = only.whole
   if (!knows(hash)) return []
-  return [{ text, hash, weight: 1, kind: 'word', unspaced: false, concepts: [] }]
+  return [{ text, hash, weight: 1, kind: 'word', unspaced: false, detail: false, concepts: [] }]
 }
 
 /** Sentences, and parts of them that start a new request ("…, and also find"). */

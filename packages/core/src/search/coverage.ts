@@ -1,9 +1,10 @@
 /** How much of what was asked for a tool speaks of: whether it is loaded or only offered, and given as an answer or as the nearest there is. */
 import { type WeighedWord, worthOfAll } from './relevance.js'
 
-/** What a tool holds of a word that it does not use, but whose concept it has: of one that names the subject, and of one that hints at it. */
-const subjectShare = 0.5
-const conceptShare = 0.3
+/** What a tool holds of a word that it does not use, by how near that is to what it does say. */
+const shares = { same: 0.8, subject: 0.5, hint: 0.3 } as const
+/** What it lacks of a detail ("… with a colleague"). Who has the detail has it wholly. */
+const detailShare = 0.5
 /** Further words of a request add detail: who accounts for this many that are rare accounts for the request. */
 const briefWords = 2.5
 /** The strength of a word that a tool's first sentence holds. */
@@ -48,24 +49,34 @@ export function createHeld(
   effectShareOf: (slot: number) => number = () => 1,
 ): (slot: number, score: number, learned: number) => Held {
   const asked = worthOfAll(words)
+  const meant = words.reduce((sum, { worth, detail }) => sum + worth * (detail ? detailShare : 1), 0)
   const enough = briefWords * rare
-  const brief = Math.min(asked, enough)
+  const brief = Math.min(meant, enough)
   const length = Math.max(0, Math.min(1, 2 * (asked / enough - 1)))
+  // Two words may be said for one of the tool's: "a free slot" is availability, twice.
+  const synonyms = new Set(
+    words.flatMap(({ concepts }) => concepts.flatMap(({ hash, near }) => (near === 'same' ? [hash] : []))),
+  )
   const all = words.map(
     ({ worth, hash, concepts }): AskedWord => ({
       worth,
       strengthIn: strengthOf(hash),
-      concepts: concepts.map(({ hash, core }) => ({
-        hash,
-        share: core ? subjectShare : conceptShare,
-        strengthIn: whenAsked(() => strengthOf(hash)),
-      })),
+      concepts: concepts
+        .map(({ hash, near }) => ({
+          hash,
+          share: shares[near],
+          strengthIn: whenAsked(() => strengthOf(hash)),
+        }))
+        .sort((first, second) => second.share - first.share),
     }),
   )
+  // Asked of every answer to every search, so nothing is made for one.
+  const missing: AskedWord[] = []
+  const spoken = new Set<number>()
   return (slot, score, learned) => {
     if (asked === 0) return { certainty: 0, coverage: 0 }
-    const missing: AskedWord[] = []
-    const spoken = new Set<number>()
+    missing.length = 0
+    spoken.clear()
     let held = 0
     let covered = learned
     for (const word of all) {
@@ -74,28 +85,27 @@ export function createHeld(
       else {
         held += word.worth
         covered += word.worth * shareOf(strength)
-        for (const { hash } of word.concepts) spoken.add(hash)
+        for (const { hash } of word.concepts) if (!synonyms.has(hash)) spoken.add(hash)
       }
     }
     for (const { worth, concepts } of missing) {
       let has = false
-      let best = -1
+      let best = 0
       let bestHash = 0
-      let share = 0
-      // Asked of every answer to every search, so nothing is made here.
-      for (const { hash, share: own, strengthIn } of concepts) {
+      for (const { hash, share, strengthIn } of concepts) {
+        // The nearest come first, and none is worth more than its share.
+        if (best >= share) break
         const strength = strengthIn(slot)
         if (strength < 0) continue
         has = true
-        if (strength <= best || spoken.has(hash)) continue
-        best = strength
+        const value = share * shareOf(strength)
+        if (value <= best || spoken.has(hash)) continue
+        best = value
         bestHash = hash
-        share = own
       }
-      if (has) held += worth * conceptShare
-      if (best < 0) continue
-      covered += worth * share * shareOf(best)
-      spoken.add(bestHash)
+      if (has) held += worth * shares.hint
+      covered += worth * best
+      if (best > 0 && !synonyms.has(bestHash)) spoken.add(bestHash)
     }
     const byWord = Math.min(1, covered / brief)
     const byScore = Math.min(1, (score + held / 2) / (fullScore * brief))

@@ -1,12 +1,14 @@
 /** What tools keep of their score by what they do to things: a request to list is answered rather by what lists than by what deletes. */
 import { positionOf } from './index/segment.js'
 import type { TermIndex } from './index/term-index.js'
-import { effects, effectTerm } from './words/effects.js'
+import { effects, effectTerm, severalEffect } from './words/effects.js'
 
 /** A tool that does something else to things than what was asked for. */
 const otherEffect = 0.6
 /** One of which it cannot be said. */
 const unknownEffect = 0.9
+/** One that gives one thing, where several are asked for. */
+const oneOfSeveral = 0.95
 
 export interface EffectShares {
   /** Takes from the scores of all slots what tools do not keep. `asked`: what is to be done, 0 where that cannot be said. */
@@ -39,7 +41,13 @@ export function createEffectShares(index: TermIndex): EffectShares {
   }
 
   const shareOf = (done: number, asked: number): number =>
-    done === 0 ? unknownEffect : (done & asked) === 0 ? otherEffect : 1
+    done === 0
+      ? unknownEffect
+      : (done & asked & ~severalEffect) === 0
+        ? otherEffect
+        : (asked & ~done & severalEffect) > 0
+          ? oneOfSeveral
+          : 1
 
   return {
     apply(scores, asked) {

@@ -30,6 +30,8 @@ export interface Explanation {
   readonly words: number
   /** What is left of the sum where the tool does something else to things than what is asked for ("list", and it deletes), or it cannot be said what; else absent. */
   readonly effect?: number
+  /** What is left of that where the query names another server; else absent. */
+  readonly server?: number
   /** What its examples and its use add to that; absent where they add nothing. */
   readonly use?: number
   /** What the ranking orders by, names apart. Differs from `words` for a long query, of which the best clause decides a part. */
@@ -50,6 +52,7 @@ export function explain(
     readonly relevance: number
     readonly use: number
     readonly effect: number
+    readonly server: number
   },
 ): Explanation {
   const byTerm = new Map<number, Map<string, number>>()
@@ -71,7 +74,7 @@ export function explain(
   })
   explained.sort((first, second) => second.score - first.score || second.worth - first.worth)
   const words = explained.reduce((sum, term) => sum + term.score, 0)
-  const { name, score, relevance, use, effect } = ranked
+  const { name, score, relevance, use, effect, server } = ranked
   return {
     id: document.id,
     ...(name ? { name } : {}),
@@ -79,6 +82,7 @@ export function explain(
     words,
     ...(use > 0 ? { use } : {}),
     ...(effect < 1 ? { effect } : {}),
+    ...(server < 1 ? { server } : {}),
     score,
     relevance,
   }

@@ -130,7 +130,7 @@ export const fields: readonly Field[] = [
 ]
 
 /** That it is an MCP server is true of every one, and "restart the web server" does not ask for any: these words count only where there is no other. */
-function ownName(server: string): string {
+export function ownName(server: string): string {
   const own = server.replace(/(?<![a-z])(?:mcp|servers?)(?![a-z])/gi, ' ')
   return /[\p{L}\p{N}]/u.test(own) ? own : server
 }
@@ -236,7 +236,7 @@ export function createAnalyser(
 function effectOf({ name, description }: SearchDocument, vocabulary: Vocabulary): number {
   for (const { parts, whole } of vocabulary.wordsOf(name))
     for (const { effect } of parts.length > 0 ? parts : [whole]) if (effect > 0) return effect
-  const [first] = vocabulary.wordsOf(leadOf(description))
+  const [first] = vocabulary.wordsOf(leadOf(description).slice(startOf(description)))
   return first?.whole.effect ?? 0
 }
 
@@ -254,10 +254,17 @@ export function standingOf({ description }: SearchDocument): number {
   return deprecated.test(description.slice(0, leadLimit)) ? deprecatedShare : 1
 }
 
-/** The first sentence, or the first line: what says the most. */
+/** Lines that head what follows ("🎯 Purpose:"), and the mark of a list. */
+const headings = /^\s*(?:[^\n]{1,40}[:：][*_]*\s*\n\s*)*(?:(?:[-*•]|\d{1,2}[.)])\s+)?/u
+
+/** The first sentence, or the first line, with what heads it: what says the most. */
 export function leadOf(description: string): string {
-  const start = description.length - description.trimStart().length
+  const start = startOf(description)
   const head = description.slice(start, start + leadLimit)
   const end = /[.!?](?=\s|$)|[。！？\n]/.exec(head)
   return description.slice(0, start + (end ? end.index + end[0].length : head.length))
+}
+
+function startOf(description: string): number {
+  return headings.exec(description.slice(0, leadLimit))?.[0].length ?? 0
 }

@@ -41,10 +41,11 @@ export function createLearned(index: TermIndex): (learned: readonly LearnedTerms
     return {
       frequencyOf(term) {
         let frequency = 0
+        const hasDead = index.segments.some(({ deadCount }) => deadCount > 0)
         forEach(term, (slots, places, _, start, end) => {
           for (let posting = start; posting < end; posting += 1) {
             const slot = places[slots[posting] as number] as number
-            if (slot >= 0 && !index.isDead(slot)) frequency += 1
+            if (slot >= 0 && !(hasDead && index.isDead(slot))) frequency += 1
           }
         })
         return frequency

@@ -16,6 +16,7 @@ import { createHeld, type Held } from './coverage.js'
 import { nameOfTier } from './exact-names.js'
 import { type Explanation, explain } from './explain.js'
 import { createAnalyser } from './fields.js'
+import { identityBit } from './index/impact.js'
 import { createSegmentBuilder, type Segment } from './index/segment.js'
 import { createTermIndex, noAliases } from './index/term-index.js'
 import { bestSlots } from './index/top.js'
@@ -31,6 +32,7 @@ import { defaultTuning, type Tuning } from './tuning.js'
 import { namesWritten } from './values.js'
 import { type SearchMiss, type WhyQuery, type WhySource, whyNot } from './why.js'
 import { createLexicon } from './words/lexicon.js'
+import { isProduct } from './words/products.js'
 import { createVocabulary, type Vocabulary } from './words/vocabulary.js'
 
 /** What is less relevant is no answer at any cut-off worth setting, and looking how sure it is costs. */
@@ -40,6 +42,8 @@ const manyTools = 1000
 const filledAtOnce = 1024
 /** Above any sum of term scores. */
 const exactTierScore = 10_000
+/** What a tool accounts for of a request that names a product of which it knows nothing ("post it on LinkedIn"). */
+const strangeShare = 0.7
 const wholly: Held = { certainty: 1, coverage: 1 }
 const nothing: Held = { certainty: 0, coverage: 0 }
 
@@ -76,7 +80,7 @@ export function createLexicalSearcher(): LexicalSearcher {
 /** The same with other weights, to measure them. */
 export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
   const index = createTermIndex()
-  const scores = createScores(index, tuning.clause)
+  const scores = createScores(index, tuning.clause, () => vocabulary())
   const learnedFrom = createLearned(index)
   let lazyVocabulary: Vocabulary | undefined
   const vocabulary = (): Vocabulary => {
@@ -86,6 +90,13 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
   const analyser = () => createAnalyser(vocabulary(), tuning)
   const names = createNameMatches(index, vocabulary)
   const isKnown = (hash: number): boolean => index.frequencyOf(hash) > 0
+  const isIdentity = (hash: number): boolean => {
+    let found = false
+    index.forEach(hash, (_, byte) => {
+      found ||= (byte & identityBit) !== 0
+    })
+    return found
+  }
   const termsOf = (text: string, isAlone = true): AskedTerms =>
     askedTerms(text.slice(0, queryCharacterLimit), vocabulary(), tuning, isKnown, isAlone)
 
@@ -125,11 +136,16 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
     const words = weighWords(
       asked.whole,
       scores.rarityOf,
-      ({ hash }) => isKnown(hash),
+      ({ hash }) => isKnown(hash) && !(written.has(hash) && !isIdentity(hash)),
       ({ hash }) => written.has(hash),
     )
     const relevance = createRelevance(words)
-    const heldBy = createHeld(words, scores.strengthOf, scores.rarest, scores.effectShareOf)
+    const products = asked.whole
+      .filter(({ kind, text }) => kind === 'word' && isProduct(text))
+      .map(({ hash }) => scores.strengthOf(hash))
+    const shareOf = (slot: number) =>
+      scores.effectShareOf(slot) * (products.some((strengthIn) => strengthIn(slot) < 0) ? strangeShare : 1)
+    const heldBy = createHeld(words, scores.strengthOf, scores.rarest, shareOf)
     return best.map((slot) => {
       const score = scored[slot] as number
       const isCertain = isSelecting || exact.has(slot)
@@ -214,6 +230,7 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
       const use = 'ownScore' in hit ? hit.score - (hit.ownScore ?? hit.score) : 0
       const slot = index.slotOf(document.id)
       const effect = slot < 0 ? 1 : scores.effectShareOf(slot)
+      const server = slot < 0 ? 1 : scores.serverShareOf(slot)
       const tier = Math.floor(hit.score / exactTierScore)
       return explain(
         document,
@@ -227,6 +244,7 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
           relevance: hit.relevance,
           use,
           effect,
+          server,
         },
       )
     },

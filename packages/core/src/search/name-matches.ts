@@ -16,6 +16,8 @@ const vocabularyServers = 3
 /** A query of more words is not taken for a name as a whole. */
 const nameWordLimit = 8
 
+const lettersInRow = /\p{L}{2}/u
+
 export interface NamesInQuery {
   /** Slot → tier of the match; a higher tier goes first. */
   readonly tiers: ReadonlyMap<number, number>
@@ -32,7 +34,8 @@ export interface NameMatches {
 }
 
 export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary): NameMatches {
-  function isVocabulary(word: string): boolean {
+  /** `own`: the server of the tool that is called so. */
+  function isVocabulary(word: string, own: string): boolean {
     const servers = new Set<string>()
     const term = hashOf(stem(word.toLowerCase()))
     for (const segment of index.segments) {
@@ -43,7 +46,10 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
         const slot = segment.slots[posting] as number
         if (segment.dead[slot] === 1) continue
         const { server = '', id = '' } = segment.identities[slot] ?? {}
+        if (servers.has(server || id)) continue
         servers.add(server || id)
+        // "Incidents in datadog" means the server of that name, not another one's tool.
+        if (server !== own && isCalled(server, word)) return true
         if (servers.size > vocabularyServers) return true
       }
     }
@@ -61,7 +67,12 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
       index.forEach(hashOf(candidate.folded, nameSeed), (slot) => {
         const tier = tierOf(index.identityOf(slot), candidate)
         if (tier === 0) return
-        if (candidate.plain && !known && (isStopWord(candidate.text) || isVocabulary(candidate.text))) return
+        if (
+          candidate.plain &&
+          !known &&
+          (isStopWord(candidate.text) || isVocabulary(candidate.text, index.identityOf(slot).server))
+        )
+          return
         known = true
         if (!candidate.plain) lift(slot, tier)
         else byWord.set(candidate.folded, [...(byWord.get(candidate.folded) ?? []), [slot, tier]])
@@ -101,6 +112,8 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
   /** A name is misspelt where it holds a word that no tool uses: `set_user` is not a slip for `get_user`. */
   function mayBeMisspelt({ text, folded, plain }: Candidate): boolean {
     if (plain || slipsAllowed(folded) === 0 || folded.length > 80 || index.size === 0) return false
+    // A date, a number.
+    if (!lettersInRow.test(folded)) return false
     const words = vocabulary().wordsOf(text)
     const isUnknown = ({ hash, empty }: Term) => !empty && index.frequencyOf(hash) === 0
     return (
@@ -124,4 +137,11 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
   }
 
   return { inQuery, called, nearly: (name) => nearMisses(fold(name)) }
+}
+
+function isCalled(server: string, word: string): boolean {
+  return server
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .includes(word.toLowerCase())
 }

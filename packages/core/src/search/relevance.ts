@@ -13,7 +13,7 @@ const shareOfWeakWords = 0.5
 const mostLikely = 0.99
 
 /** A word of the query with what it is worth: relevance and certainty are shares of their sum. */
-export interface WeighedWord extends Pick<AskedTerm, 'hash' | 'concepts'> {
+export interface WeighedWord extends Pick<AskedTerm, 'hash' | 'concepts' | 'detail'> {
   readonly worth: number
 }
 
@@ -29,7 +29,7 @@ export function weighWords(
   for (const term of terms) {
     if (term.kind !== 'word') continue
     const worth = worthOf(term) * shareOf(term) * (term.weight < 1 ? shareOfWeakWords : 1)
-    words.push({ hash: term.hash, concepts: term.concepts, worth })
+    words.push({ hash: term.hash, concepts: term.concepts, detail: term.detail, worth })
   }
   return words
 }

@@ -2,23 +2,31 @@
 import type { AskedTerm, AskedTerms } from './asked-terms.js'
 import { createEffectShares } from './effect-shares.js'
 import { impactTable, saturation, strongest } from './index/impact.js'
-import { positionOf } from './index/segment.js'
+import { positionOf, type Segment } from './index/segment.js'
 import type { TermIndex } from './index/term-index.js'
 import type { Learned } from './learned.js'
+import { createNamedServers } from './named-servers.js'
+import type { Vocabulary } from './words/vocabulary.js'
 
 /** Words are weighed as if the index were at least this large: few tools say little about which words are rare. */
 const leastIndexSize = 3000
 /** A concept that more than this share of the tools hold, and this many, decides nothing and is not added up. */
 const commonShare = 0.1
 const commonLeast = 3000
+/** The same of a word that is said for one of theirs. */
+const commonSynonyms = 200
 
 /** A word that says little ("tomorrow") tells tools apart no better for being rare: it is weighed as if at least so many held it. */
 const leastWeakFrequency = 100
 
-/** What was learned is weighed as if at least so many tools held the word. */
-const leastFrequency = 10
-/** A concept that more tools than this have learned is not added up. */
-const commonUsers = 100
+/** What was learned is weighed as if at least so many tools had learned it. */
+const leastFrequency = 5
+/** Use that adds a third to what a tool's words score gives back all that they lost. */
+const usePower = 3
+/** Few have learned a term where so many times more hold it. */
+const fewUsers = 5
+/** A term that more tools than this have learned is not added up: a word, and what a word leads to. */
+const commonUsers = { word: 200, other: 100 } as const
 
 export interface Scores {
   /** The score of every slot for these terms, with what was learned from use. Valid until the next call. */
@@ -27,6 +35,8 @@ export interface Scores {
   learnedOf(slot: number): number
   /** What a tool has kept of the last score of its words: see `effect-shares.ts`. */
   effectShareOf(slot: number): number
+  /** The same where the query names servers: see `named-servers.ts`. */
+  serverShareOf(slot: number): number
   /** How strongly a slot holds a term; -1 where it does not. */
   strengthOf(term: number): (slot: number) => number
   /** What one term is worth in a tool that holds it; 0 where it decides nothing. */
@@ -38,18 +48,21 @@ export interface Scores {
 }
 
 /** `clauseShare`: the share of the score of a long query that its best clause decides. */
-export function createScores(index: TermIndex, clauseShare: number): Scores {
+export function createScores(index: TermIndex, clauseShare: number, vocabulary: () => Vocabulary): Scores {
   const strengths = impactTable()
   let scores = new Float32Array(0)
   let clauseScores = new Float32Array(0)
   let clauseBest = new Float32Array(0)
   const effectShares = createEffectShares(index)
+  const namedServers = createNamedServers(index, vocabulary)
   let effectAsked = 0
   /** Where the last term stands in each segment. */
   const positions: number[] = []
   let learned: Learned | undefined
   let gains = new Float32Array(0)
   let held = new Uint8Array(0)
+  /** Slots that have gained by use. */
+  const gained: number[] = []
   const gainOf = gainTable(strengths)
 
   const worthAt = (frequency: number): number =>
@@ -59,11 +72,12 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
   const rarityAt = ({ weight, kind }: AskedTerm, frequency: number): number =>
     weight * worthAt(Math.max(frequency, kind === 'word' && weight < 1 ? leastWeakFrequency : 0))
   const rarityOf = (term: AskedTerm): number => rarityAt(term, frequencyOf(term.hash))
+  const isCommon = ({ kind }: AskedTerm, frequency: number): boolean =>
+    (kind === 'concept' && frequency > Math.max(index.size * commonShare, commonLeast)) ||
+    (kind === 'synonym' && frequency > Math.max(index.size * commonShare, commonSynonyms))
   /** Looking a frequency up is a good part of what a term costs, so it is done once. */
   const worthIn = (term: AskedTerm, frequency: number): number =>
-    term.kind === 'concept' && frequency > Math.max(index.size * commonShare, commonLeast)
-      ? 0
-      : rarityAt(term, frequency || (learned?.frequencyOf(term.hash) ?? 0))
+    isCommon(term, frequency) ? 0 : rarityAt(term, frequency || (learned?.frequencyOf(term.hash) ?? 0))
   const worthOf = (term: AskedTerm): number => worthIn(term, index.frequencyOf(term.hash))
 
   /** Adds what each term is worth to the tools that hold it. */
@@ -72,17 +86,19 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
       const frequency = index.frequencyOf(term.hash, positions)
       const worth = frequency === 0 ? 0 : worthIn(term, frequency)
       if (worth === 0) continue
-      for (const [place, segment] of index.segments.entries()) {
+      const { segments } = index
+      for (let place = 0; place < segments.length; place += 1) {
         const position = positions[place] as number
         if (position < 0) continue
-        const { slots, bytes, base, dead } = segment
-        const hasDead = segment.deadCount > 0
-        const end = segment.offsets[position + 1] as number
-        for (let posting = segment.offsets[position] as number; posting < end; posting += 1) {
+        const { slots, bytes, base, dead, offsets, deadCount } = segments[place] as Segment
+        const hasDead = deadCount > 0
+        const end = offsets[position + 1] as number
+        for (let posting = offsets[position] as number; posting < end; posting += 1) {
+          const own = slots[posting] as number
           // What the dead score would be the measure of the living.
-          if (hasDead && dead[slots[posting] as number] === 1) continue
-          const slot = base + (slots[posting] as number)
-          into[slot] = (into[slot] as number) + worth * (strengths[bytes[posting] as number] as number)
+          if (hasDead && dead[own] === 1) continue
+          into[base + own] =
+            (into[base + own] as number) + worth * (strengths[bytes[posting] as number] as number)
         }
       }
     }
@@ -94,22 +110,41 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
       if (term.kind === 'pair') continue
       const users = from.frequencyOf(term.hash)
       // What so many tools are used for tells none of them apart, and costs the most to add up.
-      if (users === 0 || (term.kind === 'concept' && users > commonUsers)) continue
+      if (users === 0 || users > (term.kind === 'word' ? commonUsers.word : commonUsers.other)) continue
       // A word that only one tool was ever asked by is rare by accident, not because it tells tools apart.
-      const worth = term.weight * Math.min(worthOf(term) / term.weight, worthAt(leastFrequency))
+      const worth =
+        term.weight * Math.min(worthOf(term) / term.weight, worthAt(Math.max(users, leastFrequency)))
       if (worth === 0) continue
-      // What each tool holds of the term is written down, read for those that have learned it, and taken away again.
-      writeHeld(term.hash, true)
+      // Where few have learned the term, each is looked up. Else what all tools hold of it is written down, read, and taken away again.
+      const byteAt = users * fewUsers < index.frequencyOf(term.hash) ? index.reader(term.hash) : undefined
+      if (!byteAt) writeHeld(term.hash, true)
       from.forEach(term.hash, (slots, places, bytes, start, end) => {
         for (let posting = start; posting < end; posting += 1) {
           const slot = places[slots[posting] as number] as number
           if (slot < 0) continue
-          const gain = worth * (gainOf[(held[slot] as number) * 128 + (bytes[posting] as number)] as number)
+          const row = byteAt ? rowOf(byteAt(slot)) : (held[slot] as number)
+          const gain = worth * (gainOf[row * 128 + (bytes[posting] as number)] as number)
+          if (gains[slot] === 0) gained.push(slot)
           scores[slot] = (scores[slot] as number) + gain
           gains[slot] = (gains[slot] as number) + gain
         }
       })
-      writeHeld(term.hash, false)
+      if (!byteAt) writeHeld(term.hash, false)
+    }
+  }
+
+  /** What a tool is used for it does, whatever its words say: use gives back what it lost by its effect, or to another server. */
+  function giveBack(): void {
+    if (effectAsked === 0 && !namedServers.isNaming) return
+    for (const slot of gained) {
+      const gain = gains[slot] as number
+      const share = effectShares.of(slot, effectAsked) * namedServers.of(slot)
+      if (share === 1) continue
+      const own = (scores[slot] as number) - gain
+      const whole = own / share
+      const back = Math.min(whole - own, ((whole - own) * usePower * gain) / Math.max(gain, whole))
+      scores[slot] = own + gain + back
+      gains[slot] = gain + back
     }
   }
 
@@ -121,7 +156,7 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
       const { slots, bytes, base } = segment
       const end = segment.offsets[position + 1] as number
       for (let posting = segment.offsets[position] as number; posting < end; posting += 1)
-        held[base + (slots[posting] as number)] = isHeld ? ((bytes[posting] as number) & 0x7f) + 1 : 0
+        held[base + (slots[posting] as number)] = isHeld ? rowOf(bytes[posting] as number) : 0
     }
   }
 
@@ -158,6 +193,7 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
     rarityOf,
     worthOf,
     effectShareOf: (slot) => effectShares.of(slot, effectAsked),
+    serverShareOf: (slot) => namedServers.of(slot),
     learnedOf: (slot) => (learned ? (gains[slot] as number) : 0),
     of({ whole, clauses, effect }, known) {
       learned = known
@@ -172,13 +208,16 @@ export function createScores(index: TermIndex, clauseShare: number): Scores {
       if (clauses.length > 0) blendClauses(clauses, count)
       effectAsked = effect
       effectShares.apply(scores, effect)
+      namedServers.apply(scores, whole)
       if (known) {
         if (gains.length < count) {
           gains = new Float32Array(count)
           held = new Uint8Array(count)
         }
         gains.fill(0, 0, count)
+        gained.length = 0
         addLearned(whole, known)
+        giveBack()
       }
       return scores
     },
@@ -190,6 +229,11 @@ function highestOf(scores: Float32Array, count: number): number {
   for (let slot = 0; slot < count; slot += 1)
     if ((scores[slot] as number) > highest) highest = scores[slot] as number
   return highest
+}
+
+/** The row of that table: 0 where a tool does not hold the term (-1), else its strength and one. */
+function rowOf(byte: number): number {
+  return byte < 0 ? 0 : (byte & 0x7f) + 1
 }
 
 /** How much stronger a term is in a tool that has learned it by a byte (the column), and holds it by one (the row; 0: not at all). */

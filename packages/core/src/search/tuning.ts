@@ -6,6 +6,8 @@ export interface Tuning {
   /** How much a concept counts beside the word that leads to it: one for what is done, one for what it is done with. */
   readonly action: number
   readonly topic: number
+  /** How much a word of the tools counts beside the one that people say for it. */
+  readonly synonym: number
   /** How much two neighbouring words count beside each of them. */
   readonly pair: number
   /** The share of the score of a long query that its best clause decides. */
@@ -48,6 +50,7 @@ export const defaultTuning: Tuning = {
   },
   action: 0.35,
   topic: 0.5,
+  synonym: 0.5,
   pair: 0.3,
   clause: 0.35,
   repetition: 0.3,

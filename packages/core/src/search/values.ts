@@ -3,7 +3,7 @@ import { isStopWord } from './words/tokenize.js'
 import type { Vocabulary } from './words/vocabulary.js'
 
 /** Inside a sentence: its first word has a capital in any case. Words all in capitals are as often a thing ("QR") as a name. */
-const named = /(?<=[\p{L}\p{N},] )\p{Lu}\p{Ll}\p{L}*/gu
+const named = /(?<=[\p{L}\p{N},] )\p{Lu}\p{Ll}+(?!\p{L})/gu
 
 /** Hashes of the words that a query writes as names. */
 export function namesWritten(text: string, vocabulary: Vocabulary): ReadonlySet<number> {

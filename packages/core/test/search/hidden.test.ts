@@ -23,7 +23,10 @@ const queries = [
   'open the calendar, then send the notes by mail, and also find the file that holds the budget',
 ]
 
-const words = ['file', 'read', 'mail', 'send', 'cron', 'job', 'list', 'bank', 'zebra', 'delete', 'photo']
+const words =
+  'file read mail send cron job list bank zebra delete photo office in Oslo repo again letters announce'.split(
+    ' ',
+  )
 const phrase = (least: number, most: number) =>
   fc.array(fc.constantFrom(...words), { minLength: least, maxLength: most }).map((chosen) => chosen.join(' '))
 const catalogue = fc

@@ -23,7 +23,7 @@ export const actionGroups = `
   schedule plan book arrange organize calendar reserve
   book reserve reservation booking appointment
   buy purchase order shop pay shopping acquire
-  run execute launch invoke start trigger perform
+  run execute launch invoke start trigger perform retry rerun
   restart reboot reload relaunch
   stop cancel kill terminate end abort halt close quit
   move transfer relocate migrate rename shift

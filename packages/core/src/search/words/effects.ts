@@ -3,9 +3,9 @@
 import { effectSeed, hashOf } from '../index/hash.js'
 
 /** Bits: one word may mean several. */
-const [read, make, change, remove, run, send] = [1, 2, 4, 8, 16, 32]
+const [read, make, change, remove, run, send, several] = [1, 2, 4, 8, 16, 32, 64]
 
-export const effects: readonly number[] = [read, make, change, remove, run, send]
+export const effects: readonly number[] = [read, make, change, remove, run, send, several]
 
 /** The term of the index that tools with an effect hold beside their words. */
 export function effectTerm(effect: number): number {
@@ -15,14 +15,17 @@ export function effectTerm(effect: number): number {
 /** Of a question: what is asked for is told, and nothing is changed. */
 export const questionEffect = read
 
+/** Of a request to read that speaks of several: a list of them rather than one. */
+export const severalEffect = several
+
 /** Words (stems) that mean too many things to say which: "make it louder", "define a table". */
 export const vague: ReadonlySet<string> = new Set(['make', 'defin'])
 
 /** By the first word of an action group of `concepts.ts`. Groups that are not here say nothing of the effect. */
 export const effectOfGroup: Readonly<Record<string, number>> = {
   get: read,
-  list: read,
-  search: read,
+  list: read | several,
+  search: read | several,
   download: read,
   compare: read,
   analyze: read,
@@ -62,9 +65,38 @@ export const effectOfGroup: Readonly<Record<string, number>> = {
   reject: change | remove,
   type: change | run,
   restart: change | run,
-  stop: change | remove | run,
+  stop: remove | run,
   delete: remove,
   navigate: read | run,
   run,
   click: run,
 }
+
+/** Further words that say what is done, and stand in no group, or in one that says less. */
+const verbs: readonly (readonly [effect: number, words: string])[] = [
+  [read, 'catch count grab inspect measure monitor open peek pull skim watch'],
+  [make, 'announce attach draft draw log open plot put raise record sketch'],
+  [make | send, 'announce inform message notify ping warn'],
+  [
+    change,
+    `archive assign attach block close complete convert drag finish fix grant label link lock log mark mute organize pause pin
+    postpone put reassign rebase reopen reorder reschedule resize resolve resume revoke rotate scale share silence snooze
+    star swap tag transfer tweak unarchive unassign unblock unlink unlock unmute unpin unpublish upgrade`,
+  ],
+  [remove, 'archive revoke unassign unlink unpin unpublish unsubscribe'],
+  [
+    run,
+    'build compile drag fill hover kick pause press rerun resume retry scroll simulate swipe sync tap test',
+  ],
+]
+
+export const effectOfVerb: ReadonlyMap<string, number> = verbs.reduce((known, [effect, words]) => {
+  for (const word of words.split(/\s+/)) known.set(word, (known.get(word) ?? 0) | effect)
+  return known
+}, new Map<string, number>())
+
+/** A request that begins with one of these asks what is the case. */
+export const asking: ReadonlySet<string> = new Set(
+  `what which when where who whose why how is are was were does did has have any my our latest recent newest last current
+  upcoming unread overdue pending active failed`.split(/\s+/),
+)

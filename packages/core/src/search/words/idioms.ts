@@ -1,13 +1,28 @@
 /** Words of a query that mean something else together than one by one: "log in" loses its "in" to the stop words, and a bug report is no report. */
 
-/** What is said, in all its forms, and the word that tools use for it. */
+/** What is said, in all its forms, and the word that tools use for it; none for what says nothing. */
 const idioms: Readonly<Record<string, readonly string[]>> = {
+  '': ['right now', 'for now', 'at the moment', 'as soon as possible', 'asap'],
   issue: ['bug report', 'bug reports'],
   'create issue': ['open a bug report', 'file a bug report', 'file a bug', 'report a bug', 'open an issue'],
   'list calendar events': ['agenda', 'schedule', 'calendar'].flatMap((list) =>
     ['what is', "what's", 'whats'].map((what) => `${what} on my ${list}`),
   ),
   'create pull request': ['open a pull request', 'open a pr'],
+  'pull request': ['pr', 'prs'],
+  'direct message': ['dm', 'dms'],
+  reply: ['write back', 'writing back'],
+  restore: ['bring back', 'bringing back', 'put back', 'get back'],
+  publish: ['go live', 'going live', 'push live', 'put live', 'put online'],
+  reaction: ['thumbs up', 'thumbs down'],
+  create: ['spin up', 'spinning up'],
+  run: ['kick off', 'kicking off'],
+  cancel: ['call off', 'calling off'],
+  postpone: ['put off', 'push back'],
+  start: ['start up', 'fire up', 'boot up'],
+  read: ['catch up on', 'catch up'],
+  fill: ['fill out', 'fill in', 'filling out', 'filling in'],
+  size: ['take up the most space', 'take up space', 'taking up space'],
   login: [
     'log in',
     'logging in',
@@ -32,6 +47,17 @@ const idioms: Readonly<Record<string, readonly string[]>> = {
   find: ['find out', 'finding out'],
   oncall: ['on call', 'on-call'],
   distance: ['how far'],
+  train: ['fine tune', 'fine-tune', 'finetune'],
+  whoami: ['who am i'],
+  approve: ['sign off on', 'sign off'],
+  'travel duration': [
+    'drive time',
+    'driving time',
+    'how long to drive',
+    'how long is the drive',
+    'how long does it take to drive',
+    'how long is the trip',
+  ],
   'flow diagram': ['flowchart', 'flowcharts', 'flow chart', 'flow charts'],
   task: ['to-do', 'to-dos', 'to do list', 'todo list'],
 }

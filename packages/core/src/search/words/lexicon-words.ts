@@ -1,6 +1,6 @@
 /** The vocabulary of the default ranking, and the concepts behind a word of which only the hash is known. Made when first asked for. */
 import { hashOf } from '../index/hash.js'
-import { createLexicon } from './lexicon.js'
+import { createLexicon, type LexiconWeights } from './lexicon.js'
 import { createVocabulary, type Vocabulary } from './vocabulary.js'
 
 export interface Words {
@@ -10,7 +10,7 @@ export interface Words {
 
 const none: readonly number[] = []
 
-export function createWords(tuning: { readonly action: number; readonly topic: number }): () => Words {
+export function createWords(tuning: LexiconWeights): () => Words {
   let made: Words | undefined
   return () => {
     if (made) return made

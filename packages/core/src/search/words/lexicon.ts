@@ -2,14 +2,15 @@
 
 import { conceptSeed, hashOf } from '../index/hash.js'
 import { actionGroups, topicGroups } from './concepts.js'
-import { effectOfGroup, vague } from './effects.js'
+import { effectOfGroup, effectOfVerb, vague } from './effects.js'
+import { synonyms } from './synonyms.js'
 import { stem } from './tokenize.js'
 
 export interface Concept {
   readonly hash: number
   readonly weight: number
-  /** The word that led here names the subject; it does not only hint at it, or say what is done. */
-  readonly core: boolean
+  /** How near it is to the word that led here: what tools say for it; the subject that it names; or no more than a hint. */
+  readonly near: 'same' | 'subject' | 'hint'
   /** Its first word, for explanations. */
   readonly label: string
 }
@@ -21,16 +22,15 @@ export interface Lexicon {
   readonly asked: ReadonlyMap<string, readonly Concept[]>
   /** What a word (a stem) does to things, see `effects.ts`. */
   readonly effects: ReadonlyMap<string, number>
+  /** The same for the word with which a request begins, where more words are verbs. */
+  readonly askedEffects: ReadonlyMap<string, number>
 }
 
+/** How much each counts beside the word that leads to it. */
+export type LexiconWeights = Readonly<Record<'action' | 'topic' | 'synonym', number>>
+
 /** Costs a few milliseconds, once per searcher. */
-export function createLexicon({
-  action,
-  topic,
-}: {
-  readonly action: number
-  readonly topic: number
-}): Lexicon {
+export function createLexicon({ action, topic, synonym }: LexiconWeights): Lexicon {
   const held = new Map<string, number[]>()
   const asked = new Map<string, Concept[]>()
   const effects = new Map<string, number>()
@@ -41,7 +41,7 @@ export function createLexicon({
     for (const group of groups.trim().split(/\n {2}(?! )/)) {
       const [own = '', more = ''] = group.split('|')
       const label = own.trim().split(/\s+/, 1)[0] ?? ''
-      const concept: Concept = { hash: hashOf(`${kind} ${own}`, conceptSeed), weight, label, core: true }
+      const concept: Concept = { hash: hashOf(`${kind} ${own}`, conceptSeed), weight, label, near: 'subject' }
       const core = new Set(own.trim().split(/\s+/).map(stem))
       const effect = kind === 'action' ? (effectOfGroup[label] ?? 0) : 0
       for (const word of core) {
@@ -49,17 +49,38 @@ export function createLexicon({
         if (effect > 0 && !vague.has(word)) effects.set(word, (effects.get(word) ?? 0) | effect)
       }
       for (const word of new Set([...core, ...more.trim().split(/\s+/).filter(Boolean).map(stem)]))
-        add(asked, word, core.has(word) && kind === 'topic' ? concept : { ...concept, core: false })
+        add(asked, word, core.has(word) && kind === 'topic' ? concept : { ...concept, near: 'hint' })
     }
-  for (const [word, meant] of asked) {
-    const share = 1 / Math.sqrt(meant.length)
-    if (share < 1)
-      asked.set(
-        word,
-        meant.map((concept) => ({ ...concept, weight: concept.weight * share })),
-      )
+  const means = sharedOut(asked)
+  for (const [word, others] of sharedOut(synonymsBySaid(synonym)))
+    means.set(word, [...(means.get(word) ?? []), ...others])
+  const askedEffects = new Map(effects)
+  for (const [verb, effect] of effectOfVerb) {
+    const word = stem(verb)
+    askedEffects.set(word, (askedEffects.get(word) ?? 0) | effect)
   }
-  return { held, asked, effects }
+  return { held, asked: means, effects, askedEffects }
+}
+
+/** By the word that is said. What tools say for it is a word of theirs, so its hash is that word's. */
+function synonymsBySaid(weight: number): Map<string, Concept[]> {
+  const bySaid = new Map<string, Concept[]>()
+  for (const [label, said] of Object.entries(synonyms)) {
+    const word = stem(label)
+    const concept: Concept = { hash: hashOf(word), weight, label, near: 'same' }
+    for (const each of new Set(said.split(' ').map(stem))) if (each !== word) add(bySaid, each, concept)
+  }
+  return bySaid
+}
+
+/** Who means many things means each of them less. */
+function sharedOut(asked: ReadonlyMap<string, readonly Concept[]>): Map<string, readonly Concept[]> {
+  return new Map(
+    [...asked].map(([word, meant]) => {
+      const share = 1 / Math.sqrt(meant.length)
+      return [word, meant.map((concept) => ({ ...concept, weight: concept.weight * share }))]
+    }),
+  )
 }
 
 /** What a word (a stem) stands for: in a tool, and in a query. */

@@ -2,7 +2,7 @@
 
 /** Ignored in queries. Compared in lower case, before stemming. `don` and `isn` are what remains of don't and isn't. */
 export const stopWords: ReadonlySet<string> = new Set(
-  `a about after again all also am an and any anyone anything are aren as ask asked asking at available be because been
+  `a about after all also am an and any anyone anything are aren as ask asked asking at available be because been
   before being best between but by can cannot could couldn d did didn do does doesn doing don done each either else etc
   every everything few for from further give given gives giving go going gonna good got great had hadn has hasn have haven
   having he hello help helped helpful helping helps her here hers hey hi him his how however i if in instead interested
@@ -26,7 +26,8 @@ export const weakWords: ReadonlySet<string> = new Set(
   enhance ensure example finally first focus follow following furthermore g given http https improve include includes
   including information lastly manner named necessary notable preferably previous regarding related significant
   specified suitable understand variety www assist assistance desired details today tomorrow yesterday tonight next monday
-  tuesday wednesday thursday friday saturday sunday week weeks find finding`.split(/\s+/),
+  tuesday wednesday thursday friday saturday sunday week weeks find finding night morning afternoon evening month ago
+  currently latest recent recently last open unread overdue upcoming`.split(/\s+/),
 )
 
 /** The share of its weight that a weak word keeps. */

@@ -1,4 +1,5 @@
 /** Turns text into terms, the same way for documents and queries; the ranker compares nothing else. */
+import { fullFormOf } from './abbreviations.js'
 import { stopWords } from './stop-words.js'
 
 /** Longer runs (hashes, base64) are cut: they still match themselves. */
@@ -126,7 +127,8 @@ function partsOf(word: string): readonly string[] {
  * - a final `e` goes from five letters on, so that `create` meets `creating`
  * - `news` stays, or every "new" would find it
  */
-export function stem(word: string): string {
+export function stem(written: string): string {
+  const word = fullFormOf(written)
   if (word.length < 4 || word === 'news' || !/^[a-z]+$/.test(word)) return word
   let result = word
   if (/(?:ss|ch|sh|x|z)es$/.test(result)) result = result.slice(0, -2)

@@ -7,7 +7,7 @@ import { forEachWord, spelledOut, stem, wholeWordPartLimit } from './tokenize.js
 /** Spellings that are remembered; when there are more, all are forgotten. */
 const spellingLimit = 100_000
 /** The same for what is asked: words of queries come back, but strangers bring new ones for ever. */
-const askedLimit = 2000
+const askedLimit = 5000
 
 const asciiText = /^[\x00-\x7f]*$/
 /** 1 for the codes of ASCII letters and digits. */
@@ -30,6 +30,8 @@ export interface Term {
   readonly empty: boolean
   /** What the word does to things, see `effects.ts`; 0 where that cannot be said. */
   readonly effect: number
+  /** The same for a word with which a request begins. */
+  readonly askedEffect: number
   /** From 0 to 1: how much the word counts in a query. */
   readonly weight: number
 }
@@ -71,6 +73,7 @@ export function createVocabulary(lexicon: Lexicon): Vocabulary {
       ...conceptsOf(lexicon, stemmed),
       empty: stopWords.has(spelling),
       effect: lexicon.effects.get(stemmed) ?? 0,
+      askedEffect: lexicon.askedEffects.get(stemmed) ?? 0,
       weight: weakWords.has(spelling) ? weakWeight : 1,
     }
     terms.set(spelling, term)

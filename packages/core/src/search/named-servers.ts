@@ -1,0 +1,122 @@
+/** Servers that a query names: "add a row to airtable" asks for no row of Excel. */
+import type { AskedTerm } from './asked-terms.js'
+import { ownName } from './fields.js'
+import { positionOf } from './index/segment.js'
+import type { TermIndex } from './index/term-index.js'
+import { isOrdinaryWord } from './words/ordinary-words.js'
+import { isProduct } from './words/products.js'
+import type { Vocabulary } from './words/vocabulary.js'
+
+/** What tools of other servers keep of their score. */
+const otherServer = 0.6
+/** A word is meant as a name where at least this share of the tools that hold it are of servers so called. */
+const nameShare = 0.8
+/** Less is enough behind a preposition ("in github"), more is asked of a word that says something else, too ("how long to drive"). */
+const placeShare = 0.5
+const ordinaryShare = 0.9
+/** A request of more words tells a story, and names in passing. */
+const wordLimit = 10
+
+export interface NamedServers {
+  /** Takes from the scores of all other tools, where these terms name servers. */
+  apply(scores: Float32Array, terms: readonly AskedTerm[]): void
+  /** Whether servers were named the last time; what a tool has kept then. */
+  readonly isNaming: boolean
+  of(slot: number): number
+}
+
+/** The names of servers are read once for each change of the index. */
+export function createNamedServers(index: TermIndex, vocabulary: () => Vocabulary): NamedServers {
+  let revision = -1
+  /** By slot. */
+  let serverOf = new Uint32Array(0)
+  /** By server. */
+  let shares = new Float64Array(0)
+  const byWord = new Map<number, Set<number>>()
+  let isNaming = false
+
+  function read(): void {
+    if (revision === index.revision) return
+    revision = index.revision
+    serverOf = new Uint32Array(index.slots)
+    byWord.clear()
+    const servers = new Map<string, number>()
+    for (const { base, identities } of index.segments)
+      for (const [slot, { server }] of identities.entries()) {
+        let number = servers.get(server)
+        if (number === undefined) {
+          number = servers.size
+          servers.set(server, number)
+          readName(server, number)
+        }
+        serverOf[base + slot] = number
+      }
+    shares = new Float64Array(servers.size)
+  }
+
+  function readName(server: string, number: number): void {
+    for (const { terms } of server === '' ? [] : vocabulary().wordsOf(ownName(server)))
+      for (const { hash, empty } of terms) {
+        if (empty) continue
+        const known = byWord.get(hash)
+        if (known) known.add(number)
+        else byWord.set(hash, new Set([number]))
+      }
+  }
+
+  /** The servers with this word in their name, and what share they are of all who use it. Of living tools only. */
+  function useOf(word: number, called: ReadonlySet<number>): { servers: Set<number>; share: number } {
+    const servers = new Set<number>()
+    let all = 0
+    let own = 0
+    for (const segment of index.segments) {
+      const position = positionOf(segment, word)
+      if (position < 0) continue
+      const end = segment.offsets[position + 1] as number
+      for (let posting = segment.offsets[position] as number; posting < end; posting += 1) {
+        const slot = segment.slots[posting] as number
+        if (segment.dead[slot] === 1) continue
+        all += 1
+        const server = serverOf[segment.base + slot] as number
+        if (!called.has(server)) continue
+        own += 1
+        servers.add(server)
+      }
+    }
+    return { servers, share: own / Math.max(1, all) }
+  }
+
+  /** Of several servers, those that are named by the most words: "google calendar" is not "google drive". */
+  function namedBy(terms: readonly AskedTerm[]): Set<number> {
+    const words = terms.filter(({ kind }) => kind === 'word')
+    if (words.length > wordLimit) return new Set()
+    const uses = words.flatMap(({ text, hash, detail }) => {
+      const called = byWord.get(hash)
+      if (!called) return []
+      const { servers, share } = useOf(hash, called)
+      const isOrdinary = isOrdinaryWord(text) && !isProduct(text)
+      return [{ servers, isName: share >= (isOrdinary ? ordinaryShare : detail ? placeShare : nameShare) }]
+    })
+    const meant = uses.flatMap(({ servers, isName }) => (isName ? [...servers] : []))
+    const wordsFor = (server: number) => uses.filter(({ servers }) => servers.has(server)).length
+    const most = Math.max(0, ...meant.map(wordsFor))
+    return new Set(meant.filter((server) => wordsFor(server) === most))
+  }
+
+  return {
+    apply(scores, terms) {
+      read()
+      const named = namedBy(terms)
+      isNaming = named.size > 0
+      if (!isNaming) return
+      shares.fill(otherServer)
+      for (const server of named) shares[server] = 1
+      for (let slot = 0; slot < index.slots; slot += 1)
+        scores[slot] = (scores[slot] as number) * (shares[serverOf[slot] as number] as number)
+    },
+    get isNaming() {
+      return isNaming
+    },
+    of: (slot) => (isNaming ? (shares[serverOf[slot] as number] as number) : 1),
+  }
+}
