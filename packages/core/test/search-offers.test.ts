@@ -1,8 +1,8 @@
 /** What a search loads, what it offers by signature, and what it says where nothing clearly fits. On the wire, in every delivery that differs. */
 import { readFileSync } from 'node:fs'
 import {
-  createLexicalSearcher,
   createToolwell,
+  type Searcher,
   type Tokenizer,
   type Tool,
   type ToolwellOptions,
@@ -10,7 +10,6 @@ import {
 import { openaiChat } from '@toolwell/core/openai-chat'
 import type { ScriptedCall, ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
-import { documentOf } from '../src/search/document.js'
 import { lastResult, startHost } from './support/host.js'
 import { tool } from './support/tools.js'
 
@@ -72,6 +71,42 @@ describe('what a search loads', () => {
     expect((await searched(costs, options)).loaded).toEqual(expected)
   })
 
+  it.each<[string, number[], readonly boolean[], number[]]>([
+    [
+      'less of what is not clear, where something is',
+      [100, 400, 200, 50],
+      [true, false, false, false],
+      [0, 1, 3],
+    ],
+    ['nothing less clear in place of what is too large', [2600, 100, 100], [true, false, true], [2]],
+  ])('%s', async (_, costs, clear, expected) => {
+    const searcher: Searcher = {
+      update: () => {},
+      rank: () =>
+        costs.map((_, at) => ({
+          id: `tracker/open_issue_${at}`,
+          score: 9,
+          relevance: 0.9,
+          coverage: clear[at] ? 0.9 : 0.5,
+        })),
+    }
+    expect((await searched(costs, { searcher })).loaded).toEqual(expected)
+  })
+
+  it('what covers less than half of what the best does is no answer beside it', async () => {
+    const searcher: Searcher = {
+      update: () => {},
+      rank: () =>
+        [0.9, 0.44, 0.46].map((coverage, at) => ({
+          id: `tracker/open_issue_${at}`,
+          score: 9 - at,
+          relevance: 0.9,
+          coverage,
+        })),
+    }
+    expect((await searched([10, 10, 10], { searcher })).loaded).toEqual([0, 2])
+  })
+
   it('what is too large shows as much as an offer does, and what it costs', async () => {
     expect((await searched([2600, 400])).answer).toContain(
       'Found, not loaded (load with select:name):\n- tracker__open_issue_0(…): "Opens an issue, 2600tokens." (large; loaded only by select; 2600 tokens)',
@@ -116,16 +151,16 @@ describe('what a search loads', () => {
 it('what clearly does what was asked for stands before what scores more', async () => {
   const own = [
     tool('play_schedule', { source: 'schedule', description: 'Plays a schedule at once.' }),
-    tool('create_event', {
-      source: 'office',
-      description: 'Makes an entry. Good for a meeting with a colleague.',
-    }),
+    tool('create_event', { source: 'office', description: 'Makes an entry.' }),
   ]
-  const searcher = createLexicalSearcher()
-  searcher.update({ put: own.map((each) => documentOf({ id: each.name, tool: each })) })
-  const query = 'schedule a meeting with a colleague'
-  expect(searcher.rank({ text: query, must: [] })[0]?.id).toBe('play_schedule')
-  const host = await play({ tools: own, delivery: 'append' }, search(query))
+  const searcher: Searcher = {
+    update: () => {},
+    rank: () => [
+      { id: 'schedule/play_schedule', score: 9, relevance: 0.9, coverage: 0.46 },
+      { id: 'office/create_event', score: 8, relevance: 0.9, coverage: 0.9 },
+    ],
+  }
+  const host = await play({ tools: own, searcher, delivery: 'append' }, search('schedule a meeting'))
   expect(host.names()).toEqual(['tool_search', 'office__create_event', 'schedule__play_schedule'])
 })
 

@@ -54,6 +54,7 @@ export function selectNamed(
       alias,
       deprecated,
       explicit: true,
+      clear: true,
       named: true,
       sure: true,
       score: Number.POSITIVE_INFINITY,

@@ -24,14 +24,17 @@ export interface Candidate {
   readonly named: boolean
   /** It may be loaded. Otherwise it is offered by its signature, whatever room there is. */
   readonly sure: boolean
+  /** It accounts for enough of what was asked for, or nothing does. */
+  readonly clear: boolean
   readonly score: number
 }
 
 /** What becomes of a candidate: it is loaded, offered by its signature, or left out for a limit that is named. */
 export type Verdict = 'load' | 'offer' | DropReason
 
-/** Tokens that a search loads of what is only the nearest there is. */
+/** Tokens that a search loads of what is only the nearest there is; and, where something is clear, of what is not. */
 const UNCLEAR_TOKENS = 200
+const BESIDE_TOKENS = 500
 
 /**
  * Decides, in order, what of the found tools one answer loads. What is asked for by name always is; of keyword hits the first, if
@@ -55,6 +58,8 @@ export function createAllowance(
   const perSource = new Map<string, number>()
   const budget = budgetOf(context.settings, unclear, state)
   let tokensLeft = budget.tokens
+  let besideLeft = budget.beside
+  let hasPassedOver = false
   let isFirst = true
   let left = loadLimit
   let schemaRoom = resultBudget
@@ -65,7 +70,7 @@ export function createAllowance(
   }
   return {
     decide(
-      { entry, explicit, named, sure }: Candidate,
+      { entry, explicit, named, sure, clear }: Candidate,
       unit: readonly Entry[],
       wasSetAside = false,
     ): Verdict {
@@ -81,14 +86,20 @@ export function createAllowance(
       const share = rivals.size > 1 ? Math.max(1, Math.floor(loadLimit / rivals.size)) : loadLimit
       if (!wasSetAside && taken >= share) return 'diversity'
       if (withSchemas && cost > schemaRoom) return 'result-budget'
-      if (added > (wasFirst ? budget.first : tokensLeft)) return wasFirst && !unclear ? 'too-large' : 'offer'
+      // What does less of what was asked for is not loaded in place of what does it.
+      if (!clear && (hasPassedOver || added > besideLeft)) return 'offer'
+      if (added > (wasFirst ? budget.first : tokensLeft)) {
+        hasPassedOver ||= clear && !unclear
+        return wasFirst && !unclear ? 'too-large' : 'offer'
+      }
       return 'load'
     },
     /** Of what was loaded; what a cap refused takes nothing from the next. */
-    spend({ entry, explicit, named }: Candidate, unit: readonly Entry[]): void {
+    spend({ entry, explicit, named, clear }: Candidate, unit: readonly Entry[]): void {
       if (explicit || named) return
       const { cost, added } = costs(unit)
       tokensLeft -= added
+      if (!clear) besideLeft -= added
       left -= unit.length
       schemaRoom -= cost
       perSource.set(entry.source, (perSource.get(entry.source) ?? 0) + 1)
@@ -104,18 +115,20 @@ function namesCost(unit: readonly Entry[], { settings }: Context): number {
   return unit.reduce((sum, { wireName }) => sum + settings.tokenizer.count(wireName), 0)
 }
 
+const unlimited = Number.POSITIVE_INFINITY
+
 interface Budget {
-  /** Of the first answer alone, and of all. */
+  /** Of the first answer alone, of all, and of those that are less than clear beside one that is. */
   readonly first: number
   readonly tokens: number
+  readonly beside: number
 }
 
 function budgetOf({ autoLoad }: Context['settings'], unclear: boolean, { latch }: LedgerState): Budget {
-  if (typeof autoLoad !== 'object')
-    return { first: Number.POSITIVE_INFINITY, tokens: Number.POSITIVE_INFINITY }
+  if (typeof autoLoad !== 'object') return { first: unlimited, tokens: unlimited, beside: unlimited }
   const { first, tokens = deliveries[latch?.delivery ?? 'append'].loads } = autoLoad
-  const most = unclear ? UNCLEAR_TOKENS : Number.POSITIVE_INFINITY
-  return { first: Math.min(first, most), tokens: Math.min(tokens, most) }
+  const most = unclear ? UNCLEAR_TOKENS : unlimited
+  return { first: Math.min(first, most), tokens: Math.min(tokens, most), beside: BESIDE_TOKENS }
 }
 
 export function toMatch(

@@ -22,13 +22,15 @@ const NEAREST = 3
 const MOST_AWAY = 3
 /** The score of a tool that the query names. */
 const EXACT = Number.MAX_VALUE
+/** Beside what is clear, what covers less than this share of what the best does is no answer. */
+const BESIDE = 0.5
 /** Where nothing reaches the cut-off, tools that come this close to it are named. */
 const SUGGESTED = 0.75
 export interface KeywordHits {
   readonly hits: readonly Candidate[]
   /** Ids of tools that fit less well: they are named only. */
   readonly weak: readonly string[]
-  /** Tools that fit as well and did not find room. */
+  /** Further tools that are clear and did not find room. */
   readonly more: number
   /** Of each source that is away, the tool that would have been the best answer. */
   readonly unavailable: readonly { readonly name: string; readonly state: string }[]
@@ -89,14 +91,35 @@ export async function keywordHits(
   }
   const cut = cutTo(limit)
   const heldBack = cut.hits.length === 0 ? await heldBackSources(query, request, context) : []
-  // What is clear is not left out for what is not, and stands before it.
-  const chosen = cut.hits.some(isClear)
-    ? cut.hits
-    : [...considered.filter(isClear), ...cut.hits].slice(0, limit)
-  const placeOf = (hit: Hit) =>
-    hit.named ? -1 : (isOnSurface(state, hit.entry.id) ? 2 : 0) + (isClear(hit) ? 0 : 1)
-  const hits = [...chosen].sort((first, second) => placeOf(first) - placeOf(second))
-  return { ...cut, hits, unavailable, leftOut, heldBack, unclear }
+  const isLoaded = ({ entry }: Hit) => isOnSurface(state, entry.id)
+  const valueOf = ({ score, coverage }: Hit) => (autoLoad === 'all' ? 0 : score * (1 + coverage))
+  const fitting = limit < CONSIDERED ? withoutCrowd(beside, limit) : cut.hits
+  const named = fitting.filter((hit) => hit.named).length
+  const hits = clearFirst(fitting, isClear, isLoaded, valueOf).slice(0, Math.max(limit, named))
+  const isMore = (hit: Hit) =>
+    isClear(hit) && !isLoaded(hit) && !hits.some(({ entry }) => entry === hit.entry)
+  const more = cutTo(Number.POSITIVE_INFINITY).hits.filter(isMore).length
+  return { hits, weak: cut.weak, more, unavailable, leftOut, heldBack, unclear }
+}
+
+/**
+ * What is clear stands before what is not, and what covers more before what scores a little more. Beside what is clear, what covers
+ * much less is no answer.
+ */
+function clearFirst(
+  hits: readonly Hit[],
+  isClear: (hit: Hit) => boolean,
+  isLoaded: (hit: Hit) => boolean,
+  valueOf: (hit: Hit) => number,
+): Hit[] {
+  // What only use speaks for takes nothing from what the words find.
+  const spoken = hits.filter(({ unspoken }) => !unspoken)
+  const mostCovered = spoken.reduce((most, { coverage }) => Math.max(most, coverage), 0)
+  const placeOf = (hit: Hit) => (hit.named ? -1 : (isLoaded(hit) ? 2 : 0) + (isClear(hit) ? 0 : 1))
+  return hits
+    .filter((hit) => isClear(hit) || hit.called || hit.coverage >= mostCovered * BESIDE)
+    .sort((first, second) => placeOf(first) - placeOf(second) || valueOf(second) - valueOf(first))
+    .map((hit) => ({ ...hit, clear: isClear(hit) }))
 }
 
 /** One line for each server is enough. */
@@ -245,6 +268,7 @@ function sortOut(
       alias,
       deprecated,
       explicit: false,
+      clear: true,
       named: score === EXACT,
       called: relevance === 1,
       // What only its use speaks for is shown and not loaded: uses can be farmed.
@@ -269,9 +293,7 @@ export function cutHits(
   limit: number,
   share: number,
   isLoadedTool: (id: string) => boolean,
-): Omit<KeywordHits, 'unavailable' | 'leftOut' | 'heldBack' | 'unclear' | 'hits'> & {
-  readonly hits: readonly Hit[]
-} {
+): Pick<KeywordHits, 'weak'> & { readonly hits: readonly Hit[] } {
   const byName = hits.filter((hit) => hit.named)
   const byWords = hits.filter((hit) => !hit.named)
   const isFresh = ({ entry }: Hit) => !isLoadedTool(entry.id)
@@ -288,7 +310,6 @@ export function cutHits(
   return {
     hits: kept,
     weak: rest.slice(0, Math.max(0, limit - kept.length)).map(({ entry }) => entry.id),
-    more: fresh.filter((hit) => !kept.includes(hit)).length,
   }
 }
 

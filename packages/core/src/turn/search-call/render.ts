@@ -1,6 +1,6 @@
 /** Turns a search result into the text the model reads, behind a line for machines. */
 
-import { quote, safeJson } from '../../base/text.js'
+import { quote, safeJson, tellingLine } from '../../base/text.js'
 import type { Match, SearchResult } from '../../search/result.js'
 import type { Context, Settings } from '../../surface/context.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
@@ -239,5 +239,5 @@ function renderMatch(match: Match): string {
     const load = match.bridged ? { load: match.loadToken } : {}
     return `- ${safeJson({ name, description, inputSchema, ...load })}${risk}${alias}`
   }
-  return `- ${match.signature}${risk}${alias}: ${quote(match.description, OFFERED_DESCRIPTION)}`
+  return `- ${match.signature}${risk}${alias}: ${safeJson(tellingLine(match.description, OFFERED_DESCRIPTION))}`
 }
