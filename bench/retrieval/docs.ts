@@ -178,23 +178,20 @@ function honestyTable({ honesty }: RetrievalResult): string {
   )
 }
 
-function newcomerTable({ newcomer, otherWords }: RetrievalResult): string {
-  const rows = (how: string, figures: NewcomerFigures | undefined) =>
-    figures
-      ? [
-          [
-            `${how}, that a tool meets`,
-            String(figures.met),
-            three(figures.first),
-            three(figures.three),
-            three(figures.wrongly),
-          ],
-          [`${how}, that none meets`, String(figures.absent), '', '', three(figures.told)],
-        ]
-      : []
+function newcomerTable({ newcomer = [] }: RetrievalResult): string {
+  const rows = ({ queries, ...figures }: NewcomerFigures) => [
+    [
+      `\`${queries}\`, that a tool meets`,
+      String(figures.met),
+      three(figures.first),
+      three(figures.three),
+      three(figures.wrongly),
+    ],
+    [`\`${queries}\`, that none meets`, String(figures.absent), '', '', three(figures.told)],
+  ]
   return markdown(
     ['needs', 'queries', 'right tool first', 'among three', 'told that nothing clearly does this'],
-    [...rows('in ordinary words', newcomer), ...rows('in other words', otherWords)],
+    newcomer.flatMap(rows),
   )
 }
 

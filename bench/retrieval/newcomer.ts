@@ -1,17 +1,24 @@
 /** A few words typed by somebody who does not know the catalogue: does the answer read well? Some of these needs no tool meets. */
 import { readFile } from 'node:fs/promises'
-import { createLexicalSearcher, type Ranked, type Tool } from '@toolwell/core'
+import { createLexicalSearcher, type LexicalSearcher, type Ranked, type Tool } from '@toolwell/core'
 import { clearCoverage, defaultCutOff, documentOf, rivalShare } from '@toolwell/core/internal'
 
 /** Answers that a search shows; those that it looks at to decide whether something is clear, and names where nothing is. */
 const SHOWN = 5
 const CONSIDERED = 8
 const NEAREST = 3
+/** Beside what is clear, what covers less than this share of what the best does is not shown. */
+const BESIDE = 0.5
 
-/** Ordinary words, and others than those of the tools ("shelve my unfinished changes"). */
-export type NewcomerQueries = 'queries' | 'other-words'
+/**
+ * Ordinary words; what people with certain jobs would type, and more of it that nobody looked at before the rules stood; and words that are
+ * not those of the tools ("shelve my unfinished changes").
+ */
+export const newcomerQueries = ['ordinary', 'everyday', 'unseen', 'other-words'] as const
+type NewcomerQueries = (typeof newcomerQueries)[number]
 
 export interface NewcomerFigures {
+  readonly queries: NewcomerQueries
   /** Needs that a tool meets: share with a right tool as the first answer, and among the first three. */
   readonly met: number
   readonly first: number
@@ -23,14 +30,15 @@ export interface NewcomerFigures {
   readonly told: number
 }
 
-export async function measureNewcomer(
-  tools: readonly Tool[],
-  queries: NewcomerQueries,
-): Promise<NewcomerFigures> {
+export async function measureNewcomer(tools: readonly Tool[]): Promise<NewcomerFigures[]> {
   const searcher = createLexicalSearcher()
   searcher.update({
     put: tools.map((tool) => documentOf({ id: `${tool.source}/${tool.name}`, tool })),
   })
+  return Promise.all(newcomerQueries.map((queries) => measure(searcher, queries)))
+}
+
+async function measure(searcher: LexicalSearcher, queries: NewcomerQueries): Promise<NewcomerFigures> {
   const sums = { met: 0, first: 0, three: 0, wrongly: 0, absent: 0, told: 0 }
   for (const { query, right } of await readQueries(queries)) {
     const { answers, isUnclear } = answer(searcher.rank({ text: query, must: [], limit: CONSIDERED }))
@@ -48,6 +56,7 @@ export async function measureNewcomer(
   const { met, absent } = sums
   const share = (count: number, all: number) => Math.round((count / Math.max(1, all)) * 10_000) / 10_000
   return {
+    queries,
     met,
     first: share(sums.first, met),
     three: share(sums.three, met),
@@ -62,17 +71,20 @@ function answer(ranked: readonly Ranked[]): { answers: readonly Ranked[]; isUncl
   const hits = ranked.filter(({ relevance }) => relevance >= defaultCutOff)
   const best = hits.find(({ relevance }) => relevance < 1)?.score ?? 0
   const considered = hits.filter(({ score }) => score >= best * rivalShare(defaultCutOff))
-  const isClear = ({ coverage = 1 }: Ranked) => coverage >= clearCoverage
-  const shown = considered.slice(0, SHOWN)
-  const clearFirst = (some: readonly Ranked[]) => [
-    ...some.filter(isClear),
-    ...some.filter((each) => !isClear(each)),
-  ]
-  if (shown.some(isClear)) return { answers: clearFirst(shown), isUnclear: false }
-  const clear = considered.filter(isClear)
-  if (clear.length > 0) return { answers: [...clear, ...shown].slice(0, SHOWN), isUnclear: false }
-  const nearest = [...considered].sort((first, second) => (second.coverage ?? 1) - (first.coverage ?? 1))
-  return { answers: nearest.slice(0, NEAREST), isUnclear: true }
+  const coverageOf = ({ coverage = 1 }: Ranked) => coverage
+  const isClear = (hit: Ranked) => coverageOf(hit) >= clearCoverage
+  if (!considered.some(isClear)) {
+    const nearest = [...considered].sort((first, second) => coverageOf(second) - coverageOf(first))
+    return { answers: nearest.slice(0, NEAREST), isUnclear: true }
+  }
+  const mostCovered = Math.max(...considered.map(coverageOf))
+  const valueOf = (hit: Ranked) => hit.score * (1 + coverageOf(hit))
+  const answers = considered
+    .filter((hit) => isClear(hit) || hit.relevance === 1 || coverageOf(hit) >= mostCovered * BESIDE)
+    .sort(
+      (first, second) => Number(isClear(second)) - Number(isClear(first)) || valueOf(second) - valueOf(first),
+    )
+  return { answers: answers.slice(0, SHOWN), isUnclear: false }
 }
 
 async function readQueries(name: NewcomerQueries): Promise<{ query: string; right: readonly string[] }[]> {
