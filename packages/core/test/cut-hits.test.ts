@@ -17,6 +17,7 @@ const hit = (id: string, score: number, more: Partial<Hit> = {}): Hit => ({
   unspoken: false,
   ownScore: score,
   coverage: 1,
+  clear: true,
   score,
   ...more,
 })

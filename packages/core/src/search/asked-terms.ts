@@ -88,12 +88,8 @@ function isPlural({ text, empty }: Term): boolean {
 
 /** Of several things a list is asked for. */
 function severally(effect: number, words: readonly SpelledWord[]): number {
-  const isRead = (effect & questionEffect) > 0
-  return isRead
-    ? words.some(({ whole }) => isPlural(whole))
-      ? effect | severalEffect
-      : effect & ~severalEffect
-    : effect
+  if ((effect & questionEffect) === 0) return effect
+  return words.some(({ whole }) => isPlural(whole)) ? effect | severalEffect : effect & ~severalEffect
 }
 
 /** "Can you list my pods": what stands before the first word that says something is passed over. */

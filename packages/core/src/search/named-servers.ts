@@ -99,7 +99,7 @@ export function createNamedServers(index: TermIndex, vocabulary: () => Vocabular
     })
     const meant = uses.flatMap(({ servers, isName }) => (isName ? [...servers] : []))
     const wordsFor = (server: number) => uses.filter(({ servers }) => servers.has(server)).length
-    const most = Math.max(0, ...meant.map(wordsFor))
+    const most = meant.reduce((highest, server) => Math.max(highest, wordsFor(server)), 0)
     return new Set(meant.filter((server) => wordsFor(server) === most))
   }
 

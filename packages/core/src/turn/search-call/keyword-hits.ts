@@ -92,10 +92,10 @@ export async function keywordHits(
   const cut = cutTo(limit)
   const heldBack = cut.hits.length === 0 ? await heldBackSources(query, request, context) : []
   const isLoaded = ({ entry }: Hit) => isOnSurface(state, entry.id)
-  const valueOf = ({ score, coverage }: Hit) => (autoLoad === 'all' ? 0 : score * (1 + coverage))
+  const worthOf = ({ score, coverage }: Hit) => (autoLoad === 'all' ? 0 : score * (1 + coverage))
   const fitting = limit < CONSIDERED ? withoutCrowd(beside, limit) : cut.hits
   const named = fitting.filter((hit) => hit.named).length
-  const hits = clearFirst(fitting, isClear, isLoaded, valueOf).slice(0, Math.max(limit, named))
+  const hits = clearFirst(fitting, isClear, isLoaded, worthOf).slice(0, Math.max(limit, named))
   const isMore = (hit: Hit) =>
     isClear(hit) && !isLoaded(hit) && !hits.some(({ entry }) => entry === hit.entry)
   const more = cutTo(Number.POSITIVE_INFINITY).hits.filter(isMore).length
@@ -110,7 +110,7 @@ function clearFirst(
   hits: readonly Hit[],
   isClear: (hit: Hit) => boolean,
   isLoaded: (hit: Hit) => boolean,
-  valueOf: (hit: Hit) => number,
+  worthOf: (hit: Hit) => number,
 ): Hit[] {
   // What only use speaks for takes nothing from what the words find.
   const spoken = hits.filter(({ unspoken }) => !unspoken)
@@ -118,7 +118,7 @@ function clearFirst(
   const placeOf = (hit: Hit) => (hit.named ? -1 : (isLoaded(hit) ? 2 : 0) + (isClear(hit) ? 0 : 1))
   return hits
     .filter((hit) => isClear(hit) || hit.called || hit.coverage >= mostCovered * BESIDE)
-    .sort((first, second) => placeOf(first) - placeOf(second) || valueOf(second) - valueOf(first))
+    .sort((first, second) => placeOf(first) - placeOf(second) || worthOf(second) - worthOf(first))
     .map((hit) => ({ ...hit, clear: isClear(hit) }))
 }
 
