@@ -19,12 +19,13 @@ const FIELDS: readonly FieldName[] = [
   'parameters',
   'server description',
 ]
-const OTHERS = ['action', 'topic', 'pair', 'clause', 'repetition'] as const
+const OTHERS = ['action', 'topic', 'synonym', 'pair', 'clause', 'repetition'] as const
 /** Where the search starts: one weight for all fields, no concepts, no pairs, no clauses. */
 const NEUTRAL: Tuning = {
   fields: Object.fromEntries(Object.keys(defaultTuning.fields).map((name) => [name, 1])) as Tuning['fields'],
   action: 0,
   topic: 0,
+  synonym: 0,
   pair: 0,
   clause: 0,
   repetition: 0,

@@ -78,11 +78,11 @@ function answer(ranked: readonly Ranked[]): { answers: readonly Ranked[]; isUncl
     return { answers: nearest.slice(0, NEAREST), isUnclear: true }
   }
   const mostCovered = Math.max(...considered.map(coverageOf))
-  const valueOf = (hit: Ranked) => hit.score * (1 + coverageOf(hit))
+  const worthOf = (hit: Ranked) => hit.score * (1 + coverageOf(hit))
   const answers = considered
     .filter((hit) => isClear(hit) || hit.relevance === 1 || coverageOf(hit) >= mostCovered * BESIDE)
     .sort(
-      (first, second) => Number(isClear(second)) - Number(isClear(first)) || valueOf(second) - valueOf(first),
+      (first, second) => Number(isClear(second)) - Number(isClear(first)) || worthOf(second) - worthOf(first),
     )
   return { answers: answers.slice(0, SHOWN), isUnclear: false }
 }
