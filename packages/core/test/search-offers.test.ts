@@ -79,6 +79,7 @@ describe('what a search loads', () => {
       [0, 1, 3],
     ],
     ['nothing less clear in place of what is too large', [2600, 100, 100], [true, false, true], [2]],
+    ['nor of what no search loads', [9000, 100, 100], [true, false, true], [2]],
   ])('%s', async (_, costs, clear, expected) => {
     const searcher: Searcher = {
       update: () => {},

@@ -78,7 +78,10 @@ export function createAllowance(
       if (explicit) return 'load'
       const wasFirst = isFirst && sure && !named
       if (wasFirst) isFirst = false
-      if (cost > largeTool) return 'too-large'
+      if (cost > largeTool) {
+        hasPassedOver ||= sure && clear && !unclear
+        return 'too-large'
+      }
       if (named) return 'load'
       if (!sure) return 'offer'
       if (left < unit.length && left < loadLimit) return 'load-limit'
