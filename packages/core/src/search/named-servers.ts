@@ -1,7 +1,6 @@
 /** Servers that a query names: "add a row to airtable" asks for no row of Excel. */
 import type { AskedTerm } from './asked-terms.js'
 import { ownName } from './fields.js'
-import { positionOf } from './index/segment.js'
 import type { TermIndex } from './index/term-index.js'
 import { isOrdinaryWord } from './words/ordinary-words.js'
 import { isProduct } from './words/products.js'
@@ -69,20 +68,13 @@ export function createNamedServers(index: TermIndex, vocabulary: () => Vocabular
     const servers = new Set<number>()
     let all = 0
     let own = 0
-    for (const segment of index.segments) {
-      const position = positionOf(segment, word)
-      if (position < 0) continue
-      const end = segment.offsets[position + 1] as number
-      for (let posting = segment.offsets[position] as number; posting < end; posting += 1) {
-        const slot = segment.slots[posting] as number
-        if (segment.dead[slot] === 1) continue
-        all += 1
-        const server = serverOf[segment.base + slot] as number
-        if (!called.has(server)) continue
-        own += 1
-        servers.add(server)
-      }
-    }
+    index.forEach(word, (slot) => {
+      all += 1
+      const server = serverOf[slot] as number
+      if (!called.has(server)) return
+      own += 1
+      servers.add(server)
+    })
     return { servers, share: own / Math.max(1, all) }
   }
 
