@@ -1,13 +1,13 @@
 /** Does a search say so where nothing clearly does what was asked for? A curve: the share of needs that no tool meets, against that of needs that one does. */
 import { readFile } from 'node:fs/promises'
 import { createLexicalSearcher, type LexicalSearcher } from '@toolwell/core'
-import { clearCoverage, defaultCutOff, rivalShare } from '@toolwell/core/internal'
+import { answersOf, clearCoverage, defaultCutOff } from '@toolwell/core/internal'
 import type { BenchTool } from './datasets.ts'
 import { documentFor } from './toolwell.ts'
 
 const LINES = [0.4, 0.45, 0.48, clearCoverage, 0.55, 0.6, 0.7]
-/** Answers that a search looks at to decide. */
-const CONSIDERED = 8
+/** More than a search looks at to decide. */
+const RANKED = 20
 
 export interface HonestyFigures {
   readonly default: number
@@ -62,11 +62,7 @@ async function absentNeeds(): Promise<string[]> {
 
 /** That of the best answer, as a search sees it. */
 function coverageOf(searcher: LexicalSearcher, text: string): number {
-  const ranked = searcher.rank({ text, must: [], limit: CONSIDERED })
-  const best = ranked.find(({ relevance }) => relevance < 1)?.score ?? 0
-  const answers = ranked.filter(
-    ({ relevance, score }) => relevance >= defaultCutOff && score >= best * rivalShare(defaultCutOff),
-  )
+  const { answers } = answersOf(searcher.rank({ text, must: [], limit: RANKED }), defaultCutOff)
   return Math.max(0, ...answers.map(({ coverage = 1 }) => coverage))
 }
 

@@ -31,7 +31,9 @@ interface Case {
 }
 
 function cut({ hits = [], weak = [], bestAway = 0, limit = 5, loaded = [] }: Case) {
-  const made = cutHits({ hits, weak, bestAway }, limit, 0.5, (id) => loaded.includes(id))
+  const made = cutHits({ hits, weak, bestAway }, limit, { answer: 0.5, load: 0.75 }, (id) =>
+    loaded.includes(id),
+  )
   return { hits: made.hits.map(({ entry }) => entry.id), weak: made.weak }
 }
 

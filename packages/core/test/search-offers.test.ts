@@ -169,12 +169,14 @@ describe('an answer that does not clearly do what was asked for', () => {
   const unclear = 'Nothing clearly does this; nearest:\n'
 
   it.each(['append', 'bridge'] as const)('says so first, and names three at most (%s)', async (delivery) => {
-    const many = ['a', 'b', 'c', 'd', 'e'].map((name) => tool(`create_${name}`, { source: 'maker' }))
+    const many = ['amber', 'beige', 'coral', 'denim', 'ebony'].map((name) =>
+      tool(`create_${name}`, { source: 'maker' }),
+    )
     const host = await play({ tools: many, delivery }, search('create a purchase invoice'))
     const [machine = '', ...lines] = lastResult(host).split('\n')
     expect(lines.join('\n').startsWith(unclear)).toBe(true)
-    const nearest = ['maker__create_a', 'maker__create_b', 'maker__create_c']
-    expect(lines.slice(1, 4).map((line) => line.match(/maker__create_./)?.[0])).toEqual(nearest)
+    const nearest = ['maker__create_amber', 'maker__create_beige', 'maker__create_coral']
+    expect(lines.slice(1, 4).map((line) => line.match(/maker__create_\w+/)?.[0])).toEqual(nearest)
     expect(lines.slice(4).join('\n')).not.toContain('maker__')
     expect(JSON.parse(machine.slice('toolwell/1 '.length)).loaded).not.toEqual([])
   })

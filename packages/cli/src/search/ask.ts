@@ -1,6 +1,6 @@
 /** One query to a catalogue: reads its grammar, ranks, and cuts off. */
 import {
-  clearCoverage,
+  answersOf,
   defaultCutOff,
   defined,
   documentOf,
@@ -8,7 +8,6 @@ import {
   type ParsedQuery,
   parseQuery,
   quote,
-  rivalShare,
 } from '@toolwell/core/internal'
 import type { Catalogue, Entry } from './catalogue.js'
 
@@ -16,9 +15,8 @@ import type { Catalogue, Entry } from './catalogue.js'
 const RANKED = 500
 /** Hits below the cut-off that a miss names. */
 const NAMED = 3
-/** Matches that decide whether something clearly does what was asked for; where nothing does, so many of them are shown. */
+/** Matches among which those are that an agent would see; they come first. */
 const CONSIDERED = 8
-const NEAREST = 3
 /** Names that a wrong one is compared with. */
 const COMPARED = 20_000
 
@@ -105,16 +103,11 @@ export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limi
       into.push({ key: id, entry, score, relevance, certainty, coverage })
   }
   if (matches.length + below.length === 0 && must.length > 0) remarks.push(...unmet(catalogue, must))
-  const best = matches.find(({ relevance }) => relevance < 1)?.score ?? 0
-  const considered = matches
-    .slice(0, CONSIDERED)
-    .filter(({ score }) => score >= best * rivalShare(defaultCutOff))
-  const unclear =
-    cutOff > 0 && matches.length > 0 && considered.every(({ coverage }) => coverage < clearCoverage)
-  const nearest = considered
-    .sort((first, second) => second.coverage - first.coverage)
-    .slice(0, Math.min(limit, NEAREST))
-  return { query, matches: unclear ? nearest : matches.slice(0, limit), unclear, below, remarks }
+  // Without a cut-off, the ranking as it is.
+  const { answers, unclear } =
+    cutOff > 0 ? answersOf(matches, defaultCutOff) : { answers: [], unclear: false }
+  const shown = unclear ? answers : [...answers, ...matches.filter((match) => !answers.includes(match))]
+  return { query, matches: shown.slice(0, limit), unclear, below, remarks }
 }
 
 /** Said where no tool has the words that have to be there, whatever else is asked for. */

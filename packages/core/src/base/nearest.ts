@@ -118,7 +118,8 @@ export function editDistance(left: string, right: string, furthest: number): num
   const a = left.slice(shared)
   const b = right.slice(shared)
   let beforeLast: number[] = []
-  let last = Array.from({ length: b.length + 1 }, (_, column) => column)
+  let last: number[] = []
+  for (let column = 0; column <= b.length; column += 1) last.push(column)
   for (let row = 1; row <= a.length; row += 1) {
     // Cells further from the diagonal than `furthest` cannot be part of an answer and stay infinite.
     const current = new Array<number>(b.length + 1).fill(Number.POSITIVE_INFINITY)

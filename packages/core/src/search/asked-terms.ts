@@ -120,7 +120,7 @@ function termsOf(
   const asks = words.find(({ whole }) => questions.has(whole.text))?.whole.asked ?? []
   let previous: Term | undefined
   for (const word of words) {
-    isDetail ||= prepositions.has(word.whole.text) && hasSubject(counts.keys())
+    isDetail ||= prepositions.has(word.whole.text) && hasSubject(counts)
     if (word.whole.empty) continue
     for (const term of word.parts.length === 0 || knows(word.whole.hash) ? [word.whole] : word.parts) {
       if (term.empty) continue
@@ -173,9 +173,10 @@ function termsOf(
 }
 
 /** "Connect to the VPN" has said nothing yet where its preposition stands. */
-function hasSubject(said: Iterable<Term>): boolean {
-  const [first, ...others] = said
-  return others.length > 0 || (first !== undefined && first.askedEffect === 0 && first.weight === 1)
+function hasSubject(said: ReadonlyMap<Term, unknown>): boolean {
+  if (said.size > 1) return true
+  const [first] = said.keys()
+  return first !== undefined && first.askedEffect === 0 && first.weight === 1
 }
 
 /**

@@ -1,4 +1,6 @@
 /** How much of what was asked for a tool speaks of: whether it is loaded or only offered, and given as an answer or as the nearest there is. */
+import { impactTable } from './index/impact.js'
+import type { TermIndex } from './index/term-index.js'
 import { type WeighedWord, worthOfAll } from './relevance.js'
 
 /** What a tool holds of a word that it does not use, by how near that is to what it does say. */
@@ -22,14 +24,51 @@ export interface Held {
   readonly coverage: number
 }
 
-interface AskedWord {
-  readonly worth: number
-  readonly strengthIn: (slot: number) => number
-  readonly concepts: readonly {
-    readonly hash: number
-    readonly share: number
-    readonly strengthIn: (slot: number) => number
-  }[]
+/** What was asked for, in arrays: it is looked at for every answer to every search. */
+interface AskedWords {
+  /** Every word, then every concept that one of them leads to. */
+  readonly terms: readonly number[]
+  /** By word. Its concepts stand from `starts` of it up to that of the next, the nearest first. */
+  readonly worths: readonly number[]
+  readonly starts: readonly number[]
+  /** By place among the concepts of all words: which term it is, and what having it is worth. */
+  readonly places: readonly number[]
+  readonly shares: readonly number[]
+  /** By term: 1 for what tools say for a word. Two words may be said for one of theirs: "a free slot" is availability, twice. */
+  readonly isSynonym: readonly boolean[]
+}
+
+function inArrays(words: readonly WeighedWord[]): AskedWords {
+  const terms: number[] = []
+  const worths: number[] = []
+  for (const { hash, worth } of words) {
+    terms.push(hash)
+    worths.push(worth)
+  }
+  const isSynonym = terms.map(() => false)
+  const placeOf = new Map<number, number>()
+  const starts = [0]
+  const places: number[] = []
+  const ownShares: number[] = []
+  for (const { concepts } of words) {
+    for (const { hash, near } of concepts.length > 1 ? [...concepts].sort(nearestFirst) : concepts) {
+      let place = placeOf.get(hash)
+      if (place === undefined) {
+        place = terms.push(hash) - 1
+        isSynonym.push(false)
+        placeOf.set(hash, place)
+      }
+      if (near === 'same') isSynonym[place] = true
+      places.push(place)
+      ownShares.push(shares[near])
+    }
+    starts.push(places.length)
+  }
+  return { terms, worths, starts, places, shares: ownShares, isSynonym }
+}
+
+function nearestFirst(first: { near: keyof typeof shares }, second: { near: keyof typeof shares }): number {
+  return shares[second.near] - shares[first.near]
 }
 
 /**
@@ -39,87 +78,76 @@ interface AskedWord {
  *
  * What does something else to things than what was asked for (`effectShareOf`) accounts for less.
  *
- * `strengthOf` a term is what a tool holds of it, -1 for nothing; `rare` the worth of a word which no tool holds; `learned` what of the
- * score comes from use.
+ * `rare`: the worth of a word which no tool holds. `learned`: what of the score comes from use.
  */
-export function createHeld(
+export function createCoverage(
+  index: Pick<TermIndex, 'cursor'>,
+): (
   words: readonly WeighedWord[],
-  strengthOf: (hash: number) => (slot: number) => number,
   rare: number,
-  effectShareOf: (slot: number) => number = () => 1,
-): (slot: number, score: number, learned: number) => Held {
-  const asked = worthOfAll(words)
-  const meant = words.reduce((sum, { worth, detail }) => sum + worth * (detail ? detailShare : 1), 0)
-  const enough = briefWords * rare
-  const brief = Math.min(meant, enough)
-  const length = Math.max(0, Math.min(1, 2 * (asked / enough - 1)))
-  // Two words may be said for one of the tool's: "a free slot" is availability, twice.
-  const synonyms = new Set(
-    words.flatMap(({ concepts }) => concepts.flatMap(({ hash, near }) => (near === 'same' ? [hash] : []))),
-  )
-  const all = words.map(
-    ({ worth, hash, concepts }): AskedWord => ({
-      worth,
-      strengthIn: strengthOf(hash),
-      concepts: concepts
-        .map(({ hash, near }) => ({
-          hash,
-          share: shares[near],
-          strengthIn: whenAsked(() => strengthOf(hash)),
-        }))
-        .sort((first, second) => second.share - first.share),
-    }),
-  )
-  // Asked of every answer to every search, so nothing is made for one.
-  const missing: AskedWord[] = []
-  const spoken = new Set<number>()
-  return (slot, score, learned) => {
-    if (asked === 0) return { certainty: 0, coverage: 0 }
-    missing.length = 0
-    spoken.clear()
-    let held = 0
-    let covered = learned
-    for (const word of all) {
-      const strength = word.strengthIn(slot)
-      if (strength < 0) missing.push(word)
-      else {
-        held += word.worth
-        covered += word.worth * shareOf(strength)
-        for (const { hash } of word.concepts) if (!synonyms.has(hash)) spoken.add(hash)
+  effectShareOf?: (slot: number) => number,
+) => (slot: number, score: number, learned: number) => Held {
+  const strengths = impactTable().map(shareOf)
+  return (words, rare, effectShareOf = () => 1) => {
+    const asked = worthOfAll(words)
+    const meant = words.reduce((sum, { worth, detail }) => sum + worth * (detail ? detailShare : 1), 0)
+    const enough = briefWords * rare
+    const brief = Math.min(meant, enough)
+    const length = Math.max(0, Math.min(1, 2 * (asked / enough - 1)))
+    const { terms, worths, starts, places, shares: nearness, isSynonym } = inArrays(words)
+    const cursor = index.cursor(terms)
+    const missing: number[] = []
+    /** By term: the round in which it was last brought in. */
+    const spoken = terms.map(() => 0)
+    let round = 0
+    return (slot, score, learned) => {
+      if (asked === 0) return { certainty: 0, coverage: 0 }
+      round += 1
+      cursor.moveTo(slot)
+      let missed = 0
+      let held = 0
+      let covered = learned
+      for (let word = 0; word < worths.length; word += 1) {
+        const byte = cursor.byteOf(word)
+        if (byte < 0) {
+          missing[missed] = word
+          missed += 1
+          continue
+        }
+        const worth = worths[word] as number
+        held += worth
+        covered += worth * (strengths[byte] as number)
+        for (let at = starts[word] as number; at < (starts[word + 1] as number); at += 1)
+          spoken[places[at] as number] = round
       }
-    }
-    for (const { worth, concepts } of missing) {
-      let has = false
-      let best = 0
-      let bestHash = 0
-      for (const { hash, share, strengthIn } of concepts) {
-        // The nearest come first, and none is worth more than its share.
-        if (best >= share) break
-        const strength = strengthIn(slot)
-        if (strength < 0) continue
-        has = true
-        const value = share * shareOf(strength)
-        if (value <= best || spoken.has(hash)) continue
-        best = value
-        bestHash = hash
+      for (let each = 0; each < missed; each += 1) {
+        const word = missing[each] as number
+        const worth = worths[word] as number
+        let has = false
+        let best = 0
+        let bestPlace = 0
+        for (let at = starts[word] as number; at < (starts[word + 1] as number); at += 1) {
+          const share = nearness[at] as number
+          // The nearest come first, and none is worth more than its share.
+          if (best >= share) break
+          const place = places[at] as number
+          const byte = cursor.byteOf(place)
+          if (byte < 0) continue
+          has = true
+          const value = share * (strengths[byte] as number)
+          if (value <= best || (spoken[place] === round && !isSynonym[place])) continue
+          best = value
+          bestPlace = place
+        }
+        if (has) held += worth * shares.hint
+        covered += worth * best
+        if (best > 0) spoken[bestPlace] = round
       }
-      if (has) held += worth * shares.hint
-      covered += worth * best
-      if (best > 0 && !synonyms.has(bestHash)) spoken.add(bestHash)
+      const byWord = Math.min(1, covered / brief)
+      const byScore = Math.min(1, (score + held / 2) / (fullScore * brief))
+      const coverage = (1 - length) * byWord + length * byScore
+      return { certainty: held / asked, coverage: coverage * effectShareOf(slot) }
     }
-    const byWord = Math.min(1, covered / brief)
-    const byScore = Math.min(1, (score + held / 2) / (fullScore * brief))
-    const coverage = (1 - length) * byWord + length * byScore
-    return { certainty: held / asked, coverage: coverage * effectShareOf(slot) }
-  }
-}
-
-/** Most words are held, and their concepts never looked at. */
-function whenAsked(make: () => (slot: number) => number): (slot: number) => number {
-  let made: ((slot: number) => number) | undefined
-  return (slot) => {
-    made ??= make()
-    return made(slot)
   }
 }
 

@@ -54,7 +54,8 @@ export function createEffectShares(index: TermIndex): EffectShares {
       if (asked === 0) return
       read()
       for (let done = 0; done < shares.length; done += 1) shares[done] = shareOf(done, asked)
-      for (let slot = 0; slot < index.slots; slot += 1)
+      const count = index.slots
+      for (let slot = 0; slot < count; slot += 1)
         scores[slot] = (scores[slot] as number) * (shares[doneBy[slot] as number] as number)
     },
     of(slot, asked) {

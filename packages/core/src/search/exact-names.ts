@@ -36,7 +36,8 @@ export interface Candidate {
   readonly plain: boolean
 }
 
-const plainWord = /^[a-z]{1,200}$/
+/** Nearly all words of a sentence: in lower case or only capitalised, with its punctuation around them. */
+const plainWord = /^["'([]?([A-Za-z][a-z]{0,199})[.,;:!?)\]"']{0,2}$/
 
 /** The whole query, then its words without the punctuation around them. At most `limit` of them. */
 export function candidatesOf(text: string, limit = 64): Candidate[] {
@@ -44,7 +45,7 @@ export function candidatesOf(text: string, limit = 64): Candidate[] {
   const seen = new Set<string>()
   const add = (written: string, whole: boolean): void => {
     // Many clients put this in front of server and tool.
-    const piece = written.replace(/^mcp__(?=.*__)/, '')
+    const piece = written.startsWith('mcp__') ? written.replace(/^mcp__(?=.*__)/, '') : written
     const folded = fold(piece)
     if (folded === '' || (!whole && folded.length < 3) || seen.has(piece)) return
     seen.add(piece)
@@ -54,12 +55,13 @@ export function candidatesOf(text: string, limit = 64): Candidate[] {
   if (trimmed.length <= 200) add(trimmed, true)
   for (const word of trimmed.split(/\s+/)) {
     if (candidates.length >= limit) break
-    // Nearly all words are this, and as they are.
-    if (plainWord.test(word)) {
-      if (word.length < 3 || seen.has(word)) continue
-      seen.add(word)
-      candidates.push({ text: word, folded: word, whole: false, plain: true })
-    } else if (word.length <= 200) add(withoutPunctuation(word), false)
+    const plain = plainWord.exec(word)?.[1]
+    if (plain === undefined) {
+      if (word.length <= 200) add(withoutPunctuation(word), false)
+    } else if (plain.length >= 3 && !seen.has(plain)) {
+      seen.add(plain)
+      candidates.push({ text: plain, folded: plain.toLowerCase(), whole: false, plain: true })
+    }
   }
   return candidates
 }

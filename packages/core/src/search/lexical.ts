@@ -12,7 +12,7 @@
 
 import { inPieces } from '../base/pieces.js'
 import { type AskedTerms, askedTerms } from './asked-terms.js'
-import { createHeld, type Held } from './coverage.js'
+import { createCoverage, type Held } from './coverage.js'
 import { nameOfTier } from './exact-names.js'
 import { type Explanation, explain } from './explain.js'
 import { createAnalyser } from './fields.js'
@@ -22,6 +22,7 @@ import { createTermIndex, noAliases } from './index/term-index.js'
 import { bestSlots } from './index/top.js'
 import { createLearned, type Learned } from './learned.js'
 import { slotsWith } from './must-words.js'
+import { createNameFit } from './name-fit.js'
 import { createNameMatches } from './name-matches.js'
 import { queryCharacterLimit } from './query.js'
 import { createRelevance, weighWords } from './relevance.js'
@@ -40,6 +41,9 @@ const leastRelevance = 0.2
 const manyTools = 1000
 /** Tools of one segment where an index is filled: building it holds the event loop. */
 const filledAtOnce = 1024
+/** Rivals of the best are ordered by how well they fit, too: so many at most, with at least this share of its score. */
+const mostRivals = 16
+const leastRivalShare = 0.6
 /** Above any sum of term scores. */
 const exactTierScore = 10_000
 /** What a tool accounts for of a request that names a product of which it knows nothing ("post it on LinkedIn"). */
@@ -89,6 +93,8 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
   }
   const analyser = () => createAnalyser(vocabulary(), tuning)
   const names = createNameMatches(index, vocabulary)
+  const nameFit = createNameFit(index, vocabulary)
+  const coverageOf = createCoverage(index)
   const isKnown = (hash: number): boolean => index.frequencyOf(hash) > 0
   const isIdentity = (hash: number): boolean => {
     let found = false
@@ -121,16 +127,18 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
     if (isSelecting) for (const slot of allowed) scored[slot] = (scored[slot] as number) + 1
 
     const hasDead = index.segments.some(({ deadCount }) => deadCount > 0)
-    const best = bestSlots(
-      scored,
-      index.slots,
-      limit,
-      (first, second) => compareCodeUnits(index.identityOf(first).id, index.identityOf(second).id),
-      (slot) =>
-        !(hasDead && index.isDead(slot)) &&
-        (!allowed || allowed.has(slot)) &&
-        (!accept || accept(index.identityOf(slot).id)),
-    )
+    const take = (most: number) =>
+      bestSlots(
+        scored,
+        index.slots,
+        most,
+        (first, second) => compareCodeUnits(index.identityOf(first).id, index.identityOf(second).id),
+        (slot) =>
+          !(hasDead && index.isDead(slot)) &&
+          (!allowed || allowed.has(slot)) &&
+          (!accept || accept(index.identityOf(slot).id)),
+      )
+    const best = withRivals(take, limit, scored, (slot) => isSelecting || exact.has(slot))
 
     const written = namesWritten(text, vocabulary())
     const words = weighWords(
@@ -142,11 +150,14 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
     const relevance = createRelevance(words)
     const products = asked.whole
       .filter(({ kind, text }) => kind === 'word' && isProduct(text))
-      .map(({ hash }) => scores.strengthOf(hash))
+      .map(({ hash }) => index.reader(hash))
     const shareOf = (slot: number) =>
-      scores.effectShareOf(slot) * (products.some((strengthIn) => strengthIn(slot) < 0) ? strangeShare : 1)
-    const heldBy = createHeld(words, scores.strengthOf, scores.rarest, shareOf)
-    return best.map((slot) => {
+      scores.effectShareOf(slot) * (products.some((byteAt) => byteAt(slot) < 0) ? strangeShare : 1)
+    const heldBy = coverageOf(words, scores.rarest, shareOf)
+    const fit = nameFit(asked.whole)
+    const fitOf = (slot: number, { coverage }: Held) => ((1 + coverage) / 2) * fit(slot)
+    /** `keeps`: the share of its score that a tool keeps. Left out: by how well it fits. */
+    const toRanked = (slot: number, keeps?: number): Ranked => {
       const score = scored[slot] as number
       const isCertain = isSelecting || exact.has(slot)
       const likely = isCertain ? 1 : relevance(score)
@@ -157,14 +168,25 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
         : likely < leastRelevance
           ? nothing
           : heldBy(slot, score - (exact.get(slot) ?? 0) * exactTierScore, gain)
-      return {
-        id: index.identityOf(slot).id,
-        score,
-        relevance: likely,
-        ...(gain > 0 ? { ownRelevance: relevance(score - gain), ownScore: score - gain } : {}),
-        ...held,
-      }
-    })
+      const { id } = index.identityOf(slot)
+      const { certainty, coverage } = held
+      const hit = { id, score: score * (keeps ?? fitOf(slot, held)), relevance: likely, certainty, coverage }
+      if (gain === 0) return hit
+      const own = score - gain
+      const ownScore = own * (keeps ?? fitOf(slot, heldBy(slot, own, 0)))
+      return { ...hit, ownRelevance: relevance(own), ownScore }
+    }
+    const rivals = best.rivals
+      .map((slot) => toRanked(slot))
+      .sort((first, second) => second.score - first.score || compareCodeUnits(first.id, second.id))
+    // What stands behind them stays there.
+    const last = best.rivals.at(-1)
+    const share = last === undefined ? 1 : (rivals.at(-1)?.score ?? 0) / (scored[last] as number)
+    return [
+      ...best.certain.map((slot) => toRanked(slot, 1)),
+      ...rivals,
+      ...best.rest.map((slot) => toRanked(slot, share)),
+    ].slice(0, limit)
   }
 
   const whySource: WhySource = {
@@ -250,6 +272,32 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
     },
     why: (name, query) => whyNot(name, query, whySource),
   }
+}
+
+interface BestSlots {
+  /** Named by the query, or selected without words. */
+  readonly certain: readonly number[]
+  /** The best by its words, and what comes near it. The same however many are asked for. */
+  readonly rivals: readonly number[]
+  readonly rest: readonly number[]
+}
+
+/** Of most requests the rivals are among the first `limit`, and looked for no further. */
+function withRivals(
+  take: (most: number) => readonly number[],
+  limit: number,
+  scores: Float32Array,
+  isCertain: (slot: number) => boolean,
+): BestSlots {
+  const scoreAt = (slot: number | undefined) => (slot === undefined ? 0 : (scores[slot] as number))
+  let best = take(Math.max(limit, mostRivals))
+  const count = best.filter(isCertain).length
+  const line = () => leastRivalShare * scoreAt(best[count])
+  if (best.length === limit && limit < count + mostRivals && scoreAt(best.at(-1)) >= line())
+    best = take(count + mostRivals)
+  let end = count
+  while (end < Math.min(best.length, count + mostRivals) && scoreAt(best[end]) >= line()) end += 1
+  return { certain: best.slice(0, count), rivals: best.slice(count, end), rest: best.slice(end) }
 }
 
 function compareCodeUnits(first: string, second: string): number {

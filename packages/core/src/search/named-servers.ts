@@ -103,7 +103,8 @@ export function createNamedServers(index: TermIndex, vocabulary: () => Vocabular
       if (!isNaming) return
       shares.fill(otherServer)
       for (const server of named) shares[server] = 1
-      for (let slot = 0; slot < index.slots; slot += 1)
+      const count = index.slots
+      for (let slot = 0; slot < count; slot += 1)
         scores[slot] = (scores[slot] as number) * (shares[serverOf[slot] as number] as number)
     },
     get isNaming() {

@@ -37,8 +37,6 @@ export interface Scores {
   effectShareOf(slot: number): number
   /** The same where the query names servers: see `named-servers.ts`. */
   serverShareOf(slot: number): number
-  /** How strongly a slot holds a term; -1 where it does not. */
-  strengthOf(term: number): (slot: number) => number
   /** What one term is worth in a tool that holds it; 0 where it decides nothing. */
   worthOf(term: AskedTerm): number
   /** The same for a word, however common. */
@@ -169,8 +167,8 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
       const highest = highestOf(clauseScores, count)
       if (highest === 0) continue
       for (let slot = 0; slot < count; slot += 1) {
-        const share = (clauseScores[slot] as number) / highest
-        if (share > (clauseBest[slot] as number)) clauseBest[slot] = share
+        const score = clauseScores[slot] as number
+        if (score > (clauseBest[slot] as number) * highest) clauseBest[slot] = score / highest
       }
     }
     const highest = highestOf(scores, count)
@@ -182,13 +180,6 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
   return {
     get rarest() {
       return worthAt(0)
-    },
-    strengthOf(term) {
-      const byteAt = index.reader(term)
-      return (slot) => {
-        const byte = byteAt(slot)
-        return byte < 0 ? -1 : (strengths[byte] as number)
-      }
     },
     rarityOf,
     worthOf,

@@ -31,6 +31,8 @@ export interface TermIndex {
   forEach(term: number, visit: (slot: number, byte: number) => void): void
   /** Reads the posting of a term in one slot after the other: the byte, or -1. Out of date with the next change. */
   reader(term: number): (slot: number) => number
+  /** The same for several terms, for one slot at a time. */
+  cursor(terms: readonly number[]): Cursor
   identityOf(slot: number): Identity
   isDead(slot: number): boolean
   /** Where a tool stands; -1 where it does not. */
@@ -42,6 +44,16 @@ export interface TermIndex {
   /** Takes whole segments of tools that it does not hold yet. They are merged when others change. */
   adopt(added: readonly Segment[]): void
 }
+
+/** Reads what one slot after the other holds of some terms. Each term is looked up in a segment once, when it is first asked for there. */
+export interface Cursor {
+  moveTo(slot: number): void
+  /** Of the term at this place of the list: the byte, or -1. */
+  byteOf(place: number): number
+}
+
+/** In place of a position: not looked up yet. */
+const unread = -2
 
 export function createTermIndex(): TermIndex {
   let segments: Segment[] = []
@@ -148,21 +160,28 @@ export function createTermIndex(): TermIndex {
       const positions = segments.map((segment) => positionOf(segment, term))
       return (slot) => {
         const at = segmentIndexAt(segments, slot)
-        const segment = segments[at] as Segment
-        const position = positions[at] as number
-        if (position < 0) return -1
-        // The postings of a term are in order of their slots.
-        const wanted = slot - segment.base
-        let low = segment.offsets[position] as number
-        let high = (segment.offsets[position + 1] as number) - 1
-        while (low <= high) {
-          const middle = (low + high) >>> 1
-          const found = segment.slots[middle] as number
-          if (found === wanted) return segment.bytes[middle] as number
-          if (found < wanted) low = middle + 1
-          else high = middle - 1
-        }
-        return -1
+        return byteAt(segments[at] as Segment, positions[at] as number, slot)
+      }
+    },
+    cursor(terms) {
+      const positions = new Int32Array(terms.length * segments.length).fill(unread)
+      let segment = segments[0] as Segment
+      let row = 0
+      let slot = 0
+      return {
+        moveTo(to) {
+          const at = segmentIndexAt(segments, to)
+          segment = segments[at] as Segment
+          row = at * terms.length
+          slot = to
+        },
+        byteOf(place) {
+          const known = positions[row + place] as number
+          if (known !== unread) return byteAt(segment, known, slot)
+          const position = positionOf(segment, terms[place] as number)
+          positions[row + place] = position
+          return byteAt(segment, position, slot)
+        },
       }
     },
     identityOf(slot) {
@@ -234,6 +253,23 @@ export function createTermIndex(): TermIndex {
 
 function living(segment: Segment): number {
   return segment.identities.length - segment.deadCount
+}
+
+/** What the slot holds of the term at this position of its segment; -1 for nothing. */
+function byteAt({ base, offsets, slots, bytes }: Segment, position: number, slot: number): number {
+  if (position < 0) return -1
+  // The postings of a term are in order of their slots.
+  const wanted = slot - base
+  let low = offsets[position] as number
+  let high = (offsets[position + 1] as number) - 1
+  while (low <= high) {
+    const middle = (low + high) >>> 1
+    const found = slots[middle] as number
+    if (found === wanted) return bytes[middle] as number
+    if (found < wanted) low = middle + 1
+    else high = middle - 1
+  }
+  return -1
 }
 
 function segmentAt(segments: readonly Segment[], slot: number): Segment {

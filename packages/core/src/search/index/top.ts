@@ -2,6 +2,8 @@
 
 /** Up to this many are kept in order while reading; above it, all candidates are sorted at the end. */
 const insertionLimit = 256
+/** Below this share of the highest score few are among the best: they are read again only where they are needed. */
+const usualShare = 0.25
 
 /**
  * Slots with a positive score, best first, at most `limit`. `before` decides between equal scores; it is asked for those only.
@@ -14,26 +16,51 @@ export function bestSlots(
   before: (first: number, second: number) => number,
   allowed: (slot: number) => boolean,
 ): number[] {
-  const order = (first: number, second: number): number =>
-    (scores[second] as number) - (scores[first] as number) || before(first, second)
-  const kept: number[] = []
-  if (limit < 1) return kept
+  if (limit < 1) return []
   if (limit > insertionLimit) {
+    const all: number[] = []
     for (let slot = 0; slot < count; slot += 1)
-      if ((scores[slot] as number) > 0 && allowed(slot)) kept.push(slot)
-    return kept.sort(order).slice(0, limit)
+      if ((scores[slot] as number) > 0 && allowed(slot)) all.push(slot)
+    const order = (first: number, second: number): number =>
+      (scores[second] as number) - (scores[first] as number) || before(first, second)
+    return all.sort(order).slice(0, limit)
   }
-  let threshold = 0
+  let highest = 0
+  for (let slot = 0; slot < count; slot += 1)
+    if ((scores[slot] as number) > highest) highest = scores[slot] as number
+  const best = bestFrom(highest * usualShare, scores, count, limit, before, allowed)
+  return best.length === limit ? best : bestFrom(0, scores, count, limit, before, allowed)
+}
+
+/** The same of slots with a score of at least `least`. */
+function bestFrom(
+  least: number,
+  scores: Float32Array,
+  count: number,
+  limit: number,
+  before: (first: number, second: number) => number,
+  allowed: (slot: number) => boolean,
+): number[] {
+  const kept: number[] = []
+  const keptScores: number[] = []
+  let threshold = Math.max(least, Number.MIN_VALUE)
   for (let slot = 0; slot < count; slot += 1) {
     const score = scores[slot] as number
     // Few get past this line once the first are in: a random order lets in some limit · ln(count / limit) of them.
-    if (score < threshold || score <= 0 || !allowed(slot)) continue
+    if (score < threshold || !allowed(slot)) continue
     let at = kept.length
-    while (at > 0 && order(slot, kept[at - 1] as number) < 0) at -= 1
+    for (; at > 0; at -= 1) {
+      const other = keptScores[at - 1] as number
+      if (score < other || (score === other && before(slot, kept[at - 1] as number) >= 0)) break
+    }
     if (at === limit) continue
-    kept.splice(at, 0, slot)
-    if (kept.length > limit) kept.pop()
-    if (kept.length === limit) threshold = scores[kept[limit - 1] as number] as number
+    for (let place = Math.min(kept.length, limit - 1); place > at; place -= 1) {
+      kept[place] = kept[place - 1] as number
+      keptScores[place] = keptScores[place - 1] as number
+    }
+    kept[at] = slot
+    keptScores[at] = score
+    if (kept.length === limit) threshold = keptScores[limit - 1] as number
   }
   return kept
 }

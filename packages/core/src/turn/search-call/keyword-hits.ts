@@ -1,10 +1,18 @@
 /** The tools that fit a query's words: ranked, sorted out by whether they can be used, and cut to those that answer. */
 import type { Entry, LeftOut } from '../../catalogue/catalogue.js'
 import { isOnSurface, type LedgerState } from '../../ledger/fold.js'
-import { clearCoverage } from '../../search/coverage.js'
+import {
+  clearFirst,
+  consideredHits,
+  decisiveHits,
+  isClear as isClearHit,
+  isNear,
+  nearestHits,
+  nearestOf,
+} from '../../search/answers.js'
 import type { ParsedQuery } from '../../search/query.js'
 import type { Ranked } from '../../search/searcher.js'
-import { certainFrom, rivalShare } from '../../search/thresholds.js'
+import { certainFrom, type Shares, sharesAt } from '../../search/thresholds.js'
 import type { Context } from '../../surface/context.js'
 import type { SearchRequest } from '../../surface/meta-tools.js'
 import type { Candidate } from './candidate.js'
@@ -15,15 +23,10 @@ import { exactNames } from './named-in-query.js'
 const RANKED = 500
 /** Where these leave too few that can be used, so many times more are asked for. */
 const FURTHER = 8
-/** Answers that decide whether something clearly does what was asked for, however many are shown; where nothing does, so many of them are named. */
-const CONSIDERED = 8
-const NEAREST = 3
 /** Servers that are away and would have fitted: so many are named. */
 const MOST_AWAY = 3
 /** The score of a tool that the query names. */
 const EXACT = Number.MAX_VALUE
-/** Beside what is clear, what covers less than this share of what the best does is no answer. */
-const BESIDE = 0.5
 /** Where nothing reaches the cut-off, tools that come this close to it are named. */
 const SUGGESTED = 0.75
 export interface KeywordHits {
@@ -66,60 +69,54 @@ export async function keywordHits(
     ? await sortedTools(query, request, limit, state, context)
     : sortOut(everyTool(context), query, request, limit, state, context)
   const { cutOff, autoLoad } = context.settings
-  const cutTo = (most: number, bestAway = sorted.bestAway) =>
-    cutHits({ ...sorted, bestAway }, most, rivalShare(cutOff), (id) => isOnSurface(state, id))
-  // Who wants every answer loaded reproduces a system that makes no such difference.
+  const { answer, load } = sharesAt(cutOff)
+  // Who wants every answer loaded reproduces a system that tells neither what to load from what to show, nor what is clear.
+  const shares = { answer: autoLoad === 'all' ? load : answer, load }
+  const cutTo = (most: number, least = shares.answer, bestAway = sorted.bestAway) =>
+    cutHits({ ...sorted, bestAway }, most, { answer: least, load }, (id) => isOnSurface(state, id))
   const isClear = ({ coverage }: { readonly coverage: number }) =>
-    autoLoad === 'all' || coverage >= clearCoverage
-  const beside = cutTo(CONSIDERED).hits
+    autoLoad === 'all' || isClearHit({ coverage })
+  const beside = cutTo(consideredHits).hits
+  const near = cutTo(decisiveHits, load).hits
   // Next to what is away, nothing may be left that is an answer: then the nearest is named.
-  const considered = beside.length > 0 || autoLoad === 'all' ? beside : cutTo(CONSIDERED, 0).hits
-  const unclear = considered.length > 0 && (beside.length === 0 || !considered.some(isClear))
+  const decisive = near.length > 0 || autoLoad === 'all' ? near : cutTo(decisiveHits, load, 0).hits
+  const unclear = decisive.length > 0 && (near.length === 0 || !decisive.some(isClear))
   const best = beside.reduce((highest, { score }) => Math.max(highest, score), 0)
   // One that is away is named where it would have come first, and would have been a clear answer.
   const wouldFit = (each: { readonly score: number; readonly coverage: number }) =>
-    considered.length === 0 || (isClear(each) && (unclear || each.score >= best))
+    decisive.length === 0 || (isClear(each) && (unclear || each.score >= best))
   const unavailable = firstOfSource(sorted.unavailable.filter(wouldFit)).slice(0, MOST_AWAY)
   const leftOut = sorted.leftOut.filter(
-    (each) => wouldFit(each) && each.score >= sorted.bestAway * rivalShare(cutOff),
+    (each) => wouldFit(each) && each.score >= sorted.bestAway * shares.answer,
   )
   if (unclear) {
-    const nearest = [...considered].sort((first, second) => second.coverage - first.coverage)
-    const hits = nearest.slice(0, Math.min(limit, NEAREST))
+    const hits = nearestOf(decisive, Math.min(limit, nearestHits))
     const heldBack = await heldBackSources(query, request, context)
     return { hits, more: 0, weak: [], unavailable, leftOut, heldBack, unclear }
   }
   const cut = cutTo(limit)
   const heldBack = cut.hits.length === 0 ? await heldBackSources(query, request, context) : []
   const isLoaded = ({ entry }: Hit) => isOnSurface(state, entry.id)
-  const worthOf = ({ score, coverage }: Hit) => (autoLoad === 'all' ? 0 : score * (1 + coverage))
-  const fitting = limit < CONSIDERED ? withoutCrowd(beside, limit) : cut.hits
+  const fitting = limit < consideredHits ? withoutCrowd(beside, limit) : cut.hits
   const named = fitting.filter((hit) => hit.named).length
-  const hits = clearFirst(fitting, isClear, isLoaded, worthOf).slice(0, Math.max(limit, named))
+  const ordered =
+    autoLoad === 'all'
+      ? fitting
+      : clearFirst(
+          fitting,
+          ({ called }) => called,
+          ({ unspoken }) => !unspoken,
+        )
+  // What is asked for by name, then what is new to the model.
+  const placeOf = (hit: Hit) => (hit.named ? 0 : isLoaded(hit) ? 2 : 1)
+  const hits = [...ordered]
+    .sort((first, second) => placeOf(first) - placeOf(second))
+    .slice(0, Math.max(limit, named))
+    .map((hit) => ({ ...hit, clear: isClear(hit) }))
   const isMore = (hit: Hit) =>
     isClear(hit) && !isLoaded(hit) && !hits.some(({ entry }) => entry === hit.entry)
   const more = cutTo(Number.POSITIVE_INFINITY).hits.filter(isMore).length
   return { hits, weak: cut.weak, more, unavailable, leftOut, heldBack, unclear }
-}
-
-/**
- * What is clear stands before what is not, and what covers more before what scores a little more. Beside what is clear, what covers
- * much less is no answer.
- */
-function clearFirst(
-  hits: readonly Hit[],
-  isClear: (hit: Hit) => boolean,
-  isLoaded: (hit: Hit) => boolean,
-  worthOf: (hit: Hit) => number,
-): Hit[] {
-  // What only use speaks for takes nothing from what the words find.
-  const spoken = hits.filter(({ unspoken }) => !unspoken)
-  const mostCovered = spoken.reduce((most, { coverage }) => Math.max(most, coverage), 0)
-  const placeOf = (hit: Hit) => (hit.named ? -1 : (isLoaded(hit) ? 2 : 0) + (isClear(hit) ? 0 : 1))
-  return hits
-    .filter((hit) => isClear(hit) || hit.called || hit.coverage >= mostCovered * BESIDE)
-    .sort((first, second) => placeOf(first) - placeOf(second) || worthOf(second) - worthOf(first))
-    .map((hit) => ({ ...hit, clear: isClear(hit) }))
 }
 
 /** One line for each server is enough. */
@@ -291,7 +288,7 @@ function sortOut(
 export function cutHits(
   { hits, weak, bestAway }: Omit<SortedHits, 'unavailable' | 'leftOut'>,
   limit: number,
-  share: number,
+  shares: Shares,
   isLoadedTool: (id: string) => boolean,
 ): Pick<KeywordHits, 'weak'> & { readonly hits: readonly Hit[] } {
   const byName = hits.filter((hit) => hit.named)
@@ -300,12 +297,16 @@ export function cutHits(
   // Where a tool was named, what its words also fit is no answer to the question.
   const fitting = byWords.filter((hit) => !hit.called)
   const best = byName.length > 0 ? Number.POSITIVE_INFINITY : Math.max(bestAway, bestOwn(fitting))
-  const isStrong = (hit: Hit) => hit.score >= best * share || (byName.length === 0 && hit.called)
+  const isStrong = (hit: Hit) => isNear(hit, best, shares) || (byName.length === 0 && hit.called)
   const strong = withoutCrowd(byWords.filter(isStrong), limit)
   // Tools the model does not have yet come first; within each half the ranking stands.
   const fresh = strong.filter(isFresh)
   const ranking = [...fresh, ...strong.filter((hit) => !isFresh(hit))]
-  const kept = [...byName, ...ranking.slice(0, Math.max(0, limit - byName.length))]
+  const found = ranking.slice(0, Math.max(0, limit - byName.length))
+  const kept = [
+    ...byName,
+    ...found.map((hit) => (hit.called || hit.score >= best * shares.load ? hit : { ...hit, sure: false })),
+  ]
   const rest = hits.length > 0 ? byWords.filter((hit) => !isStrong(hit) && isFresh(hit)) : weak
   return {
     hits: kept,

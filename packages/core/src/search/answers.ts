@@ -1,0 +1,72 @@
+/** What of a ranking answers a search: what comes near the best, what clearly does it first; where nothing does, the nearest there is. */
+import { clearCoverage } from './coverage.js'
+import { type Shares, sharesAt } from './thresholds.js'
+
+/** Hits among which those that clearly do what was asked for go first. */
+export const consideredHits = 8
+/** The best so many decide whether something clearly does it; where nothing does, so many of them are named. */
+export const decisiveHits = 4
+export const nearestHits = 3
+
+/** Beside what is clear, what covers less than this share of what the best does is no answer. */
+const leastBeside = 0.5
+
+export interface RankedHit {
+  readonly score: number
+  readonly relevance: number
+  readonly coverage?: number
+}
+
+export interface Answers<Hit> {
+  readonly answers: readonly Hit[]
+  /** They are only the nearest there is: none accounts for enough of what was asked for. */
+  readonly unclear: boolean
+}
+
+export function isClear({ coverage = 1 }: { readonly coverage?: number }): boolean {
+  return coverage >= clearCoverage
+}
+
+/** Whether a hit is an answer beside the best score: what comes near it; what comes less near, where it is clear. */
+export function isNear(
+  hit: { readonly score: number; readonly coverage?: number },
+  best: number,
+  { answer, load }: Shares,
+): boolean {
+  return hit.score >= best * load || (hit.score >= best * answer && isClear(hit))
+}
+
+/** Those that account for the most of what was asked for. */
+export function nearestOf<Hit extends { readonly coverage?: number }>(
+  hits: readonly Hit[],
+  most = nearestHits,
+): Hit[] {
+  const coverageOf = ({ coverage = 1 }: Hit) => coverage
+  return [...hits].sort((first, second) => coverageOf(second) - coverageOf(first)).slice(0, most)
+}
+
+/**
+ * What is clear stands before what is not; both in the order in which they come. `named` are answers however little they cover; what is
+ * `unspoken` for by its words does not make others look worse.
+ */
+export function clearFirst<Hit extends { readonly coverage?: number }>(
+  hits: readonly Hit[],
+  isNamed: (hit: Hit) => boolean = () => false,
+  isSpoken: (hit: Hit) => boolean = () => true,
+): Hit[] {
+  const coverageOf = ({ coverage = 1 }: Hit) => coverage
+  const most = hits.filter(isSpoken).reduce((best, hit) => Math.max(best, coverageOf(hit)), 0)
+  const kept = hits.filter((hit) => isClear(hit) || isNamed(hit) || coverageOf(hit) >= most * leastBeside)
+  return [...kept.filter(isClear), ...kept.filter((hit) => !isClear(hit))]
+}
+
+/** Of hits in order, where all can be used and none is loaded yet: what a search shows of them. */
+export function answersOf<Hit extends RankedHit>(ranked: readonly Hit[], cutOff: number): Answers<Hit> {
+  const hits = ranked.filter(({ relevance }) => relevance >= cutOff)
+  const best = hits.reduce((most, { score, relevance }) => (relevance < 1 ? Math.max(most, score) : most), 0)
+  const shares = sharesAt(cutOff)
+  const considered = hits.filter((hit) => isNear(hit, best, shares)).slice(0, consideredHits)
+  const decisive = considered.slice(0, decisiveHits).filter(({ score }) => score >= best * shares.load)
+  if (!decisive.some(isClear)) return { answers: nearestOf(decisive), unclear: considered.length > 0 }
+  return { answers: clearFirst(considered, ({ relevance }) => relevance === 1), unclear: false }
+}

@@ -1,0 +1,72 @@
+/** What a tool's name says beyond what was asked for: who wants a mock server wants `createMock` rather than `deleteMockServerResponse`. */
+import type { AskedTerm } from './asked-terms.js'
+import { ownName } from './fields.js'
+import type { Identity } from './index/segment.js'
+import type { TermIndex } from './index/term-index.js'
+import type { Term, Vocabulary } from './words/vocabulary.js'
+
+/** What each word of a name that nobody asked for costs, and how many count. */
+const unaskedCost = 0.15
+const mostUnasked = 3
+/** Names that are remembered; when there are more, all are forgotten. */
+const mostRead = 10_000
+/** A request of more words says more than any name: there they cost less. One word says too little to hold a name against a tool. */
+const usualWords = 6
+
+/** What a tool keeps of its score, from 0 to 1. The words of its server are not counted: all its tools may have them in their names. */
+export type NameFit = (slot: number) => number
+
+export function createNameFit(
+  index: TermIndex,
+  vocabulary: () => Vocabulary,
+): (terms: readonly AskedTerm[]) => NameFit {
+  let revision = -1
+  /** By slot, since the same tools are the best of many requests. Each word of a name: how many hashes it goes by, and those. */
+  const read = new Map<number, Int32Array>()
+
+  function wordsOf(slot: number): Int32Array {
+    const known = read.get(slot)
+    if (known) return known
+    const words = ownWords(index.identityOf(slot), vocabulary())
+    const hashes = Int32Array.from(
+      words.flatMap(({ hash, concepts }) => [1 + concepts.length, hash, ...concepts]),
+    )
+    if (read.size >= mostRead) read.clear()
+    read.set(slot, hashes)
+    return hashes
+  }
+
+  return (terms) => {
+    if (revision !== index.revision) read.clear()
+    revision = index.revision
+    const asked = new Set<number>()
+    let words = 0
+    for (const { hash, kind } of terms) {
+      if (kind === 'pair') continue
+      asked.add(hash)
+      if (kind === 'word') words += 1
+    }
+    const cost = words < 2 ? 0 : unaskedCost * Math.min(1, usualWords / words)
+    return (slot) => {
+      const hashes = wordsOf(slot)
+      let unasked = 0
+      for (let at = 0; at < hashes.length && unasked < mostUnasked; ) {
+        const end = at + 1 + (hashes[at] as number)
+        let isAsked = false
+        for (at += 1; at < end; at += 1) isAsked ||= asked.has(hashes[at] as number)
+        if (!isAsked) unasked += 1
+      }
+      return 1 / (1 + cost * unasked)
+    }
+  }
+}
+
+function ownWords({ name, server }: Identity, vocabulary: Vocabulary): readonly Term[] {
+  const termsOf = (text: string) =>
+    vocabulary
+      .wordsOf(text)
+      .flatMap(({ whole, parts, pair }) => (pair ? [] : parts.length > 0 ? parts : [whole]))
+  const known = new Set(termsOf(ownName(server)).map(({ hash }) => hash))
+  const own = termsOf(name).filter(({ hash, empty }) => !empty && !known.has(hash))
+  return [...new Map(own.map((term) => [term.hash, term])).values()]
+}
